@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -365,6 +366,27 @@ func TestCompilesToWebAssembly(t *testing.T) {
 	build := exec.Command("go", "build", ".")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// The tests of a device pass as WebAssembly, on Node's engine instead of a browser's.
+func TestRunsAsWebAssembly(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles everything for another machine")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("NOTHING RUNS: no Node to run WebAssembly")
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "go_js_wasm_exec")
+	test := exec.Command("go", "test", "-count=1", "-v", "-exec="+run, "-run=^(TestStateStays|TestNewRefuses|TestNoTokens)$", ".")
+	test.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
+	out, err := test.CombinedOutput()
+	if err != nil || strings.Count(string(out), "--- PASS: Test") != 3 {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

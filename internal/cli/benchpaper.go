@@ -86,7 +86,7 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 		}
 	}
 	r := paperResult{Machine: thisMachine()}
-	lab := &paper.Runner{Reader: a.reader, Run: a.paperJob, Has: a.has, Runs: f.runs, Quick: f.quick}
+	lab := &paper.Runner{Reader: a.reader, Run: a.paperJob, Has: a.has, Ratings: a.library().Ratings, Runs: f.runs, Quick: f.quick}
 	for i, e := range chosen {
 		began := time.Now()
 		found, err := e.Run(ctx, lab)

@@ -124,6 +124,7 @@ type Steps struct {
 	Iterations  int
 	Average     int // number of last weight vectors whose average is the result
 	Schedule    hinge.Schedule
+	Rate        float64 // length of each step with schedule constant
 }
 
 // Profile holds the settings of a learner that learns from lists of liked items.

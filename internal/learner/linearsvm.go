@@ -26,11 +26,28 @@ func (l *LinearSVM) Section() *section.Section {
 		lambdaKey(&l.Lambda, "0.001", "The penalty on the squared norm, above 0."),
 		{Key: "iterations", Value: section.Whole{Dst: &l.Iterations}, Default: "300", Doc: "The number of steps, 1 or more."},
 		{Key: "average", Value: section.Whole{Dst: &l.Average}, Default: "2", Doc: "The number of last weight vectors that are averaged, 1 or more."},
-		{Key: "schedule", Value: section.Choice[hinge.Schedule]{Noun: "schedule", Dst: &l.Schedule, Known: []hinge.Schedule{hinge.Pegasos, hinge.Published}},
+		{Key: "schedule", Value: section.Choice[hinge.Schedule]{Noun: "schedule", Dst: &l.Schedule, Known: []hinge.Schedule{hinge.Pegasos, hinge.Published, hinge.Constant}},
 			Default: string(hinge.Pegasos), Doc: "The rule for the length of a step."},
-	}, Finish: func(in *section.Place) error {
-		return errors.Join(in.Positive("lambda", l.Lambda), in.Some("iterations", l.Iterations), in.Some("average", l.Average))
-	}}
+		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Else: "1 with schedule: constant", Doc: "The length of a step with schedule: constant; rate times lambda is below 1."},
+	}, Finish: l.finish}
+}
+
+// finish checks the numbers, and sets the default rate of the constant schedule.
+func (l *LinearSVM) finish(in *section.Place) error {
+	if err := errors.Join(in.Positive("lambda", l.Lambda), in.Some("iterations", l.Iterations), in.Some("average", l.Average)); err != nil {
+		return err
+	}
+	if l.Schedule != hinge.Constant {
+		if in.Given("rate") {
+			return in.Refuse("rate", "rate is for schedule: constant; remove rate, or add schedule: constant")
+		}
+		return nil
+	}
+	in.Fallback("rate", &l.Rate, 1)
+	if !(l.Rate > 0 && l.Rate*l.Lambda < 1) {
+		return in.Refuse("rate", "rate is %g; write a number above 0 and below 1/lambda = %g", l.Rate, 1/l.Lambda)
+	}
+	return nil
 }
 
 // StepsOf returns the settings of a job's linear SVM, or nil if its learner is another one.

@@ -12,9 +12,10 @@ import (
 const rankDepth = 100
 
 // Ranking evaluates recommendations against the users' held-out items. For each user, score returns
-// the scores of all items, of which those in the profile train are excluded. Profiles are ascending
-// lists of items. Ranking returns the means of auc, ndcg_100 and recall_100, and the number of
-// users in them: users who hold out an item that occurs in training. score is called on all cores.
+// the scores of all items. The ranked items are those in another user's profile of train, without
+// those in the user's own. Profiles are ascending lists of items. Ranking returns the means of auc,
+// ndcg_100 and recall_100, and the number of users in them: users who hold out an item that occurs
+// in training. score is called on all cores.
 func Ranking(items int, train, test [][]int, score func(user int) ([]float64, error)) (Metrics, int, error) {
 	seen := make([]bool, items)
 	for _, profile := range train {
@@ -27,7 +28,7 @@ func Ranking(items int, train, test [][]int, score func(user int) ([]float64, er
 		for u := lo; u < hi; u++ {
 			wanted := slices.DeleteFunc(slices.Clone(test[u]), func(i int) bool { return !seen[i] })
 			if len(wanted) > 0 && len(train[u]) > 0 {
-				figures[u], errs[u] = judgeUser(train[u], wanted, func() ([]float64, error) { return score(u) })
+				figures[u], errs[u] = judgeUser(seen, train[u], wanted, func() ([]float64, error) { return score(u) })
 			}
 		}
 	})
@@ -44,8 +45,8 @@ func Ranking(items int, train, test [][]int, score func(user int) ([]float64, er
 	return m, len(figures), nil
 }
 
-// judgeUser returns AUC, nDCG and recall of the ranking for one user.
-func judgeUser(known, wanted []int, score func() ([]float64, error)) ([]float64, error) {
+// judgeUser returns AUC, nDCG and recall of the ranking for one user. Only seen items are ranked.
+func judgeUser(seen []bool, known, wanted []int, score func() ([]float64, error)) ([]float64, error) {
 	scores, err := score()
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func judgeUser(known, wanted []int, score func() ([]float64, error)) ([]float64,
 	var relevant []bool
 	var left []float64
 	for i, s := range scores {
-		if _, is := slices.BinarySearch(known, i); is {
+		if _, is := slices.BinarySearch(known, i); is || !seen[i] {
 			continue
 		}
 		_, is := slices.BinarySearch(wanted, i)

@@ -12,16 +12,18 @@ type Schedule string
 
 // These are the schedules. Pegasos is 1/(lambda t); its first step discards the start. Published is
 // lambda/t, as in the code of SecVM's server: lambda is then both the weight of the regulariser and
-// a learning rate, and convergence is slow.
+// a learning rate, and convergence is slow. Constant is the learning rate of the paper's equation 2.
 const (
 	Pegasos   Schedule = "pegasos"
 	Published Schedule = "published"
+	Constant  Schedule = "constant"
 )
 
 // Spec holds the settings of a training.
 type Spec struct {
 	Lambda   float64  // weight of the regulariser, above 0
 	Schedule Schedule // "" means Pegasos
+	Rate     float64  // length of each step of Constant, above 0; Rate times Lambda is below 1
 	Average  int      // number of last weight vectors to average; 0 means 2, as published
 	// Radius is the radius of a ball around zero. Every step is projected onto the ball, including
 	// the bias (Shalev-Shwartz et al., Pegasos, 2011, fig. 1). 0 means no projection, as published.
@@ -53,8 +55,10 @@ func New(s Spec, features int) (*Trainer, error) {
 	switch {
 	case !(s.Lambda > 0) || math.IsInf(s.Lambda, 0):
 		return nil, fmt.Errorf("hinge: lambda is %g; use a number above 0", s.Lambda)
-	case s.Schedule != Pegasos && s.Schedule != Published:
-		return nil, fmt.Errorf("hinge: schedule %q is not known; use %s or %s", s.Schedule, Pegasos, Published)
+	case s.Schedule != Pegasos && s.Schedule != Published && s.Schedule != Constant:
+		return nil, fmt.Errorf("hinge: schedule %q is not known; use %s, %s or %s", s.Schedule, Pegasos, Published, Constant)
+	case s.Schedule == Constant && !(s.Rate > 0 && s.Rate*s.Lambda < 1):
+		return nil, fmt.Errorf("hinge: the rate is %g; it must be above 0 and below 1/lambda = %g", s.Rate, 1/s.Lambda)
 	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
 		return nil, fmt.Errorf("hinge: the radius of the ball is %g; it must be at least 0, where 0 means no ball", s.Radius)
 	case s.Average < 1 || features < 1:
@@ -141,8 +145,11 @@ func norm(w []float64) float64 {
 }
 
 func (tr *Trainer) eta() float64 {
-	if tr.spec.Schedule == Published {
+	switch tr.spec.Schedule {
+	case Published:
 		return tr.spec.Lambda / float64(tr.t)
+	case Constant:
+		return tr.spec.Rate
 	}
 	return 1 / (tr.spec.Lambda * float64(tr.t))
 }

@@ -119,8 +119,8 @@ func TestMeanOfLast(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []float64
-	for range 5 {
-		if err := tr.Step([]float64{2}, 1); err != nil {
+	for i := range 5 { // other sums, so that the weights differ
+		if err := tr.Step([]float64{float64(i * i)}, 1); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, tr.Weights()[0])
@@ -175,5 +175,27 @@ func TestRefuses(t *testing.T) {
 	}
 	if tr.Step(make([]float64, 2), 1) == nil || tr.Step(make([]float64, 3), 0) == nil || tr.Iterations() != 0 {
 		t.Error("a sum of another length or over no rows was taken")
+	}
+}
+
+// Two steps of equation 2 with a constant rate, computed by hand: the rows are (1) and (-1) with
+// labels 1 and -1, lambda is .5 and the rate is .25.
+func TestConstantRate(t *testing.T) {
+	tr, err := hinge.New(hinge.Spec{Lambda: .5, Schedule: hinge.Constant, Rate: .25, Average: 1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []float64{.25, .875*.25 + .25} {
+		if err := tr.Step([]float64{2}, 2); err != nil {
+			t.Fatal(err)
+		}
+		if w := tr.Weights()[0]; w != want {
+			t.Errorf("weight %v, want %v", w, want)
+		}
+	}
+	for _, rate := range []float64{0, -1, 2, math.NaN()} {
+		if _, err := hinge.New(hinge.Spec{Lambda: .5, Schedule: hinge.Constant, Rate: rate}, 1); err == nil {
+			t.Errorf("rate %v is accepted", rate)
+		}
 	}
 }

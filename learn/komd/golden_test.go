@@ -17,7 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// golden is values of an independent implementation in Python.
+// golden is values of an independent implementation in Python. Its AUC counts items that nobody has
+// in training as irrelevant ones, and its recall counts at most 100 relevant items.
 type golden struct {
 	Tiny []struct {
 		Liked  []int `json:"pos"`
@@ -246,6 +247,7 @@ func judge(t *testing.T, m *komd.Model, train, test []int, seen []bool) (figures
 	figures[0], errs[0] = metrics.ROCAUC(relevant, left)
 	figures[1], errs[1] = metrics.NDCG(relevant, left, 100)
 	figures[2], errs[2] = metrics.RecallAt(relevant, left, 100)
+	figures[2] *= float64(len(wanted)) / float64(min(100, len(wanted)))
 	for _, err := range errs {
 		if err != nil {
 			t.Error(err)

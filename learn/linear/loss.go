@@ -42,7 +42,7 @@ func (Logistic) Slope(u, y float64) float64 { return -y / (1 + math.Exp(y*u)) }
 func (Logistic) Curvature() float64 { return 0.25 }
 
 // SmoothHinge is the hinge loss of classification with its corner rounded (Gu et al. 2020, table
-// 2). With z = yu, it is 1/2 - z up to z = 0, (1-z)^2 / 2 up to z = 1, and then 0.
+// 1). With z = yu, it is 1/2 - z up to z = 0, (1-z)^2 / 2 up to z = 1, and then 0.
 type SmoothHinge struct{}
 
 // Value returns the smooth hinge loss.

@@ -30,7 +30,7 @@ func NDCG(relevant []bool, scores []float64, k int) (float64, error) {
 }
 
 // RecallAt returns the share of the relevant items that are among the k items with the best scores.
-// At most k relevant items count: hits / min(k, relevant).
+// All relevant items count, even if there are more than k.
 func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
 	top, total, err := bestItems(relevant, scores, k)
 	if err != nil {
@@ -42,7 +42,7 @@ func RecallAt(relevant []bool, scores []float64, k int) (float64, error) {
 			hits++
 		}
 	}
-	return float64(hits) / float64(min(k, total)), nil
+	return float64(hits) / float64(total), nil
 }
 
 // bestItems returns the k items with the highest scores, and the number of relevant items.

@@ -20,7 +20,7 @@ func TestRanking(t *testing.T) {
 		{"second of two", []bool{false, true}, []float64{2, 1}, 2, 1 / log3, 1},
 		{"outside", []bool{false, false, true}, []float64{3, 2, 1}, 2, 0, 0},
 		{"one of two in time", []bool{true, false, true}, []float64{3, 2, 1}, 2, 1 / (1 + 1/log3), 0.5},
-		{"more relevant than k", []bool{true, true, true}, []float64{3, 2, 1}, 2, 1, 1},
+		{"more relevant than k", []bool{true, true, true}, []float64{3, 2, 1}, 2, 1, 2. / 3},
 		{"fewer items than k", []bool{false, true}, []float64{2, 1}, 100, 1 / log3, 1},
 		{"ties keep their order", []bool{false, true, true}, []float64{1, 1, 1}, 1, 0, 0},
 	} {

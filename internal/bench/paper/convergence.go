@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -229,9 +230,11 @@ type Runner struct {
 	Reader *job.Reader
 	Run    func(context.Context, *job.Job) (*method.Result, error)
 	Has    func(source string) bool // reports whether a source exists
-	Runs   int                      // number of random splits or draws for each figure, at least 1
-	Quick  bool                     // measures fewer sizes, for a quick result
-	done   map[string]*method.Result
+	// Ratings reads a source of ratings.
+	Ratings func(source string) (*dataset.Ratings, error)
+	Runs    int  // number of random splits or draws for each figure, at least 1
+	Quick   bool // measures fewer sizes, for a quick result
+	done    map[string]*method.Result
 }
 
 // task describes a job of an experiment. The fields are YAML texts.

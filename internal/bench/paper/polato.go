@@ -6,7 +6,10 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/mercer-fl/mercer/report"
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/learn/komd"
 )
 
 // polato lists the experiments that reproduce Polato et al., the paper on the secure kernel and
@@ -77,75 +80,91 @@ func polatoTable2(ctx context.Context, l *Runner) (*Measurement, error) {
 }
 
 // robustness reproduces Table 1 or 2. The paper does not say how it held out 10 % of the
-// ratings. Here the newest ratings are held out.
+// ratings. Here the newest ratings are held out. One round runs with masks. The draws of the table
+// add up without masks, because the sums of the protocol are exact.
 func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, error) {
 	claim := fmt.Sprintf("One round with half of the people costs little; with 30 %% it costs clearly more (%s).", p.name)
 	if f := p.missing(l, claim); f != nil {
 		return f, nil
 	}
-	f, auc := &Measurement{Data: "original: " + p.name}, make(map[float64]float64)
+	ratings, err := l.Ratings(p.source)
+	if err != nil {
+		return nil, err
+	}
+	f, auc := &Measurement{Data: "original: " + p.name + "; counts without masks, which equal the sums of the protocol, but for the row with masks"}, make(map[float64]float64)
 	for _, cells := range p.table {
 		if l.Quick && (cells.share == .9 || cells.share == .7) {
 			continue
 		}
-		runs := l.Runs
-		if cells.share == 1 {
-			runs = 1 // if all people take part, nothing is random and each run is equal
-		}
-		r, err := l.do(ctx, p.round(cells.share, 1, runs))
+		drawn, judged, err := oneRound(ctx, ratings, cells.share, l.Runs)
 		if err != nil {
 			return nil, err
 		}
-		for i, figure := range []string{"auc", "ndcg_100", "recall_100"} {
-			f.Rows = append(f.Rows, Row{fmt.Sprintf("%.0f %% of people", 100*cells.share), figure, together(r, figure), published(cells.values[i])})
+		name := fmt.Sprintf("%.0f %% of people", 100*cells.share)
+		for i, figure := range rankingFigures {
+			f.Rows = append(f.Rows, Row{name, figure, learner.SpreadOf(drawn[figure]), published(cells.values[i])})
 		}
-		auc[cells.share] = together(r, "auc").Mean
+		auc[cells.share] = learner.SpreadOf(drawn["auc"]).Mean
+		if cells.share == 1 {
+			f.Rows = append(f.Rows, Row{name, "people judged", once(float64(judged)), nil})
+		}
 	}
 	half, third := auc[1]-auc[.5], auc[1]-auc[.3]
 	f.Claims = append(f.Claims, judge(claim, half < 0.03 && third > 1.5*half, "AUC %.3f with all, %.3f less with half, %.3f less with 30 %%", auc[1], half, third))
-	return f, nil
+	return f, f.masked(ctx, l, p)
 }
 
-// polatoFigure1 reproduces Figure 1: the mean squared difference between the estimated and the
-// true normalised kernel.
-func polatoFigure1(ctx context.Context, l *Runner) (*Measurement, error) {
-	const claim = "Rounds bring the estimated kernel nearer to the kernel."
-	if f := ml100k.missing(l, claim); f != nil {
-		return f, nil
+// masked adds the figures of one round of the protocol with half of the people.
+func (f *Measurement) masked(ctx context.Context, l *Runner, p polatoSet) error {
+	r, err := l.do(ctx, p.round(.5, 1, 1))
+	if err != nil {
+		return err
 	}
-	f := &Measurement{Data: "original: " + ml100k.name}
-	rounds, shares := 100, []float64{.01, .05, .10}
-	if l.Quick {
-		rounds, shares = 20, []float64{.01, .05}
+	for _, figure := range rankingFigures {
+		f.Rows = append(f.Rows, Row{"50 % of people, with masks", figure, together(r, figure), nil})
 	}
-	var lines []report.Line
-	for _, share := range shares {
-		r, err := l.do(ctx, ml100k.round(share, rounds, 1))
+	f.Claims = append(f.Claims, judge("The sum gives the kernel exactly.", r.Exact != nil && *r.Exact, "every masked count of a round with half of the people equals the count without masks"))
+	return nil
+}
+
+// rankingFigures lists the figures of the paper's tables.
+var rankingFigures = []string{"auc", "ndcg_100", "recall_100"}
+
+// oneRound returns the figures of a number of draws. In each draw, a share of the people adds up
+// one kernel, and every person's ranking comes from it. It also returns the number of people who
+// hold out an item that occurs in training.
+func oneRound(ctx context.Context, ratings *dataset.Ratings, share float64, runs int) (drawn map[string][]float64, judged int, err error) {
+	in, out, err := ratings.Newest(.1)
+	if err != nil {
+		return nil, 0, err
+	}
+	if share == 1 {
+		runs = 1 // if all people take part, nothing is random
+	}
+	train, test, items := ratings.Profiles(in), ratings.Profiles(out), len(ratings.Items)
+	s := prg.New([32]byte{}, fmt.Sprintf("bench/paper/table %g", share))
+	drawn = make(map[string][]float64)
+	for range runs {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		kernel, err := komd.Spec{Name: komd.Linear}.Kernel(komd.CountsOf(items, crowd{least: share, most: share}.draw(s, train)))
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		var own struct {
-			Devices struct {
-				Paper struct {
-					Errors []float64 `json:"kernel_errors"`
-				}
-			}
+		model := komd.New(kernel)
+		var m learner.Metrics
+		m, judged, err = learner.Ranking(items, train, test, func(user int) ([]float64, error) {
+			return model.Scores(train[user], komd.DefaultLambda)
+		})
+		if err != nil {
+			return nil, 0, err
 		}
-		if err := details(r, &own); err != nil {
-			return nil, err
+		for _, figure := range rankingFigures {
+			drawn[figure] = append(drawn[figure], m[figure])
 		}
-		errors := own.Devices.Paper.Errors
-		name := fmt.Sprintf("%.0f %% of people", 100*share)
-		lines = append(lines, report.Line{Name: name, Values: errors})
-		f.Rows = append(f.Rows,
-			Row{name, "squared error after round 1", once(errors[0]), nil},
-			Row{name, fmt.Sprintf("squared error after round %d", rounds), once(errors[len(errors)-1]), nil})
 	}
-	f.Curves = []report.Curve{{Title: "squared error of the normalised kernel", X: "rounds", Scale: report.LogScale(lines), Steps: numbered(rounds), Lines: lines}}
-	first, last := lines[len(lines)-1].Values[0], lines[len(lines)-1].Values[rounds-1]
-	f.Claims = append(f.Claims, doubted(claim, last < first/2,
-		"with %g %% of people the error is %.4f after one round and %.4f after %d", 100*shares[len(shares)-1], first, last, rounds))
-	return f, nil
+	return drawn, judged, nil
 }
 
 // numbered returns the labels of n steps, counted from 1. Only about ten labels have a text.

@@ -50,6 +50,9 @@ func TestFDSKLBesidePooled(t *testing.T) {
 			if v := r.Metrics[c.metric]; v < c.least || r.Pooled[c.metric] < c.least {
 				t.Errorf("%s is %v, pooled %v", c.metric, v, r.Pooled[c.metric])
 			}
+			if r.Timings["protocol"] <= 0 || r.Timings["learn"] <= 0 {
+				t.Errorf("timings %v", r.Timings)
+			}
 			if len(r.Alone) != c.parties || r.Alone[0].Failure != "" || r.Alone[1].Failure == "" || r.Difference != nil || r.Exact != nil {
 				t.Errorf("result %+v", r)
 			}
@@ -58,6 +61,25 @@ func TestFDSKLBesidePooled(t *testing.T) {
 				t.Error(active)
 			}
 		})
+	}
+}
+
+// Columns of wdbc differ a thousandfold in size. Scaled, each counts alike in the kernel; unscaled,
+// the largest column decides alone.
+func TestFDSKLScalesColumns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	text := strings.NewReplacer("{name: gram}", "{name: fdskl, directions: 512}", "gamma: 0.02", "gamma: 0.5, gamma_unit: median", "coverage: 0.95", "aligned: true").Replace(columns)
+	accuracy := func(scale string) float64 {
+		j := jobtest.Parse(t, fmt.Sprintf(strings.Replace(text, "scale: standard", "scale: "+scale, 1), "clinic, laboratory", "name: logistic, lambda: 1e-4"))
+		r, _, _ := simulateAndCompare(t, j, func(job.Source, job.Data) (*dataset.Set, error) { return bundled.Load("wdbc") })
+		return r.Metrics["accuracy"]
+	}
+	scaled, raw := accuracy("standard"), accuracy("none")
+	t.Logf("accuracy %.3f scaled, %.3f unscaled", scaled, raw)
+	if scaled < raw+.02 {
+		t.Errorf("accuracy %v scaled, %v unscaled", scaled, raw)
 	}
 }
 

@@ -89,7 +89,7 @@ func NewTraining(j *job.Job, classes [2]string) (*Training, error) {
 			return nil, fmt.Errorf("secvm: class_weight names class %q; the classes are %q and %q", class, classes[0], classes[1])
 		}
 	}
-	s.learner, err = hinge.New(hinge.Spec{Lambda: l.Lambda, Schedule: l.Schedule, Average: l.Average, Radius: p.Spec().Radius}, p.Features())
+	s.learner, err = hinge.New(hinge.Spec{Lambda: l.Lambda, Schedule: l.Schedule, Rate: l.Rate, Average: l.Average, Radius: p.Spec().Radius}, p.Features())
 	return s, err
 }
 
