@@ -66,6 +66,11 @@ func checkShare(j *job.Job, s Share) error {
 	if err := dataset.CheckMagnitude(s.Table.Set, s.Table.HeldOut); err != nil {
 		return err
 	}
+	if s.Table.Set != nil && j.Data.Scale == job.None {
+		if err := s.Table.Set.CheckSpread(); err != nil {
+			return err
+		}
+	}
 	m, err := method.Of(j)
 	if err != nil { // the protocol runs in one process only
 		_, err = rows.Split(j, s.Party, s.Table)
