@@ -75,7 +75,7 @@ func (b *box) Records() iter.Seq2[journal.Record, error] {
 	}
 }
 
-// ended is the outcome that marks a session as successful in the journal.
+// endedWell is the outcome that marks a session as successful in the journal.
 const endedWell = "done"
 
 // Append writes a record to the journal, unless it is a delivery.
@@ -90,7 +90,7 @@ func (b *box) Append(r journal.Record) error {
 	return err
 }
 
-// accepted records a message that the machine has accepted.
+// noteAccepted records a message that the machine has accepted.
 func (b *box) noteAccepted(r journal.Record) {
 	e, is := r.Event.(protocol.Received)
 	if !is {

@@ -63,7 +63,7 @@ func (d *desks) desk(name string) *desk {
 	return d.of[name]
 }
 
-// leave removes a device's desk if it holds nothing. The lock must be held.
+// removeIdle removes a device's desk if it holds nothing. The lock must be held.
 func (d *desks) removeIdle(name string) {
 	if one := d.of[name]; !one.posting && len(one.polls) == 0 && one.late == 0 {
 		delete(d.of, name)
@@ -92,7 +92,7 @@ func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *po
 	return ctx, p, true
 }
 
-// answer reports whether a request still has its place. If not, it must not be answered.
+// mayAnswer reports whether a request still has its place. If not, it must not be answered.
 func (d *desks) mayAnswer(name string, p *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -162,7 +162,7 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// walk runs the job's steps in order. If the device misses a passing session, it takes part in the
+// runSteps runs the job's steps in order. If the device misses a passing session, it takes part in the
 // next. It fails only if it misses the last session.
 func (d *Device) runSteps(ctx context.Context, r *Report) (missed error) {
 	for i := d.firstStep(); i < len(d.plan); i++ {
@@ -190,7 +190,7 @@ func (d *Device) runSteps(ctx context.Context, r *Report) (missed error) {
 	return missed
 }
 
-// first returns the step at which this process begins. If sessions are passing, it is the last step
+// firstStep returns the step at which this process begins. If sessions are passing, it is the last step
 // of an earlier process.
 func (d *Device) firstStep() (step int) {
 	if d.passing {
@@ -221,7 +221,7 @@ func (d *Device) join(ctx context.Context, i int, announced []byte) error {
 	return d.runSession(ctx, i, next, announced)
 }
 
-// take runs the device's part of one session.
+// runSession runs the device's part of one session.
 func (d *Device) runSession(ctx context.Context, i int, next *method.Session, announced []byte) error {
 	step := d.plan[i].Name
 	opened, err := protocol.NewSession(d.Enrolment.descriptor(next, i))

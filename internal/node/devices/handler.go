@@ -188,7 +188,7 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 	}
 }
 
-// take reads a message that its device has signed, and passes it to the session. Every error counts
+// readMessage reads a message that its device has signed, and passes it to the session. Every error counts
 // as a fault of the device, because a malformed body occupies a place as long as a slow one.
 func (s *Service) readMessage(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
 	began := time.Now()
@@ -264,7 +264,7 @@ func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by reque
 	}
 }
 
-// pieces encodes messages for a device in several slices, without copying the bodies.
+// encodeAll encodes messages for a device in several slices, without copying the bodies.
 func encodeAll(list []protocol.Message) [][]byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(list)))
@@ -304,7 +304,7 @@ func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]by
 	}
 }
 
-// holds reports whether the machine has already handled a message with this hash. Such a message is
+// handled reports whether the machine has already handled a message with this hash. Such a message is
 // on disk, or was refused.
 func (b *box) handled(sum [sha256.Size]byte) bool {
 	b.mu.Lock()
@@ -330,7 +330,7 @@ func (b *box) tooManyRefused(name string) bool {
 	return b.refused[name] >= maxRefused
 }
 
-// fresh reports whether message m is new to the session. It returns an error if the sender has sent
+// isNew reports whether message m is new to the session. It returns an error if the sender has sent
 // another message with the same header.
 func (b *box) isNew(m protocol.Message) (bool, error) {
 	b.mu.Lock()

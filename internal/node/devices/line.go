@@ -85,7 +85,7 @@ func reason(b []byte) string {
 	return strconv.Quote(strings.TrimSpace(string(b[:min(len(b), maxReason)])))
 }
 
-// once sends a request one time and reads the answer.
+// sendOnce sends a request one time and reads the answer.
 func (l *line) sendOnce(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, waitTime+answerTime)
 	defer cancel()
@@ -306,7 +306,7 @@ func (s *Service) linger(ctx context.Context) error {
 	}
 }
 
-// left returns the devices that need nothing more. It also returns the number of devices that
+// finishedAndMissing returns the devices that need nothing more. It also returns the number of devices that
 // finished the session and have not said farewell.
 func (b *box) finishedAndMissing() (finished []string, missing int) {
 	b.mu.Lock()

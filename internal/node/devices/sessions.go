@@ -20,7 +20,7 @@ func reopened(open []vault.Session) sessions {
 	return s
 }
 
-// take returns the session with this id from an earlier process, or creates it. It stores the note
+// openOrCreate returns the session with this id from an earlier process, or creates it. It stores the note
 // in a new session before anything else of that session is on disk.
 func (s sessions) openOrCreate(v vault.Vault, id protocol.SessionID, note []byte) (vault.Session, error) {
 	if k := s[id]; k != nil {

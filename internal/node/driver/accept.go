@@ -65,7 +65,7 @@ func (d *driver) remember(e protocol.Event) {
 	}
 }
 
-// take records what a new or replayed step changes in the session.
+// applyEffects records what a new or replayed step changes in the session.
 func (d *driver) applyEffects(effects protocol.Effects) {
 	d.resume = d.resume || effects.Resume // a message in between does not cancel the wish to resume
 	for _, t := range effects.Arm {
@@ -174,7 +174,7 @@ func (d *driver) apply(r journal.Record) error {
 	return nil
 }
 
-// again lets the machine repeat the step of one journalled event.
+// replayStep lets the machine repeat the step of one journalled event.
 func (d *driver) replayStep(r journal.Record) error {
 	if s, ok := r.Event.(protocol.Start); ok && s.InputHash != d.InputHash {
 		return ErrInputChanged

@@ -151,7 +151,7 @@ func (d *driver) run(ctx context.Context) error {
 	return d.settle()
 }
 
-// next waits for one event and handles it.
+// handleNext waits for one event and handles it.
 func (d *driver) handleNext(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return Interrupted(ctx)

@@ -63,7 +63,7 @@ func (o *outbox) wait() { o.done.Wait() }
 func (o *outbox) empty() bool { return len(o.queue) == 0 }
 func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
 
-// room reports whether the machine may continue a long output. The machine computes the next part
+// hasRoom reports whether the machine may continue a long output. The machine computes the next part
 // while the last one is being sent.
 func (o *outbox) hasRoom() bool { return o.bytes < protocol.MaxStepBytes }
 
