@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// mostRefused is the number of parties whose refusals are reported one by one.
+// mostRefused bounds the refusals that outsideLimits lists. It counts the others.
 const mostRefused = 3
 
 // Refusals returns the reasons for which a deployed party would refuse a job that one process
@@ -18,9 +18,9 @@ const mostRefused = 3
 // the number of rows that holders of columns have in common. Devices have no shares.
 func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	if j.Parties() == nil && shares != nil {
-		return nil // the job has no parties
+		return nil // without parties, nobody can refuse the job
 	}
-	devices := j.Data.Partition.By == job.Devices // a job on devices has no coordinator
+	devices := j.Data.Partition.By == job.Devices // true for a job on devices, in which no coordinator asks parties
 	asked := j
 	if !devices {
 		asked = j.Owned("own")
@@ -31,7 +31,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: devices}
 	parties := len(j.Parties())
 	if shares == nil {
-		parties = job.MaxParties // assume the most: the number of devices is unknown
+		parties = job.MaxParties // the number of devices is unknown, so assume the largest number
 	}
 	list := usual.Refusals(asked, parties)
 	if why := asked.OwnWord(); why != nil {
@@ -50,13 +50,13 @@ func Refusals(j *job.Job, shares []Share, aligned int) []string {
 func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []string) {
 	m, err := method.Of(j)
 	if err != nil {
-		return nil // the job runs only locally, without operators who decide
+		return nil // no operator decides about this protocol, which runs in one process only
 	}
 	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: limits}
 	more := 0
 	for _, s := range shares {
 		switch _, err := m.Party(instance, s.Party, s.Table); {
-		case fault.CodeOf(err) != fault.CodePolicy: // other errors of the job are reported elsewhere
+		case fault.CodeOf(err) != fault.CodePolicy: // another error is no refusal, and Shares reports it
 		case len(list) < mostRefused:
 			list = append(list, s.Party+": "+err.Error())
 		default:
