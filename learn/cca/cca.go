@@ -117,22 +117,21 @@ func newSide(src kernel.Source, shift float64, interrupt func() error) (side, er
 	linalg.Syrk(h, r)
 	addDiagonal(h, shift)
 	if err := linalg.CholeskyUntil(h, interrupt); err != nil {
-		return s, unfactored(err)
+		return s, choleskyError(err)
 	}
 	z := transposed(r)
 	linalg.SolveLower(h, z)
 	s.basis = transposed(z)
 	addDiagonal(k, shift)
 	if err := linalg.CholeskyUntil(k, interrupt); err != nil {
-		return s, unfactored(err)
+		return s, choleskyError(err)
 	}
 	s.factor = k
 	return s, nil
 }
 
-// unfactored explains the error of a failed Cholesky decomposition: the regularization is too
-// small.
-func unfactored(err error) error {
+// choleskyError explains why a Cholesky decomposition has failed: the regularization is too small.
+func choleskyError(err error) error {
 	if _, ok := errors.AsType[*linalg.PivotError](err); !ok {
 		return err // an interruption
 	}

@@ -28,7 +28,7 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	q := &asked{Question: *body, party: in.Message.Sender, in: in, overtaken: make(chan struct{})}
 	switch c.questions.admit(q) {
 	case repeated:
-		c.later(in, waitForPlace) // do not acknowledge the repeated query, because the broker may then also drop the first copy
+		c.later(in, waitForPlace) // do not acknowledge the second copy, because the broker could also drop the first one
 	case refused:
 		c.acknowledge(in)
 		if c.questions.beginRefusal(q.party) {

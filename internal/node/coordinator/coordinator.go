@@ -32,7 +32,7 @@ type Config struct {
 	Vault     vault.Vault
 	Jobs      string    // path of the folder that contains the jobs' folders
 	Artifacts Artifacts // store of finished jobs' artifacts
-	// Own is true if one operator owns all rows and all members run in this process. The
+	// Own is true if one operator owns all rows and this process has started all members. The
 	// coordinator then runs jobs for one process, and keeps private models, which nobody else can
 	// query.
 	Own bool

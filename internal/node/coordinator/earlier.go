@@ -102,8 +102,8 @@ func (c *Coordinator) takeAlignment(j *Job) error {
 	return nil
 }
 
-// aligns reports whether an earlier job aligned the rows under the alignment name that job spec
-// uses.
+// aligns reports whether an earlier job made an alignment with the same name, table and parties
+// that a later job uses.
 func aligns(earlier, spec *job.Job) bool {
 	of, in := earlier.Data.Partition, spec.Data.Partition
 	return of.Alignment == in.Alignment && of.AlignedBy == (job.ID{}) && earlier.Data.Source == spec.Data.Source &&

@@ -61,7 +61,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	return f, errors.Join(err, silent)
 }
 
-// jobOfAll returns a substitute, which names all parties, for a job whose file cannot be read.
+// jobOfAll returns a job with all parties. It replaces a job whose file cannot be read.
 func (c *Coordinator) jobOfAll(id job.ID) *Job {
 	all := &job.Job{Timeout: job.Timeout{Join: partingTime}}
 	all.Data.Partition.Parties = c.parties()

@@ -375,8 +375,8 @@ func (c *Coordinator) dueMessage(party string, h control.Holding) (closing *cont
 	c.mu.Unlock()
 	switch {
 	case known == nil && h.Open && !answering:
-		// The id may be of a prediction query, of a deleted job, or of a job that an earlier disk
-		// had.
+		// The id may be of a prediction query, of a deleted job, or of a job that was lost with a
+		// disk.
 		return &control.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
 	case known == nil:
 		return nil, deleted && !h.Open, nil

@@ -69,7 +69,7 @@ func (d *queue) admit(q *asked) admitResult {
 	}
 	d.waiting = append(d.waiting, q)
 	if len(held) > 0 {
-		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // the party cannot send a third query before, so the channel is closed once
+		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // the channel is closed only once, because the queue refuses a third query
 	}
 	return admission
 }

@@ -28,7 +28,7 @@ type box struct {
 
 	mu     sync.Mutex
 	inbox  protocol.Inbox             // the messages in the journal
-	held   map[[sha256.Size]byte]bool // by hash of a journalled or refused message: whether the machine has handled the message
+	held   map[[sha256.Size]byte]bool // for the hash of each journalled or refused message: whether the machine has handled the message
 	lists  map[string][]protocol.Message
 	more   map[string]chan struct{} // for each device: closed when the device gets another message
 	bodies map[[sha256.Size]byte][]byte

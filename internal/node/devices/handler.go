@@ -44,8 +44,8 @@ func (s *Service) signedOnly(serve served) http.HandlerFunc {
 	}
 }
 
-// limitPolls adds limits to a GET handler: for the time that a GET waits, and for the GETs of one
-// device in progress. The function serve returns the answer in pieces, or nil if it has written a
+// limitPolls wraps a GET handler. It limits how long a GET waits, and how many GETs of one device
+// are in progress. The function serve returns the answer in pieces, or nil if it has written a
 // short answer itself.
 func (s *Service) limitPolls(serve func(context.Context, http.ResponseWriter, *http.Request, string) [][]byte) served {
 	return func(w http.ResponseWriter, q *http.Request, by request.Signed) {
@@ -323,8 +323,8 @@ func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.held[sum] = true
 }
 
-// tooManyRefused reports whether the session must read no more messages of a device, because it has
-// refused too many.
+// tooManyRefused reports whether the session has already refused maxRefused messages of a device.
+// The session then reads no more messages of the device.
 func (b *box) tooManyRefused(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

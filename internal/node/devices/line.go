@@ -131,7 +131,7 @@ type passed struct{ at int } // the step that runs now
 
 func (p passed) Error() string { return fmt.Sprintf("devices: the job is at step %d", p.at) }
 
-// Unwrap returns [errMoved], which passed makes more precise.
+// Unwrap returns [errMoved], because callers may treat passed like any ended step.
 func (passed) Unwrap() error { return errMoved }
 
 // passedBy returns the error for a server's answer that a step has ended.
@@ -208,12 +208,12 @@ const (
 	maxPostBytes = protocol.MaxChunkBytes + 2<<10 // bytes of a message with its header
 	maxPullBytes = 1 << 20                        // bytes of messages in one answer; one message may exceed it
 	maxAnnounced = 1 << 20                        // bytes of an announcement
-	answerTime   = time.Minute                    // longest time in which an answer is sent to its device
+	answerTime   = time.Minute                    // time limit for sending an answer to its device
 	maxAnswer    = maxPullBytes + 2*maxPostBytes  // bytes of an answer that a device reads
 	maxReason    = 512                            // bytes of an error text that a device reads
 	retryFirst   = 100 * time.Millisecond         // first pause between two tries
 	retryLast    = 2 * time.Second                // longest pause between two tries in long rounds
-	retryShare   = 8                              // least number of tries in a round; limits the pause in short rounds
+	retryShare   = 8                              // least number of tries of a request in one round
 )
 
 // signer returns the parameters for signing and verifying devices' requests. They bind each request

@@ -81,7 +81,7 @@ func (d *deviceMail) fetch(ctx context.Context) error {
 	}
 }
 
-// close ends the mail after the messages that it already contains.
+// close ends the mail. The machine still gets the messages that the mail contains.
 func (d *deviceMail) close(why error) {
 	d.note(why)
 	d.mu.Lock()

@@ -160,7 +160,7 @@ func (c *comparison) distance(earlier *Entry) int {
 // schemas of a table have been released, later releases under either schema pass.
 func (l Ledger) compareSchemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
-	both := slices.ContainsFunc(all, func(h head) bool { // after a release with this schema, the operator has approved both schemas
+	both := slices.ContainsFunc(all, func(h head) bool { // an earlier release had this table and schema, so the operator knows both schemas
 		return h.Kind == c.now.Kind && h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && h.released()
 	})
 	for _, h := range all {

@@ -17,7 +17,7 @@ import (
 // Row holds the digests of one person and of all the person's released values.
 type Row struct {
 	Person, Content [16]byte
-	Class           uint16  // two bytes of the digest of the label in sums with labels; else 0
+	Class           uint16  // in sums with labels, two bytes of the label's digest; else 0
 	Label           [8]byte // 8 bytes of the digest of the label that is released with the row; zero without a label
 	// Group is the digest of the row's person, if one person can have several ids. It is zero if
 	// each id is a person.
@@ -151,8 +151,8 @@ func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.
 type digest struct {
 	method.Release
 	mac   hash.Hash
-	order []int    // indices of columns and label, sorted by name; the label's index follows the last column's
-	rank  []uint32 // rank of each column by name; the last element is the label's rank
+	order []int    // indices of all columns, sorted by name; the label counts as the last column
+	rank  []uint32 // rank of each column by name; the label counts as the last column
 	cells []cell
 	buf   []byte
 	head  []byte
@@ -203,7 +203,7 @@ func (d *digest) digestRow(i int) Row {
 		return out
 	}
 	class := d.sum("class", []byte(d.canonicalLabel(d.Set.Labels[i])))
-	if labelled(d.Release) { // numbers also, because a label with two numbers reveals as much as a label with two classes
+	if labelled(d.Release) { // also for labels that are numbers, because two numbers reveal as much as two classes
 		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
 	} else {
 		out.Label = [8]byte(class[:])

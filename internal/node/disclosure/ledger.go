@@ -43,7 +43,7 @@ type HeldError struct {
 	ID       string
 	Question bool
 	Earlier  []string // jobs whose earlier releases reveal more together with this one; empty if only the job's split is the reason
-	Reveals  []string // what the releases reveal together, in sentences
+	Reveals  []string // sentences that say what the releases reveal together
 }
 
 func (e *HeldError) Error() string {

@@ -143,7 +143,8 @@ func (b *book) sum(name string) Peer {
 	return sum
 }
 
-// fold moves the ids of selected sessions from the open sessions into the peers' totals.
+// fold moves the ids of some open sessions into the peers' totals. The function which selects these
+// sessions.
 func (b *book) fold(which func(charge) bool) {
 	var rest []charge
 	for _, c := range b.charges {

@@ -107,8 +107,8 @@ type someone struct {
 	class uint16
 }
 
-// onlyHere lists the people who are in entry e and not in entry then. It lists a person once for
-// each class.
+// onlyHere lists the people who are in this entry, but not in the other one. It lists a person once
+// for each class.
 func (e *Entry) onlyHere(then *Entry) (list []someone) {
 	common := make([]bool, len(e.Rows))
 	meet(e.Rows, then.Rows, func(i int, _ Row) { common[i] = true })

@@ -62,7 +62,7 @@ func (l Ledger) files(s State) ([]string, error) {
 	var files []string
 	for _, name := range list {
 		if olderName.MatchString(name) {
-			return nil, fmt.Errorf("release: the ledger %s has an old format, with which new releases cannot be compared, so nothing is released; move the folder away only if you accept that jobs are not compared with its releases", l)
+			return nil, fmt.Errorf("release: the ledger %s has an old format, so nothing is released; move the folder away to begin a new ledger, which compares no release with the old ones", l)
 		}
 		if m := entryName.FindStringSubmatch(name); m != nil && State(m[3]) == s {
 			files = append(files, filepath.Join(string(l), name))
@@ -149,7 +149,7 @@ func (l Ledger) key() (key []byte, err error) {
 		if there, err := l.files(Released); err != nil {
 			return err
 		} else if len(there) > 0 {
-			return fmt.Errorf("release: the key file %s is missing, so nothing is released; restore it from a backup, because new releases cannot be compared with earlier ones without it", path)
+			return fmt.Errorf("release: the key file %s is missing, so new releases cannot be compared with earlier ones and nothing is released; restore the file from a backup", path)
 		}
 		key = make([]byte, 32)
 		if _, err := rand.Read(key); err != nil {

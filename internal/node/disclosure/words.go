@@ -70,9 +70,8 @@ func (c *comparison) loadRows() {
 	}
 }
 
-// tellsNew reports whether the release reveals anything about the earlier release's people that the
-// ledger does not already contain. Nothing is new if a closer release has revealed the same about
-// either edition.
+// tellsNew reports whether the release reveals anything new about the people of an earlier release.
+// Nothing is new if a closer release has revealed the same about either edition.
 func (c *comparison) tellsNew(h head) bool {
 	d := c.distance(h.Entry)
 	known := func(k head) bool {

@@ -164,8 +164,8 @@ func (d *driver) apply(r journal.Record) error {
 			return fmt.Errorf("driver: the session was aborted before a restart: %s", r.Ended)
 		}
 	}
-	// Free delivered messages at once, because otherwise a replay would hold every message of the
-	// session in memory.
+	// Free delivered messages at once, so that a replay does not hold every message of the session
+	// in memory.
 	for range r.Delivered {
 		if d.outbox.empty() {
 			return fmt.Errorf("%w: more messages were delivered than the machine sends", ErrDiverged)

@@ -127,7 +127,8 @@ func newTimers() *timers {
 
 // run accepts events until the machine ends and the transport has taken every message.
 func (d *driver) run(ctx context.Context) error {
-	// Claim the names again, because a crash may have come between the journal and the ledger.
+	// Claim the names again, because a crash may have prevented the claim after the step was
+	// journalled.
 	if err := d.claim(d.claims); err != nil {
 		return err
 	}
