@@ -158,8 +158,8 @@ func (e *Entry) digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// sameSettings reports whether two releases of a kind have equal settings: columns, scale, label and
-// peers, as far as the kind needs them.
+// sameSettings reports whether two releases of a kind have equal settings: columns, scale, label
+// and peers, as far as the kind needs these.
 func (e *Entry) sameSettings(o *Entry) bool {
 	switch e.Kind {
 	case method.ReleaseIDs:
