@@ -227,7 +227,7 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	}
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, fault.Public(fault.BadInputf("the coordinator does not answer questions about models of protocol %s; each party predicts with its own model", m.Name()))
+		return nil, fault.Public(fault.BadInputf("the coordinator answers no questions about models of protocol %s; predict with the party's own model", m.Name()))
 	}
 	return asked, nil
 }

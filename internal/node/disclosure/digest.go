@@ -33,8 +33,8 @@ func (r *Row) personDigest() [16]byte {
 	return r.Person
 }
 
-// rowsOf returns the number of released rows, and a function that gives the place of the i-th row
-// in the set.
+// rowsOf returns the number of released rows, and a function that returns the index of the i-th
+// released row in the set.
 func rowsOf(r method.Release) (n int, place func(int) int) {
 	if r.Among != nil {
 		return len(r.Among), func(i int) int { return r.Among[i] }

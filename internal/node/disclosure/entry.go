@@ -211,8 +211,8 @@ func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
 	return e.Label == earlier.Label && now.Label != then.Label && now.Label != none && then.Label != none
 }
 
-// meet calls common for each person who is in both lists. It returns the number of people in then
-// who are not in now. Both lists must be ascending by person.
+// meet calls the function common for each person who is in both lists. It returns the number of
+// people in then who are not in now. Both lists must be ascending by person.
 func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	for i := range now {
 		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {

@@ -101,7 +101,8 @@ func (e *Entry) revealsFew(earlier *Entry, m meeting) []string {
 		count(n, "person is", "people are"), n)}
 }
 
-// someone is a person who is in only one of two sums. The class or number is 0 if there is none.
+// someone is a person who is in one of two sums, and not in the other. The class or number is 0 if
+// there is none.
 type someone struct {
 	who   [16]byte
 	class uint16
