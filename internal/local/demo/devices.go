@@ -44,7 +44,7 @@ type DevicesConfig struct {
 	Window, Grace, Pause, Lead time.Duration
 	Least                      int
 	Batch                      int // batch size of the relay
-	Early                      int // number of iterations whose tokens devices fetch before the first window
+	Early                      int // number of iterations for which devices fetch tokens before the gateway's first window
 	// Certificate and Key are the files with which issuer, relay and gateway serve HTTPS. The other
 	// processes trust this certificate. If both are "", the servers use HTTP.
 	Certificate, Key string
@@ -56,12 +56,12 @@ type Devices struct {
 	DevicesConfig
 	processes
 	address map[string]string // host:port at which a process listens
-	reached map[string]string // host:port at which others reach a process, if it differs from the address where the process listens
+	reached map[string]string // host:port at which other processes reach a process, if it is not the address in the field address
 
 	gatewayKey string // public key, in hexadecimal digits
 }
 
-// DevicesResult holds the results of the whole run.
+// DevicesResult holds the results that the gateway and the devices reported.
 type DevicesResult struct {
 	Gateway gateway.Result
 	Devices simulator.Result // sums over all processes of devices

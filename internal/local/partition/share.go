@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
-// Share is one party's part of the data.
+// Share is the table that one party holds.
 type Share struct {
 	Party string
 	Table method.Table
@@ -108,7 +108,7 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// tableHolder is the name of the holder of the only table in a job without parties.
+// tableHolder is the name that replaces a party's name in a job without parties.
 const tableHolder = "table"
 
 // owners returns the names of the holders of a job's rows.

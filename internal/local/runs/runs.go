@@ -32,7 +32,8 @@ func Of(j *job.Job) []Run {
 	return repeats
 }
 
-// Collect returns the first run's result. If there are several runs, it adds the metrics of all.
+// Collect combines the results of all runs into one. This is the first run's result, with the
+// metrics of all runs if there are several.
 func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	first := results[0]
 	switch {
@@ -80,7 +81,7 @@ func spreads(runs []*method.Result, of func(*method.Result) learner.Metrics) map
 	return learner.Spreads(all)
 }
 
-// turnsOf collects the metrics of runs that each hold out a different party.
+// turnsOf collects the metrics of a job that holds out each party in turn.
 func turnsOf(parties []string, runs []*method.Result) *method.LeaveOneSiteOut {
 	t := &method.LeaveOneSiteOut{
 		Together: spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),
