@@ -38,18 +38,18 @@ func Warnings(j *job.Job, shares []Share) ([]string, error) {
 // warnLonelyClasses returns a warning for each class that only one of several parties has, and for
 // each party that has one class only.
 func warnLonelyClasses(parties []string, splits []method.Split) (list []string) {
+	if len(splits) < 2 {
+		return nil
+	}
 	holders := make(map[string][]string)
 	for i, s := range splits {
 		classes, _ := dataset.Classes(s.Set.Labels)
 		for _, class := range classes {
 			holders[class] = append(holders[class], parties[i])
 		}
-		if len(classes) == 1 && len(splits) > 1 {
+		if len(classes) == 1 {
 			list = append(list, fmt.Sprintf("all rows of %s are of class %q", parties[i], classes[0]))
 		}
-	}
-	if len(splits) < 2 {
-		return nil
 	}
 	for _, class := range slices.Sorted(maps.Keys(holders)) {
 		if len(holders[class]) == 1 {
