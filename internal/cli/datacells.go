@@ -123,7 +123,7 @@ func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c c
 // describedBy reads all rows and describes their columns.
 func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *describedTable, err error) {
 	names := rows.Columns()
-	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, lastNamed(names), "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
+	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, lastNamed(names), labelNames...), id: resolve(c.ID, names, -1, "id")}
 	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id})
 	if err != nil {
 		return nil, err
@@ -212,7 +212,13 @@ func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 			}
 		}
 	}
+	if o.columns.Label == "" && !slices.Contains(labelNames, strings.ToLower(d.label)) { // the last column may hold free text or numbers
+		r.Classes, r.Guessed = []infoClass{}, d.label
+	}
 }
+
+// labelNames are the names by which a column of labels is recognised without --label.
+var labelNames = []string{"label", "y", "target"}
 
 // print writes a line for each column, and then all problems.
 func (c *infoCells) print(p *printer) {

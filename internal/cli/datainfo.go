@@ -26,7 +26,10 @@ type dataInfoResult struct {
 	Names      []string    `json:"column_names,omitempty"` // names of the features; left out if there are more than maxNames
 	IDs        bool        `json:"ids"`
 	ClassCount int         `json:"class_count"`
-	Classes    []infoClass `json:"classes"` // empty if there are more than maxClasses
+	Classes    []infoClass `json:"classes"` // empty if there are more than maxClasses, or if Guessed is not empty
+	// Guessed is the last column, which counts as the labels if no column is called label, y or
+	// target. Its words are not shown.
+	Guessed string `json:"label_guessed,omitempty"`
 	// Schemed warns that protocol OKRA reveals more about a table that needs a schema.
 	Schemed string `json:"meaning,omitempty"`
 	*infoNumbers
@@ -209,7 +212,11 @@ func (r dataInfoResult) Print(w io.Writer) error {
 		p.linef("features  %s", strings.Join(r.Names, ", "))
 	}
 	p.linef("row ids   %s", map[bool]string{true: "yes", false: "none"}[r.IDs])
-	p.linef("classes   %d", r.ClassCount)
+	if r.Guessed != "" {
+		p.linef("classes   %d in the last column, %s; --label NAME lists them", r.ClassCount, r.Guessed)
+	} else {
+		p.linef("classes   %d", r.ClassCount)
+	}
 	if len(r.Classes) > 0 {
 		t := &tableOf{header: []string{"class", "rows", "share"}}
 		for _, c := range r.Classes {
