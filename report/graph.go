@@ -17,8 +17,8 @@ type Graph struct {
 type Trace struct {
 	Name   string
 	X, Y   []float64
-	Dashed bool // a line for comparison, such as chance
-	Dotted bool // Dotted draws a mark at every point
+	Dashed bool // draws a dashed line, as for a line of comparison
+	Dotted bool // draws a mark at every point
 }
 
 // validate returns an error if the graph cannot be drawn.
