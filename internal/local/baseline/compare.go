@@ -128,12 +128,12 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	return nil
 }
 
-// withholdNothing replaces the pooled metrics by those of an owner of all rows, who prepares the
-// tables without the parties' limits: no word is too rare, and medians are exact. Difference and
+// withholdNothing recomputes the pooled metrics on tables that are prepared without the parties'
+// limits. Like an owner of all rows, it uses rare words too, and exact medians. Difference and
 // Exact still compare decisions about equally prepared rows.
 func withholdNothing(ctx context.Context, j *job.Job, shares []partition.Share, own []method.Split, r *method.Result) error {
 	if j.Data.Partition.By == job.Columns {
-		return nil // owners of columns prepare them exactly
+		return nil // each column belongs to one party, which prepares it without limits
 	}
 	splits, err := partition.PooledSplits(j, shares)
 	if err != nil {
@@ -195,8 +195,8 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 	return nil
 }
 
-// trainAloneInTurn trains on one party's rows alone and returns the metrics. If the job
-// cross-validates, it returns their means over the folds.
+// trainAloneInTurn trains on one party's rows alone and returns the mean metrics over the job's
+// folds. A job without cross-validation has one fold.
 func trainAloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, pool.ErrNoLabels

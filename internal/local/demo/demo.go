@@ -96,8 +96,9 @@ func Found(c Config) (*Federation, error) {
 	return f, nil
 }
 
-// tryProcesses makes the Go runtime test early how it can start processes. The runtime does this
-// once, in a forked child, and a Ctrl-C at that moment would break the program.
+// tryProcesses triggers the Go runtime's test of how to start processes, so that the test runs
+// early. The runtime runs it once, in a forked child, and a Ctrl-C at that moment would break the
+// program.
 func tryProcesses() error {
 	p, err := os.FindProcess(os.Getpid())
 	if err != nil {

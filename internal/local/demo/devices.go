@@ -56,7 +56,7 @@ type Devices struct {
 	DevicesConfig
 	processes
 	address map[string]string // host:port at which a process listens
-	reached map[string]string // host:port at which others reach a process, if it differs from the address where the process listens
+	reached map[string]string // host:port at which other processes reach a process, if not at its address
 
 	gatewayKey string // public key, in hexadecimal digits
 }
@@ -127,7 +127,7 @@ func (f *Devices) path(name ...string) string {
 	return filepath.Join(append([]string{f.Dir}, name...)...)
 }
 
-// rowsOf returns the first row and the number of rows of the devices that a process simulates.
+// rowsOf returns which rows one process simulates, as the first row and the number of rows.
 func (f *Devices) rowsOf(process int) (first, count int) {
 	rows := f.Rows.X.Rows()
 	first = process * rows / f.Processes

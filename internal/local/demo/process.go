@@ -55,7 +55,9 @@ func (f *processes) start(name string, arguments ...string) error {
 	p := &process{cmd: exec.Command(f.program[0], append(f.program[1:len(f.program):len(f.program)], arguments...)...), ended: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Stdout = log, out
 	p.cmd.Env = append(os.Environ(), StopWithStdin+"=yes")
-	if _, err := p.cmd.StdinPipe(); err != nil { // cmd.Wait closes this pipe
+	// The child stops when its standard input ends, at the latest when this process dies. The method
+	// Wait of cmd closes the pipe.
+	if _, err := p.cmd.StdinPipe(); err != nil {
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
 	}
 	// Ctrl-C on a terminal interrupts a whole process group. The children get their own group, so
@@ -110,8 +112,8 @@ func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// grace is how long this process waits, after a child has ended, for the Ctrl-C that may have ended
-// the child. A child that has just been forked may die of the Ctrl-C first.
+// grace is the time that this process waits for its own Ctrl-C after a child has ended. The same
+// Ctrl-C may have ended the child, if the child had just been forked.
 const grace = 100 * time.Millisecond
 
 // endedEarly returns the error of a process that ended too early. If this process is interrupted

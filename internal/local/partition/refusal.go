@@ -57,7 +57,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 	if j.Parties() == nil && shares != nil {
 		return nil // the job has no parties
 	}
-	devices := j.Data.Partition.By == job.Devices // a job on devices has no coordinator
+	devices := j.Data.Partition.By == job.Devices
 	asked := j
 	if !devices {
 		asked = j.Owned("own")
@@ -68,7 +68,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: devices}
 	parties := len(j.Parties())
 	if shares == nil {
-		parties = job.MaxParties // assume the most: the number of devices is unknown
+		parties = job.MaxParties // the number of devices is unknown, so the largest number stands for it
 	}
 	var list []Refusal
 	for _, why := range usual.Refusals(asked, parties) {
@@ -94,7 +94,7 @@ func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []Ref
 	}
 	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: limits}
 	for _, s := range shares {
-		if _, err := m.Party(instance, s.Party, s.Table); fault.CodeOf(err) == fault.CodePolicy { // other errors of the job are reported elsewhere
+		if _, err := m.Party(instance, s.Party, s.Table); fault.CodeOf(err) == fault.CodePolicy { // checkShare reports all other errors
 			list = append(list, Refusal{s.Party, err.Error()})
 		}
 	}

@@ -39,8 +39,8 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 		shares[i].Table.Key = splitKey(j, shares[i].Party)
 	}
 	for _, s := range shares {
-		// Report this error here, because in a deployment only the log of the party's daemon shows
-		// it.
+		// Check the share before the job starts. In a deployment, only the log of the party's
+		// daemon shows such an error.
 		if err := checkShare(j, s); err != nil {
 			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
@@ -67,7 +67,7 @@ func checkShare(j *job.Job, s Share) error {
 		return err
 	}
 	m, err := method.Of(j)
-	if err != nil { // the protocol runs in one process only
+	if err != nil { // method.Of knows only protocols that a coordinator and parties run
 		_, err = rows.Split(j, s.Party, s.Table)
 		return err
 	}
@@ -168,7 +168,8 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	return list, rows.PrepareTogether(j, names, list)
 }
 
-// PooledSplits is like [Splits], but prepares the tables as the owner of all rows would.
+// PooledSplits divides the rows of each share like [Splits], but prepares the tables without the
+// parties' limits.
 func PooledSplits(j *job.Job, shares []Share) ([]method.Split, error) {
 	list, err := unprepared(j, shares)
 	if err != nil {

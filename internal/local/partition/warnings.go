@@ -17,9 +17,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Warnings returns what only a process that owns all rows can count: people and rows that are both in
-// training and held out, which makes figures better than on new rows, and words that are too rare
-// to be agreed on. It returns nothing for parties that hold columns.
+// Warnings returns warnings about the data that only an owner of all rows can find. Some concern
+// people and rows that are both in training and held out, which makes figures better than on new
+// rows. Others concern words that are too rare for the parties to agree on. It returns nothing for
+// parties that hold columns.
 func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	if j.Data.Partition.By == job.Columns || shares[0].Table.Set == nil {
 		return nil, nil

@@ -32,7 +32,8 @@ func Of(j *job.Job) []Run {
 	return repeats
 }
 
-// Collect returns the first run's result. If there are several runs, it adds the metrics of all.
+// Collect merges the results of a job's runs into the first run's result. If there are several
+// runs, this result receives the metrics of all.
 func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	first := results[0]
 	switch {

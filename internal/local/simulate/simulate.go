@@ -102,7 +102,7 @@ func (a *alignments) of(id job.ID) []string {
 	return a.ids[id]
 }
 
-// judgements holds, by party, the results that parties with labels compute on held-out rows.
+// judgements holds the results on held-out rows that parties with labels compute, by party.
 type judgements struct {
 	mu sync.Mutex
 	of map[string]*method.Judged
@@ -131,7 +131,7 @@ func (g *judgements) addTo(o *method.Outcome, r *method.Result) {
 	}
 }
 
-// addRows appends a party's decisions for further rows to an outcome of the same model.
+// addRows appends the decisions of one party to an outcome. Both belong to the same model.
 func addRows(o, more *method.Outcome) {
 	all := linalg.New[float64](o.Decisions.Rows+more.Decisions.Rows, more.Decisions.Cols)
 	for i := range o.Decisions.Rows {
@@ -339,7 +339,7 @@ func predictsAlone(k method.RetainedState, c Config) (bool, error) {
 	return own, nil
 }
 
-// asDeployed returns the job as deployed parties see it. Each party has its own table.
+// asDeployed gives every party's table the same name, as in a deployed job.
 func asDeployed(j *job.Job) *job.Job {
 	if j.Data.Sources != nil {
 		return j.Owned("own")
