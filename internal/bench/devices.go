@@ -77,7 +77,8 @@ func (c devicesRun) likes(client int) liking {
 	return pairs
 }
 
-// Read sets dst to the entries from index first on. It implements [secagg.Vector].
+// Read writes the vector's entries, starting at index first, into dst. It implements
+// [secagg.Vector].
 func (l liking) Read(_, first int, dst []int64) {
 	clear(dst)
 	at, _ := slices.BinarySearch(l, first)
@@ -134,7 +135,7 @@ func (c devicesRun) hall() (*hall, error) {
 	return h, nil
 }
 
-// takesVectors reports whether a step of the server receives a part of a masked vector.
+// takesVectors reports whether an event gives the server a part of a masked vector.
 func takesVectors(e protocol.Event) bool {
 	r, received := e.(protocol.Received)
 	return received && r.Message.Kind == "MaskedInput"
@@ -279,7 +280,7 @@ func (h *hall) rows(f forecast, session span) []Row {
 	}
 }
 
-// whole extrapolates measured costs from one part of the segments to all segments.
+// whole estimates the cost for all segments from the cost for the measured segments.
 func (c devicesRun) whole(w spending) span {
 	s := w.segments.times(float64(c.parts))
 	s.add(w.fixed)

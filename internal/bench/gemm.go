@@ -12,8 +12,8 @@ type shape struct{ m, n, k int }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k) }
 
-// product is a benchmarked routine at one shape. Its target is the least allowed share of the
-// rate of multiply-adds; 0 means no target.
+// product is a routine with the shape at which it is measured. Its target is the least allowed
+// share of the rate of multiply-adds; 0 means no target.
 type product struct {
 	routine string
 	shape
@@ -33,7 +33,7 @@ var (
 	little = shape{512, 512, 512} // small shape for plain Go, which is some fifty times slower
 )
 
-// promised lists the products of the fastest code path with their targets.
+// promised lists the products that have a target. All are measured on the fastest code path.
 var promised = []product{
 	{"dgemm", square, .62}, {"dsyrk", square, .62}, {"sgemm", square, .58}, {"ssyrk", square, .58},
 	{"dgemm", long, .5}, {"dsyrk", long, .5}, {"sgemm", long, .5}, {"ssyrk", long, .5},

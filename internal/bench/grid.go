@@ -73,9 +73,9 @@ func (g *grid) divide(labels []string, folds int) error {
 	return nil
 }
 
-// plain trains every cell and fold separately, like a user who has a learner but no grid search.
-// Each time it computes inner products and kernel anew, and trains from zero. It returns the
-// number of correctly predicted test rows of each cell.
+// plain trains each cell and each fold separately, without a grid search that shares work. Each
+// time it computes inner products and kernel anew, and trains from zero. It returns the number of
+// correctly predicted test rows of each cell.
 func (g grid) plain() ([]int, error) {
 	var correct []int
 	for _, k := range g.Kernels {

@@ -28,7 +28,8 @@ type svmTask struct {
 	// open writes the text file into the folder dir, or finds an existing one. It returns the
 	// file's path.
 	open func(dir string) (path string, err error)
-	// values returns a source that computes kernel values of the table's rows on request.
+	// values returns a source that computes the kernel values of the table's rows when a solver
+	// needs them.
 	values func(dataset.Table, kernel.Kernel) kernel.Source
 	// variants lists the memory limits for kernel values under which the task is measured.
 	variants []svmVariant
@@ -231,7 +232,7 @@ func twoClouds(dir string, rows, columns int) (string, error) {
 	for i := range rows {
 		side := float64(2*(i%2) - 1)
 		for j := range x.Row(i) {
-			// four decimals, which both programs read from text as equal values
+			// With four decimals, both programs read the same number from the text.
 			x.Row(i)[j] = math.Round(1e4*(s.NormFloat64()+apart*side)) / 1e4
 		}
 		if s.Float64() < wrong {
@@ -291,7 +292,7 @@ var ErrNoPeer = errors.New("the program to compare with is not installed")
 type svmReport struct {
 	objective float64
 	support   int
-	peak      float64 // peak memory in bytes; only for our training, because a child's peak includes its parent's
+	peak      float64 // peak memory of our training in bytes; a child's peak would include its parent's
 }
 
 // train runs svm-train, with the task's parameters, for a C-SVC with an RBF kernel. svm-train

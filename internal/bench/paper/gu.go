@@ -31,9 +31,9 @@ type guSet struct {
 	label              string
 	shape              string
 	scale              string
-	gamma              float64 // in units of 1 / median squared distance
-	rate               float64 // constant step size of Algorithm 1; the best of .003 to 8 on an original set
-	exact              bool    // also compares with the exact kernel, as there are few enough rows
+	gamma              float64 // kernel parameter, in units of 1 / median squared distance of the rows
+	rate               float64 // constant step size of Algorithm 1, chosen from .003 to 8 on an original data set
+	exact              bool    // the job also compares with the exact kernel, for which the rows are few enough
 	fdskl, secureBoost float64 // published minutes of Table 4
 	once               bool    // trains on one split only
 }
@@ -103,7 +103,7 @@ const (
 
 const (
 	publishedIterations = 4096 // iterations of Algorithm 1; the paper does not print its number
-	publishedRepeats    = 3    // largest number of splits, because each iteration costs a message of each party
+	publishedRepeats    = 3    // largest number of splits; more would take long, as every party sends a message in each iteration
 )
 
 // published changes a job to Algorithm 1 as published, on the same rows. Each iteration uses a

@@ -46,7 +46,7 @@ type hannemannSet struct {
 	unbalanced   bool     // the paper averages F1 over classes if their sizes differ, else over rows
 }
 
-// f1Name returns the name of the F1 that the paper uses for the set.
+// f1Name returns the name of the F1 score that the paper reports for the set.
 func (h hannemannSet) f1Name() string {
 	if h.unbalanced {
 		return "f1_macro"
@@ -78,10 +78,10 @@ var hannemannSets = []hannemannSet{
 
 const (
 	bloodCells     = "blood-cells/train-images-idx3-ubyte.gz"
-	manyRowsRepeat = 3 // splits of the blood cells' 9,957 rows
+	manyRowsRepeat = 3 // number of splits of the blood cells, which have 9,957 rows
 )
 
-// replaced reports whether the set stands in for images that the data folder has.
+// replaced reports whether the set is generated although the data folder has the original images.
 func (h hannemannSet) replaced(l *Runner) bool {
 	return strings.HasPrefix(h.name, "generated in place of blood cells") && l.Has(bloodCells)
 }
@@ -146,12 +146,13 @@ const (
 // TCP would lower it more: see mathisRate.
 var paperLink = fmt.Sprintf("{rate: %g, latency: %gms, loss: %g}", paperRate, 1000*paperLatency, paperLoss)
 
-// mathisRate returns the bytes a second of one TCP connection over the paper's network by the
-// formula of Mathis et al. (1997): the segment's size over the round trip, times the square root of
-// 3/2 over the loss. Each segment has 1,460 bytes. The round trip is taken as the latency.
+// mathisRate returns the rate of one TCP connection over the paper's network, in bytes a second. By
+// the formula of Mathis et al. (1997), it is the segment's size over the round trip, times the
+// square root of 3/2 over the loss. Each segment has 1,460 bytes. The round trip is taken as the
+// latency.
 func mathisRate() float64 { return 1460 / paperLatency * math.Sqrt(1.5/paperLoss) }
 
-// mathisLink models a line that carries what TCP would by the formula.
+// mathisLink models the paper's line with the rate of mathisRate and without loss.
 func mathisLink() string {
 	return fmt.Sprintf("{rate: %.0f, latency: %gms, loss: 0}", mathisRate(), 1000*paperLatency)
 }

@@ -31,7 +31,7 @@ type Row struct {
 	Cell      string         `json:"cell"`
 	Figure    string         `json:"figure"` // name and unit of the figure
 	Ours      learner.Spread `json:"ours"`
-	Published *float64       `json:"published"` // nil if the paper has only a picture, or no such figure
+	Published *float64       `json:"published"` // nil if the paper prints no such number
 }
 
 // Claim is a claim of the paper, with our verdict.

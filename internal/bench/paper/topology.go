@@ -16,7 +16,7 @@ import (
 // topology is a pattern of messages that sums the matrices of all nodes at node 0.
 type topology struct {
 	name string
-	hops func(nodes int) []hop // messages in order; each node sends after it has received all earlier messages to it
+	hops func(nodes int) []hop // messages in order; a node sends one after it has received all earlier messages addressed to it
 }
 
 // hop is a message from one node to another.
