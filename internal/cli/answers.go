@@ -131,7 +131,7 @@ func heldOutSheet(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, error) {
 	splits, err := partition.Splits(j, shares)
 	if err != nil || j.Data.Partition.By == job.Columns {
-		splits = nil // if parties hold columns, the outcome has the ids of the rows
+		splits = nil // without splits, rowNamer takes the ids from the outcome
 	}
 	return heldOutSheet(o, rowNamer(shares, splits, o))
 }
@@ -163,7 +163,7 @@ func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome
 			s.add("id", o.Held)
 			return
 		}
-		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // parties that hold columns have the same row ids
+		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // parties that hold columns share the ids in o.Rows; the held-out rows are last
 			s.add("id", o.Rows[n:])
 			return
 		}

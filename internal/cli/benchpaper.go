@@ -108,8 +108,8 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 	return r, nil
 }
 
-// experimentsOf returns the experiments of a paper, or of all, whose names are listed, with or without
-// the paper; all if the list is empty.
+// experimentsOf returns the chosen experiments of one paper or of all papers. The list names them
+// with or without the paper. An empty list chooses all.
 func experimentsOf(which string, only []string) (chosen []paper.Experiment, err error) {
 	found := make(map[string]bool)
 	for _, e := range paper.Experiments() {
@@ -130,7 +130,8 @@ func experimentsOf(which string, only []string) (chosen []paper.Experiment, err 
 	return chosen, nil
 }
 
-// stopped names the experiment that an error ended, and the page with the earlier ones.
+// stopped returns the error of an interrupted or failed experiment. The error also names the page
+// with the earlier experiments.
 func (r paperResult) stopped(e paper.Experiment, err error, out string) error {
 	before := ""
 	if out != "" && len(r.Findings) > 0 {

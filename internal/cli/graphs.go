@@ -10,11 +10,11 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// leastRows is the number of rows of a class, and of all others, from which a graph shows curves. It is
-// also the least number of rows of a bin.
+// leastRows is the number of rows that a class needs for a curve, and that all other classes
+// together need. It is also the least number of rows of a bin.
 const leastRows = 10
 
-// graphs returns the graphs of an assessment's curves, as far as there are enough rows for them.
+// graphs returns those graphs of an assessment that have enough rows.
 func graphs(a *learner.Assessment, named func(class string) string) []report.Graph {
 	if a == nil {
 		return nil

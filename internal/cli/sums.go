@@ -148,8 +148,8 @@ HTTPS.`,
 	return daemonCommand(cmd)
 }
 
-// sumsResult is the result of a finished job of devices, with the resources of the server's last
-// process.
+// sumsResult holds the result of a finished job of devices, and the resources that the server used.
+// After a restart, it counts only the server's last process.
 type sumsResult struct {
 	*method.Result
 	seconds, cpu float64
