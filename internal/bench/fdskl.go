@@ -121,7 +121,7 @@ func (g growth) race() (race, error) {
 // linearly is the largest allowed ratio of a measured cost to the cost under linear growth.
 const linearly = 1.15
 
-// fdsklWorkers is the number of workers that share the columns; the first has the labels.
+// fdsklWorkers is the number of workers that share the columns. The first worker has the labels.
 const fdsklWorkers = 4
 
 // federate creates a session whose workers hold the given parts of the columns. The kernel is

@@ -30,7 +30,7 @@ var (
 	square = shape{4096, 4096, 4096}
 	long   = shape{2000, 2000, 16384}
 	short  = shape{4096, 4096, 100}
-	little = shape{512, 512, 512} // small shape for plain Go, which is some fifty times slower
+	little = shape{512, 512, 512} // small shape for plain Go, which is some fifty times slower than vector code
 )
 
 // promised lists the products that have a target. All are measured on the fastest code path.

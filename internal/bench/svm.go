@@ -288,11 +288,12 @@ func FindPeer(name string) (Peer, error) {
 // ErrNoPeer is returned if the program to compare with is not installed.
 var ErrNoPeer = errors.New("the program to compare with is not installed")
 
-// svmReport holds the results of a training by Mercer or by the peer.
+// svmReport holds the results of a training by Mercer or by the peer. The peer's peak is not
+// measured, because a child's peak includes its parent's.
 type svmReport struct {
 	objective float64
 	support   int
-	peak      float64 // peak memory of our training in bytes; a child's peak would include its parent's
+	peak      float64 // peak memory of Mercer's training in bytes; 0 for the peer
 }
 
 // train runs svm-train, with the task's parameters, for a C-SVC with an RBF kernel. svm-train

@@ -75,7 +75,7 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped is the error of text format flags that are given for a table of numbers.
+// errMapped says that flags describe a text format, although the table holds numbers.
 var errMapped = errors.New("the table has no cells of text; leave out " + formatFlags)
 
 // formatFlags lists the flags that describe the format of a text.

@@ -73,8 +73,8 @@ func (c devicesDemo) outcome() outcome {
 	}
 }
 
-// Print writes what the model is good for, the scores, who can reconstruct records, and the model's
-// path. With verbose, it writes the details too.
+// Print writes the verdict, the scores, who can reconstruct records, and the model's path. With
+// verbose, it writes the details too.
 func (c devicesDemo) Print(w io.Writer) error {
 	p, o := &printer{w: w}, c.outcome()
 	o.printVerdict(p)

@@ -93,7 +93,7 @@ func elementsExcept(list, names []string) []string {
 // inBoth returns the names that are in both lists.
 func inBoth(a, b []string) []string { return elementsExcept(a, elementsExcept(a, b)) }
 
-// notIn removes the columns and labels of all from f.
+// notIn returns f without the columns and labels that the argument all lists.
 func notIn(f, all edition.Few) edition.Few {
 	if all.Any {
 		return edition.Few{}

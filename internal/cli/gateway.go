@@ -247,7 +247,7 @@ func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefi
 		return parsePrefixes(f.relayFrom)
 	}
 	u, err := url.Parse(f.relay)
-	if err != nil || u.Hostname() == "" { // there is no relay's host name to look up
+	if err != nil || u.Hostname() == "" { // the relay's host name is missing or invalid
 		return nil, nil //nolint:nilerr // the call to a bad address reports it
 	}
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// leastRows is the number of rows that a class needs for a curve, and that all other classes
-// together need. It is also the least number of rows of a bin.
+// leastRows is the smallest number of rows on each side of a curve, which are a class and all other
+// classes. It is also the least number of rows of a bin.
 const leastRows = 10
 
 // graphs returns those graphs of an assessment that have enough rows.

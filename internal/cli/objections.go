@@ -19,8 +19,8 @@ type objections struct {
 	withhold  int // parties that would withhold the figures over their own rows
 }
 
-// object records the objections of parties with default policies in the outcome. Such a party
-// refuses the job, or withholds its own figures.
+// object adds the objections of parties with default policies to the outcome. Such a party refuses
+// the job, or withholds its own figures.
 func (o *outcome) object(refused, withheld []partition.Refusal, parties int) {
 	o.Refused, o.Withheld = partition.Lines(refused), partition.Lines(withheld)
 	o.objections = objections{parties: parties, refuse: partition.Refusing(refused, parties), withhold: partition.Refusing(withheld, parties)}
@@ -53,7 +53,7 @@ func (a *app) warnOfObjections(r *method.Result, n objections) {
 		return
 	}
 	line := n.warning()
-	if line == "" { // without the number of parties there are no counts
+	if line == "" { // warning counts nothing if the number of parties is unknown
 		line = "a party with the default policy would refuse this job"
 	}
 	if !a.explain {

@@ -54,8 +54,8 @@ func withKey(object []byte, key string, value any) ([]byte, error) {
 	return fmt.Appendf(object[:len(object)-1], `,%q:%s}`, key, b), err
 }
 
-// Print writes what the model is good for, the scores, who can reconstruct rows, the files, and the
-// next command. With verbose, it writes the details before the files.
+// Print writes the verdict, the scores, who can reconstruct rows, the files, and the next command.
+// With verbose, it writes the details before the files.
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	o.printVerdict(p)
@@ -219,8 +219,8 @@ func formatR2(r2 *float64) string {
 	return fmt.Sprintf(", R2 %.12g", *r2)
 }
 
-// agreement says whether the job and the pooled training predict the same. The words end a sentence
-// about the pooled training.
+// agreement says whether the job and the pooled training give equal predictions. The words end a
+// sentence about the pooled training.
 func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""

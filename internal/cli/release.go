@@ -84,7 +84,7 @@ func (e releaseEntry) usesText() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
-// toldText formats the ratio of the released sums to the cells of all rows.
+// toldText says how many sums were released for each cell of the rows.
 func (e releaseEntry) toldText() string {
 	if e.Told == 0 {
 		return ""

@@ -75,7 +75,7 @@ func constantMean(m learner.Metrics) *constant {
 	return &constant{"the mean", learner.Metrics{"rmse": rmse / math.Sqrt(1-r2), "r2": 0}}
 }
 
-// verdict says in one sentence what the model is good for.
+// verdict says in one sentence how useful the model is.
 func (o outcome) verdict() string { return strings.Join(o.verdictClauses(), " ") }
 
 // verdictClauses returns the verdict as a list of clauses. They compare the model with the constant
@@ -160,7 +160,7 @@ func (c comparison) values() []float64 {
 	return list
 }
 
-// clauses joins the parts of a verdict to clauses with punctuation. The interval stands before the
+// clauses returns the clauses of a verdict, with punctuation. The interval stands before the
 // constant answer.
 func (c comparison) clauses(joint string, always, best func(name string, v float64) string, number func(v float64) string) []string {
 	var rest []string

@@ -102,7 +102,7 @@ const (
 )
 
 const (
-	publishedIterations = 4096 // iterations of Algorithm 1; the paper does not print its number
+	publishedIterations = 4096 // number of iterations of Algorithm 1, which the paper does not print
 	publishedRepeats    = 3    // largest number of splits; more would take long, as every party sends a message in each iteration
 )
 

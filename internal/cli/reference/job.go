@@ -24,7 +24,7 @@ type jobPage struct {
 	Protocols kinds
 	Learners  kinds
 	Refusals  map[string][]refusal // refusals by the section of the file that is at fault
-	Launches  []refusal            // jobs that the command for running them refuses, with the error messages
+	Launches  []refusal            // refused jobs, each with the command that refuses to run it
 }
 
 // keys is a section of the job file with its keys.

@@ -38,7 +38,7 @@ type DevicesConfig struct {
 	Program   []string // the command that runs mercer
 	Job       *job.Job // a job of protocol secvm
 	Rows      *dataset.Set
-	Processes int // number of processes that simulate devices; they share the rows
+	Processes int // number of processes that simulate devices; each has a part of the rows
 	Dir       string
 	// Settings of the gateway; see gateway.Config.
 	Window, Grace, Pause, Lead time.Duration
@@ -56,7 +56,7 @@ type Devices struct {
 	DevicesConfig
 	processes
 	address map[string]string // host:port at which a process listens
-	reached map[string]string // host:port at which other processes reach a process, if not at its address
+	reached map[string]string // host:port at which other processes reach a process; by default its address
 
 	gatewayKey string // public key, in hexadecimal digits
 }

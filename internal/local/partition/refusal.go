@@ -68,7 +68,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: devices}
 	parties := len(j.Parties())
 	if shares == nil {
-		parties = job.MaxParties // the number of devices is unknown, so the largest number stands for it
+		parties = job.MaxParties // the number of devices is unknown; assume the largest allowed number
 	}
 	var list []Refusal
 	for _, why := range usual.Refusals(asked, parties) {
