@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// gatewayHold is the time for which the gateway holds the answers to the last packages, which
-	// are too few for a record.
+	// gatewayHold is how long the gateway delays the answers to the last packages. These are too
+	// few for a record.
 	gatewayHold = time.Second
 	// gatewayTime is the longest run of the gateway's process.
 	gatewayTime = 30 * time.Minute
@@ -191,7 +191,7 @@ type mailing struct {
 	left    atomic.Int64 // number of letters without an acknowledgement
 }
 
-// post takes letters that are not posted yet, one after the other, and delivers them.
+// post delivers one letter after another until no letter is left.
 func (m *mailing) post(ctx context.Context) error {
 	for {
 		i := int(m.next.Add(1)) - 1

@@ -59,7 +59,7 @@ func Gemm() Benchmark {
 	return b
 }
 
-// every returns all routines at one shape with one target.
+// every returns the products of all routines at one shape, with one target.
 func every(s shape, target float64) []product {
 	var list []product
 	for _, r := range routines {

@@ -243,7 +243,7 @@ func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	return effects, nil
 }
 
-// timedMasks is a masker that sums the time it needs.
+// timedMasks is a masker that measures its own time.
 type timedMasks struct {
 	secagg.AESCTR
 	spent span

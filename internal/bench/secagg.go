@@ -27,7 +27,7 @@ func SecAgg() Benchmark {
 			sizes = append(sizes, devicesSize{clients, entries})
 		}
 	}
-	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // size of ml-1m: users, and pairs of movies
+	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // numbers of users and of pairs of movies in ml-1m
 	return secaggOf(512<<20, append(sizes, devicesSize{movieUsers, moviePairs}))
 }
 
@@ -247,8 +247,8 @@ func (f forecast) client() tally {
 	}
 }
 
-// server counts the operations of the server: one mask for each client in the sum, and all masks
-// of the vanished clients.
+// server counts the operations of the server. It expands one mask for each client in the sum, and
+// all masks of the vanished clients.
 func (f forecast) server(in, gone int) tally {
 	_, pairs := f.holders()
 	partners := min(pairs, float64(in))

@@ -63,7 +63,7 @@ those that have ended.`,
 	return cmd
 }
 
-// onePaper accepts no argument, or one argument: the name of a paper, or the word all.
+// onePaper accepts at most one argument, which is the name of a paper or the word all.
 func onePaper(_ *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && args[0] != "all" && !slices.Contains(paper.Papers(), args[0]) {
 		return usage("unknown paper %[2]q; mercer bench paper has %[1]s and all", strings.Join(paper.Papers(), ", "), strings.Join(args, " "))

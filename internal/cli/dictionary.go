@@ -59,7 +59,8 @@ func countsOf(list []prepare.Rare) []columnCount {
 	return counts
 }
 
-// Print shows the dictionary's hash, so that operators can compare it, and its effect on the table.
+// Print shows the dictionary's hash and the effect on the table. Operators compare the hash with
+// each other.
 func (r trialResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("dictionary %s", r.Name)

@@ -22,7 +22,7 @@ func figureTables(m learner.Metrics, a *learner.Assessment) []titledTable {
 	return formattedTables(m, a, decimals)
 }
 
-// formattedTables returns tables that evaluate the predictions on held-out rows, with formatted metrics.
+// formattedTables returns the same tables as figureTables, with metrics in the given format.
 func formattedTables(m learner.Metrics, a *learner.Assessment, format func(float64) string) []titledTable {
 	if a == nil {
 		return nil

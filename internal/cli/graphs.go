@@ -75,8 +75,8 @@ func precisionGraph(curves []learner.ClassCurves, named func(string) string) rep
 	return g
 }
 
-// shownCurves returns the curves of the classes that a graph shows: the first classes that have enough
-// held-out rows. The table of classes shows all classes.
+// shownCurves returns the curves of the first classes that have enough held-out rows. The table of
+// classes shows all classes.
 func shownCurves(a *learner.Assessment) (list []learner.ClassCurves) {
 	const room = 4
 	for _, c := range a.Curves {

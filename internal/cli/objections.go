@@ -10,8 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// objections counts the parties that would object to a job if it were deployed and their policies
-// were the defaults.
+// objections counts the parties with default policies that would object to a deployed job.
 type objections struct {
 	parties   int // 0 if the number is unknown, as for devices
 	refuse    int // parties that would refuse the job

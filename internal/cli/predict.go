@@ -212,7 +212,7 @@ func (a *app) tellContradictions(r predictResult) {
 	}
 }
 
-// predictionRequest is a request for predictions: new rows, and the job to query.
+// predictionRequest holds new rows to predict, and the job to query.
 type predictionRequest struct {
 	newRows
 	job, source string

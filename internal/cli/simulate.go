@@ -230,8 +230,8 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	return o, err
 }
 
-// inspect adds to an outcome what only the owner of all rows can find: objections of the parties'
-// policies, rows that are both in training and held out, and the rows of each class.
+// inspect adds to an outcome what only the owner of all rows can find. These are objections of the
+// parties' policies, rows that are both in training and held out, and the rows of each class.
 func (o *outcome) inspect(j *job.Job, shares []partition.Share) error {
 	withheld, err := partition.Withheld(j, shares, o.Figures)
 	if err != nil {

@@ -125,8 +125,8 @@ func (o outcome) numberVerdict() []string {
 		}, size)
 }
 
-// comparison holds a metric of the joint model beside those of the constant answer and of the best
-// site. The parts that the result does not have are nil.
+// comparison holds one metric of the joint model, of the constant answer and of the best site. The
+// parts that the result does not have are nil.
 type comparison struct {
 	metric   string
 	joint    float64
@@ -246,8 +246,8 @@ func (o outcome) bestAlone(name string) *method.Alone {
 // errorMetrics lists the metrics whose smaller values are better.
 var errorMetrics = []string{"rmse", "mae", "brier"}
 
-// percentPlaces returns the number of decimals of percentages: none, or one if a share would be
-// rounded to 0 or 100 %.
+// percentPlaces returns how many decimals percentages need. They need one if a share would be
+// rounded to 0 or 100 %, otherwise none.
 func percentPlaces(shares []float64) int {
 	for _, v := range shares {
 		if p := math.Round(100 * v); v > 0 && v < 1 && (p == 0 || p == 100) {

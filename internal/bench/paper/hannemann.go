@@ -232,8 +232,8 @@ func (f *Measurement) timed(ctx context.Context, l *Runner, of rival, n int, lin
 	return modelled, nil
 }
 
-// overNetwork returns rows with the seconds of computing, the size of all messages, the modelled
-// seconds of all messages, and the sum of both times. It also returns this sum.
+// overNetwork returns rows with the seconds of computing, and the size and the modelled seconds of
+// all messages. The last row has the sum of both times. It also returns this sum.
 func overNetwork(cell string, r *method.Result) ([]Row, float64) {
 	computed, n := r.Timings["total"], r.Network
 	together := computed + n.Seconds

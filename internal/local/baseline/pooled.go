@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// RunPooled runs a job of protocol pooled: it trains on all rows in one place, without any privacy.
-// It writes the model to an ordinary file in dir.
+// RunPooled runs a job of protocol pooled. The protocol trains on all rows in one place, without
+// any privacy. It writes the model to an ordinary file in dir.
 func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir string) (*method.Result, *method.Outcome, error) {
 	began := time.Now()
 	splits, err := partition.Splits(j, shares)

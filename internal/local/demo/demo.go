@@ -41,8 +41,8 @@ type Config struct {
 	Dir     string // parent folder of the homes; it must exist
 	// Dictionary is the data dictionary that all operators approve; nil: none.
 	Dictionary *job.Dictionary
-	// InsecureSeed fixes every secret of every process, so that two runs can be compared; nil: the
-	// secrets are random.
+	// InsecureSeed fixes every secret of every process, so that two runs can be compared. With nil,
+	// the secrets are random.
 	InsecureSeed *uint64
 }
 

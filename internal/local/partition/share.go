@@ -232,7 +232,7 @@ const exactRows = 1 << 14
 func checkMemory(j *job.Job, shares []Share) error {
 	for _, s := range shares {
 		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {
-			return fmt.Errorf("%s has %d rows; the comparison with the exact kernel allows at most %d, because its matrix grows with their square: remove exact-kernel from compare", s.Party, n, exactRows)
+			return fmt.Errorf("%s has %d rows; the comparison with the exact kernel allows at most %d, because it needs a square matrix of the rows; remove exact-kernel from compare", s.Party, n, exactRows)
 		}
 	}
 	return nil
@@ -252,9 +252,9 @@ func Classes(j *job.Job, shares []Share) ([]learner.ClassCount, error) {
 	return learner.CountClasses(pool.Labels(splits, false), pool.Labels(splits, true)), nil
 }
 
-// Withheld returns the parties that would withhold the figures over their own held-out rows,
-// because they have too few such rows. It applies the default minimum counts, and assumes that the
-// parties' policies allow these figures. a has the figures of a job that one process simulates.
+// Withheld returns the parties that have too few held-out rows to show figures over these rows. It
+// applies the default minimum counts, and assumes that the parties' policies allow these figures. a
+// has the figures of a job that one process simulates.
 func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []Refusal, err error) {
 	if !method.Federated(j) || a == nil || a.ByParty == nil {
 		return nil, nil
