@@ -207,7 +207,7 @@ func (h *hall) check() error {
 	return nil
 }
 
-// stayed returns the number of clients that do not vanish.
+// stayed counts the clients that do not vanish.
 func (c devicesRun) stayed() int {
 	n := 0
 	for i := range c.clients {

@@ -47,7 +47,7 @@ func Gemm() Benchmark {
 	var b Benchmark
 	for i, path := range linalg.Paths() {
 		switch {
-		case path == linalg.Portable && i > 0: // plain Go is measured only if it is the only path
+		case path == linalg.Portable && i > 0: // plain Go is not measured if a vector path exists
 		case path == linalg.Portable:
 			b.add(path, every(little, 0))
 		case i == 0:

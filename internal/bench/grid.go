@@ -16,7 +16,7 @@ import (
 // gridSize describes a grid of values of gamma and C on the first rows of the bundled digits.
 type gridSize struct {
 	rows, folds int
-	gammas, cs  []float64 // values of gamma are in units of 1 / median squared distance
+	gammas, cs  []float64 // values of gamma, in units of 1 / median squared distance, and of C
 }
 
 // Grid returns a benchmark of a grid search over C-SVCs on the bundled digits. It compares the

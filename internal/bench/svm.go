@@ -42,8 +42,8 @@ type svmVariant struct {
 	target float64 // least speed relative to the peer; 0 means no target
 }
 
-// Memory limits in bytes. plenty has room for all kernel values of the measured rows; scarce has
-// not.
+// Memory limits in bytes. All kernel values of the measured rows fit into plenty, but not into
+// scarce.
 const (
 	plenty = 8 << 30
 	scarce = 512e6

@@ -290,7 +290,7 @@ func (a *app) sumsOutcome(j *job.Job, r *method.Result) (*beside, error) {
 		return nil, err
 	}
 	if shown == nil || len(shown.More) == 0 || d.Sums == nil {
-		return nil, fmt.Errorf("protocol %s cannot describe the figures of a job by sums", j.Protocol.Name())
+		return nil, fmt.Errorf("protocol %s reports no figures of a job by sums", j.Protocol.Name())
 	}
 	d.Sums["metrics"], d.Sums["total_s"] = r.Metrics, r.Timings["total"]
 	return &beside{metrics: r.Metrics, figures: d.Sums, said: shown.More[0].Value}, nil

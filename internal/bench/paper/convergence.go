@@ -182,7 +182,7 @@ func overtakes(ours, rival course, set string) Claim {
 	return judge(text, seconds <= its, "%.4f after %.3g s, beside %.3g s", error, seconds, its)
 }
 
-// againstTime returns a curve of the least error that each method has reached at each time.
+// againstTime returns a curve of the least error of each method over the time of training.
 func againstTime(title string, courses []course) report.Curve {
 	var all []float64
 	worst := 0.0

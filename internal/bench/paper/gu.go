@@ -364,8 +364,8 @@ func errorsOf(accuracy learner.Spread) learner.Spread {
 	return learner.SpreadOf(values)
 }
 
-// outgrows judges the claim that the rival's time grows faster than ours. It compares only the
-// numbers of rows that the rival can handle.
+// outgrows judges the claim that time grows faster on the rival's line than on our line. It
+// compares only the numbers of rows that the rival can handle.
 func outgrows(ours, rival report.Line) Claim {
 	ratios := make([]float64, 0, len(rival.Values))
 	for i, v := range rival.Values {

@@ -243,7 +243,7 @@ func overNetwork(cell string, r *method.Result) ([]Row, float64) {
 	}, together
 }
 
-// aheadOf judges the claim that the first line is below all other lines.
+// aheadOf judges the claim that the first line has lower values than every other line.
 func aheadOf(lines []report.Line, claim string) Claim {
 	least, most := math.Inf(1), 0.0
 	for _, rival := range lines[1:] {

@@ -50,7 +50,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	return r, method.NewOutcome(w.Fitted), nil
 }
 
-// allInOnePlace says what the operator of a pooled job has.
+// allInOnePlace says that a pooled job has no privacy.
 const allInOnePlace = "Protocol pooled has no privacy: the operator who runs it holds all rows."
 
 // train trains the learner. If the job has held-out rows, it also evaluates the learner on them.

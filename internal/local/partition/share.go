@@ -194,7 +194,7 @@ func unprepared(j *job.Job, shares []Share) ([]method.Split, error) {
 	return list, nil
 }
 
-// partition reads one source and divides its rows among the parties.
+// partition divides the rows of one source among the parties.
 func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset.Set, error) {
 	set, err := load(job.Source{File: source}, j.Data)
 	if err != nil {
