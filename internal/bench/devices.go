@@ -98,7 +98,7 @@ type hall struct {
 	config          dropout.Config
 	present, absent spending // total costs of the clients that stay, and of those that vanish
 	serving         spending
-	masks           timedMasks // cost of expanding masks at the server, a part of serving
+	masks           timedMasks // the server's cost of expanding masks, which serving includes
 	peak            float64    // peak memory in bytes
 }
 

@@ -15,7 +15,7 @@ type encodeSize struct {
 	few, many  int   // smallest and largest number of features for measuring growth; powers of two
 	others     []int // additional numbers of features, for which only the cost is shown
 	blocked    int   // number of features for encoder block
-	blockDgemm int   // order of the matrix product with which block is compared
+	blockDgemm int   // order of the matrix product with which encoder block is compared
 	flaked     []int // numbers of features for encoder flake
 }
 

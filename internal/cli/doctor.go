@@ -146,7 +146,7 @@ func checkCores() check {
 const (
 	littleMemory = 1 << 30
 	littleDisk   = 1 << 30
-	noDisk       = 64 << 20 // not enough space for a journal
+	noDisk       = 64 << 20 // with less free space, a journal does not fit
 )
 
 func checkMemory() check {

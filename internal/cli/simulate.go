@@ -193,7 +193,7 @@ func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, l
 // encoded messages could double the memory. It returns a function that restores the setting. It
 // does nothing if the user sets GOGC.
 func (a *app) collectSooner(shares []partition.Share) (undo func()) {
-	const large, percent = 1 << 26, 25 // numbers of 8 bytes
+	const large, percent = 1 << 26, 25 // large is a count of numbers with 8 bytes each
 	rows := 0
 	for _, s := range shares {
 		rows += s.Table.Rows()

@@ -23,7 +23,7 @@ type jobPage struct {
 	Kernels   []kernel
 	Protocols kinds
 	Learners  kinds
-	Refusals  map[string][]refusal // refusals by the section of the file that is at fault
+	Refusals  map[string][]refusal // refused files, by the section that contains the mistake
 	Launches  []refusal            // refused jobs, each with the command that refuses to run it
 }
 
