@@ -75,7 +75,7 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped refuses flags for the format of text if the table holds numbers instead of text.
+// errMapped says that flags describe a text format, although the table holds numbers.
 var errMapped = errors.New("the table has no cells of text; leave out " + formatFlags)
 
 // formatFlags lists the flags that describe the format of a text.
@@ -131,7 +131,7 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 	return d, nil
 }
 
-// lastNamed returns the index of the last column that the table names.
+// lastNamed returns the index of the last column that has a name.
 func lastNamed(names []string) int {
 	at := len(names) - 1
 	for at > 0 && dataset.IsUnnamed(names[at]) {
@@ -155,7 +155,7 @@ func resolve(flag string, names []string, otherwise int, likely ...string) strin
 	case flag != "" && err == nil && n >= 0 && n < len(names):
 		at = n
 	case flag != "":
-		return flag // the table reader refuses an unknown name
+		return flag // the table reader reports an unknown name
 	default:
 		if j := slices.IndexFunc(names, func(name string) bool { return slices.Contains(likely, strings.ToLower(name)) }); j >= 0 {
 			at = j

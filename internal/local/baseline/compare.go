@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
-// Compare adds the comparisons that the job requests to its result. If list defines a comparison
-// for the job's method, Compare runs that one instead. If ctx ends, a running training soon stops
-// with an error that wraps ctx's error.
+// Compare adds the requested comparisons to a job's result. If list defines a comparison for the
+// job's method, Compare runs that one instead. If ctx ends, a running training soon stops with an
+// error that wraps ctx's error.
 func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	j, shares = withoutWithdrawn(j, shares)
 	compare := local.Of(list, j).Compare

@@ -38,7 +38,7 @@ type DevicesConfig struct {
 	Program   []string // the command that runs mercer
 	Job       *job.Job // a job of protocol secvm
 	Rows      *dataset.Set
-	Processes int // number of processes that simulate devices; they share the rows
+	Processes int // number of processes that simulate devices; each has a part of the rows
 	Dir       string
 	// Settings of the gateway; see gateway.Config.
 	Window, Grace, Pause, Lead time.Duration
@@ -127,7 +127,7 @@ func (f *Devices) path(name ...string) string {
 	return filepath.Join(append([]string{f.Dir}, name...)...)
 }
 
-// rowsOf returns the first row and the number of rows of the devices that a process simulates.
+// rowsOf returns which rows one process simulates, as the first row and the number of rows.
 func (f *Devices) rowsOf(process int) (first, count int) {
 	rows := f.Rows.X.Rows()
 	first = process * rows / f.Processes

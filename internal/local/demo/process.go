@@ -55,7 +55,9 @@ func (f *processes) start(name string, arguments ...string) error {
 	p := &process{cmd: exec.Command(f.program[0], append(f.program[1:len(f.program):len(f.program)], arguments...)...), ended: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Stdout = log, out
 	p.cmd.Env = append(os.Environ(), StopWithStdin+"=yes")
-	if _, err := p.cmd.StdinPipe(); err != nil { // cmd.Wait closes this pipe
+	// The child stops when its standard input ends, at the latest when this process dies. The method
+	// Wait of cmd closes the pipe.
+	if _, err := p.cmd.StdinPipe(); err != nil {
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
 	}
 	// Start the child in its own process group, because Ctrl-C on a terminal interrupts a whole

@@ -35,8 +35,8 @@ func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	return list, nil
 }
 
-// warnLonelyClasses returns a warning for each class that only one of several parties has, and for
-// each party that has one class only.
+// warnLonelyClasses warns of each class that only one of several parties has. It also warns of each
+// party that has a single class.
 func warnLonelyClasses(parties []string, splits []method.Split) (list []string) {
 	if len(splits) < 2 {
 		return nil

@@ -16,7 +16,8 @@ type Run struct {
 	Job  *job.Job
 }
 
-// Of returns a job's runs: one for each repeat, one for each held-out party, or a single run.
+// Of returns the runs of a job. A job has one run for each repeat, or one for each held-out party,
+// or a single run.
 func Of(j *job.Job) []Run {
 	if j.Data.Test.Parties != "" {
 		var turns []Run

@@ -243,8 +243,8 @@ func (n network) join(name string) (transport.Conn, error) {
 	return n.clock.Conn(name, conn), nil
 }
 
-// simulatedCost returns the time that the messages would have taken on the job's network, or nil if
-// the job describes no network.
+// simulatedCost returns the time that the messages would have taken on the job's network. It
+// returns nil if the job describes no network.
 func (n network) simulatedCost() *method.Network {
 	if n.clock == nil {
 		return nil
