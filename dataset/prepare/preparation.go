@@ -156,7 +156,7 @@ func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) 
 	return &made, nil
 }
 
-// readsLike reports whether cells have the same meaning in both descriptions of a column.
+// readsLike reports whether two columns have the same name, type and categories.
 func (c Column) readsLike(other Column) bool {
 	return c.Name == other.Name && c.Type == other.Type && slices.Equal(c.Categories, other.Categories)
 }

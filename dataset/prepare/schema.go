@@ -142,8 +142,8 @@ func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
 // Filled reports whether the schema fills the column's gaps.
 func (c Column) Filled() bool { return c.filled() }
 
-// Filters returns the setting, as written in the schema, by which a cell's value drops the row or
-// changes the number. Without such a setting it returns "".
+// Filters returns the setting that drops rows or changes numbers, as the schema writes it. Without
+// such a setting it returns "".
 func (c Column) Filters() string {
 	switch {
 	case c.Missing == FillDropRow:
@@ -173,7 +173,7 @@ const (
 	otherName   = "other"
 )
 
-// Describe returns a line for each column: which cells it may hold, and how they are prepared.
+// Describe returns a line for each column about the allowed cells and their preparation.
 // The fills and agreed categories in it are fitted on training rows.
 func (p *Preparation) Describe() []string {
 	lines := make([]string, len(p.schema))
