@@ -148,8 +148,8 @@ func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 	return cells, atEnd(r)
 }
 
-// grown returns cells with capacity for the given number of further cells, but for at most n cells
-// in all.
+// grown returns cells with capacity for the given number of further cells. It never allocates more
+// than n cells in all.
 func grown[T any](cells []T, more, n int) []T {
 	if len(cells)+more <= cap(cells) {
 		return cells

@@ -33,8 +33,8 @@ func (d *Dense) Columns(cols []int) Table { return &Dense{d.narrow(cols)} }
 // Columns returns the given columns. Adjacent columns are not copied.
 func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.narrow(cols)} }
 
-// DenseOf returns t itself if it is a Dense, else a copy that takes 8*Rows*Cols bytes. Check the
-// shape before calling it on a wide table.
+// DenseOf returns a table as a Dense, without copying it if it is one already. A copy takes
+// 8*Rows*Cols bytes, so check the shape of a wide table before the call.
 func DenseOf(t Table) *Dense {
 	if d, ok := t.(*Dense); ok {
 		return d
