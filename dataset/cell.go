@@ -20,7 +20,7 @@ type cellType struct {
 	order binary.ByteOrder
 }
 
-// fits32 reports whether a float32 holds every value of the type.
+// fits32 reports whether a float32 can represent every value of the type exactly.
 func (c cellType) fits32() bool {
 	return c.kind == 'b' || c.kind == 'f' && c.size <= 4 || c.kind != 'f' && c.size <= 2
 }
@@ -113,7 +113,8 @@ func readDense(r io.Reader, c cellType, s shape) (Table, error) {
 	return NewDense(matrixOf(cells, s)), err
 }
 
-// matrixOf returns a matrix over the cells, or an empty matrix if reading failed and cells is nil.
+// matrixOf returns a matrix over the cells. If reading failed, cells is nil and the matrix is
+// empty.
 func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
 	if cells == nil {
 		return linalg.Matrix[T]{}

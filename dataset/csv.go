@@ -114,7 +114,7 @@ type csvSource struct {
 	csv     *csv.Reader
 	guard   *guard
 	bounds  limits
-	skipped int // lines before the text of the table
+	skipped int // number of lines before the table begins
 	line    int // line of the last record
 }
 

@@ -51,7 +51,7 @@ func readHead(in *csvSource, o CSVOptions) (csvHead, []record, error) {
 	return h, rows[skip:], nil
 }
 
-// head determines the columns and the number of leading records that are not data.
+// head determines the columns, and counts the first records that are not rows.
 func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 	first := rows[0].fields
 	h.width = len(first)

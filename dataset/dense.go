@@ -44,7 +44,7 @@ func DenseOf(t Table) *Dense {
 	return NewDense(m)
 }
 
-// RowsOf returns a reader of the rows of t, which it converts to float64. Computations that read
+// RowsOf returns a reader that converts the rows of t to float64. Computations that read
 // some rows at a time thus need no copy of t. The rows of a CSR are [linalg.SparseRows] as well.
 func RowsOf(t Table) linalg.Rows {
 	if c, ok := t.(*CSR); ok {
@@ -68,7 +68,7 @@ type sparseRows struct {
 // in some order, or rows of several matrices. Selecting and stacking rows therefore copies nothing.
 type dense[T linalg.Float] struct {
 	m     linalg.Matrix[T]
-	order []int // indices of the selected rows in m.Data; nil: all rows
+	order []int // indices of the selected rows of m; nil selects all rows
 	at    [][]T // the rows, if they belong to several matrices; else nil
 }
 

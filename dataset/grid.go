@@ -156,9 +156,9 @@ func positions(values []float64, span, tolerance float64) (inner []float64, gap 
 	return inner, min(gap, 1-last)
 }
 
-// fit returns the smallest number of levels such that all positions are multiples of 1/levels, or
-// 0. It ignores a fit that could be due to chance. No step can be wider than the gap, which leaves
-// few numbers to try for most columns, often none.
+// fit returns the smallest number of levels whose grid fits all positions, or 0 if there is none.
+// The positions are then multiples of 1/levels. It ignores a fit that could be due to chance. No
+// step can be wider than the gap, which leaves few numbers to try for most columns, often none.
 func fit(inner []float64, gap, tolerance float64) int {
 	least := int(math.Ceil(1 / (gap + 2*tolerance)))
 	for levels := least; levels <= gridLevels; levels++ {

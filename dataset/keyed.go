@@ -136,7 +136,7 @@ func (d *rowDigest) writeTyped(t Typed, i int) {
 	}
 }
 
-// sortCells sorts encoded cells by the rank of their columns.
+// sortCells sorts the encoded cells of a row by the ranks of their columns.
 func sortCells(b []byte) {
 	cells := make([][cellBytes]byte, len(b)/cellBytes)
 	for c := range cells {

@@ -157,7 +157,7 @@ func (p *ratingsParser) ratings(name string) *Ratings {
 	return r
 }
 
-// naming gives each new name the next number.
+// naming numbers the distinct names from 0 in the order in which they first occur.
 type naming struct {
 	places map[string]int
 	names  []string
@@ -175,7 +175,7 @@ func (n *naming) place(name string) int {
 	return i
 }
 
-// sorted returns the sorted names and, for each old index of a name, its new index.
+// sorted returns the names in sorted order. The indices in places lead from old to new positions.
 func (n *naming) sorted() (names []string, places []int) {
 	order := linalg.Range(0, len(n.names))
 	numbers := make([]int64, len(n.names))

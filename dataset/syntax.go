@@ -134,7 +134,7 @@ type Typed interface {
 	// AppendCell appends an unambiguous encoding of a cell to b, for digests of rows. It depends on
 	// the cell only, not on other rows of the table.
 	AppendCell(b []byte, row, col int) []byte
-	// Below returns the table extended by the rows of another table of its kind.
+	// Below returns a new table with the rows of this table and then the rows of another table.
 	Below(other Table) (Typed, error)
 }
 

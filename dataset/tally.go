@@ -8,7 +8,7 @@ type Tally struct {
 	values []float64
 	counts []int
 	seen   int
-	most   int // number of rows with the commonest value
+	most   int // number of rows that hold the commonest value
 	varies bool
 }
 

@@ -36,7 +36,7 @@ func (r *reader) addBeside(fields []string) error {
 func (r *reader) comparableForm(word string) (string, error) {
 	formats := r.cut.theirs.Format
 	if j := r.Schema.Index(r.Cut); j >= 0 && r.Schema[j].Type == Date {
-		formats = formats.or(r.Schema[j].Format)
+		formats = formats.orDefault(r.Schema[j].Format)
 	}
 	if formats != nil {
 		t, err := formats.read(word)

@@ -194,7 +194,7 @@ func (c *Column) checkWordsOf() error {
 	return checkSpelling(c.Categories)
 }
 
-// reservedNames lists names that a category must not have because prepared columns use them.
+// reservedNames lists the names that a category must not have. Prepared columns use these names.
 func (c *Column) reservedNames() (names []string) {
 	if c.Missing == FillCategory || c.Indicator {
 		names = append(names, missingName)
@@ -253,7 +253,7 @@ func (c *Column) checkWords() error {
 	return nil
 }
 
-// CheckScaling refuses a schema in which a column lacks the range that the scaling needs.
+// CheckScaling returns an error if the scaling needs a range that a column does not have.
 func (s Schema) CheckScaling(scaling Scaling) error {
 	for j := range s {
 		if scaling != Ranged || !s[j].Scaled() {

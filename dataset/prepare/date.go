@@ -104,8 +104,8 @@ func (f Formats) check() error {
 	return nil
 }
 
-// or returns the formats, or the given format if there are none.
-func (f Formats) or(format string) Formats {
+// orDefault returns the formats, or the given format if there are none.
+func (f Formats) orDefault(format string) Formats {
 	if len(f) == 0 {
 		return Formats{format}
 	}
@@ -256,7 +256,7 @@ const secondsOfDay = 24 * 60 * 60
 // parseDate reads a date and returns its year, month, weekday or days, as the column's key "as"
 // says.
 func (c *Column) parseDate(word string, formats Formats) (float64, error) {
-	t, err := formats.or(c.Format).read(word)
+	t, err := formats.orDefault(c.Format).read(word)
 	if err != nil {
 		return 0, err
 	}

@@ -246,8 +246,8 @@ func (r *IDRule) id(fields []string) (string, int, error) {
 	return strings.Join(parts, idSeparator), 0, nil
 }
 
-// feature finds the file's column for a column of the schema. An error about a column of a job's
-// schema is an [UnlikeError].
+// feature finds the column of the file that belongs to a column of the schema. An error about a
+// column of a job's schema is an [UnlikeError].
 func (r *reader) feature(columns, names []string, c Column) (field, error) {
 	f, err := r.find(columns, names, c.Name, "")
 	if err != nil && r.Absent && c.filled() {
@@ -289,7 +289,7 @@ func (e *UnlikeError) Missing() bool {
 	return errors.As(e.Err, &missing)
 }
 
-// Public returns the text that peers, who know the schema, may read.
+// Public returns an error text for peers, which names only columns of the schema.
 func (e *UnlikeError) Public() string {
 	if e.Missing() {
 		return fmt.Sprintf("its table has no column %s, which the job's schema describes; its own log says more", dataset.Quote(e.Column))

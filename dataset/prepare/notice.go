@@ -52,8 +52,8 @@ func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	return list
 }
 
-// misspelled returns a sentence for each word of the given rows that differs from a category only
-// by case, blanks or Unicode form.
+// misspelled returns a sentence for each word that is almost spelled like a category. Such a word
+// differs from the category only by case, blanks or Unicode form.
 func (f *Frame) misspelled(rows []int, j int, categories []string) (list []string) {
 	counts, folded := make([]int, len(f.words[j])), foldCategories(categories)
 	for _, i := range rows {

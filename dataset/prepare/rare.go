@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Rare counts the training rows of a column whose value occurs in few rows.
+// Rare counts the training rows that hold a rare value in a column.
 type Rare struct {
 	Column string
 	Rows   int
@@ -54,7 +54,7 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 	})
 }
 
-// Merged counts the words of a column that are not among the agreed categories.
+// Merged describes the words of a column that are outside the agreed categories.
 type Merged struct {
 	Column string
 	Words  []string // words that are not agreed, in the order of their first rows
@@ -173,7 +173,7 @@ func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j in
 	return all
 }
 
-// maskCells decides how a column's cells are replaced, after maskGaps has decided about its gaps.
+// maskCells decides how the cells of a column are replaced. The caller calls maskGaps before.
 func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	filled := slices.Clone(column)
 	for k, v := range filled {
@@ -220,7 +220,7 @@ func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64)
 	}
 }
 
-// ownFill returns the code that fills the column's gaps, computed from the given values.
+// ownFill computes the code that fills the column's gaps from a party's own values.
 func (c *Column) ownFill(values []float64, categories []string) float64 {
 	own := *c
 	own.Agree = false // the codes of the values are already those of the agreed categories

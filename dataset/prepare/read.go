@@ -56,8 +56,9 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	return r.set(), nil
 }
 
-// People returns the person of each row, in the order of the records. The person is the cell of the
-// group's column or, without a group, the id. People returns nil for a table without both.
+// People identifies the person that each row is about, in the order of the records. The identifier
+// is the cell of the group column or, without a group column, the id. People returns nil for a
+// table without both.
 func (t Table) People(from dataset.Records) ([]string, error) {
 	t.Schema, t.Label, t.Cut = Schema{}, "", ""
 	r, err := t.reader(from.Columns())
@@ -97,7 +98,7 @@ func (t Table) refuse(line int, err error) error {
 // reader collects the rows of a table.
 type reader struct {
 	Table
-	features []field // column of the file for each column of the schema
+	features []field // for each column of the schema, the column of the file
 	label    field
 	group    field
 	cut      field
@@ -179,7 +180,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 	return r, nil
 }
 
-// neededColumns lists the indices of the columns to be read.
+// neededColumns lists the indices of the columns that the table uses.
 func (r *reader) neededColumns() []int {
 	places := slices.Clone(r.ids)
 	for _, f := range r.features {

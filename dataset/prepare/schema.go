@@ -157,7 +157,7 @@ func (c Column) Filters() string {
 // filled reports whether a frame may have gaps in the column.
 func (c Column) filled() bool { return c.Missing != FillError && c.Missing != FillDropRow }
 
-// Agrees lists the indices of the columns with agreed categories.
+// Agrees lists the indices of the columns whose categories the parties agree on.
 func (s Schema) Agrees() (places []int) {
 	for i, c := range s {
 		if c.Agree {
@@ -190,7 +190,7 @@ func (p *Preparation) Describe() []string {
 	return lines
 }
 
-// cells describes the allowed cells of a column.
+// cells describes in words which cells a column allows.
 func (c *Column) cells(categories []string) string {
 	text := string(Number)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// encoding is the number of a value encoding in parquet files, such as PLAIN.
+// encoding is a value of the enumeration Encoding in parquet files, such as PLAIN.
 type encoding int64
 
 const (
@@ -39,7 +39,7 @@ func (e encoding) unknown() error {
 // values is an iterator over the values of a page.
 type values interface {
 	len() int
-	next() ([]byte, error) // may be called at most len times
+	next() ([]byte, error) // next value; to be called at most len times
 }
 
 // decode returns a reader of the n values in b.

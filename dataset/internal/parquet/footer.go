@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// group is a row group, which has a chunk for each column.
+// group is a row group. It holds one chunk of each column.
 type group struct {
 	rows   int
 	chunks []chunk
