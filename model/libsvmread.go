@@ -160,7 +160,7 @@ func (p *libsvmReader) setField(key string, values []string) (err error) {
 
 func (p *libsvmReader) setType(values []string) error {
 	name := strings.Join(values, " ")
-	if name == "nu_svr" { // nu-SVR predicts in the same way as epsilon-SVR
+	if name == "nu_svr" { // trained machines of nu-SVR and epsilon-SVR have the same form
 		name = "epsilon_svr"
 	}
 	for kind, known := range libsvmTypes() {
@@ -208,14 +208,14 @@ func (p *libsvmReader) checkHeader() error {
 	return nil
 }
 
-// vectors reads the support vectors, and the coefficients of each vector with the other classes.
-// Memory grows with the lines that arrive.
+// vectors reads all support vectors and their coefficients. Memory grows with the lines that
+// arrive.
 func (p *libsvmReader) vectors() (x, coef linalg.Matrix[float64], err error) {
 	x.Cols, x.Stride = p.width, p.width
 	coef.Cols, coef.Stride = p.classes-1, p.classes-1
 	for range p.total {
 		if !p.next() {
-			return x, coef, fmt.Errorf("the file ends after %d of %d vectors, or a line is too long: copy it again", x.Rows, p.total)
+			return x, coef, fmt.Errorf("the file ends after %d of %d vectors, or its next line is too long; copy the file again", x.Rows, p.total)
 		}
 		row, c := make([]float64, p.width), make([]float64, p.classes-1)
 		if err := readVector(p.lines.Text(), row, c); err != nil {

@@ -141,7 +141,7 @@ func TestBrokenLIBSVM(t *testing.T) {
 		{"label 1 -1", "label 1 -1\nprobA 1", `line 10: probA has 1 numbers and probB has 0 for 2 classes; both need one for each pair of classes`},
 		{"SV\n", "", `line 9: unknown entry "1"`},
 		{soundLIBSVM[strings.Index(soundLIBSVM, "SV\n"):], "", `line 9: the file ends before its vectors; copy it again`},
-		{"-1 2:1\n", "", `line 11: the file ends after 1 of 2 vectors, or a line is too long: copy it again`},
+		{"-1 2:1\n", "", `line 11: the file ends after 1 of 2 vectors, or its next line is too long; copy the file again`},
 		{"-1 2:1\n", "-1 2:1\n1 1:1\n", `line 12: the file has more than the 2 vectors that total_sv announces`},
 		{"-1 2:1\n", "-1 4:1\n", `line 11: index 4 follows index 0 of 3 features; indices must ascend up to the number of features`},
 		{"1:0.5 3:2", "3:2 1:0.5", `line 10: index 1 follows index 3 of 3 features; indices must ascend up to the number of features`},
