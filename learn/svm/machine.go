@@ -18,7 +18,7 @@ type Machine struct {
 	Support []int     // training rows that are support vectors, ascending
 	Coef    []float64 // one per support vector; never 0
 	Rho     float64
-	Report  Report // zero for a machine that was not trained here
+	Report  Report // figures of the training, or zero
 }
 
 // Decisions returns f(x) of each row. For a regression it is the prediction, in the unit of the
@@ -67,7 +67,7 @@ func (p Params) checkCommon() error {
 type SVRParams struct {
 	// C is the cost of an error beyond Epsilon, above 0.
 	C float64
-	// Epsilon is the error without cost, at least 0 and in the unit of the targets.
+	// Epsilon is the largest error without cost, in the unit of the targets. It is at least 0.
 	Epsilon float64
 	// Tol is the tolerance at which training stops, in the unit of the targets. 0 means DefaultTol.
 	Tol        float64
@@ -107,7 +107,7 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 		return nil, describeError(err, func(row int) int { return row % n })
 	}
 	coef := make([]float64, n)
-	s.bounded = 0 // count rows anew: if Epsilon is 0, both coefficients of a row may be at a bound
+	s.bounded = 0 // recounted below; solve counts a row twice if both its coefficients are at a bound
 	for i := range coef {
 		coef[i] = s.coef[i] + s.coef[n+i]
 		if math.Abs(coef[i]) >= p.C {
@@ -132,8 +132,8 @@ func checkTargets(n int, targets []float64) error {
 	return nil
 }
 
-// describeError adds the package's name to an error of the solver and replaces its row number by
-// the caller's.
+// describeError adds the package's name to an error of the solver. The function number converts the
+// row numbers in the error.
 func describeError(err error, number func(row int) int) error {
 	if v, ok := errors.AsType[*valueError](err); ok {
 		err = &valueError{row: number(v.row), col: number(v.col), value: v.value}
@@ -141,9 +141,9 @@ func describeError(err error, number func(row int) int) error {
 	return fmt.Errorf("svm: %w", err)
 }
 
-// svr returns the problem of epsilon-SVR, in which every row occurs twice. The first occurrence has
-// the cost of a prediction that is too low. The second, from n on, has the cost of a prediction
-// that is too high.
+// svr returns the problem of epsilon-SVR, which has two coefficients for each row. Coefficient i
+// has the cost of a prediction that is too low. Coefficient n+i has the cost of a prediction that
+// is too high.
 func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	n := len(targets)
 	q := problem{kernel: doubleRows(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
@@ -217,9 +217,9 @@ type Params struct {
 	// Weights holds factors by which C is multiplied for the rows of a class. The key is the
 	// class's name. Classes that are not named have weight 1.
 	Weights map[string]float64
-	// CacheBytes bounds the memory of the cached kernel rows, for all pairs together that are
-	// trained at the same time. At least two rows per pair are kept. It changes the speed but not
-	// the result. 0 means DefaultCacheBytes.
+	// CacheBytes bounds the memory of the cached kernel rows. The pairs that are trained at the same
+	// time share it. At least two rows per pair are kept. It changes the speed but not the result. 0
+	// means DefaultCacheBytes.
 	CacheBytes int64
 	// MaxIter is the greatest number of iterations for one pair. 0 means the larger of 10^7 and 100
 	// times its rows, as in LIBSVM.
