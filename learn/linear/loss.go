@@ -9,7 +9,7 @@ import (
 // number in regression. It is convex, and its second derivative in u is at most Curvature.
 type Loss interface {
 	Value(u, y float64) float64
-	Slope(u, y float64) float64 // derivative of Value by u
+	Slope(u, y float64) float64 // derivative of Value with respect to u
 	Curvature() float64
 }
 
