@@ -40,7 +40,8 @@ func NewConfusionMatrix[L Label](truth, predicted []L) (*ConfusionMatrix, error)
 	return m, nil
 }
 
-// In returns the matrix with its classes in the given order, which must list all of them.
+// In returns the matrix with its classes in the given order. The order must list every class of the
+// matrix.
 func (m *ConfusionMatrix) In(order []string) *ConfusionMatrix {
 	var places []int
 	for _, class := range order {
@@ -164,7 +165,7 @@ type ClassFigures struct {
 	Class       string   `json:"class"`
 	Rows        int      `json:"rows"`        // number of rows of this class
 	Predicted   int      `json:"predicted"`   // number of rows that were predicted to be of the class
-	Precision   *float64 `json:"precision"`   // share of the predicted rows that really are of the class
+	Precision   *float64 `json:"precision"`   // share of the Predicted rows that are of the class
 	Recall      *float64 `json:"recall"`      // share of the class's rows that are predicted to be of the class: the sensitivity
 	Specificity *float64 `json:"specificity"` // share of the other rows that are not predicted to be of the class
 	F1          *float64 `json:"f1"`

@@ -18,7 +18,7 @@ type Ranked struct {
 	rows     []int // rows in the order of their ranks
 	positive []bool
 	scores   []float64
-	ends     []int // index after the last rank of each group of rows with equal scores
+	ends     []int // for each group of equal scores, the index in rows at which the group ends
 }
 
 // Rank sorts rows by their scores, in descending order. It returns an error if there is only one

@@ -64,7 +64,7 @@ func finiteErrors(truth, predicted []float64) error {
 	return nil
 }
 
-// Quantile returns the quantile q, from 0 to 1, of ascending values. It interpolates linearly like
+// Quantile returns a quantile of a sorted list. q is from 0 to 1. It interpolates linearly like
 // numpy.quantile.
 func Quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
