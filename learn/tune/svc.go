@@ -48,7 +48,7 @@ func (l SVC) ascending() []int {
 	return order
 }
 
-// trainFrom trains a C-SVC that starts from the classifier last, or from zero if last is nil.
+// trainFrom trains a C-SVC. It starts from the coefficients of last, or from zero if last is nil.
 func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []string, p svm.Params) (*svm.Classifier, error) {
 	if last == nil {
 		return svm.TrainSVC(k, codes, classes, p, nil)
