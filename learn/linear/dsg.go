@@ -83,9 +83,9 @@ func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	}
 }
 
-// Step adds coefficients for new features. phi holds the values of these features on some rows, as
-// features x rows. A new coefficient is -Rate/directions times the mean of slope times feature.
-// Earlier coefficients decay. It panics on other shapes.
+// Step adds coefficients for new features. The matrix phi holds the values of these features on
+// some rows, as features x rows. A new coefficient is -Rate/directions times the mean of slope
+// times feature. Earlier coefficients decay. It panics on other shapes.
 func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
 	d.addCoefficients(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
 }
@@ -197,7 +197,8 @@ type OptimizerParams struct {
 	Batch    int // number of rows of an iteration, at least 1
 	Block    int // number of new features of an iteration; the last iteration may have fewer
 	Features int // number of features after all iterations
-	// Rho selects Newton's method if it is above 0, see [DSG.StepNewton]. 0 selects plain steps.
+	// Rho selects Newton's method if it is above 0, see [DSG.StepNewton]. Rho 0 selects plain
+	// steps.
 	Rho float64
 }
 
@@ -250,7 +251,8 @@ func (s *Stochastic) drawn() []int {
 	return rows
 }
 
-// Learn makes the step of the iteration that [Stochastic.Draw] has begun. t computes the features.
+// Learn makes the step of the iteration that [Stochastic.Draw] has begun. The sampler t computes
+// the features.
 func (s *Stochastic) Learn(t Sampler) error { return s.LearnFrom(t, s.Decide(t, s.batch)) }
 
 // LearnFrom is like [Stochastic.Learn], but takes the decisions from the caller. Use it if other

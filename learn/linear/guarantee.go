@@ -48,7 +48,7 @@ func (a Assumptions) Guarantee(epsilon float64) (Guarantee, error) {
 	if !(rate > 0) {
 		return Guarantee{}, errors.New("linear: the step of the convergence theorem is rounded to 0; choose a larger lambda or error")
 	}
-	// The theorem writes 8 kernel B log / (theta epsilon lambda), where theta = 8 kernel B rate /
-	// epsilon.
+	// The theorem's number of iterations is 8 kernel B log / (theta epsilon lambda). Here theta is
+	// 8 kernel B rate / epsilon.
 	return Guarantee{Rate: rate, Iterations: max(0, log/(rate*a.Lambda))}, nil
 }

@@ -125,7 +125,7 @@ type newton[T linalg.Float] struct {
 	blocks, panels []span
 	factors        []linalg.Matrix[float64] // Cholesky factor of each block
 	w, u           linalg.Matrix[float64]   // coefficients and decisions
-	pending        step                     // last step, which u does not include yet
+	pending        step                     // last step, which the decisions u do not include yet
 }
 
 // step is a change of the coefficients in one block of features.

@@ -84,8 +84,8 @@ func gather(to, from []byte, count, step, size int) {
 	}
 }
 
-// Read computes features of consecutive rows from their phases, and stores them in dst. feature and
-// the number of rows of dst must be even.
+// Read computes features of consecutive rows from their phases, and stores them in dst. Both
+// feature and the number of rows of dst must be even.
 func (p *Phases[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	checkPairs(feature, dst.Rows)
 	size := p.wave.Bits() / 8

@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Table is a source of features of rows. Several goroutines read parts of it, so it may compute
-// features on request.
+// Table holds or computes the features of rows. Several goroutines read parts of it, so it may
+// compute features on request.
 type Table[T linalg.Float] interface {
 	Rows() int
 	Features() int
@@ -46,7 +46,7 @@ func spans(n, length int) []span {
 	return out
 }
 
-// read reads the features of some rows and passes them to the function use, as features x rows.
+// read passes the features of some rows to the function use, as features x rows.
 func read[T linalg.Float](t Table[T], features, rows span, use func(z linalg.Matrix[T])) {
 	linalg.Scratch(features.len()*rows.len(), func(room []T) {
 		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}
