@@ -37,8 +37,8 @@ type scored struct {
 // errOneClass reports that one of two classes has no rows. Callers recognise it and add the class.
 var errOneClass = errors.New("metrics: the area under the ROC curve needs rows of both classes")
 
-// auc returns the share of pairs of a positive and a negative row in which the positive row has the
-// higher score. A tie counts half. auc sorts rows.
+// auc returns the probability that a positive row scores higher than a negative row. A tie counts
+// half. auc sorts rows.
 func auc(rows []scored) (float64, error) {
 	slices.SortFunc(rows, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	var positives, negatives, halves int64 // halves counts 2 for a pair in the right order and 1 for a tie
