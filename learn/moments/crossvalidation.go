@@ -53,10 +53,10 @@ func score(squared, trace, n float64) float64 {
 	return max(0, squared) / n / (left * left)
 }
 
-// fit computes the regression with a given alpha and evaluates it on the training rows. b holds the
-// sums of targets times features, and power is the sum of the squared targets. It returns the
-// squared error, the trace of the matrix that maps targets to outputs, and the part of power that b
-// explains: b (A + alpha M/2 I)^-1 b.
+// fit computes the regression with a given alpha and evaluates it on the training rows. The matrix
+// b holds the sums of targets times features, and power is the sum of the squared targets. It
+// returns the squared error, the trace of the matrix that maps targets to outputs, and the part of
+// power that b explains: b (A + alpha M/2 I)^-1 b.
 func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, trace, explained float64, err error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
 		return 0, 0, 0, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)

@@ -35,8 +35,7 @@ func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, err
 	return correct, nil
 }
 
-// checkSizes returns an error if the numbers of rows, columns or features differ between the
-// arguments.
+// checkSizes returns an error if its arguments differ in the number of rows, columns or features.
 func checkSizes(m feature.Map, s Solution, rows linalg.Rows, labels int) error {
 	n, width := rows.Shape()
 	if n > MaxRows || labels != n || width != m.Width() || s.Weights.Cols != m.Len() {

@@ -18,7 +18,7 @@ func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, member
 	n, width := rows.Shape()
 	labelled, targets := y.Shape()
 	if members < 1 || members >= n || labelled != n || targets != s.Cross.Rows || width != m.Width() || m.Len() != s.Outer.Rows {
-		return 0, fmt.Errorf("moments: there are %d members among %d candidates of %d columns, with targets for %d rows; members and outsiders are needed, with the columns, features and targets of the sums", members, n, width, labelled)
+		return 0, fmt.Errorf("moments: there are %d members among %d candidates of %d columns, with targets for %d rows; at least one member, one outsider and sizes that match the sums are needed", members, n, width, labelled)
 	}
 	x, phi := linalg.New[float64](n, width), linalg.New[float64](n, m.Len())
 	linalg.Gather(x, rows, 0)

@@ -16,8 +16,8 @@ type Process struct {
 	factor linalg.Matrix[float64] // Cholesky factor of A + Noise M/2 I
 }
 
-// NewProcess computes a process from the matrix outer, which is A One^2. noise is the variance of
-// the noise, and unit comes from [Unit].
+// NewProcess computes a process from the matrix outer, which is A One^2. The noise is a variance,
+// and unit comes from [Unit].
 func NewProcess(outer linalg.Matrix[float64], noise, unit float64) (*Process, error) {
 	l, err := factor(outer, noise*float64(outer.Rows)/2)
 	return &Process{noise, unit, l}, err
@@ -89,7 +89,7 @@ func LogMarginalLikelihood(s *Sums, noise float64) (float64, error) {
 	explained := make([]float64, 1)
 	linalg.SquaredNorms(explained, b)
 	fit := (n*s.variance() - explained[0]) / variance / noise
-	// The log determinant belongs to the n x n covariance matrix 2/M Phi Phi^T + noise I.
+	// This is the log determinant of the n x n covariance matrix 2/M Phi Phi^T + noise I.
 	determinant := linalg.LogDet(l) - m*math.Log(m/2) + (n-m)*math.Log(noise)
 	return -(fit + determinant + n*math.Log(2*math.Pi)) / 2, nil
 }

@@ -47,7 +47,7 @@ func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
 	case n > MaxRows:
 		return nil, fmt.Errorf("moments: there are %d rows; at most %d are allowed", n, MaxRows)
 	case labelled != n || width != m.Width():
-		return nil, fmt.Errorf("moments: there are %d x %d rows, targets for %d rows and features of %d columns; the numbers of rows must be equal, and those of columns", n, width, labelled, m.Width())
+		return nil, fmt.Errorf("moments: there are %d x %d rows, targets for %d rows and features of %d columns; both numbers of rows must be equal, and both numbers of columns", n, width, labelled, m.Width())
 	}
 	s := NewSums(m.Len(), targets)
 	outer, cross := linalg.New[float64](m.Len(), m.Len()), linalg.New[float64](targets, m.Len())
@@ -202,8 +202,8 @@ func (c Classes) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// Unlabelled gives the target 1 to each of so many rows. The sum of target times features is then
-// the sum of the features.
+// Unlabelled is a number of rows without labels, each of which has the target 1. The sum of target
+// times features is then the sum of the features.
 type Unlabelled int
 
 // Shape returns the number of rows, and 1 as the number of targets.
@@ -310,7 +310,7 @@ func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alpha float64) (
 	return Solution{alpha, b, offset}, nil
 }
 
-// factor returns the Cholesky factor of A + shift I. outer is A One^2.
+// factor computes A from outer, which is A One^2, and returns the Cholesky factor of A + shift I.
 func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64], error) {
 	l := linalg.New[float64](outer.Rows, outer.Cols)
 	for i := range l.Rows {
@@ -341,8 +341,8 @@ func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return f
 }
 
-// eachPanel calls use with the features of all rows, a panel of rows at a time. lo is the index of
-// the first row of the panel.
+// eachPanel calls the function use with the features of each panel of rows. The argument lo is the
+// index of the first row of the panel.
 func eachPanel(m feature.Map, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
 	n, _ := rows.Shape()
 	for lo := 0; lo < n; lo += panelRows {
