@@ -56,8 +56,8 @@ type GP struct {
 }
 
 // FitGP fits a Gaussian process of mean 0 to noisy targets (Rasmussen and Williams 2006, algorithm
-// 2.1). Its covariance is Amplitude K. src is the kernel of the n training rows, and targets has n
-// finite values. It fails if Amplitude K + Noise I is not positive definite.
+// 2.1). Its covariance is Amplitude K. The source src is the kernel of the n training rows, and
+// targets has n finite values. It fails if Amplitude K + Noise I is not positive definite.
 func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
