@@ -14,7 +14,7 @@ type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
 	panel int                              // greatest number of rows that fetch reads at once
 	batch int                              // greatest number of rows that passPairs reads at once; even
-	next  func(taken []int, max int) []int // appends rows that may be needed soon to taken; may be nil
+	next  func(taken []int, max int) []int // adds to taken the rows that may be needed soon; may be nil
 	// interrupt is called before rows are read. It is not called if it is nil.
 	interrupt func() error
 
@@ -137,8 +137,8 @@ func (c *cache[T]) passPairs(rows []int, use func(i int, x []T, j int, y []T)) e
 	return nil
 }
 
-// gather stores the given rows of the kernel matrix in all. It reads rows that are not in the cache
-// into the memory of room.
+// gather returns the given rows of the kernel matrix in the slice all. It reads rows that are not
+// in the cache into the memory of room.
 func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
 	var missing []int
 	var dst [][]T
@@ -271,11 +271,11 @@ func (l *list) append() {
 	l.insert(len(l.links)-1, l.links[0].prev)
 }
 
-// insert puts link number at behind link number after.
-func (l *list) insert(at, after int) {
-	next := l.links[after].next
-	l.links[at] = link{prev: after, next: next}
-	l.links[after].next, l.links[next].prev = at, at
+// insert puts link i directly behind link j.
+func (l *list) insert(i, j int) {
+	next := l.links[j].next
+	l.links[i] = link{prev: j, next: next}
+	l.links[j].next, l.links[next].prev = i, i
 }
 
 // touch moves slot to the front of the list.

@@ -27,7 +27,7 @@ type Pair struct {
 	Index         []int     // positions in Support, ascending
 	Coef          []float64 // alpha for rows of First, -alpha for rows of Second; never 0
 	Rho           float64
-	Report        Report // figures of the training, or zero
+	Report        Report // figures of the training, if they are known
 }
 
 // Report describes the state in which a pair's training ended.

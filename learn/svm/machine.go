@@ -18,7 +18,7 @@ type Machine struct {
 	Support []int     // training rows that are support vectors, ascending
 	Coef    []float64 // one per support vector; never 0
 	Rho     float64
-	Report  Report // figures of the training, or zero
+	Report  Report // figures of the training, if they are known
 }
 
 // Decisions returns f(x) of each row. For a regression it is the prediction, in the unit of the
@@ -37,8 +37,8 @@ func (m *Machine) Decisions(cross linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// newMachine makes a machine from the coefficients that are not zero. coef has one coefficient per
-// row.
+// newMachine makes a machine from the coefficients that are not zero. There is one coefficient in
+// coef per row.
 func newMachine(coef []float64, s solution) *Machine {
 	m := &Machine{Rho: s.rho, Report: s.report()}
 	for r, b := range coef {
@@ -91,9 +91,9 @@ func (p SVRParams) Validate() error {
 	return p.shared().checkCommon()
 }
 
-// TrainSVR trains an epsilon-SVR (LIBSVM equation 11). src is the kernel of the n training rows,
-// and targets has n finite values. Report.Support counts rows; Report.Bounded those whose error is
-// beyond Epsilon.
+// TrainSVR trains an epsilon-SVR (LIBSVM equation 11). The source src is the kernel of the n
+// training rows, and targets has n finite values. Report.Support counts rows; Report.Bounded those
+// whose error is beyond Epsilon.
 func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, prog
 		return nil, err
 	}
 	t := newTrainer(src, codes, classes, p.shared(), progress)
-	t.machine = func(_ int, k kernel.Source, first []bool, stop stopping) (solution, error) {
+	t.solvePair = func(_ int, k kernel.Source, first []bool, stop stopping) (solution, error) {
 		return solveNuSVC(k, first, p.Nu, stop, t.cache)
 	}
 	return t, nil
@@ -121,8 +121,8 @@ func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache 
 	return s.scaled(order)
 }
 
-// sides returns all row indices, with the rows of the first class at the front. split is the number
-// of rows of the first class. Within each class the indices ascend.
+// sides returns all row indices, with the rows of the first class at the front. There are split
+// rows of the first class. Within each class the indices ascend.
 func sides(first []bool) (order []int, split int) {
 	for _, side := range []bool{true, false} {
 		for i, is := range first {

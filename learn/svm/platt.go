@@ -133,7 +133,7 @@ func (t *trainer) decideHeldOut(pair int, k kernel.Source, train, held []int, fi
 		}
 		return out, nil
 	}
-	s, err := t.machine(pair, kernel.Subset(k, train), side, t.params.stopping(len(train)))
+	s, err := t.solvePair(pair, kernel.Subset(k, train), side, t.params.stopping(len(train)))
 	if err != nil {
 		return nil, renumber(err, train)
 	}

@@ -28,8 +28,9 @@ type problem struct {
 	linear       []float64 // vector q
 	lower, upper []float64
 	start        []float64 // initial b, which meets all constraints; nil means 0
-	// split is the number of coefficients in the first of two parts, or 0 for one part. The sum of
-	// each part is constant. Two parts make the two equality constraints of nu-SVC.
+	// split is the number of coefficients in the first of two parts, or 0 if there is only one
+	// part. The sum of each part is constant. Two parts make the two equality constraints of
+	// nu-SVC.
 	split int
 }
 

@@ -70,8 +70,8 @@ func logLoss(s Sigmoid, f, target []float64) float64 {
 	return sum
 }
 
-// derivatives returns the derivatives of logLoss. g holds the first derivatives by A and B, and h
-// the second derivatives by AA, BB and AB.
+// derivatives returns the derivatives of logLoss. The result g holds the first derivatives by A and
+// B, and h the second derivatives by AA, BB and AB.
 func derivatives(s Sigmoid, f, target []float64) (g [2]float64, h [3]float64) {
 	for i, t := range target {
 		p := s.Probability(f[i])

@@ -283,8 +283,8 @@ func (s *solver[T]) refresh() error {
 	return err
 }
 
-// updateGradient updates the gradient after the coefficients have changed. before holds the
-// coefficients before the change. It adds K (b - before).
+// updateGradient updates the gradient after the coefficients have changed. The argument before
+// holds the earlier coefficients. It adds K (b - before).
 func (s *solver[T]) updateGradient(before []float64) error {
 	var changed []int
 	for t, b := range s.coef {

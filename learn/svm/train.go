@@ -34,7 +34,7 @@ func newSVC(src kernel.Source, codes []int, classes []string, p Params, progress
 	}
 	t := newTrainer(src, codes, classes, p.filled(), progress)
 	t.starts = make([][]float64, len(t.pairs))
-	t.machine = func(k int, source kernel.Source, first []bool, stop stopping) (solution, error) {
+	t.solvePair = func(k int, source kernel.Source, first []bool, stop stopping) (solution, error) {
 		cFirst, cSecond := t.bounds(k)
 		q := cSVC(source, first, cFirst, cSecond)
 		q.start = t.starts[k]
@@ -92,10 +92,10 @@ type trainer struct {
 	rows    [][]int // rows of each class, ascending
 	pairs   []pair
 	cache   int64 // bytes of the cache for one pair
-	// machine trains the machine of one pair, which has index k. The slice first tells for each row
-	// whether it belongs to the pair's first class.
-	machine func(k int, source kernel.Source, first []bool, stop stopping) (solution, error)
-	starts  [][]float64 // initial coefficients of a C-SVC for each pair; nil: zero
+	// solvePair solves the problem of pair k. The slice first tells for each row whether it belongs
+	// to the pair's first class.
+	solvePair func(k int, source kernel.Source, first []bool, stop stopping) (solution, error)
+	starts    [][]float64 // initial coefficients of a C-SVC for each pair; nil: zero
 
 	mu       sync.Mutex
 	done     int
@@ -150,7 +150,7 @@ func (t *trainer) train(k int) {
 	}
 	var err error
 	q.rows = rows
-	q.solution, err = t.machine(k, source, first, t.params.stopping(len(rows)))
+	q.solution, err = t.solvePair(k, source, first, t.params.stopping(len(rows)))
 	t.finish(k, err)
 }
 
@@ -160,7 +160,8 @@ func (t *trainer) bounds(k int) (cFirst, cSecond float64) {
 	return t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second])
 }
 
-// merge merges two ascending lists of rows. fromA tells for each row whether it comes from a.
+// merge merges two ascending lists of rows. The result fromA tells for each row whether it comes
+// from a.
 func merge(a, b []int) (rows []int, fromA []bool) {
 	rows, fromA = make([]int, 0, len(a)+len(b)), make([]bool, 0, len(a)+len(b))
 	for len(a)+len(b) > 0 {
