@@ -156,8 +156,9 @@ func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error)
 	return trials, nil
 }
 
-// addCell appends the cell of one kernel and setting. wanted is the index of the cell whose outputs
-// r holds, or negative for the best cell. addCell adds scores in the order of the folds.
+// addCell appends the cell of one kernel and setting. The argument wanted is the index of the cell
+// whose outputs r holds, or negative for the best cell. addCell adds scores in the order of the
+// folds.
 func (r *Result) addCell(k, setting int, folds [][]Trial, wanted int) {
 	c := Cell{Kernel: k, Setting: setting}
 	var outputs []linalg.Matrix[float64]
