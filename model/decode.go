@@ -135,8 +135,8 @@ func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	return int(size), v, nil
 }
 
-// readRest reads the rest of a file after its prefix. size is the length of the whole file. Memory
-// grows with the bytes that arrive, not with the stated size.
+// readRest reads the rest of a file after its prefix. The argument size is the length of the whole
+// file. Memory grows with the bytes that arrive, not with the stated size.
 func readRest(r io.Reader, size int) ([]byte, error) {
 	rest := size - prefixSize
 	b, err := io.ReadAll(io.LimitReader(r, int64(rest)+1))
@@ -231,8 +231,8 @@ func readNumberSize(r *wire.Reader) (single bool) {
 	return n == 4
 }
 
-// hasRoom reports whether r still has the bytes of n items of the given size. If not, reading from
-// r fails. hasRoom precedes every allocation.
+// hasRoom reports whether r still holds n items of the given size. If not, reading from r fails.
+// hasRoom precedes every allocation.
 func hasRoom(r *wire.Reader, n, size int) bool {
 	if r.Err() == nil && n > r.Len()/size {
 		r.Fail(wire.ErrShort)

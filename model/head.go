@@ -55,8 +55,8 @@ func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	return h
 }
 
-// Decisions computes the outputs, but not the deviations of a Gaussian process. cross is the kernel
-// matrix of new rows (rows) and the model's rows (columns).
+// Decisions computes the outputs, but not the deviations of a Gaussian process. The matrix cross
+// has a row for each new row and a column for each of the model's rows.
 func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	m := len(h.Functions)
 	out := linalg.New[float64](cross.Rows, h.outputs())
@@ -77,7 +77,7 @@ func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// outputs returns the length of a row that [Head.Decisions] returns.
+// outputs returns the number of outputs for each row.
 func (h *Head) outputs() int {
 	if h.Sigmoids != nil {
 		return len(h.Functions) + len(h.Classes)
@@ -142,8 +142,8 @@ func (h *Head) checkFunctions(rows, outputs int) error {
 	return nil
 }
 
-// checkUse returns an error if no function uses one of the rows. A file must not reveal rows that
-// the model does not need.
+// checkUse returns an error if a row is used by no function. A file must not reveal rows that the
+// model does not need.
 func (h *Head) checkUse(rows int) error {
 	if i := slices.Index(h.neededRows(rows), false); i >= 0 {
 		return fmt.Errorf("no function uses row %d of %d; leave the row out", i, rows)

@@ -144,8 +144,8 @@ func libsvmKernel(s kernel.Spec) (string, error) {
 	return "", fmt.Errorf("the format cannot hold a %s kernel; use a linear, rbf or polynomial kernel", s.Name)
 }
 
-// writeHeader writes the header of a classifier's file. owner has the class code of each support
-// vector.
+// writeHeader writes the header of a classifier's file. The slice owner has the class code of each
+// support vector.
 func (l *libsvmWriter) writeHeader(top string, owner []int) {
 	h := &l.m.head
 	l.printf("%snr_class %d\ntotal_sv %d\nrho", top, len(h.Classes), len(owner))

@@ -49,9 +49,9 @@ type Model struct {
 	process func() (*ridge.GP, error) // computes standard deviations; nil except for kind gp
 }
 
-// New makes a model from the learner's result h and the model's rows. vectors has the rows in the
-// order of h's indices, as the kernel saw them (scaled). scale is the scaling that was applied to
-// the rows, or nil. New keeps vectors without a copy.
+// New makes a model from the learner's result h and the model's rows. The rows in vectors are in
+// the order of h's indices, as the kernel saw them (scaled). scale is the scaling that was applied
+// to the rows, or nil. New keeps vectors without a copy.
 func New(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model, error) {
 	m, err := build(spec, scale, vectors, h)
 	if err != nil {
@@ -192,8 +192,8 @@ func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], 
 	return out, nil
 }
 
-// decide computes the outputs for some rows and stores them in out. start is the index of the first
-// row, for errors.
+// decide computes the outputs for some rows and stores them in out. Errors name rows by their
+// index, which begins at start.
 func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 	for i := range rows.Rows {
 		if j := firstNotFinite(rows.Row(i)); j >= 0 {

@@ -111,8 +111,8 @@ func (m *Random) Kernel() kernel.Spec { return m.spec.Kernel }
 // Features returns the number of random features.
 func (m *Random) Features() int { return m.spec.Solution.Weights.Cols }
 
-// Scaling returns the scaling that the model applies to rows, or nil. known is false if the parties
-// scaled their rows but the file does not contain the scaling.
+// Scaling returns the scaling that the model applies to rows, or nil. It returns false if the
+// parties scaled their rows but the file does not contain the scaling.
 func (m *Random) Scaling() (s *Scale, known bool) {
 	return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled
 }
@@ -158,7 +158,7 @@ func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64],
 }
 
 // decide computes the outputs for some rows from their features phi, and stores the outputs in out.
-// start is the index of the first row, for errors.
+// Errors name rows by their index, which begins at start.
 func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	f := m.spec.Solution.At(phi)
 	for i := range f.Rows {

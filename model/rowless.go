@@ -70,7 +70,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 // Rows returns the number of rows of the model.
 func (m *Rowless) Rows() int { return len(m.spec.Squares) }
 
-// Outputs returns the length of a row that [Rowless.Decisions] returns.
+// Outputs returns the number of outputs for each row.
 func (m *Rowless) Outputs() int {
 	if m.process != nil {
 		return m.spec.Head.outputs() + 1
@@ -78,9 +78,9 @@ func (m *Rowless) Outputs() int {
 	return m.spec.Head.outputs()
 }
 
-// Decisions computes the outputs for new rows from inner products. cross has the inner products of
-// new rows with the model's rows, and is overwritten. squares has the squared norms of the new
-// rows.
+// Decisions computes the outputs for new rows from inner products. The matrix cross has the inner
+// products of new rows with the model's rows, and is overwritten. The slice squares has the squared
+// norms of the new rows.
 func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (linalg.Matrix[float64], error) {
 	if cross.Cols != m.Rows() || cross.Rows != len(squares) {
 		return linalg.Matrix[float64]{}, fmt.Errorf("model: there are %d x %d inner products and %d squares; each new row needs %d inner products and one square", cross.Rows, cross.Cols, len(squares), m.Rows())
