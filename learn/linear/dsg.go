@@ -32,8 +32,8 @@ type DSGParams struct {
 	// Rate is the constant step length, above 0. If several trainings run side by side, each from
 	// decisions without the others' last step, each uses a fraction of the rate.
 	Rate float64
-	// Lambda shrinks all earlier coefficients by the factor 1 - Rate Lambda in each step. Lambda is
-	// at least 0, and the factor must be positive.
+	// Lambda is the weight decay: each step multiplies all earlier coefficients by 1 - Rate Lambda.
+	// Lambda is at least 0, and that factor must be positive.
 	Lambda float64
 	// PerDirection is the number of features per direction, 1 or 2. 0 means 1.
 	PerDirection int

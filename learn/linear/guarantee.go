@@ -41,7 +41,8 @@ func (a Assumptions) Guarantee(epsilon float64) (Guarantee, error) {
 	g2 := math.Sqrt(a.Kernel) * spread * a.Lipschitz / (2 * math.Pow(a.Lambda, 1.5))
 	b := math.Pow(math.Sqrt(g2*g2+g1)+g2, 2)
 
-	// The theorem bounds the step by epsilon / (8 kernel B) and by two other numbers.
+	// The theorem bounds the step by epsilon / (8 kernel B), 1 / lambda and epsilon lambda / (4
+	// spread^2).
 	rate := epsilon / (8 * a.Kernel * b)
 	rate = min(rate, 1/a.Lambda, epsilon*a.Lambda/(4*spread*spread))
 	log := math.Log(8 * a.Kernel * a.Distance / epsilon)

@@ -158,7 +158,7 @@ func (n *newton[T]) run() (*Fitted, error) {
 		return f, nil
 	}
 	if f.Gradient = end / start; f.Gradient > n.Tol {
-		return f, fmt.Errorf("linear: the gradient is %.3g of its start, above tol %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
+		return f, fmt.Errorf("linear: the gradient is still %.3g of its start, above tol %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
 	}
 	return f, nil
 }

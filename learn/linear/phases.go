@@ -58,9 +58,9 @@ func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	})
 }
 
-// These are the sizes of the tiles in which words are reordered from rows to directions. The cache
-// lines of a tile stay in the first-level cache until all of their words have been moved: it holds
-// few rows whose distance is a power of two.
+// These are the sizes of the tiles in which [Phases.Put] transposes words. The cache lines of a
+// tile stay in the first-level cache until all of their words have been moved: it holds few rows
+// whose distance is a power of two.
 const (
 	tileDirections = 64
 	tileRows       = 8
