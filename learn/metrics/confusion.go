@@ -61,7 +61,8 @@ func (m *ConfusionMatrix) In(order []string) *ConfusionMatrix {
 	return sorted
 }
 
-// Count compares predicted with true codes of classes. It counts row i times[i] times.
+// Count returns the confusion matrix of true and predicted class codes. It counts row i times[i]
+// times.
 func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 	m := &ConfusionMatrix{Classes: classes, Counts: make([][]int, len(classes))}
 	for i := range m.Counts {
@@ -103,7 +104,7 @@ func (m *ConfusionMatrix) F1Micro() float64 { return m.Accuracy() }
 func (m *ConfusionMatrix) F1Macro() float64 {
 	sum, classes := 0.0, 0
 	for i := range m.Counts {
-		if rows, predicted := m.sums(i); rows+predicted > 0 { // the denominator 2 TP + FP + FN of F1
+		if rows, predicted := m.sums(i); rows+predicted > 0 { // 2 TP + FP + FN, the denominator of F1
 			sum, classes = sum+2*float64(m.Counts[i][i])/float64(rows+predicted), classes+1
 		}
 	}

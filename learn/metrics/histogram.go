@@ -38,7 +38,7 @@ func (h Histogram) AUC() (area, within float64, ok bool) {
 	return 0, 0, false
 }
 
-// AveragePrecision returns the area under the precision-recall curve in steps. It equals
+// AveragePrecision returns the area under the precision-recall curve as a step function. It equals
 // [Ranked.AveragePrecision] for rows whose scores are their bins.
 func (h Histogram) AveragePrecision() (float64, bool) {
 	sum, before := 0.0, 0.0
