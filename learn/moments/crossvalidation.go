@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ClassScore measures by generalised cross-validation how well the classes' regressions with a
-// given alpha fit (Golub, Heath and Wahba 1979). With H the n x n matrix that maps the training
-// rows' targets to outputs, it returns
+// ClassScore returns the generalised cross-validation score of the classes' regressions with a
+// given alpha (Golub, Heath and Wahba 1979). With H the n x n matrix that maps the training rows'
+// targets to outputs, it returns
 //
 //	(squared error of the training rows / n) / (1 - trace H / n)^2
 //
@@ -77,7 +77,7 @@ func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, tra
 		explained += linalg.Dot(w.Row(k), b.Row(k))
 		norm += linalg.Dot(w.Row(k), w.Row(k))
 	}
-	// The first result is the squared error power - 2 w.b + w A w, since A w = b - shift w.
+	// The squared error power - 2 w.b + w A w is the first result, since A w = b - shift w.
 	return power - explained - shift*norm, float64(m) - shift*inverseTrace(l), explained, nil
 }
 

@@ -68,7 +68,7 @@ const Thousand = 1000
 // Five is the step of rounded counts: parties round counts of held-out rows to multiples of Five.
 const Five = 5
 
-// RoundShare returns a count of n rows, rounded and in units of 1/Thousand of a row. It rounds to
+// RoundShare rounds a count of n rows, and returns it in units of 1/Thousand of a row. It rounds to
 // multiples of five or, if that is more, of a thousandth of the rows. A party adds it to a sum
 // instead of a count. A count of all n rows is reported as the largest multiple of five in n: n
 // itself would reveal that none is missing.

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Process holds the numbers that the standard deviations of a Gaussian process need. [Regress]
-// computes the mean. The kernel is 2/M phi.phi, and measurements have the variance Noise Unit^2.
+// Process computes standard deviations of a Gaussian process. [Regress] computes the mean. The
+// kernel is 2/M phi.phi, and measurements have the variance Noise Unit^2.
 type Process struct {
 	Noise float64 // variance of the noise, on the scale where the numbers have variance 1
 	Unit  float64 // standard deviation of the numbers
@@ -23,8 +23,7 @@ func NewProcess(outer linalg.Matrix[float64], noise, unit float64) (*Process, er
 	return &Process{noise, unit, l}, err
 }
 
-// Unit returns the standard deviation of the numbers behind the sums. It returns 1 if all numbers
-// are equal.
+// Unit returns the standard deviation of the summed numbers. It returns 1 if all numbers are equal.
 func Unit(s *Sums, r Range) float64 {
 	if v := s.variance(); v > 0 {
 		return r.half() * math.Sqrt(v)

@@ -171,11 +171,12 @@ func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, 
 	return s, nil
 }
 
-// Targets holds numbers from -1 to 1 that belong to rows and to which regressions are fitted.
+// Targets holds the targets of regressions, which are numbers from -1 to 1 for each row.
 type Targets interface {
 	// Shape returns the number of rows, and the number of targets of each row.
 	Shape() (rows, targets int)
-	// Columns sets dst, targets x rows, to the targets of consecutive rows from row first on.
+	// Columns copies the targets of consecutive rows to dst, as targets x rows. The rows begin with
+	// row first.
 	Columns(dst linalg.Matrix[float64], first int)
 }
 
@@ -329,7 +330,7 @@ func (s Solution) Decisions(m feature.Map, x linalg.Matrix[float64]) linalg.Matr
 	return s.At(phi)
 }
 
-// At returns the outputs for rows with the features phi, which is rows x features.
+// At computes the outputs from the features phi, which is rows x features.
 func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	f := linalg.New[float64](phi.Rows, s.Weights.Rows)
 	linalg.MulTransB(f, phi, s.Weights)
