@@ -50,7 +50,7 @@ func newMachine(coef []float64, s solution) *Machine {
 	return m
 }
 
-// checkCommon checks the parameters that every solver needs, for a machine without classes.
+// checkCommon checks the parameters that all solvers share.
 func (p Params) checkCommon() error {
 	switch p = p.filled(); {
 	case !positive(p.Tol):
@@ -222,7 +222,7 @@ type Params struct {
 	// means DefaultCacheBytes.
 	CacheBytes int64
 	// MaxIter is the greatest number of iterations for one pair. 0 means the larger of 10^7 and 100
-	// times its rows, as in LIBSVM.
+	// times the pair's rows, as in LIBSVM.
 	MaxIter int
 	// Interrupt, if not nil, is called every few iterations, by several goroutines at once. Its
 	// error ends the training, which returns it wrapped. The method Err of a context fits.

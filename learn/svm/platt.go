@@ -19,7 +19,7 @@ type Sigmoid struct{ A, B float64 }
 // Probability returns the probability of the first class for a decision f.
 func (s Sigmoid) Probability(f float64) float64 {
 	v := s.A*f + s.B
-	if v >= 0 { // avoids exp of a large number, which would overflow
+	if v >= 0 { // exp of a large number would overflow
 		e := math.Exp(-v)
 		return e / (1 + e)
 	}
@@ -142,8 +142,8 @@ func (t *trainer) decideHeldOut(pair int, k kernel.Source, train, held []int, fi
 	return out, nil
 }
 
-// oneSided returns the constant decision for rows that are all of one class. It returns false if
-// both classes occur.
+// oneSided returns the constant decision for rows of a single class. It returns false if both
+// classes occur.
 func oneSided(first []bool) (float64, bool) {
 	count := 0
 	for _, is := range first {

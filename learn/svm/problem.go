@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// tau replaces the curvature of a step if it is not positive, as in LIBSVM. It happens with
+// tau replaces a curvature that is not positive, as in LIBSVM. Such a curvature occurs with
 // duplicate rows and with kernels that are not positive semidefinite.
 const tau = 1e-12
 

@@ -149,7 +149,7 @@ func products(qp []float64, q linalg.Matrix[float64], p []float64) float64 {
 	return value
 }
 
-// sweep improves each probability once, one after the other.
+// sweep improves the probabilities one after the other.
 func sweep(p, qp []float64, q linalg.Matrix[float64]) {
 	value := 0.0
 	for i := range p {

@@ -100,7 +100,7 @@ type trainer struct {
 	mu       sync.Mutex
 	done     int
 	progress func(done, total int) error
-	err      error // error of the pair with index failed
+	err      error // error of the first failed pair, which has the index failed
 	failed   int
 }
 
