@@ -17,7 +17,7 @@ type Fold struct{ Train, Test []int }
 type Learner interface {
 	// Settings returns the number of settings, at least 1.
 	Settings() int
-	// Try trains with every setting on a fold's training rows, by the kernel matrix k. It returns
+	// Try trains with every setting on a fold's training rows. The kernel matrix is k. It returns
 	// the outcome on the test rows for each setting. It is called for several folds at once, and
 	// its result must depend on k and f only. It calls tried after each setting; if tried returns
 	// an error, Try returns it.
