@@ -53,7 +53,7 @@ type Cosine struct{}
 // Tanimoto is the kernel x.z / (x.x + z.z - x.z), for counts and fingerprints.
 type Tanimoto struct{}
 
-// DotProduct is the sum of Coefficients[d] (x.z)^d over all d from 0 on. It needs 2 to 65
+// DotProduct is the sum of Coefficients[d] (x.z)^d over all indices d. It needs 2 to 65
 // coefficients, none below 0, the last above 0.
 type DotProduct struct{ Coefficients []float64 }
 

@@ -71,7 +71,7 @@ func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
 	return numbers, nil
 }
 
-// Decisions returns the numbers from which each prediction follows, as described in [model.Shape].
+// Decisions returns the numbers from which the predictions are computed: see [model.OutputShape].
 // For an SVC there is one for each pair of classes, above 0 for the first class. For a Gaussian
 // process they are the prediction and its standard deviation.
 func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {

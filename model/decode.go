@@ -112,7 +112,7 @@ func checkMagic(head []byte, want string) error {
 	return formatError("the file is not a model of Mercer; it begins with %q", got)
 }
 
-// size returns the length and the version that a file states, after checking both.
+// size checks and returns the length and the version that a file states.
 func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	r := wire.NewReader(head[len(publicMagic):])
 	v := r.Uint16()

@@ -88,7 +88,7 @@ func versionOf(columns []string) uint16 {
 	return namedVersion
 }
 
-// frame writes a file with the given content between its prefix and its checksum.
+// frame writes a file, which consists of a prefix, the given content and a checksum.
 func frame(w io.Writer, magic string, version uint16, content []byte) error {
 	e := &encoder{w: w, sum: sha256.New()}
 	var prefix wire.Writer

@@ -106,7 +106,7 @@ func (l *libsvmWriter) write() error {
 	f := l.m.head.Functions[0]
 	l.printf("%snr_class 2\ntotal_sv %d\nrho %.17g\nSV\n", top, l.m.count, f.Rho)
 	for i := range l.m.count {
-		l.vector(i, []float64{f.coefOf(i)})
+		l.writeVector(i, []float64{f.coefOf(i)})
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (l *libsvmWriter) classifier(top string) error {
 	for code := range h.Classes {
 		for i, own := range owner {
 			if own == code {
-				l.vector(i, h.columnOf(i, own))
+				l.writeVector(i, h.columnOf(i, own))
 			}
 		}
 	}
@@ -178,8 +178,8 @@ func (l *libsvmWriter) writeHeader(top string, owner []int) {
 	l.printf("\nSV\n")
 }
 
-// vector writes the line of support vector i: its coefficients, then its nonzero numbers.
-func (l *libsvmWriter) vector(i int, coef []float64) {
+// writeVector writes the line of support vector i: its coefficients, then its nonzero numbers.
+func (l *libsvmWriter) writeVector(i int, coef []float64) {
 	for _, c := range coef {
 		l.printf("%.17g ", c)
 	}
@@ -229,5 +229,6 @@ func (h *Head) columnOf(row, own int) []float64 {
 	return column
 }
 
-// pairOf returns the index of the pair first < second among the pairs of n classes.
+// pairOf returns the index of a pair of classes among all pairs of n classes. The code first must
+// be below second.
 func pairOf(first, second, n int) int { return first*(2*n-first-1)/2 + second - first - 1 }

@@ -17,7 +17,7 @@ import (
 // refuses and exits with code 3.
 var ErrPrivate = errors.New("model: the file must stay with the coordinator, because any party could decode its rows; use a prediction session")
 
-// ErrFormat is wrapped by every error about the content of a file, but not by errors of the reader.
+// ErrFormat marks every error about a file's content. Errors of the reader do not wrap it.
 var ErrFormat = errors.New("model: unusable file")
 
 // These limits apply to written and read models alike. Every model that can be built can thus be
@@ -26,7 +26,7 @@ const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
 	maxClassName = 1024
-	maxKind      = 32 // bytes of a kind's name and shape
+	maxKind      = 32 // largest number of bytes of a kind's name and shape
 )
 
 // Scale holds an offset and a factor for each column. The model uses a row x as (x - Offset) *
@@ -227,8 +227,8 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 // GiB for n = MaxProcess.
 const MaxProcess = 1 << 14
 
-// newProcess returns the Gaussian process over the model's rows, by factoring their covariance.
-// Files do not contain the factor, which is larger than the rows; targets do not affect it.
+// newProcess factors the covariance of the model's rows, and returns the Gaussian process. Files do
+// not contain the factor, which is larger than the rows; targets do not affect it.
 func newProcess(source kernel.Source, noise float64) (*ridge.GP, error) {
 	gp, err := ridge.FitGP(source, make([]float64, source.Len()), ridge.GPParams{Noise: noise})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kind names the learner of a model by its name in job files. For other kinds than those below, the
+// Kind is the name of a model's learner, as in job files. For other kinds than those below, the
 // name is followed by a colon and its [OutputShape], so that any program can interpret the outputs
 // without that learner: see [NewKind].
 type Kind string

@@ -117,7 +117,7 @@ func EncodeRowless(w io.Writer, m *Rowless) error {
 	b.String(text)
 	b.Uint32(uint32(len(m.spec.Squares)))
 	b.Float64s(m.spec.Squares)
-	for i := range m.spec.Dot.Rows { // the lower triangle suffices, since the matrix is symmetric
+	for i := range m.spec.Dot.Rows { // only the lower triangle, since the matrix is symmetric
 		b.Float64s(m.spec.Dot.Row(i)[:i+1])
 	}
 	b.Strings(h.Classes)

@@ -32,7 +32,7 @@ type pair struct {
 
 // folded holds all messages of one kind in one step, from one group to another.
 type folded struct {
-	Message // the first of these messages
+	Message // first message of this kind
 	pairs   []*pair
 	beyond  bool // whether each member of the group also sends to a member outside
 }

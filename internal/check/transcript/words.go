@@ -24,7 +24,7 @@ import (
 type Words struct {
 	Title   string
 	Session string // description of the session in one or two sentences
-	How     string // replaces the default explanation of the lines; "" keeps it
+	How     string // explanation of the lines; "" means the constant How
 	Runs    []Run
 	Say     `yaml:",inline"`
 	Learns  []Learns
