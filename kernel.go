@@ -53,7 +53,7 @@ type Cosine struct{}
 // Tanimoto is the kernel x.z / (x.x + z.z - x.z), for counts and fingerprints.
 type Tanimoto struct{}
 
-// DotProduct is the sum of Coefficients[d] (x.z)^d over all d from 0 on. It needs 2 to 65
+// DotProduct is the sum of Coefficients[d] (x.z)^d over all indices d. It needs 2 to 65
 // coefficients, none below 0, the last above 0.
 type DotProduct struct{ Coefficients []float64 }
 
@@ -111,7 +111,7 @@ func plain(name string, rows linalg.Rows) (*prepared, error) {
 	return &prepared{spec: kernel.Spec{Name: name}, rows: rows}, nil
 }
 
-// scaled prepares a kernel on scaled columns of the rows.
+// scaled prepares a kernel for rows whose columns are first scaled by the given method.
 func scaled(inner Kernel, rows linalg.Rows, method scale.Method) (*prepared, error) {
 	switch inner.(type) {
 	case nil:
@@ -131,8 +131,8 @@ func scaled(inner Kernel, rows linalg.Rows, method scale.Method) (*prepared, err
 	return p, nil
 }
 
-// gamma returns the gamma to use for a kernel. If the given gamma is 0, it returns 1 over the
-// number of columns times the variance of all numbers, or 1 if that variance is 0.
+// gamma returns the given gamma, or the default gamma if the given one is 0. The default is 1 over
+// the number of columns times the variance of all numbers, or 1 if that variance is 0.
 func gamma(given float64, rows linalg.Rows) float64 {
 	if given != 0 {
 		return given

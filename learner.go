@@ -33,7 +33,7 @@ type NuSVC struct {
 
 // OneClass learns a region that contains most of the rows. It takes no labels.
 type OneClass struct {
-	Nu float64 // upper bound on the share of training rows outside, up to 1; 0 means 0.5
+	Nu float64 // greatest share of training rows outside the region, up to 1; 0 means 0.5
 }
 
 // KMeans is kernel k-means. It takes no labels.

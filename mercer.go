@@ -51,7 +51,7 @@ func FitNumbers(rows [][]float64, targets []float64, regressor Regressor, kernel
 		if math.IsNaN(y) || math.IsInf(y, 0) {
 			return nil, fmt.Errorf("mercer: target %d is %v; a regression needs finite numbers", i, y)
 		}
-		labels[i] = strconv.FormatFloat(y, 'g', -1, 64) // this text reads back as the same number
+		labels[i] = strconv.FormatFloat(y, 'g', -1, 64) // parsing this text gives exactly y
 	}
 	return fit(rows, labels, regressor.regressor(), kernel)
 }

@@ -71,7 +71,7 @@ func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
 	return numbers, nil
 }
 
-// Decisions returns the numbers from which each prediction follows, as described in [model.Shape].
+// Decisions returns the numbers from which the predictions are computed: see [model.OutputShape].
 // For an SVC there is one for each pair of classes, above 0 for the first class. For a Gaussian
 // process they are the prediction and its standard deviation.
 func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
@@ -86,10 +86,11 @@ func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
 	return decisions, nil
 }
 
-// decide returns an error if a row does not have as many numbers as the model has columns.
+// decide computes the outputs for rows, each of which must have a number for each column of the
+// model.
 func (m *Model) decide(rows [][]float64) (linalg.Matrix[float64], error) {
 	width := m.file.Width()
-	if width == 0 && len(rows) > 0 { // for random features the first row determines the width
+	if width == 0 && len(rows) > 0 { // the model does not know its width, so the first row determines it
 		width = len(rows[0])
 	}
 	x, err := matrix(rows, max(width, 1))

@@ -79,7 +79,7 @@ func (l Limits) content(r io.Reader, magic string) (content []byte, named bool, 
 	}
 	content = rest[:len(rest)-sha256.Size]
 	if !checksum(head[:], content, rest[len(content):]) {
-		return nil, false, formatError("the checksum does not match, so the file is damaged: copy it again")
+		return nil, false, formatError("the file is damaged, since its checksum is wrong; copy the file again")
 	}
 	return content, v == namedVersion, nil
 }
@@ -91,7 +91,7 @@ func checksum(head, content, want []byte) bool {
 	return bytes.Equal(h.Sum(nil), want)
 }
 
-// checkMagic returns an error if the beginning of a file shows another kind of file.
+// checkMagic returns an error unless the file begins with the magic number want.
 func checkMagic(head []byte, want string) error {
 	got := string(head[:min(len(head), len(want))])
 	switch got {
@@ -107,12 +107,12 @@ func checkMagic(head []byte, want string) error {
 	case randomMagic:
 		return formatError("the file holds a model of random features, which has no rows; read it with mercer predict")
 	case rowlessMagic:
-		return formatError("several parties hold the rows of this model, and it cannot predict without them; use mercer predict --job ID")
+		return formatError("several parties hold the rows of this model, so the file alone cannot predict; use mercer predict --job ID")
 	}
 	return formatError("the file is not a model of Mercer; it begins with %q", got)
 }
 
-// size returns the length and the version that a file states, after checking both.
+// size checks and returns the length and the version that a file states.
 func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	r := wire.NewReader(head[len(publicMagic):])
 	v := r.Uint16()
@@ -135,8 +135,8 @@ func (l Limits) size(head []byte, newest uint16) (int, uint16, error) {
 	return int(size), v, nil
 }
 
-// readRest returns the part after the prefix of a file of the given size. Memory grows with the
-// bytes that arrive, not with the stated size.
+// readRest reads the rest of a file after its prefix. The argument size is the length of the whole
+// file. Memory grows with the bytes that arrive, not with the stated size.
 func readRest(r io.Reader, size int) ([]byte, error) {
 	rest := size - prefixSize
 	b, err := io.ReadAll(io.LimitReader(r, int64(rest)+1))
@@ -146,7 +146,7 @@ func readRest(r io.Reader, size int) ([]byte, error) {
 	case len(b) < rest:
 		return nil, formatError("the file ends after %d of %d bytes; copy it again", prefixSize+len(b), size)
 	case len(b) > rest:
-		return nil, formatError("the file is longer than the %d bytes that it claims; copy it again", size)
+		return nil, formatError("the file has more than the %d bytes that its prefix states; copy the file again", size)
 	}
 	return b, nil
 }
@@ -163,7 +163,7 @@ type header struct {
 	columns     []string // names of the columns; nil for none
 }
 
-// decode reads the part between the prefix and the checksum.
+// decode reads a model from the content of a file, without prefix and checksum.
 func decode(b []byte, magic string, named bool) (*Model, error) {
 	r := wire.NewReader(b)
 	h := readHeader(r)
@@ -186,7 +186,7 @@ func decode(b []byte, magic string, named bool) (*Model, error) {
 		return nil, formatError("%w", err)
 	}
 	if h.single != m.isSingle() {
-		return nil, formatError("the support vectors have numbers of %d bytes, but 4 bytes hold each number exactly", numberSize(h.single))
+		return nil, formatError("the support vectors have numbers of %d bytes; use 4 bytes, which hold every number exactly", numberSize(h.single))
 	}
 	return m, nil
 }
@@ -231,8 +231,8 @@ func readNumberSize(r *wire.Reader) (single bool) {
 	return n == 4
 }
 
-// hasRoom reports whether the remaining bytes can hold n items of size bytes; if not, it makes r
-// fail. It precedes every allocation.
+// hasRoom reports whether r still holds n items of the given size. If not, reading from r fails.
+// hasRoom precedes every allocation.
 func hasRoom(r *wire.Reader, n, size int) bool {
 	if r.Err() == nil && n > r.Len()/size {
 		r.Fail(wire.ErrShort)

@@ -109,7 +109,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"magic", func(f *file) { f.magic = "PK\x03\x04abcd" }, `the file is not a model of Mercer; it begins with "PK\x03\x04abcd"`},
 		{"newer version", func(f *file) { f.version = 3 }, `the file has version 3, but this program reads versions up to 2; use the program that wrote the file`},
 		{"names beyond the end", func(f *file) { f.version, f.width = 2, 1<<20 }, `its content: the bytes end too early`},
-		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `the file is longer than the 148 bytes that it claims; copy it again`},
+		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `the file has more than the 148 bytes that its prefix states; copy the file again`},
 		{"type", func(f *file) { f.kind = "tree" }, `its content: the model is of kind "tree"; this program knows the kinds ["svc" "nu-svc" "one-class" "svr" "ridge" "gp" "kpca" "kmeans"]`},
 		{"long type", func(f *file) { f.kind = strings.Repeat("x", 33) }, `its content: a name has 33 bytes; at most 32 are allowed`},
 		{"number size", func(f *file) { f.number = 2 }, `its content: the numbers have 2 bytes; 4 or 8 are allowed`},
@@ -132,8 +132,8 @@ func TestBrokenFiles(t *testing.T) {
 		{"calibration beyond the end", func(f *file) { f.more = []byte{1, 0} }, `its content: the bytes end too early`},
 		{"infinite sigmoid", func(f *file) { f.more = append(make([]byte, 15), 0xf0, 0x7f); f.more[0] = 1 }, `sigmoid 0 is (0, +Inf); both numbers must be finite`},
 		{"a row nobody needs", func(f *file) { f.coefs, f.index, f.coef = 1, []uint32{1}, []float64{1} }, `no function uses row 0 of 2; leave the row out`},
-		{"classes of a regression", func(f *file) { f.kind, f.more = "svr", nil }, `model: there are 2 classes, which does not fit a svr model`},
-		{"two functions of a regression", func(f *file) { f.kind, f.count, f.classes, f.functions, f.more = "svr", 0, nil, 2, make([]byte, 12) }, `model: 2 numbers for a row cannot come from a svr model of 0 classes`},
+		{"classes of a regression", func(f *file) { f.kind, f.more = "svr", nil }, `model: a svr model cannot have 2 classes`},
+		{"two functions of a regression", func(f *file) { f.kind, f.count, f.classes, f.functions, f.more = "svr", 0, nil, 2, make([]byte, 12) }, `model: a svr model of 0 classes cannot have 2 outputs`},
 		{"process without a unit", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 16) }, `the noise is 0 and the unit is 0; both must be finite, the noise at least 0 and the unit above 0`},
 		{"process cut short", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 8) }, `its content: the bytes end too early`},
 		{"same class twice", func(f *file) { f.classes[1] = "a" }, `svm: class "a" is listed twice`},
@@ -144,7 +144,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"order", func(f *file) { f.index[0] = 1 }, `svm: classes "a" and "b": support vector index 1 follows index 1; indices must increase and be below 2`},
 		{"NaN vector", func(f *file) { f.single[1] = float32(math.NaN()) }, `support vector 1 holds NaN in column 0; numbers must be finite`},
 		{"infinite factor", func(f *file) { f.factors[1] = math.Inf(1) }, `the factor of column 0 is +Inf; it must be finite`},
-		{"wasteful", func(f *file) { f.number, f.single, f.double = 8, nil, []float64{0.5, 3} }, `the support vectors have numbers of 8 bytes, but 4 bytes hold each number exactly`},
+		{"wasteful", func(f *file) { f.number, f.single, f.double = 8, nil, []float64{0.5, 3} }, `the support vectors have numbers of 8 bytes; use 4 bytes, which hold every number exactly`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := sound()
@@ -203,7 +203,7 @@ func TestDamage(t *testing.T) {
 		{whole[:9], `the file ends after 9 bytes; copy it again`},
 		{whole[:12], `the file ends after 12 bytes; copy it again`},
 		{whole[:100], `the file ends after 100 of 196 bytes; copy it again`},
-		{append(bytes.Clone(whole[:len(whole)-1]), whole[len(whole)-1]^1), `the checksum does not match, so the file is damaged: copy it again`},
+		{append(bytes.Clone(whole[:len(whole)-1]), whole[len(whole)-1]^1), `the file is damaged, since its checksum is wrong; copy the file again`},
 		{append(append(bytes.Clone(whole[:10]), 40, 0, 0, 0, 0, 0, 0, 0), whole[18:]...), `the file claims to have 40 bytes, which is too short for a model`},
 		{append(append(bytes.Clone(whole[:10]), 255, 255, 255, 255, 255, 255, 255, 255), whole[18:]...), `the file claims to have 18446744073709551615 bytes; at most 4294967296 are allowed`},
 	} {

@@ -19,8 +19,8 @@ const (
 	rowlessMagic = "MERCER\x00L"
 	version      = 1
 	namedVersion = 2         // version with names of columns
-	prefixSize   = 8 + 2 + 8 // bytes of magic, version and length
-	functionSize = 8 + 4     // bytes of rho and of the number of coefficients
+	prefixSize   = 8 + 2 + 8 // number of bytes of magic number, version and file length
+	functionSize = 8 + 4     // number of bytes of Rho and of the number of coefficients
 )
 
 // Encode writes m as a public file. Its errors come from w.
@@ -38,7 +38,7 @@ func (p *Private) SHA256() [sha256.Size]byte { return sum(privateMagic, p.model)
 func sum(magic string, m *Model) [sha256.Size]byte {
 	h := sha256.New()
 	if err := write(h, magic, m); err != nil {
-		panic("model: a hash refused bytes: " + err.Error()) // a hash.Hash never refuses bytes
+		panic("model: a hash refused bytes: " + err.Error()) // unreachable: a hash.Hash accepts all bytes
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
@@ -68,7 +68,7 @@ func write(w io.Writer, magic string, m *Model) error {
 	prefix.Uint64(uint64(prefixSize + len(header) + m.bodySize(single) + sha256.Size))
 	e.write(prefix.Bytes())
 	e.write(header)
-	e.vectors(m, single)
+	e.writeVectors(m, single)
 	for _, f := range m.head.Functions {
 		e.write(f.encode())
 	}
@@ -80,7 +80,7 @@ func write(w io.Writer, magic string, m *Model) error {
 	return nil
 }
 
-// versionOf returns the version of a file with these column names.
+// versionOf returns the format version of a file. Version 2 is version 1 with names of columns.
 func versionOf(columns []string) uint16 {
 	if columns == nil {
 		return version
@@ -88,7 +88,7 @@ func versionOf(columns []string) uint16 {
 	return namedVersion
 }
 
-// frame writes a file with the given content between its prefix and its checksum.
+// frame writes a file, which consists of a prefix, the given content and a checksum.
 func frame(w io.Writer, magic string, version uint16, content []byte) error {
 	e := &encoder{w: w, sum: sha256.New()}
 	var prefix wire.Writer
@@ -129,7 +129,7 @@ func (m *Model) header(single bool) []byte {
 	w.String(string(m.Kind()))
 	text, err := m.spec.Canonical()
 	if err != nil {
-		panic(err) // unreachable: setKernel made spec from a canonical text
+		panic(err) // unreachable: setKernel has accepted the kernel
 	}
 	w.String(text)
 	w.Uint32(uint32(m.Width()))
@@ -154,8 +154,9 @@ func (m *Model) bodySize(single bool) int {
 	return size + len(m.head.tail())
 }
 
-// vectors writes the support vectors row by row, since a model may be as large as memory.
-func (e *encoder) vectors(m *Model, single bool) {
+// writeVectors writes the support vectors one at a time. Encoding all at once could double the
+// memory.
+func (e *encoder) writeVectors(m *Model, single bool) {
 	var w wire.Writer
 	w.Grow(m.width * numberSize(single))
 	narrow := make([]float32, m.width)
@@ -202,19 +203,19 @@ func (h *Head) tail() []byte {
 	return w.Bytes()
 }
 
-// Private is a model whose support vectors are encoded rows, which any holder of the encoder's seed
-// could decode. It is not a [Model], and prints only its dimensions, so that it enters neither a
-// public file nor a log by mistake.
+// Private is a model that holds encoded rows. Any party could decode these rows, since the parties
+// know the seed of the encoder. A Private is not a [Model], and prints only its dimensions, so that
+// it enters neither a public file nor a log by mistake.
 type Private struct{ model *Model }
 
-// NewPrivate returns m as a private model, whose support vectors are encoded rows. It refuses a
+// NewPrivate converts m, whose support vectors are encoded rows, to a private model. It refuses a
 // scale: the parties scale before they encode, and keep the scale.
 func NewPrivate(m *Model) (*Private, error) {
 	if m.scale != nil {
-		return nil, errors.New("model: the private model has a scale, but parties scale their rows before they encode them")
+		return nil, errors.New("model: the private model has a scale; it must not have one, since parties scale rows before they encode them")
 	}
 	if m.columns != nil {
-		return nil, errors.New("model: the private model has column names, which parties keep to themselves")
+		return nil, errors.New("model: the private model has column names; it must not have any, since only parties may know them")
 	}
 	return &Private{model: m}, nil
 }
@@ -231,8 +232,7 @@ func (p *Private) Width() int { return p.model.Width() }
 // Support returns the number of rows.
 func (p *Private) Support() int { return p.model.count }
 
-// Decisions returns the numbers that [Output] describes for encoded rows, under
-// the conditions of [Model.Decisions].
+// Decisions computes the outputs for encoded rows, under the conditions of [Model.Decisions].
 func (p *Private) Decisions(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	return p.model.Decisions(encoded)
 }

@@ -16,7 +16,7 @@ type Function struct {
 	Rho   float64
 }
 
-// Dense returns the function with a coefficient for each row.
+// Dense returns the function whose coefficient of row i is coef[i].
 func Dense(coef []float64, rho float64) Function {
 	f := Function{Rho: rho}
 	for i, c := range coef {
@@ -31,14 +31,15 @@ func Dense(coef []float64, rho float64) Function {
 // model.
 type Head struct {
 	Output
-	// Functions are the functions from whose values the outputs follow. There is one for each pair
+	// Functions are the functions from which the outputs are computed. There is one for each pair
 	// of classes (0,1), (0,2), ... of svc and nu-svc, one for each component or cluster of kpca and
 	// kmeans, otherwise one.
 	Functions []Function
-	// Sigmoids calibrate the pairs of svc and nu-svc; nil if they are not calibrated.
+	// Sigmoids hold the calibration of each pair of classes of svc and nu-svc, or nil without a
+	// calibration.
 	Sigmoids []svm.Sigmoid
-	// Noise and Unit belong to a Gaussian process that was fitted to (targets - mean) / Unit. Noise
-	// is the variance of a measurement. They do not affect the functions.
+	// Noise and Unit are the noise variance and the target scale of a Gaussian process. The process
+	// was fitted to (targets - mean) / Unit. The functions do not depend on Noise and Unit.
 	Noise, Unit float64
 }
 
@@ -54,9 +55,8 @@ func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	return h
 }
 
-// Decisions returns the outputs that [Output] describes, except the deviations of a Gaussian
-// process, which need more than functions. cross is the kernel of new rows with the model's rows,
-// in that order.
+// Decisions computes the outputs, but not the deviations of a Gaussian process. The matrix cross
+// has a row for each new row and a column for each of the model's rows.
 func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	m := len(h.Functions)
 	out := linalg.New[float64](cross.Rows, h.outputs())
@@ -77,7 +77,7 @@ func (h *Head) Decisions(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// outputs returns how many numbers Decisions returns for a row.
+// outputs returns the number of outputs for each row.
 func (h *Head) outputs() int {
 	if h.Sigmoids != nil {
 		return len(h.Functions) + len(h.Classes)
@@ -93,7 +93,7 @@ func (f *Function) at(cross []float64) float64 {
 	return sum - f.Rho
 }
 
-// check refuses a head that no training over the given number of rows produces.
+// check returns an error if no training on the given number of rows can give this head.
 func (h *Head) check(rows int) error {
 	outputs := h.outputs()
 	if h.Kind.OutputShape() == Deviation {
@@ -101,13 +101,13 @@ func (h *Head) check(rows int) error {
 	}
 	switch {
 	case h.Kind.OutputShape() != "" && !h.Kind.holdsRows():
-		return fmt.Errorf("a %s model has random features and holds no rows", h.Kind)
+		return fmt.Errorf("a %s model must hold random features, not rows", h.Kind)
 	case h.Kind.OutputShape() == Deviation && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
 		return fmt.Errorf("the noise is %v and the unit is %v; both must be finite, the noise at least 0 and the unit above 0", h.Noise, h.Unit)
 	case h.Kind.OutputShape() != Deviation && (h.Noise != 0 || h.Unit != 0):
 		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in a %s model", h.Noise, h.Unit, h.Kind)
 	case h.Sigmoids != nil && (h.Kind.OutputShape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
-		return fmt.Errorf("there are %d sigmoids for %d functions of a %s model; a model of pairs needs one for each, other models none", len(h.Sigmoids), len(h.Functions), h.Kind)
+		return fmt.Errorf("there are %d sigmoids for %d functions of a %s model; only a model of pairs may have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), h.Kind)
 	case h.Kind.OutputShape() == Deviation && rows > MaxProcess:
 		return fmt.Errorf("a Gaussian process has %d rows; at most %d are allowed", rows, MaxProcess)
 	}
@@ -142,7 +142,8 @@ func (h *Head) checkFunctions(rows, outputs int) error {
 	return nil
 }
 
-// checkUse refuses rows that no function uses, since a file must not reveal data without need.
+// checkUse returns an error if a row is used by no function. A file must not reveal rows that the
+// model does not need.
 func (h *Head) checkUse(rows int) error {
 	if i := slices.Index(h.neededRows(rows), false); i >= 0 {
 		return fmt.Errorf("no function uses row %d of %d; leave the row out", i, rows)
@@ -150,9 +151,9 @@ func (h *Head) checkUse(rows int) error {
 	return nil
 }
 
-// neededRows marks the rows that the head needs.
+// neededRows returns true for each row that a function or a standard deviation uses.
 func (h *Head) neededRows(rows int) []bool {
-	used, all := make([]bool, rows), h.Kind.OutputShape() == Deviation // a Gaussian process's deviations need all rows
+	used, all := make([]bool, rows), h.Kind.OutputShape() == Deviation // the deviations of a Gaussian process use every row
 	for i := range used {
 		used[i] = all
 	}
@@ -164,8 +165,9 @@ func (h *Head) neededRows(rows int) []bool {
 	return used
 }
 
-// Compact returns the head over only the rows that it needs, and the ascending indices of these
-// rows. They are the arguments of [New]. rows is the number of all rows.
+// Compact returns a copy of the head that numbers only the rows that it needs. The second result
+// holds the indices of these rows among all rows, in ascending order. Both results are arguments of
+// [New]. rows is the number of all rows.
 func (h *Head) Compact(rows int) (Head, []int) {
 	kept, place := []int{}, make([]int, rows)
 	for i, used := range h.neededRows(rows) {
@@ -229,7 +231,7 @@ func (f *Function) check(rows int) error {
 
 func finite(v float64) bool { return v-v == 0 }
 
-// coefOf returns the coefficient of a row; 0 if the function does not use it.
+// coefOf returns the coefficient of a row, which is 0 for a row outside Index.
 func (f *Function) coefOf(row int) float64 {
 	if k, ok := slices.BinarySearch(f.Index, row); ok {
 		return f.Coef[k]

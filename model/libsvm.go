@@ -24,7 +24,7 @@ func libsvmTypes() map[Kind]string {
 // decisions agree to rounding. A vector belongs to the first class of a pair if its coefficients in
 // the machines of that class are positive.
 func WriteLIBSVM(w io.Writer, m *Model) error {
-	l := &libsvmWriter{text: text{w: bufio.NewWriter(w)}, m: m, row: make([]float64, m.width)}
+	l := &libsvmWriter{lineWriter: lineWriter{w: bufio.NewWriter(w)}, m: m, row: make([]float64, m.width)}
 	if err := l.write(); err != nil {
 		return fmt.Errorf("model: LIBSVM: %w", err)
 	}
@@ -51,7 +51,7 @@ func LIBSVMLabels(classes []string) (labels []string, renamed bool) {
 // WriteLIBSVMRange writes a scale as the file that svm-scale -r reads. It has bounds 0 and 1;
 // svm-scale omits features that are constant.
 func WriteLIBSVMRange(w io.Writer, s *Scale) error {
-	t := &text{w: bufio.NewWriter(w)}
+	t := &lineWriter{w: bufio.NewWriter(w)}
 	t.printf("x\n0 1\n")
 	for j, offset := range s.Offset {
 		if s.Factor[j] != 0 {
@@ -61,19 +61,19 @@ func WriteLIBSVMRange(w io.Writer, s *Scale) error {
 	return t.flush()
 }
 
-// text is a writer of lines that keeps the first error.
-type text struct {
+// lineWriter writes formatted text and keeps the first error.
+type lineWriter struct {
 	w   *bufio.Writer
 	err error
 }
 
-func (t *text) printf(format string, args ...any) {
+func (t *lineWriter) printf(format string, args ...any) {
 	if t.err == nil {
 		_, t.err = fmt.Fprintf(t.w, format, args...)
 	}
 }
 
-func (t *text) flush() error {
+func (t *lineWriter) flush() error {
 	if t.err == nil {
 		t.err = t.w.Flush()
 	}
@@ -85,7 +85,7 @@ func (t *text) flush() error {
 
 // libsvmWriter writes one model file of LIBSVM.
 type libsvmWriter struct {
-	text
+	lineWriter
 	m   *Model
 	row []float64
 }
@@ -106,7 +106,7 @@ func (l *libsvmWriter) write() error {
 	f := l.m.head.Functions[0]
 	l.printf("%snr_class 2\ntotal_sv %d\nrho %.17g\nSV\n", top, l.m.count, f.Rho)
 	for i := range l.m.count {
-		l.vector(i, []float64{f.coefOf(i)})
+		l.writeVector(i, []float64{f.coefOf(i)})
 	}
 	return nil
 }
@@ -117,11 +117,11 @@ func (l *libsvmWriter) classifier(top string) error {
 	if err != nil {
 		return err
 	}
-	l.header(top, owner)
+	l.writeHeader(top, owner)
 	for code := range h.Classes {
 		for i, own := range owner {
 			if own == code {
-				l.vector(i, h.columnOf(i, own))
+				l.writeVector(i, h.columnOf(i, own))
 			}
 		}
 	}
@@ -144,8 +144,9 @@ func libsvmKernel(s kernel.Spec) (string, error) {
 	return "", fmt.Errorf("the format cannot hold a %s kernel; use a linear, rbf or polynomial kernel", s.Name)
 }
 
-// header writes the lines before the vectors of a classifier.
-func (l *libsvmWriter) header(top string, owner []int) {
+// writeHeader writes the header of a classifier's file. The slice owner has the class code of each
+// support vector.
+func (l *libsvmWriter) writeHeader(top string, owner []int) {
 	h := &l.m.head
 	l.printf("%snr_class %d\ntotal_sv %d\nrho", top, len(h.Classes), len(owner))
 	for _, f := range h.Functions {
@@ -177,8 +178,8 @@ func (l *libsvmWriter) header(top string, owner []int) {
 	l.printf("\nSV\n")
 }
 
-// vector writes the line of support vector i: its coefficients, then its nonzero numbers.
-func (l *libsvmWriter) vector(i int, coef []float64) {
+// writeVector writes the line of support vector i: its coefficients, then its nonzero numbers.
+func (l *libsvmWriter) writeVector(i int, coef []float64) {
 	for _, c := range coef {
 		l.printf("%.17g ", c)
 	}
@@ -206,7 +207,7 @@ func (h *Head) owners(rows int) ([]int, error) {
 					code = second
 				}
 				if owner[row] >= 0 && owner[row] != code {
-					return nil, errors.New("a vector has coefficients of two classes, which training cannot give")
+					return nil, errors.New("a support vector has coefficients of two classes; it must belong to one class")
 				}
 				owner[row] = code
 			}
@@ -215,8 +216,8 @@ func (h *Head) owners(rows int) ([]int, error) {
 	return owner, nil
 }
 
-// columnOf returns a vector's coefficients in the machines that separate its class from each other
-// class, in LIBSVM's order.
+// columnOf returns a support vector's coefficients, one for each class except its own, in LIBSVM's
+// order.
 func (h *Head) columnOf(row, own int) []float64 {
 	var column []float64
 	for other := range h.Classes {
@@ -228,5 +229,6 @@ func (h *Head) columnOf(row, own int) []float64 {
 	return column
 }
 
-// pairOf returns the index of the pair first < second among the pairs of n classes.
+// pairOf returns the index of a pair of classes among all pairs of n classes. The code first must
+// be below second.
 func pairOf(first, second, n int) int { return first*(2*n-first-1)/2 + second - first - 1 }

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// IsLIBSVM reports whether a file with this beginning is a model of LIBSVM.
+// IsLIBSVM reports whether a file that begins with head is a model of LIBSVM.
 func IsLIBSVM(head []byte) bool { return bytes.HasPrefix(head, []byte("svm_type ")) }
 
 // ReadLIBSVM reads a model file of LIBSVM under the default limits. It accepts C-SVC, nu-SVC,
@@ -67,13 +67,13 @@ func (p *libsvmReader) model() (*Model, error) {
 	if p.width < 1 || p.width > maxWidth {
 		return nil, fmt.Errorf("the number of features is %d; 1 to %d are allowed", p.width, maxWidth)
 	}
-	if err := p.header(); err != nil {
+	if err := p.readHeader(); err != nil {
 		return nil, err
 	}
 	if err := p.checkHeader(); err != nil {
 		return nil, err
 	}
-	vectors, coef, err := p.vectors()
+	vectors, coef, err := p.readVectors()
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +89,8 @@ func (p *libsvmReader) model() (*Model, error) {
 	return build(p.spec, nil, vectors.Panel(0, len(kept)), head)
 }
 
-// header reads the lines before the vectors.
-func (p *libsvmReader) header() error {
+// readHeader reads the lines before the support vectors.
+func (p *libsvmReader) readHeader() error {
 	seen := make(map[string]bool)
 	for p.next() {
 		key, rest, _ := strings.Cut(strings.TrimSpace(p.lines.Text()), " ")
@@ -160,7 +160,7 @@ func (p *libsvmReader) setField(key string, values []string) (err error) {
 
 func (p *libsvmReader) setType(values []string) error {
 	name := strings.Join(values, " ")
-	if name == "nu_svr" { // nu-SVR predicts in the same way as epsilon-SVR
+	if name == "nu_svr" { // trained machines of nu-SVR and epsilon-SVR have the same form
 		name = "epsilon_svr"
 	}
 	for kind, known := range libsvmTypes() {
@@ -208,14 +208,14 @@ func (p *libsvmReader) checkHeader() error {
 	return nil
 }
 
-// vectors reads the support vectors, and the coefficients of each vector with the other classes.
-// Memory grows with the lines that arrive.
-func (p *libsvmReader) vectors() (x, coef linalg.Matrix[float64], err error) {
+// readVectors reads all support vectors and their coefficients. Memory grows with the lines that
+// arrive.
+func (p *libsvmReader) readVectors() (x, coef linalg.Matrix[float64], err error) {
 	x.Cols, x.Stride = p.width, p.width
 	coef.Cols, coef.Stride = p.classes-1, p.classes-1
 	for range p.total {
 		if !p.next() {
-			return x, coef, fmt.Errorf("the file ends after %d of %d vectors, or a line is too long: copy it again", x.Rows, p.total)
+			return x, coef, fmt.Errorf("the file ends after %d of %d vectors, or its next line is too long; copy the file again", x.Rows, p.total)
 		}
 		row, c := make([]float64, p.width), make([]float64, p.classes-1)
 		if err := readVector(p.lines.Text(), row, c); err != nil {
@@ -253,7 +253,7 @@ func readVector(line string, row, coef []float64) error {
 			return fmt.Errorf("index %s is not a whole number", quoted(index))
 		}
 		if j <= last || j > len(row) {
-			return fmt.Errorf("index %d follows index %d of %d features; indices must ascend up to the number of features", j, last, len(row))
+			return fmt.Errorf("index %d follows index %d; indices must ascend and be at most %d", j, last, len(row))
 		}
 		if row[j-1], err = number([]string{value}); err != nil {
 			return err
@@ -280,7 +280,7 @@ func (p *libsvmReader) pairs(coef linalg.Matrix[float64]) {
 	}
 }
 
-// appendColumn appends the nonzero coefficients in the given column of rows lo to hi-1.
+// appendColumn appends the nonzero entries of one column of coef, in the rows lo to hi-1.
 func (f *Function) appendColumn(coef linalg.Matrix[float64], column, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if c := coef.Row(i)[column]; c != 0 {

@@ -15,9 +15,9 @@ import (
 
 // ErrPrivate is returned by [Open] for a file that holds encoded rows. A command that receives it
 // refuses and exits with code 3.
-var ErrPrivate = errors.New("model: the file holds encoded rows, which any party could decode, so it stays with the coordinator; use a prediction session")
+var ErrPrivate = errors.New("model: the file must stay with the coordinator, because any party could decode its rows; use a prediction session")
 
-// ErrFormat is wrapped by every error about the content of a file, but not by errors of the reader.
+// ErrFormat marks every error about a file's content. Errors of the reader do not wrap it.
 var ErrFormat = errors.New("model: unusable file")
 
 // These limits apply to written and read models alike. Every model that can be built can thus be
@@ -26,7 +26,7 @@ const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
 	maxClassName = 1024
-	maxKind      = 32 // bytes of a kind's name and shape
+	maxKind      = 32 // largest number of bytes of a kind's name and shape
 )
 
 // Scale holds an offset and a factor for each column. The model uses a row x as (x - Offset) *
@@ -46,12 +46,12 @@ type Model struct {
 	width   int       // length of a support vector
 	norms   []float64 // squared norm of each support vector
 	head    Head
-	process func() (*ridge.GP, error) // for kind gp: the process that gives deviations, computed once
+	process func() (*ridge.GP, error) // computes standard deviations; nil except for kind gp
 }
 
-// New makes a model from a learner's result and its rows. vectors has the rows in the order of h's
-// indices, as the kernel saw them (scaled). scale is the scaling that was applied to the rows, or
-// nil. New keeps vectors without a copy.
+// New makes a model from the learner's result h and the model's rows. The rows in vectors are in
+// the order of h's indices, as the kernel saw them (scaled). scale is the scaling that was applied
+// to the rows, or nil. New keeps vectors without a copy.
 func New(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model, error) {
 	m, err := build(spec, scale, vectors, h)
 	if err != nil {
@@ -192,7 +192,8 @@ func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], 
 	return out, nil
 }
 
-// decide writes the outputs for a panel of rows into out. start is the index of the first row.
+// decide computes the outputs for some rows and stores them in out. Errors name rows by their
+// index, which begins at start.
 func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 	for i := range rows.Rows {
 		if j := firstNotFinite(rows.Row(i)); j >= 0 {
@@ -226,8 +227,8 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 // GiB for n = MaxProcess.
 const MaxProcess = 1 << 14
 
-// newProcess returns the Gaussian process over the model's rows, by factoring their covariance.
-// Files do not contain the factor, which is larger than the rows; targets do not affect it.
+// newProcess factors the covariance of the model's rows, and returns the Gaussian process. Files do
+// not contain the factor, which is larger than the rows; targets do not affect it.
 func newProcess(source kernel.Source, noise float64) (*ridge.GP, error) {
 	gp, err := ridge.FitGP(source, make([]float64, source.Len()), ridge.GPParams{Noise: noise})
 	if err != nil {
@@ -265,8 +266,8 @@ func (s *Scale) apply(rows linalg.Matrix[float64]) linalg.Matrix[float64] {
 // maxColumnName limits the bytes in the name of a column.
 const maxColumnName = 1024
 
-// Named returns the model with the names of its rows' columns, which identify the columns of new
-// rows. nil makes a model that identifies columns by position.
+// Named returns a copy of the model with the given names of columns. The names identify the columns
+// of new rows. Without names, the positions do.
 func (m *Model) Named(columns []string) (*Model, error) {
 	if err := checkColumns(columns, m.width); err != nil {
 		return nil, fmt.Errorf("model: %w", err)

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kind names the learner of a model by its name in job files. For other kinds than those below, the
+// Kind is the name of a model's learner, as in job files. For other kinds than those below, the
 // name is followed by a colon and its [OutputShape], so that any program can interpret the outputs
 // without that learner: see [NewKind].
 type Kind string
@@ -29,9 +29,9 @@ const (
 	GP       Kind = "gp"
 	KPCA     Kind = "kpca"
 	KMeans   Kind = "kmeans"
-	// RidgeClassifier exists for random features only.
+	// RidgeClassifier models hold random features and no rows.
 	RidgeClassifier Kind = "ridge-classifier"
-	// These kinds exist for random features whose directions no single member knows.
+	// In models of these kinds, no member alone knows the directions of the random features.
 	Logistic    Kind = "logistic"
 	SmoothHinge Kind = "smooth-hinge"
 	Squared     Kind = "squared"
@@ -46,27 +46,26 @@ type OutputShape string
 
 // These are the shapes of outputs.
 const (
-	// Pairs is the decision of each pair of classes. If the model is calibrated, the probabilities
-	// of all classes follow.
+	// Pairs means one decision for each pair of classes. If the model is calibrated, the
+	// probabilities of all classes follow.
 	Pairs OutputShape = "pairs"
-	// Side is a number that is above 0 for a row inside the region, and at most 0 for a row
-	// outside.
+	// Side means one number, which is above 0 exactly for rows inside the learned region.
 	Side OutputShape = "side"
-	// Number is the prediction, in the unit of the targets.
+	// Number means the predicted number, in the unit of the targets.
 	Number OutputShape = "number"
-	// Deviation is the prediction, and the standard deviation of a measurement.
+	// Deviation means the predicted number, followed by the standard deviation of a measurement.
 	Deviation OutputShape = "deviation"
-	// Components are the scores along the components.
+	// Components means one score for each principal component.
 	Components OutputShape = "components"
-	// Distances are the squared distances to each mean, up to a constant that depends on the row.
+	// Distances means the squared distance to each mean, up to a constant that depends on the row.
 	Distances OutputShape = "distances"
-	// Each is one number for each class; the class with the largest number is predicted.
+	// Each means one number for each class. The class with the largest number is predicted.
 	Each OutputShape = "each"
-	// Second is one number for two classes; the second class is predicted if it is at least 0. For
-	// more classes, Second is like Each.
+	// Second means a single number for two classes; 0 or more predicts the second class. For more
+	// classes, Second is like Each.
 	Second OutputShape = "second"
-	// Odds has the same number of outputs as Second. For two classes, the number is the logarithm
-	// of the odds of the second class.
+	// Odds means, for two classes, the logarithm of the odds of the second class. For more classes,
+	// Odds is like Each.
 	Odds OutputShape = "odds"
 )
 
@@ -101,8 +100,8 @@ func (k Kind) OutputShape() OutputShape {
 	return ""
 }
 
-// holdsRows reports whether a model file of the kind may hold rows. For later learners it may if
-// the kind has a shape.
+// holdsRows reports whether the format allows rows in a model of this kind. A kind that is not in
+// the list above may hold rows if the kind has a shape.
 func (k Kind) holdsRows() bool {
 	return slices.Contains(Kinds(), k) || shapes()[k] == "" && k.OutputShape() != ""
 }
@@ -137,7 +136,7 @@ func (r Output) Check(outputs int) error {
 	case shape == "":
 		return fmt.Errorf("model: there is no kind of model called %q", string(r.Kind))
 	case r.Kind.Classifies() != (classes > 0):
-		return fmt.Errorf("model: there are %d classes, which does not fit a %s model", classes, r.Kind)
+		return fmt.Errorf("model: a %s model cannot have %d classes", r.Kind, classes)
 	case shape == Each:
 		fits = classes > 1 && outputs == classes
 	case shape == Pairs:
@@ -152,14 +151,14 @@ func (r Output) Check(outputs int) error {
 		fits = outputs == 1
 	}
 	if !fits {
-		return fmt.Errorf("model: %d numbers for a row cannot come from a %s model of %d classes", outputs, r.Kind, classes)
+		return fmt.Errorf("model: a %s model of %d classes cannot have %d outputs", r.Kind, classes, outputs)
 	}
 	return nil
 }
 
-// Predict converts the outputs, rows x outputs, to predictions as text. A prediction is the class,
-// "1" or "-1", the number, or the cluster counted from 0. A kpca model has no predictions, so
-// Predict returns nil. The number of outputs must be one that Check accepts.
+// Predict returns a prediction as text for each row of outputs. A prediction is the class, "1" or
+// "-1", the number, or the cluster counted from 0. A kpca model has no predictions, so Predict
+// returns nil. The number of outputs must be one that Check accepts.
 func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
 	shape := r.Kind.OutputShape()
 	if shape == Components {
@@ -214,8 +213,8 @@ func (r Output) vote(outputs linalg.Matrix[float64]) []int {
 	return c.Predict(columns(outputs, 0, pairs))
 }
 
-// Decisions returns the outputs without probabilities and deviations. They are the decisions of
-// pairs or of classes, the prediction, the scores or the distances.
+// Decisions removes the probabilities and the standard deviations from the outputs. The remaining
+// outputs are the decisions of pairs or of classes, the prediction, the scores or the distances.
 func (r Output) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	switch r.Kind.OutputShape() {
 	case Deviation:
@@ -239,7 +238,8 @@ func (r Output) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[floa
 	return columns(outputs, pairs, outputs.Cols)
 }
 
-// logistic converts decisions for the second of two classes to probabilities of both.
+// logistic returns the probabilities of both classes. Each output is the logarithm of the odds of
+// the second class.
 func logistic(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	p := linalg.New[float64](outputs.Rows, 2)
 	for i := range p.Rows {
@@ -266,13 +266,14 @@ type Predictor interface {
 // returns the errors of [Open].
 func OpenPredictor(r io.Reader) (Predictor, error) {
 	b := bufio.NewReader(r)
-	if head, _ := b.Peek(len(randomMagic)); IsRandom(head) { // Open reports a file that is too short
+	if head, _ := b.Peek(len(randomMagic)); IsRandom(head) { // Peek fails on a short file, which Open then reports
 		return predictor(OpenRandom(b))
 	}
 	return predictor(Open(b))
 }
 
-// predictor returns a nil interface, not a nil pointer, on error.
+// predictor returns m as a Predictor, or nil on error. It never returns an interface that holds a
+// nil pointer.
 func predictor[P Predictor](m P, err error) (Predictor, error) {
 	if err != nil {
 		return nil, err

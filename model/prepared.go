@@ -10,15 +10,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// preparedMagic begins a file with a preparation before the model. The model expects rows as the
-// preparation makes them from a table.
+// preparedMagic is the magic number of a file that holds a preparation, followed by a model. The
+// model expects rows as the preparation makes them from a table.
 const preparedMagic = "MERCERP1"
 
 // maxPreparation limits a preparation, in bytes.
 const maxPreparation = 1 << 26
 
-// EncodePrepared writes a preparation of dataset/prepare, followed by a model, which encode writes.
-// Without a preparation it writes only the model.
+// EncodePrepared writes a preparation to w and then calls encode, which writes a model. The
+// preparation comes from package dataset/prepare. Without a preparation it writes only the model.
 func EncodePrepared(w io.Writer, preparation []byte, encode func(io.Writer) error) error {
 	if preparation == nil {
 		return encode(w)
@@ -34,10 +34,10 @@ func EncodePrepared(w io.Writer, preparation []byte, encode func(io.Writer) erro
 	return encode(w)
 }
 
-// CutPrepared reads the preparation before a model, or returns nil if there is none. The rest of b
-// is the model. A damaged preparation gives an error that wraps [ErrFormat].
+// CutPrepared reads the preparation at the beginning of a file, and returns nil if the file has
+// none. The rest of b is the model. A damaged preparation gives an error that wraps [ErrFormat].
 func CutPrepared(b *bufio.Reader) ([]byte, error) {
-	if head, _ := b.Peek(len(preparedMagic)); string(head) != preparedMagic { // Open reports a file that is too short
+	if head, _ := b.Peek(len(preparedMagic)); string(head) != preparedMagic { // Peek fails on a short file, which Open then reports
 		return nil, nil
 	}
 	var head [len(preparedMagic) + 4]byte
@@ -65,7 +65,7 @@ func CutPrepared(b *bufio.Reader) ([]byte, error) {
 // errCut returns the error for a file that ends too early or cannot be read.
 func errCut(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return formatError("the file ends within the preparation; copy it again")
+		return formatError("the file ends within the preparation; copy the file again")
 	}
 	return fmt.Errorf("model: %w", err)
 }

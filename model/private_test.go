@@ -63,7 +63,7 @@ func TestPrivate(t *testing.T) {
 	if !cmp.Equal(p.Kernel(), kernel.Spec{Name: "rbf", Gamma: 2}) || p.Width() != 2 || p.Support() != 1 || p.Output().Kind != model.SVC || len(p.Output().Classes) != 2 {
 		t.Errorf("%s %v %v", p, p.Kernel(), p.Output())
 	}
-	if _, err := model.NewPrivate(small(t)); err == nil || err.Error() != "model: the private model has a scale, but parties scale their rows before they encode them" {
+	if _, err := model.NewPrivate(small(t)); err == nil || err.Error() != "model: the private model has a scale; it must not have one, since parties scale rows before they encode them" {
 		t.Errorf("a private model with a scale: %v", err)
 	}
 }

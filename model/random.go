@@ -23,7 +23,7 @@ const (
 	maxOutputs  = 1 << 16
 )
 
-// RandomSpec holds the parts of a [Random] model.
+// RandomSpec holds the fields of a [Random] model.
 type RandomSpec struct {
 	Output
 	Kernel   kernel.Spec // rbf or laplacian
@@ -31,10 +31,10 @@ type RandomSpec struct {
 	Solution moments.Solution
 	Noise    float64                // noise of a Gaussian process: see moments.Process
 	Unit     float64                // unit of a Gaussian process's targets
-	Outer    linalg.Matrix[float64] // sums of products of features, for a Gaussian process: A One^2 of package moments
+	Outer    linalg.Matrix[float64] // sums of products of features, from moments.Sums, for a Gaussian process; else empty
 	Width    int                    // columns of a row; 0 if not known
-	Columns  []string               // names of the columns; nil if not known or if there are none
-	Scaled   bool                   // whether training rows were scaled or prepared with values outside the file
+	Columns  []string               // names of the columns, or nil
+	Scaled   bool                   // whether the parties scaled or prepared the training rows
 	Scale    *Scale                 // scaling of the training rows, if it is known
 }
 
@@ -42,10 +42,10 @@ type RandomSpec struct {
 // direction, only the seed of the directions. It is read-only and safe for concurrent use.
 type Random struct {
 	spec    RandomSpec
-	process func() (*moments.Process, error) // for kind gp: the process that gives deviations, computed once
+	process func() (*moments.Process, error) // computes standard deviations; nil except for kind gp
 }
 
-// NewRandom returns a model of the given parts, or an error if they are invalid.
+// NewRandom returns a model with the given fields, or an error if a field is invalid.
 func NewRandom(s RandomSpec) (*Random, error) {
 	if err := s.check(); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -70,15 +70,15 @@ func (s *RandomSpec) check() error {
 	case !s.Kind.isRandom():
 		return fmt.Errorf("a %s model cannot have random features; models of the kinds %v can", s.Kind, randomKinds())
 	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 || len(s.Solution.Offset) != w.Rows:
-		return fmt.Errorf("the model has %d x %d weights and %d offsets; 2 to %d features in pairs and one offset for each output are allowed", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
+		return fmt.Errorf("the model has %d x %d weights and %d offsets; it must have an even number of features from 2 to %d, and one offset for each output", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
 	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
 		return errors.New("a weight or an offset is not finite")
 	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
-		return fmt.Errorf("the width is %d, which is not allowed or does not fit the scale", s.Width)
+		return fmt.Errorf("the width is %d; 0 to %d are allowed, and a scale needs scaled rows and a width above 0", s.Width, maxWidth)
 	case s.Kind.OutputShape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
-		return fmt.Errorf("the noise is %v, the unit is %v and the sums have %d features; all must be finite and fit the model, noise and unit above 0", s.Noise, s.Unit, s.Outer.Rows)
+		return fmt.Errorf("the noise is %v, the unit is %v and the sums have %d features; noise and unit must be above 0, and the sums must be finite and have %d features", s.Noise, s.Unit, s.Outer.Rows, w.Cols)
 	case s.Kind.OutputShape() != Deviation && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
-		return fmt.Errorf("the noise is %v and the unit is %v; a %s model must have neither, nor sums of features", s.Noise, s.Unit, s.Kind)
+		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in a %s model, which must not have sums of features", s.Noise, s.Unit, s.Kind)
 	}
 	if err := checkColumns(s.Columns, s.Width); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *RandomSpec) check() error {
 	return s.Scale.check(s.Width)
 }
 
-// randomKinds returns the kinds of models that protocol moments trains.
+// randomKinds returns the kinds of models that the protocol moments trains.
 func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
 
 // isRandom reports whether a model of the kind can have random features. The kinds of randomKinds
@@ -111,8 +111,8 @@ func (m *Random) Kernel() kernel.Spec { return m.spec.Kernel }
 // Features returns the number of random features.
 func (m *Random) Features() int { return m.spec.Solution.Weights.Cols }
 
-// Scaling returns the scaling of rows. known is false if rows are scaled but the file does not
-// contain the scaling.
+// Scaling returns the scaling that the model applies to rows, or nil. It returns false if the
+// parties scaled their rows but the file does not contain the scaling.
 func (m *Random) Scaling() (s *Scale, known bool) {
 	return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled
 }
@@ -157,8 +157,8 @@ func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64],
 	return out, nil
 }
 
-// decide writes the outputs for the features of a panel of rows into out. start is the index of the
-// first row.
+// decide computes the outputs for some rows from their features phi, and stores the outputs in out.
+// Errors name rows by their index, which begins at start.
 func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	f := m.spec.Solution.At(phi)
 	for i := range f.Rows {
@@ -181,7 +181,7 @@ func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	return nil
 }
 
-// IsRandom reports whether a file with this beginning was written by EncodeRandom.
+// IsRandom reports whether a file that begins with head was written by [EncodeRandom].
 func IsRandom(head []byte) bool {
 	return len(head) >= len(randomMagic) && string(head[:len(randomMagic)]) == randomMagic
 }

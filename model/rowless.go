@@ -13,26 +13,26 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// RowlessSpec holds the parts of a [Rowless] model.
+// RowlessSpec holds the fields of a [Rowless] model.
 type RowlessSpec struct {
 	Kernel  kernel.Spec
 	Head    Head
 	Squares []float64 // squared norm of each row of the model
-	// Dot holds the inner products of the model's rows with each other. Only a Gaussian process has
-	// them, for its deviations.
+	// Dot is the Gram matrix of the model's rows, which only a Gaussian process needs. It serves to
+	// compute standard deviations.
 	Dot linalg.Matrix[float64]
 }
 
-// Rowless is a model whose rows other members hold. It decides by the inner products of these rows
-// with new rows, and cannot predict without the products. It is read-only and safe for concurrent
-// use.
+// Rowless is a model without rows; the parties of a job hold the rows. It decides by the inner
+// products of these rows with new rows, and cannot predict without the products. It is read-only
+// and safe for concurrent use.
 type Rowless struct {
 	spec    RowlessSpec
 	kernel  kernel.Kernel
-	process func() (*ridge.GP, error) // for kind gp: the process that gives deviations
+	process func() (*ridge.GP, error) // computes standard deviations; nil except for kind gp
 }
 
-// NewRowless returns a model of the given parts, or an error if they are invalid.
+// NewRowless returns a model with the given fields, or an error if a field is invalid.
 func NewRowless(s RowlessSpec) (*Rowless, error) {
 	m, err := newRowless(s)
 	if err != nil {
@@ -58,7 +58,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 	case firstNotFinite(s.Squares) >= 0 || firstNotFinite(s.Dot.Data) >= 0:
 		return nil, errors.New("an inner product is not finite")
 	case s.Dot.Rows != products || s.Dot.Cols != products:
-		return nil, fmt.Errorf("there are %d x %d inner products, which does not fit a %s model over %d rows", s.Dot.Rows, s.Dot.Cols, s.Head.Kind, n)
+		return nil, fmt.Errorf("there are %d x %d inner products; a %s model over %d rows needs %d x %d", s.Dot.Rows, s.Dot.Cols, s.Head.Kind, n, products, products)
 	}
 	m := &Rowless{spec: s, kernel: k}
 	if s.Head.Kind.OutputShape() == Deviation {
@@ -67,10 +67,10 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 	return m, nil
 }
 
-// Rows returns the number of rows that other members hold for the model.
+// Rows returns the number of rows of the model.
 func (m *Rowless) Rows() int { return len(m.spec.Squares) }
 
-// Outputs returns how many numbers Decisions returns for a row.
+// Outputs returns the number of outputs for each row.
 func (m *Rowless) Outputs() int {
 	if m.process != nil {
 		return m.spec.Head.outputs() + 1
@@ -78,12 +78,12 @@ func (m *Rowless) Outputs() int {
 	return m.spec.Head.outputs()
 }
 
-// Decisions returns the numbers that [Output] describes, new rows x outputs. cross has the inner
-// products of new rows with the model's rows, and is overwritten; squares has the inner products of
-// the new rows with themselves.
+// Decisions computes the outputs for new rows from inner products. The matrix cross has the inner
+// products of new rows with the model's rows, and is overwritten. The slice squares has the squared
+// norms of the new rows.
 func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (linalg.Matrix[float64], error) {
 	if cross.Cols != m.Rows() || cross.Rows != len(squares) {
-		return linalg.Matrix[float64]{}, fmt.Errorf("model: there are %d x %d inner products and %d squares, which does not fit a model over %d rows", cross.Rows, cross.Cols, len(squares), m.Rows())
+		return linalg.Matrix[float64]{}, fmt.Errorf("model: there are %d x %d inner products and %d squares; each new row needs %d inner products and one square", cross.Rows, cross.Cols, len(squares), m.Rows())
 	}
 	kernel.Cross(m.kernel, cross, squares, m.spec.Squares)
 	out, decisions := linalg.New[float64](cross.Rows, m.Outputs()), m.spec.Head.Decisions(cross)
@@ -117,7 +117,7 @@ func EncodeRowless(w io.Writer, m *Rowless) error {
 	b.String(text)
 	b.Uint32(uint32(len(m.spec.Squares)))
 	b.Float64s(m.spec.Squares)
-	for i := range m.spec.Dot.Rows { // the lower triangle suffices, since the matrix is symmetric
+	for i := range m.spec.Dot.Rows { // only the lower triangle, since the matrix is symmetric
 		b.Float64s(m.spec.Dot.Row(i)[:i+1])
 	}
 	b.Strings(h.Classes)

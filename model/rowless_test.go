@@ -77,11 +77,11 @@ func TestRowlessRefuses(t *testing.T) {
 	m := small(t)
 	good := model.RowlessSpec{Kernel: m.Kernel(), Head: m.Head(), Squares: kernel.SquaredNorms(m.Vectors())}
 	for want, change := range map[string]func(*model.RowlessSpec){
-		"not finite":                           func(s *model.RowlessSpec) { s.Squares = append([]float64{math.NaN()}, s.Squares[1:]...) },
-		"inner products, which does not fit a": func(s *model.RowlessSpec) { s.Dot = linalg.New[float64](2, 2) },
-		"model:":                               func(s *model.RowlessSpec) { s.Kernel.Name = "cubic" },
-		"has random features":                  func(s *model.RowlessSpec) { s.Head.Kind = model.Logistic },
-		"no function uses row":                 func(s *model.RowlessSpec) { s.Squares = append(s.Squares, 1) },
+		"not finite":                func(s *model.RowlessSpec) { s.Squares = append([]float64{math.NaN()}, s.Squares[1:]...) },
+		"inner products; a":         func(s *model.RowlessSpec) { s.Dot = linalg.New[float64](2, 2) },
+		"model:":                    func(s *model.RowlessSpec) { s.Kernel.Name = "cubic" },
+		"must hold random features": func(s *model.RowlessSpec) { s.Head.Kind = model.Logistic },
+		"no function uses row":      func(s *model.RowlessSpec) { s.Squares = append(s.Squares, 1) },
 	} {
 		s := good
 		change(&s)

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// denseRows is the number of rows from which on Lanczos is faster than a full decomposition, for
-// any small number of components.
+// denseRows is the least number of rows for which Lanczos is faster than a full decomposition. It
+// holds for any small number of components.
 const denseRows = 500
 
 // tolerance bounds the residuals of the eigenvectors, relative to the largest eigenvalue.
@@ -23,7 +23,7 @@ const tolerance = 1e-12
 type Model struct {
 	Eigenvalues []float64              // eigenvalues of the centred kernel matrix, largest first, above 0
 	Vectors     linalg.Matrix[float64] // eigenvectors as orthonormal rows, components x training rows
-	Centring    kernel.Centring        // means of the training rows' kernel matrix, for Transform
+	Centring    kernel.Centring        // means of the kernel matrix, with which Transform centres new rows
 }
 
 // Fit finds the first components of the kernel matrix src, which has n rows. It copies the matrix
@@ -72,7 +72,8 @@ func matrix(src kernel.Source) linalg.Matrix[float64] {
 	return kernel.Materialize(src).K
 }
 
-// means returns the means that [kernel.Center] would return, but does not centre the matrix.
+// means returns the row means of the matrix and their mean. They are what [kernel.Center] returns,
+// but means does not centre the matrix.
 func means(k linalg.Matrix[float64]) kernel.Centring {
 	c := kernel.Centring{Means: make([]float64, k.Rows)}
 	linalg.Each(k.Rows, 16, func(i int) {
@@ -105,8 +106,9 @@ func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 	return nil
 }
 
-// lanczos fits the components without changing the matrix. The product of the centred matrix and x
-// is the product of K and x minus its mean, minus the mean of that product.
+// lanczos fits the components by the Lanczos method, which does not change the matrix. The product
+// of the centred matrix and x is the product of K and x minus its mean, minus the mean of that
+// product.
 func (m *Model) lanczos(k linalg.Matrix[float64], components int, interrupt func() error) error {
 	shifted := make([]float64, k.Rows)
 	values, vectors, err := linalg.LanczosUntil(k.Rows, components, tolerance, func(dst, x []float64) {
@@ -129,8 +131,8 @@ func centre(dst, x []float64) {
 	}
 }
 
-// checkRank refuses components that are rounding errors. Their scores would be noise divided by
-// nearly zero.
+// checkRank returns an error if an eigenvalue is not clearly above 0. The scores of such a
+// component would be noise divided by nearly zero.
 func (m *Model) checkRank(n int) error {
 	floor := 1e-14 * float64(n) * max(m.Eigenvalues[0], math.Abs(m.Centring.Mean))
 	for i, v := range m.Eigenvalues {

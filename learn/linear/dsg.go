@@ -22,8 +22,8 @@ import (
 // sine of w.x, without a divisor, since their final number is unknown.
 type DSG struct {
 	params DSGParams
-	scale  float64     // the coefficients are scale times alpha
-	alpha  [][]float64 // factors of the coefficients, for each output
+	scale  float64     // each coefficient is scale times an entry of alpha
+	alpha  [][]float64 // coefficients divided by scale, for each output
 }
 
 // DSGParams are the parameters of [DSG].
@@ -32,8 +32,8 @@ type DSGParams struct {
 	// Rate is the constant step length, above 0. If several trainings run side by side, each from
 	// decisions without the others' last step, each uses a fraction of the rate.
 	Rate float64
-	// Lambda shrinks all earlier coefficients by the factor 1 - Rate Lambda in each step. Lambda is
-	// at least 0, and the factor must be positive.
+	// Lambda is the weight decay: each step multiplies all earlier coefficients by 1 - Rate Lambda.
+	// Lambda is at least 0, and that factor must be positive.
 	Lambda float64
 	// PerDirection is the number of features per direction, 1 or 2. 0 means 1.
 	PerDirection int
@@ -83,11 +83,11 @@ func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	}
 }
 
-// Step adds coefficients for new features. phi holds the values of these features on some rows, as
-// features x rows. A new coefficient is -Rate/directions times the mean of slope times feature.
-// Earlier coefficients decay. It panics on other shapes.
+// Step adds coefficients for new features. The matrix phi holds the values of these features on
+// some rows, as features x rows. A new coefficient is -Rate/directions times the mean of slope
+// times feature. Earlier coefficients decay. It panics on other shapes.
 func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
-	d.append(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
+	d.addCoefficients(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
 }
 
 // StepNewton is like [DSG.Step], but makes a step of Newton's method. It multiplies the mean by the
@@ -108,12 +108,13 @@ func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 		return fmt.Errorf("linear: the step with rho %v fails; choose a larger rho: %w", rho, err)
 	}
 	linalg.SolveCholesky(h, g)
-	d.append(g, d.params.Rate)
+	d.addCoefficients(g, d.params.Rate)
 	return nil
 }
 
-// Decay shrinks all coefficients by the factor that a step applies. Call it when other parties make
-// a step and hold its coefficients. Its cost does not depend on the number of coefficients.
+// Decay multiplies all coefficients by 1 - Rate Lambda, as every step does. Call it when other
+// parties make a step and hold its coefficients. Its cost does not depend on the number of
+// coefficients.
 func (d *DSG) Decay() {
 	d.scale *= 1 - d.params.Rate*d.params.Lambda
 	if d.scale < smallest {
@@ -126,11 +127,11 @@ func (d *DSG) Decay() {
 	}
 }
 
-// smallest is the least value of scale. When the scale falls below it, all coefficients are
-// multiplied by the scale.
+// smallest is the least scale. When the scale falls below it, Decay multiplies alpha by the scale
+// and sets the scale to 1.
 const smallest = 1e-100
 
-// correlations returns the means over the rows of slope times feature, as outputs x features.
+// correlations returns, for each output and feature, the mean of slope times feature over the rows.
 func (d *DSG) correlations(phi, u, y linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if u.Rows != len(d.alpha) || y.Rows != u.Rows || u.Cols != phi.Cols || y.Cols != phi.Cols || phi.Cols == 0 {
 		panic(fmt.Sprintf("linear: %d x %d features, %d x %d decisions, %d x %d targets for %d outputs",
@@ -148,8 +149,8 @@ func (d *DSG) correlations(phi, u, y linalg.Matrix[float64]) linalg.Matrix[float
 	return g
 }
 
-// append shrinks the coefficients and then appends -rate g as new ones.
-func (d *DSG) append(g linalg.Matrix[float64], rate float64) {
+// addCoefficients shrinks all coefficients, and then adds the new coefficients -rate g.
+func (d *DSG) addCoefficients(g linalg.Matrix[float64], rate float64) {
 	d.Decay()
 	for k := range d.alpha {
 		for _, v := range g.Row(k) {
@@ -164,7 +165,7 @@ type Sampler interface {
 	ReadAt(dst linalg.Matrix[float64], feature int, rows []int)
 }
 
-// Decide returns the current decisions of rows, as outputs x rows.
+// Decide computes the decisions for the given rows from all features so far, as outputs x rows.
 func (d *DSG) Decide(s Sampler, rows []int) linalg.Matrix[float64] {
 	u := linalg.New[float64](len(d.alpha), len(rows))
 	for _, b := range spans(d.Features(), DefaultBlock) {
@@ -196,11 +197,13 @@ type OptimizerParams struct {
 	Batch    int // number of rows of an iteration, at least 1
 	Block    int // number of new features of an iteration; the last iteration may have fewer
 	Features int // number of features after all iterations
-	// Rho selects Newton's method if it is above 0, see [DSG.StepNewton]. 0 selects plain steps.
+	// Rho selects Newton's method if it is above 0, see [DSG.StepNewton]. Rho 0 selects plain
+	// steps.
 	Rho float64
 }
 
-// Drawer draws random integers below n, and the integers 0 to n-1 in random order.
+// Drawer is a source of random numbers. Uint64n returns a number below n, and Perm the numbers 0 to
+// n-1 in random order.
 type Drawer interface {
 	Uint64n(n uint64) uint64
 	Perm(n int) []int
@@ -248,11 +251,13 @@ func (s *Stochastic) drawn() []int {
 	return rows
 }
 
-// Learn makes the step of the iteration for the rows drawn last, with features from t.
+// Learn makes the step of the iteration that [Stochastic.Draw] has begun. The sampler t computes
+// the features.
 func (s *Stochastic) Learn(t Sampler) error { return s.LearnFrom(t, s.Decide(t, s.batch)) }
 
-// LearnFrom is like [Stochastic.Learn] for the case that other parties hold coefficients, too. u
-// holds the total decisions for the rows drawn last, outputs x rows.
+// LearnFrom is like [Stochastic.Learn], but takes the decisions from the caller. Use it if other
+// parties hold coefficients, too: u holds the total decisions for the rows drawn last, outputs x
+// rows.
 func (s *Stochastic) LearnFrom(t Sampler, u linalg.Matrix[float64]) error {
 	if s.batch == nil {
 		return errors.New("linear: no rows have been drawn; call Draw first")

@@ -13,13 +13,14 @@ type Assumptions struct {
 	// Slope bounds the loss's first derivative, and Lipschitz bounds the second derivative. The
 	// square loss has no bound on its derivative.
 	Slope, Lipschitz float64
-	Kernel           float64 // bound of the kernel's values, which is 1
-	Feature          float64 // bound of products of two features, which is 2 for sqrt(2) cos
+	Kernel           float64 // largest value of the kernel, 1 for rbf and laplacian
+	Feature          float64 // largest product of two features, 2 for sqrt(2) cos
 	Distance         float64 // squared norm of the initial error, about |f*|^2
 }
 
-// Guarantee is the requirement and the result of the theorem. With steps of at most Rate, the
-// expected squared error of a decision is at most the requested error after Iterations.
+// Guarantee holds the step length and the number of iterations of the theorem. With steps of at
+// most Rate, the expected squared error of a decision is at most the requested error after
+// Iterations.
 type Guarantee struct{ Rate, Iterations float64 }
 
 // Guarantee returns the theorem's step length and number of iterations for an expected squared
@@ -40,15 +41,15 @@ func (a Assumptions) Guarantee(epsilon float64) (Guarantee, error) {
 	g2 := math.Sqrt(a.Kernel) * spread * a.Lipschitz / (2 * math.Pow(a.Lambda, 1.5))
 	b := math.Pow(math.Sqrt(g2*g2+g1)+g2, 2)
 
-	// The step is epsilon theta / (8 kernel B), where theta is at most 1. It must not exceed either
-	// of the other two bounds.
+	// The theorem bounds the step by epsilon / (8 kernel B), 1 / lambda and epsilon lambda / (4
+	// spread^2).
 	rate := epsilon / (8 * a.Kernel * b)
 	rate = min(rate, 1/a.Lambda, epsilon*a.Lambda/(4*spread*spread))
 	log := math.Log(8 * a.Kernel * a.Distance / epsilon)
 	if !(rate > 0) {
-		return Guarantee{}, errors.New("linear: the step of the convergence theorem is too small for a number; choose a larger lambda or error")
+		return Guarantee{}, errors.New("linear: the step of the convergence theorem is rounded to 0; choose a larger lambda or error")
 	}
-	// The number of iterations is 8 kernel B log / (theta epsilon lambda), where theta = 8 kernel B
-	// rate / epsilon.
+	// The theorem's number of iterations is 8 kernel B log / (theta epsilon lambda). Here theta is
+	// 8 kernel B rate / epsilon.
 	return Guarantee{Rate: rate, Iterations: max(0, log/(rate*a.Lambda))}, nil
 }

@@ -9,7 +9,7 @@ import (
 // number in regression. It is convex, and its second derivative in u is at most Curvature.
 type Loss interface {
 	Value(u, y float64) float64
-	Slope(u, y float64) float64 // derivative of Value by u
+	Slope(u, y float64) float64 // derivative of Value with respect to u
 	Curvature() float64
 }
 
@@ -55,7 +55,7 @@ func (SmoothHinge) Value(u, y float64) float64 {
 	return rest * rest / 2
 }
 
-// Slope returns -y, -y (1-z) or 0 on the three pieces of the loss.
+// Slope returns the derivative of the smooth hinge loss with respect to u.
 func (SmoothHinge) Slope(u, y float64) float64 { return -y * max(0, min(1, 1-y*u)) }
 
 // Curvature returns 1.

@@ -23,7 +23,7 @@ const panelRows = 1024
 // Tol.
 var ErrNotConverged = errors.New("not converged")
 
-// Params holds the settings of a training that minimises the following objective:
+// Params holds the settings of [Fit]. Fit minimises
 //
 //	mean of Loss(f(x), y) + Lambda/2 |w|^2 with f(x) = w.phi(x)
 //
@@ -75,7 +75,7 @@ type Fitted struct {
 	Coefficients linalg.Matrix[float64] // outputs x features
 	Decisions    linalg.Matrix[float64] // decisions for the training rows, outputs x rows
 	Objectives   []float64              // objective after each pass, summed over all outputs
-	Gradient     float64                // largest entry of the gradient at the end, relative to its largest entry at w = 0
+	Gradient     float64                // largest entry of the final gradient, divided by the largest entry at w = 0
 }
 
 // Fit minimises the objective of [Params] by a cyclic block Newton method. Row k of targets holds
@@ -90,7 +90,7 @@ func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (
 		return nil, err
 	}
 	if t.Rows() == 0 || targets.Rows == 0 || targets.Cols != t.Rows() {
-		return nil, fmt.Errorf("linear: the targets are %d x %d; they must have at least one output, and a column for each of the %d rows, at least one", targets.Rows, targets.Cols, t.Rows())
+		return nil, fmt.Errorf("linear: the targets are %d x %d for %d rows; at least one output and one row are needed, and a column for each row", targets.Rows, targets.Cols, t.Rows())
 	}
 	if !finite(targets) {
 		return nil, errors.New("linear: a target is not finite")
@@ -125,10 +125,10 @@ type newton[T linalg.Float] struct {
 	blocks, panels []span
 	factors        []linalg.Matrix[float64] // Cholesky factor of each block
 	w, u           linalg.Matrix[float64]   // coefficients and decisions
-	pending        step                     // step that is made, but not yet included in u
+	pending        step                     // last step, which the decisions u do not include yet
 }
 
-// step is a change of the coefficients of one block of features, outputs x features.
+// step is a change of the coefficients in one block of features.
 type step struct {
 	features span
 	change   linalg.Matrix[float64]
@@ -158,7 +158,7 @@ func (n *newton[T]) run() (*Fitted, error) {
 		return f, nil
 	}
 	if f.Gradient = end / start; f.Gradient > n.Tol {
-		return f, fmt.Errorf("linear: the gradient is %.3g of its start, above tol %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
+		return f, fmt.Errorf("linear: the gradient is still %.3g of its start, above tol %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
 	}
 	return f, nil
 }
@@ -188,8 +188,8 @@ func (n *newton[T]) interrupted() error {
 // factorRows is the number of rows that are read at a time to compute a block's matrix.
 const factorRows = 8 * panelRows
 
-// factor computes, for each block, the Cholesky factor of the matrix that bounds the second
-// derivative of the objective. The matrix is curvature/rows Z Z^T + lambda I.
+// factor computes a Cholesky factor for each block of features. The factored matrix is
+// curvature/rows Z Z^T + lambda I, which bounds the second derivative of the objective.
 func (n *newton[T]) factor() error {
 	for _, b := range n.blocks {
 		if err := n.interrupted(); err != nil {

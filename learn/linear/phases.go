@@ -9,9 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Phases is a table of random features that stores only phases, in words of a few bits, and looks
-// up cosines and sines when they are read. With M directions w, features 2i and 2i+1 of a row x
-// are the cosine and the sine of w_i.x over sqrt(M), so that the inner product of two rows'
+// Phases is a table of random features that stores phases, in words of a few bits. It looks up
+// their cosines and sines when features are read. With M directions w, features 2i and 2i+1 of a
+// row x are the cosine and the sine of w_i.x over sqrt(M), so that the inner product of two rows'
 // features is their kernel, up to 1/sqrt(M).
 type Phases[T linalg.Float] struct {
 	rows, directions int
@@ -26,8 +26,8 @@ func NewPhases[T linalg.Float](rows, directions, bits int) *Phases[T] {
 	return &Phases[T]{rows, directions, wave, make([]byte, rows*directions*bits/8)}
 }
 
-// Unscaled returns a table that shares the words but returns cosines and sines without the factor,
-// as [DSG] uses them.
+// Unscaled returns a table of the same phases, whose features are not divided by sqrt(M). [DSG]
+// uses such features. Both tables share the words.
 func (p *Phases[T]) Unscaled() *Phases[T] {
 	plain := *p
 	plain.wave = p.wave.Times(1)
@@ -40,9 +40,10 @@ func (p *Phases[T]) Rows() int { return p.rows }
 // Features returns the number of features, which is two for each direction.
 func (p *Phases[T]) Features() int { return 2 * p.directions }
 
-// Put sets the phases of rows row to row+count-1 under directions first to first+directions-1, on
-// all cores. Phases are little-endian words, row after row, as [feature.Phases] makes them. It
-// panics if words do not fill the rows or are outside of the table.
+// Put stores the phases of some rows under some directions, on all cores. The rows are row to
+// row+count-1, and the directions first to first+directions-1. Phases are little-endian words, row
+// after row, as [feature.Phases] makes them. It panics if words do not fill the rows or are outside
+// of the table.
 func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	size := p.wave.Bits() / 8
 	if row < 0 || count < 0 || row+count > p.rows || first < 0 || directions < 0 || first+directions > p.directions || len(words) != count*directions*size {
@@ -57,15 +58,15 @@ func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	})
 }
 
-// These are the sizes of the tiles in which words are reordered from rows to directions. The cache
-// lines of a tile stay in the first-level cache until all of their words have been moved: it holds
-// few rows whose distance is a power of two.
+// These are the sizes of the tiles in which [Phases.Put] transposes words. The cache lines of a
+// tile stay in the first-level cache until all of their words have been moved: it holds few rows
+// whose distance is a power of two.
 const (
 	tileDirections = 64
 	tileRows       = 8
 )
 
-// gather copies words that are step words apart to consecutive words. A word has size bytes.
+// gather copies every step-th word to consecutive words. A word has size bytes.
 func gather(to, from []byte, count, step, size int) {
 	switch size {
 	case 1:
@@ -83,7 +84,8 @@ func gather(to, from []byte, count, step, size int) {
 	}
 }
 
-// Read sets dst to features that it looks up. feature and the number of rows of dst must be even.
+// Read computes features of consecutive rows from their phases, and stores them in dst. Both
+// feature and the number of rows of dst must be even.
 func (p *Phases[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	checkPairs(feature, dst.Rows)
 	size := p.wave.Bits() / 8

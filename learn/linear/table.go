@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Table is a table of the features of rows. Several goroutines read parts of it, so it may compute
-// features on request.
+// Table holds or computes the features of rows. Several goroutines read parts of it, so it may
+// compute features on request.
 type Table[T linalg.Float] interface {
 	Rows() int
 	Features() int
@@ -16,7 +16,7 @@ type Table[T linalg.Float] interface {
 	Read(dst linalg.Matrix[T], feature, row int)
 }
 
-// Dense is a table of features that a matrix holds, features x rows.
+// Dense is a [Table] whose features are stored in a matrix, features x rows.
 type Dense[T linalg.Float] struct{ M linalg.Matrix[T] }
 
 // Rows returns the number of rows.
@@ -25,7 +25,7 @@ func (d Dense[T]) Rows() int { return d.M.Cols }
 // Features returns the number of features.
 func (d Dense[T]) Features() int { return d.M.Rows }
 
-// Read copies a part of the matrix to dst.
+// Read copies features of consecutive rows to dst.
 func (d Dense[T]) Read(dst linalg.Matrix[T], feature, row int) {
 	for j := range dst.Rows {
 		copy(dst.Row(j), d.M.Row(feature + j)[row:])
@@ -46,7 +46,7 @@ func spans(n, length int) []span {
 	return out
 }
 
-// read calls the function use with the features of some rows, as features x rows.
+// read passes the features of some rows to the function use, as features x rows.
 func read[T linalg.Float](t Table[T], features, rows span, use func(z linalg.Matrix[T])) {
 	linalg.Scratch(features.len()*rows.len(), func(room []T) {
 		z := linalg.Matrix[T]{Rows: features.len(), Cols: rows.len(), Stride: rows.len(), Data: room}

@@ -34,10 +34,11 @@ type scored struct {
 	positive bool
 }
 
-// errOneClass is a variable so that callers can recognise the error and add the class.
+// errOneClass reports that one of two classes has no rows. Callers recognise it and add the class.
 var errOneClass = errors.New("metrics: the area under the ROC curve needs rows of both classes")
 
-// auc sorts rows by score and counts the pairs in the right order.
+// auc returns the probability that a positive row scores higher than a negative row. A tie counts
+// half. auc sorts rows.
 func auc(rows []scored) (float64, error) {
 	slices.SortFunc(rows, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	var positives, negatives, halves int64 // halves counts 2 for a pair in the right order and 1 for a tie
@@ -117,7 +118,7 @@ func membersOf(truth []int, scores linalg.Matrix[float64]) ([][]int, error) {
 	}
 	for c, rows := range members {
 		if len(rows) == 0 {
-			return nil, fmt.Errorf("metrics: no row is of class %d, so it has no area under the ROC curve", c)
+			return nil, fmt.Errorf("metrics: class %d has no rows; the area under the ROC curve needs rows of every class", c)
 		}
 	}
 	return members, nil

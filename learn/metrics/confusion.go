@@ -40,7 +40,8 @@ func NewConfusionMatrix[L Label](truth, predicted []L) (*ConfusionMatrix, error)
 	return m, nil
 }
 
-// In returns the matrix with its classes in the given order, which must list all of them.
+// In returns the matrix with its classes in the given order. The order must list every class of the
+// matrix.
 func (m *ConfusionMatrix) In(order []string) *ConfusionMatrix {
 	var places []int
 	for _, class := range order {
@@ -60,7 +61,8 @@ func (m *ConfusionMatrix) In(order []string) *ConfusionMatrix {
 	return sorted
 }
 
-// Count compares predicted with true codes of classes. It counts row i times[i] times.
+// Count returns the confusion matrix of true and predicted class codes. It counts row i times[i]
+// times.
 func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 	m := &ConfusionMatrix{Classes: classes, Counts: make([][]int, len(classes))}
 	for i := range m.Counts {
@@ -102,7 +104,7 @@ func (m *ConfusionMatrix) F1Micro() float64 { return m.Accuracy() }
 func (m *ConfusionMatrix) F1Macro() float64 {
 	sum, classes := 0.0, 0
 	for i := range m.Counts {
-		if rows, predicted := m.sums(i); rows+predicted > 0 { // the denominator 2 TP + FP + FN of F1
+		if rows, predicted := m.sums(i); rows+predicted > 0 { // 2 TP + FP + FN, the denominator of F1
 			sum, classes = sum+2*float64(m.Counts[i][i])/float64(rows+predicted), classes+1
 		}
 	}
@@ -164,7 +166,7 @@ type ClassFigures struct {
 	Class       string   `json:"class"`
 	Rows        int      `json:"rows"`        // number of rows of this class
 	Predicted   int      `json:"predicted"`   // number of rows that were predicted to be of the class
-	Precision   *float64 `json:"precision"`   // share of the predicted rows that really are of the class
+	Precision   *float64 `json:"precision"`   // share of the Predicted rows that are of the class
 	Recall      *float64 `json:"recall"`      // share of the class's rows that are predicted to be of the class: the sensitivity
 	Specificity *float64 `json:"specificity"` // share of the other rows that are not predicted to be of the class
 	F1          *float64 `json:"f1"`

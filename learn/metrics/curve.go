@@ -18,7 +18,7 @@ type Ranked struct {
 	rows     []int // rows in the order of their ranks
 	positive []bool
 	scores   []float64
-	ends     []int // index after the last rank of each group of rows with equal scores
+	ends     []int // for each group of equal scores, the index in rows at which the group ends
 }
 
 // Rank sorts rows by their scores, in descending order. It returns an error if there is only one
@@ -53,8 +53,9 @@ func rank(rows []int, positive func(int) bool, score func(int) float64) *Ranked 
 	return r
 }
 
-// sweep visits each threshold, the highest first, with the numbers of positive and of negative rows
-// that reach the threshold. The slice times gives the weight of each row; nil means 1.
+// sweep calls visit for each threshold, from the highest to the lowest. It passes the numbers of
+// positive and of negative rows that reach the threshold. The slice times gives the weight of each
+// row; nil means 1.
 func (r *Ranked) sweep(times []int, visit func(threshold float64, right, wrong int)) {
 	begin, right, wrong := 0, 0, 0
 	for _, end := range r.ends {
@@ -89,9 +90,9 @@ func (r *Ranked) AUC(times []int) (float64, bool) {
 	return float64(halves) / 2 / (float64(positives) * float64(negatives)), true
 }
 
-// AveragePrecision returns the area under the precision-recall curve in steps. It is the sum over
-// thresholds of the gain in recall times the precision, as scikit-learn's average_precision_score.
-// The slice times is as in [Ranked.AUC].
+// AveragePrecision returns the area under the precision-recall curve as a step function. It is the
+// sum over thresholds of the gain in recall times the precision, as scikit-learn's
+// average_precision_score. The slice times is as in [Ranked.AUC].
 func (r *Ranked) AveragePrecision(times []int) (float64, bool) {
 	sum, before := 0.0, 0
 	r.sweep(times, func(_ float64, right, wrong int) {

@@ -4,8 +4,8 @@ package metrics
 // where the scores themselves are unknown. A count may be fractional if counts were rounded.
 type Histogram struct{ Positive, Negative []float64 }
 
-// sweep visits each bin that has rows, the highest first. It passes the numbers of rows of both
-// classes in this bin and above.
+// sweep calls visit for each bin that has rows, from the highest bin to the lowest. It passes the
+// numbers of rows of both classes in this bin and above.
 func (h Histogram) sweep(visit func(bin int, right, wrong float64)) {
 	right, wrong := 0.0, 0.0
 	for bin := len(h.Positive) - 1; bin >= 0; bin-- {
@@ -22,9 +22,9 @@ func (h Histogram) sizes() (positives, negatives float64) {
 	return positives, negatives
 }
 
-// AUC returns the area under the ROC curve with corners at the borders of the bins. It also bounds
-// the difference from the area by the rows' own scores: half the pairs of rows that share a bin. It
-// returns false if a class has no rows.
+// AUC returns the area under a ROC curve that has a corner at each border of the bins. The second
+// result bounds the difference from the area by the rows' own scores: half the pairs of rows that
+// share a bin. AUC returns false if a class has no rows.
 func (h Histogram) AUC() (area, within float64, ok bool) {
 	positives, negatives := 0.0, 0.0
 	h.sweep(func(_ int, right, wrong float64) {
@@ -38,7 +38,7 @@ func (h Histogram) AUC() (area, within float64, ok bool) {
 	return 0, 0, false
 }
 
-// AveragePrecision returns the area under the precision-recall curve in steps. It equals
+// AveragePrecision returns the area under the precision-recall curve as a step function. It equals
 // [Ranked.AveragePrecision] for rows whose scores are their bins.
 func (h Histogram) AveragePrecision() (float64, bool) {
 	sum, before := 0.0, 0.0

@@ -157,22 +157,22 @@ func TestR2OfConstants(t *testing.T) {
 func TestImpossibleInputIsAnError(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, f := range map[string]func() (float64, error){
-		"metrics: there are no rows to compare":                                              func() (float64, error) { return metrics.Accuracy([]int{}, nil) },
-		"metrics: there are 2 true values and 1 predicted values; the numbers must be equal": func() (float64, error) { return metrics.F1Macro([]int{1, 2}, []int{1}) },
-		"metrics: there are 1 true values and 0 predicted values; the numbers must be equal": func() (float64, error) { return metrics.ROCAUC([]bool{true}, nil) },
-		"metrics: the area under the ROC curve needs rows of both classes":                   func() (float64, error) { return metrics.ROCAUC([]bool{true, true}, []float64{1, 2}) },
-		"metrics: the score of row 1 is not a number":                                        func() (float64, error) { return metrics.ROCAUC([]bool{true, false}, []float64{1, nan}) },
-		"metrics: all 2 true values are 0.1; R2 needs at least two different values":         func() (float64, error) { return metrics.R2([]float64{0.1, 0.1}, []float64{0.1, 0.2}) },
-		"metrics: all 2 true values are 97.262; R2 needs at least two different values":      func() (float64, error) { return metrics.R2([]float64{97.262, 97.26200000000001}, []float64{0.1, 0.2}) },
-		"metrics: row 0: the difference of 1 and NaN is not finite":                          func() (float64, error) { return metrics.RMSE([]float64{1}, []float64{nan}) },
-		"metrics: the squared errors overflow: scale the values":                             func() (float64, error) { return metrics.RMSE([]float64{1e200, 1}, []float64{-1e200, 2}) },
-		"metrics: the squared values overflow: scale them":                                   func() (float64, error) { return metrics.R2([]float64{1e200, -1e200}, []float64{1e200, -1e200}) },
-		"metrics: row 1: the difference of +Inf and 2 is not finite":                         func() (float64, error) { return metrics.R2([]float64{1, inf}, []float64{1, 2}) },
-		"metrics: no row is of class 2, so it has no area under the ROC curve":               func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, linalg.New[float64](2, 3)) },
-		"metrics: row 1 is of class 3, but there are scores for 2 classes":                   func() (float64, error) { return metrics.AUCOvO([]int{0, 3}, linalg.New[float64](2, 2)) },
-		"metrics: row 0 is of class -1, but there are scores for 2 classes":                  func() (float64, error) { return metrics.AUCOvO([]int{-1, 0}, linalg.New[float64](2, 2)) },
-		"metrics: a score of row 1 is not a number":                                          func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, matrix([][]float64{{1, 2}, {3, nan}})) },
-		"metrics: there are 2 true values and 3 predicted values; the numbers must be equal": func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, linalg.New[float64](3, 2)) },
+		"metrics: there are no rows to compare":                                                func() (float64, error) { return metrics.Accuracy([]int{}, nil) },
+		"metrics: there are 2 true values and 1 predicted values; the numbers must be equal":   func() (float64, error) { return metrics.F1Macro([]int{1, 2}, []int{1}) },
+		"metrics: there are 1 true values and 0 predicted values; the numbers must be equal":   func() (float64, error) { return metrics.ROCAUC([]bool{true}, nil) },
+		"metrics: the area under the ROC curve needs rows of both classes":                     func() (float64, error) { return metrics.ROCAUC([]bool{true, true}, []float64{1, 2}) },
+		"metrics: the score of row 1 is not a number":                                          func() (float64, error) { return metrics.ROCAUC([]bool{true, false}, []float64{1, nan}) },
+		"metrics: all 2 true values are 0.1; R2 needs at least two different values":           func() (float64, error) { return metrics.R2([]float64{0.1, 0.1}, []float64{0.1, 0.2}) },
+		"metrics: all 2 true values are 97.262; R2 needs at least two different values":        func() (float64, error) { return metrics.R2([]float64{97.262, 97.26200000000001}, []float64{0.1, 0.2}) },
+		"metrics: row 0: the difference of 1 and NaN is not finite":                            func() (float64, error) { return metrics.RMSE([]float64{1}, []float64{nan}) },
+		"metrics: the squared errors overflow: scale the values":                               func() (float64, error) { return metrics.RMSE([]float64{1e200, 1}, []float64{-1e200, 2}) },
+		"metrics: the squared values overflow: scale them":                                     func() (float64, error) { return metrics.R2([]float64{1e200, -1e200}, []float64{1e200, -1e200}) },
+		"metrics: row 1: the difference of +Inf and 2 is not finite":                           func() (float64, error) { return metrics.R2([]float64{1, inf}, []float64{1, 2}) },
+		"metrics: class 2 has no rows; the area under the ROC curve needs rows of every class": func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, linalg.New[float64](2, 3)) },
+		"metrics: row 1 is of class 3, but there are scores for 2 classes":                     func() (float64, error) { return metrics.AUCOvO([]int{0, 3}, linalg.New[float64](2, 2)) },
+		"metrics: row 0 is of class -1, but there are scores for 2 classes":                    func() (float64, error) { return metrics.AUCOvO([]int{-1, 0}, linalg.New[float64](2, 2)) },
+		"metrics: a score of row 1 is not a number":                                            func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, matrix([][]float64{{1, 2}, {3, nan}})) },
+		"metrics: there are 2 true values and 3 predicted values; the numbers must be equal":   func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, linalg.New[float64](3, 2)) },
 		"metrics: a decision of row 0 is NaN, it must be finite": func() (float64, error) {
 			_, err := metrics.VoteScores(matrix([][]float64{{1, nan, 1}}), 3)
 			return 0, err

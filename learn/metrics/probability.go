@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Brier returns the mean squared error of class probabilities (rows x classes) against the classes
-// of the rows, as scikit-learn's brier_score_loss does. For two classes it is the error of the
-// second class's probability, between 0 and 1. For more classes it is the sum over the classes,
+// Brier returns the mean squared error of predicted class probabilities, like scikit-learn's
+// brier_score_loss. The matrix probabilities is rows x classes. For two classes it is the error of
+// the second class's probability, between 0 and 1. For more classes it is the sum over the classes,
 // between 0 and 2.
 func Brier(truth []int, probabilities linalg.Matrix[float64]) (float64, error) {
 	if err := sameRows(len(truth), probabilities.Rows); err != nil {
@@ -29,7 +29,7 @@ func Brier(truth []int, probabilities linalg.Matrix[float64]) (float64, error) {
 			sum += squaredError(p, c == class)
 		}
 	}
-	if probabilities.Cols == 2 { // the errors of both probabilities are equal
+	if probabilities.Cols == 2 { // both classes have the same error, which counts once
 		sum /= 2
 	}
 	return sum / float64(len(truth)), nil
@@ -117,10 +117,10 @@ func means(sums []Bin) []Bin {
 // NetBenefit holds a point of a decision curve.
 type NetBenefit struct{ Threshold, Model, All float64 }
 
-// DecisionCurve returns the net benefit of treating all rows whose probability reaches a threshold,
-// and of treating all rows. Treating no row has the net benefit 0. Net benefit is TP/n
-// - FP/n t/(1-t) (A. Vickers, E. Elkin, Decision curve analysis, Medical Decision Making 26,
-// 2006). Thresholds must be above 0 and below 1.
+// DecisionCurve returns the net benefit of two policies at each threshold. One policy treats the
+// rows whose probability reaches the threshold, the other treats all rows. Treating no row has the
+// net benefit 0. Net benefit is TP/n - FP/n t/(1-t) (A. Vickers, E. Elkin, Decision curve analysis,
+// Medical Decision Making 26, 2006). Thresholds must be above 0 and below 1.
 func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetBenefit, error) {
 	if err := sameRows(len(positive), len(probabilities)); err != nil {
 		return nil, err
@@ -159,8 +159,9 @@ func countReached(positive []bool, probabilities []float64, threshold float64) (
 	return right, wrong
 }
 
-// Contradictions counts the predictions whose class is not the most probable one. row returns the
-// probabilities of the classes for a prediction, by its index. Equal probabilities contradict none.
+// Contradictions counts the predictions of a class that does not have the largest probability. The
+// function row returns the class probabilities of prediction i. Equal probabilities contradict
+// none.
 func Contradictions(classes, predicted []string, row func(i int) []float64) int {
 	n := 0
 	for i, class := range predicted {

@@ -64,8 +64,8 @@ func finiteErrors(truth, predicted []float64) error {
 	return nil
 }
 
-// Quantile returns the quantile q, from 0 to 1, of ascending values. It interpolates linearly like
-// numpy.quantile.
+// Quantile returns the quantile q of a sorted list, for q from 0 to 1. It interpolates linearly
+// like numpy.quantile.
 func Quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(at)

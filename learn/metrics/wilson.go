@@ -23,8 +23,8 @@ func Wilson(part, whole int) *Interval {
 	return in
 }
 
-// ClassProportions holds the 95 % score intervals of a class's proportions; nil for a proportion of
-// no rows.
+// ClassProportions holds the 95 % score intervals of a class's proportions. The interval of a
+// proportion of no rows is nil.
 type ClassProportions struct {
 	Precision, Recall, Specificity *Interval
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// denseFeatures is the number of features from which on Lanczos is faster than a full
+// denseFeatures is the least number of features for which Lanczos is faster than a full
 // decomposition.
 const denseFeatures = 500
 
-// Components returns the first principal components of the rows behind the sums s, and their
-// eigenvalues, largest first. The first target of the sums must be 1 ([Unlabelled]). They belong to
-// the centred matrix of the kernel 2/M phi.phi and are computed from 2/M (A - n mean mean^T), which
-// has the same eigenvalues. The outputs are the scores. The entry of largest magnitude of each
-// component is positive.
+// Components returns the first principal components of the summed rows, and their eigenvalues,
+// largest first. The first target of the sums must be 1 ([Unlabelled]). They belong to the centred
+// matrix of the kernel 2/M phi.phi and are computed from 2/M (A - n mean mean^T), which has the
+// same eigenvalues. The outputs are the scores. The entry of largest magnitude of each component is
+// positive.
 func Components(s *Sums, components int) (Solution, []float64, error) {
 	m := s.Outer.Rows
 	if components < 1 || components > m {
@@ -65,8 +65,8 @@ func (s *Sums) covariance() (c linalg.Matrix[float64], mean []float64) {
 	return c, mean
 }
 
-// Spread returns the sum of all eigenvalues. It is the sum of the squared distances of the rows
-// behind the sums to their mean.
+// Spread returns the sum of the squared distances of the summed rows to their mean. That is the sum
+// of all eigenvalues.
 func Spread(s *Sums) float64 {
 	c, _ := s.covariance()
 	sum := 0.0
@@ -109,14 +109,15 @@ func signOf(v []float64) float64 {
 	return math.Copysign(1, v[largest])
 }
 
-// maxScores is the largest sum of squared scores of a row. It bounds the row's squared distance to
-// the training rows' mean, given that the kernel makes features of length 1.
+// maxScores is the largest possible sum of the squared scores of one row. This sum is at most the
+// squared distance of the row to the mean of the training rows, and the kernel makes features of
+// length 1.
 const maxScores = 4
 
 // MeasureComponents returns the sum of the squared scores of rows, in units of 1/SquaredOne.
 func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, error) {
 	n, _ := rows.Shape()
-	if err := measurable(m, s, rows, n); err != nil {
+	if err := checkSizes(m, s, rows, n); err != nil {
 		return 0, err
 	}
 	sum := int64(0)
@@ -130,9 +131,9 @@ func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, erro
 	return sum, nil
 }
 
-// Explained returns the spread of other rows along the components, as a share of the spread of the
-// training rows. It divides the mean of squared scores, whose sum over rows is kept, by the
-// training rows' mean squared distance to their mean.
+// Explained returns the mean squared score of other rows, relative to the mean squared distance of
+// the training rows to their mean. The argument kept is the sum of the squared scores from
+// [MeasureComponents], and rows is the number of other rows.
 func Explained(s *Sums, kept, rows int64) float64 {
 	return float64(kept) / SquaredOne / float64(rows) / (Spread(s) / float64(s.Rows))
 }

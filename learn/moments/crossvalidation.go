@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ClassScore measures by generalised cross-validation how well the classes' regressions with a
-// given alpha fit (Golub, Heath and Wahba 1979). With H the n x n matrix that maps the training
-// rows' targets to outputs, it returns
+// ClassScore returns the generalised cross-validation score of the classes' regressions with a
+// given alpha (Golub, Heath and Wahba 1979). With H the n x n matrix that maps the training rows'
+// targets to outputs, it returns
 //
 //	(squared error of the training rows / n) / (1 - trace H / n)^2
 //
@@ -25,7 +25,7 @@ func ClassScore(s *Sums, alpha float64) (float64, error) {
 	return score(squared/classes, trace, n), err
 }
 
-// NumberScore is like [ClassScore] for the regression of the number to predict, scaled to the range
+// NumberScore is like [ClassScore] for a regression of numbers. The numbers are scaled to the range
 // from -1 to 1.
 func NumberScore(s *Sums, alpha float64) (float64, error) {
 	n := float64(s.Rows)
@@ -53,10 +53,10 @@ func score(squared, trace, n float64) float64 {
 	return max(0, squared) / n / (left * left)
 }
 
-// fit evaluates a regression with a given alpha. b holds the sums of targets times features, and
-// power is the sum of the squared targets. It returns the squared error of the training rows, the
-// trace of the matrix that maps targets to outputs, and the part of power that b explains: b (A +
-// alpha M/2 I)^-1 b.
+// fit computes the regression with a given alpha and evaluates it on the training rows. The matrix
+// b holds the sums of targets times features, and power is the sum of the squared targets. It
+// returns the squared error, the trace of the matrix that maps targets to outputs, and the part of
+// power that b explains: b (A + alpha M/2 I)^-1 b.
 func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, trace, explained float64, err error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
 		return 0, 0, 0, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
@@ -77,7 +77,7 @@ func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, tra
 		explained += linalg.Dot(w.Row(k), b.Row(k))
 		norm += linalg.Dot(w.Row(k), w.Row(k))
 	}
-	// The squared error is power - 2 w.b + w A w, where A w = b - shift w.
+	// The squared error power - 2 w.b + w A w is the first result, since A w = b - shift w.
 	return power - explained - shift*norm, float64(m) - shift*inverseTrace(l), explained, nil
 }
 
@@ -88,7 +88,7 @@ func inverseTrace(l linalg.Matrix[float64]) float64 {
 	for lo := 0; lo < l.Rows; lo += panel {
 		hi := min(lo+panel, l.Rows)
 		below := linalg.Matrix[float64]{Rows: l.Rows - lo, Cols: l.Rows - lo, Stride: l.Stride, Data: l.Data[lo*l.Stride+lo:]}
-		units := linalg.New[float64](hi-lo, l.Rows-lo) // the entries above the diagonal are zero
+		units := linalg.New[float64](hi-lo, l.Rows-lo) // columns lo to hi-1 of L^-1 are zero above row lo
 		for i := range units.Rows {
 			units.Row(i)[i] = 1
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Clip is the magnitude to which outputs are limited before their errors are squared. It bounds the
-// error of one row and is twice the largest magnitude of targets. SquaredOne is the integer that
+// Clip is the bound to which outputs are cut before their errors are squared. It bounds the error of
+// one row and is twice the largest magnitude of targets. SquaredOne is the integer that
 // represents a square of 1.
 const (
 	Clip         = 2
@@ -20,7 +20,7 @@ const (
 
 // Correct counts the rows whose class a solution predicts correctly.
 func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, error) {
-	if err := measurable(m, s, rows, len(codes)); err != nil {
+	if err := checkSizes(m, s, rows, len(codes)); err != nil {
 		return 0, err
 	}
 	correct := 0
@@ -35,17 +35,17 @@ func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, err
 	return correct, nil
 }
 
-// measurable returns an error unless the arguments of a measurement fit together.
-func measurable(m feature.Map, s Solution, rows linalg.Rows, labels int) error {
+// checkSizes returns an error if its arguments differ in the number of rows, columns or features.
+func checkSizes(m feature.Map, s Solution, rows linalg.Rows, labels int) error {
 	n, width := rows.Shape()
 	if n > MaxRows || labels != n || width != m.Width() || s.Weights.Cols != m.Len() {
-		return fmt.Errorf("moments: the sizes do not match: there are %d x %d rows, %d labels, %d features of %d columns and a solution for %d features", n, width, labels, m.Len(), m.Width(), s.Weights.Cols)
+		return fmt.Errorf("moments: there are %d x %d rows, %d labels, %d features of %d columns and a solution for %d features; the numbers of rows, of columns and of features must agree, with at most %d rows", n, width, labels, m.Len(), m.Width(), s.Weights.Cols, MaxRows)
 	}
 	return nil
 }
 
-// squaredError returns the squared error of an output, which is limited to Clip, in units of
-// 1/SquaredOne.
+// squaredError returns the squared error of the output f, in units of 1/SquaredOne. It first cuts f
+// to the range from -Clip to Clip.
 func squaredError(f, y float64) int64 {
 	d := min(max(f, -Clip), Clip) - y
 	return int64(math.RoundToEven(d * d * SquaredOne))
@@ -65,10 +65,10 @@ func Predict(decisions []float64) int {
 // Thousand is the integer that represents one whole row in rounded counts.
 const Thousand = 1000
 
-// Five is the number to whose multiples parties round counts of held-out rows.
+// Five is the step of rounded counts: parties round counts of held-out rows to multiples of Five.
 const Five = 5
 
-// RoundShare returns a count of n rows, rounded and in units of 1/Thousand of a row. It rounds to
+// RoundShare rounds a count of n rows, and returns it in units of 1/Thousand of a row. It rounds to
 // multiples of five or, if that is more, of a thousandth of the rows. A party adds it to a sum
 // instead of a count. A count of all n rows is reported as the largest multiple of five in n: n
 // itself would reveal that none is missing.
@@ -79,9 +79,9 @@ func RoundShare(count, n int) int64 {
 	return Thousand * int64(min((count+Five/2)/Five*Five, n/Five*Five))
 }
 
-// RoundedOff bounds the error, in rows, of the sum of the parties' rounded counts of two classes. A
-// party adds at most two rows for each class, or four if all of its rows are of one class. If there
-// are many rows, the error is a thousandth of the rows.
+// RoundedOff returns a bound on the rounding error of a sum of counts, in rows. Each party has
+// rounded its counts of two classes. A party adds at most two rows for each class, or four if all
+// of its rows are of one class. If there are many rows, the error is a thousandth of the rows.
 func RoundedOff(parties int, rows float64) float64 {
 	return float64((Five-1)*parties) + rows/Thousand
 }
@@ -103,19 +103,19 @@ func RoundMean(sum int64, n int) int64 {
 // predict are scaled from their range to -1 to 1.
 type NumberErrors struct {
 	Rows    int64
-	Truth   int64 // sum of the numbers minus the solution's mean
+	Truth   int64 // sum of the numbers, each minus the solution's mean
 	Power   int64 // sum of the squared differences from the solution's mean
 	Squared int64 // sum of the squared errors
-	// Deviation and Within are the sums of [Process.Measure] for a Gaussian process, and otherwise
-	// 0.
+	// Deviation and Within are the results of [Process.Measure]. Without a Gaussian process they
+	// are 0.
 	Deviation int64
-	Within    int64 // number of rows, in 1/Thousand
+	Within    int64 // number of rows within 1.96 deviations, in 1/Thousand of a row
 }
 
 // MeasureNumbers returns the sums of a solution's errors over rows. It clips the numbers'
 // differences from the solution's mean to the bound that their range implies.
 func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*NumberErrors, error) {
-	if err := measurable(m, s, rows, len(y.Values)); err != nil {
+	if err := checkSizes(m, s, rows, len(y.Values)); err != nil {
 		return nil, err
 	}
 	e := &NumberErrors{Rows: int64(len(y.Values))}
@@ -133,8 +133,8 @@ func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*Nu
 	return e, nil
 }
 
-// Rounded returns the sums as a party reports them. It rounds means to three digits, and counts by
-// [RoundShare].
+// Rounded returns rounded sums, which a party reports instead of the exact ones. It rounds means to
+// three digits, and counts by [RoundShare].
 func (e *NumberErrors) Rounded() *NumberErrors {
 	n := int(e.Rows)
 	return &NumberErrors{
@@ -148,19 +148,19 @@ func (e *NumberErrors) RMSE(r Range) float64 {
 	return r.half() * math.Sqrt(float64(e.Squared)/SquaredOne/float64(e.Rows))
 }
 
-// R2 returns the share of the held-out numbers' variance that the solution explains. It returns
-// false if the numbers are all equal.
+// R2 returns the coefficient of determination on the held-out rows. It returns false if the numbers
+// are all equal.
 func (e *NumberErrors) R2() (float64, bool) {
 	n := float64(e.Rows)
 	mean := float64(e.Truth) / SquaredOne / n
 	spread := float64(e.Power)/SquaredOne - n*mean*mean
-	// If numbers are nearly equal and far from the solution's mean, their spread is smaller than
-	// the rounding to three digits.
+	// The spread of nearly equal numbers may be smaller than the rounding to three digits. R2 then
+	// returns false.
 	return 1 - float64(e.Squared)/SquaredOne/spread, spread > max(n/SquaredOne, 0.2*float64(e.Power)/SquaredOne)
 }
 
-// Process returns the mean standard deviation, in the unit of the numbers, and the share of rows
-// within 1.96 deviations.
+// Process returns two figures of a Gaussian process: the mean standard deviation and the share of
+// rows within 1.96 deviations. The mean is in the unit of the numbers.
 func (e *NumberErrors) Process(r Range) (deviation, within float64) {
 	n := float64(e.Rows)
 	return r.half() * float64(e.Deviation) / SquaredOne / n, float64(e.Within) / Thousand / n

@@ -17,7 +17,7 @@ const Bins = 100
 // difference of the second and the first output.
 func CountDecisions(m feature.Map, s Solution, rows linalg.Rows, codes []int) ([2][]int, error) {
 	counts := [2][]int{make([]int, Bins), make([]int, Bins)}
-	if err := measurable(m, s, rows, len(codes)); err != nil {
+	if err := checkSizes(m, s, rows, len(codes)); err != nil {
 		return counts, err
 	}
 	if s.Weights.Rows != 2 {
@@ -37,7 +37,7 @@ func CountDecisions(m feature.Map, s Solution, rows linalg.Rows, codes []int) ([
 func binOf(outputs []float64) int {
 	d := (outputs[1] - outputs[0]) / 2
 	if math.IsNaN(d) {
-		return 0 // the outputs overflowed, which no regression's outputs do
+		return 0 // only an overflow makes NaN; outputs of regressions are finite
 	}
 	d = min(max(d, -Clip), Clip)
 	return max(int(math.Ceil(d*Bins/(2*Clip)))+Bins/2-1, 0)

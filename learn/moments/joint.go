@@ -8,18 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// JointMembership returns the success of the membership attack on all candidates at once, as the
-// area under its ROC curve. The sums are linear in the membership of the candidates, with one
-// unknown for each candidate and an equation for each entry of A and B, and the attack solves them
-// by least squares. The candidates are rows, members of the sums before outsiders, with their
-// targets y. The attack is stronger than [Membership], which tests rows one by one: with all
-// members among the candidates it identifies them. It uses the best of several regularisers for the
-// attacker.
+// JointMembership runs the membership attack on all candidates at once, and returns the area under
+// its ROC curve. The sums are linear in the membership of the candidates, with one unknown for each
+// candidate and an equation for each entry of A and B, and the attack solves them by least squares.
+// The candidates are rows, members of the sums before outsiders, with their targets y. The attack
+// is stronger than [Membership], which tests rows one by one: with all members among the candidates
+// it identifies them. It uses the best of several regularisers for the attacker.
 func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, members int) (float64, error) {
 	n, width := rows.Shape()
 	labelled, targets := y.Shape()
 	if members < 1 || members >= n || labelled != n || targets != s.Cross.Rows || width != m.Width() || m.Len() != s.Outer.Rows {
-		return 0, fmt.Errorf("moments: the sizes do not match: there are %d members among %d candidates of %d columns, with targets for %d rows", members, n, width, labelled)
+		return 0, fmt.Errorf("moments: there are %d members among %d candidates of %d columns, with targets for %d rows; at least one member, one outsider and sizes that match the sums are needed", members, n, width, labelled)
 	}
 	x, phi := linalg.New[float64](n, width), linalg.New[float64](n, m.Len())
 	linalg.Gather(x, rows, 0)
@@ -42,7 +41,7 @@ func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, member
 			l.Row(i)[i] += ridge * trace / float64(n)
 		}
 		if linalg.Cholesky(l) != nil {
-			continue // the matrix is nearly singular; try the next, larger regulariser
+			continue // the matrix is not positive definite; the next regulariser is larger
 		}
 		found := linalg.New[float64](1, n)
 		copy(found.Data, right)

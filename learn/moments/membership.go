@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// tiny is the threshold, relative to the mean of the diagonal, below which a pseudo-inverse treats
-// a pivot as zero.
+// tiny is the size below which a pseudo-inverse treats a pivot as zero. It is relative to the mean
+// of the diagonal.
 const tiny = 1e-9
 
 // Leverages returns phi^T (A + shift I)^-1 phi for the features phi of each row. With shift 0 it is
@@ -41,9 +41,9 @@ func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float
 	return out, nil
 }
 
-// Membership returns the success of the leverage attack, as the area under its ROC curve. It tells
-// how well the leverage with respect to s separates members, which are among the rows behind s,
-// from outsiders of the same kind. A value of 0.5 is a guess, and 1 is certain: a member explains
+// Membership runs the leverage attack and returns the area under its ROC curve. It tells how well
+// the leverage with respect to s separates members, which are among the rows behind s, from
+// outsiders of the same kind. A value of 0.5 is a guess, and 1 is certain: a member explains
 // itself, so its leverage is smaller.
 func Membership(s *Sums, m feature.Map, members, outsiders linalg.Rows) (float64, error) {
 	inside, err := Leverages(s, 0, m, members)

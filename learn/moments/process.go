@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Process holds the numbers that the standard deviations of a Gaussian process need. [Regress]
-// computes the mean. The kernel is 2/M phi.phi, and measurements have the variance Noise Unit^2.
+// Process computes standard deviations of a Gaussian process. [Regress] computes the mean. The
+// kernel is 2/M phi.phi, and measurements have the variance Noise Unit^2.
 type Process struct {
 	Noise float64 // variance of the noise, on the scale where the numbers have variance 1
 	Unit  float64 // standard deviation of the numbers
@@ -16,15 +16,14 @@ type Process struct {
 	factor linalg.Matrix[float64] // Cholesky factor of A + Noise M/2 I
 }
 
-// NewProcess returns the process with the factor of A + noise M/2 I. outer is A One^2, and unit
-// comes from [Unit].
+// NewProcess computes a process from the matrix outer, which is A One^2. The noise is a variance,
+// and unit comes from [Unit].
 func NewProcess(outer linalg.Matrix[float64], noise, unit float64) (*Process, error) {
 	l, err := factor(outer, noise*float64(outer.Rows)/2)
 	return &Process{noise, unit, l}, err
 }
 
-// Unit returns the standard deviation of the numbers behind the sums. It returns 1 if all numbers
-// are equal.
+// Unit returns the standard deviation of the summed numbers. It returns 1 if all numbers are equal.
 func Unit(s *Sums, r Range) float64 {
 	if v := s.variance(); v > 0 {
 		return r.half() * math.Sqrt(v)
@@ -32,9 +31,9 @@ func Unit(s *Sums, r Range) float64 {
 	return 1
 }
 
-// Deviations returns the standard deviation of a measurement at each row of features. With s^2 the
-// noise, its square is phi^T (A/s^2 + M/2 I)^-1 phi + s^2 (Rasmussen and Williams 2006, equation
-// 2.11), in units of the process.
+// Deviations returns the standard deviation of a new measurement for each row of phi, which holds
+// features. With s^2 the noise, its square is phi^T (A/s^2 + M/2 I)^-1 phi + s^2 (Rasmussen and
+// Williams 2006, equation 2.11), in units of the process.
 func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
 	solved := linalg.New[float64](phi.Rows, phi.Cols)
 	for i := range phi.Rows {
@@ -49,11 +48,11 @@ func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// Measure returns the sum of the standard deviations over rows, in the unit of [NumberErrors]. It
-// also returns the number of rows whose numbers are within 1.96 deviations of the mean that s
-// predicts.
+// Measure returns the sum of the standard deviations over rows, in the unit of [NumberErrors]. The
+// second result counts, in 1/Thousand, the rows whose numbers are within 1.96 deviations of the
+// mean that s predicts.
 func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (deviation, within int64, err error) {
-	if err := measurable(m, s, rows, len(y.Values)); err != nil {
+	if err := checkSizes(m, s, rows, len(y.Values)); err != nil {
 		return 0, 0, err
 	}
 	eachPanel(m, rows, func(lo int, phi linalg.Matrix[float64]) {
@@ -89,7 +88,7 @@ func LogMarginalLikelihood(s *Sums, noise float64) (float64, error) {
 	explained := make([]float64, 1)
 	linalg.SquaredNorms(explained, b)
 	fit := (n*s.variance() - explained[0]) / variance / noise
-	// This is log det(2/M Phi Phi^T + noise I), for a matrix of n x n.
+	// This is the log determinant of the n x n covariance matrix 2/M Phi Phi^T + noise I.
 	determinant := linalg.LogDet(l) - m*math.Log(m/2) + (n-m)*math.Log(noise)
 	return -(fit + determinant + n*math.Log(2*math.Pi)) / 2, nil
 }

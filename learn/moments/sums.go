@@ -14,8 +14,8 @@ import (
 // of products of two are below 2^53, so float64 adds them without rounding.
 const One = 1 << 16
 
-// MaxRows is the greatest number of rows that are summed in one place. Bound is the largest
-// possible entry of such sums.
+// MaxRows is the greatest number of rows that [Summarize] accepts. Bound is the largest possible
+// entry of the sums over so many rows.
 const (
 	MaxRows = 1 << 20
 	Bound   = MaxRows * One * One
@@ -26,12 +26,12 @@ type Sums struct {
 	Outer linalg.Matrix[float64] // matrix A times One^2, features x features, symmetric
 	Cross linalg.Matrix[float64] // matrix B times One^2, transposed to targets x features
 	Rows  int
-	// Total is the sum of y One^2 and Power the sum of y^2 One^2, where y is the number to predict,
-	// if there is one.
+	// Total and Power are the sums of y and of y^2, times One^2, where y is the number to predict.
+	// Without such a number they are 0.
 	Total, Power float64
 }
 
-// NewSums returns the sums over no rows.
+// NewSums returns sums over an empty set of rows.
 func NewSums(features, targets int) *Sums {
 	return &Sums{Outer: linalg.New[float64](features, features), Cross: linalg.New[float64](targets, features)}
 }
@@ -45,9 +45,9 @@ func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
 	labelled, targets := y.Shape()
 	switch {
 	case n > MaxRows:
-		return nil, fmt.Errorf("moments: there are %d rows; at most %d can be summed in one place", n, MaxRows)
+		return nil, fmt.Errorf("moments: there are %d rows; at most %d are allowed", n, MaxRows)
 	case labelled != n || width != m.Width():
-		return nil, fmt.Errorf("moments: the sizes do not match: there are %d x %d rows, targets for %d rows and features of %d columns", n, width, labelled, m.Width())
+		return nil, fmt.Errorf("moments: there are %d x %d rows, targets for %d rows and features of %d columns; both numbers of rows must be equal, and both numbers of columns", n, width, labelled, m.Width())
 	}
 	s := NewSums(m.Len(), targets)
 	outer, cross := linalg.New[float64](m.Len(), m.Len()), linalg.New[float64](targets, m.Len())
@@ -116,7 +116,7 @@ func (s *Sums) variance() float64 {
 	return max(0, s.Power/(One*One)/float64(s.Rows)-s.mean()*s.mean())
 }
 
-// Triangle returns the number of entries of A's upper triangle, which determine A.
+// Triangle returns the number of entries in the upper triangle of a features x features matrix.
 func Triangle(features int) int { return features * (features + 1) / 2 }
 
 // rowStart returns the index at which row i of the upper triangle begins.
@@ -134,8 +134,8 @@ func Symmetric[T int64 | float64](features int, triangle []T) linalg.Matrix[floa
 	return m
 }
 
-// ReadOuter sets dst to consecutive entries of the upper triangle of A, row after row, from entry
-// first on.
+// ReadOuter copies consecutive entries of the upper triangle of A to dst. The entries are in the
+// order of the rows, and first is the index of the first copied entry.
 func (s *Sums) ReadOuter(first int, dst []int64) {
 	m := s.Outer.Rows
 	i := sort.Search(m, func(i int) bool { return rowStart(m, i+1) > first })
@@ -149,18 +149,19 @@ func (s *Sums) ReadOuter(first int, dst []int64) {
 	}
 }
 
-// ReadCross sets dst to consecutive entries of B, target after target, from entry first on.
+// ReadCross copies consecutive entries of B to dst. The entries are in the order of the targets,
+// and first is the index of the first copied entry.
 func (s *Sums) ReadCross(first int, dst []int64) {
 	for k, v := range s.Cross.Data[first : first+len(dst)] {
 		dst[k] = int64(v)
 	}
 }
 
-// FromEntries returns the sums with the given entries, in the order in which [Sums.ReadOuter] and
-// [Sums.ReadCross] read them. Sums of more than 2^20 rows are rounded to float64.
+// FromEntries returns the sums with the given entries of A and B. The entries have the order of
+// [Sums.ReadOuter] and [Sums.ReadCross]. Sums of more than 2^20 rows are rounded to float64.
 func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, error) {
 	if len(outer) != Triangle(features) || len(cross) != targets*features || rows < 1 {
-		return nil, fmt.Errorf("moments: there are %d and %d entries, from sums over %d rows; they do not match %d features and %d targets", len(outer), len(cross), rows, features, targets)
+		return nil, fmt.Errorf("moments: there are %d outer and %d cross entries, from %d rows; %d features and %d targets need %d and %d entries, from at least one row", len(outer), len(cross), rows, features, targets, Triangle(features), targets*features)
 	}
 	s := &Sums{Outer: Symmetric(features, outer), Cross: linalg.New[float64](targets, features)}
 	for k, v := range cross {
@@ -170,11 +171,12 @@ func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, 
 	return s, nil
 }
 
-// Targets holds numbers from -1 to 1 that belong to rows and to which regressions are fitted.
+// Targets holds the targets of regressions, which are numbers from -1 to 1 for each row.
 type Targets interface {
 	// Shape returns the number of rows, and the number of targets of each row.
 	Shape() (rows, targets int)
-	// Columns sets dst, targets x rows, to the targets of consecutive rows from row first on.
+	// Columns copies the targets of consecutive rows to dst, as targets x rows. The rows begin with
+	// row first.
 	Columns(dst linalg.Matrix[float64], first int)
 }
 
@@ -201,14 +203,14 @@ func (c Classes) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// Unlabelled is the number of rows that are summed without labels. Each has the target 1, so
-// that the sum of target times features is the sum of the features.
+// Unlabelled is a number of rows without labels, each of which has the target 1. The sum of target
+// times features is then the sum of the features.
 type Unlabelled int
 
-// Shape returns the number of rows and one target.
+// Shape returns the number of rows, and 1 as the number of targets.
 func (n Unlabelled) Shape() (rows, targets int) { return int(n), 1 }
 
-// Columns sets all targets in dst to 1.
+// Columns sets every target to 1.
 func (n Unlabelled) Columns(dst linalg.Matrix[float64], _ int) { fill(dst.Row(0), 1) }
 
 func fill(row []float64, v float64) {
@@ -217,17 +219,17 @@ func fill(row []float64, v float64) {
 	}
 }
 
-// Numbers holds two targets for each row: 1, and the number to predict, scaled from its range to
-// [-1, 1].
+// Numbers holds the numbers to predict. Each row has two targets: the constant 1, and its number,
+// scaled from Range to [-1, 1].
 type Numbers struct {
 	Values []float64
 	Range  Range
 }
 
-// Shape returns the number of rows and two targets.
+// Shape returns the number of rows, and 2 as the number of targets.
 func (n Numbers) Shape() (rows, targets int) { return len(n.Values), 2 }
 
-// Columns sets the first row of dst to ones and the second to the scaled numbers.
+// Columns sets row 0 of dst to 1, and row 1 to the scaled numbers.
 func (n Numbers) Columns(dst linalg.Matrix[float64], first int) {
 	fill(dst.Row(0), 1)
 	for i := range dst.Cols {
@@ -263,7 +265,7 @@ func (r Range) middle() float64 { return r.Least + r.half() }
 
 func (r Range) half() float64 { return (r.Greatest - r.Least) / 2 }
 
-// toUnit scales a number from the range to [-1, 1].
+// toUnit maps a number of the range linearly to [-1, 1].
 func (r Range) toUnit(y float64) float64 { return (y - r.middle()) / r.half() }
 
 // Solution is the result of learning with one alpha. Its outputs are linear in the features.
@@ -296,7 +298,7 @@ func Regress(s *Sums, r Range, alpha float64) (Solution, error) {
 	return solve(s, b, []float64{r.middle() + r.half()*mean}, alpha)
 }
 
-// solve returns the regressions (A + alpha M/2 I)^-1 B for the sums b.
+// solve returns the regressions (A + alpha M/2 I)^-1 b.
 func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alpha float64) (Solution, error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
 		return Solution{}, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
@@ -309,7 +311,7 @@ func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alpha float64) (
 	return Solution{alpha, b, offset}, nil
 }
 
-// factor returns the Cholesky factor of A + shift I, where outer is A One^2.
+// factor computes A from outer, which is A One^2, and returns the Cholesky factor of A + shift I.
 func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64], error) {
 	l := linalg.New[float64](outer.Rows, outer.Cols)
 	for i := range l.Rows {
@@ -321,14 +323,14 @@ func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64]
 	return l, linalg.Cholesky(l)
 }
 
-// Decisions returns the outputs for the rows of x, as rows x outputs.
+// Decisions returns the outputs for each row of x, as rows x outputs.
 func (s Solution) Decisions(m feature.Map, x linalg.Matrix[float64]) linalg.Matrix[float64] {
 	phi := linalg.New[float64](x.Rows, m.Len())
 	m.Rows(phi, x)
 	return s.At(phi)
 }
 
-// At is like [Solution.Decisions], but takes the features of the rows, rows x features.
+// At computes the outputs from the features phi, which is rows x features.
 func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	f := linalg.New[float64](phi.Rows, s.Weights.Rows)
 	linalg.MulTransB(f, phi, s.Weights)
@@ -340,7 +342,8 @@ func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return f
 }
 
-// eachPanel computes the features of several rows at a time and calls the function use with them.
+// eachPanel calls the function use with the features of each panel of rows. The argument lo is the
+// index of the first row of the panel.
 func eachPanel(m feature.Map, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
 	n, _ := rows.Shape()
 	for lo := 0; lo < n; lo += panelRows {

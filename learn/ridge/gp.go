@@ -10,7 +10,7 @@ import (
 
 // GPParams are the parameters of a Gaussian process besides its kernel's parameters.
 type GPParams struct {
-	// Amplitude is the variance that multiplies the kernel, above 0. 0 means 1.
+	// Amplitude is a factor of the kernel, above 0. 0 means 1.
 	Amplitude float64
 	// Noise is the variance of a measurement around the truth, in squared units of the targets. It
 	// is at least 0.
@@ -55,8 +55,8 @@ type GP struct {
 	factor linalg.Matrix[float64]
 }
 
-// FitGP conditions a Gaussian process of mean 0 and covariance Amplitude K on noisy targets
-// (Rasmussen and Williams 2006, algorithm 2.1). src is the kernel of the n training rows, and
+// FitGP fits a Gaussian process of mean 0 to noisy targets (Rasmussen and Williams 2006, algorithm
+// 2.1). Its covariance is Amplitude K. The source src is the kernel of the n training rows, and
 // targets has n finite values. It fails if Amplitude K + Noise I is not positive definite.
 func FitGP(src kernel.Source, targets []float64, p GPParams) (*GP, error) {
 	if err := p.Validate(); err != nil {

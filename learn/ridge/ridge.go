@@ -19,9 +19,9 @@ type Model struct {
 }
 
 // Fit solves (K + alpha I) dual = targets (Saunders, Gammerman, Vovk 1998, equation 8;
-// scikit-learn's KernelRidge). src is the kernel of the n training rows, and targets has n finite
-// values. alpha, at least 0, is the weight of |w|^2 relative to the squared errors. It fails if K +
-// alpha I is not positive definite.
+// scikit-learn's KernelRidge). The source src is the kernel of the n training rows, and targets has
+// n finite values. alpha, at least 0, is the weight of |w|^2 relative to the squared errors. It
+// fails if K + alpha I is not positive definite.
 func Fit(src kernel.Source, targets []float64, alpha float64) (*Model, error) {
 	return FitUntil(src, targets, alpha, func() error { return nil })
 }

@@ -12,9 +12,9 @@ import (
 // rows get shorter.
 type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
-	panel int                              // greatest number of rows that are read when one is missing
-	batch int                              // number of rows that are read at a time for one use; it is even
-	next  func(taken []int, max int) []int // returns taken with the rows appended that may be needed soon; nil: no rows
+	panel int                              // greatest number of rows that fetch reads at once
+	batch int                              // greatest number of rows that passPairs reads at once; even
+	next  func(taken []int, max int) []int // adds to taken the rows that may be needed soon; may be nil
 	// interrupt is called before rows are read. It is not called if it is nil.
 	interrupt func() error
 
@@ -36,7 +36,7 @@ const (
 	batchRows  = 64
 )
 
-// reset empties the cache and switches to another source.
+// reset empties the cache. From then on, the cache reads the rows of source.
 func (c *cache[T]) reset(source kernel.Source) {
 	c.read, c.width = reader[T](source), source.Len()
 	c.slot = make([]int, c.width)
@@ -49,7 +49,7 @@ func (c *cache[T]) reset(source kernel.Source) {
 	}
 }
 
-// addSlots appends the slots of one more slab. They are used before other slots.
+// addSlots adds empty slots for the rows of a new slab. They are used before other slots.
 func (c *cache[T]) addSlots() {
 	for range c.slabSize / max(c.width, 1) {
 		c.owner = append(c.owner, -1)
@@ -68,7 +68,7 @@ func (c *cache[T]) row(i int) ([]T, error) {
 	return c.at(c.slot[i]), nil
 }
 
-// at returns the row of values in a slot.
+// at returns the values of the row in a slot.
 func (c *cache[T]) at(slot int) []T {
 	perSlab := c.slabSize / c.width
 	return c.slabs[slot/perSlab][slot%perSlab*c.width:][:c.width:c.width]
@@ -83,7 +83,7 @@ func (c *cache[T]) fetch(i int) error {
 	return c.load(rows)
 }
 
-// load reads rows that are not in the cache. They may be as many as panel.
+// load reads missing rows into the cache. The number of rows is at most panel.
 func (c *cache[T]) load(rows []int) error {
 	slots, dst := make([]int, len(rows)), make([][]T, len(rows))
 	for a := range rows {
@@ -115,10 +115,10 @@ func (c *cache[T]) take() int {
 	return last
 }
 
-// pass calls the function use with the given rows in pairs. The last row of an odd number has no
-// partner. Rows that are not in the cache are read batch by batch into memory that is reused, since
-// they are needed once.
-func (c *cache[T]) pass(rows []int, use func(i int, x []T, j int, y []T)) error {
+// passPairs passes the given rows to the function use, two rows per call. The last row of an odd
+// number has no partner. Rows that are not in the cache are read batch by batch into memory that is
+// reused, since they are needed once.
+func (c *cache[T]) passPairs(rows []int, use func(i int, x []T, j int, y []T)) error {
 	room := make([]T, min(c.batch, len(rows))*c.width)
 	all := make([][]T, c.batch)
 	for a := 0; a < len(rows); a += c.batch {
@@ -137,7 +137,8 @@ func (c *cache[T]) pass(rows []int, use func(i int, x []T, j int, y []T)) error 
 	return nil
 }
 
-// gather collects the given rows. It reads rows that are not in the cache into room.
+// gather returns the given rows of the kernel matrix in the slice all. It reads rows that are not
+// in the cache into the memory of room.
 func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
 	var missing []int
 	var dst [][]T
@@ -153,7 +154,8 @@ func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
 	return c.readChecked(missing, dst)
 }
 
-// readChecked reads rows after it has called interrupt. It refuses values that are not finite.
+// readChecked reads rows and refuses values that are not finite. It calls interrupt before it
+// reads.
 func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	if c.interrupt != nil {
 		if err := c.interrupt(); err != nil {
@@ -169,40 +171,41 @@ func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	return nil
 }
 
-// shrink switches to a source with some rows of the former source, whose indices keep holds in
-// ascending order. Cached rows of keep stay, reduced to its columns.
+// shrink reduces the cache to the rows and columns of a smaller kernel matrix. The matrix is
+// source; keep holds the indices of its rows in the former matrix, ascending. Cached rows of keep
+// stay, reduced to its columns.
 func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 	oldWidth, oldSlot, oldRecent := c.width, c.slot, c.recent
-	place := make([]int, oldWidth) // new number of a row that is kept
-	for i := range place {
-		place[i] = -1
+	newRow := make([]int, oldWidth) // new index of each row, or -1
+	for i := range newRow {
+		newRow[i] = -1
 	}
 	for a, k := range keep {
-		place[k] = a
+		newRow[k] = a
 	}
 	oldOwner := append([]int(nil), c.owner...)
 	c.reset(source)
 	before, after := c.slabSize/oldWidth, c.slabSize/max(c.width, 1)
-	moved := make([]int, len(oldOwner)) // new slot for an old slot
+	newSlot := make([]int, len(oldOwner)) // new slot of each old slot, or -1
 	linalg.For(len(c.slabs), 1, func(s, _ int) {
 		to := s * after
 		for from := s * before; from < (s+1)*before; from++ {
-			moved[from] = -1
-			if row := oldOwner[from]; row >= 0 && place[row] >= 0 {
+			newSlot[from] = -1
+			if row := oldOwner[from]; row >= 0 && newRow[row] >= 0 {
 				squeeze(c.slabs[s][to%after*c.width:], c.slabs[s][from%before*oldWidth:][:oldWidth], keep)
-				moved[from], to = to, to+1
+				newSlot[from], to = to, to+1
 			}
 		}
 	})
 	for a, k := range keep {
 		if oldSlot[k] >= 0 {
-			c.slot[a] = moved[oldSlot[k]]
+			c.slot[a] = newSlot[oldSlot[k]]
 			c.owner[c.slot[a]] = a
 		}
 	}
 	oldRecent.eachFromOldest(func(slot int) {
-		if moved[slot] >= 0 {
-			c.recent.touch(moved[slot])
+		if newSlot[slot] >= 0 {
+			c.recent.touch(newSlot[slot])
 		}
 	})
 }
@@ -215,7 +218,7 @@ func squeeze[T any](to, from []T, keep []int) {
 	}
 }
 
-// reader returns a function that reads rows of source. It rounds each value to T.
+// reader returns a function that copies rows of source to dst. It rounds each value to T.
 func reader[T linalg.Float](source kernel.Source) func(rows []int, dst [][]T) {
 	var zero T
 	if _, single := any(zero).(float32); single {
@@ -251,14 +254,15 @@ func (e *valueError) Error() string {
 
 // list orders the slots of a cache by their last use. The most recently used slot is the first.
 type list struct {
-	// links[0] is the head of the list. links[0].next is the first slot plus 1, and links[0].prev
-	// the last. Slot s has links[s+1].
+	// links is a ring of the slots, in the order of their last use. It begins at links[0]:
+	// links[0].next is the first slot plus 1, and links[0].prev the last slot plus 1. Slot s has
+	// links[s+1].
 	links []link
 }
 
 type link struct{ prev, next int }
 
-// append adds the next slot number at the end of the list.
+// append adds a new slot at the end of the list. Its number is the number of earlier slots.
 func (l *list) append() {
 	if len(l.links) == 0 {
 		l.links = append(l.links, link{})
@@ -267,11 +271,11 @@ func (l *list) append() {
 	l.insert(len(l.links)-1, l.links[0].prev)
 }
 
-// insert puts one link behind another, given the indices of both.
-func (l *list) insert(at, after int) {
-	next := l.links[after].next
-	l.links[at] = link{prev: after, next: next}
-	l.links[after].next, l.links[next].prev = at, at
+// insert puts link i directly behind link j.
+func (l *list) insert(i, j int) {
+	next := l.links[j].next
+	l.links[i] = link{prev: j, next: next}
+	l.links[j].next, l.links[next].prev = i, i
 }
 
 // touch moves slot to the front of the list.
@@ -289,8 +293,7 @@ func (l *list) leastRecent() (slot int, ok bool) {
 	return l.links[0].prev - 1, true
 }
 
-// eachFromOldest calls f for all slots, from the least recently used slot to the most recently
-// used.
+// eachFromOldest calls f for every slot. The least recently used slot comes first.
 func (l *list) eachFromOldest(f func(slot int)) {
 	if len(l.links) == 0 {
 		return

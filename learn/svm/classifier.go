@@ -17,7 +17,7 @@ type Classifier struct {
 	Pairs   []Pair   // machines in the order (0,1), (0,2), ..., (0,c-1), (1,2), ..., (c-2,c-1)
 
 	support []int
-	rows    int // number of training rows; support holds indices of these rows; 0: unknown
+	rows    int // number of training rows, or 0 if unknown
 }
 
 // Pair is the machine for two classes, f(x) = sum_k Coef[k] K(x, sv[Index[k]]) - Rho. A positive
@@ -27,13 +27,13 @@ type Pair struct {
 	Index         []int     // positions in Support, ascending
 	Coef          []float64 // alpha for rows of First, -alpha for rows of Second; never 0
 	Rho           float64
-	Report        Report // zero for a classifier that was not trained here
+	Report        Report // figures of the training, if they are known
 }
 
 // Report describes the state in which a pair's training ended.
 type Report struct {
 	Objective  float64 // value of the objective 1/2 a'Qa - sum a
-	Gap        float64 // m(alpha) - M(alpha), at most Tol
+	Gap        float64 // remaining violation of optimality, LIBSVM's m(alpha) - M(alpha); at most Tol
 	Iterations int
 	Support    int // number of coefficients alpha above 0
 	Bounded    int // number of coefficients alpha equal to C
@@ -42,10 +42,10 @@ type Report struct {
 // pairCount returns the number of pairs of c classes.
 func pairCount(c int) int { return c * (c - 1) / 2 }
 
-// NewClassifier builds a classifier from its parts. Its support vectors are numbered from 0 to
-// vectors - 1. It sets First and Second of the pairs and keeps the slices. It refuses values that
-// training cannot produce: a wrong number of pairs, indices that do not ascend, coefficients that
-// are 0 or not finite.
+// NewClassifier returns a classifier with the given classes and machines. Its support vectors are
+// numbered from 0 to vectors - 1. It sets First and Second of the pairs and keeps the slices. It
+// refuses values that training cannot produce: a wrong number of pairs, indices that do not ascend,
+// coefficients that are 0 or not finite.
 func NewClassifier(classes []string, pairs []Pair, vectors int) (*Classifier, error) {
 	if err := checkClasses(classes); err != nil {
 		return nil, err
@@ -98,8 +98,8 @@ func (p *Pair) check(vectors int) error {
 // [Classifier.Compact] and [NewClassifier], the rows are 0 to s-1. The caller must not change it.
 func (c *Classifier) Support() []int { return c.support }
 
-// Compact returns c restricted to its support vectors and without the reports, as a model stores
-// it. The support vectors are numbered from 0 in the order of Support. It shares memory with c.
+// Compact returns the classifier in the form that a model file stores. It has no reports, and its
+// support vectors are numbered from 0 in the order of Support. It shares memory with c.
 func (c *Classifier) Compact() *Classifier {
 	out := &Classifier{Classes: c.Classes, Pairs: make([]Pair, len(c.Pairs)), support: make([]int, len(c.support))}
 	copy(out.Pairs, c.Pairs)
@@ -190,7 +190,8 @@ func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []s
 // errStart reports a start classifier that was not trained on the same rows, codes and classes.
 var errStart = errors.New("svm: the classifier to start from was not trained on these rows, codes and classes")
 
-// coefficients returns feasible initial coefficients for every pair of t.
+// coefficients returns initial coefficients for every pair that t trains. They meet the constraints
+// of t.
 func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	if c.rows != t.source.Len() || !slices.Equal(c.Classes, t.classes) {
 		return nil, errStart
@@ -198,12 +199,12 @@ func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	starts := make([][]float64, len(t.pairs))
 	for k := range t.pairs {
 		rows, first := merge(t.rows[c.Pairs[k].First], t.rows[c.Pairs[k].Second])
-		b, err := c.spread(k, rows)
+		b, err := c.denseCoefficients(k, rows)
 		if err != nil {
 			return nil, err
 		}
 		cFirst, cSecond := t.bounds(k)
-		if err := fit(b, first, cFirst, cSecond); err != nil {
+		if err := clip(b, first, cFirst, cSecond); err != nil {
 			return nil, err
 		}
 		starts[k] = b
@@ -211,8 +212,8 @@ func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	return starts, nil
 }
 
-// spread returns the coefficients of pair k, with one for each row of the pair.
-func (c *Classifier) spread(k int, rows []int) ([]float64, error) {
+// denseCoefficients returns a coefficient of pair k for each of the given rows, zeros included.
+func (c *Classifier) denseCoefficients(k int, rows []int) ([]float64, error) {
 	b := make([]float64, len(rows))
 	for i, s := range c.Pairs[k].Index {
 		at, ok := slices.BinarySearch(rows, c.support[s])
@@ -224,9 +225,9 @@ func (c *Classifier) spread(k int, rows []int) ([]float64, error) {
 	return b, nil
 }
 
-// fit limits coefficients to the bounds of their classes. If that takes more from one class, it scales
-// the other class down until their sum is 0 again.
-func fit(b []float64, first []bool, cFirst, cSecond float64) error {
+// clip reduces the coefficients of a pair to the bounds of their classes. If that takes more from
+// one class, it scales the other class down until the sum of all coefficients is 0 again.
+func clip(b []float64, first []bool, cFirst, cSecond float64) error {
 	var positive, negative float64
 	cut := false
 	for i, v := range b {

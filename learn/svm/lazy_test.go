@@ -150,7 +150,7 @@ func checkPass(t *testing.T, c *cache[float32], source kernel.Source, rng *rand.
 	t.Helper()
 	rows := keepSome(rng, source.Len())
 	var seen []int
-	err := c.pass(rows, func(i int, x []float32, j int, y []float32) {
+	err := c.passPairs(rows, func(i int, x []float32, j int, y []float32) {
 		sameRow(t, source, i, x)
 		if seen = append(seen, i); j >= 0 {
 			sameRow(t, source, j, y)

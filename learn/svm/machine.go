@@ -18,7 +18,7 @@ type Machine struct {
 	Support []int     // training rows that are support vectors, ascending
 	Coef    []float64 // one per support vector; never 0
 	Rho     float64
-	Report  Report // zero for a machine that was not trained here
+	Report  Report // figures of the training, if they are known
 }
 
 // Decisions returns f(x) of each row. For a regression it is the prediction, in the unit of the
@@ -37,8 +37,8 @@ func (m *Machine) Decisions(cross linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// newMachine makes a machine from the coefficients that are not zero. coef has one coefficient per
-// row.
+// newMachine makes a machine from the coefficients that are not zero. There is one coefficient in
+// coef per row.
 func newMachine(coef []float64, s solution) *Machine {
 	m := &Machine{Rho: s.rho, Report: s.report()}
 	for r, b := range coef {
@@ -50,7 +50,7 @@ func newMachine(coef []float64, s solution) *Machine {
 	return m
 }
 
-// checkCommon checks the parameters that every solver needs, for a machine without classes.
+// checkCommon checks the parameters that all solvers share.
 func (p Params) checkCommon() error {
 	switch p = p.filled(); {
 	case !positive(p.Tol):
@@ -67,7 +67,7 @@ func (p Params) checkCommon() error {
 type SVRParams struct {
 	// C is the cost of an error beyond Epsilon, above 0.
 	C float64
-	// Epsilon is the error without cost, at least 0 and in the unit of the targets.
+	// Epsilon is the largest error without cost, in the unit of the targets. It is at least 0.
 	Epsilon float64
 	// Tol is the tolerance at which training stops, in the unit of the targets. 0 means DefaultTol.
 	Tol        float64
@@ -91,9 +91,9 @@ func (p SVRParams) Validate() error {
 	return p.shared().checkCommon()
 }
 
-// TrainSVR trains an epsilon-SVR (LIBSVM equation 11). src is the kernel of the n training rows,
-// and targets has n finite values. Report.Support counts rows; Report.Bounded those whose error is
-// beyond Epsilon.
+// TrainSVR trains an epsilon-SVR (LIBSVM equation 11). The source src is the kernel of the n
+// training rows, and targets has n finite values. Report.Support counts rows; Report.Bounded those
+// whose error is beyond Epsilon.
 func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 		return nil, describeError(err, func(row int) int { return row % n })
 	}
 	coef := make([]float64, n)
-	s.bounded = 0 // count rows anew: if Epsilon is 0, both coefficients of a row may be at a bound
+	s.bounded = 0 // recounted below; solve counts a row twice if both its coefficients are at a bound
 	for i := range coef {
 		coef[i] = s.coef[i] + s.coef[n+i]
 		if math.Abs(coef[i]) >= p.C {
@@ -132,8 +132,8 @@ func checkTargets(n int, targets []float64) error {
 	return nil
 }
 
-// describeError adds the package's name to an error of the solver and replaces its row number by
-// the caller's.
+// describeError adds the package's name to an error of the solver. The function number converts the
+// row numbers in the error.
 func describeError(err error, number func(row int) int) error {
 	if v, ok := errors.AsType[*valueError](err); ok {
 		err = &valueError{row: number(v.row), col: number(v.col), value: v.value}
@@ -141,9 +141,9 @@ func describeError(err error, number func(row int) int) error {
 	return fmt.Errorf("svm: %w", err)
 }
 
-// svr returns the problem of epsilon-SVR, in which every row occurs twice. The first occurrence has
-// the cost of a prediction that is too low. The second, from n on, has the cost of a prediction
-// that is too high.
+// svr returns the problem of epsilon-SVR, which has two coefficients for each row. Coefficient i
+// has the cost of a prediction that is too low. Coefficient n+i has the cost of a prediction that
+// is too high.
 func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	n := len(targets)
 	q := problem{kernel: doubleRows(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
@@ -217,12 +217,12 @@ type Params struct {
 	// Weights holds factors by which C is multiplied for the rows of a class. The key is the
 	// class's name. Classes that are not named have weight 1.
 	Weights map[string]float64
-	// CacheBytes bounds the memory of the cached kernel rows, for all pairs together that are
-	// trained at the same time. At least two rows per pair are kept. It changes the speed but not
-	// the result. 0 means DefaultCacheBytes.
+	// CacheBytes bounds the memory of the cached kernel rows. The pairs that are trained at the same
+	// time share it. At least two rows per pair are kept. It changes the speed but not the result. 0
+	// means DefaultCacheBytes.
 	CacheBytes int64
 	// MaxIter is the greatest number of iterations for one pair. 0 means the larger of 10^7 and 100
-	// times its rows, as in LIBSVM.
+	// times the pair's rows, as in LIBSVM.
 	MaxIter int
 	// Interrupt, if not nil, is called every few iterations, by several goroutines at once. Its
 	// error ends the training, which returns it wrapped. The method Err of a context fits.

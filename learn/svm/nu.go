@@ -10,9 +10,9 @@ import (
 
 // NuParams are the parameters of nu-SVC and of the one-class SVM.
 type NuParams struct {
-	// Nu bounds the share of training rows that are margin errors (outliers, for a one-class
-	// machine) from above. It bounds the share of support vectors from below. It is above 0 and at
-	// most 1.
+	// Nu is an upper bound on the share of margin errors among the training rows, or of outliers
+	// for a one-class machine. It is also a lower bound on the share of support vectors. It is
+	// above 0 and at most 1.
 	Nu         float64
 	Tol        float64      // as in Params
 	CacheBytes int64        // as in Params
@@ -44,7 +44,7 @@ func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 		return nil, fmt.Errorf("svm: there are no rows to learn from")
 	}
 	shared := p.shared()
-	shared.Tol *= min(1, p.Nu*float64(n)) // the sum of the coefficients bounds the gap
+	shared.Tol *= min(1, p.Nu*float64(n)) // a small sum of coefficients makes every gap small
 	s, err := solve(oneClass(src, p.Nu), shared.stopping(n), shared.CacheBytes)
 	if err != nil {
 		return nil, describeError(err, func(row int) int { return row })
@@ -58,22 +58,22 @@ func oneClass(src kernel.Source, nu float64) problem {
 	for i := range q.upper {
 		q.upper[i] = 1
 	}
-	pour(q.start, nu*float64(n))
+	fillUp(q.start, nu*float64(n))
 	return q
 }
 
-// pour raises coefficients to 1, in order, until their sum is amount. The last one may get less.
-func pour(coef []float64, amount float64) {
+// fillUp sets coefficients to 1, in order, until their sum is amount. The last one may get less.
+func fillUp(coef []float64, amount float64) {
 	for i := range coef {
 		coef[i] = min(amount, 1)
 		amount -= coef[i]
 	}
 }
 
-// TrainNuSVC is like [TrainSVC] with Nu instead of C, for all pairs of classes (LIBSVM equation
-// 4). A pair whose smaller class has fewer than Nu / 2 of the pair's rows has no solution and is
-// an error. The coefficients are LIBSVM's: they belong to the C-SVC with the same solution, whose
-// C is the largest of them.
+// TrainNuSVC trains a nu-SVC for every pair of classes (LIBSVM equation 4). It is like [TrainSVC]
+// with Nu instead of C. A pair whose smaller class has fewer than Nu / 2 of the pair's rows has no
+// solution and is an error. The coefficients are LIBSVM's: they belong to the C-SVC with the same
+// solution, whose C is the largest of them.
 func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newNuSVC(src, codes, classes, p, progress)
 	if err != nil {
@@ -91,7 +91,7 @@ func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, prog
 		return nil, err
 	}
 	t := newTrainer(src, codes, classes, p.shared(), progress)
-	t.machine = func(_ int, k kernel.Source, first []bool, stop stopping) (solution, error) {
+	t.solvePair = func(_ int, k kernel.Source, first []bool, stop stopping) (solution, error) {
 		return solveNuSVC(k, first, p.Nu, stop, t.cache)
 	}
 	return t, nil
@@ -109,8 +109,8 @@ func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache 
 	q := cSVC(kernel.Subset(k, order), linalg.At(first, order), 1, 1)
 	clear(q.linear)
 	q.start, q.split = make([]float64, n), split
-	pour(q.start[:split], half)
-	pour(q.start[split:], half)
+	fillUp(q.start[:split], half)
+	fillUp(q.start[split:], half)
 	for i := split; i < n; i++ {
 		q.start[i] = -q.start[i]
 	}
@@ -121,7 +121,8 @@ func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache 
 	return s.scaled(order)
 }
 
-// sides returns all rows, those of the first class before the others. Both lists are ascending.
+// sides returns all row indices, with the rows of the first class at the front. There are split
+// rows of the first class. Within each class the indices ascend.
 func sides(first []bool) (order []int, split int) {
 	for _, side := range []bool{true, false} {
 		for i, is := range first {
@@ -136,11 +137,11 @@ func sides(first []bool) (order []int, split int) {
 	return order, split
 }
 
-// scaled divides the solution by the margin, which makes the margin 1 as in C-SVC. It also restores
-// the order of rows.
+// scaled rescales a solution so that its margin is 1, as in C-SVC. It also restores the order of
+// rows.
 func (s solution) scaled(order []int) (solution, error) {
 	if !(s.margin > 0) || math.IsInf(1/(s.margin*s.margin), 1) {
-		return solution{}, fmt.Errorf("the margin is %v, so this nu does not separate the classes; use a smaller nu", s.margin)
+		return solution{}, fmt.Errorf("the margin between the classes is %v, which is too small; use a smaller nu", s.margin)
 	}
 	out := s
 	out.rho, out.objective = s.rho/s.margin, s.objective/(s.margin*s.margin)

@@ -19,7 +19,7 @@ type Sigmoid struct{ A, B float64 }
 // Probability returns the probability of the first class for a decision f.
 func (s Sigmoid) Probability(f float64) float64 {
 	v := s.A*f + s.B
-	if v >= 0 { // avoids exp of a large number, which would overflow
+	if v >= 0 { // exp of a large number would overflow
 		e := math.Exp(-v)
 		return e / (1 + e)
 	}
@@ -80,7 +80,8 @@ func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
 	t.finish(k, err)
 }
 
-// folds assigns the shuffled rows of both classes to plattFolds folds in turn.
+// folds returns the index of the fold of each row. It shuffles the rows of each class and deals
+// them to the folds one by one.
 func folds(first []bool, seed, pair uint64) []int {
 	rng := rand.New(rand.NewPCG(seed, pair))
 	order, split := sides(first)
@@ -98,50 +99,51 @@ func folds(first []bool, seed, pair uint64) []int {
 func (t *trainer) heldOutDecisions(pair int, k kernel.Source, first []bool, fold []int) ([]float64, error) {
 	out := make([]float64, len(first))
 	for f := range plattFolds {
-		var in, left []int
+		var train, held []int
 		for i, g := range fold {
 			if g == f {
-				left = append(left, i)
+				held = append(held, i)
 			} else {
-				in = append(in, i)
+				train = append(train, i)
 			}
 		}
-		if len(left) == 0 {
+		if len(held) == 0 {
 			continue
 		}
-		values, err := t.decideLeft(pair, k, in, left, first)
+		values, err := t.decideHeldOut(pair, k, train, held, first)
 		if err != nil {
 			return nil, err
 		}
-		for a, i := range left {
+		for a, i := range held {
 			out[i] = values[a]
 		}
 	}
 	return out, nil
 }
 
-// decideLeft trains a machine on the first list of rows and returns its decisions on the second
-// list. If a class is missing, the decision is 1 or -1 for the other, as in LIBSVM.
-func (t *trainer) decideLeft(pair int, k kernel.Source, in, left []int, first []bool) ([]float64, error) {
-	side := linalg.At(first, in)
+// decideHeldOut trains a machine on some rows of a pair and returns its decisions on the held-out
+// rows. If the training rows lack a class, every decision is 1 or -1, for the other class, as in
+// LIBSVM.
+func (t *trainer) decideHeldOut(pair int, k kernel.Source, train, held []int, first []bool) ([]float64, error) {
+	side := linalg.At(first, train)
 	if v, only := oneSided(side); only {
-		out := make([]float64, len(left))
+		out := make([]float64, len(held))
 		for a := range out {
 			out[a] = v
 		}
 		return out, nil
 	}
-	s, err := t.machine(pair, kernel.Subset(k, in), side, t.params.stopping(len(in)))
+	s, err := t.solvePair(pair, kernel.Subset(k, train), side, t.params.stopping(len(train)))
 	if err != nil {
-		return nil, renumber(err, in)
+		return nil, renumber(err, train)
 	}
-	m, out := newMachine(s.coef, s), make([]float64, len(left))
-	kernel.Blocks(k, left, linalg.At(in, m.Support), func(lo int, cross linalg.Matrix[float64]) { copy(out[lo:], m.Decisions(cross)) })
+	m, out := newMachine(s.coef, s), make([]float64, len(held))
+	kernel.Blocks(k, held, linalg.At(train, m.Support), func(lo int, cross linalg.Matrix[float64]) { copy(out[lo:], m.Decisions(cross)) })
 	return out, nil
 }
 
-// oneSided returns the constant decision for rows that are all of one class. It returns false if
-// both classes occur.
+// oneSided returns the constant decision for rows of a single class. It returns false if both
+// classes occur.
 func oneSided(first []bool) (float64, bool) {
 	count := 0
 	for _, is := range first {

@@ -9,15 +9,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// tau replaces the curvature of a step if it is not positive, as in LIBSVM. It happens with
+// tau replaces a curvature that is not positive, as in LIBSVM. Such a curvature occurs with
 // duplicate rows and with kernels that are not positive semidefinite.
 const tau = 1e-12
 
-// problem is the quadratic programme that LIBSVM's machines solve:
+// problem is the quadratic programme of a support vector machine. LIBSVM writes it as
 //
-//	min 1/2 a'Qa + p'a,  y'a constant,  0 <= a_i <= C_i,  Q_ij = y_i y_j K_ij,
+//	min 1/2 a'Qa + p'a,  y'a constant,  0 <= a_i <= C_i,  Q_ij = y_i y_j K_ij.
 //
-// written in the signed coefficients b_i = y_i a_i, the sv_coef of a model:
+// Here it has the signed coefficients b_i = y_i a_i, the sv_coef of a model:
 //
 //	min 1/2 b'Kb + q'b,  sum b constant,  lower_i <= b_i <= upper_i,
 //
@@ -27,21 +27,21 @@ type problem struct {
 	kernel       kernel.Source
 	linear       []float64 // vector q
 	lower, upper []float64
-	start        []float64 // feasible initial b; nil: zero
-	// split divides the coefficients into two parts, each with a constant sum. The second part
-	// begins at split. If split is 0, all coefficients together have a constant sum. It makes the
-	// two equality constraints of nu-SVC.
+	start        []float64 // initial b, which meets all constraints; nil means 0
+	// split is the number of coefficients in the first of two parts, or 0 if there is only one
+	// part. The sum of each part is constant. Two parts make the two equality constraints of
+	// nu-SVC.
 	split int
 }
 
 // solution is a minimum of a problem and its multipliers.
 type solution struct {
 	coef       []float64 // vector b
-	bounded    int       // number of coefficients at a bound that is not 0
-	rho        float64   // multiplier of the sum, or the mean of two multipliers
-	margin     float64   // half the difference of the multipliers of two sums
+	bounded    int       // number of coefficients at a bound other than 0
+	rho        float64   // multiplier of the sum constraint; with two parts, the mean of both multipliers
+	margin     float64   // with two parts, half the difference of both multipliers; else 0
 	objective  float64
-	gap        float64 // gap m - M, at least 0
+	gap        float64 // remaining violation of optimality, LIBSVM's m - M; at least 0
 	iterations int
 }
 
@@ -98,7 +98,7 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	n := p.kernel.Len()
 	s := &solver[T]{problem: p, stop: stop, rows: newCache[T](p.kernel, cacheBytes)}
 	s.rows.next, s.rows.interrupt = s.appendLikely, stop.interrupted
-	s.divide()
+	s.makeParts()
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
 	for i, v := range s.diagonal {
@@ -109,12 +109,12 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	}
 	copy(s.coef, p.start)
 	s.gradient = make([]float64, n)
-	s.settle()
+	s.allowAll()
 	return s, s.refresh()
 }
 
-// newCache returns a cache that holds at most the given number of bytes, batches included. It holds
-// at least two rows, because the solver needs both rows of its working set.
+// newCache returns a cache whose rows and batches together fit into the given number of bytes. It
+// holds at least two rows, because the solver needs both rows of its working set.
 func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
 	var zero T
 	size, n := int64(8), source.Len()
@@ -149,9 +149,8 @@ func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	return p
 }
 
-// appendLikely appends to taken the rows that will soon become part of a working set. It chooses
-// rows outside the cache whose coefficients violate the optimality conditions most, until there are
-// most rows.
+// appendLikely appends the rows that the solver will probably need soon. It chooses rows outside
+// the cache whose coefficients violate the optimality conditions most, until there are most rows.
 func (s *solver[T]) appendLikely(taken []int, most int) []int {
 	skip := taken[0]
 	var best violators
@@ -171,14 +170,14 @@ func (s *solver[T]) appendLikely(taken []int, most int) []int {
 	return taken
 }
 
-// violation returns the amount by which coefficient t violates optimality. It is the distance of
-// its gradient from the opposite end of the gap.
+// violation returns how much coefficient t violates the optimality conditions. It is the distance
+// of the coefficient's gradient from the opposite end of the gap.
 func (s *solver[T]) violation(p part, t int) float64 {
 	v := 0.0
-	if s.place[t]&linalg.Grow != 0 {
+	if s.allowed[t]&linalg.Grow != 0 {
 		v = p.high - s.gradient[t]
 	}
-	if s.place[t]&linalg.Shrink != 0 {
+	if s.allowed[t]&linalg.Shrink != 0 {
 		v = max(v, s.gradient[t]-p.low)
 	}
 	return v
@@ -214,31 +213,30 @@ func (h *violators) Pop() any {
 	return last
 }
 
-// shrinkEvery is the number of iterations after which the solver searches for coefficients to set
-// aside. If there are fewer coefficients, their number counts, as in LIBSVM.
+// shrinkEvery is the number of iterations between two attempts to shrink the problem. If there are
+// fewer coefficients, their number counts, as in LIBSVM.
 const shrinkEvery = 1000
 
-// wholeProblem holds the whole problem while the solver works without some coefficients (LIBSVM
+// wholeProblem stores the whole problem while the solver works on a shrunken problem (LIBSVM
 // section 5.1). While a solver is shrunken, all its slices belong to the active coefficients, in
-// their order; the others stay at their bound, and their gradient is not updated.
+// their order. The other coefficients stay at their bound, and their gradient is not updated.
 type wholeProblem struct {
 	problem
 	diagonal, coef   []float64
-	before, gradient []float64 // coefficients and gradient when coefficients were first set aside
+	before, gradient []float64 // coefficients and gradient before the first shrinking
 	active           []int     // indices of the active coefficients, ascending
 }
 
-// store copies the active coefficients back to the whole problem.
+// store copies the active coefficients from coef to the whole problem.
 func (a *wholeProblem) store(coef []float64) {
 	for k, t := range a.active {
 		a.coef[t] = coef[k]
 	}
 }
 
-// shrink sets aside the coefficients at a bound that are unlikely to leave it, according to the
-// last scan. A coefficient that can only grow is unlikely to move if its gradient is above the
-// gradients of all that can shrink, and conversely. If they are fewer than a tenth, it does
-// nothing.
+// shrink sets aside the coefficients that will probably stay at their bound. A coefficient that can
+// only grow is unlikely to move if, in the last scan, its gradient is above the gradients of all
+// that can shrink, and conversely. If they are fewer than a tenth, shrink does nothing.
 func (s *solver[T]) shrink() {
 	keep := make([]int, 0, len(s.coef))
 	split := s.split
@@ -269,9 +267,9 @@ func (s *solver[T]) shrink() {
 		linear: linalg.At(s.linear, keep), lower: linalg.At(s.lower, keep), upper: linalg.At(s.upper, keep), split: split,
 	}
 	s.diagonal, s.coef, s.gradient = linalg.At(s.diagonal, keep), linalg.At(s.coef, keep), linalg.At(s.gradient, keep)
-	s.place = linalg.At(s.place, keep)
+	s.allowed = linalg.At(s.allowed, keep)
 	s.rows.shrink(s.kernel, keep)
-	s.divide()
+	s.makeParts()
 }
 
 // isSettled reports whether coefficient t of part p is at a bound and unlikely to move.
@@ -280,8 +278,8 @@ func (s *solver[T]) isSettled(p part, t int) bool {
 	return b >= s.upper[t] && f < p.low || b <= s.lower[t] && f > p.high
 }
 
-// restore brings back the coefficients that were set aside and updates the gradient by all changes
-// since then. If none was set aside, it computes the gradient again.
+// restore brings back the coefficients that shrink set aside, and updates the gradient. If shrink
+// set none aside, restore computes the gradient again.
 func (s *solver[T]) restore() error {
 	a := s.aside
 	if a == nil {
@@ -290,8 +288,8 @@ func (s *solver[T]) restore() error {
 	a.store(s.coef)
 	s.problem, s.diagonal, s.coef, s.gradient = a.problem, a.diagonal, a.coef, a.gradient
 	s.aside = nil
-	s.settle()
+	s.allowAll()
 	s.rows.reset(s.kernel)
-	s.divide()
+	s.makeParts()
 	return s.updateGradient(a.before)
 }

@@ -14,8 +14,8 @@ import (
 func fitSigmoid(f []float64, first []bool) (Sigmoid, error) {
 	const (
 		iterations = 100
-		ridge      = 1e-12 // keeps the Hessian matrix positive definite
-		small      = 1e-5  // the fit ends if both entries of the gradient are below this
+		ridge      = 1e-12 // added to the diagonal of the Hessian matrix, so that it is positive definite
+		small      = 1e-5  // the fit ends if both first derivatives are smaller
 	)
 	target, prior := plattTargets(first)
 	s := Sigmoid{B: prior}
@@ -70,7 +70,8 @@ func logLoss(s Sigmoid, f, target []float64) float64 {
 	return sum
 }
 
-// derivatives returns the first derivatives by A and B, and the second derivatives aa, bb and ab.
+// derivatives returns the derivatives of logLoss. The result g holds the first derivatives by A and
+// B, and h the second derivatives by AA, BB and AB.
 func derivatives(s Sigmoid, f, target []float64) (g [2]float64, h [3]float64) {
 	for i, t := range target {
 		p := s.Probability(f[i])
@@ -84,7 +85,8 @@ func derivatives(s Sigmoid, f, target []float64) (g [2]float64, h [3]float64) {
 	return g, h
 }
 
-// lineSearch halves the step until the loss decreases by enough.
+// lineSearch shortens a Newton step until the step reduces the loss enough. It returns false if no
+// step does.
 func lineSearch(s Sigmoid, value, da, db float64, g [2]float64, f, target []float64) (Sigmoid, float64, bool) {
 	const shortest, enough = 1e-10, 1e-4
 	slope := g[0]*da + g[1]*db
@@ -97,12 +99,11 @@ func lineSearch(s Sigmoid, value, da, db float64, g [2]float64, f, target []floa
 	return s, value, false
 }
 
-// couple finds the class probabilities p that agree best with the pairs' probabilities:
-// min sum_i sum_j (r_ji p_i - r_ij p_j)^2, sum p = 1 (T.-F. Wu, C.-J. Lin, R.
-// Weng, Probability estimates for multi-class classification by pairwise
-// coupling, JMLR 5, 2004, algorithm 2). The problem is convex and the iteration
-// converges, in about a dozen sweeps to the tolerance used here, which is far
-// below LIBSVM's.
+// couple computes class probabilities from the probabilities of all pairs of classes. It minimises
+// sum_i sum_j (r_ji p_i - r_ij p_j)^2 under sum p = 1 (T.-F. Wu, C.-J. Lin, R. Weng, Probability
+// estimates for multi-class classification by pairwise coupling, JMLR 5, 2004, algorithm 2). The
+// problem is convex and the iteration converges, in about a dozen sweeps to the tolerance used here,
+// which is far below LIBSVM's.
 func couple(p []float64, r linalg.Matrix[float64]) {
 	classes := len(p)
 	q := linalg.New[float64](classes, classes)
@@ -117,16 +118,16 @@ func couple(p []float64, r linalg.Matrix[float64]) {
 	}
 	qp := make([]float64, classes)
 	for range 100 {
-		if balanced(qp, q, p) {
+		if isOptimal(qp, q, p) {
 			return
 		}
 		sweep(p, qp, q)
 	}
 }
 
-// balanced sets qp to Q p and reports whether all entries of Q p equal p'Qp. In that case p is
-// optimal.
-func balanced(qp []float64, q linalg.Matrix[float64], p []float64) bool {
+// isOptimal reports whether the class probabilities p are optimal. They are if all entries of Q p
+// equal p'Qp. It stores Q p in qp.
+func isOptimal(qp []float64, q linalg.Matrix[float64], p []float64) bool {
 	value := products(qp, q, p)
 	worst := 0.0
 	for _, v := range qp {
@@ -135,7 +136,7 @@ func balanced(qp []float64, q linalg.Matrix[float64], p []float64) bool {
 	return worst < 1e-10/float64(len(p))
 }
 
-// products sets qp to the product Q p and returns p'Qp.
+// products stores Q p in qp and returns p'Qp.
 func products(qp []float64, q linalg.Matrix[float64], p []float64) float64 {
 	value := 0.0
 	for i := range p {
@@ -148,7 +149,7 @@ func products(qp []float64, q linalg.Matrix[float64], p []float64) float64 {
 	return value
 }
 
-// sweep improves each probability once, one after the other.
+// sweep improves the probabilities one after the other.
 func sweep(p, qp []float64, q linalg.Matrix[float64]) {
 	value := 0.0
 	for i := range p {

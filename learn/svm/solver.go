@@ -19,31 +19,32 @@ var errOverflow = errors.New("the gradient overflows: lower C, or scale the data
 type solver[T linalg.Float] struct {
 	problem
 	stop     stopping
-	aside    *wholeProblem // nil if no coefficients are set aside
+	aside    *wholeProblem // problem before shrinking; nil if the solver is not shrunken
 	parts    []part
 	rows     *cache[T]
 	diagonal []float64
 	coef     []float64 // coefficients b
-	place    []uint8   // possible moves of each b: linalg.Grow, linalg.Shrink
+	allowed  []uint8   // possible moves of each b: linalg.Grow, linalg.Shrink
 	gradient []float64 // gradient f = K b + q
 
 	iterations int
-	moves      int     // number of steps since the gradient was last computed from the coefficients
-	distance   float64 // sum of |change of b| in the steps counted by moves
+	steps      int     // number of steps since the gradient was last computed from the coefficients
+	distance   float64 // sum of the absolute changes of b in these steps
 }
 
 // part is a range of coefficients whose sum is constant.
 type part struct {
 	lo, hi int
-	first  int     // coefficient to grow, or -1
-	low    float64 // least gradient of the coefficients that can grow, -m
-	high   float64 // largest gradient of the coefficients that can shrink, -M
+	first  int     // index of the coefficient that the next step increases, or -1
+	low    float64 // least gradient of the coefficients that can grow, LIBSVM's -m
+	high   float64 // largest gradient of the coefficients that can shrink, LIBSVM's -M
 }
 
-// gap returns the gap m - M of the part. It is -Inf if no coefficient can grow or none can shrink.
+// gap returns how far the part is from its optimum, LIBSVM's m - M. It is -Inf if no coefficient
+// can grow or none can shrink.
 func (p part) gap() float64 { return p.high - p.low }
 
-// storeExtremes stores the extremes that a pass over the part found.
+// storeExtremes sets first, low and high from the result of a scan.
 func (p *part) storeExtremes(e linalg.Extremes) {
 	p.first, p.low, p.high = e.First, e.Low, e.High
 	if e.First >= 0 {
@@ -51,8 +52,8 @@ func (p *part) storeExtremes(e linalg.Extremes) {
 	}
 }
 
-// divide creates the parts from the split of the problem.
-func (s *solver[T]) divide() {
+// makeParts divides the coefficients into one part or two, according to split.
+func (s *solver[T]) makeParts() {
 	n := len(s.linear)
 	s.parts = []part{{hi: n}}
 	if s.split > 0 {
@@ -60,22 +61,22 @@ func (s *solver[T]) divide() {
 	}
 }
 
-// settle records the possible moves of all coefficients.
-func (s *solver[T]) settle() {
-	s.place = make([]uint8, len(s.coef))
+// allowAll records for every coefficient whether it can grow and whether it can shrink.
+func (s *solver[T]) allowAll() {
+	s.allowed = make([]uint8, len(s.coef))
 	for t := range s.coef {
-		s.put(t)
+		s.allow(t)
 	}
 }
 
-// put records the moves that are possible for coefficient t.
-func (s *solver[T]) put(t int) {
-	s.place[t] = 0
+// allow records whether coefficient t can grow and whether it can shrink.
+func (s *solver[T]) allow(t int) {
+	s.allowed[t] = 0
 	if s.coef[t] < s.upper[t] {
-		s.place[t] |= linalg.Grow
+		s.allowed[t] |= linalg.Grow
 	}
 	if s.coef[t] > s.lower[t] {
-		s.place[t] |= linalg.Shrink
+		s.allowed[t] |= linalg.Shrink
 	}
 }
 
@@ -116,7 +117,7 @@ func (s *solver[T]) run() error {
 		case err != nil:
 			return s.numbered(err)
 		case moved:
-		case s.moves == 0 && s.aside == nil: // the gradient is exact, and every representable step is too small
+		case s.steps == 0 && s.aside == nil: // rounding undoes the step even with a fresh gradient
 			return errNotConverged(gap, s.iterations, s.stop)
 		default:
 			if err := s.restore(); err != nil {
@@ -132,7 +133,7 @@ func errNotConverged(gap float64, iterations int, stop stopping) error {
 	return fmt.Errorf("%w: the gap is %.3g after %d iterations, but tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
 }
 
-// numbered replaces the row number in an error by the number in the whole problem.
+// numbered replaces the row number in an error by that row's number in the whole problem.
 func (s *solver[T]) numbered(err error) error {
 	if s.aside == nil {
 		return err
@@ -140,17 +141,17 @@ func (s *solver[T]) numbered(err error) error {
 	return renumber(err, s.aside.active)
 }
 
-// scan finds the coefficient to grow in each part and returns the largest gap. Ties go to the last
-// index, as in LIBSVM.
+// scan finds in each part the coefficient that the next step increases. It returns the largest gap
+// of the parts. Ties go to the last index, as in LIBSVM.
 func (s *solver[T]) scan() float64 {
 	for k := range s.parts {
 		p := &s.parts[k]
-		p.storeExtremes(linalg.SMOScan(s.gradient[p.lo:p.hi], s.place[p.lo:p.hi]))
+		p.storeExtremes(linalg.SMOScan(s.gradient[p.lo:p.hi], s.allowed[p.lo:p.hi]))
 	}
 	return s.gap()
 }
 
-// gap returns the largest gap among all parts.
+// gap returns the largest of the parts' gaps.
 func (s *solver[T]) gap() float64 {
 	gap := math.Inf(-1)
 	for _, p := range s.parts {
@@ -159,11 +160,11 @@ func (s *solver[T]) gap() float64 {
 	return gap
 }
 
-// secondCoefficient returns the second coefficient j of a working set, or -1, and the decrease of
-// the objective. It chooses the j of part p that can shrink and has the largest decrease together
-// with the part's first coefficient.
+// secondCoefficient chooses the coefficient that decreases while the part's first coefficient
+// increases. It returns the coefficient that makes the objective decrease most, and that decrease.
+// The index is -1 if no coefficient can decrease.
 func (s *solver[T]) secondCoefficient(p part, row []T) (int, float64) {
-	partner := linalg.SMOPartner(s.gradient[p.lo:p.hi], s.diagonal[p.lo:p.hi], row[p.lo:p.hi], s.place[p.lo:p.hi],
+	partner := linalg.SMOPartner(s.gradient[p.lo:p.hi], s.diagonal[p.lo:p.hi], row[p.lo:p.hi], s.allowed[p.lo:p.hi],
 		s.gradient[p.first], s.diagonal[p.first], tau)
 	if partner.Index < 0 {
 		return -1, partner.Decrease
@@ -171,7 +172,8 @@ func (s *solver[T]) secondCoefficient(p part, row []T) (int, float64) {
 	return p.lo + partner.Index, partner.Decrease
 }
 
-// pair returns the working set with the largest decrease among all parts.
+// pair chooses the two coefficients that the next step changes. Of the pairs of all parts, it takes
+// the one that makes the objective decrease most.
 func (s *solver[T]) pair() (i, j int, err error) {
 	i, j = -1, -1
 	best := math.Inf(-1)
@@ -220,19 +222,19 @@ func (s *solver[T]) step() (bool, error) {
 	if di == 0 && dj == 0 {
 		return false, nil
 	}
-	s.put(i)
-	s.put(j)
+	s.allow(i)
+	s.allow(j)
 	for k := range s.parts {
 		p := &s.parts[k]
-		p.storeExtremes(linalg.SMOMove(s.gradient[p.lo:p.hi], di, ri[p.lo:p.hi], dj, rj[p.lo:p.hi], s.place[p.lo:p.hi]))
+		p.storeExtremes(linalg.SMOMove(s.gradient[p.lo:p.hi], di, ri[p.lo:p.hi], dj, rj[p.lo:p.hi], s.allowed[p.lo:p.hi]))
 	}
-	s.moves++
+	s.steps++
 	s.distance += math.Abs(di) + math.Abs(dj)
 	return true, nil
 }
 
-// move shifts weight from j to i until it reaches the minimum on that line or the first bound. It
-// returns both changes.
+// move increases coefficient i and decreases coefficient j by the best amount that their bounds
+// allow. It returns both changes.
 func (s *solver[T]) move(i, j int, kij float64) (di, dj float64) {
 	delta := (s.gradient[j] - s.gradient[i]) / curvature(s.diagonal[i]+s.diagonal[j]-2*kij)
 	delta = min(delta, s.upper[i]-s.coef[i], s.coef[j]-s.lower[j])
@@ -242,8 +244,8 @@ func (s *solver[T]) move(i, j int, kij float64) (di, dj float64) {
 	return s.coef[i] - bi, s.coef[j] - bj
 }
 
-// snap returns b + delta, or the bound if the two differ by rounding only. Otherwise the
-// coefficient would count as free, and 1e-17 as a support vector.
+// snap returns b + delta, or the bound of coefficient t if only rounding errors separate b + delta
+// from that bound. Otherwise the coefficient would count as free, and 1e-17 as a support vector.
 func (s *solver[T]) snap(t int, b, delta float64) float64 {
 	near := 4 * epsilon * (math.Abs(b) + math.Abs(delta))
 	moved := b + delta
@@ -259,10 +261,10 @@ func (s *solver[T]) snap(t int, b, delta float64) float64 {
 // drift bounds the rounding errors that the gradient has accumulated since it was last computed.
 // Each step rounds the products, of size |change| max |K|, and the sum.
 func (s *solver[T]) drift() float64 {
-	if s.moves == 0 {
+	if s.steps == 0 {
 		return 0
 	}
-	return epsilon * (s.distance*largest(s.diagonal) + float64(s.moves)*largest(s.gradient))
+	return epsilon * (s.distance*largest(s.diagonal) + float64(s.steps)*largest(s.gradient))
 }
 
 func largest(v []float64) float64 {
@@ -277,11 +279,12 @@ func largest(v []float64) float64 {
 func (s *solver[T]) refresh() error {
 	copy(s.gradient, s.linear)
 	err := s.updateGradient(make([]float64, len(s.coef)))
-	s.moves, s.distance = 0, 0
+	s.steps, s.distance = 0, 0
 	return err
 }
 
-// updateGradient adds K (b - before) to the gradient.
+// updateGradient updates the gradient after the coefficients have changed. The argument before
+// holds the earlier coefficients. It adds K (b - before).
 func (s *solver[T]) updateGradient(before []float64) error {
 	var changed []int
 	for t, b := range s.coef {
@@ -290,18 +293,18 @@ func (s *solver[T]) updateGradient(before []float64) error {
 			s.distance += math.Abs(b - before[t])
 		}
 	}
-	s.moves += len(changed)
-	return s.rows.pass(changed, func(i int, x []T, j int, y []T) {
+	s.steps += len(changed)
+	return s.rows.passPairs(changed, func(i int, x []T, j int, y []T) {
 		if j < 0 {
-			linalg.SMOMove(s.gradient, s.coef[i]-before[i], x, 0, x, s.place)
+			linalg.SMOMove(s.gradient, s.coef[i]-before[i], x, 0, x, s.allowed)
 			return
 		}
-		linalg.SMOMove(s.gradient, s.coef[i]-before[i], x, s.coef[j]-before[j], y, s.place)
+		linalg.SMOMove(s.gradient, s.coef[i]-before[i], x, s.coef[j]-before[j], y, s.allowed)
 	})
 }
 
-// checkGradient returns an error if the gradient has a number that is not finite, which comparisons
-// do not detect.
+// checkGradient returns an error if an entry of the gradient is not finite. Comparisons do not
+// detect NaN.
 func (s *solver[T]) checkGradient() error {
 	if firstNotFinite(s.gradient) >= 0 {
 		return errOverflow
@@ -323,8 +326,9 @@ func (s *solver[T]) solution() solution {
 	return out
 }
 
-// rho returns the mean gradient of the free coefficients of a part. If there is none, it returns
-// the middle of the interval that the coefficients at bounds allow (LIBSVM section 4.1.5).
+// rho returns the multiplier of a part's sum constraint, as in LIBSVM section 4.1.5. It is the mean
+// gradient of the free coefficients. If no coefficient is free, it is the middle of the interval
+// that the coefficients at bounds allow.
 func (s *solver[T]) rho(p part) float64 {
 	free, sum := 0, 0.0
 	low, high := math.Inf(-1), math.Inf(1)

@@ -34,7 +34,7 @@ func newSVC(src kernel.Source, codes []int, classes []string, p Params, progress
 	}
 	t := newTrainer(src, codes, classes, p.filled(), progress)
 	t.starts = make([][]float64, len(t.pairs))
-	t.machine = func(k int, source kernel.Source, first []bool, stop stopping) (solution, error) {
+	t.solvePair = func(k int, source kernel.Source, first []bool, stop stopping) (solution, error) {
 		cFirst, cSecond := t.bounds(k)
 		q := cSVC(source, first, cFirst, cSecond)
 		q.start = t.starts[k]
@@ -92,15 +92,15 @@ type trainer struct {
 	rows    [][]int // rows of each class, ascending
 	pairs   []pair
 	cache   int64 // bytes of the cache for one pair
-	// machine trains the machine of pair k. The slice first tells for each row whether it belongs
+	// solvePair solves the problem of pair k. The slice first tells for each row whether it belongs
 	// to the pair's first class.
-	machine func(k int, source kernel.Source, first []bool, stop stopping) (solution, error)
-	starts  [][]float64 // initial coefficients of a C-SVC for each pair; nil: zero
+	solvePair func(k int, source kernel.Source, first []bool, stop stopping) (solution, error)
+	starts    [][]float64 // initial coefficients of a C-SVC for each pair; nil: zero
 
 	mu       sync.Mutex
 	done     int
 	progress func(done, total int) error
-	err      error // error of the pair with index failed
+	err      error // error of the first failed pair, which has the index failed
 	failed   int
 }
 
@@ -150,7 +150,7 @@ func (t *trainer) train(k int) {
 	}
 	var err error
 	q.rows = rows
-	q.solution, err = t.machine(k, source, first, t.params.stopping(len(rows)))
+	q.solution, err = t.solvePair(k, source, first, t.params.stopping(len(rows)))
 	t.finish(k, err)
 }
 
@@ -160,7 +160,8 @@ func (t *trainer) bounds(k int) (cFirst, cSecond float64) {
 	return t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second])
 }
 
-// merge merges two ascending lists of rows and reports which rows come from a.
+// merge merges two ascending lists of rows. The result fromA tells for each row whether it comes
+// from a.
 func merge(a, b []int) (rows []int, fromA []bool) {
 	rows, fromA = make([]int, 0, len(a)+len(b)), make([]bool, 0, len(a)+len(b))
 	for len(a)+len(b) > 0 {
@@ -192,18 +193,19 @@ func (t *trainer) finish(k int, err error) {
 		return
 	}
 	if err := t.progress(t.done, len(t.pairs)); err != nil {
-		t.failed, t.err = -1, err // -1 precedes the index of every pair, so that no other pair begins
+		t.failed, t.err = -1, err // -1 makes skip return true for every pair
 	}
 }
 
-// describe adds the pair's classes to an error and replaces its row number by the caller's.
+// describe adds the names of the pair's classes to an error. It also replaces the row number in the
+// error by that row's number in the kernel matrix.
 func (t *trainer) describe(k int, err error) error {
 	q := t.pairs[k]
 	err = renumber(err, q.rows)
 	return fmt.Errorf("svm: classes %q and %q: %w", t.classes[q.first], t.classes[q.second], err)
 }
 
-// renumber replaces the row number in an error about a subset by the number in the whole set.
+// renumber replaces row number i in an error by rows[i]. The rows are the rows of a subset.
 func renumber(err error, rows []int) error {
 	if v, ok := errors.AsType[*valueError](err); ok {
 		return &valueError{row: rows[v.row], col: rows[v.col], value: v.value}
@@ -229,8 +231,8 @@ func (t *trainer) classifier() *Classifier {
 	return c
 }
 
-// supportVectors sets the support vectors of c. It returns the index of each training row among
-// them, or -1.
+// supportVectors stores the list of support vectors in c. It returns the position of each training
+// row in that list, or -1.
 func (t *trainer) supportVectors(c *Classifier) []int {
 	position := make([]int, t.source.Len())
 	for _, q := range t.pairs {

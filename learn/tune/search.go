@@ -17,7 +17,7 @@ type Fold struct{ Train, Test []int }
 type Learner interface {
 	// Settings returns the number of settings, at least 1.
 	Settings() int
-	// Try trains with every setting on a fold's training rows, by the kernel matrix k. It returns
+	// Try trains with every setting on a fold's training rows. The kernel matrix is k. It returns
 	// the outcome on the test rows for each setting. It is called for several folds at once, and
 	// its result must depend on k and f only. It calls tried after each setting; if tried returns
 	// an error, Try returns it.
@@ -47,7 +47,7 @@ type Search struct {
 // Cell is one point of a grid.
 type Cell struct {
 	Kernel  int       // index into Search.Kernels
-	Setting int       // index of the learner's setting
+	Setting int       // index of the setting, below Learner.Settings()
 	Scores  []float64 // score of each fold
 	Mean    float64   // mean of the scores, with equal weight for each fold
 	Correct int       // number of test rows of all folds with a correct class
@@ -56,7 +56,7 @@ type Cell struct {
 // Result holds the outcome of a search.
 type Result struct {
 	Cells []Cell // ordered by kernel, and for each kernel by setting
-	Best  int    // index of the cell with the highest mean, the first one among equals
+	Best  int    // index of the cell with the highest mean; of equal means, the first
 	// Outputs holds one cell's outputs on the test rows of each fold. It is the best cell unless
 	// another cell was requested.
 	Outputs []linalg.Matrix[float64]
@@ -74,23 +74,24 @@ func (s Search) RunFor(dot linalg.Matrix[float64], cell int) (*Result, error) {
 	return s.RunOnFor(dot.Rows, materialized(dot), cell)
 }
 
-// RunOn is like [Search.Run], but takes the kernel matrices of n rows from the function matrix, one
-// kernel at a time. A matrix may compute its values on request, like a kernel.Lazy.
+// RunOn is like [Search.Run], but the caller supplies the kernel matrices. RunOn calls the function
+// matrix for one kernel at a time; it returns the n x n matrix of the kernel. A matrix may compute
+// its values on request, like a kernel.Lazy.
 func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result, error) {
 	return s.run(n, matrix, -1)
 }
 
-// RunOnFor is like [Search.RunOn] but returns the outputs of the given cell, as [Search.RunFor]
-// does.
+// RunOnFor is like [Search.RunOn], but returns the outputs of the given cell instead of the best
+// one.
 func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell int) (*Result, error) {
 	if total := len(s.Kernels) * s.Learner.Settings(); cell < 0 || cell >= total {
-		return nil, fmt.Errorf("tune: the cell is %d; it must be at least 0 and below %d", cell, total)
+		return nil, fmt.Errorf("tune: the index of the requested cell is %d; it must be at least 0 and below %d", cell, total)
 	}
 	return s.run(n, matrix, cell)
 }
 
-// materialized returns a function that computes each kernel's matrix from a Gram matrix. All
-// matrices use the same memory.
+// materialized returns a function for [Search.RunOn], which computes kernel matrices from the Gram
+// matrix dot. All matrices use the same memory.
 func materialized(dot linalg.Matrix[float64]) func(kernel.Kernel) kernel.Source {
 	var room linalg.Matrix[float64]
 	return func(k kernel.Kernel) kernel.Source {
@@ -116,7 +117,7 @@ func (s Search) run(n int, matrix func(kernel.Kernel) kernel.Source, wanted int)
 			return nil, fmt.Errorf("tune: kernel %d, %s: %w", i+1, k.Name(), err)
 		}
 		for setting := range s.Learner.Settings() {
-			r.add(i, setting, folds, wanted)
+			r.addCell(i, setting, folds, wanted)
 		}
 	}
 	return r, nil
@@ -155,8 +156,10 @@ func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error)
 	return trials, nil
 }
 
-// add appends a cell for one kernel and setting. It adds scores in the order of the folds.
-func (r *Result) add(k, setting int, folds [][]Trial, wanted int) {
+// addCell appends the cell of one kernel and setting. The argument wanted is the index of the cell
+// whose outputs r holds, or negative for the best cell. addCell adds scores in the order of the
+// folds.
+func (r *Result) addCell(k, setting int, folds [][]Trial, wanted int) {
 	c := Cell{Kernel: k, Setting: setting}
 	var outputs []linalg.Matrix[float64]
 	sum := 0.0
@@ -197,7 +200,7 @@ func (s Search) check(n int) error {
 	return nil
 }
 
-// check returns an error if a row is in both lists, or if a list does not ascend from 0 to n-1.
+// check returns an error unless both lists of rows ascend, stay below n and share no row.
 func (f Fold) check(n int) error {
 	trains := make([]bool, n)
 	for _, part := range []struct {

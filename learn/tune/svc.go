@@ -48,7 +48,7 @@ func (l SVC) ascending() []int {
 	return order
 }
 
-// trainFrom trains a C-SVC that starts from the classifier last, or from zero if last is nil.
+// trainFrom trains a C-SVC. It starts from the coefficients of last, or from zero if last is nil.
 func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []string, p svm.Params) (*svm.Classifier, error) {
 	if last == nil {
 		return svm.TrainSVC(k, codes, classes, p, nil)
@@ -60,7 +60,7 @@ func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []str
 // with the support vectors then stay in the cache.
 const panel = 64
 
-// trial computes the decisions for the test rows and their score.
+// trial computes a classifier's decisions for the test rows of a fold, and their score.
 func (l SVC) trial(c *svm.Classifier, k kernel.Source, f Fold) Trial {
 	support := linalg.At(f.Train, c.Support())
 	t := Trial{Outputs: linalg.New[float64](len(f.Test), len(c.Pairs))}

@@ -9,7 +9,7 @@ import (
 // Message is one message that a member of a session sent, or a chunk of a long message.
 type Message struct {
 	Step, From, To, Protocol, Kind string
-	Whole                          string // identifies the whole message: equal for all its chunks
+	Whole                          string // identifier of the whole message, the same in all its chunks
 	Bytes                          int
 }
 
@@ -32,9 +32,9 @@ type pair struct {
 
 // folded holds all messages of one kind in one step, from one group to another.
 type folded struct {
-	Message // the first of these messages
+	Message // first message of this kind
 	pairs   []*pair
-	beyond  bool // each member of the group also sends to a member outside the group
+	beyond  bool // whether each member of the group also sends to a member outside
 }
 
 // fold groups the messages of a step by kind. The groups keep the order in which each kind first
@@ -116,7 +116,7 @@ func (f *folded) route(g Group) string {
 	case every && len(from) == len(to) && len(from) == len(g.Members) && n > 2:
 		return "each " + g.Role + " -> each other " + g.Role
 	case every && !slices.ContainsFunc(from, func(name string) bool { return slices.Contains(to, name) }):
-		return g.these(from, to) + " -> " + g.these(to, from)
+		return g.listNames(from, to) + " -> " + g.listNames(to, from)
 	case n == len(g.Members) && g.ring(between, 1):
 		return "each " + g.Role + " -> the next " + g.Role
 	case n == len(g.Members) && g.ring(between, n-1):
@@ -132,8 +132,8 @@ func (f *folded) route(g Group) string {
 // order compares two names by their positions in the group.
 func (g Group) order(a, b string) int { return slices.Index(g.Members, a) - slices.Index(g.Members, b) }
 
-// ring reports whether each member sends to the member the given number of places after it. The
-// caller has checked that there are no other messages.
+// ring reports whether each member sends to the one that follows at the given distance. After the
+// last member comes the first. The caller has checked that there are no other messages.
 func (g Group) ring(between map[string]bool, places int) bool {
 	for i, name := range g.Members {
 		if !between[name+" "+g.Members[(i+places)%len(g.Members)]] {
@@ -143,9 +143,9 @@ func (g Group) ring(between map[string]bool, places int) bool {
 	return true
 }
 
-// these returns a text for the senders or receivers in names. The slice others holds the members
-// at the other end.
-func (g Group) these(names, others []string) string {
+// listNames returns a text that lists the senders or the receivers. The slice others holds the
+// members at the other end.
+func (g Group) listNames(names, others []string) string {
 	n := len(g.Members)
 	switch {
 	case len(names) == 1:

@@ -11,21 +11,21 @@ import (
 
 const width = 110
 
-// How is the default explanation of a transcript's lines.
+// How explains the lines of a transcript.
 const How = `Each line says: sender -> receiver: the message [its name on the wire], the size of its body. "Reveals" is ` +
 	"what the receiver learns. Sealing and signing add bytes to each chunk of at most 512 KiB."
 
 // Session is one recorded run of a protocol.
 type Session struct {
 	Members  []string // description of each member, one line each
-	Group    Group    // members whose messages are grouped
+	Group    Group    // members with the same role
 	Steps    []string // names of the steps in order, including steps without messages
 	Messages []Message
 }
 
 // Page is a transcript under construction.
 type Page struct {
-	// Shown marks the messages that the page shows, under the keys "PROTOCOL/KIND" and "step N
+	// Shown has two keys for each message that the page shows: "PROTOCOL/KIND" and "step N
 	// PROTOCOL/KIND". Elsewhere lists, by the name of another page, the messages that this page
 	// leaves to it.
 	Shown     map[string]bool
@@ -49,7 +49,7 @@ func NewPage(w *Words) *Page {
 	return p
 }
 
-// line appends text to the page, in lines of at most width characters. The first line starts
+// line appends a paragraph to the page, in lines of at most width characters. The first line starts
 // with head, and all others with indent.
 func (p *Page) line(head, indent, text string) {
 	line := head
@@ -119,13 +119,13 @@ func (p *Page) step(name string, s Session) {
 	}
 }
 
-// refer records that another page, or an earlier step of this page, shows a message. It records
-// an error if the earlier step does not.
+// refer records where a message is shown instead: on another page or in an earlier step. It records
+// an error if the earlier step does not show the message.
 func (p *Page) refer(see, key string) {
 	if name, page := strings.CutSuffix(see, ".txt"); page {
 		p.Elsewhere[name] = append(p.Elsewhere[name], key)
 	} else if !p.Shown[see+" "+key] {
-		p.note(fmt.Errorf("%s of this page does not show message %q", see, key))
+		p.note(fmt.Errorf("%s of this page must show message %q, because a later step refers to it", see, key))
 	}
 }
 

@@ -24,7 +24,7 @@ import (
 type Words struct {
 	Title   string
 	Session string // description of the session in one or two sentences
-	How     string // replaces the default explanation of the lines; "" keeps it
+	How     string // explanation of the lines; "" means the constant How
 	Runs    []Run
 	Say     `yaml:",inline"`
 	Learns  []Learns
@@ -37,10 +37,11 @@ type Run struct {
 	Job    string
 	Tables map[string]Table
 	Likes  Likes
-	Only   []string // names of the steps to show; empty shows all
+	Only   []string // names of the shown steps; all steps if empty
 }
 
-// Table describes a party's invented table, with rows for the people numbered From to To.
+// Table describes a party's invented table. Its rows belong to the people with the numbers From to
+// To.
 type Table struct {
 	From, To int
 	Columns  []string
@@ -106,7 +107,8 @@ func read(file string, to any) error {
 	return nil
 }
 
-// kind returns the most specific description of a message. The result own says whether the
+// kind returns the description of a message. It looks in the transcript's own file and then in the
+// shared file, first for a description in the message's step. The result own says whether the
 // description is in the transcript's own file.
 func (w *Words) kind(m Message) (k Kind, own bool, err error) {
 	plain := m.Protocol + "/" + m.Kind
@@ -135,7 +137,7 @@ func (w *Words) step(name string) (Step, error) {
 	return Step{}, fmt.Errorf("step %q has no description", name)
 }
 
-// Unused returns the keys of all sentences that no transcript has used so far.
+// Unused returns the keys of the messages and steps that no transcript has used so far.
 func (s *Say) Unused() (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(s.Messages)) {
 		if !s.used[key] {
