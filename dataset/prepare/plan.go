@@ -121,6 +121,9 @@ func (p *Plan) plan(j int) error {
 	if (scaled || c.Missing == FillMean) && !c.Ranged() && !c.Ordered {
 		return errors.New("has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]")
 	}
+	if c.Missing == FillMedian && !c.Ranged() {
+		return errors.New("has missing: median and no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]")
+	}
 	before := len(p.entries)
 	switch c.Missing {
 	case FillMean:

@@ -79,7 +79,7 @@ type infoColumn struct {
 var errMapped = errors.New("the table has no cells of text; leave out " + formatFlags)
 
 // formatFlags lists the flags that describe the format of a text.
-const formatFlags = "--csv-delimiter, --decimal, --thousands, --missing, --comment, --headers and --encoding"
+const formatFlags = "--csv-delimiter, --decimal, --thousands, --missing, --comment, --names, --headers, --quote and --encoding"
 
 // withoutCells returns an error if --schema is given for a table whose cells are not text.
 func (o *infoOptions) withoutCells(ref string, err error) error {

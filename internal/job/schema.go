@@ -35,16 +35,28 @@ func (d *Data) finishSchema(in *section.Place) error {
 			return in.Refuse("schema", "schema must not describe %s, which is the label or the id; remove the column from schema", section.Quote(name))
 		}
 	}
-	return d.checkSums(in)
-}
-
-// checkSums refuses a schema whose sums the parties cannot compute, before any table is read.
-func (d *Data) checkSums(in *section.Place) error {
 	if err := d.Schema.Check(); err != nil {
 		return in.Refuse("schema", "%v", err)
 	}
 	if d.Partition.By == Columns {
 		return d.checkOwners(in)
+	}
+	return d.checkScaling(in)
+}
+
+// checkScaling refuses a schema in which a column lacks the range that the scaling needs.
+func (d *Data) checkScaling(in *section.Place) error {
+	if err := d.Schema.CheckScaling(d.Fitted()); err != nil {
+		return in.Refuse("schema", "%v", err)
+	}
+	return nil
+}
+
+// planSums refuses a schema whose sums the parties cannot compute, before any table is read. A
+// process that holds all rows needs no sums, and neither does the owner of a whole column.
+func (d *Data) planSums(in *section.Place) error {
+	if d.Schema == nil || d.Partition.By == Columns {
+		return nil
 	}
 	if _, err := prepare.NewPlan(d.Schema, d.Fitted()); err != nil {
 		return in.Refuse("schema", "%v", err)
@@ -70,10 +82,7 @@ func (d *Data) checkOwners(in *section.Place) error {
 	if d.Partition.Columns != nil {
 		return in.Refuse("partition", "partition must not list columns, because the schema names them; remove columns from the partition")
 	}
-	if err := d.Schema.CheckScaling(d.Fitted()); err != nil {
-		return in.Refuse("schema", "%v", err)
-	}
-	return nil
+	return d.checkScaling(in)
 }
 
 // SchemaOf returns the schema of one party's own table, with the table's column names.
