@@ -118,11 +118,8 @@ func (p *Plan) plan(j int) error {
 			p.entries = append(p.entries, entry{w, j, part})
 		}
 	}
-	if (scaled || c.Missing == FillMean) && !c.Ranged() && !c.Ordered {
+	if (scaled || c.Missing == FillMean || c.Missing == FillMedian) && !c.Ranged() && !c.Ordered {
 		return errors.New("has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]")
-	}
-	if c.Missing == FillMedian && !c.Ranged() {
-		return errors.New("has missing: median and no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]")
 	}
 	before := len(p.entries)
 	switch c.Missing {

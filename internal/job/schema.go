@@ -286,7 +286,7 @@ func (c columnOf) Section() *section.Section {
 		{Key: "type", Value: section.Choice[prepare.Type]{Noun: "type", Dst: &c.Type, Known: prepare.Types()}, Default: "number",
 			Doc: "The type of the cells."},
 		{Key: "unit", Value: section.Text{Dst: &c.Unit}, Else: "none", Doc: "The unit of the numbers. If a party's table has another unit, its catalogue gives the factor."},
-		{Key: "range", Value: section.Interval{Dst: &c.Range}, Else: "none", Doc: "The least and the greatest possible number, from general knowledge and not from the data."},
+		{Key: "range", Value: section.Interval{Dst: &c.Range}, Else: "none; [1, 12] beside as: month, [0, 6] beside as: weekday", Doc: "The least and the greatest possible number, from general knowledge and not from the data."},
 		{Key: "outside", Value: section.Choice[prepare.Outside]{Noun: "choice", Dst: &c.Outside, Known: []prepare.Outside{prepare.OutsideRefuse, prepare.OutsideMissing, prepare.OutsideClip}},
 			Default: "refuse", Doc: "The treatment of a number outside the range: refuse it, count it as a gap (missing), or move it to the end of the range (clip)."},
 		{Key: "missing", Value: fillOf(c), Default: "error",
