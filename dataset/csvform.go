@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -168,3 +169,9 @@ func (s swapQuotes) Read(p []byte) (int, error) {
 
 // swappedQuotes swaps the quotes of a field back.
 var swappedQuotes = strings.NewReplacer(`"`, "'", "'", `"`)
+
+// InSingleQuotes reports whether a text has a column's name in single quotes, which a reader takes for
+// a part of the name.
+func InSingleQuotes(column string, names []string) bool {
+	return slices.Contains(names, "'"+column+"'")
+}

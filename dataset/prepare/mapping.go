@@ -310,6 +310,9 @@ func adviceOnMissing(name string, columns, names []string) string {
 			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)
 		}
 	}
+	if dataset.InSingleQuotes(name, columns) {
+		return `the names are in single quotes: write csv: {quote: "'"} in the catalogue`
+	}
 	if len(columns) > 0 && strings.HasPrefix(columns[0], "#") {
 		return `if lines that begin with # are comments, write csv: {comment: "#"} in the catalogue`
 	}
