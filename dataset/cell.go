@@ -20,7 +20,7 @@ type cellType struct {
 	order binary.ByteOrder
 }
 
-// fits32 reports whether a float32 holds every value of the type.
+// fits32 reports whether a float32 can represent every value of the type exactly.
 func (c cellType) fits32() bool {
 	return c.kind == 'b' || c.kind == 'f' && c.size <= 4 || c.kind != 'f' && c.size <= 2
 }
@@ -113,7 +113,8 @@ func readDense(r io.Reader, c cellType, s shape) (Table, error) {
 	return NewDense(matrixOf(cells, s)), err
 }
 
-// matrixOf returns a matrix over the cells, or an empty matrix if reading failed and cells is nil.
+// matrixOf returns a matrix over the cells. If reading failed, cells is nil and the matrix is
+// empty.
 func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
 	if cells == nil {
 		return linalg.Matrix[T]{}
@@ -148,8 +149,8 @@ func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 	return cells, atEnd(r)
 }
 
-// grown returns cells with capacity for the given number of further cells, but for at most n cells
-// in all.
+// grown returns cells with capacity for the given number of further cells. It never allocates more
+// than n cells in all.
 func grown[T any](cells []T, more, n int) []T {
 	if len(cells)+more <= cap(cells) {
 		return cells

@@ -13,7 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Header selects how the first line of a CSV text is read: as column names, as a row, or by detection.
+// Header selects how the first line of a CSV text is read: as column names, as a row, or by
+// detection.
 type Header int
 
 // DetectHeader decides from the fields of the first line whether it is a header. The line is a
@@ -42,7 +43,7 @@ type CSVOptions struct {
 	// Classes are the allowed labels; nil allows all.
 	Classes []string
 	Uses
-	Comma  rune // field delimiter; 0 detects a comma, semicolon or tab in the first line
+	Comma  rune // field delimiter; 0 means a comma, semicolon or tab, as the first line shows
 	Header Header
 }
 
@@ -113,7 +114,7 @@ type csvSource struct {
 	csv     *csv.Reader
 	guard   *guard
 	bounds  limits
-	skipped int  // lines before the text of the table
+	skipped int  // number of lines before the table begins
 	line    int  // line of the last record
 	single  bool // whether the reader has swapped single and double quotes
 }
@@ -172,7 +173,7 @@ func (s *csvSource) next() (record, error) {
 		}
 		fields[i] = strings.TrimSpace(f)
 	}
-	if s.csv.Comma == ' ' { // several blanks separate fields like one
+	if s.csv.Comma == ' ' { // several blanks count as one delimiter
 		fields = slices.DeleteFunc(fields, func(f string) bool { return f == "" })
 	}
 	return record{line: s.line, fields: fields}, nil
@@ -320,8 +321,8 @@ func (h csvHead) column(j int) string {
 	return "column " + quote(h.names[j])
 }
 
-// check returns an error unless the text has as many rows and classes as its first line announces,
-// in the form of scikit-learn. A difference means that the file was cut or edited.
+// check returns an error if the text has other numbers of rows or classes than its first line.
+// A difference means that the file was cut or edited.
 func (s *csvShape) check(p *csvParser) error {
 	if s == nil {
 		return nil

@@ -21,8 +21,8 @@ func IsUnnamed(column string) bool {
 	return is && allDigits([]byte(strings.ReplaceAll(number, ".", "")))
 }
 
-// nameUnnamed returns the names of a header, with names for columns that have none: "Unnamed: 0" for
-// the first column. As in pandas, the numbers count from 0.
+// nameUnnamed returns the names of a header, with names for columns that have none: "Unnamed: 0"
+// for the first column. As in pandas, the numbers count from 0.
 func nameUnnamed(names []string) []string {
 	taken := make(map[string]bool, len(names))
 	for _, name := range names {
@@ -42,7 +42,7 @@ func nameUnnamed(names []string) []string {
 	return full
 }
 
-// checkHeader returns an error if two columns of a CSV text have one name.
+// checkHeader is checkNames with advice about the option headers.
 func checkHeader(names []string) error {
 	if err := checkNames(names); err != nil {
 		return fmt.Errorf("%w, or name all columns by csv: {headers: [...]} (--headers)", err)
@@ -50,7 +50,8 @@ func checkHeader(names []string) error {
 	return nil
 }
 
-// widthAdvice says what to do about a row whose number of fields differs from the number of columns.
+// widthAdvice says what to do about a row whose number of fields differs from the number of
+// columns.
 func widthAdvice(columns, row []string) string {
 	switch {
 	case len(columns) > 0 && strings.HasPrefix(columns[0], "#"), len(row) > 0 && strings.HasPrefix(row[0], "#"):

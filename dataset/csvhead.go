@@ -51,7 +51,7 @@ func readHead(in *csvSource, o CSVOptions) (csvHead, []record, error) {
 	return h, rows[skip:], nil
 }
 
-// head determines the columns and the number of leading records that are not data.
+// head determines the columns, and counts the first records that are not rows.
 func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 	first := rows[0].fields
 	h.width = len(first)
@@ -72,8 +72,9 @@ func (o CSVOptions) head(rows []record) (h csvHead, skip int, err error) {
 	return h, skip, h.assign(o)
 }
 
-// shape recognises a first line that gives the numbers of rows and features and then the class
-// names. There must be at least two distinct names, and the next line must have features+1 fields.
+// shape reads a first line that holds the number of rows, the number of features and the class
+// names. It returns nil for any other line. There must be at least two distinct names, and the next
+// line must have features+1 fields.
 func (o CSVOptions) shape(rows []record) *csvShape {
 	first := rows[0].fields
 	if o.Header != DetectHeader || len(rows) < 2 || len(first) < 4 || !allDigits([]byte(first[0]+first[1])) {
@@ -151,7 +152,7 @@ func isName(column string) bool {
 	return column != "" && column != "last" && column != "none" && !allDigits([]byte(column))
 }
 
-// guess returns the likely index of an option's column before the header is known.
+// guess returns the index of an option's column, or a default if the option gives a name.
 func guess(column string, width, otherwise int) int {
 	switch column {
 	case "last":
@@ -191,7 +192,7 @@ func (h *csvHead) assign(o CSVOptions) error {
 	return h.chooseFeatures(o.Uses)
 }
 
-// lastNamed returns the index of the last column that the file names.
+// lastNamed returns the index of the last column that has a name in the file.
 func (h *csvHead) lastNamed() int {
 	j := h.width - 1
 	for j > 0 && h.names != nil && IsUnnamed(h.names[j]) {

@@ -33,8 +33,8 @@ func (d *Dense) Columns(cols []int) Table { return &Dense{d.narrow(cols)} }
 // Columns returns the given columns. Adjacent columns are not copied.
 func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.narrow(cols)} }
 
-// DenseOf returns t itself if it is a Dense, else a copy that takes 8*Rows*Cols bytes. Check the
-// shape before calling it on a wide table.
+// DenseOf returns a table as a Dense, without copying it if it is one already. A copy takes
+// 8*Rows*Cols bytes, so check the shape of a wide table before the call.
 func DenseOf(t Table) *Dense {
 	if d, ok := t.(*Dense); ok {
 		return d
@@ -44,7 +44,7 @@ func DenseOf(t Table) *Dense {
 	return NewDense(m)
 }
 
-// RowsOf returns a reader of the rows of t, which it converts to float64. Computations that read
+// RowsOf returns a reader that converts the rows of t to float64. Computations that read
 // some rows at a time thus need no copy of t. The rows of a CSR are [linalg.SparseRows] as well.
 func RowsOf(t Table) linalg.Rows {
 	if c, ok := t.(*CSR); ok {
@@ -68,7 +68,7 @@ type sparseRows struct {
 // in some order, or rows of several matrices. Selecting and stacking rows therefore copies nothing.
 type dense[T linalg.Float] struct {
 	m     linalg.Matrix[T]
-	order []int // indices of the selected rows in m.Data; nil: all rows
+	order []int // indices of the selected rows of m; nil selects all rows
 	at    [][]T // the rows, if they belong to several matrices; else nil
 }
 

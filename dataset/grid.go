@@ -21,11 +21,10 @@ const (
 	gridChance = 1e-5
 )
 
-// axis describes the grid of one column. levels is the number of steps from its minimum to its
-// maximum, 0 for a constant column, or noGrid for a column that is on no grid.
+// axis describes the grid of one column.
 type axis struct {
 	step   float64
-	levels int
+	levels int // steps from minimum to maximum; 0 for a constant column, noGrid for one without a grid
 }
 
 const noGrid = -1
@@ -64,8 +63,9 @@ func measureAll(t Table) []axis {
 // measureDense finds the grids of a dense table's columns on all cores. It gathers several columns
 // at a time, a cache line wide if memory allows it.
 func measureDense[T linalg.Float](d dense[T], axes []axis) {
-	const widest, held = 16, 1 << 20 // limits on the columns that are gathered at a time, and on the numbers in them
-	grain := max(1, min(widest, held/max(d.m.Rows, 1)))
+	const maxColumns = 16      // columns gathered at a time
+	const maxNumbers = 1 << 20 // numbers gathered at a time, unless one column has more
+	grain := max(1, min(maxColumns, maxNumbers/max(d.m.Rows, 1)))
 	linalg.For(d.m.Cols, grain, func(lo, hi int) {
 		columns := make([]float64, (hi-lo)*d.m.Rows)
 		for i := range d.m.Rows {
@@ -139,7 +139,7 @@ func measure(values []float64) axis {
 
 const ulp = 1.0 / (1 << 52)
 
-// positions maps sorted values to [0, 1]. It returns the distinct positions strictly inside, and
+// positions scales sorted values to [0, 1]. It returns the distinct positions strictly inside, and
 // the smallest gap between neighbours, ends included.
 func positions(values []float64, span, tolerance float64) (inner []float64, gap float64) {
 	gap = 1
@@ -156,9 +156,9 @@ func positions(values []float64, span, tolerance float64) (inner []float64, gap 
 	return inner, min(gap, 1-last)
 }
 
-// fit returns the smallest number of levels such that all positions are multiples of 1/levels, or
-// 0. It ignores a fit that could be due to chance. No step can be wider than the gap, which leaves
-// few numbers to try for most columns, often none.
+// fit returns the smallest number of levels whose grid fits all positions, or 0 if there is none.
+// The positions are then multiples of 1/levels. It ignores a fit that could be due to chance. No
+// step can be wider than the gap, which leaves few numbers to try for most columns, often none.
 func fit(inner []float64, gap, tolerance float64) int {
 	least := int(math.Ceil(1 / (gap + 2*tolerance)))
 	for levels := least; levels <= gridLevels; levels++ {
@@ -170,8 +170,8 @@ func fit(inner []float64, gap, tolerance float64) int {
 	return 0
 }
 
-// farthest returns the largest distance of a position from a multiple of 1/levels, or false as
-// soon as a distance exceeds the tolerance.
+// farthest returns the largest distance of a position from a multiple of 1/levels. It returns false
+// as soon as a distance exceeds the tolerance.
 func farthest(inner []float64, levels, tolerance float64) (miss float64, ok bool) {
 	for _, x := range inner {
 		k := x * levels
@@ -184,7 +184,7 @@ func farthest(inner []float64, levels, tolerance float64) (miss float64, ok bool
 	return miss, true
 }
 
-// chance returns the logarithm of the expected number of grids that m random positions fit. The
+// chance returns the logarithm of the expected number of grids that fit m random positions. The
 // positions are uniform, the grids have at most the given levels, and all positions fit within
 // miss: the sum over L of (2 miss L)^m.
 func chance(m, levels int, miss float64) float64 {

@@ -36,7 +36,7 @@ func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
 	}
 	order := linalg.Range(0, len(members))
 	newStream(seed, streamRows).shuffle(order)
-	return lightest(linalg.At(members, order), parties), nil
+	return dealInOrder(linalg.At(members, order), parties), nil
 }
 
 // rowsByGroup returns the rows of each group, with the groups in the order of their names.
@@ -55,11 +55,11 @@ func rowsByGroup(groups []string) [][]int {
 // largestFirst deals the groups to the given number of sets, the largest group first.
 func largestFirst(members [][]int, hands int) [][]int {
 	slices.SortStableFunc(members, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
-	return lightest(members, hands)
+	return dealInOrder(members, hands)
 }
 
-// lightest gives each group, in the given order, to the set with the fewest rows so far.
-func lightest(members [][]int, hands int) [][]int {
+// dealInOrder deals the groups in the given order, each to the set with the fewest rows so far.
+func dealInOrder(members [][]int, hands int) [][]int {
 	dealt := make([][]int, hands)
 	for _, rows := range members {
 		least := 0

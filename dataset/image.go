@@ -168,11 +168,11 @@ type album struct {
 	size   image.Point // size of every image in pixels
 }
 
-// wave is the number of images that are decoded before errors are checked. The first error in the
-// order of the paths is thus reported on any number of cores.
+// These constants divide the images for parallel decoding. Errors are checked after each wave. The
+// first error in the order of the paths is thus reported on any number of cores.
 const (
-	wave  = 256
-	grain = 4
+	wave  = 256 // images that are decoded before errors are checked
+	grain = 4   // images that a core decodes at a time
 )
 
 func (a *album) table() (*Dense32, error) {

@@ -19,7 +19,7 @@ import (
 // choose rows, and the same rows are held out every time.
 type SplitKey [32]byte
 
-// errNoSplitKey reports a split key of zeros, which was never drawn at random.
+// errNoSplitKey reports that a split key was never set.
 var errNoSplitKey = errors.New("dataset: the table has no split key to decide which rows are held out; give the table a split key")
 
 // Split holds out about the given fraction of a table's rows; the fraction is in (0, 1). It returns
@@ -102,7 +102,7 @@ func (d *rowDigest) writeCells(i int) {
 	const head = "mercer/v1/split/row\x00"
 	d.buf = append(d.buf[:0], head...)
 	d.set.X.Each(i, func(col int, v float64) {
-		if v == 0 { // zeros are skipped: they have either sign, and a sparse table does not store them
+		if v == 0 { // zeros are skipped: a sparse table does not store them, and their sign does not matter
 			return
 		}
 		at := uint32(col)
@@ -136,7 +136,7 @@ func (d *rowDigest) writeTyped(t Typed, i int) {
 	}
 }
 
-// sortCells sorts encoded cells by the rank of their columns.
+// sortCells sorts the encoded cells of a row by the ranks of their columns.
 func sortCells(b []byte) {
 	cells := make([][cellBytes]byte, len(b)/cellBytes)
 	for c := range cells {

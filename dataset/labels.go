@@ -29,7 +29,7 @@ func Targets(labels []string) ([]float64, error) {
 	return targets, nil
 }
 
-// fewMeasured is the number of distinct labels below which CheckClasses takes numbers for classes.
+// fewMeasured is the least number of distinct labels that CheckClasses may refuse.
 const fewMeasured = 5
 
 // CheckClasses returns an error if the labels seem to be measured numbers and not classes. This is
@@ -191,7 +191,7 @@ func canonicalLabel(label string) (string, error) {
 		return "", err
 	}
 	if math.Abs(v) >= 1<<53 {
-		return strings.Clone(label), nil // two different long numbers may round to the same float64
+		return strings.Clone(label), nil // the text is kept, since two long numbers may round to the same float64
 	}
 	if v == math.Trunc(v) {
 		return strconv.FormatInt(int64(v), 10), nil

@@ -110,7 +110,7 @@ func readFortran[T linalg.Float](r io.Reader, h npyHeader, s shape) (linalg.Matr
 	}
 	target := fortranColumns(h.dims[1:], s.cols)
 	m := linalg.New[T](s.rows, s.cols)
-	const grain = 64 // number of rows whose cache lines stay in the cache from column to column
+	const grain = 64 // rows written at a time, few enough to stay in the cache
 	linalg.For(s.rows, grain, func(lo, hi int) {
 		for q, col := range target {
 			for i := lo; i < hi; i++ {

@@ -65,7 +65,7 @@ func npyHeaderLength(r io.Reader) (int, error) {
 	if _, err := io.ReadFull(r, b[8:8+size]); err != nil {
 		return 0, cutHeader(err)
 	}
-	return int(binary.LittleEndian.Uint32(b[8:])), nil // for a length of two bytes, the other two bytes are zeros
+	return int(binary.LittleEndian.Uint32(b[8:])), nil // if the length takes two bytes, b[10] and b[11] are zeros
 }
 
 func cutHeader(err error) error {

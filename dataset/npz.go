@@ -56,7 +56,7 @@ const maxArrays = 1 << 14
 
 func openNPZ(r io.ReaderAt, size int64, bounds limits) (*npzArchive, error) {
 	z, err := zip.NewReader(r, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // an insecure path is harmless: no file is written under it
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // an insecure path is harmless, since no file is written
 		return nil, fmt.Errorf("the file is not a readable archive (%w); copy it again, or save the arrays with numpy.savez", err)
 	}
 	if len(z.File) > maxArrays {

@@ -12,7 +12,7 @@ import (
 // between thousands.
 type NumberForm struct {
 	Decimal   byte   // decimal sign, a point or a comma; 0 means a point
-	Thousands string // sign between thousands, "" or one of [ThousandsSigns]
+	Thousands string // separator of thousands: "" or one of [ThousandsSigns]
 }
 
 // ThousandsSigns lists the signs that may separate thousands. A blank also means U+00A0, U+2009 and
@@ -81,7 +81,7 @@ var uniform = strings.NewReplacer("\u00a0", " ", "\u2009", " ", "\u202f", " ", "
 // Keys returns the keys of csv that describe the form.
 func (f NumberForm) Keys() string { return f.describe(", ", "decimal: %q", "thousands: %q") }
 
-// Flags returns the flags of the commands that describe the form.
+// Flags returns the command-line flags that describe the form.
 func (f NumberForm) Flags() string { return f.describe(" ", "--decimal %s", "--thousands %s") }
 
 func (f NumberForm) describe(separator, decimal, thousands string) string {
@@ -115,7 +115,7 @@ func (f NumberForm) String() string {
 // limitSigns begin a cell that is a limit, such as the detection limit "<5".
 var limitSigns = []string{"<", ">", "≤", "≥"}
 
-// IsLimit reports whether a text is a limit, such as "<5", by a form of numbers.
+// IsLimit reports whether a text is a limit, such as "<5", whose number has this form.
 func (f NumberForm) IsLimit(s string) bool {
 	for _, sign := range limitSigns {
 		if rest, cut := strings.CutPrefix(s, sign); cut {
@@ -126,7 +126,7 @@ func (f NumberForm) IsLimit(s string) bool {
 	return false
 }
 
-// longestUnit is the most bytes of a unit beside a number.
+// longestUnit is the largest length of a unit, in bytes.
 const longestUnit = 16
 
 // UnitOf returns the unit that stands beside a number, such as "%", and the text of the number. A
@@ -162,7 +162,8 @@ func isCurrency(s string) bool {
 	return size == len(s) && unicode.Is(unicode.Sc, r)
 }
 
-// Advice says how to read a cell that is not a number by the form. It returns "" if it knows no way.
+// Advice says how to read a cell that is not a number in this form. It returns "" if it knows no
+// way.
 func (f NumberForm) Advice(cell string) string {
 	if f.IsLimit(cell) {
 		return fmt.Sprintf("give the column values: {%q: NUMBER} in the catalogue, or list the cell under csv: {missing: [...]}", cell)

@@ -31,10 +31,10 @@ type ParquetOptions struct {
 // (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL, FLOAT16); labels and ids may also be strings and
 // UUIDs. Pages may be plain or compressed by Snappy, gzip, Brotli, Zstandard or LZ4. Nested and
 // repeated columns, dates and nulls are refused with the column's name, unless the column is not
-// used. The index that pandas adds (__index_level_0__) is skipped
-// unless it is label or id. The table is a Dense32 if float32 holds every value of all features'
-// types (FLOAT, FLOAT16, BOOLEAN and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded.
-// Errors are *SyntaxError.
+// used. The index that pandas adds (__index_level_0__) is skipped unless it is label or id. The
+// table is a Dense32 if float32 holds every value of all features' types (FLOAT, FLOAT16, BOOLEAN
+// and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded. Errors are
+// *SyntaxError.
 //
 // The decoder is this package's own. It refuses pages of more than 256 MiB, and files that
 // announce more than 2^24 numbers and more than 1,024 times as many numbers as they have bytes.
@@ -95,7 +95,7 @@ func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds
 	return p.set(o, s)
 }
 
-// ofColumn adds the column's name to an error of the decoder.
+// ofColumn puts the name of the column before the text of a [parquet.ColumnError].
 func ofColumn(err error) error {
 	var c *parquet.ColumnError
 	if errors.As(err, &c) {
@@ -206,7 +206,7 @@ func inRow(err error, row int) error {
 	return fmt.Errorf("%w in row %d; correct the cell or drop the row", err, row+1)
 }
 
-// parquetCell holds the functions that decode a column's values as numbers and as labels.
+// parquetCell holds two decoders of a column's values: one for numbers and one for labels.
 type parquetCell struct {
 	number func([]byte) float64
 	label  func([]byte) (string, error)

@@ -82,7 +82,8 @@ func checkParties(rows, parties int) error {
 	return nil
 }
 
-// placesOf returns the largest number of (party, class) pairs that can have a row.
+// placesOf counts the pairs of a party and a class if each class goes to as many parties as
+// possible.
 func placesOf(classes [][]int, parties int) int {
 	places := 0
 	for _, rows := range classes {

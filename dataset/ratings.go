@@ -157,7 +157,7 @@ func (p *ratingsParser) ratings(name string) *Ratings {
 	return r
 }
 
-// naming gives each new name the next number.
+// naming numbers the distinct names from 0 in the order in which they first occur.
 type naming struct {
 	places map[string]int
 	names  []string
@@ -175,7 +175,7 @@ func (n *naming) place(name string) int {
 	return i
 }
 
-// sorted returns the sorted names and, for each old index of a name, its new index.
+// sorted returns the names in sorted order. The indices in places lead from old to new positions.
 func (n *naming) sorted() (names []string, places []int) {
 	order := linalg.Range(0, len(n.names))
 	numbers := make([]int64, len(n.names))
@@ -206,8 +206,8 @@ func (r *Ratings) Liked(least float64) *Ratings {
 	return &liked
 }
 
-// Within returns the ratings with the given items as their list of items. It refuses a rating of
-// any other item.
+// Within returns the same ratings with another list of items. It refuses a rating of an item that
+// is not in the list.
 func (r *Ratings) Within(items []string) (*Ratings, error) {
 	places := make(map[string]int, len(items))
 	for i, name := range items {
@@ -226,7 +226,8 @@ func (r *Ratings) Within(items []string) (*Ratings, error) {
 	return &within, nil
 }
 
-// First returns the ratings of the given number of first users, and keeps the list of all items.
+// First returns the ratings of the first users, up to the given number. It keeps the list of all
+// items.
 func (r *Ratings) First(users int) *Ratings {
 	first := *r
 	first.Users = r.Users[:min(users, len(r.Users))]

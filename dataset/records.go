@@ -29,9 +29,9 @@ type Record struct {
 // CSVForm describes the format of a CSV text. The zero value is a text in UTF-8 whose first line
 // names the columns, with a delimiter that the first line shows.
 type CSVForm struct {
-	Delimiter rune     // 0 detects a comma, semicolon or tab in the first line; a blank means any number of blanks
+	Delimiter rune     // 0 means a comma, semicolon or tab, as the first line shows; a blank means any number of blanks
 	Encoding  string   // "" or one of [Encodings]
-	Comment   rune     // lines that begin with it are skipped; 0 means no comments
+	Comment   rune     // first character of the lines to skip; 0 means no comments
 	Names     []string // names of the columns, for a text without a header line
 	Headers   []string // names that replace the names of the header line
 	Quote     rune     // sign around fields: a double quote, or a single one; 0 means a double one
@@ -89,7 +89,7 @@ func (f CSVForm) decoded(t text, r io.Reader) (io.Reader, error) {
 
 // likelyOrder returns the byte order of a UTF-16 text without a byte order mark.
 func likelyOrder(b *bufio.Reader) unicode.Endianness {
-	if head, _ := b.Peek(2); len(head) == 2 && head[0] == 0 { // the reader meets an error of b again
+	if head, _ := b.Peek(2); len(head) == 2 && head[0] == 0 { // the next read returns the error again
 		return unicode.BigEndian
 	}
 	return unicode.LittleEndian

@@ -141,7 +141,7 @@ func stackCSR(tables []*CSR, rows int) *CSR {
 	return out
 }
 
-// Beside puts the columns of the sets side by side, in float64. The sets must have the same
+// Beside returns a set with the columns of all given sets, as float64. The sets must have the same
 // number of rows. Ids come from the first set with ids, a row's label from the first set that has
 // one for it; columns have no names.
 func Beside(sets ...*Set) (*Set, error) {
@@ -172,7 +172,7 @@ func Beside(sets ...*Set) (*Set, error) {
 	return out, nil
 }
 
-// filled returns labels with each missing label replaced by the label in others.
+// filled returns labels in which the labels of another set replace missing ones.
 func filled(labels, others []string) []string {
 	switch {
 	case labels == nil:

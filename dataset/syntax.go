@@ -43,7 +43,7 @@ func NoColumn(column, format string, args ...any) error {
 	return &ColumnError{Column: column, Err: fmt.Errorf(format, args...)}
 }
 
-// text is the name of a text in messages.
+// text holds the name of a text, for use in error messages.
 type text string
 
 func (t text) wrap(line int, err error) error {
@@ -134,7 +134,7 @@ type Typed interface {
 	// AppendCell appends an unambiguous encoding of a cell to b, for digests of rows. It depends on
 	// the cell only, not on other rows of the table.
 	AppendCell(b []byte, row, col int) []byte
-	// Below returns the table extended by the rows of another table of its kind.
+	// Below returns a new table with the rows of this table and then the rows of another table.
 	Below(other Table) (Typed, error)
 }
 
@@ -147,7 +147,7 @@ func ParseNumber(s string, decimal byte) (float64, error) {
 	return NumberForm{Decimal: decimal}.Parse(s)
 }
 
-// Bound is a number or a time; rows whose cell reaches it are held out.
+// Bound is the number or time from which on rows are held out.
 type Bound struct {
 	text   string
 	number float64

@@ -8,7 +8,7 @@ type Tally struct {
 	values []float64
 	counts []int
 	seen   int
-	most   int // number of rows with the commonest value
+	most   int // number of rows that hold the commonest value
 	varies bool
 }
 
@@ -22,7 +22,7 @@ func (t *Tally) Add(v float64, rows int) bool {
 	t.counts[at] += rows
 	t.seen += rows
 	t.most = max(t.most, t.counts[at])
-	t.varies = t.seen-t.most >= t.Least // a column that varies still varies after further rows
+	t.varies = t.seen-t.most >= t.Least // further rows cannot make a varying column constant
 	return !t.varies
 }
 
@@ -52,15 +52,16 @@ func (t *Tally) Steady() (value float64, others int, steady bool) {
 	return value + 0, t.seen - t.most, true // adding 0 turns -0 into 0
 }
 
-// NearConstant describes a column of numbers in which all but a few of the given rows hold one value.
+// NearConstant describes a column of numbers in which all but a few of the given rows hold one
+// value.
 type NearConstant struct {
 	Column int
 	Value  float64 // commonest value
 	Few    int     // rows with another value; 0 for a constant column
 }
 
-// NearConstantColumns lists the columns of a table in which fewer than least of the given rows differ
-// from the commonest value. In a sparse table it reads the stored entries only.
+// NearConstantColumns lists the columns in which almost all of the given rows hold one value. Fewer
+// than least rows hold another value. In a sparse table it reads the stored entries only.
 func NearConstantColumns(t Table, rows []int, least int) []NearConstant {
 	tallies := make([]Tally, t.Cols())
 	for j := range tallies {

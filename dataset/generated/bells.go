@@ -16,9 +16,8 @@ import (
 const (
 	bells = 20
 	noise = .05
-	// widest bounds the number of columns, since the centre of every radial basis function has a
-	// number for each column.
-	widest = 1 << 20
+	// maxColumns bounds the memory for the centres of the radial basis functions.
+	maxColumns = 1 << 20
 )
 
 // Bells returns random rows with labels "0" and "1" from a sum of radial basis functions. The label
@@ -42,15 +41,14 @@ func Marks(rows, columns int, density float64) (*dataset.Set, error) {
 	})
 }
 
-// bellsOver returns rows like [Bells], with numbers from the function draw in place of the normal
-// numbers.
+// bellsOver returns rows like [Bells] whose nonzero numbers come from the function draw.
 func bellsOver(rows, columns int, density float64, draw func(values []float64, s *prg.Stream)) (*dataset.Set, error) {
 	filled, err := filledOf(rows, columns, density)
 	if err != nil {
 		return nil, err
 	}
-	if columns > widest {
-		return nil, fmt.Errorf("dataset/generated: the table has %d columns; labels from radial basis functions allow at most %d", columns, widest)
+	if columns > maxColumns {
+		return nil, fmt.Errorf("dataset/generated: the table has %d columns; labels from radial basis functions allow at most %d", columns, maxColumns)
 	}
 	x, index := linalg.New[float64](rows, filled), []int32(nil)
 	if filled < columns {
@@ -84,8 +82,8 @@ type centres struct {
 	gamma   float64
 }
 
-// bellsOf draws the centres of the radial basis functions, at about the same distance from 0 as the
-// rows.
+// bellsOf draws the centres of the radial basis functions. The centres are about as far from 0 as
+// the rows are.
 func bellsOf(columns, filled int) centres {
 	c := centres{linalg.New[float64](bells, columns), make([]float64, bells), 1 / float64(filled)}
 	shrink := math.Sqrt(float64(filled) / float64(columns))

@@ -8,11 +8,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// apart is the mean of each column of class "1"; the mean of class "0" is -apart, and the variance
-// is 1. wrong is the share of wrong labels.
+// These constants set the distance of the classes and the noise. The variance of every column is 1.
 const (
-	apart = .25
-	wrong = .02
+	apart = .25 // mean of each column in class "1"; in class "0" it is -apart
+	wrong = .02 // share of wrong labels
 )
 
 // Clouds returns random float32 rows that belong in turn to two overlapping classes. The numbers

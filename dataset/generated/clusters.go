@@ -51,7 +51,7 @@ func centresOf(classes, columns int) linalg.Matrix[float64] {
 	return centres
 }
 
-// inTurn returns the labels "0", "1" and so on in turn, but draws some labels at random.
+// inTurn repeats the labels "0", "1" and so on, and replaces some of them by random labels.
 func inTurn(rows, classes int) []string {
 	list, s := make([]string, rows), prg.New([32]byte{}, "generated/classes")
 	for i := range list {

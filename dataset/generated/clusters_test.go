@@ -125,7 +125,7 @@ func TestClustersAndBellsRefuse(t *testing.T) {
 	_, over := Bells(10, 3, 1.5)
 	_, nan := Bells(10, 3, math.NaN())
 	_, wide := Bells(10, dataset.MaxColumns+1, .1)
-	_, wider := Bells(10, widest+1, .1)
+	_, wider := Bells(10, maxColumns+1, .1)
 	_, equal := Marks(10, 3, 1)
 	for _, c := range []struct {
 		err  error

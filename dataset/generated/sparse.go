@@ -51,11 +51,11 @@ func starts(rows, filled int) []int {
 	return list
 }
 
-// panel is the number of rows drawn from one stream.
+// panel is the number of rows in a block. A block is drawn from its own stream.
 const panel = 1 << 12
 
-// drawPanels draws rows in blocks of the size panel, each block from its own stream. The rows thus
-// do not depend on the number of cores.
+// drawPanels draws blocks of rows in parallel. Each block has its own random stream, so that the
+// rows do not depend on the number of cores.
 func drawPanels(rows int, draw func(from, to int, s *prg.Stream), domain string) {
 	linalg.Each((rows+panel-1)/panel, 1, func(p int) {
 		draw(p*panel, min((p+1)*panel, rows), prg.New([32]byte{}, domain, number(p)))

@@ -191,7 +191,7 @@ func (p *Preparation) scaleByRange() error {
 	return nil
 }
 
-// transformedRange returns the least and the greatest transformed value that the column can hold.
+// transformedRange returns the least and greatest value of a cell after the column's transform.
 func (c *Column) transformedRange() (low, high float64, err error) {
 	switch {
 	case c.Ordered:

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// addBeside stores a row's group, and its cell of the column that decides which rows are held out.
+// addBeside stores a row's cells of the group column and of the cut column.
 func (r *reader) addBeside(fields []string) error {
 	if r.group.at >= 0 {
 		word := r.group.word(fields)
@@ -36,14 +36,14 @@ func (r *reader) addBeside(fields []string) error {
 func (r *reader) comparableForm(word string) (string, error) {
 	formats := r.cut.theirs.Format
 	if j := r.Schema.Index(r.Cut); j >= 0 && r.Schema[j].Type == Date {
-		formats = formats.or(r.Schema[j].Format)
+		formats = formats.orDefault(r.Schema[j].Format)
 	}
 	if formats != nil {
 		t, err := formats.read(word)
 		return t.iso(), err
 	}
 	v, err := r.cut.theirs.numbers(r.numbers).Parse(word)
-	if err != nil { // if the cell is not a date either, the later comparison reports the fault
+	if err != nil { // the later comparison refuses a cell that is neither a number nor a date
 		return strings.Clone(word), nil //nolint:nilerr // the comparison says what it needs
 	}
 	if r.cut.theirs.Times != 0 {

@@ -147,7 +147,7 @@ func (c *Column) checkMissing() error {
 func (c *Column) checkValue() error {
 	v, err := c.parse(c.Value, pointed, nil)
 	if err == nil && (c.Type == Number || c.Type == Date) {
-		v, err = c.checkStays(v)
+		v, err = c.checkNumber(v)
 	}
 	switch {
 	case err != nil:
@@ -185,18 +185,17 @@ func (c *Column) checkCategories() error {
 	return c.checkWordsOf()
 }
 
-// checkWordsOf refuses a category whose name another prepared column has, and two categories with
-// almost the same spelling.
+// checkWordsOf refuses categories with reserved names or with almost the same spelling.
 func (c *Column) checkWordsOf() error {
 	for _, reserved := range c.reservedNames() {
 		if slices.Contains(c.Categories, reserved) {
-			return fmt.Errorf("category %q is the name that prepared columns give to %s; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
+			return fmt.Errorf("category %q is reserved for %s; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
 		}
 	}
 	return checkSpelling(c.Categories)
 }
 
-// reservedNames lists names that a category must not have because prepared columns use them.
+// reservedNames lists the names that a category must not have. Prepared columns use these names.
 func (c *Column) reservedNames() (names []string) {
 	if c.Missing == FillCategory || c.Indicator {
 		names = append(names, missingName)
@@ -255,7 +254,7 @@ func (c *Column) checkWords() error {
 	return nil
 }
 
-// CheckScaling refuses a schema in which a column lacks the range that the scaling needs.
+// CheckScaling returns an error if the scaling needs a range that a column does not have.
 func (s Schema) CheckScaling(scaling Scaling) error {
 	for j := range s {
 		if scaling != Ranged || !s[j].Scaled() {

@@ -104,8 +104,8 @@ func (f Formats) check() error {
 	return nil
 }
 
-// or returns the formats, or the given format if there are none.
-func (f Formats) or(format string) Formats {
+// orDefault returns the formats, or the given format if there are none.
+func (f Formats) orDefault(format string) Formats {
 	if len(f) == 0 {
 		return Formats{format}
 	}
@@ -203,7 +203,7 @@ func (c *clock) take(letter byte) bool {
 	return ok
 }
 
-// digits reads a whole number whose count of digits is from least to most.
+// digits reads a whole number, and reports whether it has at least the required number of digits.
 func (c *clock) digits(into *int, least, most int) bool {
 	n := 0
 	for *into = 0; n < min(most, len(c.rest)) && '0' <= c.rest[n] && c.rest[n] <= '9'; n++ {
@@ -215,7 +215,7 @@ func (c *clock) digits(into *int, least, most int) bool {
 
 var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
 
-// named reads the name of a month, which is cut to at most the given number of letters.
+// named reads the name of a month, shortened to at most the given number of letters.
 func (c *clock) named(most int) bool {
 	for i, name := range months {
 		name = name[:min(most, len(name))]
@@ -256,7 +256,7 @@ const secondsOfDay = 24 * 60 * 60
 // parseDate reads a date and returns its year, month, weekday or days, as the column's key "as"
 // says.
 func (c *Column) parseDate(word string, formats Formats) (float64, error) {
-	t, err := formats.or(c.Format).read(word)
+	t, err := formats.orDefault(c.Format).read(word)
 	if err != nil {
 		return 0, err
 	}

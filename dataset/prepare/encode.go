@@ -162,7 +162,7 @@ func (c *Column) checkFitted(fit fitted) error {
 	if !isFinite(fit.fill) {
 		return errors.New("is filled with a value that is not a finite number")
 	}
-	_, err := c.checkStays(fit.fill)
+	_, err := c.checkNumber(fit.fill)
 	return err
 }
 

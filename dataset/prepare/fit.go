@@ -107,7 +107,7 @@ func (c *Column) fillOf(s sums) (float64, error) {
 	return mostFrequent(s.words)
 }
 
-// interpolate returns the number at the given share of the way from low to high, rounded once.
+// interpolate returns low + share*(high-low), computed exactly and then rounded.
 func interpolate(low, high float64, share *big.Rat) float64 {
 	lo, hi := new(big.Rat).SetFloat64(low), new(big.Rat).SetFloat64(high)
 	span := hi.Sub(hi, lo)
@@ -143,7 +143,7 @@ func (p *Plan) standardise(out *Preparation, all []sums) {
 		c := &p.schema[j]
 		if s := all[j]; s.scaled != nil && s.rows > 0 {
 			mean, variance := c.moments(s, out.columns[j].fill)
-			out.standardise(k, mean, variance, 0) // sums count parts of the range, so equal numbers have equal parts
+			out.standardise(k, mean, variance, 0) // the sums are exact, so that equal numbers have variance 0
 		}
 		k += len(c.names(p.categories[j]))
 	}
@@ -154,12 +154,12 @@ func (p *Plan) standardise(out *Preparation, all []sums) {
 func (c *Column) moments(s sums, fill float64) (mean, variance float64) {
 	first, second := new(big.Int).Set(s.scaled), new(big.Int).Set(s.squares)
 	if s.gaps > 0 {
-		x, n := c.scaledPart(fill), big.NewInt(s.gaps)
+		x, n := c.scaledSteps(fill), big.NewInt(s.gaps)
 		first.Add(first, new(big.Int).Mul(n, x))
 		second.Add(second, n.Mul(n, new(big.Int).Mul(x, x)))
 	}
 	rows := big.NewInt(s.rows)
-	// For n rows, n second - first^2 is n^2 times the variance, in squared steps of the range.
+	// The variance over n rows is (n*second - first^2)/n^2, in squared steps of the range.
 	spread := new(big.Int).Mul(rows, second)
 	spread.Sub(spread, new(big.Int).Mul(first, first))
 	low, high, _ := c.transformedRange() // no error, since NewPlan refuses a column without a range
@@ -178,7 +178,8 @@ func fromLimbs(limbs []int64) *big.Int {
 	return x
 }
 
-// mostOfEntry bounds an entry of a sum over all parties, so that sums of entries do not overflow.
+// mostOfEntry bounds each entry of the sum of the vectors, so that adding entries does not
+// overflow.
 const mostOfEntry = 1 << 48
 
 // Possible returns an error if the numbers cannot be sums over rows. Numbers from a peer are

@@ -71,7 +71,7 @@ func TestPlanRefuses(t *testing.T) {
 		{nil, `prepare: there are categories for 0 columns, but 1 columns have agreed categories`},
 		{[][]string{nil}, `column "a" has no word that occurs in 10 training rows of a party; list its categories, or leave the column out`},
 		{[][]string{{"b"}}, `columns "a" and "a_b" both make a column called "a_b"; rename one`},
-		{[][]string{{"other", "x"}}, `column "a": category "other" is the name that prepared columns give to other values; rename it by values in the catalogue`},
+		{[][]string{{"other", "x"}}, `column "a": category "other" is reserved for other values; rename it by values in the catalogue`},
 		{[][]string{{"X", "x"}}, `column "a": the categories "X" and "x" differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue`},
 	} {
 		_, err := plan.With(tt.agreed)
@@ -142,7 +142,7 @@ func TestProposal(t *testing.T) {
 	}{
 		{[]string{"Ann", "Bob", "Cid", "Ann"}, `has 3 different words in 4 training rows, too many for a category; list its categories, or leave it out of the schema`},
 		{append(repeated("Yes", 10), repeated("yes", 10)...), `has words that parties cannot agree on: the categories "Yes" and "yes" differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue`},
-		{append(repeated("other", 10), repeated("yes", 10)...), `has words that parties cannot agree on: category "other" is the name that prepared columns give to other values; rename it by values in the catalogue`},
+		{append(repeated("other", 10), repeated("yes", 10)...), `has words that parties cannot agree on: category "other" is reserved for other values; rename it by values in the catalogue`},
 		{append(repeated(strings.Repeat("x", MaxWord+1), 10), repeated("yes", 10)...), `holds a word of 1025 bytes, and a category has at most 1024; leave the column out of the schema`},
 	} {
 		f := frameOf(t, column(tt.words...), agree)
@@ -304,9 +304,9 @@ func TestEndsOfRanges(t *testing.T) {
 // 2^32 - 1 rows of the greatest number do not overflow the limbs.
 func TestLimbsHoldAllRows(t *testing.T) {
 	c := Column{Name: "a", Range: [2]float64{0, 1}}
-	top := c.part(1, 0, 1)
+	top := c.steps(1, 0, 1)
 	top.Lsh(top, fraction) // the square of the greatest number
-	top.Mul(top, c.part(1, 0, 1).SetInt64(EntryTop))
+	top.Mul(top, c.steps(1, 0, 1).SetInt64(EntryTop))
 	v := make([]int64, powLimbs)
 	toLimbs(top, v)
 	if back := fromLimbs(v); back.Cmp(top) != 0 {

@@ -118,7 +118,8 @@ func (f *Frame) AppendCell(b []byte, row, col int) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 'n'), math.Float64bits(v+0)) // adding 0 turns -0 into 0
 }
 
-// Below returns the frame extended by the rows of another frame of the same schema.
+// Below appends the rows of another frame of the same schema, and returns the result as a new
+// frame.
 func (f *Frame) Below(other dataset.Table) (dataset.Typed, error) {
 	o, is := other.(*Frame)
 	if !is || !slices.EqualFunc(f.schema, o.schema, Column.readsLike) {
@@ -157,7 +158,7 @@ func (f *Frame) unite(first, second [][]string) [][]float64 {
 	return codes
 }
 
-// recoded returns row i with the new codes of its words.
+// recoded returns a copy of row i in which new codes replace the codes of words.
 func (f *Frame) recoded(i int, codes [][]float64) []float64 {
 	row := slices.Clone(f.row(i))
 	for j, c := range codes {

@@ -32,10 +32,10 @@ type CSV struct {
 	Encoding  string   `yaml:"encoding,omitempty"`
 	Names     []string `yaml:"names,omitempty"` // names of the columns, for a text without a header line
 
-	// The fields below are not in digests of entries that lack them.
+	// A digest covers a field below only if the field is set.
 
-	Thousands string   `yaml:"thousands,omitempty" json:",omitempty"` // sign between thousands
-	Comment   string   `yaml:"comment,omitempty" json:",omitempty"`   // character that begins lines to skip
+	Thousands string   `yaml:"thousands,omitempty" json:",omitempty"` // separator of thousands
+	Comment   string   `yaml:"comment,omitempty" json:",omitempty"`   // first character of the lines to skip
 	Headers   []string `yaml:"headers,omitempty" json:",omitempty"`   // names that replace the names of the header line
 	Quote     string   `yaml:"quote,omitempty" json:",omitempty"`     // sign around fields
 }
@@ -47,9 +47,9 @@ type Theirs struct {
 	Times  float64           `yaml:"times,omitempty"`  // factor that converts to the schema's unit
 	Values map[string]string `yaml:"values,omitempty"` // the federation's word for each of the file's words
 
-	// The fields below are not in digests of entries that lack them.
+	// A digest covers a field below only if the field is set.
 
-	Thousands string  `yaml:"thousands,omitempty" json:",omitempty"` // sign between thousands in this column
+	Thousands string  `yaml:"thousands,omitempty" json:",omitempty"` // separator of thousands in this column
 	Format    Formats `yaml:"format,omitempty" json:",omitempty"`    // the file's formats of dates
 }
 
@@ -58,7 +58,7 @@ func (m *Mapping) Empty() bool {
 	return m.CSV.Empty() && m.Columns == nil && m.Drop == nil && m.Keep == nil
 }
 
-// Empty reports whether nothing describes the form of the text.
+// Empty reports whether no field is set.
 func (c CSV) Empty() bool {
 	return c.Delimiter+c.Decimal+c.Encoding+c.Thousands+c.Comment+c.Quote == "" && c.Missing == nil && c.Names == nil && c.Headers == nil
 }
@@ -87,7 +87,7 @@ func (c CSV) Numbers() dataset.NumberForm {
 	return form
 }
 
-// numbers returns the form of the numbers of one column of a text.
+// numbers returns the form of the column's numbers, given the form of the text's numbers.
 func (t Theirs) numbers(form dataset.NumberForm) dataset.NumberForm {
 	if t.Thousands != "" {
 		form.Thousands = t.Thousands
@@ -252,8 +252,8 @@ func (r *IDRule) id(fields []string) (string, int, error) {
 	return strings.Join(parts, idSeparator), 0, nil
 }
 
-// feature finds the file's column for a column of the schema. An error about a column of a job's
-// schema is an [UnlikeError].
+// feature finds the column of the file that belongs to a column of the schema. An error about a
+// column of a job's schema is an [UnlikeError].
 func (r *reader) feature(columns, names []string, c Column) (field, error) {
 	f, err := r.find(columns, names, c.Name, "")
 	if err != nil && r.Absent && c.filled() {
@@ -295,7 +295,7 @@ func (e *UnlikeError) Missing() bool {
 	return errors.As(e.Err, &missing)
 }
 
-// Public returns the text that peers, who know the schema, may read.
+// Public returns an error text for peers, which names only columns of the schema.
 func (e *UnlikeError) Public() string {
 	if e.Missing() {
 		return fmt.Sprintf("its table has no column %s, which the job's schema describes; its own log says more", dataset.Quote(e.Column))
@@ -305,6 +305,9 @@ func (e *UnlikeError) Public() string {
 
 // adviceOnMissing returns advice about a missing column.
 func adviceOnMissing(name string, columns, names []string) string {
+	if i := slices.Index(columns, name); i >= 0 {
+		return fmt.Sprintf("the catalogue renames it to %s; write %s", dataset.Quote(names[i]), dataset.Quote(names[i]))
+	}
 	for i, n := range names {
 		if strings.EqualFold(strings.TrimSpace(n), strings.TrimSpace(name)) {
 			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)
@@ -319,8 +322,7 @@ func adviceOnMissing(name string, columns, names []string) string {
 	return "correct the job, or rename the table's column in the catalogue"
 }
 
-// checkUnit returns an error if the column's unit differs from the schema's and the catalogue has
-// no conversion factor, or if the catalogue describes cells of another type.
+// checkUnit returns an error if the catalogue entry does not fit the column's unit or type.
 func (t Theirs) checkUnit(c Column, own string) error {
 	switch {
 	case t.Unit != "" && c.Unit != "" && t.Unit != c.Unit && t.Times == 0:
@@ -340,10 +342,10 @@ func (t Theirs) checkUnit(c Column, own string) error {
 // convert returns v in the schema's unit, rounded to 15 significant digits. Without the rounding,
 // 1.1 x 88.42 would differ from the 97.262 that another party writes.
 func (t Theirs) convert(v float64) float64 {
-	const digits = 15 // every decimal number of so many digits survives as a float64
+	const digits = 15 // a float64 preserves 15 decimal digits
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v*t.Times, 'e', digits-1, 64), 64)
 	if err != nil {
-		return v * t.Times // infinite; callers refuse it
+		return v * t.Times // callers refuse this infinite number
 	}
 	return rounded
 }

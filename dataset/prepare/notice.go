@@ -26,8 +26,8 @@ type middle struct {
 // Notices compares each number column's median over a party's own rows with the median over all
 // parties' training rows. If the sums give no median, it compares with the mean. It returns a
 // sentence for each column whose medians differ much. It also returns a sentence for each word that
-// is an agreed category but for its spelling, and for each column with words that are not agreed. The sentences quote numbers and words and are for the
-// party's own operator.
+// is an agreed category but for its spelling, and for each column with words that are not agreed.
+// The sentences quote numbers and words and are for the party's own operator.
 func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
 	for _, m := range f.merged(rows, p.categories) {
@@ -46,14 +46,14 @@ func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 		own := median(values)
 		if common.isFar(c, own) {
 			list = append(list, fmt.Sprintf("column %s: the median of this party's training rows is %.4g, and the %s over all parties is %.4g; check the column's unit, and times: in the catalogue",
-				dataset.Quote(c.Name), common.shown(c, own), common.named(), common.value))
+				dataset.Quote(c.Name), common.onScale(c, own), common.named(), common.value))
 		}
 	}
 	return list
 }
 
-// misspelled returns a sentence for each word of the given rows that differs from a category only
-// by case, blanks or Unicode form.
+// misspelled returns a sentence for each word that is almost spelled like a category. Such a word
+// differs from the category only by case, blanks or Unicode form.
 func (f *Frame) misspelled(rows []int, j int, categories []string) (list []string) {
 	counts, folded := make([]int, len(f.words[j])), foldCategories(categories)
 	for _, i := range rows {
@@ -117,7 +117,7 @@ func (c *Column) spreadOf(bins []int64) float64 {
 
 // isFar reports whether a party's own median is far from the middle.
 func (m middle) isFar(c *Column, own float64) bool {
-	if m.deviation > 0 && math.Abs(m.shown(c, own)-m.value) > mostDeviation*m.deviation {
+	if m.deviation > 0 && math.Abs(m.onScale(c, own)-m.value) > mostDeviation*m.deviation {
 		return true
 	}
 	if m.transformed || c.Range[0] < 0 || m.value <= 0 {
@@ -127,8 +127,8 @@ func (m middle) isFar(c *Column, own float64) bool {
 	return ratio < leastRatio || ratio > mostRatio
 }
 
-// shown transforms a number if the middle is a median or mean of transformed numbers.
-func (m middle) shown(c *Column, v float64) float64 {
+// onScale transforms a number if the middle was computed from transformed numbers.
+func (m middle) onScale(c *Column, v float64) float64 {
 	if m.transformed {
 		return c.transformed(v)
 	}

@@ -104,8 +104,9 @@ func (c *Column) treatOutside(v float64) (float64, error) {
 	return 0, c.errOutside()
 }
 
-// checkStays returns an error if the column's range would change the number.
-func (c *Column) checkStays(v float64) (float64, error) {
+// checkNumber returns an error if a number is outside the range or the transform is not defined for
+// it.
+func (c *Column) checkNumber(v float64) (float64, error) {
 	if c.Ranged() && (v < c.Range[0] || v > c.Range[1]) {
 		return 0, c.errOutside()
 	}

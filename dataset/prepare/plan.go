@@ -47,16 +47,16 @@ type entry struct {
 const (
 	fraction  = 52 // bits of a number's place within its range
 	limbBits  = 32
-	rawLimbs  = 3 // limbs for 52 bits of a number and up to 32 bits of the number of rows
-	powLimbs  = 5 // limbs for 104 bits of a square and up to 32 bits of the number of rows
+	rawLimbs  = 3 // limbs of a sum of up to 2^32 numbers of 52 bits
+	powLimbs  = 5 // limbs of a sum of up to 2^32 squares of 104 bits
 	Bins      = 1024
 	EntryTop  = 1<<limbBits - 1 // largest entry of one party's vector
 	leastSeen = 100             // least number of values over all parties together
 )
 
-// Least is the number of a party's own training rows that must have a word before the party reveals
-// it to the others. A party must also have at least Least values in a column before it releases
-// sums of the column.
+// Least is the number of training rows in which a word must occur before a party reveals the word.
+// Only the party's own rows count. A party must also have at least Least values in a column before
+// it releases sums of the column.
 const Least = 10
 
 // MaxUnited bounds the agreed categories of a column over all parties.
@@ -171,7 +171,7 @@ func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
 	return v, nil
 }
 
-// measure computes the entries of one quantity of a column.
+// measure computes all entries of one quantity of a column, such as the limbs of a sum.
 func (p *Plan) measure(f *Frame, rows []int, e entry, cells *mask, dst []int64) error {
 	if e.what == countRows {
 		dst[0] = int64(len(rows))
@@ -208,11 +208,11 @@ func (p *Plan) measure(f *Frame, rows []int, e entry, cells *mask, dst []int64) 
 func (c *Column) count(w quantity, v float64, sum *big.Int, dst []int64) {
 	switch w {
 	case sumRaw:
-		sum.Add(sum, c.part(v, c.Range[0], c.Range[1]))
+		sum.Add(sum, c.steps(v, c.Range[0], c.Range[1]))
 	case sumScaled:
-		sum.Add(sum, c.scaledPart(v))
+		sum.Add(sum, c.scaledSteps(v))
 	case sumSquares:
-		x := c.scaledPart(v)
+		x := c.scaledSteps(v)
 		sum.Add(sum, x.Mul(x, x))
 	case countBin:
 		dst[c.bin(v)]++
@@ -223,16 +223,16 @@ func (c *Column) count(w quantity, v float64, sum *big.Int, dst []int64) {
 	}
 }
 
-// foldEnds moves the outermost counts inwards until the outermost bin in use at each end counts at
-// least [Least] values. Otherwise the greatest number of a column would show a single row. The
+// foldEnds adds small counts at both ends to the next bins inwards, until the sum is at least
+// [Least]. Otherwise the greatest number of a column would show a single row. The
 // median stays in its part unless a party has fewer than Least rows on one side of it.
 func foldEnds(bins []int64) {
 	low := foldUp(bins, func(i int) int { return i })
 	foldUp(bins[low:], func(i int) int { return len(bins[low:]) - 1 - i })
 }
 
-// foldUp adds each count to the next one, in the given order, until a count is at least Least or
-// the last bin holds all. It returns the place of that part in the order.
+// foldUp adds small counts to the next bin, in the given order, until a bin counts at least Least
+// values. The last bin may count fewer. It returns the place of that bin in the order.
 func foldUp(bins []int64, at func(i int) int) int {
 	carried := int64(0)
 	for i := range bins {
@@ -249,19 +249,20 @@ func foldUp(bins []int64, at func(i int) int) int {
 // scale52 is the number of steps into which a range is divided.
 const scale52 = 1 << fraction
 
-// part returns the position of a number in the range, in whole steps.
-func (c *Column) part(v, low, high float64) *big.Int {
+// steps returns the distance of a number from the low end of a range, in whole steps.
+func (c *Column) steps(v, low, high float64) *big.Int {
 	share := min(max((v-low)/(high-low), 0), 1) // rounding may put a transformed number outside the range
 	return big.NewInt(int64(math.Round(share * scale52)))
 }
 
-// scaledPart returns the position of a transformed number in the transformed range, in whole steps.
-func (c *Column) scaledPart(v float64) *big.Int {
+// scaledSteps transforms a number and returns its distance from the low end of the transformed
+// range.
+func (c *Column) scaledSteps(v float64) *big.Int {
 	low, high, _ := c.transformedRange() // no error, since NewPlan refuses a column without a range
-	return c.part(c.transformed(v), low, high)
+	return c.steps(c.transformed(v), low, high)
 }
 
-// bin returns the index of the bin, an equal part of the range, that contains a number.
+// bin returns the index of the bin that contains a number. The bins divide the range equally.
 func (c *Column) bin(v float64) int {
 	at := int((v - c.Range[0]) / (c.Range[1] - c.Range[0]) * Bins)
 	return min(max(at, 0), Bins-1)
@@ -276,7 +277,7 @@ func toLimbs(x *big.Int, dst []int64) {
 	}
 }
 
-// Told returns a line for each column that names its sums. Everyone who receives the sum of the
+// Told lists the sums of each column, one column a line. Everyone who receives the sum of the
 // vectors learns them.
 func (p *Plan) Told() []string {
 	var lines []string
@@ -303,7 +304,7 @@ func (p *Plan) toldOf(j int) []string {
 	return parts
 }
 
-// Holds returns a line for each column that names its fitted values. Everyone who receives the
+// Holds lists the fitted values of each column, one column a line. Everyone who receives the
 // preparation learns them.
 func (p *Plan) Holds() []string {
 	var lines []string

@@ -123,7 +123,7 @@ func (p *Preparation) Apply(f *Frame) (*dataset.Dense, error) {
 	return p.apply(f, plainMasks(p.schema, p.categories(), f))
 }
 
-// apply prepares a frame after the masks have replaced some of its cells.
+// apply replaces cells of a frame by the masks, and then prepares the frame.
 func (p *Preparation) apply(f *Frame, cells []mask) (*dataset.Dense, error) {
 	if !slices.EqualFunc(p.schema, f.schema, Column.readsLike) {
 		return nil, fmt.Errorf("prepare: a table with columns %s cannot be prepared by a schema with columns %s", list(f.schema.Names()), list(p.schema.Names()))
@@ -156,7 +156,7 @@ func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) 
 	return &made, nil
 }
 
-// readsLike reports whether cells have the same meaning in both descriptions of a column.
+// readsLike reports whether two columns have the same name, type and categories.
 func (c Column) readsLike(other Column) bool {
 	return c.Name == other.Name && c.Type == other.Type && slices.Equal(c.Categories, other.Categories)
 }
@@ -237,5 +237,5 @@ func log1p(x float64) float64 {
 	return float64(exactmath.Log(u)*x) / float64(u-1)
 }
 
-// prepared returns the name of a prepared column that is made from column c.
+// prepared returns the name of one of the prepared columns of c.
 func (c Column) prepared(what string) string { return c.Name + "_" + what }

@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Rare counts the training rows of a column whose value occurs in few rows.
+// Rare counts the training rows that hold a rare value in a column.
 type Rare struct {
 	Column string
 	Rows   int
 }
 
-// Common returns the prepared table of a frame after replacing its rare values, for use in sums
-// over parties. A value is rare if fewer than [Least] of the given rows have it. A rare word
-// becomes other, if the column has that category and enough rows are in it, else the commonest
-// word. Rare truth values, rare gaps, and the deviating numbers of an otherwise constant column are
-// replaced, too.
+// Common returns the prepared table of a frame, with common values in place of rare ones. Sums over
+// parties are computed from this table. A value is rare if fewer than [Least] of the given rows
+// have it. A rare word becomes other, if the column has that category and enough rows are in it,
+// else the commonest word. Rare truth values, rare gaps, and the deviating numbers of an otherwise
+// constant column are replaced, too.
 func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
 	return p.apply(f, p.masks(f, rows))
 }
@@ -26,8 +26,7 @@ func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
 // Rare lists the columns in which Common replaces values of the given rows.
 func (p *Preparation) Rare(f *Frame, rows []int) []Rare { return rareOf(p.schema, p.masks(f, rows)) }
 
-// Rare lists the columns in which [Plan.Vector] replaces values of the given rows before it
-// counts them.
+// Rare lists the columns in which [Plan.Vector] replaces rare values of the given rows.
 func (p *Plan) Rare(f *Frame, rows []int) []Rare {
 	cells := p.masks(f, rows)
 	for j := range cells {
@@ -55,7 +54,7 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 	})
 }
 
-// Merged counts the words of a column that are not among the agreed categories.
+// Merged describes the words of a column that are outside the agreed categories.
 type Merged struct {
 	Column string
 	Words  []string // words that are not agreed, in the order of their first rows
@@ -88,7 +87,7 @@ func (f *Frame) merged(rows []int, categories [][]string) (list []Merged) {
 	return list
 }
 
-// rareOf lists the columns in which masks replace cells, with the number of rows.
+// rareOf lists the columns with cells that masks replace, and counts these cells.
 func rareOf(s Schema, all []mask) []Rare {
 	var list []Rare
 	for j := range all {
@@ -102,10 +101,10 @@ func rareOf(s Schema, all []mask) []Rare {
 // mask says how cells of a column are replaced.
 type mask struct {
 	words []float64 // agreed index of each of the frame's words; nil without agreed categories
-	fill  float64   // replacement of a gap; the code of a gap if gaps stay
+	fill  float64   // code that replaces a gap; it is the code of a gap if gaps stay
 	level bool      // whether all cells except gaps get the same value
-	value float64   // value of all cells if level is true; a gap if nearly all cells are gaps
-	codes []float64 // replacement of each category, of any other word, and of a gap; nil for no replacement
+	value float64   // if level is true, the replacement of all cells except gaps
+	codes []float64 // replacements of the categories, of other words, and of gaps; nil if words stay
 	few   int       // number of given rows with a replaced cell
 }
 
@@ -120,8 +119,8 @@ func (m *mask) cell(v float64) float64 {
 	return m.replacementOfFilled(v)
 }
 
-// replacementOfFilled returns the replacement of a cell whose gap is filled and whose word has the
-// code of an agreed category.
+// replacementOfFilled returns the replacement of a cell after gaps are filled. The code of a word
+// is that of an agreed category.
 func (m *mask) replacementOfFilled(v float64) float64 {
 	if m.codes != nil {
 		return m.codes[m.codeIndex(v)]
@@ -132,7 +131,7 @@ func (m *mask) replacementOfFilled(v float64) float64 {
 	return v
 }
 
-// codeIndex returns the index into codes that belongs to a cell.
+// codeIndex returns the index of a cell's replacement in the field codes.
 func (m *mask) codeIndex(v float64) int {
 	switch {
 	case isGap(v):
@@ -143,7 +142,7 @@ func (m *mask) codeIndex(v float64) int {
 	return int(v)
 }
 
-// plainMasks returns masks that only translate words to the agreed indices.
+// plainMasks returns masks that replace no rare values, but translate words to the agreed indices.
 func plainMasks(s Schema, categories [][]string, f *Frame) []mask {
 	all := make([]mask, len(s))
 	for j := range s {
@@ -174,7 +173,7 @@ func masks(s Schema, categories [][]string, f *Frame, rows []int, fill func(j in
 	return all
 }
 
-// maskCells decides how a column's cells are replaced, after maskGaps has decided about its gaps.
+// maskCells decides how the cells of a column are replaced. The caller calls maskGaps before.
 func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	filled := slices.Clone(column)
 	for k, v := range filled {
@@ -200,7 +199,7 @@ func (c *Column) maskCells(m *mask, column []float64, categories []string) {
 	}
 }
 
-// showsGaps reports whether the prepared columns distinguish a gap from a cell.
+// showsGaps reports whether the prepared columns distinguish gaps from values.
 func (c *Column) showsGaps() bool { return c.Indicator || c.Type == Category }
 
 // maskGaps decides how a column's gaps are replaced. Rare gaps are filled; if nearly all cells are
@@ -221,10 +220,10 @@ func (c *Column) maskGaps(m *mask, column []float64, fill func(values []float64)
 	}
 }
 
-// ownFill returns the code that fills the column's gaps, computed from the given values.
+// ownFill computes the code that fills the column's gaps from a party's own values.
 func (c *Column) ownFill(values []float64, categories []string) float64 {
 	own := *c
-	own.Agree = false // the values are coded by the agreed categories
+	own.Agree = false // the codes of the values are already those of the agreed categories
 	fill, err := own.fill(values, categories, nil)
 	if err != nil || math.IsInf(fill, 0) {
 		return unseen // all words of the column are outside the categories
@@ -235,7 +234,7 @@ func (c *Column) ownFill(values []float64, categories []string) float64 {
 	return fill
 }
 
-// maskWords replaces rare categories or truth values.
+// maskWords decides how rare categories and rare truth values are replaced.
 func (c *Column) maskWords(m *mask, column []float64, categories []string) {
 	m.codes = make([]float64, max(len(categories), 2)+2)
 	counts := make([]int, len(m.codes))
@@ -277,7 +276,7 @@ func (c *Column) replacementOfRare(m *mask, counts []int) float64 {
 	return m.codes[most]
 }
 
-// levelSteady replaces the deviating numbers of a nearly constant column.
+// levelSteady decides whether all numbers of a column get its commonest number.
 func (m *mask) levelSteady(column []float64) {
 	tally := dataset.Tally{Least: Least}
 	for _, v := range column {

@@ -56,8 +56,9 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 	return r.set(), nil
 }
 
-// People returns the person of each row, in the order of the records. The person is the cell of the
-// group's column or, without a group, the id. People returns nil for a table without both.
+// People identifies the person that each row is about, in the order of the records. The identifier
+// is the cell of the group column or, without a group column, the id. People returns nil for a
+// table without both.
 func (t Table) People(from dataset.Records) ([]string, error) {
 	t.Schema, t.Label, t.Cut = Schema{}, "", ""
 	r, err := t.reader(from.Columns())
@@ -97,15 +98,15 @@ func (t Table) refuse(line int, err error) error {
 // reader collects the rows of a table.
 type reader struct {
 	Table
-	features []field // column of the file for each column of the schema
+	features []field // for each column of the schema, the column of the file
 	label    field
 	group    field
 	cut      field
 	ids      []int    // indices of the id's columns; empty without ids
 	absent   []string // columns of the schema that the table lacks
 	frame    *Frame
-	places   []map[string]float64 // code of each word, for each column with agreed categories
-	folded   []map[string]string  // category of each folded form, for each column that had a word outside its categories
+	places   []map[string]float64 // for each column with agreed categories, the code of each word
+	folded   []map[string]string  // for each column, its categories by their folded forms; nil until needed
 	missing  map[string]bool
 	numbers  dataset.NumberForm // form of the text's numbers
 	plain    bool               // whether the table has no schema
@@ -165,7 +166,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 		}
 	}
 	for _, name := range t.ID.Columns {
-		at := slices.Index(columns, name) // the rule may use the file's own name
+		at := slices.Index(columns, name) // the id rule may name a column as the file does
 		if at < 0 {
 			f, err := find(name, " to take the ids from")
 			if err != nil {
@@ -179,7 +180,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 	return r, nil
 }
 
-// neededColumns lists the indices of the columns to be read.
+// neededColumns lists the indices of the columns that the table uses.
 func (r *reader) neededColumns() []int {
 	places := slices.Clone(r.ids)
 	for _, f := range r.features {
@@ -207,8 +208,8 @@ func (r *reader) begin() {
 	}
 }
 
-// allNumbers returns the schema of a table without a schema: all features are numbers. A column that
-// the file does not name is no feature.
+// allNumbers returns the schema of a table without a schema: all features are numbers. A column
+// that the file does not name is no feature.
 func (t Table) allNumbers(names []string) (Schema, error) {
 	if t.Features != nil {
 		return t.schemaOfListed(names)
@@ -327,8 +328,8 @@ func (r *reader) parse(j int, word string) (float64, error) {
 	return code, nil
 }
 
-// checkSpelling refuses a word that is one of the column's categories but for case, blanks or
-// Unicode form. As an unknown word it would silently count as another category.
+// checkSpelling refuses a word that differs from a category only by case, blanks or Unicode form.
+// As an unknown word it would silently count as another category.
 func (r *reader) checkSpelling(j int, word string) error {
 	if r.folded[j] == nil {
 		r.folded[j] = foldCategories(r.Schema[j].Categories)
@@ -405,8 +406,8 @@ func (r *reader) addLabel(row dataset.Record) error {
 	return nil
 }
 
-// pointedForm writes a label that is a number in the file's form with a decimal point. It returns
-// other labels unchanged.
+// pointedForm rewrites a numeric label with a decimal point, whatever the form of the file's
+// numbers. It returns other labels unchanged.
 func (r *reader) pointedForm(word string) string {
 	form := r.label.theirs.numbers(r.numbers)
 	if form == pointed {

@@ -142,8 +142,8 @@ func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
 // Filled reports whether the schema fills the column's gaps.
 func (c Column) Filled() bool { return c.filled() }
 
-// Filters returns the setting, as written in the schema, by which a cell's value drops the row or
-// changes the number. Without such a setting it returns "".
+// Filters returns the setting that drops rows or changes numbers, as the schema writes it. Without
+// such a setting it returns "".
 func (c Column) Filters() string {
 	switch {
 	case c.Missing == FillDropRow:
@@ -157,7 +157,7 @@ func (c Column) Filters() string {
 // filled reports whether a frame may have gaps in the column.
 func (c Column) filled() bool { return c.Missing != FillError && c.Missing != FillDropRow }
 
-// Agrees lists the indices of the columns with agreed categories.
+// Agrees lists the indices of the columns whose categories the parties agree on.
 func (s Schema) Agrees() (places []int) {
 	for i, c := range s {
 		if c.Agree {
@@ -173,7 +173,7 @@ const (
 	otherName   = "other"
 )
 
-// Describe returns a line for each column: which cells it may hold, and how they are prepared.
+// Describe returns a line for each column about the allowed cells and their preparation.
 // The fills and agreed categories in it are fitted on training rows.
 func (p *Preparation) Describe() []string {
 	lines := make([]string, len(p.schema))
@@ -190,7 +190,7 @@ func (p *Preparation) Describe() []string {
 	return lines
 }
 
-// cells describes the allowed cells of a column.
+// cells describes in words which cells a column allows.
 func (c *Column) cells(categories []string) string {
 	text := string(Number)
 	switch {

@@ -67,7 +67,7 @@ func newBars(w io.Writer) *bars {
 	return b
 }
 
-// Step moves a bar; the first call for a stage draws it.
+// Step moves the bar of a stage. The first call for a stage draws the bar.
 func (b *bars) Step(party string, p protocol.Progress) {
 	if p.Stage == "" {
 		return

@@ -95,7 +95,7 @@ func (d *decompressor) resetBrotli() error {
 	return d.brotli.Reset(&d.in)
 }
 
-// lz4Ratio bounds the bytes that a byte of an LZ4 block can mean.
+// lz4Ratio is the most bytes that a byte of an LZ4 block can decompress to.
 const lz4Ratio = 255
 
 // lz4Block appends the n bytes of an LZ4 block to dst.

@@ -80,7 +80,7 @@ var convertedTypes = [...]string{
 	"INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "JSON", "BSON", "INTERVAL",
 }
 
-// These are the numbers of integers among the converted types. The unsigned integers of 8 to 64
+// These are the values of ConvertedType for integers. The unsigned integers of 8 to 64
 // bits precede the signed integers.
 const (
 	firstUnsigned = 11
@@ -88,7 +88,7 @@ const (
 	lastSigned    = 18
 )
 
-// These are the numbers of the timestamps among the converted types.
+// These are the values of ConvertedType for times and timestamps.
 const (
 	timeMillis      = 7
 	timeMicros      = 8

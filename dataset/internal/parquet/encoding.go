@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// encoding is the number of a value encoding in parquet files, such as PLAIN.
+// encoding is a value of the enumeration Encoding in parquet files, such as PLAIN.
 type encoding int64
 
 const (
@@ -39,7 +39,7 @@ func (e encoding) unknown() error {
 // values is an iterator over the values of a page.
 type values interface {
 	len() int
-	next() ([]byte, error) // may be called at most len times
+	next() ([]byte, error) // next value; to be called at most len times
 }
 
 // decode returns a reader of the n values in b.
@@ -132,8 +132,8 @@ func (v *bits) next() ([]byte, error) {
 	return v.value[:], nil
 }
 
-// streams is an iterator over values that are stored byte by byte. The first bytes of all values
-// come first, then their second bytes, and so on.
+// streams is an iterator over values in the encoding BYTE_STREAM_SPLIT. The first bytes of all
+// values come first, then their second bytes, and so on.
 type streams struct {
 	b        []byte
 	at, n    int
@@ -217,7 +217,7 @@ type deltas struct {
 func (v *deltas) len() int { return len(v.number) }
 
 func (v *deltas) next() ([]byte, error) {
-	binary.LittleEndian.PutUint64(v.value[:], uint64(v.number[0])) // the lower 4 bytes are the INT32, even after an overflow
+	binary.LittleEndian.PutUint64(v.value[:], uint64(v.number[0])) // an INT32 is the lower 4 bytes, which are right even after an overflow
 	v.number = v.number[1:]
 	return v.value[:v.width], nil
 }
@@ -263,7 +263,7 @@ func (p *pages) continued(b []byte, n int) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	prefixes = slices.Clone(prefixes) // p.cut writes the suffixes' lengths to the same memory
+	prefixes = slices.Clone(prefixes) // p.cut overwrites the memory of prefixes
 	suffixes, err := p.cut(rest, n)
 	return &continuedTexts{prefixes: prefixes, suffixes: suffixes}, err
 }

@@ -9,11 +9,11 @@ import (
 // Limits bound the memory and work that a file may cause; zero fields mean the defaults.
 type Limits struct {
 	Page   int // most bytes of a page, stored or decompressed; default 256 MiB
-	Values int // number of values that is allowed whatever the size of the file; default 2^24
+	Values int // number of values that even the smallest file may hold; default 2^24
 }
 
-// spread is the number of values, and of decompressed bytes, that are allowed for each byte of a
-// file. They are added to the number that every file may hold. Useful tables hold far less.
+// spread is the number of values that each byte of a file adds to the file's limit. The limit on
+// decompressed bytes grows in the same way. Useful tables hold far less.
 const spread = 1024
 
 func (l Limits) orDefault() Limits {
@@ -70,7 +70,7 @@ func Open(r io.ReaderAt, size int64, l Limits) (*File, error) {
 	return f, nil
 }
 
-// checkRows refuses row counts that disagree, and more values than the given number.
+// checkRows returns an error if row counts disagree, or if the file has too many values.
 func (f *File) checkRows(rows, most int64) error {
 	sum := int64(0)
 	for _, g := range f.groups {
@@ -112,7 +112,7 @@ func (f *File) checkGroup(g group, end int64) error {
 // returns nil for a column that can be read.
 func (f *File) Fault(j int) error { return f.sources[j].fault }
 
-// chunk returns the part of column j in a row group.
+// chunk returns the chunk of column j in a row group.
 func (f *File) chunk(g *group, j int) *chunk { return &g.chunks[f.sources[j].leaf] }
 
 func (c *chunk) check(column Column, rows int, end int64) error {
@@ -213,8 +213,9 @@ type Cursor struct {
 // time.
 func (f *File) Cursor(j int) *Cursor { return &Cursor{file: f, column: j} }
 
-// Next returns the value of the next row in the form of [File.Each], or true if the row is null. It
-// may be called once for each row of the file; the value is good until the next call.
+// Next returns the value of the next row, or reports that the row is null. The value has the form
+// of [File.Each]. Next may be called once for each row of the file; the value is good until the
+// next call.
 func (c *Cursor) Next() (value []byte, null bool, err error) {
 	if err := c.file.Fault(c.column); err != nil {
 		return nil, false, err

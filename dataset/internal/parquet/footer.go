@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// group is a row group, which has a chunk for each column.
+// group is a row group. It holds one chunk of each column.
 type group struct {
 	rows   int
 	chunks []chunk
@@ -128,8 +128,8 @@ func parseFooter(b []byte) (*footer, error) {
 	return m, nil
 }
 
-// isAllowed reports whether n elements are allowed; beyond the limit, it stores an error that ends
-// the reading.
+// isAllowed reports whether n elements are within a limit. If they are not, it stores an error that
+// ends the reading.
 func (m *footer) isAllowed(n, most int, what string) bool {
 	if n > most && m.err == nil {
 		m.err = fmt.Errorf("the file has more than %d %s; write fewer, larger ones", most, what)
@@ -307,8 +307,8 @@ func (e *element) fault() error {
 	return nil
 }
 
-// subtree returns the number of elements that belong to the first one, including itself, and the
-// number of leaves among them. The size is 0 if elements are missing.
+// subtree returns the number of elements and of leaves in the subtree of the first element. The
+// size counts the first element, and is 0 if elements are missing.
 func subtree(list []element) (size, leaves int) {
 	for missing := int64(1); missing > 0; size++ {
 		if size == len(list) {

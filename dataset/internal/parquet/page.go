@@ -18,7 +18,7 @@ type pages struct {
 	left   int64 // bytes of the chunk not yet read
 	dict   *dictionary
 
-	stored, plain []byte // memory that is reused from page to page
+	stored, plain []byte // buffers that every page reuses
 	defined       []uint32
 	unpack        unpacker
 	inflate       decompressor
@@ -38,11 +38,11 @@ func (p *pages) reset(f *File, c *chunk, column Column) {
 	p.file, p.column, p.codec, p.left, p.dict = f, column, c.codec, c.compressed, nil
 }
 
-// header holds parquet's PageHeader together with the header inside it that describes its kind of
-// page.
+// header holds parquet's PageHeader. Its fields include those of the nested header, such as
+// DataPageHeader, which depends on the kind of the page.
 type header struct {
 	kind          int64
-	size, stored  int64 // bytes of the page, decompressed and in the file
+	size, stored  int64 // length of the page after decompression, and length in the file
 	crc           uint32
 	checked       bool
 	values        int64
@@ -63,7 +63,8 @@ const (
 
 var errPage = errors.New("holds a page that cannot be decoded; write the file again")
 
-// next returns the values of the next data page, at least one and at most the given number.
+// next returns the values of the next data page. It refuses a page without values, or with too
+// many.
 func (p *pages) next(most int) (values, error) {
 	for {
 		h, body, err := p.page()

@@ -12,7 +12,7 @@ type unpacker struct {
 	deltas  []int64
 }
 
-// runs reads booleans in run-length encoding, which are stored after their length in bytes.
+// runs reads run-length encoded booleans. The encoded bytes follow their length.
 func (p *pages) runs(b []byte, n int) (values, error) {
 	runs, _, ok := prefixed(b)
 	if !ok {
@@ -106,10 +106,10 @@ func (r *bitReader) take(width int) uint64 {
 	return v
 }
 
-// delta reads n numbers that are stored as differences, and returns the bytes after them. The
-// differences are stored in blocks of small blocks.
+// delta reads n numbers in the encoding DELTA_BINARY_PACKED, and returns the bytes after them. The
+// encoding stores differences in blocks of miniblocks.
 func (u *unpacker) delta(b []byte, n int) ([]int64, []byte, error) {
-	t := thrift{rest: b} // Thrift has the same variable-length numbers
+	t := thrift{rest: b} // the encoding has the variable-length integers of Thrift
 	block, minis, count := t.varint(), t.varint(), t.varint()
 	last := t.zigzag()
 	if t.err != nil || count != uint64(n) || block == 0 || block > deltaMaxBlock || minis == 0 || minis > block || block%(32*minis) != 0 {
@@ -124,8 +124,8 @@ func (u *unpacker) delta(b []byte, n int) ([]int64, []byte, error) {
 	return u.deltas, t.rest, nil
 }
 
-// block reads one block, which consists of the given number of miniblocks, each with the given
-// count of numbers. It stops at the n-th number.
+// block reads the miniblocks of one block, and stops at the n-th number. Each miniblock holds the
+// same count of numbers.
 func (u *unpacker) block(t *thrift, per int, minis uint64, n int) bool {
 	least := t.zigzag()
 	for _, width := range t.take(minis) {
