@@ -114,8 +114,9 @@ type csvSource struct {
 	csv     *csv.Reader
 	guard   *guard
 	bounds  limits
-	skipped int // number of lines before the table begins
-	line    int // line of the last record
+	skipped int  // number of lines before the table begins
+	line    int  // line of the last record
+	single  bool // whether the reader has swapped single and double quotes
 }
 
 // newCSVSource returns a reader of the records of b. Without a delimiter in the options, the first
@@ -166,6 +167,9 @@ func (s *csvSource) next() (record, error) {
 	for i, f := range fields {
 		if !utf8.ValidString(f) {
 			return record{}, s.errorf(s.line, "the line is not UTF-8 text; save the file as UTF-8, or give its encoding, as in csv: {encoding: windows-1252}")
+		}
+		if s.single {
+			f = swappedQuotes.Replace(f)
 		}
 		fields[i] = strings.TrimSpace(f)
 	}

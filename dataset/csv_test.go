@@ -40,6 +40,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "only columns without name", in: ",,label\n0,1,2\n", want: "t.csv:1: no column is left for features; give at least one, or set label to none"},
 		{name: "name twice", in: "a,b,a,label\n0,1,2,3\n", want: `t.csv:1: columns 1 and 3 (from 1) are both called "a"; rename one, or name all columns by csv: {headers: [...]} (--headers)`},
 		{name: "unknown label name", in: "a,b,c\n0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d"; the columns are "a", "b", "c"`},
+		{name: "names in single quotes", in: "'a','d'\n0,1\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d", since the names are in single quotes; write csv: {quote: "'"} (--quote "'")`},
 		{name: "label name without header", in: "0,1,2\n", options: CSVOptions{Label: "d"}, want: `t.csv:1: label: no column is called "d", since the text has no header; give the column's index from 0 or add a header`},
 		{name: "label index too large", in: "0,1,2\n", options: CSVOptions{Label: "3"}, want: `t.csv:1: label: there is no column "3"; choose 0 to 2`},
 		{name: "two labels", in: "a,y,Label\n0,1,2\n", want: `t.csv:1: label: the columns "y" and "Label" are both likely, by their names; give the name of one`},

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -145,4 +147,32 @@ func oneField(in *csvSource, first record) error {
 		}
 	}
 	return nil
+}
+
+// singleQuote may stand around fields in place of a double quote.
+const singleQuote = '\''
+
+// swapQuotes swaps single and double quotes in a text, so that fields in single quotes can be read.
+type swapQuotes struct{ r io.Reader }
+
+func (s swapQuotes) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	for i, b := range p[:n] {
+		switch b {
+		case '"':
+			p[i] = singleQuote
+		case singleQuote:
+			p[i] = '"'
+		}
+	}
+	return n, err
+}
+
+// swappedQuotes swaps the quotes of a field back.
+var swappedQuotes = strings.NewReplacer(`"`, "'", "'", `"`)
+
+// InSingleQuotes reports whether a text has a column's name in single quotes, which a reader takes for
+// a part of the name.
+func InSingleQuotes(column string, names []string) bool {
+	return slices.Contains(names, "'"+column+"'")
 }

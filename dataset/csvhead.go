@@ -254,6 +254,8 @@ func (h *csvHead) find(column string, otherwise int, likely func(string) bool) (
 		return -1, nil
 	case isName(column) && h.names == nil:
 		return 0, NoColumn(column, "no column is called %s, since the text has no header; give the column's index from 0 or add a header", quote(column))
+	case isName(column) && InSingleQuotes(column, h.names):
+		return 0, NoColumn(column, "no column is called %s, since the names are in single quotes; write csv: {quote: \"'\"} (--quote \"'\")", quote(column))
 	case isName(column):
 		return 0, NoColumn(column, "no column is called %s; the columns are %s", quote(column), list(h.names))
 	}

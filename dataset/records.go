@@ -34,6 +34,7 @@ type CSVForm struct {
 	Comment   rune     // first character of the lines to skip; 0 means no comments
 	Names     []string // names of the columns, for a text without a header line
 	Headers   []string // names that replace the names of the header line
+	Quote     rune     // sign around fields: a double quote, or a single one; 0 means a double one
 }
 
 // Encodings lists the supported encodings of text.
@@ -54,10 +55,14 @@ func openCSV(name string, r io.Reader, form CSVForm, bounds limits) (*csvRecords
 	if err != nil {
 		return nil, err
 	}
+	if form.Quote == singleQuote {
+		b = bufio.NewReaderSize(swapQuotes{b}, b.Size())
+	}
 	in, err := newCSVSource(b, CSVOptions{Name: name, Comma: form.Delimiter}, form.Comment, bounds)
 	if err != nil {
 		return nil, err
 	}
+	in.single = form.Quote == singleQuote
 	c := &csvRecords{in: in, columns: form.Names}
 	return c, c.begin(form.Headers)
 }
@@ -94,12 +99,14 @@ func likelyOrder(b *bufio.Reader) unicode.Endianness {
 type csvRecords struct {
 	in      *csvSource
 	columns []string
+	ahead   func() (record, error) // returns what was read ahead; nil if nothing was
 }
 
 // begin reads the names from the first line, unless the form gives them. Headers replace the names
 // of the line.
 func (c *csvRecords) begin(headers []string) error {
-	if c.columns == nil {
+	given := c.columns != nil
+	if !given {
 		first, err := c.in.next()
 		if errors.Is(err, io.EOF) {
 			return c.in.errorf(0, "there are no rows; give at least one")
@@ -119,7 +126,22 @@ func (c *csvRecords) begin(headers []string) error {
 	if err := checkHeader(c.columns); err != nil {
 		return c.in.wrap(max(c.in.line, 1), err)
 	}
-	return nil
+	if given || headers != nil {
+		return nil
+	}
+	return c.refuseCounts(c.in.line)
+}
+
+// refuseCounts refuses a first line that gives the numbers of rows and columns in place of names, as
+// in scikit-learn's files. It reads one row ahead.
+func (c *csvRecords) refuseCounts(line int) error {
+	second, err := c.in.next()
+	second = second.clone()
+	c.ahead = func() (record, error) { return second, err }
+	if err != nil || (CSVOptions{}).shape([]record{{line, c.columns}, second}) == nil {
+		return nil
+	}
+	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
 }
 
 // Columns implements [Records].
@@ -127,7 +149,7 @@ func (c *csvRecords) Columns() []string { return c.columns }
 
 // Next implements [Records].
 func (c *csvRecords) Next() (Record, error) {
-	row, err := c.in.next()
+	row, err := c.next()
 	if err != nil {
 		return Record{}, err
 	}
@@ -135,6 +157,15 @@ func (c *csvRecords) Next() (Record, error) {
 		return Record{}, c.in.errorf(row.line, "the row has %d fields, but the table has %d columns; %s", len(row.fields), len(c.columns), widthAdvice(c.columns, row.fields))
 	}
 	return Record{Line: row.line, Fields: row.fields}, nil
+}
+
+// next returns the row that was read ahead, or the next one.
+func (c *csvRecords) next() (record, error) {
+	if ahead := c.ahead; ahead != nil {
+		c.ahead = nil
+		return ahead()
+	}
+	return c.in.next()
 }
 
 // CanonicalLabel returns the form in which labels are compared. Equal numbers are one label: "+1"

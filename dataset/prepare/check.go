@@ -40,6 +40,9 @@ func (c *Column) fallBack() {
 	if c.Outside == "" {
 		c.Outside = OutsideRefuse
 	}
+	if c.Type == Date && !c.Ranged() {
+		c.Range = map[Part][2]float64{Month: {1, 12}, Weekday: {0, 6}}[c.As]
+	}
 	switch {
 	case c.Type == Category && c.Unknown == "" && c.Agree:
 		c.Unknown = UnknownOther
@@ -130,8 +133,6 @@ func (c *Column) checkMissing() error {
 		return fmt.Errorf("missing: %s requires numbers; write most-frequent, category or one of the categories", c.Missing)
 	case c.Missing == FillCategory && !c.OneHot():
 		return fmt.Errorf("\"missing: category\" adds a column for gaps, but this %s column becomes a single column; write another fill", c.kind())
-	case c.Missing == FillMedian && !c.Ranged():
-		return errors.New("missing: median needs a range, because parties with the same columns find the median from counts in parts of the range; add range: [least, greatest]")
 	case c.Indicator && !c.filled():
 		return errors.New("the key indicator marks filled gaps, but this column's gaps are not filled; add the key missing with a fill, or remove indicator")
 	case c.Missing == FillValue && c.Agree:

@@ -139,10 +139,10 @@ func (f Formats) read(word string) (moment, error) {
 	return found, nil
 }
 
-// IsDate reports whether a text is a date by a strptime format.
-func IsDate(word, format string) bool {
-	_, ok := readDate(word, format)
-	return ok
+// YearOf returns the year of a date by a strptime format. ok is false if the text is no such date.
+func YearOf(word, format string) (year int, ok bool) {
+	t, ok := readDate(word, format)
+	return t.year, ok
 }
 
 func readDate(word, format string) (moment, bool) {

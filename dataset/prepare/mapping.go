@@ -37,6 +37,7 @@ type CSV struct {
 	Thousands string   `yaml:"thousands,omitempty" json:",omitempty"` // separator of thousands
 	Comment   string   `yaml:"comment,omitempty" json:",omitempty"`   // first character of the lines to skip
 	Headers   []string `yaml:"headers,omitempty" json:",omitempty"`   // names that replace the names of the header line
+	Quote     string   `yaml:"quote,omitempty" json:",omitempty"`     // sign around fields
 }
 
 // Theirs says how the federation names, measures and codes one of the party's columns.
@@ -59,7 +60,7 @@ func (m *Mapping) Empty() bool {
 
 // Empty reports whether no field is set.
 func (c CSV) Empty() bool {
-	return c.Delimiter+c.Decimal+c.Encoding+c.Thousands+c.Comment == "" && c.Missing == nil && c.Names == nil && c.Headers == nil
+	return c.Delimiter+c.Decimal+c.Encoding+c.Thousands+c.Comment+c.Quote == "" && c.Missing == nil && c.Names == nil && c.Headers == nil
 }
 
 // Form returns the format of a CSV text.
@@ -70,6 +71,9 @@ func (m *Mapping) Form() dataset.CSVForm {
 	}
 	if m.CSV.Comment != "" {
 		form.Comment, _ = utf8.DecodeRuneInString(m.CSV.Comment)
+	}
+	if m.CSV.Quote != "" {
+		form.Quote, _ = utf8.DecodeRuneInString(m.CSV.Quote)
 	}
 	return form
 }
@@ -112,6 +116,8 @@ func (c CSV) checkText() error {
 	switch {
 	case c.Comment != "" && (utf8.RuneCountInString(c.Comment) != 1 || c.Comment == c.Delimiter || strings.Contains("\"\r\n\ufffd", c.Comment)):
 		return fmt.Errorf(`csv: {comment: %q} cannot begin a comment; write one character such as "#"`, c.Comment)
+	case !slices.Contains([]string{"", `"`, "'"}, c.Quote):
+		return fmt.Errorf(`csv: {quote: %q} cannot stand around fields; write "'" or "\""`, c.Quote)
 	case c.Names != nil && c.Headers != nil:
 		return errors.New("csv: the keys names and headers exclude each other; write names for a text without a header line, or headers to replace that line")
 	}
@@ -306,6 +312,9 @@ func adviceOnMissing(name string, columns, names []string) string {
 		if strings.EqualFold(strings.TrimSpace(n), strings.TrimSpace(name)) {
 			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)
 		}
+	}
+	if dataset.InSingleQuotes(name, columns) {
+		return `the names are in single quotes: write csv: {quote: "'"} in the catalogue`
 	}
 	if len(columns) > 0 && strings.HasPrefix(columns[0], "#") {
 		return `if lines that begin with # are comments, write csv: {comment: "#"} in the catalogue`

@@ -118,7 +118,7 @@ func (p *Plan) plan(j int) error {
 			p.entries = append(p.entries, entry{w, j, part})
 		}
 	}
-	if (scaled || c.Missing == FillMean) && !c.Ranged() && !c.Ordered {
+	if (scaled || c.Missing == FillMean || c.Missing == FillMedian) && !c.Ranged() && !c.Ordered {
 		return errors.New("has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]")
 	}
 	before := len(p.entries)

@@ -387,7 +387,7 @@ func (r *reader) addLabel(row dataset.Record) error {
 		r.labels = append(r.labels, "")
 		return nil
 	case r.missing[word]:
-		return r.label.fault(word, errors.New("is empty, but every row needs a label; fill the cell or drop the row"))
+		return r.label.fault(word, dataset.NoLabel(r.label.own))
 	}
 	label, known := r.forms[word]
 	if !known {

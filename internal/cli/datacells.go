@@ -79,12 +79,12 @@ type infoColumn struct {
 var errMapped = errors.New("the table has no cells of text; leave out " + formatFlags)
 
 // formatFlags lists the flags that describe the format of a text.
-const formatFlags = "--csv-delimiter, --decimal, --thousands, --missing, --comment, --headers and --encoding"
+const formatFlags = "--csv-delimiter, --decimal, --thousands, --missing, --comment, --names, --headers, --quote and --encoding"
 
 // withoutCells returns an error if --schema is given for a table whose cells are not text.
 func (o *infoOptions) withoutCells(ref string, err error) error {
 	if err == nil && o.schema {
-		return usage("%s has no columns of text with names; use --schema for CSV texts with a header and for parquet files only", ref)
+		return usage("%s has no columns of text with names; use --schema for CSV texts with a header and for parquet files only, or name the columns: --names, or --headers in place of a first line", ref)
 	}
 	return err
 }

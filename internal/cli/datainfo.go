@@ -123,6 +123,8 @@ func csvFlags(cmd *cobra.Command, form *prepare.CSV) {
 	f.StringVar(&form.Thousands, "thousands", "", "sign between thousands: , or . or a blank or '")
 	f.StringVar(&form.Comment, "comment", "", "character that begins lines to skip, such as #")
 	f.StringSliceVar(&form.Headers, "headers", nil, "names of all columns, separated by commas, in place of the header line's")
+	f.StringSliceVar(&form.Names, "names", nil, "names of all columns, separated by commas, of a text without a header line")
+	f.StringVar(&form.Quote, "quote", "", "sign around fields: \" or '; default \"")
 	f.StringVar(&form.Encoding, "encoding", "", "encoding of the text: "+strings.Join(dataset.Encodings(), ", "))
 }
 

@@ -142,7 +142,7 @@ file.
 If the job had a schema, the command reads and prepares the new table by it, with the
 fills and categories of the training. --as names the table of this home's catalogue
 whose columns, words and units DATA has. Without a catalogue, --csv-delimiter,
---decimal, --thousands, --missing, --comment, --headers and --encoding describe the
+--decimal, --thousands, --missing, --comment, --names, --headers, --quote and --encoding describe the
 text. A table that lacks a column of
 the training is refused, unless the schema fills gaps of that column and you give
 --allow-missing-columns: then every row has the fill.`,

@@ -191,15 +191,16 @@ func (j *Job) Active() []string {
 func (d *Data) Asks() bool { return d.Test == Test{} && d.Folds == 0 }
 
 // Section declares the keys of the section data.
-func (d *Data) Section() *section.Section { return d.section(nil) }
+func (d *Data) Section() *section.Section { return d.section(nil, new(error)) }
 
 // section declares the keys of the section data. With a nil Reader, it cannot find a dictionary by
-// its name.
-func (d *Data) section(r *Reader) *section.Section {
+// its name. The reader of the section sets alone to the reason why only a process that holds all
+// rows can use the data.
+func (d *Data) section(r *Reader, alone *error) *section.Section {
 	return &section.Section{Name: "data", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
 			Doc: "One table for all parties: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
-		{Key: "sources", Value: sources{&d.Sources}, Else: "none", Doc: "One table for each party. Numbers are added up in this order."},
+		{Key: "sources", Value: sources{&d.Sources, alone}, Else: "none", Doc: "One table for each party. Numbers are added up in this order. Protocol pooled also takes a single table."},
 		{Key: "label", Value: labelOf{d}, Else: "the column that each party's catalogue names; none for a learner without labels",
 			Doc: "The column of the labels, or none, or a map of column and classes. The map lists all classes in order; the second of two classes is the positive one."},
 		{Key: "classes", Value: ownClasses{mergedClasses{&d.Classes}, d}, Else: "every class stays",
@@ -224,7 +225,15 @@ func (d *Data) section(r *Reader) *section.Section {
 		{Key: "fit", Value: d.Fit.Section(), Else: "none; the coordinator names the fit of the dictionary, and has one made if there is none",
 			Doc: "The fit that prepares the rows. A job file need not name it."},
 		{Key: "like", Value: section.Number{Dst: &d.Like}, Else: "every rating counts as liking", Doc: "The lowest rating that counts as liking an item."},
-	}, Finish: d.finish}
+	}, Finish: func(in *section.Place) error {
+		if err := d.finish(in); err != nil {
+			return err
+		}
+		if *alone == nil {
+			*alone = d.planSums(in)
+		}
+		return nil
+	}}
 }
 
 func (d *Data) finish(in *section.Place) error {
@@ -442,7 +451,10 @@ func (d *Data) LeavesRows() error {
 
 // sources reads and writes the map from party to source. It keeps the order of the file, because
 // sums run in that order.
-type sources struct{ dst *[]Source }
+type sources struct {
+	dst   *[]Source
+	alone *error // refusal of a single table, for protocols between parties
+}
 
 func (v sources) Decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
@@ -459,7 +471,9 @@ func (v sources) Decode(key string, n *yaml.Node) error {
 		}
 		*v.dst = append(*v.dst, s)
 	}
-	return parties.enough(n)
+	var err error
+	*v.alone, err = parties.enoughTables(n)
+	return err
 }
 
 func (v sources) Encode() *yaml.Node {

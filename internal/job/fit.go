@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -122,7 +123,7 @@ func (j *Job) finishFit(in *section.Place) error {
 		return in.Refuse("parties", "the dictionary's leader is %s, which must be the first party; list %s first", section.Quote(leader), leader)
 	}
 	j.fillFitFields()
-	if err := d.finishSchema(in); err != nil {
+	if err := cmp.Or(d.finishSchema(in), d.planSums(in)); err != nil {
 		return err
 	}
 	if d.Schema == nil {

@@ -39,6 +39,16 @@ func (p *partyNames) enough(n *yaml.Node) error {
 	return nil
 }
 
+// enoughTables refuses an empty map of tables. It returns a refusal of a single table, which the
+// protocols between parties need.
+func (p *partyNames) enoughTables(n *yaml.Node) (single, err error) {
+	err = p.enough(n)
+	if len(*p) == 1 {
+		return err, nil
+	}
+	return nil, err
+}
+
 // partyList reads and writes a list of two or more party names.
 type partyList struct{ dst *[]string }
 

@@ -35,16 +35,28 @@ func (d *Data) finishSchema(in *section.Place) error {
 			return in.Refuse("schema", "schema must not describe %s, which is the label or the id; remove the column from schema", section.Quote(name))
 		}
 	}
-	return d.checkSums(in)
-}
-
-// checkSums refuses a schema whose sums the parties cannot compute, before any table is read.
-func (d *Data) checkSums(in *section.Place) error {
 	if err := d.Schema.Check(); err != nil {
 		return in.Refuse("schema", "%v", err)
 	}
 	if d.Partition.By == Columns {
 		return d.checkOwners(in)
+	}
+	return d.checkScaling(in)
+}
+
+// checkScaling refuses a schema in which a column lacks the range that the scaling needs.
+func (d *Data) checkScaling(in *section.Place) error {
+	if err := d.Schema.CheckScaling(d.Fitted()); err != nil {
+		return in.Refuse("schema", "%v", err)
+	}
+	return nil
+}
+
+// planSums refuses a schema whose sums the parties cannot compute, before any table is read. A
+// process that holds all rows needs no sums, and neither does the owner of a whole column.
+func (d *Data) planSums(in *section.Place) error {
+	if d.Schema == nil || d.Partition.By == Columns {
+		return nil
 	}
 	if _, err := prepare.NewPlan(d.Schema, d.Fitted()); err != nil {
 		return in.Refuse("schema", "%v", err)
@@ -70,10 +82,7 @@ func (d *Data) checkOwners(in *section.Place) error {
 	if d.Partition.Columns != nil {
 		return in.Refuse("partition", "partition must not list columns, because the schema names them; remove columns from the partition")
 	}
-	if err := d.Schema.CheckScaling(d.Fitted()); err != nil {
-		return in.Refuse("schema", "%v", err)
-	}
-	return nil
+	return d.checkScaling(in)
 }
 
 // SchemaOf returns the schema of one party's own table, with the table's column names.
@@ -277,7 +286,7 @@ func (c columnOf) Section() *section.Section {
 		{Key: "type", Value: section.Choice[prepare.Type]{Noun: "type", Dst: &c.Type, Known: prepare.Types()}, Default: "number",
 			Doc: "The type of the cells."},
 		{Key: "unit", Value: section.Text{Dst: &c.Unit}, Else: "none", Doc: "The unit of the numbers. If a party's table has another unit, its catalogue gives the factor."},
-		{Key: "range", Value: section.Interval{Dst: &c.Range}, Else: "none", Doc: "The least and the greatest possible number, from general knowledge and not from the data."},
+		{Key: "range", Value: section.Interval{Dst: &c.Range}, Else: "none; [1, 12] beside as: month, [0, 6] beside as: weekday", Doc: "The least and the greatest possible number, from general knowledge and not from the data."},
 		{Key: "outside", Value: section.Choice[prepare.Outside]{Noun: "choice", Dst: &c.Outside, Known: []prepare.Outside{prepare.OutsideRefuse, prepare.OutsideMissing, prepare.OutsideClip}},
 			Default: "refuse", Doc: "The treatment of a number outside the range: refuse it, count it as a gap (missing), or move it to the end of the range (clip)."},
 		{Key: "missing", Value: fillOf(c), Default: "error",

@@ -44,3 +44,38 @@ func TestUnshared(t *testing.T) {
 		}
 	}
 }
+
+// A process with all rows adds up nothing between parties: it needs neither two tables nor a range.
+// Parties by rows need both, and the owner of a whole column needs no range.
+func TestUnsharedNeedsNoSums(t *testing.T) {
+	const dictionary = `dictionary: {columns: {age: {missing: median}, seen: {type: date, format: "%Y-%m-%d", as: year}}, labels: {state: {}}}, scale: standard`
+	byColumns := strings.NewReplacer("age:", "a.age:", "seen:", "b.seen:").Replace(dictionary)
+	for _, c := range []struct{ data, protocol, want string }{
+		{"sources: {all: p.csv}", "{name: pooled}", ""},
+		{"sources: {all: p.csv}, " + dictionary, "{name: pooled}", ""},
+		{"source: p, partition: {by: columns, parties: [a, b]}, " + byColumns, "{name: gram}", ""},
+		{"sources: {all: p.csv}, test: {every: 4}", "{name: okra}", "a job needs at least two parties, but this list has 1; add parties"},
+		{"source: p, partition: {parties: [a, b]}, " + dictionary, "{name: okra}", `column "age" has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]`},
+	} {
+		file := strings.NewReplacer("source: patients", c.data, "{name: pooled}", c.protocol).Replace(onTable)
+		_, err := reader().Parse("job.yaml", []byte(file))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != "job.yaml:5: "+c.want) {
+			t.Errorf("%s: %v\nwant %s", c.data, err, c.want)
+		}
+	}
+}
+
+// Months and weekdays have a range without the key range.
+func TestRangesOfMonthsAndWeekdays(t *testing.T) {
+	d, err := ParseDictionary("d.yaml", []byte(`apiVersion: mercer/v1
+kind: Dictionary
+metadata: {name: d}
+spec: {columns: {m: {type: date, format: "%Y-%m-%d", as: month, missing: median}, w: {type: date, format: "%Y-%m-%d", as: weekday}}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := [][2]float64{d.Columns[0].Range, d.Columns[1].Range}; got[0] != [2]float64{1, 12} || got[1] != [2]float64{0, 6} {
+		t.Errorf("ranges %v", got)
+	}
+}

@@ -15,7 +15,7 @@ import (
 // formats lists the recognised date formats. Of two similar formats the more common one comes
 // first.
 var formats = []string{
-	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y", "%d%b%Y", "%d-%b-%Y", "%d %B %Y",
+	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y", "%d%b%Y", "%d-%b-%Y", "%d %B %Y", "%b %d %Y", "%Y-%m-%d %H:%M:%S.%f",
 }
 
 // booleans lists pairs of words for no and yes.
@@ -48,36 +48,34 @@ type columnCells struct {
 	missing, seen   int
 	likely          int // number of words that look like gaps
 	gaps            tally
+	gapWords        map[string]int // the words that look like gaps
+	filled          int            // number of words that the suggestion counts as gaps
 	words           map[string]int
 	longest         int
 	numbers         tally
 	dates           []tally
-	anyDate         int // number of words that one of the formats reads
+	years           []span // years that each date format reads
+	anyDate         int    // number of words that one of the formats reads
 	written         writing
 	least, greatest float64
 	sum             float64
 }
 
 func newCells(name string, form dataset.NumberForm) *columnCells {
-	return &columnCells{name: name, words: make(map[string]int), dates: make([]tally, len(formats)), written: newWriting(form), least: math.Inf(1), greatest: math.Inf(-1)}
+	return &columnCells{name: name, words: make(map[string]int), gapWords: make(map[string]int), dates: make([]tally, len(formats)), years: make([]span, len(formats)), written: newWriting(form), least: math.Inf(1), greatest: math.Inf(-1)}
 }
 
 // gapWords are words that mark a missing value in many tables.
-var gapWords = []string{"nan", "na", "n/a", "#n/a", "#null!", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a."}
+var gapWords = []string{"nan", "na", "n/a", "#n/a", "#null!", "null", "none", "nil", "-", "--", "?", ".", "missing", "unknown", "k.a.", "inf", "-inf", "+inf", "infinity", "-infinity"}
 
 func (c *columnCells) add(line int, word string) {
 	if slices.Contains(gapWords, strings.ToLower(word)) {
 		c.gaps.add(line, word, false)
 		c.likely++
+		count(c.gapWords, word, 1)
 		return
 	}
-	c.seen++
-	c.longest = max(c.longest, len(word))
-	if n, known := c.words[word]; known {
-		c.words[word] = n + 1
-	} else if len(c.words) < MaxDistinct {
-		c.words[string([]byte(word))] = 1 // copy the word: a field would keep its whole line in memory
-	}
+	c.addWord(word, 1)
 	v, err := c.written.form.Parse(word)
 	if c.numbers.add(line, word, err == nil); err == nil {
 		c.least, c.greatest, c.sum = min(c.least, v), max(c.greatest, v), c.sum+v
@@ -85,8 +83,11 @@ func (c *columnCells) add(line int, word string) {
 	c.written.add(word, err == nil)
 	some := false
 	for k, format := range formats {
-		fits := prepare.IsDate(word, format)
+		year, fits := prepare.YearOf(word, format)
 		c.dates[k].add(line, word, fits)
+		if fits {
+			c.years[k].add(year)
+		}
 		some = some || fits
 	}
 	if some {
@@ -94,11 +95,75 @@ func (c *columnCells) add(line int, word string) {
 	}
 }
 
+// addWord counts n cells with a word that is no gap.
+func (c *columnCells) addWord(word string, n int) {
+	c.seen += n
+	c.longest = max(c.longest, len(word))
+	count(c.words, word, n)
+}
+
+// count adds n to the count of a word, unless there are too many words already.
+func count(words map[string]int, word string, n int) {
+	if had, known := words[word]; known {
+		words[word] = had + n
+	} else if len(words) < MaxDistinct {
+		words[string([]byte(word))] = n // copy the word: a field would keep its whole line in memory
+	}
+}
+
+// span holds the least and the greatest of several years.
+type span struct {
+	least, greatest int
+	some            bool
+}
+
+func (s *span) add(year int) {
+	if !s.some {
+		*s = span{year, year, true}
+	}
+	s.least, s.greatest = min(s.least, year), max(s.greatest, year)
+}
+
+// sureGaps are the words that pandas reads as a missing value in every column. Other words that look
+// like gaps do so beside numbers and dates only.
+var sureGaps = []string{"NA", "N/A", "#N/A", "n/a", "NaN", "nan", "NULL", "null", "None"}
+
+// suggestedGaps lists the words of the column that a suggestion reads as gaps.
+func (c *columnCells) suggestedGaps() (list []string) {
+	t := c.describe().Type
+	for word := range c.gapWords {
+		if t == prepare.Number || t == prepare.Date || t == Empty || slices.Contains(sureGaps, word) {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// settle counts the words that look like gaps: as gaps if they are in the list, and as words
+// otherwise.
+func (c *columnCells) settle(gaps []string) {
+	for word, n := range c.gapWords {
+		if slices.Contains(gaps, word) {
+			c.filled += n
+		} else {
+			c.addWord(word, n)
+		}
+	}
+}
+
+// isCode reports whether a column whose cells are mostly numbers has a few words that are no
+// numbers, each many times. Such a column holds codes, such as "4", "6" and "rotary".
+func (c *columnCells) isCode() bool {
+	w := &c.written
+	return c.numbers.fits < c.seen && len(c.words) <= fewWords && c.seen >= often*len(c.words) && w.limits == 0 && len(w.units) == 0 && c.otherNumbers().text == ""
+}
+
 // Limits that decide about the type of a column.
 const (
 	most        = 0.7
 	enoughCells = 10
 	fewWords    = 20
+	often       = 5  // cells for each word of a column of codes
 	shortWord   = 40 // largest length of a short word, in bytes
 )
 
@@ -123,6 +188,18 @@ func (c *columnCells) date() int {
 	return best
 }
 
+// yearsOf returns the years of a column's dates: by the given formats, or by one format without them.
+func (c *columnCells) yearsOf(given []string, one int) span {
+	all := c.years[one]
+	for k, format := range formats {
+		if s := c.years[k]; s.some && slices.Contains(given, format) {
+			all.add(s.least)
+			all.add(s.greatest)
+		}
+	}
+	return all
+}
+
 // noYesWords returns the column's two words for no and yes, in this order. It returns nil if the
 // column has other words.
 func (c *columnCells) noYesWords() []string {
@@ -144,20 +221,21 @@ func (c *columnCells) noYesWords() []string {
 
 // describe determines the column's type and its other properties.
 func (c *columnCells) describe() Column {
-	d := Column{Name: c.name, Missing: c.missing, Distinct: len(c.words)}
+	d := Column{Name: c.name, Missing: c.missing, Distinct: len(c.words), gaps: c.missing + c.filled}
 	date, pair := c.date(), c.noYesWords()
 	switch {
 	case c.fault != nil:
 		d.Type = Unreadable
 	case c.seen == 0:
 		d.Type = Empty
-	case c.fitsMostCells(c.numbers.fits):
+	case c.fitsMostCells(c.numbers.fits) && !c.isCode():
 		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least, c.greatest, c.sum/float64(c.numbers.fits)
 	case c.otherNumbers().text != "":
 		d.Type, d.unread, d.unit = prepare.Number, true, c.otherNumbers().unit
 	case date >= 0:
 		d.Type, d.Format = prepare.Date, formats[date]
 		d.formats, _ = c.otherDates()
+		d.years = c.yearsOf(d.formats, date)
 	case pair != nil:
 		d.Type, d.Words = prepare.Boolean, pair
 	case 2*len(c.words) > c.seen && c.seen > 2 || len(c.words) > prepare.MaxAgreed || c.longest > shortWord:

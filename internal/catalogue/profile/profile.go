@@ -34,6 +34,8 @@ type Column struct {
 	unread  bool     // whether the numbers are written in another form, so that they were not read
 	unit    string   // unit that stands beside the numbers; "" for none
 	formats []string // formats of dates that only together read most cells
+	gaps    int      // cells that the suggestion reads as gaps
+	years   span     // years of the dates
 }
 
 // Problem describes a cell, a row or a column that a job would refuse.
@@ -63,6 +65,8 @@ type Table struct {
 	Classes map[string]int
 	// Numbers is the form that reads the numbers of all columns.
 	Numbers dataset.NumberForm
+
+	gapWords []string // words that the suggestion reads as gaps
 }
 
 // Limits of a profile.
@@ -149,7 +153,7 @@ func (t *tableReader) add(row dataset.Record) {
 		case c.name == t.ID:
 			t.addID(row.Line, word, gap)
 		case c.name == t.Label && gap:
-			t.fatal(row.Line, c.name, "is empty, but every row needs a label; fill the cell or drop the row")
+			t.fatal(row.Line, c.name, dataset.NoLabel(c.name).Error())
 		}
 		if gap {
 			c.missing++
@@ -175,9 +179,24 @@ func (t *tableReader) addID(line int, id string, gap bool) {
 	}
 }
 
+// settleGaps decides which words are gaps, counts them in all columns, and returns them.
+func (t *tableReader) settleGaps() (gaps []string) {
+	for _, c := range t.cells {
+		if c.name != t.ID {
+			gaps = append(gaps, c.suggestedGaps()...)
+		}
+	}
+	slices.Sort(gaps)
+	gaps = slices.Compact(gaps)
+	for _, c := range t.cells {
+		c.settle(gaps)
+	}
+	return gaps
+}
+
 // table returns the profile of the collected cells.
 func (t *tableReader) table() *Table {
-	out := &Table{Rows: t.rows, Problems: t.rowProblems, Numbers: t.suggestedForm()}
+	out := &Table{Rows: t.rows, Problems: t.rowProblems, gapWords: t.settleGaps(), Numbers: t.suggestedForm()}
 	for j, c := range t.cells {
 		d := c.describe()
 		if c.name == t.Label {

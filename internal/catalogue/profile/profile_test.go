@@ -51,7 +51,11 @@ func TestProblemsAreBounded(t *testing.T) {
 	if len(table.Problems) != MaxProblems || table.More == 0 || table.Problems[3].Line != 5 {
 		t.Errorf("%d problems and %d more", len(table.Problems), table.More)
 	}
-	table = profiled(t, "a,b\n"+strings.Repeat("1,2\n2,2\n3,2\nx,2\n", 100), Asked{})
+	var rows strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&rows, "%d,2\n", i)
+	}
+	table = profiled(t, "a,b\n"+rows.String()+strings.Repeat("x,2\n", 100), Asked{})
 	if n := len(table.Problems); n != perColumn+1 || table.Problems[n-1].String() != `column "a" has 90 more cells of another type` {
 		t.Errorf("%d problems: %v", n, table.Problems)
 	}
@@ -263,5 +267,26 @@ func TestLabelsInOtherForms(t *testing.T) {
 	table := profiled(t, "a;y\n"+strings.Repeat("1;0,5\n2;1,25\n", 20), Asked{Label: "y"})
 	if len(table.Problems) != 1 || table.Problems[0].String() != `column "y": 40 of 40 cells are numbers with a decimal comma: --decimal ,` {
 		t.Error(table.Problems)
+	}
+}
+
+// A suggestion reads words that look like gaps as pandas does, and gives dates a range.
+func TestSuggestionReadsGapsAndDates(t *testing.T) {
+	in := "n,sex,shop,bags,seen,until,cyl,y\n" + strings.Repeat("1,F,unknown,None,2007-11-11,2009-01-01 10:00:00,4,a\nNA,M,A,Driver,NA,2009-01-02 10:00:00,6,b\n.,F,A,Driver,2010-01-02,2009-01-02 10:00:00.5,4,a\nInf,F,A,Driver,2010-01-02,2009-01-02 10:00:00,rotary,a\n", 10)
+	s := Suggestion{Table: profiled(t, in, Asked{Label: "y"}), Path: "t.csv", Label: "y", Values: true}
+	dictionary := s.Dictionary()
+	for _, want := range []string{
+		`"n": {type: number, range: [0, 1], missing: median}`, "sex: {type: category, categories: [F, M]}", "shop: {type: category, categories: [A, unknown]}",
+		"bags: {type: category, categories: [Driver], missing: category}", `seen: {type: date, format: "%Y-%m-%d", as: year, range: [2000, 2020], missing: median}`,
+		`until: {type: date, format: "%Y-%m-%d %H:%M:%S", as: year, range: [2000, 2010]}`, `cyl: {type: category, categories: ["4", "6", rotary]}`,
+	} {
+		if !strings.Contains(dictionary, "    "+want) {
+			t.Errorf("no %s in\n%s", want, dictionary)
+		}
+	}
+	for _, want := range []string{`csv: {missing: [".", Inf, NA, None]} # missing: remove words that are values`, `until: {format: ["%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f"]}`} {
+		if !strings.Contains(s.Entry(), want) {
+			t.Errorf("no %s in\n%s", want, s.Entry())
+		}
 	}
 }

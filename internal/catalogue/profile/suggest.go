@@ -94,6 +94,10 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 		}
 	case prepare.Date:
 		keys = append(keys, "format: "+strconv.Quote(c.Format), "as: year")
+		if s.Values {
+			low, high := c.years.decades()
+			keys, fill = append(keys, fmt.Sprintf("range: [%d, %d]", low, high)), "median"
+		}
 	case prepare.Boolean:
 		keys = append(keys, "true: "+words(c.Words[1:]), "false: "+words(c.Words[:1]))
 	case prepare.Category:
@@ -106,22 +110,22 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 		}
 		keys = append(keys, "categories: "+list)
 	}
-	if c.Missing > 0 && fill != "" {
+	if c.gaps > 0 && fill != "" {
 		keys = append(keys, "missing: "+fill)
 	}
-	return strings.Join(keys, ", "), c.Missing == 0 || fill != ""
+	return strings.Join(keys, ", "), c.gaps == 0 || fill != ""
 }
 
 // advice returns a YAML comment for the person who corrects the entry of a column.
 func (s Suggestion) advice(c Column) string {
 	switch {
-	case c.unread && c.Missing > 0:
+	case c.unread && c.gaps > 0:
 		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
 	case c.unread:
 		return " # add range: [least, greatest possible]"
-	case c.Type == prepare.Number && s.Values:
+	case (c.Type == prepare.Number || c.Type == prepare.Date) && s.Values:
 		return " # write the possible range: this one is from the data"
-	case c.Type == prepare.Number && c.Missing > 0:
+	case c.Type == prepare.Number && c.gaps > 0:
 		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
 	case c.Type == prepare.Number:
 		return " # add range: [least, greatest possible]"
@@ -140,19 +144,22 @@ func (s Suggestion) Entry() string {
 	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  %s\n", scalar(name), s.sourceLine())
 	var form []string
 	decimal, thousands := s.numberKeys()
-	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", decimal}, {"thousands", thousands}, {"comment", s.Own.CSV.Comment}, {"encoding", s.Own.CSV.Encoding}} {
+	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", decimal}, {"thousands", thousands}, {"comment", s.Own.CSV.Comment}, {"quote", s.Own.CSV.Quote}, {"encoding", s.Own.CSV.Encoding}} {
 		if key[1] != "" {
 			form = append(form, key[0]+": "+scalar(key[1]))
 		}
 	}
-	if s.Own.CSV.Missing != nil {
-		form = append(form, "missing: "+words(s.Own.CSV.Missing))
+	if missing := s.missing(); missing != nil {
+		form = append(form, "missing: "+words(missing))
 	}
 	if s.Own.CSV.Headers != nil {
 		form = append(form, "headers: "+words(s.Own.CSV.Headers))
 	}
+	if s.Own.CSV.Names != nil {
+		form = append(form, "names: "+words(s.Own.CSV.Names))
+	}
 	if form != nil {
-		fmt.Fprintf(&b, "  csv: {%s}\n", strings.Join(form, ", "))
+		fmt.Fprintf(&b, "  csv: {%s}%s\n", strings.Join(form, ", "), s.gapAdvice())
 	}
 	for _, key := range [][2]string{{"id", s.ID}, {"label", s.Label}} {
 		if key[1] != "" {
@@ -170,6 +177,25 @@ func (s Suggestion) Entry() string {
 		fmt.Fprintf(&b, "  drop: %s # free text, empty, unreadable or without a name: never parsed\n", words(drop))
 	}
 	return b.String()
+}
+
+// missing lists the words that mean a gap: the given ones, and those that look like gaps.
+func (s Suggestion) missing() []string {
+	list := slices.Clone(s.Own.CSV.Missing)
+	for _, word := range s.gapWords {
+		if !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// gapAdvice returns a YAML comment if words look like gaps.
+func (s Suggestion) gapAdvice() string {
+	if len(s.gapWords) == 0 {
+		return ""
+	}
+	return " # missing: remove words that are values"
 }
 
 // numberKeys returns the signs of the form that reads the numbers, "" for those that no key needs.
@@ -223,6 +249,11 @@ func roundedRange(least, greatest float64) (low, high float64) {
 		high = low + 1
 	}
 	return low, high
+}
+
+// decades returns a range of whole decades that contains all years.
+func (s span) decades() (low, high int) {
+	return s.least - s.least%10, s.greatest + 10 - s.greatest%10
 }
 
 // oneDigit rounds v up to a number with one significant digit. For v <= 0 it returns 0.

@@ -157,7 +157,7 @@ func (c *columnCells) suspects() bool {
 // no format does so alone. Without the problem it returns nil.
 func (c *columnCells) otherDates() (two []string, text string) {
 	best := c.date()
-	if best < 0 || c.fitsMostCells(c.dates[best].fits) {
+	if best < 0 || c.fitsMostCells(c.dates[best].fits) && c.anyDate < c.seen || c.dates[best].fits == c.seen {
 		return nil, ""
 	}
 	order := make([]int, len(formats))

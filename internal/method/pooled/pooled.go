@@ -35,7 +35,7 @@ var _ job.Settings = (*Keys)(nil)
 
 // Section declares a section without keys.
 func (*Keys) Section() *section.Section {
-	return &section.Section{Doc: "One process computes on all rows without any protection, in simulate. One source is enough, without a partition."}
+	return &section.Section{Doc: "One process computes on all rows without any protection, in simulate. One source is enough, without a partition, and numbers need no range."}
 }
 
 // Demands implements [job.Settings].
@@ -43,7 +43,7 @@ func (k *Keys) Demands() job.Demands { return job.Demands{Check: k.check} }
 
 // check requires a learner on a kernel matrix and, for a comparison, parties and held-out rows.
 func (*Keys) check(j *job.Job, in *section.Place) error {
-	shared := j.Parties() != nil
+	shared := len(j.Parties()) > 1
 	if !in.Given("compare") && (!shared || j.Data.Test.None) {
 		j.Compare = []job.Comparison{}
 	}
