@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/learn/svm"
@@ -137,7 +138,7 @@ func (r Output) Check(outputs int) error {
 	case shape == "":
 		return fmt.Errorf("model: there is no kind of model called %q", string(r.Kind))
 	case r.Kind.Classifies() != (classes > 0):
-		return fmt.Errorf("model: there are %d classes, which does not fit a %s model", classes, r.Kind)
+		return fmt.Errorf("model: there are %d classes, which does not fit %s model", classes, humanize.A(string(r.Kind)))
 	case shape == Each:
 		fits = classes > 1 && outputs == classes
 	case shape == Pairs:
@@ -152,7 +153,7 @@ func (r Output) Check(outputs int) error {
 		fits = outputs == 1
 	}
 	if !fits {
-		return fmt.Errorf("model: %d numbers for a row cannot come from a %s model of %d classes", outputs, r.Kind, classes)
+		return fmt.Errorf("model: %d numbers for a row cannot come from %s model of %d classes", outputs, humanize.A(string(r.Kind)), classes)
 	}
 	return nil
 }

@@ -1,7 +1,10 @@
 // Package humanize formats counts, sizes and answers for people.
 package humanize
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Count returns a count with its noun, such as "1 row" or "2 rows".
 func Count(n int, noun string) string {
@@ -27,3 +30,12 @@ func Bytes[N int | int64 | uint64](n N) string {
 
 // YesNo returns "yes" or "no".
 func YesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
+
+// A returns a name with its article, such as "an svc" or "a ridge". The letters of svc and svr are
+// spoken one by one.
+func A(name string) string {
+	if strings.HasPrefix(name, "sv") {
+		return "an " + name
+	}
+	return "a " + name
+}
