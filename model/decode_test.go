@@ -200,6 +200,11 @@ func TestDamage(t *testing.T) {
 		want string
 	}{
 		{nil, `the file is not a model of Mercer; it begins with ""`},
+		{[]byte("\x0e\x00mercer/v1/gram and the rest"), "the file is the coordinator's part of a model of protocol gram, which predicts nothing alone; use mercer predict --job ID at a party"},
+		{[]byte("\x0f\x00mercer/v1/fdskl"), "the file is the coordinator's part of a model of protocol fdskl, which predicts nothing alone; use mercer predict --job ID at a party"},
+		{[]byte("\x15\x00mercer/v1/secureboost and the rest"), "the file is the coordinator's part of a model of protocol secureboost, which predicts nothing alone; this protocol is for comparisons and does not predict new rows"},
+		{[]byte("\x0f\x00mercer/v1/gram and the rest"), `the file is not a model of Mercer; it begins with "\x0f\x00mercer"`},
+		{[]byte("\x0e\x00mercer/v1/gra"), `the file is not a model of Mercer; it begins with "\x0e\x00mercer"`},
 		{whole[:9], `the file ends after 9 bytes; copy it again`},
 		{whole[:12], `the file ends after 12 bytes; copy it again`},
 		{whole[:100], `the file ends after 100 of 196 bytes; copy it again`},

@@ -4,6 +4,7 @@ package humanize
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Count returns a count with its noun, such as "1 row" or "2 rows".
@@ -38,4 +39,16 @@ func A(name string) string {
 		return "an " + name
 	}
 	return "a " + name
+}
+
+// Duration returns a time in whole seconds, minutes or hours, such as "12 s", "3 min" or "2 h 5 min".
+func Duration(d time.Duration) string {
+	switch seconds := int(d.Round(time.Second) / time.Second); {
+	case seconds < 120:
+		return fmt.Sprintf("%d s", seconds)
+	case seconds < 7200:
+		return fmt.Sprintf("%d min", (seconds+30)/60)
+	default:
+		return fmt.Sprintf("%d h %d min", seconds/3600, seconds%3600/60)
+	}
 }
