@@ -147,8 +147,6 @@ func (t text) skipMark(b *bufio.Reader) error {
 		return t.errorf(0, "the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV")
 	case bytes.HasPrefix(head, []byte("\x93NUM")):
 		return t.errorf(0, "the file is a NumPy array, not text; rename it to end with .npy")
-	case bytes.HasPrefix(head, []byte("[")), bytes.HasPrefix(head, []byte("{")):
-		return t.errorf(1, "the file looks like JSON, not a table; export it as CSV")
 	case bytes.HasPrefix(head, []byte("PAR1")):
 		return t.errorf(0, "the file is a parquet file, not text; rename it to end with .parquet")
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):

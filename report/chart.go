@@ -19,8 +19,8 @@ type bar struct {
 	Full    string
 	Text    string // the value as text
 	Class   string
-	Y       int // top of the bar's band
-	Base    int // vertical position of the base line of the texts
+	Y       int // upper edge of the bar's band
+	Base    int // vertical position of the texts
 	Width   float64
 	TextEnd float64 // horizontal position of the value's text
 }
@@ -141,7 +141,7 @@ func (b *Boxes) validate() error {
 type boxChart struct {
 	Title     string
 	Height    int
-	Axis      int // base line of the scale's labels
+	Axis      int // vertical position of the scale's labels
 	Low, High string
 	Boxes     []drawnBox
 	Table     grid

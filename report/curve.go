@@ -145,7 +145,7 @@ func (c *Curve) validate() error {
 const (
 	curveHeight = 276
 	curveLeft   = 62
-	curveRight  = 500 // end of the lines and start of their names
+	curveRight  = 500 // horizontal position where lines end and names begin
 	curveTop    = 12
 	curveBottom = 220
 )
@@ -173,7 +173,7 @@ type drawnLine struct {
 	Class  string
 	Path   string // the points of an SVG polyline
 	Points []point
-	EndY   float64 // base line of the line's name
+	EndY   float64 // vertical position of the line's name
 }
 
 type point struct {

@@ -17,8 +17,8 @@ type Graph struct {
 type Trace struct {
 	Name   string
 	X, Y   []float64
-	Dashed bool // a line for comparison, such as chance
-	Dotted bool // Dotted draws a mark at every point
+	Dashed bool // draws a dashed line, as for a line of comparison
+	Dotted bool // draws a mark at every point
 }
 
 // validate returns an error if the graph cannot be drawn.
@@ -45,7 +45,7 @@ const (
 	graphRight  = 376
 	graphTop    = 10
 	graphBottom = 260
-	graphNames  = 326 // base line of the first name below the axis
+	graphNames  = 326 // vertical position of the first name below the axis
 )
 
 // drawing is a graph in the units of its view box.
@@ -61,7 +61,7 @@ type stroke struct {
 	Name, Class, Path string
 	Dashed            bool
 	Points            []point
-	Base              int // base line of the name
+	Base              int // vertical position of the name
 }
 
 // toDrawing converts the graph to the units of its view box.

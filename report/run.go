@@ -10,10 +10,10 @@ import (
 // out that part.
 type Run struct {
 	Title   string
-	Verdict string   // one sentence that says what the model is good for
+	Verdict string   // one sentence that says how useful the model is
 	Privacy []string // lines that say who can reconstruct rows, and why
 	Failure string   // why the job failed; "" if it did not
-	HeldOut int      // number of held-out rows; with few of them, shares have two decimals
+	HeldOut int      // number of held-out rows; if it is small, the page shows shares with two decimals
 	Summary []Row    // description of the job: data, protocol, kernel, learner
 	Metrics []string // columns of the table of scores; a bar chart shows the first
 	Scores  []Score  // rows of the table of scores, in order
@@ -34,8 +34,8 @@ type Run struct {
 // Row is a name with its value.
 type Row struct{ Label, Value string }
 
-// Score is the result of one kind of training on held-out rows. The page shows a missing metric, or
-// one that is not finite, as not known.
+// Score holds the held-out metrics of one kind of training. The page shows a missing metric, or one
+// that is not finite, as not known.
 type Score struct {
 	Name   string
 	Kind   Kind

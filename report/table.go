@@ -38,12 +38,12 @@ func (m *Matrix) validate() error {
 	return nil
 }
 
-// grid is a table in which each cell also holds the name of its column. On a narrow screen the page
+// grid is a table whose cells also store the name of their column. On a narrow screen the page
 // shows this name beside the cell.
 type grid struct {
 	Header []string
 	Rows   []gridRow
-	Top    bool // the first table of the page; on a narrow screen it keeps its first four columns
+	Top    bool // marks the first table of the page; a narrow screen shows only its first four columns
 }
 
 // Many reports whether the table has too many columns for a narrow screen.
@@ -75,7 +75,7 @@ func gridOf(header []string, rows [][]string, classes []string) grid {
 // shade is a cell of a drawn confusion matrix.
 type shade struct {
 	Count   int
-	Percent float64 // intensity of the colour, from 0 to 60: 60 times the cell's share of its row
+	Percent float64 // intensity of the colour, which is 60 times the cell's share of its row
 	Right   bool
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
-// HTML templates of the two pages, and the parts that both pages use.
+// HTML templates of the two pages, and the fragments that both templates include.
 var (
 	//go:embed page.html
 	pageText string
@@ -103,7 +103,7 @@ func (r *Run) page() page {
 	return p
 }
 
-// comparable reports whether the first metric is known of the joint model and of another training.
+// comparable reports whether the joint training and another kind of training have the first metric.
 func (r *Run) comparable() bool {
 	joint, others := false, 0
 	for _, s := range r.Scores {
@@ -121,8 +121,8 @@ func (r *Run) comparable() bool {
 // fewRows is the number of held-out rows below which shares have two decimals.
 const fewRows = 1000
 
-// format returns a metric's value. With few held-out rows, shares have two decimals and other numbers
-// three digits.
+// format returns a metric as text for the page. With few held-out rows, shares have two decimals
+// and other numbers three digits.
 func (r *Run) format(v float64, known bool) string {
 	switch {
 	case !known || r.HeldOut == 0 || r.HeldOut >= fewRows:
@@ -193,7 +193,7 @@ func (r *Run) scoreTable(unit string) grid {
 	return gridOf(header, rows, classes)
 }
 
-// metricTitles are the names of metrics that are no words.
+// metricTitles gives titles to metrics whose keys are not readable.
 var metricTitles = map[string]string{"auc": "AUC", "f1_macro": "F1 (mean of classes)", "rmse": "RMSE", "mae": "MAE", "r2": "R2", "brier": "Brier score"}
 
 // MetricTitle returns the name of a metric for people.

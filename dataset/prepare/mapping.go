@@ -299,6 +299,9 @@ func (e *UnlikeError) Public() string {
 
 // adviceOnMissing returns advice about a missing column.
 func adviceOnMissing(name string, columns, names []string) string {
+	if i := slices.Index(columns, name); i >= 0 {
+		return fmt.Sprintf("the catalogue renames it to %s; write %s", dataset.Quote(names[i]), dataset.Quote(names[i]))
+	}
 	for i, n := range names {
 		if strings.EqualFold(strings.TrimSpace(n), strings.TrimSpace(name)) {
 			return fmt.Sprintf("the table has %s: rename it in the catalogue by columns: {%s: {as: %s}}", dataset.Quote(columns[i]), columns[i], name)

@@ -99,6 +99,7 @@ func TestReadRefuses(t *testing.T) {
 		{"no column", "b\n1\n", Table{Schema: number}, `t.csv:1: there is no column "a"; correct the job, or rename the table's column in the catalogue`},
 		{"column in another case", "A\n1\n", Table{Schema: number}, `t.csv:1: there is no column "a"; the table has "A": rename it in the catalogue by columns: {A: {as: a}}`},
 		{"no label", "a\n1\n", Table{Schema: number, Label: "y"}, `t.csv:1: there is no column "y" to take the labels from; correct the job, or rename the table's column in the catalogue`},
+		{"label by the file's own name", "a,Ereignis\n1,ill\n", Table{Schema: number, Label: "Ereignis", Mapping: theirs("Ereignis", Theirs{As: "cens"})}, `t.csv:1: there is no column "Ereignis" to take the labels from; the catalogue renames it to "cens"; write "cens"`},
 		{"no id", "a\n1\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:1: there is no column "i" to take the ids from; correct the job, or rename the table's column in the catalogue`},
 		{"empty label", "a,y\n1,x\n2,\n", Table{Schema: number, Label: "y"}, `t.csv:3: column "y" is empty, but every row needs a label; fill the cell or drop the row`},
 		{"label that is no number", "a,y\n1,inf\n", Table{Schema: number, Label: "y"}, `t.csv:2: column "y" holds "inf", which is not a finite number`},

@@ -77,7 +77,8 @@ func (c devicesRun) likes(client int) liking {
 	return pairs
 }
 
-// Read sets dst to the entries from index first on. It implements [secagg.Vector].
+// Read writes the vector's entries, starting at index first, into dst. It implements
+// [secagg.Vector].
 func (l liking) Read(_, first int, dst []int64) {
 	clear(dst)
 	at, _ := slices.BinarySearch(l, first)
@@ -97,7 +98,7 @@ type hall struct {
 	config          dropout.Config
 	present, absent spending // total costs of the clients that stay, and of those that vanish
 	serving         spending
-	masks           timedMasks // cost of expanding masks at the server, a part of serving
+	masks           timedMasks // the server's cost of expanding masks, which serving includes
 	peak            float64    // peak memory in bytes
 }
 
@@ -134,7 +135,7 @@ func (c devicesRun) hall() (*hall, error) {
 	return h, nil
 }
 
-// takesVectors reports whether a step of the server receives a part of a masked vector.
+// takesVectors reports whether an event gives the server a part of a masked vector.
 func takesVectors(e protocol.Event) bool {
 	r, received := e.(protocol.Received)
 	return received && r.Message.Kind == "MaskedInput"
@@ -206,7 +207,7 @@ func (h *hall) check() error {
 	return nil
 }
 
-// stayed returns the number of clients that do not vanish.
+// stayed counts the clients that do not vanish.
 func (c devicesRun) stayed() int {
 	n := 0
 	for i := range c.clients {
@@ -279,7 +280,7 @@ func (h *hall) rows(f forecast, session span) []Row {
 	}
 }
 
-// whole extrapolates measured costs from one part of the segments to all segments.
+// whole estimates the cost for all segments from the cost for the measured segments.
 func (c devicesRun) whole(w spending) span {
 	s := w.segments.times(float64(c.parts))
 	s.add(w.fixed)

@@ -13,9 +13,9 @@ import (
 type encodeSize struct {
 	rows       int
 	few, many  int   // smallest and largest number of features for measuring growth; powers of two
-	others     []int // further numbers of features at which the cost is shown
+	others     []int // additional numbers of features, for which only the cost is shown
 	blocked    int   // number of features for encoder block
-	blockDgemm int   // order of the matrix product with which block is compared
+	blockDgemm int   // order of the matrix product with which encoder block is compared
 	flaked     []int // numbers of features for encoder flake
 }
 
@@ -70,7 +70,8 @@ func (s encodeSize) rowsAt(f int) int {
 	return max(1, s.rows*s.many/(2*f))
 }
 
-// perLevel returns the processor time for each value and each doubling of the width.
+// perLevel returns hadamard's processor time for one value at one level. Each doubling of the width
+// adds a level.
 func (e encoding) perLevel(took span) Row {
 	width := float64(e.Width())
 	return figure(fmt.Sprintf("hadamard, core time of a value and level, %d rows of %d features", e.src.Rows, e.src.Cols),
@@ -121,7 +122,7 @@ func raceHadamard(s encodeSize) (race, error) {
 	}, nil
 }
 
-// readAndWrite negates every value, on all cores.
+// readAndWrite reads every value and writes back its negative, on all cores.
 func readAndWrite(m linalg.Matrix[float64]) {
 	linalg.Each(m.Rows, 1, func(i int) {
 		row := m.Row(i)
@@ -167,7 +168,8 @@ func raceFlake(rows, features int) func(encodeSize) (race, error) {
 				return race{}, err
 			}
 			runs = append(runs, pure(func() {
-				if fresh, err := newEncoding(spec, 0, features); err == nil { // creating the encoder above succeeded with equal parameters
+				// The call returns no error, because these parameters have created an encoder before.
+				if fresh, err := newEncoding(spec, 0, features); err == nil {
 					fresh.Encode(e.dst, e.src)
 				}
 			}))

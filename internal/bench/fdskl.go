@@ -31,8 +31,8 @@ func FDSKL(rows int) Benchmark {
 	return fdsklOf(most, whole)
 }
 
-// fdsklOf returns a benchmark that measures growth up to size most, and the whole training at
-// size whole.
+// fdsklOf returns a benchmark of how the cost of training grows, and of one whole training. The
+// growth ends at size most, and the whole training has size whole.
 func fdsklOf(most, whole cachedSize) Benchmark {
 	var b Benchmark
 	for _, g := range growths(most) {
@@ -118,10 +118,10 @@ func (g growth) race() (race, error) {
 	return r, nil
 }
 
-// linearly is the largest allowed ratio of measured to proportional growth.
+// linearly is the largest allowed ratio of a measured cost to the cost under linear growth.
 const linearly = 1.15
 
-// fdsklWorkers is the number of workers that share the columns; the first has the labels.
+// fdsklWorkers is the number of workers that share the columns. The first worker has the labels.
 const fdsklWorkers = 4
 
 // federate creates a session whose workers hold the given parts of the columns. The kernel is

@@ -19,7 +19,7 @@ func (c cachedSize) String() string {
 	return fmt.Sprintf("%d rows, %d columns, %d directions, %d workers", c.rows, c.columns, c.directions, fdsklWorkers)
 }
 
-// cached is the schedule that requests all phases once. It stores them in a table.
+// cached is a schedule that requests every phase once and stores the phases in a table.
 type cached struct {
 	*fdskl.Book
 	table    *linear.Phases[float32]
@@ -166,8 +166,8 @@ func (r cachedFigures) rows(best span) []Row {
 	}
 }
 
-// held returns the size of all data that grow with the number of rows. These are the columns in
-// float32, the phases, the targets, the decisions, and each worker's mark of every row.
+// held returns the number of bytes of all data that grow with the number of rows. These are the
+// columns in float32, the phases, the targets, the decisions, and each worker's mark of every row.
 func (c cachedSize) held() int {
 	return c.rows * (4*c.columns + c.directions*c.bits/8 + 2*8 + 4*fdsklWorkers)
 }

@@ -21,7 +21,7 @@ const (
 
 // gatewaySize holds the numbers of packages that the benchmark uses.
 type gatewaySize struct {
-	rsa, voprf int   // numbers of sealed packages with tokens of blind RSA and of VOPRF
+	rsa, voprf int   // numbers of sealed packages, by the kind of their tokens
 	counted    []int // sizes of windows that are counted without cryptography, in ascending order
 }
 
@@ -47,8 +47,7 @@ func gatewayBenchmark(reader *job.Reader, program []string, dir string, size gat
 	}}
 }
 
-// samples is the largest number of packages that are opened, and of tokens that are verified, to
-// measure the limit.
+// samples is the largest number of packages, and of their tokens, with which the limit is measured.
 const samples = 2_000
 
 func (g *postedGateway) samples() int { return min(len(g.tokens), samples) }

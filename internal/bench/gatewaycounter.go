@@ -13,14 +13,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// raceCounter measures the counting of packages in windows of several sizes, in ascending order.
-// It uses distinct nonces and writes records to disk, but needs no cryptography and no network.
+// raceCounter measures how long the counter needs for windows of increasing sizes. It uses distinct
+// nonces and writes records to disk, but needs no cryptography and no network.
 func raceCounter(dir string, sizes []int) (race, error) {
 	p, err := secvm.NewParams(secvm.Spec{Name: "bench", Bins: 1 << 14, Packages: 16, Cohort: 100})
 	if err != nil {
 		return race{}, err
 	}
-	var memory float64 // largest memory of one package in bytes
+	var memory float64 // largest memory per package in bytes
 	r := race{}
 	for _, n := range sizes {
 		r.runs = append(r.runs, func(context.Context) error {
@@ -86,8 +86,8 @@ func allCounted(t *secvm.Tally, packages int) error {
 	return nil
 }
 
-// memoryOfPackages returns the largest memory of one package while a window grows, in bytes. It
-// counts live memory, less that of the empty counter. It measures each time the window has grown
+// memoryOfPackages returns the counter's largest memory per package while a window grows, in bytes.
+// It counts live memory, less that of the empty counter. It measures each time the window has grown
 // by a seventh, because tables grow in steps.
 func memoryOfPackages(p secvm.Params, dir string, from, to int) (most float64, err error) {
 	var empty uint64

@@ -109,8 +109,8 @@ func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
 	return g.furnishRSA(c)
 }
 
-// configure opens a gateway so that it writes its configuration and announces its first window.
-// It then reads both.
+// configure opens a gateway once, to write its configuration and announce its first window. It then
+// reads both.
 func (g *postedGateway) configure(c gateway.Config) error {
 	announcing, err := gateway.Open(c)
 	if err != nil {

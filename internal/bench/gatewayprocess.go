@@ -25,15 +25,15 @@ import (
 )
 
 const (
-	// gatewayHold is the time for which the gateway holds the answers to the last packages, which
-	// are too few for a record.
+	// gatewayHold is how long the gateway delays the answers to the last packages. These are too
+	// few for a record.
 	gatewayHold = time.Second
 	// gatewayTime is the longest run of the gateway's process.
 	gatewayTime = 30 * time.Minute
 )
 
-// gatewayLeast returns the smallest number of packages in a record. If many packages are posted,
-// it is the program's default.
+// gatewayLeast returns the smallest number of packages that the gateway puts into one record. If
+// many packages are posted, it is the program's default.
 func gatewayLeast(packages int) int { return max(1, min(256, packages/64)) }
 
 // measured returns a run that starts a gateway, posts letters and ends the gateway. It stores in
@@ -79,7 +79,7 @@ func (g *postedGateway) forget() error {
 // gatewayProcess holds a running gateway process.
 type gatewayProcess struct {
 	cmd     *exec.Cmd
-	input   io.Closer // standard input; the gateway ends when it is closed, also when this process dies
+	input   io.Closer // the gateway's standard input; the gateway ends when this process closes it or dies
 	address string
 	reading sync.WaitGroup // waits for the goroutine that reads the log
 	last    string         // last line of the log; readable after the gateway's end
@@ -158,9 +158,9 @@ func (p *gatewayProcess) end() (float64, error) {
 	return (s.UserTime() + s.SystemTime()).Seconds(), nil
 }
 
-// post posts all letters, over twice as many connections as a record has packages. It returns
-// when all letters are acknowledged, except the last ones. These are too few for a record, but
-// the gateway has checked them and counted them in memory.
+// post posts all letters over several connections at once. It uses twice as many connections as a
+// record has packages. It returns when all letters are acknowledged, except the last ones. These
+// are too few for a record, but the gateway has checked them and counted them in memory.
 func (p *gatewayProcess) post(ctx context.Context, letters []letter, least int) error {
 	lanes := min(2*least, len(letters))
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: lanes, DisableCompression: true}}
@@ -191,7 +191,7 @@ type mailing struct {
 	left    atomic.Int64 // number of letters without an acknowledgement
 }
 
-// post takes letters that are not posted yet, one after the other, and delivers them.
+// post delivers one letter after another until no letter is left.
 func (m *mailing) post(ctx context.Context) error {
 	for {
 		i := int(m.next.Add(1)) - 1

@@ -12,8 +12,8 @@ type shape struct{ m, n, k int }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k) }
 
-// product is a benchmarked routine at one shape. Its target is the least allowed share of the
-// rate of multiply-adds; 0 means no target.
+// product is a routine with the shape at which it is measured. Its target is the least allowed
+// share of the rate of multiply-adds; 0 means no target.
 type product struct {
 	routine string
 	shape
@@ -30,10 +30,10 @@ var (
 	square = shape{4096, 4096, 4096}
 	long   = shape{2000, 2000, 16384}
 	short  = shape{4096, 4096, 100}
-	little = shape{512, 512, 512} // small shape for plain Go, which is some fifty times slower
+	little = shape{512, 512, 512} // small shape for plain Go, which is some fifty times slower than vector code
 )
 
-// promised lists the products of the fastest code path with their targets.
+// promised lists the products that have a target. All are measured on the fastest code path.
 var promised = []product{
 	{"dgemm", square, .62}, {"dsyrk", square, .62}, {"sgemm", square, .58}, {"ssyrk", square, .58},
 	{"dgemm", long, .5}, {"dsyrk", long, .5}, {"sgemm", long, .5}, {"ssyrk", long, .5},
@@ -47,7 +47,7 @@ func Gemm() Benchmark {
 	var b Benchmark
 	for i, path := range linalg.Paths() {
 		switch {
-		case path == linalg.Portable && i > 0: // plain Go is measured only if it is the only path
+		case path == linalg.Portable && i > 0: // plain Go is not measured if a vector path exists
 		case path == linalg.Portable:
 			b.add(path, every(little, 0))
 		case i == 0:
@@ -59,7 +59,7 @@ func Gemm() Benchmark {
 	return b
 }
 
-// every returns all routines at one shape with one target.
+// every returns the products of all routines at one shape, with one target.
 func every(s shape, target float64) []product {
 	var list []product
 	for _, r := range routines {

@@ -16,7 +16,7 @@ import (
 // gridSize describes a grid of values of gamma and C on the first rows of the bundled digits.
 type gridSize struct {
 	rows, folds int
-	gammas, cs  []float64 // values of gamma are in units of 1 / median squared distance
+	gammas, cs  []float64 // values of gamma, in units of 1 / median squared distance, and of C
 }
 
 // Grid returns a benchmark of a grid search over C-SVCs on the bundled digits. It compares the
@@ -73,9 +73,9 @@ func (g *grid) divide(labels []string, folds int) error {
 	return nil
 }
 
-// plain trains every cell and fold separately, like a user who has a learner but no grid search.
-// Each time it computes inner products and kernel anew, and trains from zero. It returns the
-// number of correctly predicted test rows of each cell.
+// plain trains each cell and each fold separately, without a grid search that shares work. Each
+// time it computes inner products and kernel anew, and trains from zero. It returns the number of
+// correctly predicted test rows of each cell.
 func (g grid) plain() ([]int, error) {
 	var correct []int
 	for _, k := range g.Kernels {

@@ -19,7 +19,7 @@ type kpcaSize struct {
 	small                     int // number of rows for which a dense solver is fast enough
 }
 
-// residual is the largest error that learn/kpca allows, as a share of the largest eigenvalue.
+// residual is the largest error that learn/kpca allows, relative to the largest eigenvalue.
 const residual = 1e-12
 
 // KPCA returns a benchmark of kernel PCA on a computed kernel matrix. It compares its time with
@@ -130,7 +130,7 @@ func readAll(sums []float64, k linalg.Matrix[float64]) {
 	})
 }
 
-// raceEigen compares the eigenvalues that both solvers compute for the same matrix.
+// raceEigen compares the eigenvalues of Lanczos with those of a dense solver, for one matrix.
 func raceEigen(s kpcaSize) (race, error) {
 	k, err := correlated(s.small, s.columns)
 	if err != nil {

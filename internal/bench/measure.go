@@ -27,17 +27,18 @@ type scene struct {
 	prepare func(context.Context) (race, error)
 }
 
-// sceneOf returns a case whose preparation needs only a size.
+// sceneOf returns a case that is prepared from a size alone.
 func sceneOf[T any](name string, size T, prepare func(T) (race, error)) scene {
 	return scene{name, func(context.Context) (race, error) { return prepare(size) }}
 }
 
-// race holds the runs of one case, which alternate, and turns their best times into rows.
+// race holds the runs of one case, and a function that converts their best times to rows. The runs
+// alternate.
 type race struct {
 	runs []run
 	// rows is called once after the last round, with the best time of each run.
 	rows func(best []span) []Row
-	// close frees resources that the garbage collector does not free. It may be nil.
+	// close frees resources other than memory. It may be nil.
 	close func() error
 }
 
@@ -45,7 +46,8 @@ type race struct {
 // interrupted within a run only if the run checks the context.
 type run func(context.Context) error
 
-// pure returns a run that calls work, which cannot fail and does not check the context.
+// pure returns a run that only calls work. The function work cannot fail and does not check the
+// context.
 func pure(work func()) run {
 	return func(context.Context) error {
 		work()
@@ -213,7 +215,7 @@ type meter struct {
 	protocol.Machine
 	turns *sync.Mutex
 	spent *spending
-	long  func(protocol.Event) bool // reports whether the step that handles the event works on segments
+	long  func(protocol.Event) bool // reports whether the step for an event processes segments of vectors
 }
 
 // Step runs one step of the wrapped machine and adds its cost to spent.
@@ -241,7 +243,7 @@ func (m *meter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	return effects, nil
 }
 
-// timedMasks is a masker that sums the time it needs.
+// timedMasks is a masker that measures its own time.
 type timedMasks struct {
 	secagg.AESCTR
 	spent span

@@ -4,7 +4,7 @@ package bench
 
 import "github.com/mercer-fl/mercer/internal/daemon"
 
-// resetPeak does nothing: other systems report the peak since the start of the program.
+// resetPeak does nothing. Systems other than Linux report the peak since the start of the program.
 func resetPeak() error { return nil }
 
 // peakMemory returns the peak of memory since the start of the program, in bytes.

@@ -169,7 +169,7 @@ type Row struct {
 	Against string   `json:"against"` // description of the limit
 	Limit   *float64 `json:"limit"`
 	Ratio   *float64 `json:"ratio"`    // nil if Limit is nil or the ratio is not finite
-	RatioIs string   `json:"ratio_is"` // the formula of Ratio from Value and Limit
+	RatioIs string   `json:"ratio_is"` // formula that gives Ratio, such as value/limit
 	// CPURatio is the ratio of processor times instead of wall times. It is more accurate if other
 	// programs run. It is nil if Value is neither a time nor a rate.
 	CPURatio *float64 `json:"cpu_ratio"`
@@ -178,14 +178,14 @@ type Row struct {
 	Pass     *bool    `json:"pass"`
 }
 
-// Formulas of a ratio, as RatioIs states them.
+// Values of Row.RatioIs, the formula of the ratio.
 const (
 	share      = "value/limit"
 	speedUp    = "limit/value"
 	difference = "|value-limit|/|limit|"
 )
 
-// Conditions for passing, as Rule states them.
+// Values of Row.Rule, the condition under which a row passes.
 const (
 	ratioAtLeast = "ratio >= target"
 	ratioAtMost  = "ratio <= target"
@@ -197,19 +197,19 @@ func figure(name string, value float64, unit string) Row {
 	return Row{Name: name, Value: value, Unit: unit}
 }
 
-// beside returns the row with the ratio value/limit. It is the reached share of a rate, or the
-// multiple of a cost.
+// beside compares the row with a limit by the ratio value/limit. The ratio is the reached share of
+// a rate, or the multiple of a cost.
 func (r Row) beside(against string, limit float64) Row {
 	return r.compared(share, against, limit, r.Value/limit)
 }
 
-// outruns returns the row with the ratio limit/value. For seconds, it says how many times faster
-// the row is than the peer.
+// outruns compares the row's seconds with those of a peer. The ratio limit/value says how many
+// times faster the row is.
 func (r Row) outruns(peer string, seconds float64) Row {
 	return r.compared(speedUp, peer, seconds, seconds/r.Value)
 }
 
-// agrees returns the row with the relative difference between its value and another one.
+// agrees compares the row's value with another value by their relative difference.
 func (r Row) agrees(with string, other float64) Row {
 	return r.compared(difference, with, other, math.Abs(r.Value-other)/math.Abs(other))
 }
@@ -220,7 +220,7 @@ func (r Row) compared(how, against string, limit, ratio float64) Row {
 	return r
 }
 
-// byCPU returns the row with the given ratio of processor times.
+// byCPU sets the row's ratio of processor times and returns the row.
 func (r Row) byCPU(ratio float64) Row {
 	r.CPURatio = finite(ratio)
 	return r
@@ -234,20 +234,17 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-// atLeast returns the row with a least ratio as its target. The row passes if it has a ratio
-// that reaches the target.
+// atLeast sets the smallest ratio with which the row passes. A row without a ratio fails.
 func (r Row) atLeast(target float64) Row {
 	return r.judged(ratioAtLeast, target, r.Ratio != nil && *r.Ratio >= target)
 }
 
-// atMost returns the row with a largest ratio as its target. The row passes if it has a ratio
-// that does not exceed the target.
+// atMost sets the largest ratio with which the row passes. A row without a ratio fails.
 func (r Row) atMost(target float64) Row {
 	return r.judged(ratioAtMost, target, r.Ratio != nil && *r.Ratio <= target)
 }
 
-// within returns the row with a largest value as its target. The row passes if its value does
-// not exceed the target.
+// within sets the largest value with which the row passes.
 func (r Row) within(target float64) Row { return r.judged(valueAtMost, target, r.Value <= target) }
 
 func (r Row) judged(rule string, target float64, pass bool) Row {

@@ -27,12 +27,12 @@ func SecAgg() Benchmark {
 			sizes = append(sizes, devicesSize{clients, entries})
 		}
 	}
-	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // size of ml-1m: users, and pairs of movies
+	const movieUsers, moviePairs = 6040, 3706 * 3707 / 2 // numbers of users and of pairs of movies in ml-1m
 	return secaggOf(512<<20, append(sizes, devicesSize{movieUsers, moviePairs}))
 }
 
-// secaggOf returns a benchmark of masks over the given number of bytes of keystream, and of
-// sessions. The predictions for sessions measure less keystream.
+// secaggOf returns a benchmark of masks and of sessions. It measures masks over the given number of
+// bytes of keystream. The predictions for sessions measure less keystream.
 func secaggOf(keystream int, sizes []devicesSize) Benchmark {
 	b := Benchmark{[]scene{sceneOf("masks", keystream, raceMasks)}}
 	for _, s := range sizes {
@@ -90,8 +90,8 @@ func raceMasks(keystream int) (race, error) {
 // unitTurns is the number of key agreements, or of signature verifications, in one run.
 const unitTurns = 200
 
-// units returns the runs whose times a prediction combines: keystream, key agreements and
-// signature verifications.
+// units returns the runs for keystream, key agreements and signature verifications. A prediction
+// combines their times.
 func units(keystream int) ([]run, error) {
 	alone, err := cipherAlone(keystream)
 	if err != nil {
@@ -126,7 +126,7 @@ func units(keystream int) ([]run, error) {
 // tally counts the operations that a session needs. The keystream is in bytes.
 type tally struct{ keystream, agreements, checks float64 }
 
-// on returns the time of the counted operations on one core. The spans u are the times of the
+// on predicts how long the counted operations take on one core. The spans u are the times of the
 // runs that units returns.
 func (w tally) on(u []span, keystream int) span {
 	seconds := func(of func(span) float64) float64 {
@@ -225,8 +225,8 @@ func (f forecast) rows(client, stayed, vanished span, sent, received int) []Row 
 	}
 }
 
-// holders returns how many members hold a client's shares; the client receives the keys of as
-// many. It also returns the number of clients with which the client shares a mask.
+// holders returns the number of members that hold a client's shares. The client receives the keys
+// of as many members. It also returns the number of clients with which the client shares a mask.
 func (f forecast) holders() (holders, pairs float64) {
 	d := f.p.Degree()
 	if d.Complete {
@@ -247,8 +247,8 @@ func (f forecast) client() tally {
 	}
 }
 
-// server counts the operations of the server: one mask for each client in the sum, and all masks
-// of the vanished clients.
+// server counts the operations of the server. It expands one mask for each client in the sum, and
+// all masks of the vanished clients.
 func (f forecast) server(in, gone int) tally {
 	_, pairs := f.holders()
 	partners := min(pairs, float64(in))

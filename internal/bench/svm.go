@@ -28,7 +28,8 @@ type svmTask struct {
 	// open writes the text file into the folder dir, or finds an existing one. It returns the
 	// file's path.
 	open func(dir string) (path string, err error)
-	// values returns a source that computes kernel values of the table's rows on request.
+	// values returns a source that computes the kernel values of the table's rows when a solver
+	// needs them.
 	values func(dataset.Table, kernel.Kernel) kernel.Source
 	// variants lists the memory limits for kernel values under which the task is measured.
 	variants []svmVariant
@@ -41,8 +42,8 @@ type svmVariant struct {
 	target float64 // least speed relative to the peer; 0 means no target
 }
 
-// Memory limits in bytes. plenty has room for all kernel values of the measured rows; scarce has
-// not.
+// Memory limits in bytes. All kernel values of the measured rows fit into plenty, but not into
+// scarce.
 const (
 	plenty = 8 << 30
 	scarce = 512e6
@@ -231,7 +232,7 @@ func twoClouds(dir string, rows, columns int) (string, error) {
 	for i := range rows {
 		side := float64(2*(i%2) - 1)
 		for j := range x.Row(i) {
-			// four decimals, which both programs read from text as equal values
+			// With four decimals, both programs read the same number from the text.
 			x.Row(i)[j] = math.Round(1e4*(s.NormFloat64()+apart*side)) / 1e4
 		}
 		if s.Float64() < wrong {
@@ -287,11 +288,12 @@ func FindPeer(name string) (Peer, error) {
 // ErrNoPeer is returned if the program to compare with is not installed.
 var ErrNoPeer = errors.New("the program to compare with is not installed")
 
-// svmReport holds the results of a training by Mercer or by the peer.
+// svmReport holds the results of a training by Mercer or by the peer. The peer's peak is not
+// measured, because a child's peak includes its parent's.
 type svmReport struct {
 	objective float64
 	support   int
-	peak      float64 // peak memory in bytes; only for our training, because a child's peak includes its parent's
+	peak      float64 // peak memory of Mercer's training in bytes; 0 for the peer
 }
 
 // train runs svm-train, with the task's parameters, for a C-SVC with an RBF kernel. svm-train

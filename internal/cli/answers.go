@@ -131,7 +131,7 @@ func heldOutSheet(o *method.Outcome, named func(*sheet)) (*sheet, error) {
 func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, error) {
 	splits, err := partition.Splits(j, shares)
 	if err != nil || j.Data.Partition.By == job.Columns {
-		splits = nil // if parties hold columns, the outcome has the ids of the rows
+		splits = nil // without splits, rowNamer takes the ids from the outcome
 	}
 	return heldOutSheet(o, rowNamer(shares, splits, o))
 }
@@ -139,9 +139,9 @@ func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, e
 // addPositions adds a column with the position of each held-out row in the job.
 func (s *sheet) addPositions() { s.add("row", ordinals(len(s.rows))) }
 
-// rowNamer returns a function that adds columns with the party of each held-out row, its position
-// in the party's table, and its id. If the outcome's rows are not in the order of the shares, the
-// function adds positions in the job.
+// rowNamer returns a function that adds columns which identify the held-out rows. They hold the
+// party of a row, the position in the party's table, and the id. If the outcome's rows are not in
+// the order of the shares, the function adds positions in the job.
 func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
 	var party, row, id, labels []string
 	for k, split := range splits {
@@ -163,7 +163,7 @@ func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome
 			s.add("id", o.Held)
 			return
 		}
-		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // parties that hold columns have the same row ids
+		if n := len(o.Rows) - len(s.rows); n >= 0 && o.Rows != nil { // parties that hold columns share the ids in o.Rows; the held-out rows are last
 			s.add("id", o.Rows[n:])
 			return
 		}

@@ -53,7 +53,7 @@ type benchResult struct {
 	bench.Result
 }
 
-// benchMachine describes the properties of the machine on which measurements depend.
+// benchMachine describes the properties of a machine that affect measurements.
 type benchMachine struct {
 	OS    string   `json:"os"`
 	Arch  string   `json:"arch"`

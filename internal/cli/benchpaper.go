@@ -63,7 +63,7 @@ those that have ended.`,
 	return cmd
 }
 
-// onePaper accepts no argument, or one argument: the name of a paper, or the word all.
+// onePaper accepts at most one argument, which is the name of a paper or the word all.
 func onePaper(_ *cobra.Command, args []string) error {
 	if len(args) > 1 || len(args) == 1 && args[0] != "all" && !slices.Contains(paper.Papers(), args[0]) {
 		return usage("unknown paper %[2]q; mercer bench paper has %[1]s and all", strings.Join(paper.Papers(), ", "), strings.Join(args, " "))
@@ -108,8 +108,8 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 	return r, nil
 }
 
-// experimentsOf returns the experiments of a paper, or of all, whose names are listed, with or without
-// the paper; all if the list is empty.
+// experimentsOf returns the chosen experiments of one paper or of all papers. The list names them
+// with or without the paper. An empty list chooses all.
 func experimentsOf(which string, only []string) (chosen []paper.Experiment, err error) {
 	found := make(map[string]bool)
 	for _, e := range paper.Experiments() {
@@ -130,7 +130,8 @@ func experimentsOf(which string, only []string) (chosen []paper.Experiment, err 
 	return chosen, nil
 }
 
-// stopped names the experiment that an error ended, and the page with the earlier ones.
+// stopped returns the error of an interrupted or failed experiment. The error also names the page
+// with the earlier experiments.
 func (r paperResult) stopped(e paper.Experiment, err error, out string) error {
 	before := ""
 	if out != "" && len(r.Findings) > 0 {

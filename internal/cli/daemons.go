@@ -45,7 +45,8 @@ identity (mercer federation init) and an approved roster (mercer federation join
 	return daemonCommand(cmd)
 }
 
-// abandonFlag adds the flag that abandons the open sessions of another build.
+// abandonFlag adds the flag --abandon-open-sessions. The flag destroys the open sessions of a
+// different build of the program.
 func abandonFlag(cmd *cobra.Command, abandon *bool) {
 	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy the open sessions of another build of the program; their jobs fail")
 }
@@ -75,8 +76,8 @@ any time.`,
 	return daemonCommand(cmd)
 }
 
-// daemonCommand marks a command as a daemon: it runs until it is stopped, and its operator reads
-// the log.
+// daemonCommand marks a command that runs a daemon until it is stopped. The operator of a daemon
+// reads the log.
 func daemonCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{annotationDaemon: "yes"}
 	return cmd

@@ -75,7 +75,7 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped refuses flags for the format of text if the table holds numbers instead of text.
+// errMapped says that flags describe a text format, although the table holds numbers.
 var errMapped = errors.New("the table has no cells of text; leave out " + formatFlags)
 
 // formatFlags lists the flags that describe the format of a text.
@@ -123,7 +123,7 @@ func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c c
 // describedBy reads all rows and describes their columns.
 func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *describedTable, err error) {
 	names := rows.Columns()
-	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, lastNamed(names), "label", "y", "target"), id: resolve(c.ID, names, -1, "id")}
+	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, lastNamed(names), labelNames...), id: resolve(c.ID, names, -1, "id")}
 	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id})
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 	return d, nil
 }
 
-// lastNamed returns the index of the last column that the table names.
+// lastNamed returns the index of the last column that has a name.
 func lastNamed(names []string) int {
 	at := len(names) - 1
 	for at > 0 && dataset.IsUnnamed(names[at]) {
@@ -155,7 +155,7 @@ func resolve(flag string, names []string, otherwise int, likely ...string) strin
 	case flag != "" && err == nil && n >= 0 && n < len(names):
 		at = n
 	case flag != "":
-		return flag // the table reader refuses an unknown name
+		return flag // the table reader reports an unknown name
 	default:
 		if j := slices.IndexFunc(names, func(name string) bool { return slices.Contains(likely, strings.ToLower(name)) }); j >= 0 {
 			at = j
@@ -212,7 +212,13 @@ func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 			}
 		}
 	}
+	if o.columns.Label == "" && !slices.Contains(labelNames, strings.ToLower(d.label)) { // the last column may hold free text or numbers
+		r.Classes, r.Guessed = []infoClass{}, d.label
+	}
 }
+
+// labelNames are the names by which a column of labels is recognised without --label.
+var labelNames = []string{"label", "y", "target"}
 
 // print writes a line for each column, and then all problems.
 func (c *infoCells) print(p *printer) {

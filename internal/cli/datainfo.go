@@ -26,7 +26,10 @@ type dataInfoResult struct {
 	Names      []string    `json:"column_names,omitempty"` // names of the features; left out if there are more than maxNames
 	IDs        bool        `json:"ids"`
 	ClassCount int         `json:"class_count"`
-	Classes    []infoClass `json:"classes"` // empty if there are more than maxClasses
+	Classes    []infoClass `json:"classes"` // empty if there are more than maxClasses, or if Guessed is not empty
+	// Guessed is the last column, which counts as the labels if no column is called label, y or
+	// target. Its words are not shown.
+	Guessed string `json:"label_guessed,omitempty"`
 	// Schemed warns that protocol OKRA reveals more about a table that needs a schema.
 	Schemed string `json:"meaning,omitempty"`
 	*infoNumbers
@@ -57,7 +60,7 @@ const maxNames = 20
 type infoGrid struct {
 	Varying int     `json:"varying_columns"`
 	OnGrid  int     `json:"grid_columns"`
-	Step    float64 `json:"step"` // common step of all columns, or 0
+	Step    float64 `json:"step"` // the step if it is the same in all columns, or 0
 	Attack  string  `json:"lattice_attack"`
 	Meaning string  `json:"meaning"`
 }
@@ -154,7 +157,7 @@ func describe(name string, set *dataset.Set, values bool) dataInfoResult {
 // Verdicts on the lattice attack, which recovers rows from inner products.
 const (
 	attackApplies  = "applies"
-	attackTooShort = "too few rows" // the attack needs more rows, which other parties may add
+	attackTooShort = "too few rows" // this table has too few rows for the attack, but all parties' tables together may have enough
 	attackMixed    = "applies in part"
 	attackNone     = "does not apply"
 )
@@ -192,7 +195,7 @@ func gridOf(s dataset.Summary) infoGrid {
 // Print writes the facts, the columns, the classes and the verdict on the lattice attack.
 func (r dataInfoResult) Print(w io.Writer) error {
 	if r.infoCells != nil && r.Dictionary != "" {
-		entry := strings.ReplaceAll(strings.TrimSuffix(r.Entry, "\n"), "\n", "\n# ") + "\n" // turn all other lines into comments, like the first
+		entry := strings.ReplaceAll(strings.TrimSuffix(r.Entry, "\n"), "\n", "\n# ") + "\n" // make every line a comment, as the first line is
 		_, err := io.WriteString(w, r.Dictionary+"\n"+entry)
 		return err
 	}
@@ -209,7 +212,11 @@ func (r dataInfoResult) Print(w io.Writer) error {
 		p.linef("features  %s", strings.Join(r.Names, ", "))
 	}
 	p.linef("row ids   %s", map[bool]string{true: "yes", false: "none"}[r.IDs])
-	p.linef("classes   %d", r.ClassCount)
+	if r.Guessed != "" {
+		p.linef("classes   %d in the last column, %s; --label NAME lists them", r.ClassCount, r.Guessed)
+	} else {
+		p.linef("classes   %d", r.ClassCount)
+	}
 	if len(r.Classes) > 0 {
 		t := &tableOf{header: []string{"class", "rows", "share"}}
 		for _, c := range r.Classes {
@@ -236,7 +243,8 @@ func step(s float64) string {
 	return fmt.Sprintf(", in steps of %.6g", s)
 }
 
-// inform reads a table as numbers, and also cell by cell if its cells can be text.
+// inform describes a table for the user. It reads the table as numbers, and also cell by cell if
+// the cells can be text.
 func (a *app) inform(ref string, o infoOptions) (Result, error) {
 	own := o.textFormat()
 	if err := own.Check(); err != nil {
@@ -252,7 +260,7 @@ func (a *app) inform(ref string, o infoOptions) (Result, error) {
 		}
 	}
 	var none *dataset.ColumnError
-	if errors.As(err, &none) || err != nil && o.columns.Width > 0 { // --features is only for tables of numbers
+	if errors.As(err, &none) || err != nil && o.columns.Width > 0 { // --features requires a table of numbers
 		return nil, err
 	}
 	cells, cellErr := a.cells(ref, own, o.columns)

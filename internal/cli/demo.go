@@ -195,7 +195,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	return a.finish(j, result, f.out)
 }
 
-// objectBySums records what parties with default policies would refuse of the job by sums.
+// objectBySums records why parties with default policies would refuse the second job, by sums.
 func (o *outcome) objectBySums(list []partition.Refusal) {
 	if held := o.bySums.held; len(held) > 0 {
 		list = append(list, partition.Refusal{Why: "a second job over these rows awaits approval by each operator, which this demonstration gave: " + held[0]})
@@ -245,7 +245,7 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 	if err != nil {
 		return outcome{}, nil, err
 	}
-	bySums, err := a.besides(sums, second)
+	bySums, err := a.sumsOutcome(sums, second)
 	if err == nil {
 		bySums.held = held
 	}
@@ -273,12 +273,12 @@ func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r
 type beside struct {
 	metrics learner.Metrics
 	figures map[string]any // metrics, and further figures of the method
-	said    string         // further figures of the method, as text
-	held    []string       // reasons from the ledgers why the job needed approval
+	said    string         // line of text with the method's further figures
+	held    []string       // the ledgers' reasons for which the job needed approval
 }
 
-// besides returns the outcome of a job by sums.
-func (a *app) besides(j *job.Job, r *method.Result) (*beside, error) {
+// sumsOutcome returns the outcome of a job by sums.
+func (a *app) sumsOutcome(j *job.Job, r *method.Result) (*beside, error) {
 	shown, err := method.Presented(a.reader.Protocols, j, r)
 	if err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (a *app) besides(j *job.Job, r *method.Result) (*beside, error) {
 		return nil, err
 	}
 	if shown == nil || len(shown.More) == 0 || d.Sums == nil {
-		return nil, fmt.Errorf("protocol %s cannot describe the figures of a job by sums", j.Protocol.Name())
+		return nil, fmt.Errorf("protocol %s reports no figures of a job by sums", j.Protocol.Name())
 	}
 	d.Sums["metrics"], d.Sums["total_s"] = r.Metrics, r.Timings["total"]
 	return &beside{metrics: r.Metrics, figures: d.Sums, said: shown.More[0].Value}, nil
@@ -317,7 +317,7 @@ func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*m
 // Sizes of the demonstration. It is small; the example has all 943 people.
 const (
 	demoPeople  = 250
-	demoItems   = 140 // number of generated items; 250 devices allow only a few more
+	demoItems   = 140 // number of generated items; with 250 devices, hardly more are possible
 	demoRatings = 30  // number of generated ratings by each person
 )
 

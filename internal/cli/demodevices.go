@@ -61,7 +61,7 @@ type devicesDemo struct {
 	verbose   bool // also print the details
 }
 
-// outcome returns the part of the result that jobs of parties have too.
+// outcome converts the accuracy, the counts and the leakage to the outcome of a job.
 func (c devicesDemo) outcome() outcome {
 	tested := 0
 	for _, class := range c.Classes {
@@ -73,8 +73,8 @@ func (c devicesDemo) outcome() outcome {
 	}
 }
 
-// Print writes what the model is good for, the scores, who can reconstruct records, and the model's
-// path. With verbose, it writes the details too.
+// Print writes the verdict, the scores, who can reconstruct records, and the model's path. With
+// verbose, it writes the details too.
 func (c devicesDemo) Print(w io.Writer) error {
 	p, o := &printer{w: w}, c.outcome()
 	o.printVerdict(p)
@@ -161,7 +161,7 @@ func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) 
 	if err != nil {
 		return nil, err
 	}
-	if err := fed.Stop(); err != nil { // the CPU times of all processes are known only after they have ended
+	if err := fed.Stop(); err != nil { // daemon.UsageOfChildren counts only processes that have ended
 		return nil, err
 	}
 	cpu, _ := daemon.UsageOfChildren()

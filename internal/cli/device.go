@@ -118,7 +118,7 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	return tookPart{done}, nil
 }
 
-// tookPart is the result of simulated devices that took part in a job.
+// tookPart counts how often simulated devices took part in a job.
 type tookPart struct{ *simulator.Result }
 
 // Print writes how many devices and packages took part.
@@ -160,7 +160,7 @@ func (a *app) deviceCredentials() *cobra.Command {
 	return cmd
 }
 
-// credentials are the lines for an issuer's roster, one for each device.
+// credentials holds one line for each device, for the roster of an issuer.
 type credentials struct {
 	Devices []string `json:"devices"`
 }

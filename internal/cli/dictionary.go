@@ -42,10 +42,10 @@ type trialResult struct {
 	People   int           `json:"people_read_otherwise"`
 	Approved bool          `json:"approved"`
 	Edition  int           `json:"edition,omitempty"` // number of the edition that jobs use
-	Lack     int           `json:"lack,omitempty"`    // number of people whom the first edition still lacks
+	Lack     int           `json:"lack,omitempty"`    // number of people who are missing for the first edition
 }
 
-// columnCount is a number of cells of a column.
+// columnCount holds the name of a column and a number of its cells.
 type columnCount struct {
 	Column string `json:"column"`
 	Rows   int    `json:"rows"`
@@ -59,7 +59,8 @@ func countsOf(list []prepare.Rare) []columnCount {
 	return counts
 }
 
-// Print shows the dictionary's hash, so that operators can compare it, and its effect on the table.
+// Print shows the dictionary's hash and the effect on the table. Operators compare the hash with
+// each other.
 func (r trialResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("dictionary %s", r.Name)
@@ -169,7 +170,7 @@ func (a *app) firstEdition(ctx context.Context, h daemon.Home, d *job.Dictionary
 	return r, err
 }
 
-// askApproval shows the trial and asks the operator to approve it.
+// askApproval shows the effect of a dictionary and asks the operator to approve the dictionary.
 func (a *app) askApproval(r trialResult) error {
 	var b strings.Builder
 	if err := r.Print(&b); err != nil {
@@ -252,7 +253,7 @@ type revokedResult struct {
 	Revoked []dictionary.Approval `json:"revoked"`
 }
 
-// Print lists the revoked dictionaries, which jobs the revocation stops, and which data remain.
+// Print lists the revoked dictionaries and explains the effects of the revocation.
 func (r revokedResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, d := range r.Revoked {

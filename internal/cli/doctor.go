@@ -27,8 +27,8 @@ type status string
 
 const (
 	statusOK   status = "ok"
-	statusWarn status = "warn" // the job works, but not as well as it could
-	statusFail status = "fail" // a job or a daemon will fail
+	statusWarn status = "warn" // jobs work, but not as well as they could
+	statusFail status = "fail" // a job or a daemon will fail for this reason
 )
 
 // check is the result of one examination of the machine or the home.
@@ -146,7 +146,7 @@ func checkCores() check {
 const (
 	littleMemory = 1 << 30
 	littleDisk   = 1 << 30
-	noDisk       = 64 << 20 // not enough space for a journal
+	noDisk       = 64 << 20 // with less free space, a journal does not fit
 )
 
 func checkMemory() check {
@@ -213,7 +213,7 @@ func checkIdentity(home string) check {
 	return good("identity", "%s at %s", own, path)
 }
 
-// checkLine checks whether the connection between the home's daemon and its peers is allowed.
+// checkLine checks whether the home's configuration allows the daemon's connections.
 func (a *app) checkLine(home string) check {
 	found, err := daemon.Home(home).Line(a.reader)
 	if err != nil {
@@ -222,7 +222,8 @@ func (a *app) checkLine(home string) check {
 	return good("line", "%s", found)
 }
 
-// checkCatalogue looks for a party's tables that jobs cannot use, or can use only without labels.
+// checkCatalogue warns of tables in a party's catalogue that jobs cannot use fully. Jobs cannot use
+// such a table at all, or only without labels.
 func (a *app) checkCatalogue(home string) check {
 	h := daemon.Home(home)
 	c, err := h.Config(a.reader)
@@ -254,7 +255,8 @@ func checkClock() check {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// buildTime returns the time of the program's source revision, or else of its file.
+// buildTime returns the time of the program's source revision. If that is unknown, it returns the
+// time of the program's file.
 func buildTime() (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, buildVersion().Time); err == nil {
 		return t, nil

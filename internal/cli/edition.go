@@ -24,8 +24,8 @@ type editionResult struct {
 	Edition    int    `json:"edition,omitempty"`
 	Training   int    `json:"training,omitempty"`
 	HeldOut    int    `json:"held_out,omitempty"`
-	Lack       int    `json:"lack,omitempty"` // number of people whom the next edition still lacks
-	// Beside lists which differences between this and earlier editions concern only few people.
+	Lack       int    `json:"lack,omitempty"` // number of people who are missing for the next edition
+	// Beside lists the differences to earlier editions that concern only few people.
 	Beside []edition.Beside `json:"beside,omitempty"`
 }
 
@@ -50,7 +50,8 @@ func (r editionResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// tellFew prints which jobs need approval because too few people changed between two editions.
+// tellFew prints which jobs on a new edition need an operator's approval. Compared with a job on an
+// earlier edition, they could reveal data of the few people who changed.
 func tellFew(p *printer, list []edition.Beside) {
 	if len(list) > 0 && list[0].Outdated() {
 		p.linef("    an earlier version of Mercer compared it with earlier editions, so that all jobs await approval if jobs read those; freeze the table again")
@@ -71,7 +72,7 @@ func jobsBeside(b edition.Beside) (of []string) {
 	of = append(of, describeFew(notIn(b.Rows, all), "rows")...)
 	of = append(of, describeFew(notIn(b.Sums, all), "sums")...)
 	if b.Sums.Any {
-		return of // the list already includes sums of every kind
+		return of // describeFew has already listed all sums
 	}
 	for _, one := range []struct {
 		sums   string
@@ -92,7 +93,7 @@ func elementsExcept(list, names []string) []string {
 // inBoth returns the names that are in both lists.
 func inBoth(a, b []string) []string { return elementsExcept(a, elementsExcept(a, b)) }
 
-// notIn returns f without the columns and labels that are in all.
+// notIn returns f without the columns and labels that the argument all lists.
 func notIn(f, all edition.Few) edition.Few {
 	if all.Any {
 		return edition.Few{}
@@ -115,7 +116,7 @@ func describeFew(f edition.Few, jobs string) (of []string) {
 	return of
 }
 
-// inColumns names columns for the end of a sentence; it returns "" for all columns.
+// inColumns returns " over " and the names of the columns, or "" for all columns.
 func inColumns(columns []string) string {
 	if slices.Contains(columns, "") {
 		return ""
@@ -182,10 +183,10 @@ by the dictionary "numbers", and this command makes the next.`,
 type withdrawal struct {
 	Table    string          `json:"table"`
 	People   int             `json:"people"`  // number of people whom the operator named
-	Company  int             `json:"company"` // number of other people who were withdrawn with them
-	Absent   []string        `json:"absent"`  // named people who are in no edition
+	Company  int             `json:"company"` // number of people whom the operator did not name, but who were withdrawn too
+	Absent   []string        `json:"absent"`  // people whom the operator named and no edition contains
 	Editions []editionResult `json:"editions"`
-	Erased   []editionResult `json:"erased,omitempty"` // erased editions, which could not be made again without the people
+	Erased   []editionResult `json:"erased,omitempty"` // editions that were erased, because they could not be remade without the people
 }
 
 // Print counts the withdrawn people and names the new editions without them.
@@ -264,8 +265,9 @@ them.`,
 	return cmd
 }
 
-// approvedFor returns the named dictionary, or else the dictionary that was approved last for a
-// table. For a table without approvals it returns the dictionary of plain numbers.
+// approvedFor returns the approved dictionary with the given name. Without a name it returns the
+// dictionary that was approved last for the table. For a table without approvals it returns the
+// dictionary of plain numbers.
 func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 	list, err := h.Dictionaries().List()
 	if err != nil {

@@ -22,7 +22,7 @@ func figureTables(m learner.Metrics, a *learner.Assessment) []titledTable {
 	return formattedTables(m, a, decimals)
 }
 
-// formattedTables returns tables that evaluate the predictions on held-out rows, with formatted metrics.
+// formattedTables returns the same tables as figureTables, with metrics in the given format.
 func formattedTables(m learner.Metrics, a *learner.Assessment, format func(float64) string) []titledTable {
 	if a == nil {
 		return nil
@@ -56,7 +56,7 @@ func pageTables(m learner.Metrics, a *learner.Assessment) []titledTable {
 	return list
 }
 
-// nameMetrics replaces the names of metrics in a table by names for people.
+// nameMetrics replaces metric keys in a table, such as f1_macro, by readable titles.
 func (t *tableOf) nameMetrics() {
 	for i, h := range t.header {
 		t.header[i] = report.MetricTitle(h)
@@ -71,7 +71,7 @@ func (t *tableOf) nameMetrics() {
 // classesTitle is the title of a table that some pages leave out.
 const classesTitle = "Each class against the rest"
 
-// pageDecimals formats a metric for a page: an interval beside it says how precise it is.
+// pageDecimals formats a metric with few digits, for a page that also shows the metric's interval.
 func pageDecimals(v float64) string {
 	if v >= 10 || v <= -10 {
 		return fmt.Sprintf("%.3g", v)
@@ -83,7 +83,7 @@ func pageDecimals(v float64) string {
 type titledTable struct {
 	title  string
 	table  *tableOf
-	matrix bool // a report page draws the table as a matrix
+	matrix bool // whether a report page draws the table as a matrix
 }
 
 // figures prints tables with their titles.

@@ -48,7 +48,7 @@ type droppedJob struct {
 	Job string `json:"job"`
 }
 
-// Print explains what this means for the other members.
+// Print says that the job cannot continue without this party.
 func (r droppedJob) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("the secrets of job %s are destroyed here; the job cannot continue without this party", r.Job)

@@ -123,7 +123,7 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	if c.Pause == 0 {
 		c.Pause = c.Window
 	}
-	if c.HTTP, err = a.toWitnesses(f.authorities); err != nil {
+	if c.HTTP, err = a.witnessClient(f.authorities); err != nil {
 		return nil, err
 	}
 	own, err := a.tokensOf(f, &c, id)
@@ -133,7 +133,8 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	if f.configure {
 		return configuredGateway{f.home}, daemon.Configure(c)
 	}
-	if a.env("GOGC") == "" { // collect garbage less often: live memory stays small
+	// Live memory stays small, so rare garbage collections save time and cost little memory.
+	if a.env("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(400))
 	}
 	done, err := daemon.RunGateway(ctx, c, own, f.doors, a.readyOptions(f.home))
@@ -146,7 +147,8 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	return trainedModel{done}, nil
 }
 
-// tokensOf returns the gateway's own issuer, or reads the keys of another issuer into c.
+// tokensOf returns the configuration of the gateway's own issuer. For a separate issuer, it stores
+// that issuer's keys in c and returns nil.
 func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity) (*issuer.Config, error) {
 	switch {
 	case f.tokens != "" && f.roster != "":
@@ -164,7 +166,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 			Name: c.Job.Name, Home: f.home, Identity: id, Iterations: learner.StepsOf(c.Job).Iterations + 1, Quota: secvm.Tokens(gateway.Spec(c.Job).Packages), Devices: devices, Logger: a.log,
 		}, nil
 	}
-	if f.configure { // writing a configuration needs no witness
+	if f.configure { // writing the configuration calls neither relay nor issuer
 		c.Witnesses = []string{"", ""}
 	} else if f.relay == "" || f.issuer == "" {
 		return nil, usage("relay and issuer must countersign every statement to devices; give their addresses with --relay and --issuer")
@@ -181,8 +183,8 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 	return nil, nil
 }
 
-// toWitnesses returns the HTTP client with which a gateway calls relay and issuer.
-func (a *app) toWitnesses(authorities string) (*http.Client, error) {
+// witnessClient returns the HTTP client with which a gateway calls its witnesses, relay and issuer.
+func (a *app) witnessClient(authorities string) (*http.Client, error) {
 	roots, err := endpoint.Authorities(authorities)
 	if err != nil {
 		return nil, err
@@ -245,7 +247,7 @@ func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefi
 		return parsePrefixes(f.relayFrom)
 	}
 	u, err := url.Parse(f.relay)
-	if err != nil || u.Hostname() == "" { // no address to look up: a gateway that is its own issuer calls no relay
+	if err != nil || u.Hostname() == "" { // the relay's host name is missing or invalid
 		return nil, nil //nolint:nilerr // the call to a bad address reports it
 	}
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())

@@ -10,11 +10,11 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// leastRows is the number of rows of a class, and of all others, from which a graph shows curves. It is
-// also the least number of rows of a bin.
+// leastRows is the smallest number of rows on each side of a curve, which are a class and all other
+// classes. It is also the least number of rows of a bin.
 const leastRows = 10
 
-// graphs returns the graphs of an assessment's curves, as far as there are enough rows for them.
+// graphs returns those graphs of an assessment that have enough rows.
 func graphs(a *learner.Assessment, named func(class string) string) []report.Graph {
 	if a == nil {
 		return nil
@@ -75,8 +75,8 @@ func precisionGraph(curves []learner.ClassCurves, named func(string) string) rep
 	return g
 }
 
-// shownCurves returns the curves of the classes that a graph shows: the first classes that have enough
-// held-out rows. The table of classes shows all classes.
+// shownCurves returns the curves of the first classes that have enough held-out rows. The table of
+// classes shows all classes.
 func shownCurves(a *learner.Assessment) (list []learner.ClassCurves) {
 	const room = 4
 	for _, c := range a.Curves {

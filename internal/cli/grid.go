@@ -36,7 +36,7 @@ func gridTable(grid []learner.Cell) *tableOf {
 	return t
 }
 
-// gridColumns returns the columns of the table for cells like the given one.
+// gridColumns returns the table columns for grid cells with the same parameters as the given cell.
 func gridColumns(like learner.Cell) []column {
 	columns := []column{{"kernel", func(c learner.Cell) any { return cellKernel(c.Kernel) }}}
 	for _, n := range like.Numbers {
@@ -76,7 +76,8 @@ func cellKernel(k kernel.Spec) string {
 	return s
 }
 
-// scoreHeading returns the column heading of a cell's score; with folds, it is a mean.
+// scoreHeading returns the heading of the score's column. A score over several folds is called a
+// mean.
 func scoreHeading(c learner.Cell) string {
 	if len(c.Folds) == 0 {
 		return c.Score

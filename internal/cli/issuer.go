@@ -74,8 +74,8 @@ for each device, as mercer device credentials prints it.`,
 	return daemonCommand(cmd)
 }
 
-// gatewayKeyFlag adds the flag for the public key of the gateway whose statements a witness
-// countersigns.
+// gatewayKeyFlag adds the flag --gateway-key to the command of a witness. The witness countersigns
+// only the statements of the gateway with this key.
 func gatewayKeyFlag(cmd *cobra.Command, digits *string) {
 	cmd.Flags().StringVar(digits, "gateway-key", "", "public key of the gateway, as mercer gateway key prints it; only statements of this gateway are countersigned")
 }

@@ -136,8 +136,8 @@ func (r jobResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// next returns the command that usually follows a finished job: predictions if the job answers them, or
-// else its report.
+// next returns the command that usually follows a finished job. It is the prediction command if the
+// job answers prediction queries, or else the command for the report.
 func (r jobResult) next() string {
 	switch {
 	case !r.Forgotten && r.answers():

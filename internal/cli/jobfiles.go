@@ -27,9 +27,9 @@ func outFlag(cmd *cobra.Command, out *string) {
 	cmd.Flags().StringVar(out, "out", "", "folder for the result, its report and the predictions of held-out rows; default none")
 }
 
-// save writes the result of a finished job into a folder, with its report. It also writes the
-// predictions of held-out rows if the coordinator knows scores and labels. Of a failed job it writes
-// only a report, which says why the job failed.
+// save writes the result and the report of a finished job into a folder. It also writes the
+// predictions of held-out rows if the coordinator knows scores and labels. Of a failed job it
+// writes only a report, which says why the job failed.
 func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error {
 	if r.Failure != nil && r.Result == nil {
 		path, err := r.saveFailure(out)

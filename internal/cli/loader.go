@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -38,10 +39,19 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 	return func(s job.Source, d job.Data) (*dataset.Set, error) {
 		set, err := load(s, d)
 		if err != nil {
-			return nil, err
+			return nil, suggestInfo(err, s.File)
 		}
 		return d.Pick(set), nil
 	}
+}
+
+// suggestInfo adds to the error about a cell of a file the command that lists all problems of it.
+func suggestInfo(err error, file string) error {
+	var cell *dataset.SyntaxError
+	if file == "" || !errors.As(err, &cell) || cell.Line < 2 {
+		return err
+	}
+	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s lists all problems of the table", file)}
 }
 
 // copyRows runs a program or a query and keeps the resulting rows in memory.

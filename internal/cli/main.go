@@ -100,8 +100,8 @@ func (a *app) library() catalogue.Library { return catalogue.New(catalogue.Folde
 // grace is the time that an interrupted command waits for its running work.
 const grace = time.Second
 
-// orAbandon runs f and returns its results. When ctx ends, it waits for f no longer than grace.
-// Work that ignores ctx, such as computing a large matrix, then ends with the process.
+// orAbandon runs f, but stops waiting for f soon after ctx has ended. It waits no longer than
+// grace. Work that ignores ctx, such as computing a large matrix, then ends with the process.
 func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -125,9 +125,9 @@ func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	return none, ctx.Err()
 }
 
-// untilStdinEnds returns a context that ends with ctx. If the parent process requests this, it also
-// ends when standard input ends. Processes of a demonstration thus stop even if the demonstration
-// is killed.
+// untilStdinEnds returns a context that ends when ctx ends or standard input ends. Standard input
+// counts only if the parent process requests this. Processes of a demonstration thus stop even if
+// the demonstration is killed.
 func (a *app) untilStdinEnds(ctx context.Context) context.Context {
 	if a.env(demo.StopWithStdin) == "" {
 		return ctx
@@ -135,7 +135,7 @@ func (a *app) untilStdinEnds(ctx context.Context) context.Context {
 	ctx, stop := context.WithCancel(ctx)
 	go func() {
 		defer stop()
-		_, _ = io.Copy(io.Discard, a.stdin) // a read error also counts as the end
+		_, _ = io.Copy(io.Discard, a.stdin) // a read error also ends the context
 	}()
 	return ctx
 }

@@ -39,7 +39,7 @@ func openOwn(path string) (model.Predictor, error) {
 	})
 }
 
-// openModel reads a model file that contains training rows.
+// openModel reads a model whose file contains training rows.
 func openModel(path string, features int) (*model.Model, error) {
 	return open(path, func(b *bufio.Reader) (*model.Model, error) { return readModel(b, features) })
 }
@@ -111,7 +111,7 @@ func (a *app) model() *cobra.Command {
 // exportResult names the files that model export has written.
 type exportResult struct {
 	Model string `json:"model"`
-	Range string `json:"range,omitempty"` // file of the scaling, if the model has one
+	Range string `json:"range,omitempty"` // path of the file with the model's scaling; "" if the model has none
 	// Labels maps the numbers in the file to classes that are words. Table is the file that holds
 	// this map.
 	Labels map[string]string `json:"labels,omitempty"`

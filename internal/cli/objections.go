@@ -10,8 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// objections counts the parties that would object to a job if it were deployed and their policies
-// were the defaults.
+// objections counts the parties with default policies that would object to a deployed job.
 type objections struct {
 	parties   int // 0 if the number is unknown, as for devices
 	refuse    int // parties that would refuse the job
@@ -19,13 +18,14 @@ type objections struct {
 	withhold  int // parties that would withhold the figures over their own rows
 }
 
-// object records in a result what parties with default policies would refuse and withhold.
+// object adds the objections of parties with default policies to the outcome. Such a party refuses
+// the job, or withholds its own figures.
 func (o *outcome) object(refused, withheld []partition.Refusal, parties int) {
 	o.Refused, o.Withheld = partition.Lines(refused), partition.Lines(withheld)
 	o.objections = objections{parties: parties, refuse: partition.Refusing(refused, parties), withhold: partition.Refusing(withheld, parties)}
 }
 
-// warning returns one line about all objections, or "" if there are none.
+// warning returns one line that counts the objections, or "" if there are none.
 func (n objections) warning() string {
 	var list []string
 	for _, one := range []struct {
@@ -52,7 +52,7 @@ func (a *app) warnOfObjections(r *method.Result, n objections) {
 		return
 	}
 	line := n.warning()
-	if line == "" { // the number of parties is unknown
+	if line == "" { // warning counts nothing if the number of parties is unknown
 		line = "a party with the default policy would refuse this job"
 	}
 	if !a.explain {
@@ -73,7 +73,7 @@ func (a *app) detailFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&a.verbose, "verbose", false, "also print the details that the report has: figures of each class, costs, and what each role learns")
 }
 
-// explainFlag adds the flag that lists what parties would refuse.
+// explainFlag adds the flag --explain, with which a command lists the parties' objections.
 func (a *app) explainFlag(flags *pflag.FlagSet) {
 	flags.BoolVar(&a.explain, "explain", false, "list what parties with default policies would refuse or withhold")
 }

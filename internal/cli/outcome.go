@@ -24,7 +24,8 @@ type outcome struct {
 	table       *sheet
 	shown       *method.Presentation // how the method presents the result, or nil
 	bySums      *beside              // outcome of a second job by sums, or nil
-	// classes counts the rows of each class if the result does not and this process owns all rows.
+	// classes counts the rows of each class, if this process owns all rows and the result has no
+	// such counts.
 	classes    []learner.ClassCount
 	objections objections
 	verbose    bool     // also print the details
@@ -32,7 +33,7 @@ type outcome struct {
 	next       string   // the command that usually follows, or ""
 }
 
-// MarshalJSON writes the result, the outcome of the job by sums, and the path of the page.
+// MarshalJSON writes the result, the figures of the second job by sums, and the paths of the files.
 func (o outcome) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(o.Result)
 	if err == nil && o.bySums != nil {
@@ -53,8 +54,8 @@ func withKey(object []byte, key string, value any) ([]byte, error) {
 	return fmt.Appendf(object[:len(object)-1], `,%q:%s}`, key, b), err
 }
 
-// Print writes what the model is good for, the scores, who can reconstruct rows, the files, and the
-// next command. With verbose, it writes the details before the files.
+// Print writes the verdict, the scores, who can reconstruct rows, the files, and the next command.
+// With verbose, it writes the details before the files.
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	o.printVerdict(p)
@@ -75,7 +76,8 @@ func (o outcome) printVerdict(p *printer) {
 	p.linef("")
 }
 
-// printScores prints the table of scores, the reasons for its gaps, and the tables over several runs.
+// printScores prints the table of scores and explains missing scores. It also prints the tables
+// over several runs.
 func (o outcome) printScores(p *printer) {
 	p.join(o.scores().print(p.w))
 	for _, a := range o.Alone {
@@ -110,7 +112,7 @@ func (o outcome) printPrivacy(p *printer) {
 	}
 }
 
-// printDetails prints everything else that the report has.
+// printDetails prints the contents of the report that the short output leaves out.
 func (o outcome) printDetails(p *printer) {
 	w := p.w
 	if o.shown != nil && o.shown.Text != nil {
@@ -219,8 +221,8 @@ func formatR2(r2 *float64) string {
 	return fmt.Sprintf(", R2 %.12g", *r2)
 }
 
-// agreement returns the end of a sentence about a model that was trained on the pooled data. It
-// says whether all predictions are equal.
+// agreement says whether the job and the pooled training give equal predictions. The words end a
+// sentence about the pooled training.
 func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""
@@ -314,7 +316,7 @@ type trainingKind struct {
 	figures map[string]learner.Spread
 }
 
-// repeated lists the kinds of training of a repeated job.
+// repeated returns the figures of a repeated job, for each kind of training.
 func (o outcome) repeated() []trainingKind {
 	var list []trainingKind
 	for _, a := range o.Repeats.Alone {

@@ -103,7 +103,7 @@ func linef(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-// join records the error of another writer to the same output.
+// join records the error of code that writes to the output without the printer.
 func (p *printer) join(err error) {
 	if p.err == nil {
 		p.err = err

@@ -83,7 +83,7 @@ func page(j *job.Job, o outcome) report.Run {
 	return run
 }
 
-// lastFacts returns the last rows of the table of facts.
+// lastFacts returns the facts with which the table of facts on a page ends.
 func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
 	add := func(label, value string) { facts = append(facts, report.Row{Label: label, Value: value}) }
 	if r.ExactKernel != nil {
@@ -129,7 +129,7 @@ func reportGrid(grid []learner.Cell) report.Grid {
 	return out
 }
 
-// scored returns the kinds of training with their metrics, for the bar chart.
+// scored returns the scores of all kinds of training, for the bar chart.
 func (o outcome) scored() []report.Score {
 	var list []report.Score
 	if c := o.constant(); c != nil {
@@ -235,8 +235,8 @@ func describeHeldOut(r *method.Result) string {
 	return held
 }
 
-// describeKernel describes the kernel of the chosen grid cell, whose gamma is a plain number.
-// Without a grid it describes the job's kernel.
+// describeKernel describes the kernel of the chosen grid cell, or the job's kernel if there is no
+// grid. In a cell, gamma is a number without a unit.
 func describeKernel(j *job.Job, r *method.Result) string {
 	if c, ok := chosenCell(r.Grid); ok {
 		return cellKernel(c.Kernel)

@@ -38,8 +38,8 @@ type predictResult struct {
 	R2       *float64 `json:"r2,omitempty"`
 }
 
-// Print writes a line for each row: the id if there is one, followed by the class, the number (with
-// its deviation), or the scores.
+// Print writes one line with the prediction for each row. The line begins with the id if there is
+// one. The class, the number with its deviation, or the scores follow.
 func (r predictResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for i := range r.Decisions {
@@ -213,7 +213,7 @@ func (a *app) tellContradictions(r predictResult) {
 	}
 }
 
-// predictionRequest is a request for predictions: new rows, and the job to query.
+// predictionRequest holds new rows to predict, and the job to query.
 type predictionRequest struct {
 	newRows
 	job, source string

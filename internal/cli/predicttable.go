@@ -15,9 +15,9 @@ type newRows struct {
 	data    string
 	shown   string // name of the table in messages
 	columns catalogue.Columns
-	home    string // home whose catalogue describes the table, in the entry named by the field as; "": no home
-	as      string
-	absent  bool        // columns that the schema can fill may be missing
+	home    string      // home whose catalogue describes the table; "" for none
+	as      string      // name of the catalogue entry that describes the table; "" for none
+	absent  bool        // allows a table without some columns, if the schema can fill them
 	csv     prepare.CSV // format of a text without a catalogue entry
 }
 
@@ -43,7 +43,7 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 	}
 	f, typed := set.X.(*prepare.Frame)
 	if !typed {
-		return nil, errors.New("cli: a table with a schema was read without one")
+		return nil, errors.New("cli: the table was read without its schema")
 	}
 	for _, column := range f.Absent {
 		a.tell(fmt.Sprintf("mercer: %s has no column %q: every row was filled as a gap is", n.shown, column))
@@ -55,7 +55,7 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 	return set, nil
 }
 
-// lacking explains the error that the table lacks a column of the training table.
+// lacking adds advice to the error of a missing column. It returns other errors unchanged.
 func (n newRows) lacking(s prepare.Schema, err error) error {
 	var unlike *prepare.UnlikeError
 	if !errors.As(err, &unlike) || !unlike.Missing() {

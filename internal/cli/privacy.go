@@ -26,8 +26,8 @@ func privacyLines(exposures map[string]protocol.Exposure) []string {
 	return append(lines, "Why: "+strings.TrimSuffix(whyExposed(server, others, coalition), ".")+".")
 }
 
-// whyExposed returns the sentence of whoever reaches furthest alone. If nobody reaches any row alone,
-// it returns the sentence of those who reach one together.
+// whyExposed returns the reason for the greatest exposure to a single member. If no member reaches
+// a row alone, it returns the reason for the exposure to several members together.
 func whyExposed(server protocol.Exposure, others, coalition *protocol.Exposure) string {
 	switch {
 	case others != nil && others.Exceeds(server):
@@ -38,7 +38,7 @@ func whyExposed(server protocol.Exposure, others, coalition *protocol.Exposure) 
 	return server.Why
 }
 
-// worst returns the exposure of the roles that reaches furthest, or nil if no role is stated.
+// worst returns the greatest exposure among the given roles, or nil if no exposure is known.
 func worst(exposures map[string]protocol.Exposure, roles ...string) *protocol.Exposure {
 	var found *protocol.Exposure
 	for _, role := range roles {

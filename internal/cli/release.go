@@ -35,7 +35,7 @@ type releaseEntry struct {
 	Columns int                  `json:"columns"`
 	Rows    int                  `json:"rows"`
 	Uses    int                  `json:"uses"`           // number of releases, for kinds whose number is limited
-	Told    float64              `json:"told,omitempty"` // numbers released as sums, divided by the number of cells in the rows
+	Told    float64              `json:"told,omitempty"` // number of released sums divided by the number of cells in the rows
 	Reveals []string             `json:"reveals"`
 }
 
@@ -84,7 +84,7 @@ func (e releaseEntry) usesText() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
-// toldText formats the number of released sums for each cell of the rows of all parties.
+// toldText says how many sums were released for each cell of the rows.
 func (e releaseEntry) toldText() string {
 	if e.Told == 0 {
 		return ""

@@ -73,8 +73,8 @@ func (a *app) setLog() error {
 	return nil
 }
 
-// envOr returns the value of an environment variable, or the argument otherwise if the variable is
-// not set.
+// envOr returns the value of an environment variable, or the given default if the variable is not
+// set.
 func (a *app) envOr(variable, otherwise string) string {
 	if v := a.env(variable); v != "" {
 		return v
@@ -141,8 +141,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return e
 }
 
-// wrongFlag adds a suggestion to the error of an unknown flag: the most similar flag, or a command
-// of that name.
+// wrongFlag adds a suggestion to the error of an unknown flag. It suggests the most similar flag,
+// or a command with the name of the flag.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	e := usage("%w", err)
 	e.Hint = helpHint(cmd)

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// screeningTable returns the figures of a test for the positive class, by the names that clinicians
-// use, with their counts and 95 % intervals. It returns nil unless there are two classes.
+// screeningTable returns the clinical figures of a test for the positive class, such as
+// sensitivity, with counts and 95 % intervals. It returns nil unless there are two classes.
 func screeningTable(a *learner.Assessment, named func(class string) string) *titledTable {
 	if a == nil || a.Positive == "" || a.Confusion == nil || len(a.Confusion.Classes) != 2 {
 		return nil

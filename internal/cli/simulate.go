@@ -188,12 +188,12 @@ func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, l
 	return o, nil
 }
 
-// collectSooner makes garbage collection start at a quarter of the used memory, if rows and Gram
-// matrix are large. Scanning such arrays of numbers is cheap. By default, the garbage of encoded
-// messages could double the memory. It returns a function that restores the setting. It does
-// nothing if the user sets GOGC.
+// collectSooner starts a garbage collection whenever memory has grown by a quarter, if rows and
+// Gram matrix are large. Scanning such arrays of numbers is cheap. By default, the garbage of
+// encoded messages could double the memory. It returns a function that restores the setting. It
+// does nothing if the user sets GOGC.
 func (a *app) collectSooner(shares []partition.Share) (undo func()) {
-	const large, percent = 1 << 26, 25 // numbers of 8 bytes
+	const large, percent = 1 << 26, 25 // large is a count of numbers with 8 bytes each
 	rows := 0
 	for _, s := range shares {
 		rows += s.Table.Rows()
@@ -231,8 +231,8 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	return o, err
 }
 
-// inspect adds to an outcome what only the owner of all rows can find: objections of the parties'
-// policies, rows that are both in training and held out, and the rows of each class.
+// inspect adds to an outcome what only the owner of all rows can find. These are objections of the
+// parties' policies, rows that are both in training and held out, and the rows of each class.
 func (o *outcome) inspect(j *job.Job, shares []partition.Share) error {
 	withheld, err := partition.Withheld(j, shares, o.Figures)
 	if err != nil {
@@ -255,7 +255,7 @@ func addComparison(r *method.Result, took time.Duration) {
 }
 
 func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
-	if _, err := method.Of(j); err != nil { // a protocol that runs in one place only
+	if _, err := method.Of(j); err != nil { // method.Of knows only protocols that a coordinator and parties run
 		if j.Link != (job.Link{}) {
 			return nil, nil, fmt.Errorf("protocol %s sends no messages over a network; remove link", j.Protocol.Name())
 		}
@@ -271,7 +271,7 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 	})
 }
 
-// notices collects what a simulation's parties would tell only their own operators.
+// notices collects the messages that each simulated party would send to its own operator only.
 type notices struct {
 	mu    sync.Mutex
 	lines []string
@@ -316,8 +316,8 @@ func folder(out string) error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// finish writes a run's files into its folder, and the result last. It writes nothing before the
-// run has succeeded.
+// finish writes a run's files into its folder, with result.json as the last file. It writes nothing
+// before the run has succeeded.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
@@ -342,8 +342,8 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
 
-// nextOf returns the command that usually follows a simulation: predictions by a party's model, or a
-// look at the user's own table.
+// nextOf returns the command that usually follows a simulation, which is mercer predict or mercer
+// data info.
 func nextOf(j *job.Job, r *method.Result) string {
 	for _, m := range r.Models {
 		if m.Path != "" && (j.Unshared() || slices.Contains(j.Parties(), m.Party)) {
@@ -379,7 +379,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, out 
 		m := &r.Models[i]
 		from := m.Path
 		if from == "" {
-			continue // the parties hold parts of the model, or no member kept the model
+			continue // no member kept a whole model
 		}
 		m.Path = filepath.Join(out, filepath.Base(m.Path))
 		if m.Private {

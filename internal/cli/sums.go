@@ -148,8 +148,8 @@ HTTPS.`,
 	return daemonCommand(cmd)
 }
 
-// sumsResult is the result of a finished job of devices, with the resources of the server's last
-// process.
+// sumsResult holds the result of a finished job of devices, and the resources that the server used.
+// After a restart, it counts only the server's last process.
 type sumsResult struct {
 	*method.Result
 	seconds, cpu float64
@@ -185,8 +185,8 @@ func (s sumsResult) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// Print writes what the model is good for, who can reconstruct records, and the model's path. With
-// verbose, it writes the details too.
+// Print writes the verdict, who can reconstruct records, and the model's path. With verbose, it
+// writes the details too.
 func (s sumsResult) Print(w io.Writer) error {
 	p, o := &printer{w: w}, outcome{Result: s.Result, shown: s.shown}
 	o.printVerdict(p)

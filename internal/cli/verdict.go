@@ -19,8 +19,8 @@ type constant struct {
 	metrics learner.Metrics
 }
 
-// constant returns the constant answer with its metrics on the held-out rows, or nil if the result
-// does not have the counts that it needs.
+// constant returns the constant answer with its metrics on the held-out rows. It returns nil if the
+// result has no counts to compute them.
 func (o outcome) constant() *constant {
 	if c := constantClass(o.classCounts()); c != nil {
 		return c
@@ -31,7 +31,7 @@ func (o outcome) constant() *constant {
 	return constantMean(o.Metrics)
 }
 
-// classCounts returns the rows of each class, as far as the maker of the result knows them.
+// classCounts returns the number of rows of each class, or nil if the numbers are unknown.
 func (o outcome) classCounts() []learner.ClassCount {
 	if o.Figures != nil && o.Figures.Classes != nil {
 		return o.Figures.Classes
@@ -75,10 +75,11 @@ func constantMean(m learner.Metrics) *constant {
 	return &constant{"the mean", learner.Metrics{"rmse": rmse / math.Sqrt(1-r2), "r2": 0}}
 }
 
-// verdict says in one sentence what the model is good for.
+// verdict says in one sentence how useful the model is.
 func (o outcome) verdict() string { return strings.Join(o.verdictClauses(), " ") }
 
-// verdictClauses returns the verdict in clauses: the model, the constant answer, and the best site.
+// verdictClauses returns the verdict as a list of clauses. They compare the model with the constant
+// answer and with the best site.
 func (o outcome) verdictClauses() []string {
 	if o.HeldOut > 0 || len(o.Grid) > 0 {
 		if _, classes := o.Metrics["accuracy"]; classes {
@@ -124,8 +125,8 @@ func (o outcome) numberVerdict() []string {
 		}, size)
 }
 
-// comparison holds a metric of the joint model beside those of the constant answer and of the best
-// site. The parts that the result does not have are nil.
+// comparison holds one metric of the joint model, of the constant answer and of the best site. The
+// parts that the result does not have are nil.
 type comparison struct {
 	metric   string
 	joint    float64
@@ -144,7 +145,7 @@ func (o outcome) comparisonOf(metric string) comparison {
 	return c
 }
 
-// values lists the values of the metric that a verdict shows.
+// values lists the metric's values that appear in a verdict.
 func (c comparison) values() []float64 {
 	list := []float64{c.joint}
 	if c.interval != nil {
@@ -159,7 +160,7 @@ func (c comparison) values() []float64 {
 	return list
 }
 
-// clauses joins the parts of a verdict to clauses with punctuation. The interval stands before the
+// clauses returns the clauses of a verdict, with punctuation. The interval stands before the
 // constant answer.
 func (c comparison) clauses(joint string, always, best func(name string, v float64) string, number func(v float64) string) []string {
 	var rest []string
@@ -186,7 +187,7 @@ func (c comparison) clauses(joint string, always, best func(name string, v float
 	return list
 }
 
-// trainedVerdict says what was computed if no held-out row judges it.
+// trainedVerdict describes a trained model that was not tested on held-out rows.
 func (o outcome) trainedVerdict() string {
 	on := humanize.Count(o.Training, strings.TrimSuffix(o.trainingUnit(), "s"))
 	switch {
@@ -194,7 +195,7 @@ func (o outcome) trainedVerdict() string {
 		return "The job trained no model."
 	case o.Eigenvalues != nil:
 		return fmt.Sprintf("%s of %s were computed; without labels no figure says how well they predict.", humanize.Count(len(o.Eigenvalues), "component"), on)
-	case o.HeldOut == 0 && o.shown != nil && o.shown.Text != nil: // devices keep what they hold out to themselves
+	case o.HeldOut == 0 && o.shown != nil && o.shown.Text != nil: // devices do not report on their held-out rows
 		return fmt.Sprintf("The model was trained on %s; this result has no figure on how well it predicts.", on)
 	case o.HeldOut == 0:
 		return fmt.Sprintf("The model was trained on %s; no row was held out, so no figure says how well it predicts.", on)
@@ -211,9 +212,9 @@ func (o outcome) judgedText() string {
 	return fmt.Sprintf("%s, each held out once", humanize.Count(o.Training, unit))
 }
 
-// modelText names the model: a job of several parties has a joint one.
+// modelText returns "the joint model", or "the model" for a job without parties.
 func (o outcome) modelText() string {
-	if len(o.Leakage) == 1 { // protocol pooled has no parties
+	if len(o.Leakage) == 1 { // only the operator learns something, as in protocol pooled
 		return "the model"
 	}
 	return "the joint model"
@@ -242,11 +243,11 @@ func (o outcome) bestAlone(name string) *method.Alone {
 	return best
 }
 
-// errorMetrics lists metrics of which less is better.
+// errorMetrics lists the metrics whose smaller values are better.
 var errorMetrics = []string{"rmse", "mae", "brier"}
 
-// percentPlaces returns the number of decimals of percentages: none, or one if a share would be
-// rounded to 0 or 100 %.
+// percentPlaces returns how many decimals percentages need. They need one if a share would be
+// rounded to 0 or 100 %, otherwise none.
 func percentPlaces(shares []float64) int {
 	for _, v := range shares {
 		if p := math.Round(100 * v); v > 0 && v < 1 && (p == 0 || p == 100) {

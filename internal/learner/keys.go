@@ -42,7 +42,7 @@ func tolKey(dst *float64) section.Field {
 }
 
 func weightKey(dst *map[string]float64, doc string) section.Field {
-	return section.Field{Key: "class_weight", Value: classWeights{section.Weights{Dst: dst}}, Else: "1 for each class", Doc: doc}
+	return section.Field{Key: "class_weight", Value: section.Weights{Dst: dst}, Else: "1 for each class", Doc: doc}
 }
 
 // classWeights parses class weights. It writes classes in the form in which tables hold labels, so

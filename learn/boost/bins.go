@@ -13,7 +13,7 @@ const MaxBins = 256
 // Columns is a table of binned numbers, stored column by column.
 type Columns struct {
 	Codes [][]uint8   // bin of each row, for each column
-	Cuts  [][]float64 // cuts of each column, ascending; values up to cut b are in bins up to b
+	Cuts  [][]float64 // upper bounds of all bins but the last, ascending, for each column
 }
 
 // Bins returns the number of bins of a column.
@@ -73,7 +73,7 @@ func halves(distinct []float64) []float64 {
 	return cuts
 }
 
-// cutBetween returns a number that is at least a and below the larger number b.
+// cutBetween returns a number c with a <= c < b. It takes the middle, if rounding allows it.
 func cutBetween(a, b float64) float64 {
 	if m := a/2 + b/2; m >= a && m < b {
 		return m

@@ -24,7 +24,7 @@ type Params struct {
 	Rounds int // number of trees
 	Depth  int // greatest depth of a tree; 1 makes stumps
 	Rate   float64
-	Lambda float64 // penalty on the squared values of the leaves
+	Lambda float64 // weight of the penalty on the squared leaf values
 	Gamma  float64 // least gain of a split
 }
 
@@ -237,7 +237,7 @@ type Node struct {
 // indices 2k and 2k+1.
 type Model struct {
 	Trees      [][]Node
-	Mean, Unit float64 // a score is Mean + Unit times the sum of the trees; for classes, Mean is 0 and Unit is 1
+	Mean, Unit float64 // the score of a row is Mean plus Unit times the sum of its leaf values
 }
 
 // Score returns the score of a row, given a function that returns the row's bin in a column.

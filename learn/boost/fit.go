@@ -59,7 +59,7 @@ func grow(b *Booster, c Columns, g [][2]int64, all []int32) {
 	}
 }
 
-// divide returns both children of a node. It computes their histograms if requested.
+// divide splits a node and returns its two children. It computes their histograms if requested.
 func divide(c Columns, g [][2]int64, node grown, feature, bin int, histograms bool) []grown {
 	children := []grown{{place: 2 * node.place}, {place: 2*node.place + 1}}
 	for i, r := range node.rows {

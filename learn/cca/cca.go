@@ -101,8 +101,8 @@ type side struct {
 	factor   linalg.Matrix[float64] // Cholesky factor of A + k I
 }
 
-// newSide computes the basis Z of one kernel, Z^T = H^-1 R. Here A = R^T R, and R R^T + k I = H
-// H^T.
+// newSide computes the data of one kernel. The basis is Z^T = H^-1 R, where A = R^T R and H H^T = R
+// R^T + k I.
 func newSide(src kernel.Source, shift float64, interrupt func() error) (side, error) {
 	k := clone(kernel.Materialize(src).K)
 	s := side{centring: kernel.Center(k)}
@@ -117,21 +117,21 @@ func newSide(src kernel.Source, shift float64, interrupt func() error) (side, er
 	linalg.Syrk(h, r)
 	addDiagonal(h, shift)
 	if err := linalg.CholeskyUntil(h, interrupt); err != nil {
-		return s, unfactored(err)
+		return s, choleskyError(err)
 	}
 	z := transposed(r)
 	linalg.SolveLower(h, z)
 	s.basis = transposed(z)
 	addDiagonal(k, shift)
 	if err := linalg.CholeskyUntil(k, interrupt); err != nil {
-		return s, unfactored(err)
+		return s, choleskyError(err)
 	}
 	s.factor = k
 	return s, nil
 }
 
-// unfactored adds advice to the error for a matrix that is not positive definite.
-func unfactored(err error) error {
+// choleskyError explains why a Cholesky decomposition has failed: the regularization is too small.
+func choleskyError(err error) error {
 	if _, ok := errors.AsType[*linalg.PivotError](err); !ok {
 		return err // an interruption
 	}
@@ -162,7 +162,7 @@ func findPairs(a, b side, p Params) (*Model, error) {
 		}
 		m.Correlations[i] = math.Sqrt(square)
 	}
-	u := timesBasis(left, a.basis) // values of the functions on the training rows
+	u := timesBasis(left, a.basis) // values of view x's functions on the training rows
 	right := linalg.New[float64](components, t.Cols)
 	linalg.MulTransB(right, left, back)
 	for i, rho := range m.Correlations {

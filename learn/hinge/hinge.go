@@ -31,9 +31,9 @@ type Spec struct {
 	Radius float64
 }
 
-// Radius returns the radius of a ball that contains the minimum of the objective. The argument
-// largest is the largest class weight. The minimum's norm is at most 1/sqrt(lambda), and a step may
-// need more room while a heavy class comes first.
+// Radius returns the radius of a ball that contains the weights with the least objective. The
+// argument largest is the largest class weight. The minimum's norm is at most 1/sqrt(lambda), and a
+// step may need more room while a heavy class comes first.
 func Radius(lambda, largest float64) float64 { return math.Sqrt(max(1, largest) / lambda) }
 
 // Trainer holds the state of a training. Its weights begin at zero.
@@ -44,7 +44,7 @@ type Trainer struct {
 	last [][]float64 // last weight vectors, oldest first, at most spec.Average
 }
 
-// New returns a trainer for weights of the given number of features, including the bias.
+// New returns a trainer for the given number of features. The bias counts as a feature.
 func New(s Spec, features int) (*Trainer, error) {
 	if s.Schedule == "" {
 		s.Schedule = Pegasos
@@ -67,8 +67,8 @@ func New(s Spec, features int) (*Trainer, error) {
 	return &Trainer{spec: s, w: make([]float64, features)}, nil
 }
 
-// Resume returns a trainer that continues from the [Trainer.Iterations] and the [Trainer.Last] of
-// an earlier trainer. It keeps last.
+// Resume returns a trainer that continues the training of an earlier trainer. The arguments are the
+// earlier trainer's [Trainer.Iterations] and [Trainer.Last]. It keeps last.
 func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error) {
 	t, err := New(s, features)
 	if err != nil {
@@ -90,8 +90,8 @@ func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error
 // Spec returns the settings, with defaults filled in.
 func (tr *Trainer) Spec() Spec { return tr.spec }
 
-// Last returns the last weight vectors, which [Trainer.Mean] averages, oldest first. The caller
-// must not change them.
+// Last returns the weight vectors that [Trainer.Mean] averages, oldest first. The caller must not
+// change them.
 func (tr *Trainer) Last() [][]float64 { return slices.Clone(tr.last) }
 
 // Iterations returns the number of completed steps.
@@ -139,7 +139,7 @@ func (tr *Trainer) project(w []float64) {
 func norm(w []float64) float64 {
 	sum := 0.
 	for _, v := range w {
-		sum += float64(v * v) // the conversion keeps the compiler from fusing product and sum
+		sum += float64(v * v) // the conversion prevents a fused multiply-add, whose rounding differs
 	}
 	return math.Sqrt(sum)
 }

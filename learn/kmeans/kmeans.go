@@ -116,10 +116,10 @@ func checkFinite(k linalg.Matrix[float64]) error {
 	return nil
 }
 
-// Distances returns the squared distances of new rows to the means, as rows x clusters, up to a
-// constant for each row. A value is |mean|^2 minus twice the inner product; adding K(x, x) of the
-// row would make it exact. cross is the kernel of the new rows with the n rows of Fit, rows x n;
-// another width panics.
+// Distances returns the squared distance of each new row to each mean, up to a constant for each
+// row. The result is rows x clusters. A value is |mean|^2 minus twice the inner product; adding
+// K(x, x) of the row would make it exact. cross is the kernel of the new rows with the n rows of
+// Fit, rows x n; another width panics.
 func (m *Model) Distances(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != len(m.Assignment) {
 		panic(fmt.Sprintf("kmeans: a cross kernel of %d columns for %d rows", cross.Cols, len(m.Assignment)))

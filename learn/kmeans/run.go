@@ -80,7 +80,7 @@ func (r *run) improve(p Params) error {
 		before := r.inertia
 		r.fillEmpty()
 		r.measure()
-		if r.inertia >= before { // rounding errors let rows alternate between equal means
+		if r.inertia >= before { // stop, because rounding errors can let rows alternate between means for ever
 			return nil
 		}
 	}
@@ -134,7 +134,7 @@ func (r *run) reassign() bool {
 	return moved
 }
 
-// fillEmpty moves one row to every empty cluster. It takes the row farthest from the mean of a
+// fillEmpty moves one row into each empty cluster. It takes the row farthest from the mean of a
 // cluster with several rows. The inertia falls.
 func (r *run) fillEmpty() {
 	sizes := make([]int, len(r.sizes))

@@ -118,13 +118,13 @@ func (s Spec) values(n float64) (func(triple) triple, error) {
 	case DotProduct:
 		return s.dotProduct, s.checkCoefficients()
 	case Conjunctive:
-		return all.sharesThen(all.conjunction(s.Degree)), degrees(s.Degree)
+		return all.applyToShares(all.conjunction(s.Degree)), degrees(s.Degree)
 	case Disjunctive:
-		return all.sharesThen(all.disjunction(s.Degree)), degrees(s.Degree)
+		return all.applyToShares(all.disjunction(s.Degree)), degrees(s.Degree)
 	case DNF:
-		return all.sharesThen(all.conjunction(s.Clause), all.choose(s.Clause).disjunction(s.Degree)), degrees(s.Degree, s.Clause)
+		return all.applyToShares(all.conjunction(s.Clause), all.choose(s.Clause).disjunction(s.Degree)), degrees(s.Degree, s.Clause)
 	case CNF:
-		return all.sharesThen(all.disjunction(s.Clause), all.choose(s.Clause).conjunction(s.Degree)), degrees(s.Degree, s.Clause)
+		return all.applyToShares(all.disjunction(s.Clause), all.choose(s.Clause).conjunction(s.Degree)), degrees(s.Degree, s.Clause)
 	}
 	return nil, fmt.Errorf("komd: kernel %q is not known", s.Name)
 }
@@ -166,7 +166,8 @@ func (s Spec) polynomial(t triple) triple {
 	return triple{at(t.ii), at(t.jj), at(t.ij)}
 }
 
-// dotProduct computes the dot-product kernel without its constant term, like polynomial.
+// dotProduct computes the dot-product kernel without its constant term, so that items without a
+// common user keep the value 0.
 func (s Spec) dotProduct(t triple) triple {
 	at := func(x float64) float64 {
 		sum := 0.0
@@ -194,7 +195,7 @@ func (s Spec) checkCoefficients() error {
 	return nil
 }
 
-// universe is the number of all formulas of one kind. Some of them are true for an item. Boolean
+// universe holds the number of all formulas of one kind. Some of them are true for an item. Boolean
 // kernels compute with shares of it, because the numbers of sets of users would overflow float64.
 type universe struct{ size float64 }
 
@@ -207,9 +208,9 @@ func (u universe) choose(d int) universe {
 	return universe{size}
 }
 
-// sharesThen returns a function that divides counts by the number of users and then applies the
-// steps in order.
-func (u universe) sharesThen(steps ...func(triple) triple) func(triple) triple {
+// applyToShares returns a function that first divides counts by the universe's size. It then
+// applies the given steps to these shares, in order.
+func (u universe) applyToShares(steps ...func(triple) triple) func(triple) triple {
 	return func(t triple) triple {
 		t = triple{t.ii / u.size, t.jj / u.size, t.ij / u.size}
 		for _, step := range steps {
@@ -237,8 +238,8 @@ func (u universe) disjunction(d int) func(triple) triple {
 	}
 }
 
-// shareWithin returns the probability that d random distinct formulas all belong to a given share x
-// of the formulas. It is binom(x size, d) / binom(size, d).
+// shareWithin returns the probability that d random distinct formulas all belong to a set with the
+// share x of all formulas. It is binom(x size, d) / binom(size, d).
 func (u universe) shareWithin(x float64, d int) float64 {
 	share := 1.0
 	for k := range d {
@@ -248,8 +249,8 @@ func (u universe) shareWithin(x float64, d int) float64 {
 }
 
 // shareMeeting returns the probability that at least one of d random distinct formulas belongs to a
-// given share x of the formulas. It is 1 - binom(size - x size, d) / binom(size, d), exact even for
-// a tiny x.
+// set with the share x of all formulas. It is 1 - binom(size - x size, d) / binom(size, d), exact
+// even for a tiny x.
 func (u universe) shareMeeting(x float64, d int) float64 {
 	log := 0.0
 	for k := range d {
@@ -324,8 +325,8 @@ func (c Counts) check() error {
 	return nil
 }
 
-// checkProducts is like check for sums of products. By the Cauchy-Schwarz inequality, no sum of
-// products exceeds the root of the product of both sums of squares.
+// checkProducts refuses sums of products that no ratings can give. By the Cauchy-Schwarz
+// inequality, no sum of products exceeds the root of the product of both sums of squares.
 func (c Counts) checkProducts() error {
 	most := float64(c.Users) * float64(c.Most) * float64(c.Most)
 	for i := range c.C.Rows {

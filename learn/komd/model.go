@@ -92,7 +92,7 @@ func combine(weights, mean []float64, row func(int) []float64) []float64 {
 		if weight == 0 {
 			continue
 		}
-		for j, k := range row(r) { // columns equal rows, since the kernel is symmetric
+		for j, k := range row(r) { // use the row as a column, because the kernel is symmetric
 			scores[j] += weight * k
 		}
 	}
@@ -105,8 +105,8 @@ type Item struct {
 	Score float64
 }
 
-// Rank returns the items that the user has not liked, best first. Items with equal scores are in
-// the order of the catalogue.
+// Rank returns all items except the liked ones, in descending order of their scores. Items with
+// equal scores are in the order of the catalogue.
 func (m *Model) Rank(liked []int, lambda float64) ([]Item, error) {
 	scores, err := m.Scores(liked, lambda)
 	if err != nil {

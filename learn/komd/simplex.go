@@ -65,7 +65,7 @@ type pivoting struct {
 	free    []bool    // variables a_i that may be positive
 	a       []float64 // solution for the free variables
 	nu      float64   // multiplier of the constraint on the sum
-	epsilon float64   // magnitude above which a wrong sign counts
+	epsilon float64   // smallest magnitude of a number that counts as negative
 }
 
 func newPivoting(p linalg.Matrix[float64], q []float64) *pivoting {
@@ -84,7 +84,7 @@ func newPivoting(p linalg.Matrix[float64], q []float64) *pivoting {
 func (s *pivoting) solve() error {
 	index := s.index()
 	f := linalg.New[float64](len(index), len(index))
-	right := linalg.New[float64](2, len(index)) // right-hand sides: q, and a vector of ones
+	right := linalg.New[float64](2, len(index)) // right-hand sides of the two linear systems: q, and a vector of ones
 	for r, i := range index {
 		for c, j := range index[:r+1] {
 			f.Row(r)[c] = s.p.Row(i)[j]
@@ -131,8 +131,8 @@ func (s *pivoting) slack(i int) float64 {
 	return sum
 }
 
-// exchange makes free variables fixed at 0, and fixed variables free. One stays free, since the sum
-// is 1.
+// exchange changes each listed variable from free to fixed at 0, or from fixed to free. At least
+// one variable is free afterwards, since the sum is 1.
 func (s *pivoting) exchange(list []int) {
 	for _, i := range list {
 		s.free[i] = !s.free[i]

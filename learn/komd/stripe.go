@@ -16,9 +16,9 @@ type Stripe struct {
 	Mean  []float64              // mean of each item's kernel row, over all items
 }
 
-// Scores returns a score for every item, like [Model.Scores]. It also reports whether the quadratic
-// form is convex, so that the best weights are unique. Otherwise the weights are those of
-// [Descend].
+// Scores returns a score for every item. A higher score means that the user will like the item
+// more. Scores also reports whether the quadratic form is convex, so that the best weights are
+// unique. Otherwise the weights are those of [Descend].
 func (s Stripe) Scores(lambda float64) (scores []float64, convex bool, err error) {
 	if s.Rows.Rows != len(s.Liked) || s.Rows.Cols != len(s.Mean) {
 		return nil, false, fmt.Errorf("komd: the stripe has %d x %d kernel values for %d liked items of %d; they must agree", s.Rows.Rows, s.Rows.Cols, len(s.Liked), len(s.Mean))

@@ -18,7 +18,7 @@ import (
 
 // trained holds the result of one training of limited length.
 type trained struct {
-	length  string // length in the method's own unit, such as iterations
+	length  string // length of the training as text, such as "64 directions"
 	seconds float64
 	error   float64
 }
@@ -29,8 +29,8 @@ type course struct {
 	trainings []trained
 }
 
-// best returns the least error of the trainings that take at most the given seconds. It returns
-// NaN if there are none.
+// best returns the least error that the course reaches within the given seconds. It returns NaN if
+// every training takes longer.
 func (c course) best(seconds float64) float64 {
 	least := math.NaN()
 	for _, t := range c.trainings {
@@ -41,8 +41,7 @@ func (c course) best(seconds float64) float64 {
 	return least
 }
 
-// reaches returns the least time, in seconds, of a training whose error is at most the given
-// one.
+// reaches returns the seconds of the fastest training with at most the given error.
 func (c course) reaches(error float64) (seconds float64, ok bool) {
 	for _, t := range c.trainings {
 		if t.error <= error && (!ok || t.seconds < seconds) {
@@ -84,8 +83,8 @@ func guFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// courses trains all methods on the rows of FDSKL's job. It returns first Algorithm 1, then
-// Mercer's training, then the rivals.
+// courses trains every method on the same rows, those of FDSKL's job. It returns first Algorithm 1,
+// then Mercer's training, then the rivals.
 func (l *Runner) courses(ctx context.Context, g guSet, t task) ([]course, error) {
 	published, dsg, err := l.publishedCourses(ctx, g, t)
 	if err != nil {
@@ -162,8 +161,8 @@ func (l *Runner) rivalCourses(ctx context.Context, t task) ([]course, error) {
 	for _, n := range []int{1, 5, 20, boostedTrees} {
 		one := guRivals[1].on(t)
 		one.learner = fmt.Sprintf("{name: boosted-trees, rounds: %d}", n)
-		// Without encryption the trees are the same, but their time is not. The time of n encrypted
-		// trees is estimated as n times that of the first.
+		// Encryption does not change the trees, so they are trained without it. The time of n
+		// encrypted trees is estimated as n times the time of the first.
 		if err := l.extend(ctx, &trees, one, fmt.Sprintf("%d trees", n), float64(n)*training(first)); err != nil {
 			return nil, err
 		}
@@ -183,7 +182,7 @@ func overtakes(ours, rival course, set string) Claim {
 	return judge(text, seconds <= its, "%.4f after %.3g s, beside %.3g s", error, seconds, its)
 }
 
-// againstTime returns a curve of the least error that each method has reached at each time.
+// againstTime returns a curve of the least error of each method over the time of training.
 func againstTime(title string, courses []course) report.Curve {
 	var all []float64
 	worst := 0.0
@@ -193,7 +192,7 @@ func againstTime(title string, courses []course) report.Curve {
 		}
 	}
 	steps := moments(max(slices.Min(all), leastSeconds), slices.Max(all))
-	c := report.Curve{Title: title, X: "seconds of training", Scale: report.Scale{Most: math.Ceil(12*worst) / 10}} // rounds the largest error up, to slightly above
+	c := report.Curve{Title: title, X: "seconds of training", Scale: report.Scale{Most: math.Ceil(12*worst) / 10}} // 1.2 times the largest error, rounded up
 	for _, s := range steps {
 		c.Steps = append(c.Steps, strconv.FormatFloat(s, 'g', -1, 64))
 	}
@@ -207,10 +206,10 @@ func againstTime(title string, courses []course) report.Curve {
 	return c
 }
 
-const leastSeconds = 1e-3 // earliest beginning of the time axis, in seconds
+const leastSeconds = 1e-3 // smallest value at which the time axis may begin, in seconds
 
-// moments returns values of the form 1, 2 or 5 times a power of ten. It begins with the first
-// value that is at least least, and ends with the first that is at least most.
+// moments returns the values of a time axis, each 1, 2 or 5 times a power of ten. It begins with
+// the first value that is at least least, and ends with the first that is at least most.
 func moments(least, most float64) (list []float64) {
 	for power := int(math.Floor(math.Log10(least))); ; power++ {
 		for _, digit := range []float64{1, 2, 5} {

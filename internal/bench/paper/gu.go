@@ -31,9 +31,9 @@ type guSet struct {
 	label              string
 	shape              string
 	scale              string
-	gamma              float64 // in units of 1 / median squared distance
-	rate               float64 // constant step size of Algorithm 1; the best of .003 to 8 on an original set
-	exact              bool    // also compares with the exact kernel, as there are few enough rows
+	gamma              float64 // kernel parameter, in units of 1 / median squared distance of the rows
+	rate               float64 // constant step size of Algorithm 1, chosen from .003 to 8 on an original data set
+	exact              bool    // the job also compares with the exact kernel, for which the rows are few enough
 	fdskl, secureBoost float64 // published minutes of Table 4
 	once               bool    // trains on one split only
 }
@@ -102,8 +102,8 @@ const (
 )
 
 const (
-	publishedIterations = 4096 // iterations of Algorithm 1; the paper does not print its number
-	publishedRepeats    = 3    // largest number of splits, because each iteration costs a message of each party
+	publishedIterations = 4096 // number of iterations of Algorithm 1, which the paper does not print
+	publishedRepeats    = 3    // largest number of splits; more would take long, as every party sends a message in each iteration
 )
 
 // published changes a job to Algorithm 1 as published, on the same rows. Each iteration uses a
@@ -364,8 +364,8 @@ func errorsOf(accuracy learner.Spread) learner.Spread {
 	return learner.SpreadOf(values)
 }
 
-// outgrows judges the claim that the rival's time grows faster than ours. It compares only the
-// numbers of rows that the rival can handle.
+// outgrows judges the claim that time grows faster on the rival's line than on our line. It
+// compares only the numbers of rows that the rival can handle.
 func outgrows(ours, rival report.Line) Claim {
 	ratios := make([]float64, 0, len(rival.Values))
 	for i, v := range rival.Values {

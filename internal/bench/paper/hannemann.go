@@ -46,7 +46,7 @@ type hannemannSet struct {
 	unbalanced   bool     // the paper averages F1 over classes if their sizes differ, else over rows
 }
 
-// f1Name returns the name of the F1 that the paper uses for the set.
+// f1Name returns the name of the F1 score that the paper reports for the set.
 func (h hannemannSet) f1Name() string {
 	if h.unbalanced {
 		return "f1_macro"
@@ -78,10 +78,10 @@ var hannemannSets = []hannemannSet{
 
 const (
 	bloodCells     = "blood-cells/train-images-idx3-ubyte.gz"
-	manyRowsRepeat = 3 // splits of the blood cells' 9,957 rows
+	manyRowsRepeat = 3 // number of splits of the blood cells, which have 9,957 rows
 )
 
-// replaced reports whether the set stands in for images that the data folder has.
+// replaced reports whether the set is generated although the data folder has the original images.
 func (h hannemannSet) replaced(l *Runner) bool {
 	return strings.HasPrefix(h.name, "generated in place of blood cells") && l.Has(bloodCells)
 }
@@ -146,12 +146,13 @@ const (
 // TCP would lower it more: see mathisRate.
 var paperLink = fmt.Sprintf("{rate: %g, latency: %gms, loss: %g}", paperRate, 1000*paperLatency, paperLoss)
 
-// mathisRate returns the bytes a second of one TCP connection over the paper's network by the
-// formula of Mathis et al. (1997): the segment's size over the round trip, times the square root of
-// 3/2 over the loss. Each segment has 1,460 bytes. The round trip is taken as the latency.
+// mathisRate returns the rate of one TCP connection over the paper's network, in bytes a second. By
+// the formula of Mathis et al. (1997), it is the segment's size over the round trip, times the
+// square root of 3/2 over the loss. Each segment has 1,460 bytes. The round trip is taken as the
+// latency.
 func mathisRate() float64 { return 1460 / paperLatency * math.Sqrt(1.5/paperLoss) }
 
-// mathisLink models a line that carries what TCP would by the formula.
+// mathisLink models the paper's line with the rate of mathisRate and without loss.
 func mathisLink() string {
 	return fmt.Sprintf("{rate: %.0f, latency: %gms, loss: 0}", mathisRate(), 1000*paperLatency)
 }
@@ -212,8 +213,8 @@ func hannemannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// timed runs one rival on a modelled line and adds its rows. It returns the seconds of computing
-// and of messages together.
+// timed runs one rival on a modelled line and adds the results to the measurement. It returns the
+// seconds of computing and of messages together.
 func (f *Measurement) timed(ctx context.Context, l *Runner, of rival, n int, link, note string) (float64, error) {
 	r, err := l.do(ctx, task{
 		name:     fmt.Sprintf("hannemann-%d", n),
@@ -231,8 +232,8 @@ func (f *Measurement) timed(ctx context.Context, l *Runner, of rival, n int, lin
 	return modelled, nil
 }
 
-// overNetwork returns rows with the seconds of computing, the size of all messages, the modelled
-// seconds of all messages, and the sum of both times. It also returns this sum.
+// overNetwork returns rows with the seconds of computing, and the size and the modelled seconds of
+// all messages. The last row has the sum of both times. It also returns this sum.
 func overNetwork(cell string, r *method.Result) ([]Row, float64) {
 	computed, n := r.Timings["total"], r.Network
 	together := computed + n.Seconds
@@ -242,7 +243,7 @@ func overNetwork(cell string, r *method.Result) ([]Row, float64) {
 	}, together
 }
 
-// aheadOf judges the claim that the first line is below all other lines.
+// aheadOf judges the claim that the first line has lower values than every other line.
 func aheadOf(lines []report.Line, claim string) Claim {
 	least, most := math.Inf(1), 0.0
 	for _, rival := range lines[1:] {

@@ -102,7 +102,7 @@ func (f *Measurement) addAverages(step string, own secVM) {
 	for _, k := range ks {
 		values := lines[k].Values
 		last[k] = values[len(values)-1]
-		if k != 5 { // the curve for 5 lies between its neighbours, and there are only four colours
+		if k != 5 { // the curve for 5 is left out, because there are only four colours
 			c.Lines = append(c.Lines, *lines[k])
 		}
 		f.Rows = append(f.Rows, Row{step + ", " + lines[k].Name, "accuracy at the end", once(last[k]), nil})
@@ -118,7 +118,7 @@ func (f *Measurement) addAverages(step string, own secVM) {
 // muchBetter is the least gain in accuracy that counts as much better.
 const muchBetter = .02
 
-// thinned clears the labels of an axis except about ten.
+// thinned keeps about ten of an axis's labels and empties the others.
 func thinned(steps []string) []string {
 	list, every := slices.Clone(steps), len(steps)/10+1
 	for i := range list {

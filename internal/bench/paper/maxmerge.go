@@ -20,17 +20,17 @@ type crowd struct {
 	least, most float64
 }
 
-// crowds lists the paper's "random set of users (with a size between 1% and 50%)" in both readings:
-// five constant sizes, and a size that is drawn anew.
+// crowds lists the crowds of Figure 1: five constant sizes, and a size that is drawn anew in each
+// round. The paper's "random set of users (with a size between 1% and 50%)" can mean either.
 var crowds = []crowd{
 	{"1 % of people", .01, .01}, {"5 % of people", .05, .05}, {"10 % of people", .10, .10},
 	{"30 % of people", .30, .30}, {"50 % of people", .50, .50}, {"1 to 50 %, drawn anew", .01, .50},
 }
 
-// few is the largest share for which rounds do not bring the estimate nearer on ml-100k.
+// few is the largest share of people with which rounds do not improve the estimate on ml-100k.
 const few = .10
 
-// draw returns the lists of the people in one round.
+// draw chooses the people of one round and returns their lists of items.
 func (c crowd) draw(s *prg.Stream, lists [][]int) [][]int {
 	share := c.least + s.Float64()*(c.most-c.least)
 	order := s.Perm(len(lists))
@@ -66,7 +66,7 @@ func mergeErrors(ctx context.Context, c crowd, lists [][]int, items, rounds int)
 	return errors, nil
 }
 
-// merge replaces each count by the count of a round if that is larger.
+// merge replaces each merged count by the round's count if the round's count is larger.
 func merge(merged *komd.Counts, round komd.Counts) {
 	merged.Users = max(merged.Users, round.Users)
 	for at, n := range round.C.Data {
@@ -84,8 +84,8 @@ func squaredError(a, b linalg.Matrix[float64]) float64 {
 	return sum / float64(len(a.Data))
 }
 
-// polatoFigure1 reproduces Figure 1: the mean squared difference between the estimated and the
-// true normalised kernel over 200 rounds.
+// polatoFigure1 reproduces Figure 1: the error of the estimated kernel over 200 rounds. The error
+// is the mean squared difference from the true normalised kernel.
 func polatoFigure1(ctx context.Context, l *Runner) (*Measurement, error) {
 	const claim = "Rounds bring the estimated kernel nearer to the kernel."
 	if f := ml100k.missing(l, claim); f != nil {

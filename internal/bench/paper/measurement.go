@@ -31,7 +31,7 @@ type Row struct {
 	Cell      string         `json:"cell"`
 	Figure    string         `json:"figure"` // name and unit of the figure
 	Ours      learner.Spread `json:"ours"`
-	Published *float64       `json:"published"` // nil if the paper has only a picture, or no such figure
+	Published *float64       `json:"published"` // nil if the paper prints no such number
 }
 
 // Claim is a claim of the paper, with our verdict.
@@ -107,7 +107,7 @@ func (f *Measurement) Table() [][]string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// WriteCSV writes the rows of all measurements, with paper and experiment in front of each.
+// WriteCSV writes the rows of all measurements. Each row begins with the paper and the experiment.
 func WriteCSV(w io.Writer, measurements []*Measurement) error {
 	c := csv.NewWriter(w)
 	records := [][]string{append([]string{"paper", "experiment"}, Header()...)}

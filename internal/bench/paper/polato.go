@@ -130,16 +130,16 @@ func (f *Measurement) masked(ctx context.Context, l *Runner, p polatoSet) error 
 // rankingFigures lists the figures of the paper's tables.
 var rankingFigures = []string{"auc", "ndcg_100", "recall_100"}
 
-// oneRound returns the figures of a number of draws. In each draw, a share of the people adds up
-// one kernel, and every person's ranking comes from it. It also returns the number of people who
-// hold out an item that occurs in training.
+// oneRound returns the ranking figures after one round, for each of several random draws of people.
+// In each draw, a share of the people adds up one kernel, and every person's ranking comes from it.
+// It also returns the number of people who hold out an item that occurs in training.
 func oneRound(ctx context.Context, ratings *dataset.Ratings, share float64, runs int) (drawn map[string][]float64, judged int, err error) {
 	in, out, err := ratings.Newest(.1)
 	if err != nil {
 		return nil, 0, err
 	}
 	if share == 1 {
-		runs = 1 // if all people take part, nothing is random
+		runs = 1 // with all people, every draw is the same
 	}
 	train, test, items := ratings.Profiles(in), ratings.Profiles(out), len(ratings.Items)
 	s := prg.New([32]byte{}, fmt.Sprintf("bench/paper/table %g", share))
@@ -183,7 +183,7 @@ func doubted(text string, holds bool, format string, numbers ...any) Claim {
 	return asDoubted(judge(text, holds, format, numbers...))
 }
 
-// asDoubted marks a claim as one that does not hold in general according to the documentation.
+// asDoubted marks a claim that, by the documentation, does not hold in general.
 func asDoubted(c Claim) Claim {
 	c.Doubted = true
 	return c

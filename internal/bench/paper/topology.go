@@ -16,7 +16,7 @@ import (
 // topology is a pattern of messages that sums the matrices of all nodes at node 0.
 type topology struct {
 	name string
-	hops func(nodes int) []hop // messages in order; each node sends after it has received all earlier messages to it
+	hops func(nodes int) []hop // messages in order; a node sends one after it has received all earlier messages addressed to it
 }
 
 // hop is a message from one node to another.
@@ -87,8 +87,8 @@ func guFigure4(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// summed sends the matrices along the hops. It returns the modelled time and the number of bytes
-// sent.
+// summed measures what it costs to send the matrices along the hops. It returns the modelled time
+// and the number of bytes sent.
 func summed(ctx context.Context, on link.Line, hops []hop, nodes, rows int) (time.Duration, uint64, error) {
 	clock, err := link.NewClock(on)
 	if err != nil {

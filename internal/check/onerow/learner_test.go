@@ -138,7 +138,7 @@ func simulated(t *testing.T, dir, file string) (said, page, result string) {
 		write(t, dir, name, text)
 	}
 	write(t, dir, "job.yaml", file)
-	said = mercer(t, dir, "simulate", "job.yaml", "--out", "out")
+	said = mercer(t, dir, "simulate", "job.yaml", "--out", "out", "--verbose")
 	return said, read(t, dir, "out/report.html"), read(t, dir, "out/result.json")
 }
 
@@ -195,7 +195,7 @@ func learnerSurvives(t *testing.T) {
 	if got != want {
 		t.Errorf("model %s after a crash, %s without\n%s", got, want, f.Logs())
 	}
-	said := mercer(t, f.Dir, "job", "show", id, "--home", string(f.Home(demo.Coordinator)))
+	said := mercer(t, f.Dir, "job", "show", id, "--verbose", "--home", string(f.Home(demo.Coordinator)))
 	if !strings.Contains(said, "shrink") {
 		t.Errorf("the coordinator shows\n%s", said)
 	}

@@ -196,7 +196,7 @@ func isSimulated(t *testing.T) {
 		write(t, dir, name, text)
 	}
 	write(t, dir, "job.yaml", file)
-	said := mercer(t, dir, "simulate", "job.yaml", "--out", "out")
+	said := mercer(t, dir, "simulate", "job.yaml", "--out", "out", "--verbose")
 	page, err := os.ReadFile(filepath.Join(dir, "out", "report.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -238,7 +238,7 @@ func survives(t *testing.T) {
 	if got != want {
 		t.Errorf("model %s after a crash, %s without\n%s", got, want, f.Logs())
 	}
-	said := mercer(t, f.Dir, "job", "show", id, "--home", string(f.Home(demo.Coordinator)))
+	said := mercer(t, f.Dir, "job", "show", id, "--verbose", "--home", string(f.Home(demo.Coordinator)))
 	if !strings.Contains(said, "ill is the most frequent of 2 classes") {
 		t.Errorf("the coordinator shows\n%s", said)
 	}

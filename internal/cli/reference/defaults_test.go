@@ -14,11 +14,12 @@ import (
 )
 
 // What the reader stores where a file lacks a key whose default depends on others: a protocol, a
-// setting, the key, and its value. No value: the key stays out of the job.
+// setting (or two, joined by and), the key, and its value. No value: the key stays out of the job.
 var stored = []struct{ protocol, set, to, key, is string }{
 	{"moments", "", "", "compare", "[]"},
 	{"fedcfk", "", "", "compare", "[pooled]"},
 	{"secvm", "", "", "compare", "[pooled]"},
+	{"secvm", "protocol.mode and learner.schedule", "paper and constant", "learner.rate", "1"},
 	{"okra", "data", "{sources: {a: a.csv, b: b.csv}, label: y}", "data.source", ""},
 	{"okra", "", "", "data.sources", ""},
 	{"okra", "data.label", "", "data.label", ""},
@@ -144,10 +145,7 @@ func TestDefaultsInWords(t *testing.T) {
 	for _, s := range stored {
 		found := 0
 		for _, j := range jobsOf(t, r, s.protocol, s.key) {
-			j, err := r.With(j, map[string]string{s.set: s.to})
-			if s.set == "" {
-				j, err = r.With(j, nil)
-			}
+			j, err := r.With(j, settings(s.set, s.to))
 			if err != nil {
 				t.Errorf("%s, %s: %s: %v", s.protocol, s.set, s.to, err)
 				continue
@@ -170,6 +168,18 @@ func TestDefaultsInWords(t *testing.T) {
 			t.Errorf("%s has a default in words, and nothing checks it", at)
 		}
 	}
+}
+
+// settings pairs keys with values, both joined by and.
+func settings(keys, values string) map[string]string {
+	if keys == "" {
+		return nil
+	}
+	list, to := make(map[string]string), strings.Split(values, " and ")
+	for i, key := range strings.Split(keys, " and ") {
+		list[key] = to[i]
+	}
+	return list
 }
 
 // jobsOf returns a job of a protocol for each learner that can have the key.

@@ -23,8 +23,8 @@ type jobPage struct {
 	Kernels   []kernel
 	Protocols kinds
 	Learners  kinds
-	Refusals  map[string][]refusal // refusals by the section of the file that is at fault
-	Launches  []refusal            // refusals of jobs by the command that would run them
+	Refusals  map[string][]refusal // refused files, by the section that contains the mistake
+	Launches  []refusal            // refused jobs, each with the command that refuses to run it
 }
 
 // keys is a section of the job file with its keys.
@@ -43,7 +43,7 @@ type kernel struct{ Name, Formula, Keys, Protocols string }
 type kind struct {
 	Name, Doc string
 	Keys      keys
-	Partition string // how data is divided among parties, for a protocol
+	Partition string // how a protocol divides the data among parties
 	Page      string // page of a protocol, in the same folder
 	Kernels   string // kernels that a protocol supports
 	Learners  string // learners that a protocol supports
@@ -208,7 +208,7 @@ spec:
 `, label, partition, protocol, kernel, learner)
 }
 
-// listNames returns a list that has each name once, in the order of the job reader. The function of
+// listNames returns the distinct names of the combinations, separated by commas. The function of
 // returns whether a combination counts, and its name.
 func (f *fits) listNames(of func(fit) (bool, string)) string {
 	var names []string

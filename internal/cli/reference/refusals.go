@@ -11,9 +11,8 @@ import (
 // refusal is a mistake in a file with the error message about it.
 type refusal struct{ File, Says, Command string }
 
-// refusals groups refused files by the section of the file that the error message is about. It
-// shows each message once in a section. For keys that only another protocol or learner has, it
-// shows one example.
+// refusals groups refused files by the section that contains the mistake. It shows each message
+// once in a section. For keys that only another protocol or learner has, it shows one example.
 func refusals(cases []refused.Case) map[string][]refusal {
 	list, told := make(map[string][]refusal), make(map[string]bool)
 	for _, c := range cases {
@@ -44,7 +43,7 @@ func changedLines(c refused.Case) string {
 	return strings.Join(missingLines(after, before), " ⏎ ")
 }
 
-// missingLines returns the lines that the other file does not have.
+// missingLines returns the lines of one file that a second file does not contain.
 func missingLines(lines, other []string) (list []string) {
 	for _, line := range lines {
 		if slices.Contains(other, line) {

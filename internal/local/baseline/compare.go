@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 )
 
-// Compare adds the comparisons that the job requests to its result. If list defines a comparison
-// for the job's method, Compare runs that one instead. If ctx ends, a running training soon stops
-// with an error that wraps ctx's error.
+// Compare adds the requested comparisons to a job's result. If list defines a comparison for the
+// job's method, Compare runs that one instead. If ctx ends, a running training soon stops with an
+// error that wraps ctx's error.
 func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares []partition.Share, o *method.Outcome, r *method.Result) error {
 	j, shares = withoutWithdrawn(j, shares)
 	compare := local.Of(list, j).Compare
@@ -45,8 +45,8 @@ func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares 
 	return nil
 }
 
-// withdrawer is implemented by the settings of a protocol in which parties may withdraw before the
-// model is trained.
+// withdrawer is implemented by the settings of a protocol whose parties may withdraw before the
+// training.
 type withdrawer interface{ Leaving() []string }
 
 // withoutWithdrawn returns the job and the shares without the parties that withdraw.
@@ -128,12 +128,12 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	return nil
 }
 
-// withholdNothing replaces the pooled metrics by those of an owner of all rows, who prepares the
-// tables without the parties' limits: no word is too rare, and medians are exact. Difference and
-// Exact still compare decisions about equally prepared rows.
+// withholdNothing replaces the pooled metrics by those that an owner of all rows would get. The
+// owner prepares the tables without the parties' limits: no word is too rare, and medians are
+// exact. Difference and Exact still compare decisions about equally prepared rows.
 func withholdNothing(ctx context.Context, j *job.Job, shares []partition.Share, own []method.Split, r *method.Result) error {
 	if j.Data.Partition.By == job.Columns {
-		return nil // owners of columns prepare them exactly
+		return nil // parties that hold columns already prepare them exactly
 	}
 	splits, err := partition.PooledSplits(j, shares)
 	if err != nil {
@@ -177,7 +177,7 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 	r.Alone = nil
 	for i, name := range j.Parties() {
 		if name == j.Data.Test.Party {
-			continue // the test party has no training rows
+			continue // this party has only test rows
 		}
 		party, among := i, splits
 		if j.Data.Partition.By == job.Columns {
@@ -195,7 +195,7 @@ func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *met
 	return nil
 }
 
-// trainAloneInTurn trains on one party's rows alone and returns the metrics. If the job
+// trainAloneInTurn trains on the rows of one party only, and returns the metrics. If the job
 // cross-validates, it returns their means over the folds.
 func trainAloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
@@ -245,7 +245,7 @@ func heldOutInTurn(j *job.Job, splits []method.Split) ([][]method.Split, error) 
 // trainAlone trains on one party's training rows and returns the metrics on the held-out rows of
 // all parties.
 func trainAlone(ctx context.Context, j *job.Job, own method.Split, splits []method.Split) (learner.Metrics, error) {
-	if pool.Count([]method.Split{own}, false) == 0 { // all rows of the party are held out in this fold
+	if pool.Count([]method.Split{own}, false) == 0 { // the fold leaves the party no training rows
 		return learner.Metrics{}, nil
 	}
 	classes, _ := dataset.Classes(pool.Labels([]method.Split{own}, false))

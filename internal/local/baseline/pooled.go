@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// RunPooled runs a job of protocol pooled: it trains on all rows in one place, without any privacy.
-// It writes the model to an ordinary file in dir.
+// RunPooled runs a job of protocol pooled. The protocol trains on all rows in one place, without
+// any privacy. It writes the model to an ordinary file in dir.
 func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir string) (*method.Result, *method.Outcome, error) {
 	began := time.Now()
 	splits, err := partition.Splits(j, shares)
@@ -50,7 +50,7 @@ func RunPooled(ctx context.Context, j *job.Job, shares []partition.Share, dir st
 	return r, method.NewOutcome(w.Fitted), nil
 }
 
-// allInOnePlace says what the operator of a pooled job has.
+// allInOnePlace says that a pooled job has no privacy.
 const allInOnePlace = "Protocol pooled has no privacy: the operator who runs it holds all rows."
 
 // train trains the learner. If the job has held-out rows, it also evaluates the learner on them.

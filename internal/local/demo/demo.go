@@ -29,7 +29,7 @@ import (
 // Coordinator is the name of the coordinator's process.
 const Coordinator = "coordinator"
 
-// catalogueName is the name of a party's share in the party's catalogue.
+// catalogueName is the name under which a party's catalogue lists the party's table.
 const catalogueName = "own"
 
 // Config describes the federation to run.
@@ -39,10 +39,10 @@ type Config struct {
 	Job     *job.Job
 	Shares  []partition.Share
 	Dir     string // parent folder of the homes; it must exist
-	// Dictionary is the data dictionary that all operators approve; nil: none.
+	// Dictionary, if not nil, is the data dictionary that all operators approve.
 	Dictionary *job.Dictionary
-	// InsecureSeed fixes every secret of every process, so that two runs can be compared; nil: the
-	// secrets are random.
+	// InsecureSeed, if not nil, determines every secret of every process, so that two runs can be
+	// compared.
 	InsecureSeed *uint64
 }
 
@@ -96,8 +96,9 @@ func Found(c Config) (*Federation, error) {
 	return f, nil
 }
 
-// tryProcesses makes the Go runtime test early how it can start processes. The runtime does this
-// once, in a forked child, and a Ctrl-C at that moment would break the program.
+// tryProcesses makes the Go runtime check early which process functions the operating system has.
+// The runtime checks this once, in a forked child, and a Ctrl-C at that moment would break the
+// program.
 func tryProcesses() error {
 	p, err := os.FindProcess(os.Getpid())
 	if err != nil {
@@ -126,7 +127,7 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 		Data: map[string]daemon.Source{catalogueName: f.catalogue(s.Table.Set)},
 	}, roster.Party, f.seed(s.Party))
 	if err == nil {
-		err = h.SetSplitKey(s.Table.Key) // hold out the same rows as the comparisons
+		err = h.SetSplitKey(s.Table.Key) // with this key, the party holds out the same rows as the comparisons
 	}
 	if err != nil {
 		return m, err

@@ -38,13 +38,13 @@ type DevicesConfig struct {
 	Program   []string // the command that runs mercer
 	Job       *job.Job // a job of protocol secvm
 	Rows      *dataset.Set
-	Processes int // number of processes that simulate devices; they share the rows
+	Processes int // number of processes that simulate devices; each has a part of the rows
 	Dir       string
 	// Settings of the gateway; see gateway.Config.
 	Window, Grace, Pause, Lead time.Duration
 	Least                      int
 	Batch                      int // batch size of the relay
-	Early                      int // number of iterations whose tokens devices fetch before the first window
+	Early                      int // number of iterations for which devices fetch tokens before the gateway's first window
 	// Certificate and Key are the files with which issuer, relay and gateway serve HTTPS. The other
 	// processes trust this certificate. If both are "", the servers use HTTP.
 	Certificate, Key string
@@ -56,12 +56,12 @@ type Devices struct {
 	DevicesConfig
 	processes
 	address map[string]string // host:port at which a process listens
-	reached map[string]string // host:port at which others reach a process, if it differs from the address where the process listens
+	reached map[string]string // host:port at which other processes reach a process, if it is not the address in the field address
 
 	gatewayKey string // public key, in hexadecimal digits
 }
 
-// DevicesResult holds the results of the whole run.
+// DevicesResult holds the results that the gateway and the devices reported.
 type DevicesResult struct {
 	Gateway gateway.Result
 	Devices simulator.Result // sums over all processes of devices
@@ -127,7 +127,7 @@ func (f *Devices) path(name ...string) string {
 	return filepath.Join(append([]string{f.Dir}, name...)...)
 }
 
-// rowsOf returns the first row and the number of rows of the devices that a process simulates.
+// rowsOf returns which rows one process simulates, as the first row and the number of rows.
 func (f *Devices) rowsOf(process int) (first, count int) {
 	rows := f.Rows.X.Rows()
 	first = process * rows / f.Processes

@@ -33,7 +33,7 @@ const StopWithStdin = "MERCER_STOP_WITH_STDIN"
 // processes holds the running programs of a demonstration. The log of a program is
 // DIR/NAME.log, and its output DIR/NAME.out.
 type processes struct {
-	program []string // the command that runs mercer, before the arguments
+	program []string // program and first arguments of the command that runs mercer
 	dir     string
 	running map[string]*process
 }
@@ -55,11 +55,13 @@ func (f *processes) start(name string, arguments ...string) error {
 	p := &process{cmd: exec.Command(f.program[0], append(f.program[1:len(f.program):len(f.program)], arguments...)...), ended: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.Stdout = log, out
 	p.cmd.Env = append(os.Environ(), StopWithStdin+"=yes")
-	if _, err := p.cmd.StdinPipe(); err != nil { // cmd.Wait closes this pipe
+	// The child stops when its standard input ends, at the latest when this process dies. The method
+	// Wait of cmd closes the pipe.
+	if _, err := p.cmd.StdinPipe(); err != nil {
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
 	}
-	// Ctrl-C on a terminal interrupts a whole process group. The children get their own group, so
-	// that they stop only when this process stops them.
+	// Start the child in its own process group, because Ctrl-C on a terminal interrupts a whole
+	// group. So the child stops only when this process stops it.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := p.cmd.Start(); err != nil {
 		return errors.Join(fmt.Errorf("demo: %s: %w", name, err), log.Close(), out.Close())
@@ -110,8 +112,8 @@ func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { cancel(nil) }
 }
 
-// grace is how long this process waits, after a child has ended, for the Ctrl-C that may have ended
-// the child. A child that has just been forked may die of the Ctrl-C first.
+// grace is how long this process waits for a Ctrl-C after a child has ended too early. The same
+// Ctrl-C may have ended the child. A child that has just been forked may die of the Ctrl-C first.
 const grace = 100 * time.Millisecond
 
 // endedEarly returns the error of a process that ended too early. If this process is interrupted
@@ -151,7 +153,8 @@ func (f *Federation) Stop() error {
 	return f.processes.Stop()
 }
 
-// Stop sends every process a signal to stop, and kills those that do not stop in time.
+// Stop sends a termination signal to every process. It kills each process that does not end in
+// time.
 func (f *processes) Stop() error {
 	var errs error
 	for _, p := range f.running {
@@ -187,8 +190,9 @@ func (f *processes) Logs() string {
 	return all.String()
 }
 
-// lastWords returns the last line of a process's log and the error that it has printed, for an
-// error message. With --json a process prints its error instead of logging it.
+// lastWords returns the last things that a process has reported, for an error message: the last
+// line of its log and the error in its output. With --json a process prints its error instead of
+// logging it.
 func (f *processes) lastWords(name string) string {
 	log, err := readHead(f.logPath(name))
 	if err != nil {
@@ -200,7 +204,7 @@ func (f *processes) lastWords(name string) string {
 		return err.Error()
 	}
 	var printed struct{ Error struct{ Message string } }
-	if json.Unmarshal(out, &printed) != nil { // the output is empty or not JSON
+	if json.Unmarshal(out, &printed) != nil { // the output contains no error, because it is empty or not JSON
 		return lines[len(lines)-1]
 	}
 	return strings.TrimSpace(lines[len(lines)-1] + " " + printed.Error.Message)

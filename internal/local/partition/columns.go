@@ -86,8 +86,8 @@ func divideColumns(j *job.Job, load Loader) ([]*dataset.Set, error) {
 	return sets, nil
 }
 
-// spreadLabels gives each row's label to one of the active parties. The job's seed decides which,
-// and each party gets its configured share of the labels.
+// spreadLabels divides the labels among the active parties. The job's seed decides which party gets
+// a row's label, and each party gets its configured share of the labels.
 func spreadLabels(j *job.Job, sets []*dataset.Set) {
 	order := prg.New(splitKey(j, j.Parties()[0]), "partition/labels").Perm(len(sets[0].Labels))
 	from, sum := 0, 0.0

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// mostRefused is the number of parties whose refusals are reported one by one.
+// mostRefused bounds the refusals that Lines lists. It counts the others.
 const mostRefused = 3
 
 // Refusal is a reason for which a deployed party would refuse a job.
@@ -55,9 +55,9 @@ func Refusing(list []Refusal, parties int) int {
 // the number of rows that holders of columns have in common. Devices have no shares.
 func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 	if j.Parties() == nil && shares != nil {
-		return nil // the job has no parties
+		return nil // without parties, nobody can refuse the job
 	}
-	devices := j.Data.Partition.By == job.Devices // a job on devices has no coordinator
+	devices := j.Data.Partition.By == job.Devices // true for a job on devices, in which no coordinator asks parties
 	asked := j
 	if !devices {
 		asked = j.Owned("own")
@@ -68,7 +68,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 	usual := party.Policy{Protocols: []string{j.Protocol.Name()}, OpenPrediction: j.Prediction == job.Open, Own: devices}
 	parties := len(j.Parties())
 	if shares == nil {
-		parties = job.MaxParties // assume the most: the number of devices is unknown
+		parties = job.MaxParties // the number of devices is unknown, so assume the largest number
 	}
 	var list []Refusal
 	for _, why := range usual.Refusals(asked, parties) {
@@ -90,11 +90,11 @@ func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 func outsideLimits(j *job.Job, shares []Share, limits method.Limits) (list []Refusal) {
 	m, err := method.Of(j)
 	if err != nil {
-		return nil // the job runs only locally, without operators who decide
+		return nil // no operator decides about this protocol, which runs in one process only
 	}
 	instance := method.Instance{Job: j, Parties: j.Parties(), Limits: limits}
 	for _, s := range shares {
-		if _, err := m.Party(instance, s.Party, s.Table); fault.CodeOf(err) == fault.CodePolicy { // other errors of the job are reported elsewhere
+		if _, err := m.Party(instance, s.Party, s.Table); fault.CodeOf(err) == fault.CodePolicy { // another error is no refusal, and Shares reports it
 			list = append(list, Refusal{s.Party, err.Error()})
 		}
 	}

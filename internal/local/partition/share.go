@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
-// Share is one party's part of the data.
+// Share is the table that one party holds.
 type Share struct {
 	Party string
 	Table method.Table
@@ -39,8 +39,8 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 		shares[i].Table.Key = splitKey(j, shares[i].Party)
 	}
 	for _, s := range shares {
-		// Report this error here, because in a deployment only the log of the party's daemon shows
-		// it.
+		// Check the share before the job starts. In a deployment, only the log of the party's
+		// daemon shows such an error.
 		if err := checkShare(j, s); err != nil {
 			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
@@ -66,8 +66,13 @@ func checkShare(j *job.Job, s Share) error {
 	if err := dataset.CheckMagnitude(s.Table.Set, s.Table.HeldOut); err != nil {
 		return err
 	}
+	if s.Table.Set != nil && j.Data.Scale == job.None {
+		if err := s.Table.Set.CheckSpread(); err != nil {
+			return err
+		}
+	}
 	m, err := method.Of(j)
-	if err != nil { // the protocol runs in one process only
+	if err != nil { // method.Of knows only protocols that a coordinator and parties run
 		_, err = rows.Split(j, s.Party, s.Table)
 		return err
 	}
@@ -103,7 +108,7 @@ func shareOut(j *job.Job, load Loader) ([]Share, error) {
 	return shares, nil
 }
 
-// tableHolder is the name of the holder of the only table in a job without parties.
+// tableHolder is the name that replaces a party's name in a job without parties.
 const tableHolder = "table"
 
 // owners returns the names of the holders of a job's rows.
@@ -168,7 +173,8 @@ func Splits(j *job.Job, shares []Share) ([]method.Split, error) {
 	return list, rows.PrepareTogether(j, names, list)
 }
 
-// PooledSplits is like [Splits], but prepares the tables as the owner of all rows would.
+// PooledSplits divides the rows of each share like [Splits], but prepares the tables without the
+// parties' limits.
 func PooledSplits(j *job.Job, shares []Share) ([]method.Split, error) {
 	list, err := unprepared(j, shares)
 	if err != nil {
@@ -193,7 +199,7 @@ func unprepared(j *job.Job, shares []Share) ([]method.Split, error) {
 	return list, nil
 }
 
-// partition reads one source and divides its rows among the parties.
+// partition divides the rows of one source among the parties.
 func partition(j *job.Job, source string, skew float64, load Loader) ([]*dataset.Set, error) {
 	set, err := load(job.Source{File: source}, j.Data)
 	if err != nil {
@@ -231,7 +237,7 @@ const exactRows = 1 << 14
 func checkMemory(j *job.Job, shares []Share) error {
 	for _, s := range shares {
 		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {
-			return fmt.Errorf("%s has %d rows; the comparison with the exact kernel allows at most %d, because its matrix grows with their square: remove exact-kernel from compare", s.Party, n, exactRows)
+			return fmt.Errorf("%s has %d rows; the comparison with the exact kernel allows at most %d, because it needs a square matrix of the rows; remove exact-kernel from compare", s.Party, n, exactRows)
 		}
 	}
 	return nil
@@ -251,9 +257,9 @@ func Classes(j *job.Job, shares []Share) ([]learner.ClassCount, error) {
 	return learner.CountClasses(pool.Labels(splits, false), pool.Labels(splits, true)), nil
 }
 
-// Withheld returns the parties that would withhold the figures over their own held-out rows,
-// because they have too few such rows. It applies the default minimum counts, and assumes that the
-// parties' policies allow these figures. a has the figures of a job that one process simulates.
+// Withheld returns the parties that have too few held-out rows to show figures over these rows. It
+// applies the default minimum counts, and assumes that the parties' policies allow these figures. a
+// has the figures of a job that one process simulates.
 func Withheld(j *job.Job, shares []Share, a *learner.Assessment) (list []Refusal, err error) {
 	if !method.Federated(j) || a == nil || a.ByParty == nil {
 		return nil, nil

@@ -17,9 +17,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Warnings returns what only a process that owns all rows can count: people and rows that are both in
-// training and held out, which makes figures better than on new rows, and words that are too rare
-// to be agreed on. It returns nothing for parties that hold columns.
+// Warnings returns warnings that need the rows of all parties. They count people and rows that are
+// both in training and held out, which makes figures better than on new rows. They also count words
+// that are too rare to be agreed on. It returns nothing for parties that hold columns.
 func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	if j.Data.Partition.By == job.Columns || shares[0].Table.Set == nil {
 		return nil, nil
@@ -35,21 +35,21 @@ func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	return list, nil
 }
 
-// warnLonelyClasses returns a warning for each class that only one of several parties has, and for
-// each party that has one class only.
+// warnLonelyClasses warns of each class that only one of several parties has. It also warns of each
+// party that has a single class.
 func warnLonelyClasses(parties []string, splits []method.Split) (list []string) {
+	if len(splits) < 2 {
+		return nil
+	}
 	holders := make(map[string][]string)
 	for i, s := range splits {
 		classes, _ := dataset.Classes(s.Set.Labels)
 		for _, class := range classes {
 			holders[class] = append(holders[class], parties[i])
 		}
-		if len(classes) == 1 && len(splits) > 1 {
+		if len(classes) == 1 {
 			list = append(list, fmt.Sprintf("all rows of %s are of class %q", parties[i], classes[0]))
 		}
-	}
-	if len(splits) < 2 {
-		return nil
 	}
 	for _, class := range slices.Sorted(maps.Keys(holders)) {
 		if len(holders[class]) == 1 {
@@ -170,7 +170,8 @@ func warnEqualRows(splits []method.Split) []string {
 	return []string{fmt.Sprintf("%d of %d held-out rows equal a training row in every feature, and the %d training rows are %d different ones: figures can be better than on new rows; if a column names the person, group by it", equal, held, rows, len(trained))}
 }
 
-// rowDigests returns a digest of the features of each training row, or of each held-out row.
+// rowDigests returns a digest of the features of each row: of the held-out rows if held is true,
+// else of the training rows.
 func rowDigests(s method.Split, held bool) [][sha256.Size]byte {
 	list := make([][sha256.Size]byte, 0, len(s.Test))
 	x := dataset.RowsOf(s.Set.X)

@@ -16,7 +16,8 @@ type Run struct {
 	Job  *job.Job
 }
 
-// Of returns a job's runs: one for each repeat, one for each held-out party, or a single run.
+// Of returns the runs of a job. A job has one run for each repeat, or one for each held-out party,
+// or a single run.
 func Of(j *job.Job) []Run {
 	if j.Data.Test.Parties != "" {
 		var turns []Run
@@ -32,7 +33,8 @@ func Of(j *job.Job) []Run {
 	return repeats
 }
 
-// Collect returns the first run's result. If there are several runs, it adds the metrics of all.
+// Collect combines the results of all runs into one. This is the first run's result, with the
+// metrics of all runs if there are several.
 func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	first := results[0]
 	switch {
@@ -80,7 +82,7 @@ func spreads(runs []*method.Result, of func(*method.Result) learner.Metrics) map
 	return learner.Spreads(all)
 }
 
-// turnsOf collects the metrics of runs that each hold out a different party.
+// turnsOf collects the metrics of a job that holds out each party in turn.
 func turnsOf(parties []string, runs []*method.Result) *method.LeaveOneSiteOut {
 	t := &method.LeaveOneSiteOut{
 		Together: spreads(runs, func(r *method.Result) learner.Metrics { return r.Metrics }),

@@ -40,7 +40,7 @@ type Config struct {
 	Job    *job.Job
 	Shares []partition.Share
 	Dir    string // folder for the coordinator's jobs and their models
-	// Seed returns the seed of an identity or a session.
+	// Seed returns the seed of the identity or session with the given label.
 	Seed     func(label string) [32]byte
 	Usage    func() (cpuSeconds float64, peakRSS uint64)
 	Progress func(protocol.Progress)
@@ -102,7 +102,7 @@ func (a *alignments) of(id job.ID) []string {
 	return a.ids[id]
 }
 
-// judgements holds, by party, the results that parties with labels compute on held-out rows.
+// judgements holds the results that parties with labels compute on held-out rows.
 type judgements struct {
 	mu sync.Mutex
 	of map[string]*method.Judged
@@ -117,8 +117,8 @@ func (g *judgements) put(party string) func(job.ID, *method.Judged) error {
 	}
 }
 
-// addTo adds the parties' own results to the coordinator's outcome and result. It adds figures
-// only if a single party has judged rows.
+// addTo adds the decisions and figures of the parties to the coordinator's outcome and result. It
+// adds figures only if a single party has judged rows.
 func (g *judgements) addTo(o *method.Outcome, r *method.Result) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -131,7 +131,7 @@ func (g *judgements) addTo(o *method.Outcome, r *method.Result) {
 	}
 }
 
-// addRows appends a party's decisions for further rows to an outcome of the same model.
+// addRows appends the rows and decisions of outcome more to outcome o.
 func addRows(o, more *method.Outcome) {
 	all := linalg.New[float64](o.Decisions.Rows+more.Decisions.Rows, more.Decisions.Cols)
 	for i := range o.Decisions.Rows {
@@ -243,8 +243,8 @@ func (n network) join(name string) (transport.Conn, error) {
 	return n.clock.Conn(name, conn), nil
 }
 
-// simulatedCost returns the time that the messages would have taken on the job's network, or nil if
-// the job describes no network.
+// simulatedCost returns the time that the messages would have taken on the job's network. It
+// returns nil if the job describes no network.
 func (n network) simulatedCost() *method.Network {
 	if n.clock == nil {
 		return nil
@@ -339,7 +339,8 @@ func predictsAlone(k method.RetainedState, c Config) (bool, error) {
 	return own, nil
 }
 
-// asDeployed returns the job as deployed parties see it. Each party has its own table.
+// asDeployed returns the job that deployed parties would run. In it each party has its own table
+// under one common name.
 func asDeployed(j *job.Job) *job.Job {
 	if j.Data.Sources != nil {
 		return j.Owned("own")

@@ -434,7 +434,7 @@ func TestAskingBeforeTheJudgeIsNoticed(t *testing.T) {
 	guest := f.Parties["guest"]
 	s := guest.solver.(*partner)
 	s.decisions = s.decisions[1:]
-	if _, err := guest.learn(nil); err == nil || !strings.Contains(err.Error(), "another active worker has asked about the others") {
+	if _, err := guest.learn(nil); err == nil || !strings.Contains(err.Error(), "another active worker has requested the other rows") {
 		t.Errorf("error %v", err)
 	}
 }

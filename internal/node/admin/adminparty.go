@@ -24,7 +24,7 @@ type Prediction struct {
 	// Rows lists the indices of the predicted rows, ascending. It is empty if all rows are
 	// predicted. Some rows may be unknown to a party that holds columns of them.
 	Rows      []int       `json:"rows,omitempty"`
-	Predicted []string    `json:"predicted"` // null if the learner has no predictions
+	Predicted []string    `json:"predicted"` // label or number for each row; null if the learner predicts none
 	Decisions [][]float64 `json:"decisions"` // decisions for each row, as model.Output describes them
 	// Probabilities holds the classes' probabilities, if the model is calibrated. Deviations holds
 	// the standard deviations of a Gaussian process.
@@ -43,7 +43,7 @@ type Forgotten struct {
 // These are the states of a job at a party.
 const (
 	Open     coordinator.State = "open"     // the party has not yet received the end of the job from the coordinator
-	Retained coordinator.State = "retained" // the job has ended, and this party still holds keys for predictions, or files
+	Retained coordinator.State = "retained" // the job has ended, and the party still holds files or keys for predictions
 )
 
 func held(h party.Holding) Job {

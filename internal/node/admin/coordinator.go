@@ -50,7 +50,7 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 	})
 	ofJob("GET /jobs/{id}", func(_ *http.Request, id job.ID) (any, error) { return shown(c.Get(id)) })
 	ofJob("GET /jobs/{id}/wait", func(r *http.Request, id job.ID) (any, error) { return shown(c.Wait(r.Context(), id)) })
-	ofJob("POST /jobs/{id}/abort", func(_ *http.Request, id job.ID) (any, error) { return struct{}{}, known(c.Abort(id)) })
+	ofJob("POST /jobs/{id}/abort", func(_ *http.Request, id job.ID) (any, error) { return struct{}{}, badJobID(c.Abort(id)) })
 	ofJob("GET /jobs/{id}/outcome", func(_ *http.Request, id job.ID) (any, error) {
 		o, err := c.Outcome(id)
 		if err != nil {
@@ -108,7 +108,7 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 
 func shown(j coordinator.Job, err error) (any, error) {
 	if err != nil {
-		return nil, known(err)
+		return nil, badJobID(err)
 	}
 	return view(j), nil
 }
@@ -124,8 +124,8 @@ func withJob(f func(r *http.Request, id job.ID) (any, error)) func(r *http.Reque
 	}
 }
 
-// known converts the error about an unknown job into an error of the caller.
-func known(err error) error {
+// badJobID marks the error for an unknown job as a fault of the caller.
+func badJobID(err error) error {
 	if errors.Is(err, coordinator.ErrNoJob) {
 		return fault.BadInput(err)
 	}

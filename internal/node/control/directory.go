@@ -94,8 +94,8 @@ func DecodeDirectory(b []byte) (Directory, error) {
 	return d, r.Close("control: directory")
 }
 
-// Verify checks that the directory has a signed key for every member of the session. At most absent
-// members may lack one. The entry of self must be the given key.
+// Verify checks the directory's signed keys, one for each member of the session. At most absent
+// members may lack a key. The entry of self must be the given key.
 func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
 	if len(d) != len(s.Members) {
 		return fmt.Errorf("control: the directory has %d keys for %d members; it must have one for each", len(d), len(s.Members))
@@ -105,7 +105,7 @@ func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25
 			return fmt.Errorf("control: the directory names %q, but the session's member in that place is %q", d[i].Member, s.Members[i].Name)
 		}
 		if d[i].Member == self && string(d[i].Key) != string(key) {
-			return errors.New("control: the directory's key for this party is not the key that this party gave")
+			return errors.New("control: the directory has a wrong key for this party; it must have the key that the party sent")
 		}
 		if d[i].Absent() && absent > 0 && s.Members[i].Role != protocol.RoleServer {
 			absent--

@@ -49,8 +49,8 @@ type Proposal struct {
 	// Announced holds facts that only the coordinator knows and that determine the session's
 	// descriptor. The stage defines their format.
 	Announced []byte
-	// Inquiry is the prediction query that this session helps to answer. Its ID is in Job. It is
-	// nil in a session of the job itself.
+	// Inquiry is the prediction query for which the session runs. Its ID is in Job. It is nil in a
+	// session of the job itself.
 	Inquiry *Inquiry
 }
 
@@ -162,7 +162,8 @@ func readCode(r *wire.Reader) fault.Code {
 	return c
 }
 
-// clip shortens a text to one line of the length that peers accept.
+// clip replaces control and invalid characters in a text, and cuts the text to the length that
+// peers accept.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {

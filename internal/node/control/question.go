@@ -11,8 +11,8 @@ import (
 // after a job's end.
 const StagePredict = 0xffff
 
-// Place returns the index of a stage's step in its plan. A StagePredict session is the only one of
-// its plan, so its index is 0.
+// Place returns the index of the plan's step that belongs to a stage. A StagePredict session is the
+// only one of its plan, so its index is 0.
 func Place(stage uint16) int {
 	if stage == StagePredict {
 		return 0
@@ -20,12 +20,12 @@ func Place(stage uint16) int {
 	return int(stage)
 }
 
-// Question is a party's query for predictions of new rows with a finished job's model.
+// Question is a party's query for predictions of new rows by the model of a finished job.
 type Question struct {
 	Job  job.ID
 	Rows uint32
 	Tag  [16]byte // random identifier of the query, by which the coordinator recognises a repetition
-	// Source is the other parties' name for their table with further columns of the rows. "" is the
+	// Source names the table in which other parties have further columns of the rows. "" is the
 	// table of the job. It has no use if no other party holds columns of the rows.
 	Source string
 }

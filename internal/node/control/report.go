@@ -98,7 +98,7 @@ type Closing struct {
 	Job            job.ID
 	Outcome        string // how the job ended, for the party's audit record
 	Done           bool   // true if the job has a result
-	method.Closing        // data that parties keep with their retained state of the job
+	method.Closing        // data that parties store to answer prediction queries
 }
 
 // Encode returns the canonical encoding of the closing.

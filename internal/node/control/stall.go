@@ -33,7 +33,8 @@ func DecodeStall(b []byte) (*Stall, error) {
 	return s, r.Close("control: stall")
 }
 
-// Stalls records which members of one session could not continue. The zero value is ready.
+// Stalls records which members of one session cannot continue now, or could not before. The zero
+// value is ready.
 type Stalls struct{ of map[string]stalled }
 
 type stalled struct {
@@ -70,10 +71,11 @@ func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	return true
 }
 
-// Explain replaces an error that blames a silent member, if another member cannot continue or
-// recently could not. A member that waits for another is silent through no fault of its own. Errors
-// of other kinds stay. Stalls do not excuse the relay that reports them: the error still blames the
-// relay, and adds the relay's report. The relay itself passes "" as the argument relay.
+// Explain replaces the error about a silent member if a stalled member may be the cause of the
+// silence. A member counts as stalled if it cannot continue, or recently could not. A member that
+// waits for another is silent through no fault of its own. Errors of other kinds stay. Stalls do
+// not excuse the relay that reports them: the error still blames the relay, and adds the relay's
+// report. The relay itself passes "" as the argument relay.
 func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Duration) error {
 	first := s.first(now, within)
 	if first == "" || fault.CodeOf(err) != fault.CodeTimedOut {

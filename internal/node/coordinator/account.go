@@ -27,8 +27,8 @@ func (a *account) step(name string, took time.Duration) {
 	a.timings["total"] += took.Seconds()
 }
 
-// add adds the costs in the parties' reports of one session. Processor time in a report counts from
-// the job's beginning, so the latest report has the total.
+// add reads the costs from the parties' reports of one session. Processor time in a report counts
+// from the job's beginning, so the latest report has the total.
 func (a *account) add(reports map[string]*control.Report) {
 	for name, r := range reports {
 		m := a.parties[name]
@@ -44,7 +44,7 @@ func (a *account) add(reports map[string]*control.Report) {
 	}
 }
 
-// settle writes the added costs into a result.
+// settle writes the job's total costs into a result.
 func (a *account) settle(r *method.Result, parties []string) {
 	cpu, rss := a.usage()
 	total := cpu - a.cpu

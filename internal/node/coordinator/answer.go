@@ -28,13 +28,13 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	q := &asked{Question: *body, party: in.Message.Sender, in: in, overtaken: make(chan struct{})}
 	switch c.questions.admit(q) {
 	case repeated:
-		c.later(in, waitForPlace) // the repeated query stays at the broker: acknowledging it could also remove the first copy
+		c.later(in, waitForPlace) // do not acknowledge the second copy, because the broker could also drop the first one
 	case refused:
 		c.acknowledge(in)
-		if c.questions.refuse(q.party) {
+		if c.questions.beginRefusal(q.party) {
 			running.Go(func() {
-				defer c.questions.notified(q.party)
-				c.putOff(ctx, q)
+				defer c.questions.endRefusal(q.party)
+				c.sendBusy(ctx, q)
 			})
 		}
 	case admission:
@@ -42,8 +42,8 @@ func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, runni
 	}
 }
 
-// putOff tells a party to send its prediction query again later.
-func (c *Coordinator) putOff(ctx context.Context, q *asked) {
+// sendBusy asks a party to send its prediction query again later.
+func (c *Coordinator) sendBusy(ctx context.Context, q *asked) {
 	c.complain("a party asks more questions at a time than it may", q.party, "most", maxHeld)
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()
@@ -55,8 +55,8 @@ func (c *Coordinator) putOff(ctx context.Context, q *asked) {
 // errOvertaken ends the answer to a prediction query after the same party has sent a newer query.
 var errOvertaken = errors.New("the party has sent another query meanwhile")
 
-// untilOvertaken returns a context for the sessions that answer a prediction query. The context
-// ends when the party has asked another question.
+// untilOvertaken returns a context that ends when the party has asked another question. The
+// sessions that answer the query run under this context.
 func (q *asked) untilOvertaken(ctx context.Context) (context.Context, func()) {
 	ctx, stop := context.WithCancelCause(ctx)
 	go func() {
@@ -138,7 +138,7 @@ func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
 // answerAlone runs the session of a prediction query that involves only the coordinator and one
 // party. It then destroys the session.
 func (c *Coordinator) answerAlone(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, q *asked) error {
-	w, err := questioned(opened, about, j)
+	w, err := queryCourse(opened, about, j)
 	if err != nil {
 		return err
 	}
@@ -154,18 +154,18 @@ func (c *Coordinator) answerAlone(ctx context.Context, j *Job, opened method.Inq
 	}
 	dropped := c.drop(ps.ID(), err)
 	if errors.Is(err, vault.ErrUsed) {
-		// The broker delivered the query twice, or the coordinator restarted after the first
-		// delivery.
+		// The session's id was used before: the query arrived twice, or the coordinator restarted
+		// meanwhile.
 		err = errRestarted
 	}
-	if err != nil { // the abort names only this query's session, because the party's other queries may succeed
+	if err != nil { // abort only this query's session, because the party's other queries may succeed
 		c.tellWhy(ctx, q.party, ps.ID(), control.KindAbort, err)
 	}
 	return dropped
 }
 
-// questioned returns a new course, which is the progress of a prediction query through its plan.
-func questioned(opened method.Inquirer, about method.Question, j *Job) (*course, error) {
+// queryCourse returns a course for running the plan of a prediction query.
+func queryCourse(opened method.Inquirer, about method.Question, j *Job) (*course, error) {
 	w := &course{job: j}
 	var err error
 	if w.plan, err = opened.Plan(about); err == nil {
@@ -177,7 +177,7 @@ func questioned(opened method.Inquirer, about method.Question, j *Job) (*course,
 	return w, nil
 }
 
-// drop destroys the session of a prediction query that only one party and the coordinator answered.
+// drop destroys the only session of a prediction query that answerAlone has answered.
 func (c *Coordinator) drop(id protocol.SessionID, why error) error {
 	c.router.Forget(id)
 	c.mu.Lock()
@@ -227,14 +227,14 @@ func (c *Coordinator) readAnswers(j *Job) (method.Inquirer, error) {
 	}
 	asked, ok := opened.(method.Inquirer)
 	if !ok {
-		return nil, fault.Public(fault.BadInputf("the coordinator does not answer questions about models of protocol %s; each party predicts with its own model", m.Name()))
+		return nil, fault.Public(fault.BadInputf("the coordinator answers no questions about models of protocol %s; predict with the party's own model", m.Name()))
 	}
 	return asked, nil
 }
 
-// inquire runs the sessions that answer a prediction query about rows whose columns several parties
-// hold. Then all members destroy these sessions. Like every question, this one is not resumed after
-// a restart.
+// inquire answers a prediction query for which several parties hold columns of the rows. It runs
+// the sessions of the query's plan, and then all members destroy these sessions. Like every
+// question, this one is not resumed after a restart.
 func (c *Coordinator) inquire(ctx context.Context, j *Job, opened method.Inquirer, about method.Question, a *asked) error {
 	q := &control.Inquiry{Question: a.Question, Asker: a.party}
 	held := &Job{ID: q.ID(), Spec: j.Spec, inquiry: q}
@@ -266,7 +266,7 @@ var errRestarted = fault.Publicf("the coordinator was restarted; ask again")
 
 // answerBySteps runs the steps of a prediction query's plan.
 func (c *Coordinator) answerBySteps(ctx context.Context, held *Job, opened method.Inquirer, about method.Question) error {
-	w, err := questioned(opened, about, held)
+	w, err := queryCourse(opened, about, held)
 	if err != nil {
 		return err
 	}

@@ -30,21 +30,21 @@ const (
 
 // conducted is the state of a session that the coordinator conducts.
 type conducted struct {
-	job      *Job
-	stage    uint16
-	step     string
-	plan     *method.Session
-	announce []byte   // announcement that the parties receive together with the job
-	left     []string // parties that left an earlier session; this session starts without them and counts them as absent
-	session  *protocol.Session
-	kept     vault.Session
-	keys     identity.SessionKeys
-	run      *method.Run // nil if the coordinator is not a member
-	inbox    <-chan driver.Inbound
-	reports  map[string]*control.Report
-	accepted map[string]control.Acceptance
-	stalls   control.Stalls
-	herald   *herald
+	job         *Job
+	stage       uint16
+	step        string
+	plan        *method.Session
+	announce    []byte   // announcement that the parties receive together with the job
+	leftEarlier []string // parties that left the session before this one; gather does not wait for them
+	session     *protocol.Session
+	kept        vault.Session
+	keys        identity.SessionKeys
+	run         *method.Run // nil if the coordinator is not a member
+	inbox       <-chan driver.Inbound
+	reports     map[string]*control.Report
+	accepted    map[string]control.Acceptance
+	stalls      control.Stalls
+	herald      *herald
 }
 
 // conduct runs one session, waits until every member has reported, and returns
@@ -73,15 +73,15 @@ func (w *course) leftEarlier(next *method.Session) []string {
 	for _, e := range w.ends {
 		if e.Session == next.Parent {
 			return slices.DeleteFunc(slices.Clone(w.job.Spec.Parties()), func(name string) bool {
-				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // a party that was not asked to join the earlier session has not left it
+				return slices.Contains(e.Stayed, name) || !slices.Contains(e.Asked, name) // a party that was never asked to join did not leave
 			})
 		}
 	}
 	return nil
 }
 
-// runToEnd runs the session to its end. If the session ended before a restart, bring restores its
-// result.
+// runToEnd runs the session to its end. If the session ended before a restart, runToEnd restores
+// its result.
 func (c *Coordinator) runToEnd(ctx context.Context, d *conducted) error {
 	if done, err := d.kept.Get(vault.Report); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*condu
 	if d.session, err = protocol.NewSession(d.plan.Descriptor(w.job.ID, int(index), c.Roster.Hash(), w.job.Attempt)); err != nil {
 		return nil, err
 	}
-	d.left = w.leftEarlier(d.plan)
+	d.leftEarlier = w.leftEarlier(d.plan)
 	if d.kept, err = c.openSession(d); err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 func (c *Coordinator) gathered(d *conducted) bool {
 	return !slices.ContainsFunc(c.otherMembers(d), func(name string) bool {
 		_, here := d.accepted[name]
-		return !here && !slices.Contains(d.left, name)
+		return !here && !slices.Contains(d.leftEarlier, name)
 	})
 }
 
@@ -318,7 +318,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 		if err != nil {
 			return protocol.Blame(m.Sender, protocol.KindMalformed, err)
 		}
-		if slices.Contains(d.left, m.Sender) {
+		if slices.Contains(d.leftEarlier, m.Sender) {
 			c.Logger.Info("a party that has left does not come back", "party", m.Sender, "session", d.session.ID().String(), "reason", f.Sentence())
 			return nil
 		}
@@ -352,7 +352,7 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	r, err := control.DecodeReport(m.Body)
 	switch {
 	case err != nil:
-	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // JSON cannot represent NaN or infinity
+	case !(r.CPU >= 0) || math.IsInf(r.CPU, 0): // the result stores this number in JSON, which has no NaN and no infinity
 		err = fmt.Errorf("the report has %v seconds of processor time; a finite number of at least 0 is required", r.CPU)
 	case r.Blamed != "" && r.Blamed != protocol.Transport && d.session.Index(r.Blamed) < 0:
 		err = fmt.Errorf("the report blames %q, which is not a member of the session", r.Blamed)
@@ -364,7 +364,7 @@ func (c *Coordinator) noteReport(d *conducted, m protocol.Message) error {
 	if r.Code == fault.CodeDone {
 		return nil
 	}
-	if d.plan.Absent > 0 { // the coordinator's machine decides later whether enough parties remain
+	if d.plan.Absent > 0 { // the session tolerates absent parties, and its machine checks later that enough remain
 		c.Logger.Warn("a party has left a session", "party", m.Sender, "session", d.session.ID().String(), "reason", r.Sentence())
 		return nil
 	}

@@ -32,7 +32,7 @@ type Config struct {
 	Vault     vault.Vault
 	Jobs      string    // path of the folder that contains the jobs' folders
 	Artifacts Artifacts // store of finished jobs' artifacts
-	// Own is true if this process started all members and all rows belong to its operator. The
+	// Own is true if one operator owns all rows and this process has started all members. The
 	// coordinator then runs jobs for one process, and keeps private models, which nobody else can
 	// query.
 	Own bool
@@ -61,7 +61,7 @@ type Coordinator struct {
 	questions  *queue
 	complaints tally.Tally // counts complaints about parties
 
-	submitting sync.Mutex // held by a submission, because each job gets the next number
+	submitting sync.Mutex // serialises submissions, because each job gets the next number
 	changing   sync.Mutex // held while a job's status is changed in memory and on disk
 
 	mu      sync.Mutex
@@ -72,7 +72,7 @@ type Coordinator struct {
 	inboxes map[protocol.SessionID]chan driver.Inbound
 	open    map[protocol.SessionID]keptSession // sessions that are not yet destroyed
 	deleted map[job.ID]bool                    // ids of deleted jobs
-	changed chan struct{}                      // closed and replaced at each change of a job
+	changed chan struct{}                      // closed at the next change of any job's status, and then replaced
 	// notices lists the parties that the coordinator is now telling how their jobs ended.
 	notices map[string]bool
 }
@@ -118,8 +118,7 @@ func (c *Coordinator) readSessions() error {
 		return err
 	}
 	for _, l := range lost {
-		// The job will fail when it reaches the lost session, because a session's id is used only
-		// once.
+		// The session's job will fail, because a session's id is used only once.
 		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
 	for _, s := range open {
@@ -171,8 +170,8 @@ func (c *Coordinator) jobOf(s vault.Session) (id job.ID, described *protocol.Ses
 	return p.Job, described, nil
 }
 
-// Run serves the federation until ctx ends. Another coordinator on the same folders resumes unfinished
-// jobs.
+// Run serves the federation until ctx ends. Another coordinator on the same folders resumes
+// unfinished jobs.
 func (c *Coordinator) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	var running sync.WaitGroup
@@ -231,7 +230,7 @@ func (c *Coordinator) deliver(in driver.Inbound) {
 		select {
 		case box <- in:
 			return
-		default: // the inbox is full, so the broker keeps the message
+		default: // the inbox is full, so the broker must deliver the message later
 			c.later(in, waitForRoom)
 			return
 		}
@@ -361,7 +360,7 @@ func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error)
 		}
 	}
 	done, errs := make([]*Forgotten, len(ended)), make([]error, len(ended))
-	var forgetting sync.WaitGroup // lets all erasures run at the same time, because each waits for absent parties
+	var forgetting sync.WaitGroup // the erasures run in parallel, because each waits for absent parties
 	for i, id := range ended {
 		forgetting.Go(func() { done[i], errs[i] = c.Forget(ctx, id) })
 	}

@@ -1,6 +1,7 @@
 package coordinator
 
-// A job can use two inputs from an earlier job: the fit of a dictionary, and a named alignment.
+// A job can reuse two things that an earlier job made: the fit of a dictionary, and an alignment of
+// rows.
 
 import (
 	"fmt"
@@ -35,8 +36,8 @@ func makesFitFor(fit Job, spec *job.Job) bool {
 // usable reports whether the parties of an ended job still have its fit.
 func usable(fit Job) bool { return fit.State == Done && !fit.Forgotten }
 
-// takeFit records in a job which earlier job made the fit that this job uses. It comes before any
-// proposal to a party. The first fit stays the only one.
+// takeFit writes the id of the job that made the fit into the file of a job that uses the fit. It
+// comes before any proposal to a party. The first fit stays the only one.
 func (c *Coordinator) takeFit(j *Job) error {
 	if c.Own || !j.Spec.NeedsFit() {
 		return nil
@@ -82,8 +83,9 @@ func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
 	return Job{}, err
 }
 
-// takeAlignment records in a job which earlier job's alignment it uses. The first alignment of a
-// name stays the only one. If there is none, the job makes it.
+// takeAlignment writes the id of the job that made the alignment into the file of a job that uses
+// the alignment. The first alignment of a name stays the only one. If there is none, the job makes
+// it.
 func (c *Coordinator) takeAlignment(j *Job) error {
 	of := j.Spec.Data.Partition
 	if c.Own || of.Alignment == "" || of.AlignedBy != (job.ID{}) {
@@ -100,7 +102,8 @@ func (c *Coordinator) takeAlignment(j *Job) error {
 	return nil
 }
 
-// aligns reports whether an earlier job made the alignment that a later job names.
+// aligns reports whether an earlier job made an alignment with the same name, table and parties
+// that a later job uses.
 func aligns(earlier, spec *job.Job) bool {
 	of, in := earlier.Data.Partition, spec.Data.Partition
 	return of.Alignment == in.Alignment && of.AlignedBy == (job.ID{}) && earlier.Data.Source == spec.Data.Source &&

@@ -48,7 +48,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 		return nil, err
 	}
 	if unreadable {
-		j = c.toAll(id)
+		j = c.jobOfAll(id)
 	}
 	forget := control.Forget{Job: id}
 	f.Silent, err = c.announce(ctx, j, notice{control.KindForget, forget.Encode(), control.KindForgotten}, func(m protocol.Message) {
@@ -61,8 +61,8 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	return f, errors.Join(err, silent)
 }
 
-// toAll returns a job that names all parties. It replaces a job whose file cannot be read.
-func (c *Coordinator) toAll(id job.ID) *Job {
+// jobOfAll returns a job with all parties. It replaces a job whose file cannot be read.
+func (c *Coordinator) jobOfAll(id job.ID) *Job {
 	all := &job.Job{Timeout: job.Timeout{Join: partingTime}}
 	all.Data.Partition.Parties = c.parties()
 	return &Job{ID: id, Spec: all}
@@ -103,7 +103,7 @@ func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error)
 	if err := disk.Replace(c.grave(id), nil); err != nil {
 		return f, fmt.Errorf("coordinator: %w", err)
 	}
-	if err := c.bury(id); err != nil {
+	if err := c.removeFolder(id); err != nil {
 		return f, fmt.Errorf("coordinator: %w", err)
 	}
 	c.mu.Lock()
@@ -116,8 +116,8 @@ func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error)
 
 func (c *Coordinator) grave(id job.ID) string { return filepath.Join(c.graves(), id.String()) }
 
-// bury removes the folder of a deleted job.
-func (c *Coordinator) bury(id job.ID) error {
+// removeFolder removes the folder of a deleted job.
+func (c *Coordinator) removeFolder(id job.ID) error {
 	if err := os.RemoveAll(c.folder(id)); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (w *testbed) unlikeTheHub(figures []byte) []byte {
 	if err := json.Unmarshal(figures, &own); err != nil {
 		w.t.Fatal(err)
 	}
-	own.Result.Leakage, own.Result.About = nil, nil
+	own.Result.Leakage, own.Result.Exposures, own.Result.About = nil, nil, nil
 	left, err := json.Marshal(own)
 	if err != nil {
 		w.t.Fatal(err)

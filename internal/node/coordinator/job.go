@@ -41,7 +41,7 @@ type Job struct {
 	Spec    *job.Job
 	Attempt uint32
 	Status
-	// inquiry is the prediction query that this Job represents; it is nil for a submitted job.
+	// inquiry is the prediction query that runs as this Job; it is nil for a submitted job.
 	inquiry *control.Inquiry
 }
 
@@ -375,8 +375,8 @@ func (c *Coordinator) dueMessage(party string, h control.Holding) (closing *cont
 	c.mu.Unlock()
 	switch {
 	case known == nil && h.Open && !answering:
-		// The id may belong to a prediction query, to a deleted job, or to a job lost with this
-		// machine's disk.
+		// The id may be of a prediction query, of a deleted job, or of a job that was lost with a
+		// disk.
 		return &control.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
 	case known == nil:
 		return nil, deleted && !h.Open, nil

@@ -44,7 +44,7 @@ func (c *Coordinator) keepResults(w *course) (*method.Result, error) {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	result.TellSplit(w.job.Spec)
-	if err := witnessed(hub, result); err != nil {
+	if err := addPreparation(hub, result); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	if result.Models, err = c.describeModel(w.job.Spec, hub); err != nil {
@@ -67,9 +67,9 @@ func (c *Coordinator) keepResults(w *course) (*method.Result, error) {
 	return result, nil
 }
 
-// witnessed adds facts about the parties' preparation to a result, as far as the coordinator may
-// read them.
-func witnessed(h *method.CoordinatorSide, r *method.Result) (err error) {
+// addPreparation adds to a result what the coordinator knows about the parties' preparation of
+// their data.
+func addPreparation(h *method.CoordinatorSide, r *method.Result) (err error) {
 	if h.Prepared == nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (c *Coordinator) keepsModel(j *Job, m *method.ModelWriter) bool {
 	case c.Own:
 		return true
 	case undownloadable(j.Spec) != "":
-		return false // prediction queries read the model from the retained answers, not from a file
+		return false // the model has no file: prediction queries read it from the item vault.Answers
 	}
 	return !m.Private || j.Spec.Prediction == job.Open
 }
@@ -260,7 +260,7 @@ func (c *Coordinator) readGraves() error {
 			continue
 		}
 		c.deleted[id] = true
-		if err := c.bury(id); err != nil {
+		if err := c.removeFolder(id); err != nil {
 			return err
 		}
 	}

@@ -57,7 +57,7 @@ func (c *Coordinator) awaitReports(ctx context.Context, d *conducted, own <-chan
 			c.acknowledge(in)
 			if err != nil && patience == nil {
 				cancel(protocol.Blame(in.Message.Sender, protocol.KindAborted, err))
-				err = graver(err, <-own) // wait for the machine, because the caller then destroys state that the machine uses
+				err = graver(err, <-own) // wait until the machine ends, because the caller destroys the session
 			}
 			if err != nil {
 				return err
@@ -70,7 +70,7 @@ func (c *Coordinator) awaitReports(ctx context.Context, d *conducted, own <-chan
 			return err
 		case <-patience:
 			if d.plan.Absent > 0 {
-				return nil // a party that has not reported by now counts as absent
+				return nil // a party without a report counts as absent
 			}
 			return c.missing(d)
 		}
@@ -90,7 +90,7 @@ func (c *Coordinator) allReported(d *conducted) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return name != c.name && d.reports[name] == nil })
 }
 
-// withReport adds a party's own report to the machine's error that this party was silent.
+// withReport adds a party's report to an error that blames the party for its silence.
 func (d *conducted) withReport(err error) error {
 	var blame *protocol.BlameError
 	if !errors.As(err, &blame) || blame.Kind != protocol.KindSilent {
@@ -188,7 +188,7 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 	}
 	c.router.Forget(d.session.ID())
 	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errOvertaken) {
-		return why // the parties will receive the closing of the job or query instead of this message
+		return why // the parties receive the closing of the job or query, so they need no abort of the session
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)
 	defer cancel()

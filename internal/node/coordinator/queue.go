@@ -28,7 +28,7 @@ type asked struct {
 	party string
 	in    driver.Inbound
 
-	overtaken chan struct{} // closed when the party has sent a newer query and no longer waits for this query
+	overtaken chan struct{} // closed some time after the party has sent a newer query
 }
 
 func (q *asked) same(o *asked) bool { return q.party == o.party && q.Question == o.Question }
@@ -48,7 +48,7 @@ type admitResult int
 const (
 	admission admitResult = iota
 	repeated              // the queue already contains the query
-	refused               // the party has too many queries in the queue
+	refused               // the party has maxHeld queries in the queue
 )
 
 // admit adds a prediction query to the queue if the party's limit allows it.
@@ -69,7 +69,7 @@ func (d *queue) admit(q *asked) admitResult {
 	}
 	d.waiting = append(d.waiting, q)
 	if len(held) > 0 {
-		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // runs once, because until then the queue admits no further query of the party
+		time.AfterFunc(overtaking, func() { close(held[0].overtaken) }) // the channel is closed only once, because the queue refuses a third query
 	}
 	return admission
 }
@@ -109,9 +109,9 @@ func (d *queue) done(q *asked) {
 	d.answering = slices.DeleteFunc(d.answering, func(other *asked) bool { return other == q })
 }
 
-// refuse reports whether the coordinator may now send a refusal to a party. It allows only one
-// unfinished refusal for each party, since the party may not be listening.
-func (d *queue) refuse(party string) bool {
+// beginRefusal reports whether the coordinator may send a party a refusal, and records that it
+// does. It allows only one unfinished refusal for each party, since the party may not be listening.
+func (d *queue) beginRefusal(party string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refusing[party] {
@@ -121,8 +121,8 @@ func (d *queue) refuse(party string) bool {
 	return true
 }
 
-// notified records that a refusal to a party has been sent or has failed.
-func (d *queue) notified(party string) {
+// endRefusal records that a refusal to a party has been sent or has failed.
+func (d *queue) endRefusal(party string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.refusing, party)

@@ -23,7 +23,7 @@ import (
 // run takes one job to its outcome and closes it. It returns an error only if the coordinator must
 // stop.
 func (c *Coordinator) run(ctx context.Context, j *Job) error {
-	now, err := c.Get(j.ID) // an operator may change the status at any time until the job is closing
+	now, err := c.Get(j.ID) // read the status again, because the operator may have aborted the job
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context
 	}
 }
 
-// course holds the progress of a job or prediction query through the steps of its plan.
+// course is the state of one run of a plan, either of a job or of a prediction query.
 type course struct {
 	job     *Job
 	plan    []method.Step
@@ -103,14 +103,14 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	if err := c.resumeFrom(w.hub); err != nil {
 		return nil, err
 	}
-	err = c.runPlan(ctx, w, func(name string) error { return c.setStatus(j, goOn(name)) })
+	err = c.runPlan(ctx, w, func(name string) error { return c.setStatus(j, beginStage(name)) })
 	if err != nil {
 		return nil, err
 	}
 	return c.keepResults(w)
 }
 
-// resumeFrom loads the state of the earlier job that this job continues, if any.
+// resumeFrom loads the state of an earlier job, if this job was submitted to continue it.
 func (c *Coordinator) resumeFrom(h *method.CoordinatorSide) error {
 	next := h.Later
 	if next == nil || !next.Continues {
@@ -123,9 +123,9 @@ func (c *Coordinator) resumeFrom(h *method.CoordinatorSide) error {
 	return err
 }
 
-// goOn returns the change of a job's status that begins a stage. The change fails if the job was
-// aborted.
-func goOn(stage string) func(*Status) error {
+// beginStage returns a function that marks a job as running the given stage. The function fails if
+// the job was aborted.
+func beginStage(stage string) func(*Status) error {
 	return func(s *Status) error {
 		if s.Failure != nil {
 			return errAborted
@@ -165,8 +165,8 @@ func (c *Coordinator) runStep(ctx context.Context, w *course, i uint16, step met
 	return nil
 }
 
-// compute runs a step without a session. If the step is cancelled, compute returns without waiting
-// for it. The step then ends soon.
+// compute runs a step in which only the coordinator computes. If the context ends, compute returns
+// without waiting for the computation. The computation then ends soon.
 func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	done := make(chan error, 1)
 	go func() {
@@ -216,9 +216,8 @@ func failure(err error) *Failure {
 	return f
 }
 
-// close finishes a job whose outcome is stored: it tells the parties and destroys the job's state.
-// It tells every party to destroy the job's secrets, waits for their answers, destroys the
-// coordinator's own secrets, and marks the job as ended.
+// close ends a job after its outcome is on disk. It tells every party to destroy the job's secrets,
+// waits for their answers, destroys the coordinator's own secrets, and marks the job as ended.
 func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	closing, err := c.closing(j)
 	if err != nil {
@@ -291,7 +290,7 @@ type notice struct {
 	answer string
 }
 
-// announce sends a message to all parties of a job and waits for their answers for a limited time.
+// announce sends a message to all parties of a job and waits for their answers, until a time limit.
 // It calls note with each answer. It returns the parties that have not answered. The broker keeps
 // the message for them.
 func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note func(protocol.Message)) (missing []string, err error) {
@@ -318,8 +317,8 @@ func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note fun
 	return nil, nil
 }
 
-// tellAll sends a control message to several parties in parallel, so that one full queue delays
-// only its own party.
+// tellAll sends a control message to several parties in parallel. A full queue delays the message
+// to one party only.
 func (c *Coordinator) tellAll(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) error {
 	return errors.Join(c.tellEach(ctx, names, id, kind, body)...)
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// relayTime limits how long the coordinator tries to tell a party that another party cannot
-// continue.
+// relayTime limits how long the coordinator tries to send a stall message to the other parties.
 const relayTime = 2 * time.Second
 
 // relayEvery is the minimum time between two batches of stall messages to a session's parties.
@@ -41,8 +40,8 @@ func (c *Coordinator) noteStall(d *conducted, m protocol.Message) error {
 	return nil
 }
 
-// herald tells a session's other parties which members cannot continue for now. It runs in its own
-// goroutine, so that a party that receives nothing delays nobody. For each member it sends the
+// herald tells the parties of a session when another member cannot continue for now. It runs in its
+// own goroutine, so that a party that receives nothing delays nobody. For each member it sends the
 // latest message, at most once a second.
 type herald struct {
 	wake chan struct{} // channel with a buffer of one signal

@@ -54,7 +54,7 @@ func narrowly(t *testing.T, s *Service) (address string) {
 // question asks for the messages of a device, and reads nothing.
 func question(t *testing.T, e *Enrolment, address string, device int, session protocol.SessionID) net.Conn {
 	t.Helper()
-	query := about(0, session)
+	query := sessionQuery(0, session)
 	query.Set("after", "0")
 	q, err := http.NewRequest("GET", "http://"+address+messagesPath+"?"+query.Encode(), nil)
 	if err != nil {

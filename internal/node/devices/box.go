@@ -28,7 +28,7 @@ type box struct {
 
 	mu     sync.Mutex
 	inbox  protocol.Inbox             // the messages in the journal
-	held   map[[sha256.Size]byte]bool // hashes of messages in the journal and of refused messages; true if the machine has handled the message
+	held   map[[sha256.Size]byte]bool // for the hash of each journalled or refused message: whether the machine has handled the message
 	lists  map[string][]protocol.Message
 	more   map[string]chan struct{} // for each device: closed when the device gets another message
 	bodies map[[sha256.Size]byte][]byte
@@ -40,7 +40,7 @@ type box struct {
 
 const (
 	room       = 64 // capacity of the queue of messages to the machine
-	maxRefused = 64 // refused messages of one device in a session; one more may be in progress
+	maxRefused = 64 // number of refused messages after which a session reads no more from a device
 )
 
 func newBox(s *protocol.Session, kept vault.Session) *box {
@@ -75,7 +75,7 @@ func (b *box) Records() iter.Seq2[journal.Record, error] {
 	}
 }
 
-// ended is the outcome that marks a session as successful in the journal.
+// endedWell is the outcome that marks a session as successful in the journal.
 const endedWell = "done"
 
 // Append writes a record to the journal, unless it is a delivery.
@@ -90,7 +90,7 @@ func (b *box) Append(r journal.Record) error {
 	return err
 }
 
-// accepted records a message that the machine has accepted.
+// noteAccepted records a message that the machine has accepted.
 func (b *box) noteAccepted(r journal.Record) {
 	e, is := r.Event.(protocol.Received)
 	if !is {
@@ -113,15 +113,16 @@ func (b *box) Send(_ context.Context, m protocol.Message) error {
 		return fmt.Errorf("devices: the receiver of message %v is not in the session", m.Header)
 	}
 	b.fromServer.Add(uint64(len(m.Body)))
-	m.Body = b.shared(m.Body)
+	m.Body = b.shareBody(m.Body)
 	b.lists[m.Receiver] = append(b.lists[m.Receiver], m)
 	close(woken)
 	b.more[m.Receiver] = make(chan struct{})
 	return nil
 }
 
-// shared returns the stored copy of a body. Devices that receive equal bodies share one copy.
-func (b *box) shared(body []byte) []byte {
+// shareBody returns an earlier equal body if there is one, so that devices share one copy. It does
+// not store small bodies.
+func (b *box) shareBody(body []byte) []byte {
 	const small = 4 << 10
 	if len(body) < small {
 		return body
@@ -144,7 +145,8 @@ func (b *box) has(name string) bool {
 	return b.more[name] != nil
 }
 
-// pull waits until a device has messages beyond the first after, and returns some of them.
+// pull waits for messages to a device and returns some of them. The argument after is the number of
+// messages that the device already has.
 func (b *box) pull(ctx context.Context, name string, after int) []protocol.Message {
 	for {
 		list, more := b.behind(name, after)
@@ -206,7 +208,7 @@ func (r *receipt) Later(time.Duration) error { return r.settle(later) }
 func (r *receipt) settle(v verdict) error {
 	select {
 	case r.answer <- v:
-	default: // the message already has a verdict
+	default: // the request already has its verdict
 	}
 	return nil
 }

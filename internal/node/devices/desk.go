@@ -9,16 +9,16 @@ import (
 // These constants limit the requests of devices in progress. Only enrolled devices have a desk: the
 // request of a stranger is refused earlier.
 const (
-	maxPolls   = 2                               // requests of one device that wait or whose answers are being sent
-	maxReading = 64 * maxPostBytes               // bytes of bodies that are being read from all devices
-	maxOften   = maxPostBytes                    // the part of maxReading for devices that were late more than maxTimes
-	maxLate    = 16*maxPostBytes - maxOften      // the part of maxReading for devices that were late at most maxTimes
-	maxPrompt  = maxReading - maxLate - maxOften // the part of maxReading for devices that were never late
-	maxTimes   = 3
+	maxPolls   = 2                               // largest number of GET requests of one device in progress
+	maxReading = 64 * maxPostBytes               // largest number of body bytes that are read at a time from all devices
+	maxOften   = maxPostBytes                    // share of maxReading for devices that were often late
+	maxLate    = 16*maxPostBytes - maxOften      // share of maxReading for devices that were sometimes late
+	maxPrompt  = maxReading - maxLate - maxOften // share of maxReading for devices that were never late
+	maxTimes   = 3                               // a device that was late more often counts as often late
 )
 
-// readLimits holds the number of body bytes that may be read at a time, for each kind of device. The
-// method [desk.kind] defines the kinds.
+// readLimits holds the number of body bytes that may be read at a time, for each kind of device.
+// The method [desk.kind] defines the kinds.
 var readLimits = [...]int64{maxPrompt, maxLate, maxOften}
 
 // desk holds the state of one device's requests in progress.
@@ -28,7 +28,8 @@ type desk struct {
 	late    int // number of the device's bodies that were slow, cut off or malformed
 }
 
-// kind returns the index of the device's kind in readLimits: never late, sometimes late, or often late.
+// kind returns the device's index in readLimits: 0 if it was never late, 1 if sometimes, 2 if
+// often.
 func (d *desk) kind() int {
 	switch {
 	case d.late == 0:
@@ -63,17 +64,17 @@ func (d *desks) desk(name string) *desk {
 	return d.of[name]
 }
 
-// leave removes a device's desk if it holds nothing. The lock must be held.
+// removeIdle removes a device's desk if it holds nothing. The lock must be held.
 func (d *desks) removeIdle(name string) {
 	if one := d.of[name]; !one.posting && len(one.polls) == 0 && one.late == 0 {
 		delete(d.of, name)
 	}
 }
 
-// poll gives a device's request a place until its answer is sent. A third request ends the oldest
-// waiting request, because a killed device may come back before the server notices the end of its
-// old connections. If no request waits, because the device does not read its answers, there is no
-// place. The caller must call end.
+// poll registers a GET request of a device until its answer is sent. A third request ends the
+// oldest waiting request, because a killed device may come back before the server notices the end
+// of its old connections. If no request waits, because the device does not read its answers, poll
+// refuses the new one. The caller must call end.
 func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *poll, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -92,7 +93,7 @@ func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *po
 	return ctx, p, true
 }
 
-// answer reports whether a request still has its place. If not, it must not be answered.
+// mayAnswer reports whether a request may be answered. It may not if a newer request has ended it.
 func (d *desks) mayAnswer(name string, p *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -111,9 +112,8 @@ func (d *desks) end(name string, p *poll) {
 	d.removeIdle(name)
 }
 
-// post reserves a place for a device's message body. It needs a device without another body in
-// progress, and enough bytes for the device's kind. The caller must call done and pass whether the
-// device was late.
+// post lets a device send a message body, if the device sends no other body and the limit for its
+// kind allows the length. The caller must call done and pass whether the device was late.
 func (d *desks) post(name string, length int64) (done func(late bool), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

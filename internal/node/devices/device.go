@@ -24,14 +24,14 @@ type DeviceConfig struct {
 	Key       ed25519.PrivateKey // the private key of an enrolled public key
 	Table     method.Table       // the person's own data
 	Limits    method.Limits      // limits that every job must meet
-	Vault     vault.Vault        // vault of this device alone, because its ledger outlives every job
+	Vault     vault.Vault        // vault of this device only; its ledger must outlive every job
 	HTTP      *http.Client
 	Patience  time.Duration // how long the device waits for a server that does not answer
 	// Turns, if not nil, bounds the number of machines in this process that compute at the same
 	// time.
 	Turns chan struct{}
-	// Leaves, if not nil, decides when a simulated device vanishes: before it sends a message of
-	// this kind in this step.
+	// Leaves, if not nil, reports whether a simulated device vanishes before it sends a message of
+	// the given kind in the given step.
 	Leaves func(step, kind string) bool
 	// Draw, if not nil, provides the device's random values for the job, so that tests can compare
 	// with a simulation. Otherwise the device derives them from its key.
@@ -44,11 +44,12 @@ type Device struct {
 	DeviceConfig
 	line    *line
 	plan    []method.Step
-	passing bool // whether a device may miss sessions: see [method.DevicesOf]
+	passing bool // true if a device may miss sessions (see [method.DevicesOf])
 	party   *method.PartySide
 	kept    sessions
 	before  map[int][]byte // announcements that an earlier process received, by step
-	last    struct {       // the last session that the device finished
+	// last identifies the last session that the device finished.
+	last struct {
 		step    int
 		session protocol.SessionID
 	}
@@ -57,8 +58,8 @@ type Device struct {
 // Report describes a device's progress in a job.
 type Report struct {
 	Finished    bool
-	Vanished    bool   // the device vanished because Leaves said so
-	Left        string // the step that the job ran without the device, or ""
+	Vanished    bool   // true if the device vanished because Leaves returned true
+	Left        string // name of the first step that the job ran without the device, or ""
 	Sessions    int    // number of sessions that this process finished
 	Sent        uint64 // bytes of bodies that the device sent
 	Received    uint64
@@ -88,10 +89,10 @@ func NewDevice(c DeviceConfig) (*Device, error) {
 	if d.party, err = m.Party(instance, d.line.name, d.Table); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := d.draw(); err != nil {
+	if err := d.setDraw(); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	open, _, err := c.Vault.Open() // the ledger keeps the sums to which a lost session contributed
+	open, _, err := c.Vault.Open() // ignore lost sessions, whose sums the ledger still contains
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +121,9 @@ func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
 	return before, nil
 }
 
-// draw makes the party derive its random values from the device's key and the job. So each process
-// draws the same values.
-func (d *Device) draw() error {
+// setDraw tells the party to derive its random values from the device's key and the job. So each
+// process draws the same values.
+func (d *Device) setDraw() error {
 	if d.party.Draw == nil {
 		return nil
 	}
@@ -162,8 +163,8 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// walk runs the job's steps in order. If the device misses a passing session, it takes part in the
-// next. It fails only if it misses the last session.
+// runSteps runs the job's steps in order. If the job lets devices miss sessions, the device fails
+// only if it misses the last session.
 func (d *Device) runSteps(ctx context.Context, r *Report) (missed error) {
 	for i := d.firstStep(); i < len(d.plan); i++ {
 		step := d.plan[i]
@@ -190,8 +191,8 @@ func (d *Device) runSteps(ctx context.Context, r *Report) (missed error) {
 	return missed
 }
 
-// first returns the step at which this process begins. If sessions are passing, it is the last step
-// of an earlier process.
+// firstStep returns the index of the step at which this process begins. If a device may miss
+// sessions, it is the last step of an earlier process.
 func (d *Device) firstStep() (step int) {
 	if d.passing {
 		for i := range d.before {
@@ -201,7 +202,8 @@ func (d *Device) firstStep() (step int) {
 	return step
 }
 
-// announced returns a step's announcement from an earlier process, or else from the server.
+// announced returns a step's announcement. It asks the server unless an earlier process has stored
+// the announcement.
 func (d *Device) announced(ctx context.Context, step int) ([]byte, error) {
 	if b, known := d.before[step]; known {
 		return b, nil
@@ -209,19 +211,19 @@ func (d *Device) announced(ctx context.Context, step int) ([]byte, error) {
 	return d.line.step(ctx, step)
 }
 
-// join takes part in a step, if the device is a member of its session.
+// join takes part in a step's session, if the device is a member of the session.
 func (d *Device) join(ctx context.Context, i int, announced []byte) error {
 	next, err := d.plan[i].Session.After(d.party.Public(), announced)
 	if err != nil {
 		return err
 	}
 	if !next.Has(d.line.name) {
-		return fmt.Errorf("%w: an earlier step did not receive all messages of this device", errMoved)
+		return fmt.Errorf("%w: some messages of this device did not arrive in an earlier step", errMoved)
 	}
 	return d.runSession(ctx, i, next, announced)
 }
 
-// take runs the device's part of one session.
+// runSession runs the device's part of one session.
 func (d *Device) runSession(ctx context.Context, i int, next *method.Session, announced []byte) error {
 	step := d.plan[i].Name
 	opened, err := protocol.NewSession(d.Enrolment.descriptor(next, i))
@@ -251,14 +253,14 @@ func (d *Device) runSession(ctx context.Context, i int, next *method.Session, an
 		return fmt.Errorf("devices: step %s: %w", step, err)
 	}
 	d.last.step, d.last.session = i, opened.ID()
-	if d.Turns != nil { // the device may train on the received message, so it needs a turn
+	if d.Turns != nil { // wait for a turn, because Finish may train a model
 		d.Turns <- struct{}{}
 		defer func() { <-d.Turns }()
 	}
 	return run.Finish()
 }
 
-// forget destroys the secrets of the job and keeps the ledger. The ledger stays.
+// forget destroys the secrets of the job and keeps the ledger.
 func (d *Device) forget(outcome string) error { return d.kept.destroy(outcome) }
 
 // Close destroys the secrets of a job that has ended for this device.

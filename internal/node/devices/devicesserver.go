@@ -17,10 +17,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Config holds the settings and resources of a server; every field is required.
+// Config holds the settings and resources of a server. Every field is required.
 type Config struct {
 	Enrolment *Enrolment
-	Vault     vault.Vault // vault of this job alone
+	Vault     vault.Vault // vault that stores only this job
 	Model     string      // path of the model's file, which the server writes at the end
 	Progress  func(protocol.Progress)
 	Logger    *slog.Logger
@@ -33,7 +33,7 @@ type Service struct {
 	passing bool // whether devices may miss sessions: see [method.DevicesOf]
 	hub     *method.CoordinatorSide
 	kept    sessions
-	first   int // the step at which this process begins
+	first   int // index of the step at which this process begins
 	desks   desks
 
 	complaints tally.Tally // counts complaints about devices
@@ -66,7 +66,7 @@ func New(c Config) (*Service, error) {
 		return nil, err
 	}
 	for _, l := range lost {
-		return nil, fmt.Errorf("devices: the state of session %v is lost, and devices contribute each vector only once, so no server can finish this job: %w", l.ID, l.Err)
+		return nil, fmt.Errorf("devices: the state of session %v is lost, so no server can finish this job, because devices contribute each vector only once: %w", l.ID, l.Err)
 	}
 	s.kept = reopened(open)
 	if s.first, err = s.resume(); err != nil {
@@ -173,14 +173,14 @@ func (s *Service) conduct(ctx context.Context, i int, next *method.Session, open
 	if run.Stayed != nil {
 		end.Stayed = run.Stayed()
 	}
-	b.await(end.Stayed)
+	b.recordStayed(end.Stayed)
 	s.Logger.Info("a session is over", "step", step, "devices", len(opened.Members)-1, "stayed", len(end.Stayed), "bytes to the server", end.Sent, "bytes from it", end.Received)
 	s.hub.Ended(i, end)
 	return nil
 }
 
-// await records which devices finished the session.
-func (b *box) await(stayed []string) {
+// recordStayed stores the names of the devices that finished the session.
+func (b *box) recordStayed(stayed []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stayed = stayed
@@ -202,7 +202,7 @@ func (s *Service) begin(one *stage) {
 	defer s.mu.Unlock()
 	if n := len(s.begun); n > 0 && s.begun[n-1].box != nil {
 		close(s.begun[n-1].box.over)
-		s.begun[n-1].box = nil // the earlier step's devices are too late
+		s.begun[n-1].box = nil // no device can join the earlier step any more
 		if s.passing {
 			s.begun[n-1].announced = nil
 		}
@@ -226,7 +226,7 @@ func (s *Service) wake() {
 // Close destroys the journals of an ended job whose result is stored.
 func (s *Service) Close() error { return s.kept.destroy(endedWell) }
 
-// recall restores the list of devices that said farewell to an earlier process.
+// recall restores the list of devices that said farewell before a restart.
 func (b *box) recall() error {
 	kept, err := b.Get(vault.Report)
 	if err != nil || kept == nil {
@@ -278,8 +278,8 @@ func (s *Service) note(step int) (note, error) {
 	return n, nil
 }
 
-// resume restores the server from its last session, erases the other sessions that an earlier
-// process left, and returns the next step.
+// resume restores the server's state from the last session before a restart. It erases the other
+// sessions and returns the step of the last one.
 func (s *Service) resume() (int, error) {
 	if s.hub.Restore == nil {
 		return 0, nil

@@ -19,19 +19,19 @@ import (
 // Handler returns the HTTP handler for the devices' requests.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+stepPath, s.known(s.polled(s.serveStep)))
-	mux.HandleFunc("GET "+messagesPath, s.known(s.polled(s.servePull)))
-	mux.HandleFunc("POST "+messagesPath, s.known(s.servePost))
-	mux.HandleFunc("POST "+farewellPath, s.known(s.serveFarewell))
+	mux.HandleFunc("GET "+stepPath, s.signedOnly(s.limitPolls(s.serveStep)))
+	mux.HandleFunc("GET "+messagesPath, s.signedOnly(s.limitPolls(s.servePull)))
+	mux.HandleFunc("POST "+messagesPath, s.signedOnly(s.servePost))
+	mux.HandleFunc("POST "+farewellPath, s.signedOnly(s.serveFarewell))
 	return mux
 }
 
 // served is the type of a handler that gets a request with a verified header.
 type served func(http.ResponseWriter, *http.Request, request.Signed)
 
-// known verifies that an enrolled device has signed the request. The request of a stranger gets no
-// place, and no byte of its body is read.
-func (s *Service) known(serve served) http.HandlerFunc {
+// signedOnly passes a request to serve only if an enrolled device has signed the request. The
+// request of a stranger gets no place, and no byte of its body is read.
+func (s *Service) signedOnly(serve served) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
 		by, err := s.Enrolment.signer().Verify(q, s.Enrolment.Key)
 		if err != nil {
@@ -44,9 +44,10 @@ func (s *Service) known(serve served) http.HandlerFunc {
 	}
 }
 
-// polled bounds how long a GET waits, and how many GETs of a device are in progress. The function
-// serve returns the answer in pieces, or nil if it has written a short answer itself.
-func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.Request, string) [][]byte) served {
+// limitPolls wraps a GET handler. It limits how long a GET waits, and how many GETs of one device
+// are in progress. The function serve returns the answer in pieces, or nil if it has written a
+// short answer itself.
+func (s *Service) limitPolls(serve func(context.Context, http.ResponseWriter, *http.Request, string) [][]byte) served {
 	return func(w http.ResponseWriter, q *http.Request, by request.Signed) {
 		if by.Length > 0 {
 			tooLong(w)
@@ -64,7 +65,7 @@ func (s *Service) polled(serve func(context.Context, http.ResponseWriter, *http.
 		case pieces == nil:
 		case s.desks.mayAnswer(by.Name, p):
 			endpoint.Answer(w, pieces...)
-		default: // a newer request of the device has taken the place
+		default: // a newer request of the device has ended this one
 			w.WriteHeader(http.StatusNoContent)
 		}
 	}
@@ -91,14 +92,14 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 		}
 		s.mu.Unlock()
 		switch {
-		case failure != nil: // only the server's log has the reason, because it may name people
+		case failure != nil: // do not send the reason, because it may name people
 			http.Error(w, "the job has failed", http.StatusGone)
 			return nil
-		case s.passing && index < now: // tells the late device which step it can join
+		case s.passing && index < now: // the device is late: tell it the number of the current step
 			w.WriteHeader(http.StatusGone)
 			_, _ = fmt.Fprint(w, now)
 			return nil
-		case s.passing && index == now && one.box == nil: // a step of an earlier process; the next step is about to begin
+		case s.passing && index == now && one.box == nil: // wait: an earlier process ran this step, and the next step will begin soon
 		case index <= now:
 			return [][]byte{one.announced}
 		}
@@ -135,8 +136,7 @@ func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box
 	return nil
 }
 
-// servePull answers with messages for a device, or with 204 if there are none. It answers 204 when
-// there are none.
+// servePull answers with messages for a device, or with 204 if there are none.
 func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.Request, name string) [][]byte {
 	b := s.open(w, q, name)
 	if b == nil {
@@ -168,7 +168,7 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 		return
 	}
 	if b.handled(by.Sum) {
-		request.Unread(w) // a repeated header may come without its body
+		request.Unread(w) // do not wait for the body, which need not come with a repeated header
 		return
 	}
 	if b.tooManyRefused(by.Name) {
@@ -188,8 +188,8 @@ func (s *Service) servePost(w http.ResponseWriter, q *http.Request, by request.S
 	}
 }
 
-// take reads a message that its device has signed, and passes it to the session. Every error counts
-// as a fault of the device, because a malformed body occupies a place as long as a slow one.
+// readMessage reads a message that its device has signed, and passes it to the session. Every error
+// counts as a fault of the device, because a malformed body occupies a place as long as a slow one.
 func (s *Service) readMessage(w http.ResponseWriter, q *http.Request, b *box, by request.Signed) (late error) {
 	began := time.Now()
 	body, err := by.Read(w, q, maxPostBytes)
@@ -239,10 +239,10 @@ func (s *Service) accept(w http.ResponseWriter, q *http.Request, b *box, by requ
 	}
 	fresh, err := b.isNew(m)
 	switch {
-	case err != nil: // a faulty device must not end the session of all devices
+	case err != nil: // refuse only this message, because a faulty device must not end the session
 		http.Error(w, "the server already has another message with this header", http.StatusConflict)
 		return err
-	case !fresh: // an equal message is on its way to the disk
+	case !fresh: // the server is already storing the same message
 		s.again(w)
 		return nil
 	}
@@ -264,7 +264,7 @@ func (s *Service) serveFarewell(w http.ResponseWriter, q *http.Request, by reque
 	}
 }
 
-// pieces encodes messages for a device in several slices, without copying the bodies.
+// encodeAll encodes messages for a device in several slices, without copying the bodies.
 func encodeAll(list []protocol.Message) [][]byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(list)))
@@ -296,7 +296,7 @@ func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]by
 	case <-ctx.Done():
 		return later
 	}
-	select { // prefers an answer that came together with the machine's end
+	select { // the machine may have answered just before it ended
 	case v := <-r.answer:
 		return v
 	default:
@@ -304,8 +304,8 @@ func (b *box) offer(ctx context.Context, m protocol.Message, sum [sha256.Size]by
 	}
 }
 
-// holds reports whether the machine has already handled a message with this hash. Such a message is
-// on disk, or was refused.
+// handled reports whether the machine has already handled a message with this hash. Such a message
+// is on disk, or was refused.
 func (b *box) handled(sum [sha256.Size]byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -323,14 +323,15 @@ func (b *box) settle(sender string, sum [sha256.Size]byte) {
 	b.held[sum] = true
 }
 
-// tooManyRefused reports whether the session has refused so many messages of a device that it reads no more.
+// tooManyRefused reports whether the session has already refused maxRefused messages of a device.
+// The session then reads no more messages of the device.
 func (b *box) tooManyRefused(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused[name] >= maxRefused
 }
 
-// fresh reports whether message m is new to the session. It returns an error if the sender has sent
+// isNew reports whether message m is new to the session. It returns an error if the sender has sent
 // another message with the same header.
 func (b *box) isNew(m protocol.Message) (bool, error) {
 	b.mu.Lock()

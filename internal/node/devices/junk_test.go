@@ -26,7 +26,7 @@ func (a *attacked) junk(device, n int) net.Conn {
 // request returns a request by which a device posts a body.
 func (a *attacked) request(device int, body []byte) *http.Request {
 	a.t.Helper()
-	q, err := http.NewRequestWithContext(a.t.Context(), "POST", "http://"+a.address+messagesPath+"?"+about(0, a.session.ID()).Encode(), bytes.NewReader(body))
+	q, err := http.NewRequestWithContext(a.t.Context(), "POST", "http://"+a.address+messagesPath+"?"+sessionQuery(0, a.session.ID()).Encode(), bytes.NewReader(body))
 	if err != nil {
 		a.t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (l *line) ask(ctx context.Context, method, path string, query url.Values, b
 // pauses computes the growing pauses between the tries of a request.
 type pauses struct{ next, longest time.Duration }
 
-func (l *line) pauses() *pauses { return &pauses{retryFirst, l.longest()} }
+func (l *line) pauses() *pauses { return &pauses{retryFirst, l.longestPause()} }
 
 // wait pauses before the next try, at most until ctx ends.
 func (p *pauses) wait(ctx context.Context) {
@@ -74,9 +74,9 @@ func (p *pauses) wait(ctx context.Context) {
 	p.next = min(2*p.next, p.longest)
 }
 
-// longest returns the longest pause between two tries. A device that has waited for a server to
-// come back must not sleep through the round that begins then.
-func (l *line) longest() time.Duration {
+// longestPause returns the longest pause between two tries of a request. A device that has waited
+// for a server to come back must not sleep through the round that begins then.
+func (l *line) longestPause() time.Duration {
 	return max(retryFirst, min(retryLast, l.enrolment.Job.Timeout.Round/retryShare))
 }
 
@@ -85,7 +85,7 @@ func reason(b []byte) string {
 	return strconv.Quote(strings.TrimSpace(string(b[:min(len(b), maxReason)])))
 }
 
-// once sends a request one time and reads the answer.
+// sendOnce sends a request one time and reads the answer.
 func (l *line) sendOnce(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, waitTime+answerTime)
 	defer cancel()
@@ -126,12 +126,12 @@ func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	}
 }
 
-// passed is the error for a device that asks about an ended step. It holds the step that runs now.
+// passed is the error for a device that asks to join a step that has ended.
 type passed struct{ at int } // the step that runs now
 
 func (p passed) Error() string { return fmt.Sprintf("devices: the job is at step %d", p.at) }
 
-// Unwrap returns [errMoved], because passed also reports an ended step.
+// Unwrap returns [errMoved], because callers may treat passed like any ended step.
 func (passed) Unwrap() error { return errMoved }
 
 // passedBy returns the error for a server's answer that a step has ended.
@@ -152,7 +152,7 @@ func movedBy(answer []byte) error {
 // pull waits for messages beyond the first after, and returns at least one. Like step, it pauses if
 // a server answers early.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
-	query := about(step, session)
+	query := sessionQuery(step, session)
 	query.Set("after", strconv.Itoa(after))
 	for again := l.pauses(); ; again.wait(ctx) {
 		status, b, err := l.ask(ctx, http.MethodGet, messagesPath, query, nil)
@@ -168,12 +168,12 @@ func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, a
 	}
 }
 
-// about returns the query parameters that identify a session.
-func about(step int, session protocol.SessionID) url.Values {
+// sessionQuery returns the query parameters that identify a session.
+func sessionQuery(step int, session protocol.SessionID) url.Values {
 	return url.Values{"step": {strconv.Itoa(step)}, "session": {session.Hex()}}
 }
 
-// decodeAll decodes the messages that pieces has encoded.
+// decodeAll decodes the messages that encodeAll has encoded.
 func decodeAll(b []byte) ([]protocol.Message, error) {
 	r := wire.NewReader(b)
 	list := make([]protocol.Message, r.Count(maxAnswer, 4))
@@ -208,12 +208,12 @@ const (
 	maxPostBytes = protocol.MaxChunkBytes + 2<<10 // bytes of a message with its header
 	maxPullBytes = 1 << 20                        // bytes of messages in one answer; one message may exceed it
 	maxAnnounced = 1 << 20                        // bytes of an announcement
-	answerTime   = time.Minute                    // time for an answer to reach its device
+	answerTime   = time.Minute                    // time limit for sending an answer to its device
 	maxAnswer    = maxPullBytes + 2*maxPostBytes  // bytes of an answer that a device reads
 	maxReason    = 512                            // bytes of an error text that a device reads
 	retryFirst   = 100 * time.Millisecond         // first pause between two tries
 	retryLast    = 2 * time.Second                // longest pause between two tries in long rounds
-	retryShare   = 8                              // tries per round that shorten the pause in short rounds
+	retryShare   = 8                              // least number of tries of a request in one round
 )
 
 // signer returns the parameters for signing and verifying devices' requests. They bind each request
@@ -288,7 +288,7 @@ func (s *Service) linger(ctx context.Context) error {
 	kept := 0
 	for {
 		finished, missing := last.finishedAndMissing()
-		if len(finished) > kept { // stored, so that a restarted server does not wait for these devices again
+		if len(finished) > kept { // store the names, so that a restarted server does not wait for these devices
 			if err := last.Put(vault.Report, encodeNames(finished)); err != nil {
 				return err
 			}
@@ -306,8 +306,8 @@ func (s *Service) linger(ctx context.Context) error {
 	}
 }
 
-// left returns the devices that need nothing more. It also returns the number of devices that
-// finished the session and have not said farewell.
+// finishedAndMissing returns the devices that have said farewell, and the number of devices that
+// have yet to do so. Only devices that finished the session have to.
 func (b *box) finishedAndMissing() (finished []string, missing int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -331,7 +331,7 @@ func (d *Device) farewell(ctx context.Context) {
 
 // farewell sends the server the request that ends the device's part of the job.
 func (l *line) farewell(ctx context.Context, step int, session protocol.SessionID) error {
-	_, _, err := l.ask(ctx, http.MethodPost, farewellPath, about(step, session), nil)
+	_, _, err := l.ask(ctx, http.MethodPost, farewellPath, sessionQuery(step, session), nil)
 	return err
 }
 

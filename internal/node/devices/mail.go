@@ -81,7 +81,7 @@ func (d *deviceMail) fetch(ctx context.Context) error {
 	}
 }
 
-// close closes the mail; the machine still gets the messages in it.
+// close ends the mail. The machine still gets the messages that the mail contains.
 func (d *deviceMail) close(why error) {
 	d.note(why)
 	d.mu.Lock()
@@ -163,7 +163,7 @@ func (d *Device) drive(ctx context.Context, i int, next *method.Session, opened 
 	go func() {
 		defer close(done)
 		if err := mail.fetch(fetched); err != nil && fetched.Err() == nil {
-			leave(err) // the device will receive no more messages
+			leave(err) // stop the machine, because it will receive no more messages
 		}
 	}()
 	_, err = driver.Run(ctx, driver.Config{
@@ -216,6 +216,6 @@ func (t *turned) Step(e protocol.Event) (protocol.Effects, error) {
 
 // post sends a message to the server. It returns when the message is on the server's disk.
 func (l *line) post(ctx context.Context, step int, m protocol.Message) error {
-	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, about(step, m.Session), encode(m))
+	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, sessionQuery(step, m.Session), encode(m))
 	return err
 }

@@ -20,8 +20,8 @@ func reopened(open []vault.Session) sessions {
 	return s
 }
 
-// take returns the session with this id from an earlier process, or creates it. It stores the note
-// in a new session before anything else of that session is on disk.
+// openOrCreate returns the session with an id, and creates it if no earlier process did. It stores
+// the note in a new session before anything else of that session is on disk.
 func (s sessions) openOrCreate(v vault.Vault, id protocol.SessionID, note []byte) (vault.Session, error) {
 	if k := s[id]; k != nil {
 		return k, nil
@@ -40,7 +40,7 @@ func (s sessions) destroy(outcome string) error {
 	return s.destroyAllBut(protocol.SessionID{}, outcome)
 }
 
-// destroyAllBut erases the secrets of all sessions except session one.
+// destroyAllBut erases the secrets of all sessions but one.
 func (s sessions) destroyAllBut(one protocol.SessionID, outcome string) error {
 	var errs error
 	for id, k := range s {

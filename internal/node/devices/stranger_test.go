@@ -95,7 +95,7 @@ func (a *attacked) message(device, n int) (q *http.Request, body []byte) {
 	h := a.session.Header(Name(device), Server, 0, "AdvertiseKeys")
 	h.Sequence = uint32(n)
 	body = encode(protocol.Message{Header: h, Body: fmt.Appendf(nil, "message %d", n)})
-	q, err := http.NewRequestWithContext(a.t.Context(), "POST", "http://"+a.address+messagesPath+"?"+about(0, a.session.ID()).Encode(), bytes.NewReader(body))
+	q, err := http.NewRequestWithContext(a.t.Context(), "POST", "http://"+a.address+messagesPath+"?"+sessionQuery(0, a.session.ID()).Encode(), bytes.NewReader(body))
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestLingering(t *testing.T) {
 		if err := b.recall(); err != nil {
 			t.Fatal(err)
 		}
-		b.await([]string{"device-1", "device-3"})
+		b.recordStayed([]string{"device-1", "device-3"})
 		for _, name := range finishing {
 			b.finish(name)
 		}

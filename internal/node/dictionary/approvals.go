@@ -29,7 +29,7 @@ type Approvals string
 type Approval struct {
 	Name  string `json:"name"`
 	Hash  string `json:"hash"`
-	Table string `json:"table,omitempty"` // the approved table; "" at a coordinator, which has no tables
+	Table string `json:"table,omitempty"` // name of the table; "" at a coordinator, which has no tables
 	Day   string `json:"day"`             // date of the approval, YYYY-MM-DD
 }
 
@@ -115,7 +115,7 @@ func (a Approvals) List() (list []Approval, err error) {
 	return list, nil
 }
 
-// change replaces the list of approvals while no other change runs.
+// change replaces the list of approvals under a lock.
 func (a Approvals) change(next func([]Approval) ([]Approval, error)) (err error) {
 	if err := disk.MakeDir(string(a)); err != nil {
 		return fmt.Errorf("dictionary: %w", err)

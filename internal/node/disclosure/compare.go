@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// maxSums is the number of sums over the same rows that need no approval. After that many, the
-// operator must approve each further sum.
+// maxSums is how many sums over the same rows a party discloses without approval. The operator must
+// approve each further sum.
 const maxSums = 20
 
 // comparison holds the state and the findings while a release is compared with all earlier
@@ -21,10 +21,10 @@ type comparison struct {
 	heads  []head // earlier releases of the same kind
 	others []head // earlier releases of other kinds
 	models map[string]bool
-	known  []bool // rows that were released before with the same values; nil before the rows are listed
+	known  []bool // for each row: whether an earlier release disclosed the same values; nil before loadRows
 	said   []string
-	jobs   []string // jobs of the earlier releases that the release differs from
-	from   []string // IDs of these earlier releases
+	jobs   []string // jobs whose earlier releases reveal something together with this one
+	from   []string // IDs of the earlier releases that reveal something together with this one
 }
 
 // head is an entry without its rows, with the path of the file that has the rows.
@@ -91,9 +91,9 @@ func (c *comparison) repeats() bool {
 	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.released() && !h.pending() })
 }
 
-// differences compares the release with earlier releases of its kind, starting with those that
-// released an equal part of each row. A row that such a release disclosed is known, so only the
-// other rows are compared with releases that disclosed something else.
+// differences compares the release with all earlier releases of the same kind. It begins with those
+// that have equal settings. A row that such a release disclosed is known, so only the other rows
+// are compared with releases that disclosed something else.
 func (l Ledger) differences(c *comparison) error {
 	slices.SortStableFunc(c.heads, func(a, b head) int { return c.distance(a.Entry) - c.distance(b.Entry) })
 	for _, h := range c.heads {
@@ -119,14 +119,14 @@ func (l Ledger) differences(c *comparison) error {
 		c.loadRows()
 		d := c.distance(h.Entry)
 		switch {
-		case d == otherPart && c.meetsNew(earlier):
-			c.note(h, c.now.revealsOtherPart(earlier))
-		case d == otherPart && c.now.Kind == method.ReleaseSums: // the values of each row are known, but not a sum over few rows
+		case d == otherSettings && c.meetsNew(earlier):
+			c.note(h, c.now.revealsOtherSettings(earlier))
+		case d == otherSettings && c.now.Kind == method.ReleaseSums: // no row is new, but the two sums may differ by few people
 			c.note(h, c.now.revealsFew(earlier, c.now.meet(earlier)))
-		case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
-			c.note(h, c.now.revealsSamePart(earlier, c.oneModel(h)))
+		case d == equalSettings, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
+			c.note(h, c.now.revealsSameSettings(earlier, c.oneModel(h)))
 		}
-		if d != otherPart && (c.now.Question || !earlier.Question) { // a question reveals less than a job, so it does not make the rows of a job known
+		if d != otherSettings && (c.now.Question || !earlier.Question) { // rows that only a question disclosed are still new to a job
 			meet(c.now.Rows, earlier.Rows, func(i int, then Row) {
 				now := c.now.Rows[i]
 				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then)
@@ -138,29 +138,29 @@ func (l Ledger) differences(c *comparison) error {
 
 // These constants grade how far a release is from an earlier one.
 const (
-	equalPart = iota // both releases disclose an equal part of each row
-	otherFit         // both disclose an equal part of each row, prepared by different fits
-	otherPart
+	equalSettings = iota // the settings are equal, and the fits are equal or irrelevant
+	otherFit             // the settings are equal, but different fits may have prepared the rows
+	otherSettings        // columns, scale, label or peers differ
 )
 
 func (c *comparison) distance(earlier *Entry) int {
 	switch {
-	case !c.now.samePart(earlier):
-		return otherPart
-	case c.now.Question || earlier.Question || c.now.Kind == method.ReleaseFit: // a question uses the model's fit, and a fit is not prepared by another
-		return equalPart
+	case !c.now.sameSettings(earlier):
+		return otherSettings
+	case c.now.Question || earlier.Question || c.now.Kind == method.ReleaseFit: // fits are irrelevant: a question uses its model's fit, and no fit prepares a fit
+		return equalSettings
 	case !c.now.Fit.same(earlier.Fit):
 		return otherFit
 	}
-	return equalPart
+	return equalSettings
 }
 
-// schemas compares the release with releases of the same table or people under another schema. Jobs
-// must not vary which rows take part and how their cells are read. Once both schemas of a table
-// have been released, later releases under either schema pass.
+// compareSchemas compares the release with earlier releases of the same table or people that used
+// another schema. Jobs must not vary which rows take part and how their cells are read. Once both
+// schemas of a table have been released, later releases under either schema pass.
 func (l Ledger) compareSchemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
-	both := slices.ContainsFunc(all, func(h head) bool { // if both schemas were released, the operator has approved the second
+	both := slices.ContainsFunc(all, func(h head) bool { // an earlier release had this table and schema, so the operator knows both schemas
 		return h.Kind == c.now.Kind && h.Table != "" && h.Table == c.now.Table && h.Schema == c.now.Schema && h.released()
 	})
 	for _, h := range all {
@@ -182,11 +182,11 @@ func (l Ledger) compareSchemas(c *comparison) error {
 	return nil
 }
 
-// kinds compares the release with releases of the other kind that would, together with it, reveal
-// single rows. Encoded rows are known up to a rotation, and sums in the columns' own directions
+// compareKinds compares encoded rows with earlier sums over the same people, or sums with earlier
+// encoded rows. Encoded rows are known up to a rotation, and sums in the columns' own directions
 // reveal the rotation.
 func (l Ledger) compareKinds(c *comparison) error {
-	var both []bool // whether each of the release's people is in both kinds, if its rows are listed
+	var both []bool // for each row of the release: whether an earlier release of the other kind contains its person
 	var with []head
 	for _, h := range c.others {
 		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
@@ -223,10 +223,11 @@ func (l Ledger) compareKinds(c *comparison) error {
 	return nil
 }
 
-// bothTell ends a sentence about people who are in sums and among encoded rows.
+// bothTell is the end of a sentence: it says what sums and encoded rows of the same people reveal.
 const bothTell = " both in sums and among encoded rows: the sums reveal the rotation of the encoded rows, and so every cell"
 
-// kindsOfEditions does the work of kinds for two releases that cannot be compared row by row.
+// kindsOfEditions does the work of [Ledger.compareKinds] for an earlier release that cannot be
+// compared row by row.
 func (l Ledger) kindsOfEditions(c *comparison, h head) error {
 	n, err := l.commonPeople(c, h)
 	if n != 0 {
@@ -235,8 +236,8 @@ func (l Ledger) kindsOfEditions(c *comparison, h head) error {
 	return err
 }
 
-// ownFits compares the fit of a dictionary with rows that jobs of earlier programs prepared by
-// their own fits.
+// ownFits compares a dictionary's fit with rows that earlier jobs prepared by fits of their own.
+// Those jobs ran under older versions of this program.
 func (l Ledger) ownFits(c *comparison) error {
 	if c.now.Kind != method.ReleaseFit {
 		return nil
@@ -256,21 +257,21 @@ func (l Ledger) ownFits(c *comparison) error {
 	return nil
 }
 
-// meets marks the rows of people who are also in an earlier entry, and reports whether it marked
-// any.
+// markCommon sets in[i] to true for each row now[i] whose person is also in then. It reports
+// whether there is such a row.
 func markCommon(now, then []Row, in []bool) (any bool) {
 	meet(now, then, func(i int, _ Row) { in[i], any = true, true })
 	return any
 }
 
-// fits compares the release with earlier releases of the same people whose fit has other values.
-// The values are unknown until the job's parties have fitted.
+// compareFits compares the release with earlier releases of the same people that used another fit.
+// It compares the fitted values, which are unknown until the job's parties have fitted.
 func (l Ledger) compareFits(c *comparison) error {
 	if slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.Fit.Values == c.now.Fit.Values }) {
-		return nil // a release with this fit is already disclosed
+		return nil // the ledger already has this release with this fit
 	}
 	for _, h := range c.heads {
-		if !c.now.samePart(h.Entry) || h.Question || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
+		if !c.now.sameSettings(h.Entry) || h.Question || h.Fit.Values == "" || h.Fit.Values == c.now.Fit.Values {
 			continue
 		}
 		n, err := l.commonPeople(c, h)
@@ -284,8 +285,8 @@ func (l Ledger) compareFits(c *comparison) error {
 	return nil
 }
 
-// meetsNew reports whether an earlier entry contains a row that is still new. A row is new if no
-// earlier release has disclosed the same values of it.
+// meetsNew reports whether the release has a new row of a person in the earlier entry. A row is new
+// if no earlier release has disclosed the same values of it.
 func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { found = found || !c.known[i] })
 	return found
@@ -305,8 +306,8 @@ func (c *comparison) note(h head, said []string) {
 	}
 }
 
-// allowedBy reports whether approval n covers each sentence about the release and each earlier
-// release in the comparison. The operator has not seen later sentences and releases.
+// allowedBy reports whether approval n covers everything that the comparison found. It must contain
+// each sentence and each earlier release, because the operator has seen no others.
 func (c *comparison) allowedBy(n Listed) bool {
 	within := func(list, shown []string) bool {
 		return !slices.ContainsFunc(list, func(s string) bool { return !slices.Contains(shown, s) })
@@ -322,8 +323,8 @@ func (c *comparison) goesOn() bool {
 	})
 }
 
-// summed counts the sums that include a person, and the numbers in these sums for each cell of the
-// rows.
+// summed counts the sums that include one person. The field told is the sum of their shares (see
+// [Entry.Told]).
 type summed struct {
 	sums int
 	told float64
@@ -336,7 +337,7 @@ func (l Ledger) countSums(c *comparison) error {
 		return nil
 	}
 	var one []summed // one count for each listed row
-	var all summed   // counts that apply to all people of the release
+	var all summed   // counts for earlier releases that are not compared row by row
 	var jobs []string
 	for _, h := range c.heads {
 		if c.now.byRows(h.Entry) && one == nil {
@@ -377,7 +378,7 @@ func (l Ledger) countSums(c *comparison) error {
 // the people in both are not known, it adds them to the counts of everybody.
 func (l Ledger) countUses(c *comparison, h head, one []summed, all *summed) (met bool, err error) {
 	uses := h.Uses
-	if c.now.Uses != nil { // this job's own use may be there from an earlier admission
+	if c.now.Uses != nil { // skip this job's own use, which an earlier admission may have recorded
 		uses = slices.DeleteFunc(slices.Clone(uses), func(u Use) bool { return u.Model == c.now.Uses[0].Model })
 	}
 	told := (&Entry{Uses: uses}).Told()

@@ -17,14 +17,15 @@ import (
 // Row holds the digests of one person and of all the person's released values.
 type Row struct {
 	Person, Content [16]byte
-	Class           uint16  // in sums over labels: two bytes of the digest of the class or number; else 0
-	Label           [8]byte // part of the digest of the label, or of several rows' labels, that is released with the row; else zero
-	// Group is the digest of the person to whom several ids of a sum belong. It is zero if each id
-	// is a person.
+	Class           uint16  // in sums with labels, two bytes of the label's digest; else 0
+	Label           [8]byte // 8 bytes of the digest of the label that is released with the row; zero without a label
+	// Group is the digest of the row's person, if one person can have several ids. It is zero if
+	// each id is a person.
 	Group [16]byte
 }
 
-// whose returns the digest that identifies the person: the group if there is one, else Person.
+// personDigest returns the digest that identifies the person: the group if there is one, else
+// Person.
 func (r *Row) personDigest() [16]byte {
 	if r.Group != ([16]byte{}) {
 		return r.Group
@@ -32,13 +33,13 @@ func (r *Row) personDigest() [16]byte {
 	return r.Person
 }
 
-// rowsOf returns the number of released rows, and a function that gives the place of the i-th row
-// in the set.
+// rowsOf returns the number of released rows, and a function that returns the index of the i-th
+// released row in the set.
 func rowsOf(r method.Release) (n int, place func(int) int) {
 	if r.Among != nil {
 		return len(r.Among), func(i int) int { return r.Among[i] }
 	}
-	if r.Set.X == nil { // the release has ids alone
+	if r.Set.X == nil { // the release consists of ids only
 		return len(r.Set.IDs), func(i int) int { return i }
 	}
 	return r.Set.X.Rows(), func(i int) int { return i }
@@ -63,8 +64,8 @@ func newEntry(key []byte, r method.Release) *Entry {
 		e.Rows, e.More = d.digestRows(n, place)
 	} else {
 		e.Edition, e.Number, e.Size, e.Out = r.Edition.ID, r.Edition.Number, n, r.Edition.Out
-		e.who = d.who
-		e.listed = func() ([]Row, []Member) { return d.digestRows(n, place) }
+		e.editionPeople = d.editionPeople
+		e.loadEdition = func() ([]Row, []Member) { return d.digestRows(n, place) }
 	}
 	e.Numbers = labelled(r) && !r.Classes
 	switch {
@@ -87,7 +88,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 	return e
 }
 
-// fit returns digests of the rows that a fit used and of the fitted values.
+// fit describes the release's fit by digests of its rows and of its values.
 func (d *digest) fit() Fit {
 	f := Fit{By: d.Fit.By}
 	switch f.By {
@@ -112,8 +113,8 @@ func (d *digest) fit() Fit {
 	return f
 }
 
-// rows digests n rows of the set and merges all rows of a person into one. It also returns the
-// further classes of people with several rows.
+// digestRows digests n rows of the set and merges all rows of a person into one. It also returns
+// the further classes of people with several rows.
 func (d *digest) digestRows(n int, place func(int) int) ([]Row, []Member) {
 	rows := make([]Row, n)
 	for i := range rows {
@@ -150,8 +151,8 @@ func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.
 type digest struct {
 	method.Release
 	mac   hash.Hash
-	order []int    // the columns' indices, sorted by name; an index after the last column is the label's
-	rank  []uint32 // the rank of each column by name; the last entry is the label's
+	order []int    // indices of all columns, sorted by name; the label counts as the last column
+	rank  []uint32 // rank of each column by name; the label counts as the last column
 	cells []cell
 	buf   []byte
 	head  []byte
@@ -183,7 +184,7 @@ func newDigest(key []byte, r method.Release) *digest {
 	return d
 }
 
-// row returns the digests of the row at place i of the set.
+// digestRow returns the digests of the row at place i of the set.
 func (d *digest) digestRow(i int) Row {
 	var out Row
 	if d.Set.IDs != nil {
@@ -202,16 +203,16 @@ func (d *digest) digestRow(i int) Row {
 		return out
 	}
 	class := d.sum("class", []byte(d.canonicalLabel(d.Set.Labels[i])))
-	if labelled(d.Release) { // applies to numbers too: with two values, they reveal as much as classes
+	if labelled(d.Release) { // also for labels that are numbers, because two numbers reveal as much as two classes
 		out.Class = binary.LittleEndian.Uint16(class[:]) | 1
 	} else {
 		out.Label = [8]byte(class[:])
-		out.Label[0] |= 1 // keeps the label's digest different from zero, which means no label
+		out.Label[0] |= 1 // a digest of zero would mean that the row has no label
 	}
 	return out
 }
 
-// class returns a label in its canonical spelling, so that equal numbers are equal.
+// canonicalLabel returns a label in its canonical spelling, so that equal numbers are equal.
 func (d *digest) canonicalLabel(label string) string {
 	if v, err := strconv.ParseFloat(label, 64); err == nil && !d.Classes {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -219,8 +220,8 @@ func (d *digest) canonicalLabel(label string) string {
 	return label
 }
 
-// values encodes the nonzero cells of row i, sorted by the rank of their columns' names. The order
-// of columns, and whether they are dense or sparse, does not change the encoding.
+// encodeValues encodes the nonzero cells of row i, sorted by column name. The order of columns, and
+// whether they are dense or sparse, does not change the encoding.
 func (d *digest) encodeValues(i int) []byte {
 	if typed, is := d.Set.X.(celled); is {
 		return d.encodeTyped(typed, i)
@@ -234,7 +235,7 @@ func (d *digest) encodeValues(i int) []byte {
 	var text string
 	if labelled(d.Release) {
 		text = d.Set.Labels[i]
-		// A numeric label gets the same encoding as a numeric column.
+		// Encode a numeric label like a cell of a numeric column.
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
 			text = ""
 			if v != 0 {
@@ -250,13 +251,13 @@ func (d *digest) encodeValues(i int) []byte {
 	return append(d.buf, text...)
 }
 
-// celled is a table whose cells are still in the form in which they were read.
+// celled is a table that still has the original form of its cells.
 type celled interface {
 	// AppendCell appends an unambiguous encoding of a cell.
 	AppendCell(b []byte, row, col int) []byte
 }
 
-// typed encodes all cells of row i, sorted by the rank of their columns' names, and then the label.
+// encodeTyped encodes row i: all cells, sorted by column name, and then the label.
 func (d *digest) encodeTyped(x celled, i int) []byte {
 	d.buf = d.buf[:0]
 	for _, c := range d.order {
@@ -280,8 +281,8 @@ func (d *digest) sum(what string, b []byte) (out [16]byte) {
 	return out
 }
 
-// people sorts rows by person and merges all rows of the same person into one. It also returns the
-// further classes of people whose rows have several.
+// mergePeople sorts rows by person and merges all rows of the same person into one. It also returns
+// the further classes of people whose rows have several.
 func mergePeople(rows []Row) (out []Row, more []Member) {
 	slices.SortFunc(rows, compareRows)
 	out = rows[:0]

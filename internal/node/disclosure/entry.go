@@ -16,31 +16,31 @@ import (
 
 // Entry is the ledger's record of one release.
 type Entry struct {
-	Kind     method.ReleaseKind
-	Also     []method.ReleaseKind // kinds that the job releases besides this one, ascending
-	Job      string
-	Day      string // date of the last release, YYYY-MM-DD; "" before the release, and in entries of earlier programs
-	Question bool
-	Peers    []string // names of the other parties, ascending
-	Scale    string
-	Label    string
-	Split    string                   // description of the rows that the job holds out; "" if the party's key chooses them
-	Table    string                   // the table's name in the catalogue; "" in entries of earlier programs
-	Schema   string                   // digest of the job's schema, in hexadecimal digits; "" if the job has none
-	Fit      Fit                      // the fit that prepared encoded rows
-	Columns  []string                 // names of the released columns, ascending; nil if the table has no names
-	Width    int                      // number of columns
-	Uses     []Use                    // uses of the rows, in the order of their release
-	Numbers  bool                     // in sums: the labels are numbers to predict, not classes
-	Edition  string                   // id of the edition whose rows, or training rows, are released; "" if Rows lists them
-	Number   int                      // number of the edition
-	Out      string                   // in sums: description of the rows of the edition that the job holds out
-	Clear    []string                 // ids of editions that, together with this one, reveal nothing about one to nine people
-	Size     int                      // number of rows of an edition
-	Rows     []Row                    // one row for each person, ascending; empty for an edition
-	More     []Member                 // further classes of people with several rows, ascending by person
-	who      func() [][16]byte        // returns the people of an edition, ascending
-	listed   func() ([]Row, []Member) // returns the rows of an edition while the ledger examines it; never stored
+	Kind          method.ReleaseKind
+	Also          []method.ReleaseKind // kinds that the job releases besides this one, ascending
+	Job           string
+	Day           string // date of the latest disclosure, YYYY-MM-DD; "" if there was none, and in old formats
+	Question      bool
+	Peers         []string // names of the other parties, ascending
+	Scale         string
+	Label         string
+	Split         string                   // description of the held-out rows if the job chooses them; "" if the party's key does
+	Table         string                   // the table's name in the catalogue; "" in entries of earlier programs
+	Schema        string                   // digest of the job's schema, in hexadecimal digits; "" if the job has none
+	Fit           Fit                      // the fit that prepared encoded rows
+	Columns       []string                 // names of the released columns, ascending; nil if the table has no names
+	Width         int                      // number of columns
+	Uses          []Use                    // uses of the rows, in the order of their release
+	Numbers       bool                     // in sums: the labels are numbers to predict, not classes
+	Edition       string                   // id of the edition whose rows are released; "" if the field Rows lists them
+	Number        int                      // number of the edition
+	Out           string                   // description of the held-out rows of the edition; only in sums
+	Clear         []string                 // ids of editions that together with this one reveal nothing about one to nine people
+	Size          int                      // number of rows of an edition
+	Rows          []Row                    // one row for each person, ascending; empty for an edition
+	More          []Member                 // second and further classes of people with several classes, ascending by person
+	editionPeople func() [][16]byte        // lists the people of an edition, ascending; nil without an edition
+	loadEdition   func() ([]Row, []Member) // digests the rows of an edition; nil after the first call
 }
 
 // Member assigns a class to a person.
@@ -57,7 +57,7 @@ type Use struct {
 	Cells      uint64 // how many cells the rows in the sums have; 0 if unknown
 }
 
-// share returns the count of numbers in the sums, divided by the count of cells of their rows.
+// share returns how many numbers the sums contain for each cell of their rows.
 func (u Use) share() float64 {
 	if u.Cells == 0 {
 		return 0
@@ -65,9 +65,9 @@ func (u Use) share() float64 {
 	return float64(u.Numbers) / float64(u.Cells)
 }
 
-// covers reports whether u is the same use as o, with an equal or closer bound. The bound of a job's
-// sums is the largest possible one until all parties have announced their rows, and again after a
-// restart.
+// covers reports whether u and o are uses by the same job, and the share of u is not larger. The
+// share of a job's sums is the largest possible one until all parties have announced their rows,
+// and again after a restart.
 func (u Use) covers(o Use) bool {
 	return u == o || u.Model == o.Model && u.Directions == o.Directions && u.Cells > 0 && u.share() <= o.share()
 }
@@ -84,12 +84,12 @@ func (e *Entry) Told() (told float64) {
 // Fit identifies the fit that prepared the released rows.
 type Fit struct {
 	By     method.FitBy
-	Among  string // digest of the party's own rows that the fit used; "" if an earlier job made the fit
+	Among  string // digest of the party's rows on which the fit is made; "" if an earlier job made the fit
 	Values string // digest of the fitted values; "" before they are known
-	Told   string // digest of the name of the job that sent the fit to the party; "" if the fit is of the entry's own job
+	Told   string // digest of the id of the earlier job that made the fit; "" if the entry's job made the fit
 }
 
-// same reports whether two fits are known to be equal.
+// same reports whether two fits are certainly equal.
 func (f Fit) same(o Fit) bool {
 	if f.Values != "" && o.Values != "" {
 		return f.Values == o.Values
@@ -105,7 +105,8 @@ func (e *Entry) size() int {
 	return len(e.Rows)
 }
 
-// pending reports whether the fit is released while the rows that it prepares are not yet released.
+// pending reports whether only the fit of the release is disclosed, and not yet the rows that it
+// prepares.
 func (e *Entry) pending() bool {
 	return e.Fit.By == method.NewFit && e.Fit.Values == "" && e.Kind != method.ReleaseFit
 }
@@ -118,7 +119,7 @@ const maxUses = 1 << 12
 func (e *Entry) ID() string {
 	named := *e
 	if e.Kind == method.ReleaseIDs || e.Kind == method.ReleaseRows {
-		named.Question = false // for these kinds, a question releases the same content as a job
+		named.Question = false // a question that releases ids or encoded rows has the same content as a job
 	}
 	return named.digest()
 }
@@ -131,12 +132,12 @@ func (e *Entry) formerID() string {
 	return named.digest()
 }
 
-// digest returns the first 8 bytes of a hash of all released content, in hexadecimal digits.
+// digest returns a hash of all released content, as 16 hexadecimal digits.
 func (e *Entry) digest() string {
 	named := *e
-	named.Job, named.Table = "", "" // equal content may have another job or table
+	named.Job, named.Table = "", "" // releases of equal content have one digest, whatever their job or table
 	if e.Fit.By == method.NewFit || e.Fit.By == method.ToldFit {
-		named.Fit.Values = "" // the fitted values are unknown when the ledger is first asked
+		named.Fit.Values = "" // the fitted values are not yet known when the release is admitted
 	}
 	h := sha256.New()
 	h.Write(named.text())
@@ -157,21 +158,22 @@ func (e *Entry) digest() string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// like reports whether two entries release the same part of each row that is in both.
-func (e *Entry) samePart(o *Entry) bool {
+// sameSettings reports whether two releases of a kind have equal settings: columns, scale, label
+// and peers, as far as the kind needs these.
+func (e *Entry) sameSettings(o *Entry) bool {
 	switch e.Kind {
 	case method.ReleaseIDs:
 		return slices.Equal(e.Peers, o.Peers)
-	case method.ReleaseRows: // each job encodes rows with its own secret, so peers make no difference
+	case method.ReleaseRows: // the peers are irrelevant, because each job encodes rows with its own secret
 		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
-	case method.ReleaseSums, method.ReleaseFit: // the scale is left out: fits of the same people reveal the same about who came, scaled or not
+	case method.ReleaseSums, method.ReleaseFit: // the scale is irrelevant: scaled or not, they reveal the same about people
 		return e.sameColumns(o) && slices.Equal(e.Peers, o.Peers)
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
 }
 
-// fitted reports whether the release contains rows that a fit prepared, so that another fit reveals
-// more.
+// fitted reports whether the release contains rows that a fit prepared. Releases of the same rows
+// under two fits reveal more.
 func (e *Entry) fitted() bool {
 	return e.Kind == method.ReleaseRows || e.Kind == method.ReleaseProducts || e.Kind == method.ReleasePhases
 }
@@ -180,7 +182,7 @@ func (e *Entry) sameColumns(o *Entry) bool {
 	return e.Width == o.Width && slices.Equal(e.Columns, o.Columns)
 }
 
-// used reports whether the job with this name is among the uses of the entry.
+// usedBy reports whether a job has released the rows of the entry.
 func (e *Entry) usedBy(model string) bool {
 	return slices.ContainsFunc(e.Uses, func(u Use) bool { return u.Model == model })
 }
@@ -205,12 +207,12 @@ func compareMembers(a, b Member) int {
 
 // relabels reports whether two entries give a person different labels in the same label column.
 func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
-	none := [8]byte{} // zero digest of an entry without labels or by an earlier program
+	none := [8]byte{} // the digest of a row without a label, and of every row in old formats
 	return e.Label == earlier.Label && now.Label != then.Label && now.Label != none && then.Label != none
 }
 
-// meet calls common for each person who is in both lists. It returns the number of people in then
-// who are not in now. Both lists must be ascending by person.
+// meet calls the function common for each person who is in both lists. It returns the number of
+// people in then who are not in now. Both lists must be ascending by person.
 func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	for i := range now {
 		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {
@@ -228,28 +230,27 @@ func meet(now, then []Row, common func(i int, then Row)) (went int) {
 const (
 	maxText    = 4 << 10
 	maxDigest  = 64
-	maxAlso    = 16      // kinds that accompany a release
+	maxAlso    = 16      // number of kinds that accompany a release
 	maxName    = 1 << 30 // bytes of a column's name, because a table's header may hold anything
 	maxPeers   = 1 << 13
 	maxColumns = 1 << 24
 	maxRows    = 1 << 28
-	maxNumbers = 1 << 20 // number of editions in a list
+	maxNumbers = 1 << 20 // number of editions in the field Clear
 )
 
 // These strings begin the formats of earlier programs, which DecodeEntry still reads. The ID of a
 // release follows from the oldest format that has a field for all of its content.
 const (
-	entryMagic = "mercer/v2/release"
-	splitMagic = "mercer/v3/release" // adds a description of held-out rows that the job chose
-	tableMagic = "mercer/v4/release" // adds the table's name, the schema and the fit
-	alsoMagic  = "mercer/v5/release" // adds to v4 the kinds that accompany a release
-	moreMagic  = "mercer/v6/release" // adds to v5 people of several classes, and allows no accompanying kinds
-	wholeMagic = "mercer/v7/release" // has all fields of the formats above, and the day
-	// editionMagic begins the format that has editions and no groups.
-	editionMagic = "mercer/v8/release"
+	entryMagic   = "mercer/v2/release"
+	splitMagic   = "mercer/v3/release" // adds to v2 the held-out rows, if the job chose them
+	tableMagic   = "mercer/v4/release" // adds to v3 the table's name, the schema and the fit
+	alsoMagic    = "mercer/v5/release" // adds to v4 the kinds that accompany a release
+	moreMagic    = "mercer/v6/release" // adds to v5 people of several classes; the accompanying kinds may be missing
+	wholeMagic   = "mercer/v7/release" // adds to v6 the date of the latest disclosure
+	editionMagic = "mercer/v8/release" // adds to v7 the edition
 )
 
-// groupMagic begins the format that this program writes.
+// groupMagic begins the format that this program writes. It adds to v8 the groups of ids.
 const groupMagic = "mercer/v9/release"
 
 // Encode returns the entry's canonical encoding in the newest format.
@@ -318,8 +319,8 @@ func (e *Entry) readEdition(r *wire.Reader) {
 	e.Clear, e.Numbers = r.Strings(maxNumbers, maxDigest), r.Bool()
 }
 
-// text returns the entry without its rows, in the encoding of earlier programs. The ID is a hash of
-// this text and of the rows.
+// text encodes the entry without its rows, for the hash that becomes the ID. It uses the formats of
+// older versions, so that IDs do not change.
 func (e *Entry) text() []byte {
 	var w wire.Writer
 	switch {
@@ -475,7 +476,7 @@ func readKinds(r *wire.Reader) []method.ReleaseKind {
 	also := kindsOf(r.Strings(maxAlso, 32))
 	for i, k := range also {
 		if !k.Beside() || i > 0 && k <= also[i-1] {
-			r.Fail(fmt.Errorf("kind %q cannot accompany a release, or is out of order in the entry's list", string(k)))
+			r.Fail(fmt.Errorf("kind %q is out of order among the entry's accompanying kinds, or cannot accompany a release", string(k)))
 		}
 	}
 	return also

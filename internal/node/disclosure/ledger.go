@@ -24,8 +24,8 @@ const (
 	Admitted State = "admitted"
 	Held     State = "held"
 	Approved State = "approved"
-	// told marks the note about an approved release that was disclosed. The note keeps what the
-	// release reveals together with earlier ones.
+	// told is the state of the note that remains when an approved release is disclosed. The note
+	// keeps what the release reveals together with earlier ones.
 	told State = "told"
 )
 
@@ -42,8 +42,8 @@ func (s State) Words() string {
 type HeldError struct {
 	ID       string
 	Question bool
-	Earlier  []string // jobs of the earlier releases that this one differs from; none if the reason is the job's own split
-	Reveals  []string // sentences about what these releases reveal together
+	Earlier  []string // jobs whose earlier releases reveal more together with this one; empty if only the job's split is the reason
+	Reveals  []string // sentences that say what the releases reveal together
 }
 
 func (e *HeldError) Error() string {
@@ -54,7 +54,7 @@ func (e *HeldError) Error() string {
 		e.ID, e.noun(), strings.Join(e.Earlier, ", "), strings.Join(e.Reveals, "; "), e.ID)
 }
 
-// Public returns the part of the error that may be sent to peers.
+// Public returns a text for peers, without the names of columns and jobs.
 func (e *HeldError) Public() string {
 	if len(e.Earlier) == 0 {
 		return fmt.Sprintf("the %s awaits its operator's approval: it chooses the held-out rows itself; its operator can see more and approve it (mercer release list, release %s)", e.noun(), e.ID)
@@ -115,12 +115,12 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 		return nil
 	}
 	if len(c.heads) >= maxEntries {
-		return fmt.Errorf("release: the ledger %s has %d releases of %s, and no more are allowed; move the folder away to begin a new ledger, which knows none of them", l, len(c.heads), e.Kind)
+		return fmt.Errorf("release: the ledger %s is full, with %d releases of %s; move the folder away to begin a new ledger, which compares no release with the old ones", l, len(c.heads), e.Kind)
 	}
 	file := l.entry(e.Kind, id, Admitted)
 	switch other, err := l.read(file); {
 	case err == nil:
-		if other.ID() == id { // another job releases equal rows, and both uses count
+		if other.ID() == id { // another job was admitted with equal rows, so the entry records both uses
 			e.mergeFrom(other)
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -129,8 +129,8 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	return errors.Join(l.keepPeople(e), l.write(file, e.Encode()))
 }
 
-// directions returns the largest number of random directions in which all jobs, including this one,
-// would disclose a row.
+// directions adds up the random directions of each row over all jobs, including this one, and
+// returns the largest sum.
 func (l Ledger) directions(c *comparison) (int, error) {
 	c.loadRows()
 	totals := make([]int, len(c.now.Rows))
@@ -142,7 +142,7 @@ func (l Ledger) directions(c *comparison) (int, error) {
 		}
 		for _, u := range h.Uses {
 			if c.now.usedBy(u.Model) {
-				continue // the same job's directions count once
+				continue // this job's directions are added at the end
 			}
 			if seen[u.Model] == nil {
 				seen[u.Model] = make([]bool, len(c.now.Rows))
@@ -189,7 +189,7 @@ func (l Ledger) hold(c *comparison) error {
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
-// out reports whether a release was already disclosed with all of its uses.
+// isDisclosed reports whether a release was already disclosed with all of its uses.
 func (l Ledger) isDisclosed(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
 	if err != nil || before.ID() != id || before.pending() {
@@ -247,13 +247,14 @@ func (l Ledger) release(kind method.ReleaseKind, id string) error {
 	}
 	err = errors.Join(err, l.remove(admission))
 	if e.pending() {
-		return err // the approval stays: it also covers the rows that follow the fit
+		return err // keep the approval, because it also covers the rows that the fit prepares
 	}
 	return errors.Join(err, l.keepNote(id))
 }
 
-// tell keeps the note of an approved release after its disclosure, so that the list can show what
-// it reveals together with earlier ones. It does nothing for a release that needed no approval.
+// keepNote keeps the note about an approved release after the disclosure. The list then still shows
+// what the release reveals together with earlier ones. It does nothing for a release that needed no
+// approval.
 func (l Ledger) keepNote(id string) error {
 	n, err := l.find(id, Approved)
 	if errors.Is(err, ErrNotHeld) {
@@ -268,9 +269,9 @@ func (l Ledger) keepNote(id string) error {
 	return errors.Join(l.write(l.note(id, told), n.encode()), l.remove(l.note(id, Approved)))
 }
 
-// grow merges earlier entries of this release into e and returns the files that e replaces. For encoded
-// rows, and for questions about one model, it merges all entries like e, because a new one only adds
-// rows.
+// grow merges earlier entries of the same release into e. It returns the files of these earlier
+// entries, which the caller removes. For encoded rows, and for questions about one model, it merges
+// all entries like e, because a new one only adds rows.
 func (l Ledger) grow(e *Entry) (files []string, err error) {
 	heads, err := l.heads()
 	if err != nil {
@@ -286,7 +287,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 			return nil, err
 		}
 		if m := e.meet(earlier); h.id != id && m.changed+m.relabelled > 0 {
-			continue // the earlier release was approved by itself and stays separate
+			continue // the rows differ, so the earlier release stays a separate entry
 		}
 		e.mergeFrom(earlier)
 		files = append(files, h.file)
@@ -294,16 +295,16 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	return files, nil
 }
 
-// adds reports whether two entries can be merged into one. Entries of different tables cannot,
+// canMerge reports whether two entries can be merged into one. Entries of different tables cannot,
 // because an entry has one table's name.
 func (e *Entry) canMerge(o *Entry) bool {
-	if !e.samePart(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
+	if !e.sameSettings(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
 	}
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
 }
 
-// union adds the rows and uses of an earlier entry to entry e.
+// mergeFrom adds the rows and uses of an earlier entry to entry e.
 func (e *Entry) mergeFrom(earlier *Entry) {
 	if e.Fit.Values == "" {
 		e.Fit.Values = earlier.Fit.Values
@@ -321,13 +322,14 @@ func (e *Entry) mergeFrom(earlier *Entry) {
 			more = append(more, row)
 		}
 	}
-	e.Rows, _ = mergePeople(append(e.Rows, more...)) // the list has each person only once, so people merges no rows
+	e.Rows, _ = mergePeople(append(e.Rows, more...)) // mergePeople only sorts here, because each person has one row
 	e.More = append(e.More, earlier.More...)
 	slices.SortFunc(e.More, compareMembers)
 	e.More = slices.Compact(e.More)
 }
 
-// addUses adds new uses to the entry, and replaces a use for which a tighter bound is now known.
+// addUses adds the uses of jobs to the entry. A use that an old use of the same job does not cover
+// replaces the old one.
 func (e *Entry) addUses(uses []Use) {
 	for _, u := range uses {
 		i := slices.IndexFunc(e.Uses, func(o Use) bool { return o.Model == u.Model })
@@ -348,7 +350,7 @@ func (l Ledger) Abandon(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.remove(l.entry(kind, id, Admitted)) })
 }
 
-// Restart removes the releases that an earlier process admitted and did not disclose. Resumed
+// Restart removes the releases that were admitted, but not disclosed, before a restart. Resumed
 // sessions admit them again. A session that is no longer open counts with the largest number of ids
 // that each peer could have announced.
 func (l Ledger) Restart(open func(session string) bool) error {

@@ -205,7 +205,7 @@ func TestDamagedLedger(t *testing.T) {
 		"a short key": {func(l Ledger, _ string) error { return os.WriteFile(filepath.Join(string(l), keyName), nil, 0o600) }, "0 bytes instead of 32"},
 		"older version": {func(l Ledger, _ string) error {
 			return os.WriteFile(filepath.Join(string(l), "0123456789abcdef.released"), []byte("mercer/v1/release"), 0o600)
-		}, "in the format of an older version"},
+		}, "has an old format"},
 	} {
 		l := Ledger(t.TempDir())
 		id := letOut(t, l, r)

@@ -22,15 +22,15 @@ type Listed struct {
 	Kind     method.ReleaseKind
 	Also     []method.ReleaseKind // kinds that the job releases besides this one
 	Job      string
-	Day      string // date of the last release, YYYY-MM-DD; "" before the release, or if an earlier program made it
+	Day      string // date of the latest disclosure, YYYY-MM-DD; "" if there was none, or in old formats
 	Question bool
 	Peers    []string
 	Columns  int
 	Rows     int
 	Uses     int
-	Told     float64  // numbers in sums for each cell of their rows; 0 if not counted
-	Reveals  []string // what the release reveals together with earlier ones, if it needs or needed approval
-	From     []string // IDs of these earlier releases
+	Told     float64  // how many numbers the sums contain for each cell of their rows; 0 if not counted
+	Reveals  []string // what the release reveals together with earlier ones; empty if it needs no approval
+	From     []string // IDs of the earlier releases that Reveals is about
 	Since    time.Time
 }
 
@@ -56,18 +56,18 @@ func (n Listed) Learns() string {
 // These constants bound the notes about refused proposals, because a coordinator can propose any
 // number.
 const (
-	maxHeld   = 4                   // notes of one kind with the same peers
-	maxNotes  = 64                  // notes in total
-	noteKept  = 30 * 24 * time.Hour // age at which a note is removed; the same release then awaits approval again
-	maxSaid   = 64                  // sentences of a note
-	maxPhrase = 4 << 10             // bytes of one sentence
-	maxFrom   = 16 * maxEntries     // earlier releases that a note can name
+	maxHeld   = 4                   // largest number of notes of one kind with the same peers
+	maxNotes  = 64                  // largest number of notes
+	noteKept  = 30 * 24 * time.Hour // age at which a note is removed
+	maxSaid   = 64                  // largest number of sentences in a note
+	maxPhrase = 4 << 10             // largest number of bytes in a sentence
+	maxFrom   = 16 * maxEntries     // largest number of earlier releases in a note
 )
 
 const (
 	noteMagic     = "mercer/v1/held release"
-	noteAlsoMagic = "mercer/v2/held release" // adds the kinds that the job releases besides this one
-	noteFromMagic = "mercer/v3/held release" // adds the earlier releases together with which this one reveals something
+	noteAlsoMagic = "mercer/v2/held release" // adds to v1 the field Also
+	noteFromMagic = "mercer/v3/held release" // adds to v2 the field From
 )
 
 func (n Listed) encode() []byte {
@@ -191,11 +191,11 @@ func (l Ledger) List() ([]Listed, error) {
 // ErrNotHeld reports that no release with this ID awaits approval.
 var ErrNotHeld = errors.New("no release with this ID awaits approval; see mercer release list")
 
-// ErrNotThere reports that no approval with this ID can be withdrawn.
+// ErrNotThere reports that the ledger has no approved or waiting release with this ID.
 var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. A disclosed release cannot be withdrawn")
 
-// Approve approves a release for any job with equal content. The approval ends when the release is
-// disclosed, or after 30 days.
+// Approve approves a release for every job that would release equal content. The approval ends when
+// the release is disclosed, or after 30 days.
 func (l Ledger) Approve(id string) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Held)

@@ -30,8 +30,8 @@ func (e *IDsError) Error() string {
 	return fmt.Sprintf("%s has looked up %d ids in %d sessions, and with up to %d more would exceed the %d that this party allows (max_ids_total in its policy)", e.Name, e.IDs, e.Sessions, e.Most, e.Total)
 }
 
-// charge records, for one session, the largest number of ids that each peer may look up, until the
-// true number is known.
+// charge records how many ids each peer looks up in one session. Before known is true, it has the
+// largest number that each peer may look up.
 type charge struct {
 	session string
 	peers   []Peer // the session's peers, by name
@@ -50,8 +50,8 @@ const (
 	maxCharges = 1 << 10
 )
 
-// Expect records the largest number of ids that each peer may look up in a session that has not
-// begun. It returns an *IDsError if a peer's total may then exceed the argument total.
+// Expect records, before a session begins, how many ids each peer may look up in it. It returns an
+// *IDsError if a peer's total may then exceed the argument total.
 func (l Ledger) Expect(session string, peers []string, most, total int) error {
 	return l.change(func(b *book) error {
 		if slices.ContainsFunc(b.charges, func(c charge) bool { return c.session == session }) {
@@ -103,7 +103,7 @@ func (l Ledger) Closed(session string) error {
 	})
 }
 
-// Peers lists the peers and the numbers of ids that they have looked up, ascending by name.
+// Peers lists how many ids each peer has looked up, ascending by the peer's name.
 func (l Ledger) Peers() ([]Peer, error) {
 	b, err := l.readBook()
 	b.fold(func(charge) bool { return true })
@@ -124,8 +124,8 @@ func (l Ledger) change(do func(*book) error) error {
 	})
 }
 
-// sum returns the number of ids that a peer has looked up, plus the number that it may still look up in open
-// sessions.
+// sum returns a peer's number of ids over all sessions. In open sessions it counts the ids that the
+// peer may still look up.
 func (b *book) sum(name string) Peer {
 	sum := Peer{Name: name}
 	for _, p := range b.peers {
@@ -143,8 +143,8 @@ func (b *book) sum(name string) Peer {
 	return sum
 }
 
-// fold adds the ids of the chosen sessions to the peers' totals, and removes these sessions from
-// the book.
+// fold moves the ids of some open sessions into the peers' totals. The function which selects these
+// sessions.
 func (b *book) fold(which func(charge) bool) {
 	var rest []charge
 	for _, c := range b.charges {

@@ -14,11 +14,14 @@ import (
 // difference is then a sum over many people.
 const leastPeople = 10
 
-// meeting counts the rows in which a release and an earlier entry agree and differ.
+// meeting counts the rows that a release and an earlier entry have in common, and the rows that
+// only one of them has.
 type meeting struct {
-	common, changed int // rows in both; rows in both with other values
-	relabelled      int // rows in both with another label in the same column, if the kind releases labels with rows
-	came, went      int // rows only in the release; rows only in the earlier entry
+	common     int // rows in both
+	changed    int // rows in both whose values differ
+	relabelled int // rows in both whose values are equal, but whose labels differ
+	came       int // rows only in the release
+	went       int // rows only in the earlier entry
 }
 
 func (e *Entry) meet(earlier *Entry) meeting {
@@ -37,10 +40,9 @@ func (e *Entry) meet(earlier *Entry) meeting {
 	return m
 }
 
-// beside describes what a release and an earlier one with an equal part of each row reveal
-// together. It returns no sentence if they have no row in common, or all rows. More rows of one
-// model are no difference.
-func (e *Entry) revealsSamePart(earlier *Entry, oneModel bool) []string {
+// revealsSameSettings describes what two releases with equal settings reveal together. It returns
+// no sentence if they have no row in common, or all rows. More rows of one model are no difference.
+func (e *Entry) revealsSameSettings(earlier *Entry, oneModel bool) []string {
 	m := e.meet(earlier)
 	if m.common == 0 {
 		return nil
@@ -74,7 +76,7 @@ func (e *Entry) revealsSamePart(earlier *Entry, oneModel bool) []string {
 	return said
 }
 
-// few describes the risk if two sums differ by few people, or by few people of one class.
+// revealsFew describes the risk if two sums differ by few people, or by few people of one class.
 func (e *Entry) revealsFew(earlier *Entry, m meeting) []string {
 	if m.common == 0 || m.came+m.went == 0 {
 		return nil
@@ -99,13 +101,15 @@ func (e *Entry) revealsFew(earlier *Entry, m meeting) []string {
 		count(n, "person is", "people are"), n)}
 }
 
-// someone is a person who is in only one of two sums. The class or number is 0 if there is none.
+// someone is a person who is in one of two sums, and not in the other. The class or number is 0 if
+// there is none.
 type someone struct {
 	who   [16]byte
 	class uint16
 }
 
-// alone lists the people of sum e who are not in sum then, once for each of their classes.
+// onlyHere lists the people who are in this entry, but not in the other one. It lists a person once
+// for each class.
 func (e *Entry) onlyHere(then *Entry) (list []someone) {
 	common := make([]bool, len(e.Rows))
 	meet(e.Rows, then.Rows, func(i int, _ Row) { common[i] = true })
@@ -163,9 +167,9 @@ func fewestOfAClass(numbers bool, lists ...[]someone) int {
 	return distinct(slices.Collect(maps.Values(of))...)
 }
 
-// anew reports whether two different fits may have prepared the rows that both entries have. A fit
-// of this job counts as equal to the earlier one's if the parties and the party's own rows are the
-// same. Values are compared once they are known.
+// mayDifferInFit reports whether different fits may have prepared the common rows of two entries. A
+// fit of this job counts as equal to the earlier one's if the parties and the party's own rows are
+// the same. Values are compared once they are known.
 func (e *Entry) mayDifferInFit(earlier *Entry, m meeting) bool {
 	switch e.Fit.By {
 	case method.NoFit:
@@ -186,8 +190,8 @@ func refits(common int) string {
 	return rows + " prepared or scaled by another fit than in the earlier job, or may be: products of rows under two fits reveal their columns, and the two fits reveal who came or went. With scale: range and a dictionary whose columns have ranges, jobs fit nothing"
 }
 
-// chosen describes what a job reveals if it chooses the held-out rows itself. The operator approves
-// each such split by itself.
+// revealsSplit describes what a job reveals if it chooses the held-out rows itself. The operator
+// approves each such split by itself.
 func (e *Entry) revealsSplit() []string {
 	if e.Split == "" {
 		return nil
@@ -195,9 +199,9 @@ func (e *Entry) revealsSplit() []string {
 	return []string{fmt.Sprintf("the job, not the party's key, chooses the held-out rows (%s): together with a job that holds out others, the difference of the two sums is the sum over these rows alone", e.Split)}
 }
 
-// against describes what a release and an earlier one reveal together, if they disclose different
-// parts of the same rows.
-func (e *Entry) revealsOtherPart(earlier *Entry) []string {
+// revealsOtherSettings describes what two releases of the same rows with different settings reveal
+// together.
+func (e *Entry) revealsOtherSettings(earlier *Entry) []string {
 	said := e.revealsPeers(earlier)
 	if e.Kind == method.ReleaseIDs {
 		return said
@@ -253,7 +257,7 @@ func (e *Entry) revealsColumns(earlier *Entry) []string {
 	return said
 }
 
-// tells describes what two releases reveal about the n columns that only one of them has.
+// columnRisk describes what two releases reveal about the n columns that only one of them has.
 func (e *Entry) columnRisk(n int) string {
 	switch {
 	case e.Kind == method.ReleaseSums:
@@ -272,7 +276,7 @@ func (e *Entry) noun() string {
 	return "job"
 }
 
-// what returns the noun for the protocol's result from some columns.
+// resultNoun returns the noun for the result of a protocol: Gram matrix or set of distances.
 func (e *Entry) resultNoun() string {
 	if e.Kind == method.ReleasePhases {
 		return "set of distances"
@@ -280,7 +284,7 @@ func (e *Entry) resultNoun() string {
 	return "Gram matrix"
 }
 
-// both returns the plural noun for the results of two releases.
+// resultsNoun returns the plural noun for the results of two releases.
 func (e *Entry) resultsNoun() string {
 	switch e.Kind {
 	case method.ReleasePhases:
@@ -303,8 +307,8 @@ func count(n int, one, many string) string {
 }
 
 const (
-	maxListed = 8  // number of columns that a sentence names
-	maxQuoted = 80 // bytes of a column's name that a sentence quotes
+	maxListed = 8  // largest number of column names in a sentence
+	maxQuoted = 80 // largest number of bytes of a column's name in a sentence
 )
 
 func column(name string) string {
@@ -314,7 +318,7 @@ func column(name string) string {
 	return "column " + quote(name)
 }
 
-// quote returns a column's name in quotes, shortened because a table's header may have long names.
+// quote returns a column's name in quotes. It shortens a long name.
 func quote(name string) string {
 	if len(name) > maxQuoted {
 		name = strings.ToValidUTF8(name[:maxQuoted], "") + "..."
@@ -336,7 +340,7 @@ func columns(list []string) string {
 	return fmt.Sprintf("columns %s", strings.Join(quoted, ", "))
 }
 
-// without returns the elements of the list a that are not in the list b. b must be ascending.
+// exclude returns the elements of the list a that are not in the list b. b must be ascending.
 func exclude(a, b []string) []string {
 	var rest []string
 	for _, s := range a {

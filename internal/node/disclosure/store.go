@@ -62,7 +62,7 @@ func (l Ledger) files(s State) ([]string, error) {
 	var files []string
 	for _, name := range list {
 		if olderName.MatchString(name) {
-			return nil, fmt.Errorf("release: %s has releases in the format of an older version, and this version cannot compare new releases with them; nothing is released while the folder is there. Move it away only if you accept that jobs are not compared with those releases", l)
+			return nil, fmt.Errorf("release: the ledger %s has an old format, so nothing is released; move the folder away to begin a new ledger, which compares no release with the old ones", l)
 		}
 		if m := entryName.FindStringSubmatch(name); m != nil && State(m[3]) == s {
 			files = append(files, filepath.Join(string(l), name))
@@ -82,7 +82,7 @@ func (l Ledger) heads() ([]head, error) {
 	return heads, err
 }
 
-// each calls do with each disclosed or admitted entry.
+// forEach calls do with each disclosed or admitted entry.
 func (l Ledger) forEach(do func(s State, file string, e *Entry)) error {
 	for _, s := range []State{Released, Admitted} {
 		files, err := l.files(s)
@@ -120,8 +120,8 @@ const (
 	keyName  = "key"
 )
 
-// alone runs change while no other goroutine or process changes the ledger. Several processes can
-// change the ledger: jobs run in the party's daemon, approvals come from a command.
+// alone runs change under the ledger's lock. Several processes can change the ledger: jobs run in
+// the party's daemon, approvals come from a command.
 func (l Ledger) alone(change func() error) error {
 	if err := disk.MakeDir(string(l)); err != nil {
 		return fmt.Errorf("release: %w", err)
@@ -149,7 +149,7 @@ func (l Ledger) key() (key []byte, err error) {
 		if there, err := l.files(Released); err != nil {
 			return err
 		} else if len(there) > 0 {
-			return fmt.Errorf("release: the key file %s is missing, so new releases cannot be compared with earlier ones; restore it from a backup; nothing is released until then", path)
+			return fmt.Errorf("release: the key file %s is missing, so new releases cannot be compared with earlier ones and nothing is released; restore the file from a backup", path)
 		}
 		key = make([]byte, 32)
 		if _, err := rand.Read(key); err != nil {

@@ -14,16 +14,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// For two editions of one table, the ledger compares kinds, editions, columns, labels, scales and
-// peers. It reads no rows: the home found which people differ when it made the editions.
+// The ledger compares releases of two editions of one table without their rows. It compares kinds,
+// editions, columns, labels, scales and peers. The home found which people differ when it made the
+// editions.
 
-// named reports whether both entries are of editions of the same table.
+// editionsOfOneTable reports whether both entries are of editions of the same table.
 func (e *Entry) editionsOfOneTable(o *Entry) bool {
 	return e.Edition != "" && o.Edition != "" && e.Table == o.Table
 }
 
-// apart reports whether two entries belong to different tables and at least one of them is of an
-// edition. For these entries the ledger compares only which people are in both.
+// otherTable reports whether two entries belong to different tables and at least one of them is of
+// an edition. For these entries the ledger compares only which people are in both.
 func (e *Entry) otherTable(o *Entry) bool {
 	return (e.Edition != "" || o.Edition != "") && o.Table != "" && e.Table != o.Table
 }
@@ -33,11 +34,11 @@ func (e *Entry) byRows(o *Entry) bool {
 	return o.Edition == "" && !e.otherTable(o)
 }
 
-// everybody replaces the number of common people where that number is unknown or not counted.
+// everybody is the result of commonPeople if the number of people is unknown or was not counted.
 const everybody = -1
 
-// common returns the number of people who are in both the release and an earlier one. It returns
-// [everybody] if any number of people may be in both.
+// commonPeople returns the number of people who are in both the release and an earlier one. It
+// returns [everybody] if any number of people may be in both.
 func (l Ledger) commonPeople(c *comparison, h head) (int, error) {
 	switch {
 	case c.now.otherTable(h.Entry):
@@ -57,20 +58,20 @@ func (l Ledger) commonPeople(c *comparison, h head) (int, error) {
 	return c.now.meet(earlier).common, nil
 }
 
-// list loads the rows of the release, if it is of an edition, to compare them with an earlier
-// release that lists its rows.
+// loadRows loads the rows of a release of an edition, for a comparison row by row. It also makes
+// the list c.known.
 func (c *comparison) loadRows() {
-	if c.now.listed != nil {
-		c.now.Rows, c.now.More = c.now.listed()
-		c.now.listed = nil
+	if c.now.loadEdition != nil {
+		c.now.Rows, c.now.More = c.now.loadEdition()
+		c.now.loadEdition = nil
 	}
 	if c.known == nil {
 		c.known = make([]bool, len(c.now.Rows))
 	}
 }
 
-// tellsNew reports whether the release reveals new facts about the people of an earlier release of
-// something else. Nothing is new if a closer release has revealed the same about either edition.
+// tellsNew reports whether the release reveals anything new about the people of an earlier release.
+// Nothing is new if a closer release has revealed the same about either edition.
 func (c *comparison) tellsNew(h head) bool {
 	d := c.distance(h.Entry)
 	known := func(k head) bool {
@@ -79,31 +80,31 @@ func (c *comparison) tellsNew(h head) bool {
 	return c.now.Schema != h.Schema || !slices.ContainsFunc(c.heads, known)
 }
 
-// difference compares the release of an edition with an earlier release of an edition of the same
-// table.
+// compareEditions compares the release of an edition with an earlier release of an edition of the
+// same table.
 func (c *comparison) compareEditions(h head) {
 	d := c.distance(h.Entry)
 	switch {
-	case d == otherPart && c.tellsNew(h):
-		c.note(h, c.now.revealsOtherPart(h.Entry))
-	case d == otherPart && c.now.Kind == method.ReleaseSums:
-		c.note(h, c.now.fewBeside(h.Entry))
-	case d == equalPart, d == otherFit && (c.now.Fit.By == method.NewFit || c.tellsNew(h)):
+	case d == otherSettings && c.tellsNew(h):
+		c.note(h, c.now.revealsOtherSettings(h.Entry))
+	case d == otherSettings && c.now.Kind == method.ReleaseSums:
+		c.note(h, c.now.revealsFewOfEditions(h.Entry))
+	case d == equalSettings, d == otherFit && (c.now.Fit.By == method.NewFit || c.tellsNew(h)):
 		c.note(h, c.now.revealsEdition(h.Entry))
 	}
 }
 
-// besideEdition does the work of beside for two releases of editions.
+// revealsEdition does the work of [Entry.revealsSameSettings] for two releases of editions.
 func (e *Entry) revealsEdition(o *Entry) []string {
 	var m meeting
 	if e.Edition != o.Edition {
-		m.came = 1 // at least one person
+		m.came = 1 // two editions of one table differ in at least one row
 	}
 	switch {
 	case e.fitted() && e.mayDifferInFit(o, m):
 		return []string{refits(everybody)}
 	case e.Kind == method.ReleaseSums:
-		return e.fewBeside(o)
+		return e.revealsFewOfEditions(o)
 	case e.Kind == method.ReleaseRows && !e.clears(o):
 		return []string{fmt.Sprintf("one to nine people of edition %d may have other values or labels than in edition %d: the two jobs together reveal what changed", e.Number, o.Number)}
 	case e.Kind == method.ReleaseFit && e.Schema != o.Schema:
@@ -114,8 +115,8 @@ func (e *Entry) revealsEdition(o *Entry) []string {
 	return nil
 }
 
-// fewBeside describes the risk if two sums over editions may differ by few people.
-func (e *Entry) fewBeside(o *Entry) []string {
+// revealsFewOfEditions does the work of [Entry.revealsFew] for two releases of editions.
+func (e *Entry) revealsFewOfEditions(o *Entry) []string {
 	switch {
 	case e.Out != o.Out:
 		return []string{fmt.Sprintf("this job holds out %s, and the earlier one %s: the difference of the two sums is over the rows that only one of them holds out", e.Out, o.Out)}
@@ -129,36 +130,34 @@ func (e *Entry) fewBeside(o *Entry) []string {
 	return []string{fmt.Sprintf("one to nine people may have changed between editions %d and %d in a column that the job picks: the difference of the two sums reveals how", o.Number, e.Number)}
 }
 
-// clears reports whether two editions together reveal nothing about one to nine people. The home
-// found this when it made the later edition.
+// clears reports whether releases of two editions together reveal nothing about a group of one to
+// nine people. The home found this when it made the later edition.
 func (e *Entry) clears(o *Entry) bool {
 	alike := e.sameColumns(o) && e.Label == o.Label && e.Numbers == o.Numbers && e.Schema == o.Schema
 	return e.Edition == o.Edition || slices.Contains(e.Clear, o.Edition) || alike && slices.Contains(o.Clear, e.Edition)
 }
 
-// unlisted is the sentence for a release of listed rows and an earlier release of an edition, which
-// cannot be compared.
+// unlisted is the sentence for the operator if only the earlier release is of an edition.
 const unlisted = "the earlier release is of an edition of the table and this one is not, so their rows cannot be compared"
 
-// elsewhere compares the release with an earlier one of another table under the same dictionary, if
-// either is of an edition.
+// compareTables checks whether the release and an earlier release of another table may have people
+// in common. At least one of the two releases is of an edition.
 func (l Ledger) compareTables(c *comparison, h head) error {
 	if h.Schema != c.now.Schema {
-		return nil // the method schemas compares releases with different schemas
+		return nil // compareSchemas compares releases with different schemas
 	}
 	same, err := l.mayShare(c, h)
 	if same {
-		c.note(h, []string{anywhere})
+		c.note(h, []string{peopleInBoth})
 	}
 	return err
 }
 
-// anywhere is the sentence for two tables with common people, if one of the releases is of an
-// edition.
-const anywhere = "some people are in both tables, and the ledger cannot compare row by row what the two releases together reveal about them"
+// peopleInBoth is the sentence for the operator if people are in two tables and one of the releases
+// is of an edition.
+const peopleInBoth = "some people are in both tables, and the ledger cannot compare row by row what the two releases together reveal about them"
 
-// peopleOf returns the people of an earlier release in ascending order. The result known is false
-// if the people are unknown.
+// peopleOf returns the people of an earlier release, ascending, and whether the ledger knows them.
 func (l Ledger) peopleOf(h head) (people [][16]byte, known bool, err error) {
 	if h.Edition == "" {
 		e, err := l.read(h.file)
@@ -187,16 +186,16 @@ func (e *Entry) persons() [][16]byte {
 	return list
 }
 
-// shared reports whether the release and an earlier one of another table have, or may have, people
-// in common.
+// mayShare reports whether the release may have people in common with an earlier release of another
+// table.
 func (l Ledger) mayShare(c *comparison, h head) (bool, error) {
 	then, known, err := l.peopleOf(h)
 	if err != nil || !known {
 		return true, err
 	}
 	now := c.now.persons()
-	if c.now.who != nil {
-		now = c.now.who()
+	if c.now.editionPeople != nil {
+		now = c.now.editionPeople()
 	}
 	for len(now) > 0 && len(then) > 0 {
 		switch d := bytes.Compare(now[0][:], then[0][:]); {
@@ -211,8 +210,8 @@ func (l Ledger) mayShare(c *comparison, h head) (bool, error) {
 	return false, nil
 }
 
-// who returns the digests of the edition's ids, ascending.
-func (d *digest) who() [][16]byte {
+// editionPeople returns a digest of each id in the edition, ascending.
+func (d *digest) editionPeople() [][16]byte {
 	list := make([][16]byte, len(d.Edition.IDs))
 	for i, id := range d.Edition.IDs {
 		list[i] = d.sum("id", []byte(id))
@@ -221,24 +220,25 @@ func (d *digest) who() [][16]byte {
 	return slices.Compact(list)
 }
 
-// people returns the path of the file that lists an edition's people. The file serves comparisons
-// with releases of other tables.
+// peoplePath returns the path of the file that lists an edition's people. The file serves
+// comparisons with releases of other tables.
 func (l Ledger) peoplePath(edition string) string {
 	return filepath.Join(string(l), edition+peopleSuffix)
 }
 
 // keepPeople writes the file of an edition's people if the file does not exist.
 func (l Ledger) keepPeople(e *Entry) error {
-	if e.who == nil {
+	if e.editionPeople == nil {
 		return nil
 	}
 	if _, err := os.Stat(l.peoplePath(e.Edition)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return l.write(l.peoplePath(e.Edition), encodePeople(e.who()))
+	return l.write(l.peoplePath(e.Edition), encodePeople(e.editionPeople()))
 }
 
-// forgetPeople removes the people files of editions that have no disclosed or admitted release.
+// forgetPeople removes the list of an edition's people if no disclosed or admitted release uses the
+// edition.
 func (l Ledger) forgetPeople() error {
 	heads, err := l.heads()
 	if err != nil {
@@ -275,7 +275,7 @@ func decodePeople(b []byte) ([][16]byte, error) {
 	list := make([][16]byte, r.Count(maxRows, 16))
 	for i := range list {
 		if r.Fixed(list[i][:]); i > 0 && bytes.Compare(list[i-1][:], list[i][:]) >= 0 && r.Err() == nil {
-			r.Fail(errors.New("the edition's people are not in ascending order, or one is repeated"))
+			r.Fail(errors.New("the people of an edition must be in ascending order without repetition"))
 		}
 	}
 	return list, r.Close(peopleMagic)

@@ -11,10 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// refusal marks an error of Step that refuses one event and does not end the session.
-type refusal struct{ error }
+// refusedEvent is an error of Machine.Step that concerns one event only, so the session continues.
+type refusedEvent struct{ error }
 
-func (r refusal) Unwrap() error { return r.error }
+func (r refusedEvent) Unwrap() error { return r.error }
 
 // accept offers an event to the machine. If the machine accepts it, accept carries out the effects
 // in the order that package protocol demands. The argument in is the message's receipt, or nil.
@@ -24,7 +24,7 @@ func (d *driver) accept(e protocol.Event, in *Inbound) error {
 		if in == nil {
 			return fmt.Errorf("driver: the machine refused the event %T: %w", e, err)
 		}
-		return refusal{err}
+		return refusedEvent{err}
 	}
 	if err := d.Log.Append(journal.Record{Event: e, Sent: digests(effects.Send), Claims: effects.Claim}); err != nil {
 		return interrupt(err)
@@ -65,9 +65,10 @@ func (d *driver) remember(e protocol.Event) {
 	}
 }
 
-// take records what a new or replayed step changes in the session.
+// applyEffects records the effects of a step of the machine: a wish to resume, armed timers and the
+// end.
 func (d *driver) applyEffects(effects protocol.Effects) {
-	d.resume = d.resume || effects.Resume // a message in between does not cancel the wish to resume
+	d.resume = d.resume || effects.Resume // a wish to resume lasts until the machine gets Resumed
 	for _, t := range effects.Arm {
 		d.timers.arm(t)
 	}
@@ -98,7 +99,7 @@ func (d *driver) claim(names []string) error {
 // nothing wait, too: a repeated message may share its place in the broker's queue with the one that
 // is not on disk yet.
 func (d *driver) acknowledge(in Inbound) {
-	in.Message.Body = nil // the machine owns the body
+	in.Message.Body = nil // do not keep the body, because the machine now owns it
 	d.unacked = append(d.unacked, in)
 }
 
@@ -130,7 +131,7 @@ func digests(messages []protocol.Message) [][32]byte {
 // inputs.
 var ErrInputChanged = fault.Changed.Errorf("driver: the data has changed since this session began; the session is aborted, submit the job again")
 
-// ErrDiverged reports that a replay would send other bytes than the journal records.
+// ErrDiverged reports that a replayed machine behaves differently from the journal.
 var ErrDiverged = fault.Diverged.Errorf("driver: the replay differs from the journal; the session is aborted, submit the job again")
 
 // replay feeds the journal's events to the machine. Nothing leaves the process; undelivered
@@ -140,7 +141,7 @@ func (d *driver) replay(ctx context.Context) error {
 		switch {
 		case errors.Is(err, journal.ErrLost):
 			return fault.Lost.Errorf("driver: %w", err)
-		case err != nil: // reading failed, but the journal itself may be intact
+		case err != nil: // a failed read does not show that the journal is damaged
 			return interrupt(err)
 		case ctx.Err() != nil:
 			return Interrupted(ctx)
@@ -163,8 +164,8 @@ func (d *driver) apply(r journal.Record) error {
 			return fmt.Errorf("driver: the session was aborted before a restart: %s", r.Ended)
 		}
 	}
-	// Bodies that have arrived are freed at once, because a replay must not hold everything that
-	// was ever sent.
+	// Free delivered messages at once, so that a replay does not hold every message of the session
+	// in memory.
 	for range r.Delivered {
 		if d.outbox.empty() {
 			return fmt.Errorf("%w: more messages were delivered than the machine sends", ErrDiverged)
@@ -174,14 +175,15 @@ func (d *driver) apply(r journal.Record) error {
 	return nil
 }
 
-// again lets the machine repeat the step of one journalled event.
+// replayStep gives the machine one journalled event again and compares the effects with the
+// journal.
 func (d *driver) replayStep(r journal.Record) error {
 	if s, ok := r.Event.(protocol.Start); ok && s.InputHash != d.InputHash {
 		return ErrInputChanged
 	}
 	effects, err := d.Machine.Step(r.Event)
 	if err != nil {
-		return fmt.Errorf("%w: the machine now refuses the event %T: %w", ErrDiverged, r.Event, err)
+		return fmt.Errorf("%w: the machine refuses the journalled event %T: %w", ErrDiverged, r.Event, err)
 	}
 	if err := compare(effects, r); err != nil {
 		return err

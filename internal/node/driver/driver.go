@@ -18,20 +18,21 @@ import (
 // another Run resumes the session.
 var ErrInterrupted = errors.New("driver: interrupted; the session can be resumed")
 
-// Mail sends and receives the verified messages of one session.
+// Mail sends and receives the messages of one session. Received messages are verified.
 type Mail interface {
-	// Send seals m afresh and returns when the transport has taken it.
+	// Send sends a message and returns when the transport has accepted it. It seals the message
+	// anew in each call.
 	Send(ctx context.Context, m protocol.Message) error
 	// In delivers verified messages of this session. If the channel is closed, no more messages
 	// will come, and the session continues as far as it needs none.
 	In() <-chan Inbound
 }
 
-// Inbound is a verified message with its receipt.
+// Inbound is a received and verified message. Its receipt acknowledges it to the transport.
 type Inbound struct {
 	Message protocol.Message
-	// Fault, if set, explains why a signed message cannot be used. Then only the Message's header
-	// is set.
+	// Fault, if not nil, explains why the message must be refused although its signature is valid.
+	// Then only the Message's header is set.
 	Fault error
 	transport.Receipt
 }
@@ -50,9 +51,9 @@ type Ledger interface {
 // Config holds the inputs of one session. All fields but Progress are required.
 type Config struct {
 	Session   *protocol.Session
-	Machine   protocol.Machine // a new machine, into which Run replays Records
+	Machine   protocol.Machine // a new machine; Run first replays Records with it
 	InputHash [32]byte
-	Records   iter.Seq2[journal.Record, error] // the journal's records so far
+	Records   iter.Seq2[journal.Record, error] // records that the journal contains before Run
 	Log       Log
 	Ledger    Ledger
 	Mail      Mail
@@ -97,7 +98,7 @@ type driver struct {
 	inbox    protocol.Inbox
 	outbox   *outbox
 	timers   *timers
-	unacked  []Inbound // messages that are handled and not acknowledged, without their bodies
+	unacked  []Inbound // handled messages that wait for acknowledgement, without their bodies
 	claims   []string  // names that the replayed steps claim
 	refused  map[string]error
 	refusals tally.Tally // counts refused messages by sender
@@ -112,7 +113,7 @@ type driver struct {
 
 func newDriver(c Config) *driver {
 	d := &driver{Config: c, outbox: newOutbox(), timers: newTimers(), refused: make(map[string]error), granted: make(chan struct{})}
-	close(d.granted) // always ready, so that select treats Resumed like other events
+	close(d.granted) // a closed channel is always ready, so select can choose Resumed like other events
 	return d
 }
 
@@ -126,7 +127,8 @@ func newTimers() *timers {
 
 // run accepts events until the machine ends and the transport has taken every message.
 func (d *driver) run(ctx context.Context) error {
-	// The names are claimed again: a crash may have come between the journal and the ledger.
+	// Claim the names again, because a crash may have prevented the claim after the step was
+	// journalled.
 	if err := d.claim(d.claims); err != nil {
 		return err
 	}
@@ -136,7 +138,7 @@ func (d *driver) run(ctx context.Context) error {
 	d.timers.start(d.Timeout)
 	d.outbox.start(ctx, d.Mail)
 	defer d.outbox.wait()
-	defer stop() // runs before the deferred wait, because the sender must not outlive run
+	defer stop() // stop the sender before the deferred wait waits for it
 
 	if !d.started {
 		if err := d.accept(protocol.Start{InputHash: d.InputHash}, nil); err != nil {
@@ -151,14 +153,14 @@ func (d *driver) run(ctx context.Context) error {
 	return d.settle()
 }
 
-// next waits for one event and handles it.
+// handleNext waits for one event and handles it.
 func (d *driver) handleNext(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return Interrupted(ctx)
 	}
 	in := d.Mail.In()
 	if d.deaf || d.outbox.full() {
-		in = nil // stops reading, so that messages for a slow network do not fill the memory
+		in = nil // do not read, so that answers for a slow network do not fill the memory
 	}
 	if len(d.unacked) > 0 && (len(d.unacked) >= maxUnacked || len(in) == 0) {
 		if err := d.settle(); err != nil {
@@ -214,7 +216,7 @@ func (d *driver) receive(in Inbound) error {
 	}
 	fresh, err := d.inbox.Fresh(m)
 	if err != nil {
-		return err // two different messages under one header end the session
+		return err // the sender has sent two different messages with one header, which ends the session
 	}
 	if !fresh || d.end != nil {
 		d.acknowledge(in)
@@ -235,7 +237,7 @@ func (d *driver) receive(in Inbound) error {
 }
 
 func isRefusal(err error) bool {
-	var r refusal
+	var r refusedEvent
 	return errors.As(err, &r)
 }
 
@@ -243,7 +245,7 @@ func isRefusal(err error) bool {
 // later.
 func (d *driver) refuse(in Inbound, err error) {
 	sender := in.Message.Sender
-	if n, tell := d.refusals.Count("", sender); tell { // the sender decides how many refusals there are, so the log counts
+	if n, tell := d.refusals.Count("", sender); tell { // do not log every refusal, because the sender decides how many there are
 		d.Logger.Warn("refused a message", "message", in.Message.Header.String(), "times", n, "error", err)
 	}
 	if _, known := d.refused[sender]; !known {
@@ -326,8 +328,8 @@ func (d *driver) seal(outcome error) error {
 	return nil
 }
 
-// explain adds to the error of a silent member the reason why an earlier message of that member was
-// refused.
+// explain completes an error that blames a silent member. It adds why an earlier message of the
+// member was refused.
 func (d *driver) explain(err error) error {
 	var silent, earlier *protocol.BlameError
 	if !errors.As(err, &silent) || silent.Kind != protocol.KindSilent {

@@ -49,7 +49,7 @@ func send(ctx context.Context, mail Mail, m protocol.Message) error {
 		return Interrupted(ctx)
 	}
 	if errors.Is(err, transport.ErrClosed) {
-		return interrupt(err) // the process is about to stop, so this is an interruption
+		return interrupt(err) // the transport has closed, but a later process can send the message
 	}
 	if err != nil {
 		return fmt.Errorf("driver: the message %v could not be sent: %w", m.Header, err)
@@ -63,8 +63,8 @@ func (o *outbox) wait() { o.done.Wait() }
 func (o *outbox) empty() bool { return len(o.queue) == 0 }
 func (o *outbox) full() bool  { return o.bytes >= maxOutboxBytes }
 
-// room reports whether the machine may continue a long output. The machine computes the next part
-// while the last one is being sent.
+// hasRoom reports whether the machine may compute more messages of a long output. It computes the
+// next messages while the last ones are being sent.
 func (o *outbox) hasRoom() bool { return o.bytes < protocol.MaxStepBytes }
 
 func (o *outbox) push(messages []protocol.Message) {

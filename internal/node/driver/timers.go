@@ -10,14 +10,14 @@ import (
 // timers holds the machine's armed timers and their clocks. Timers are armed before the clocks run,
 // so that a replay can arm and disarm without waiting.
 type timers struct {
-	armed  []protocol.Timer // armed timers in the order of their arming
+	armed  []protocol.Timer // armed timers, the earliest armed first
 	clocks map[protocol.Timer]*clock
 	fired  chan *clock
 	over   chan struct{}
 }
 
-// clock is one run of a timer. A timer that is armed again gets another clock, so that an expired run
-// can be distinguished from the present one.
+// clock measures the time of one armed timer. A timer that is armed again gets another clock, so
+// that an expired run can be distinguished from the present one.
 type clock struct {
 	name protocol.Timer
 	*time.Timer

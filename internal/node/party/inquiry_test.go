@@ -167,7 +167,7 @@ func TestAnInquiryThatIsClosedEarly(t *testing.T) {
 	s.hear(control.KindAcceptance)
 	s.tell("hub", control.Topic(q.ID()), control.KindClosing, (&control.Closing{Job: q.ID(), Done: true}).Encode())
 	s.hear(control.KindClosed)
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the query has no decisions about its rows") {
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "the query must have one decision for each aligned row") {
 		t.Errorf("error %v", err)
 	}
 	s.propose(s.inquiry(o, q)) // and it is asked once

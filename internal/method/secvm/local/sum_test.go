@@ -205,7 +205,7 @@ func TestAttackOwnWeightsInASum(t *testing.T) {
 	own[7] = 9
 	told := call
 	told.Weights = own
-	if _, _, err := r.summing.windows.Accept(told); err == nil || !strings.Contains(err.Error(), "not follow from iteration 0 and the weights") {
+	if _, _, err := r.summing.windows.Accept(told); err == nil || !strings.Contains(err.Error(), "does not match the iteration 0 and the weights of the call") {
 		t.Errorf("other weights under the devices' session: %v", err)
 	}
 	alone, err := r.summing.windows.Window(0, own, r.summing.Names)

@@ -34,12 +34,12 @@ import (
 // Config selects the devices to run. They have the data of the people from index First on.
 type Config struct {
 	Home      string
-	Build     string // names the program, because only the same program can continue a journal
+	Build     string // version of the program; only the same version can continue a journal
 	Enrolment *devices.Enrolment
 	Server    string // URL of the server
 	// Credential returns the private key of the device for a row of the table.
 	Credential   func(row int) ed25519.PrivateKey
-	Source       string         // name of the people's data for messages
+	Source       string         // name of the data set, for error texts
 	People       []method.Table // one table for each person, from Ratings or Rows
 	First, Count int
 	Limits       method.Limits
@@ -53,7 +53,7 @@ type Config struct {
 	Logger    *slog.Logger
 }
 
-// Moment is the time just before a device sends a message of this kind in this step.
+// Moment is the time just before a device sends a message of kind Kind in step Step.
 type Moment struct{ Step, Kind string }
 
 // Result counts how the devices' runs ended.
@@ -113,7 +113,7 @@ func (r *Result) add(one *devices.Report) {
 	r.Received += one.Received
 }
 
-// Ratings returns a table for each person with that person's ratings.
+// Ratings divides a table of ratings into one table for each person.
 func Ratings(all *dataset.Ratings) []method.Table {
 	people := make([]method.Table, len(all.Users))
 	for i := range people {
@@ -127,7 +127,7 @@ func Ratings(all *dataset.Ratings) []method.Table {
 	return people
 }
 
-// Rows returns a table for each person with that person's row.
+// Rows divides a table into one table for each person, with one row.
 func Rows(all *dataset.Set) []method.Table {
 	people := make([]method.Table, all.X.Rows())
 	for i := range people {
@@ -147,7 +147,7 @@ func (c Config) draw(row int) func(label string) [32]byte {
 
 // device runs the device of a row, unless the device already has its result.
 func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *devices.Report, err error) {
-	home := place(filepath.Join(c.Home, "devices", strconv.Itoa(row)))
+	home := deviceFolder(filepath.Join(c.Home, "devices", strconv.Itoa(row)))
 	if home.done() {
 		return &devices.Report{Finished: true}, nil
 	}
@@ -180,20 +180,20 @@ func (c Config) device(ctx context.Context, row int, turns chan struct{}) (r *de
 	if r, err = d.Run(ctx); err != nil || r.Vanished {
 		return r, err
 	}
-	if err := home.keep(r); err != nil {
+	if err := home.writeResult(r); err != nil {
 		return nil, err
 	}
 	return r, d.Close()
 }
 
-// place is the path of a device's folder.
-type place string
+// deviceFolder is the path of a device's folder.
+type deviceFolder string
 
-func (p place) list() string  { return filepath.Join(string(p), "recommendations.csv") }
-func (p place) model() string { return filepath.Join(string(p), "model") }
+func (p deviceFolder) list() string  { return filepath.Join(string(p), "recommendations.csv") }
+func (p deviceFolder) model() string { return filepath.Join(string(p), "model") }
 
 // done reports whether the device has its result.
-func (p place) done() bool {
+func (p deviceFolder) done() bool {
 	for _, path := range []string{p.list(), p.model()} {
 		if _, err := os.Stat(path); err == nil {
 			return true
@@ -202,8 +202,8 @@ func (p place) done() bool {
 	return false
 }
 
-// keep writes the device's result into files for the person.
-func (p place) keep(r *devices.Report) error {
+// writeResult writes the device's result into files for the person.
+func (p deviceFolder) writeResult(r *devices.Report) error {
 	if r.Model != nil {
 		return disk.ReplaceBy(p.model(), r.Model)
 	}

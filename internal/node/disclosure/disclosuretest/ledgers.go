@@ -26,8 +26,8 @@ func NewLedgers(t testing.TB, parties ...string) Ledgers {
 	return l
 }
 
-// Begin asks the ledgers to admit a job's releases before its first session, as far as they can be
-// described by then. Daemons do the same.
+// Begin asks the ledgers to admit a job's releases before the job's first session. It skips
+// releases that the parties cannot describe by then. Daemons do the same.
 func (l Ledgers) Begin(f *methodtest.Federation) error {
 	for i, step := range f.Plan {
 		if step.Session == nil {
@@ -62,7 +62,7 @@ func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admission, err e
 			if r.Kind.Beside() {
 				continue
 			}
-			if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // the ledger counts the uses of these kinds by job
+			if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // for these kinds, the ledger counts how many jobs used a row
 				r.Model = f.ID.String()
 			}
 			id, err := ledger.Admit(r, 0)
@@ -85,7 +85,7 @@ func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error
 	end := f.Index(t, last)
 	for i, step := range f.Plan[:end+1] {
 		if step.Session != nil {
-			if err := l.letOut(f, i); err != nil {
+			if err := l.disclose(f, i); err != nil {
 				return err
 			}
 		}
@@ -94,8 +94,8 @@ func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error
 	return nil
 }
 
-// letOut makes the ledgers admit a step's releases and record them as disclosed.
-func (l Ledgers) letOut(f *methodtest.Federation, step int) error {
+// disclose makes the ledgers admit a step's releases and record them as disclosed.
+func (l Ledgers) disclose(f *methodtest.Federation, step int) error {
 	all, err := l.ask(f, step)
 	for _, a := range all {
 		err = errors.Join(err, a.ledger.Release(a.kind, a.id))
@@ -121,15 +121,15 @@ func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, last string) {
 	}
 }
 
-// Holds checks that a party's ledger holds a job for approval before its first session, with the
-// reason want.
+// Holds checks that a party's ledger demands approval before a job's first session. The reason must
+// contain want.
 func (l Ledgers) Holds(t testing.TB, party string, f *methodtest.Federation, want string) {
 	t.Helper()
 	held(t, Ledgers{party: l[party]}.Begin(f), ": "+party+": ", want)
 }
 
-// HoldsAt checks that a party's ledger holds a job for approval at a step and not before, with the
-// reason want.
+// HoldsAt checks that a party's ledger demands approval for a job at one step, and not before. The
+// reason must contain want.
 func (l Ledgers) HoldsAt(t testing.TB, step, party string, f *methodtest.Federation, want string) {
 	t.Helper()
 	own := Ledgers{party: l[party]}

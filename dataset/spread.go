@@ -1,0 +1,59 @@
+package dataset
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// mostDistant is the largest mean of an unscaled column, in its standard deviations. Beyond it,
+// products of rows keep less than two digits of the column's differences as float32.
+const mostDistant = 1e5
+
+// CheckSpread returns an error that names the first column whose numbers are far from zero beside
+// their spread, such as time stamps of one minute. Kernels of unscaled rows lose the differences of
+// such numbers. A column that is constant but for rounding passes.
+func (s *Set) CheckSpread() error {
+	n := s.X.Rows()
+	mean, squares := s.moments()
+	for col, m := range mean {
+		deviation := math.Sqrt(squares[col] / float64(n))
+		if deviation > linalg.RoundingDeviation(n, m) && math.Abs(m) > mostDistant*deviation {
+			return fmt.Errorf("%s: column %s has the mean %.4g and the standard deviation %.2g, so products of rows lose the differences of its numbers; use scale: standard or minmax, or subtract a constant from the column", s.Name, s.columnName(col), m, deviation)
+		}
+	}
+	return nil
+}
+
+// moments returns the mean of each column and the sum of squared deviations from it, over the cells
+// that are not gaps. A cell that is not stored is 0.
+func (s *Set) moments() (mean, squares []float64) {
+	n, f := s.X.Rows(), s.X.Cols()
+	mean, squares = make([]float64, f), make([]float64, f)
+	missing, zeros := make([]float64, f), make([]float64, f)
+	for col := range zeros {
+		zeros[col] = float64(n)
+	}
+	for i := range n {
+		s.X.Each(i, func(col int, v float64) {
+			if zeros[col]--; math.IsNaN(v) {
+				missing[col]++
+				return
+			}
+			mean[col] += v
+		})
+	}
+	for col := range mean {
+		mean[col] /= math.Max(1, float64(n)-missing[col])
+		squares[col] = zeros[col] * mean[col] * mean[col]
+	}
+	for i := range n {
+		s.X.Each(i, func(col int, v float64) {
+			if !math.IsNaN(v) {
+				squares[col] += (v - mean[col]) * (v - mean[col])
+			}
+		})
+	}
+	return mean, squares
+}
