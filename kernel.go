@@ -30,7 +30,9 @@ type Linear struct{}
 // scikit-learn. Amplitude 0 means 1.
 type RBF struct{ Gamma, Amplitude float64 }
 
-// Polynomial is the kernel (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]; Degree 0 means 3.
+// Polynomial is the kernel (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]. Coef0 0 is the number
+// 0, as in scikit-learn. Degree is 1 to 64, and 0 means 3: a kernel of degree 0 would be the same for
+// all rows.
 type Polynomial struct {
 	Gamma, Coef0 float64
 	Degree       int

@@ -7,9 +7,10 @@
 //	}
 //	predicted, err := model.Predict(newRows)
 //
-// Names and defaults follow LIBSVM and scikit-learn; a field left at 0 has its default. All rows
-// are in this process. Command mercer trains on rows that stay with their owners, and package
-// protocol has its protocols.
+// Names and defaults follow LIBSVM and scikit-learn; a field left at 0 has its default, and [Zero] is
+// the number 0. [TableRows], [MatrixRows] and [Matrix] convert rows. [CrossValidate] and [Model.Score]
+// measure on rows that were not used for training. All rows are in this process. Command mercer trains
+// on rows that stay with their owners, and package protocol has its protocols.
 package mercer
 
 import (
@@ -96,22 +97,4 @@ func (p *prepared) model(s *learner.Solution) (*Model, error) {
 		return nil, fmt.Errorf("mercer: %w", err)
 	}
 	return &Model{m}, nil
-}
-
-// matrix copies rows into a matrix. Every row must have the given width. It refuses rows of another
-// width and numbers that are not finite.
-func matrix(rows [][]float64, width int) (linalg.Matrix[float64], error) {
-	x := linalg.New[float64](len(rows), width)
-	for i, row := range rows {
-		if len(row) != width || width == 0 {
-			return x, fmt.Errorf("mercer: row %d has %d numbers; it must have %d", i, len(row), max(width, 1))
-		}
-		for j, v := range row {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return x, fmt.Errorf("mercer: row %d holds %v in column %d; fill it with a finite number or leave the row out", i, v, j)
-			}
-		}
-		copy(x.Row(i), row)
-	}
-	return x, nil
 }

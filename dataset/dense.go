@@ -7,11 +7,11 @@ import (
 )
 
 // Dense is a table that stores every cell as a float64.
-type Dense struct{ dense[float64] }
+type Dense struct{ cells dense[float64] }
 
 // Dense32 is a table that stores every cell as a float32, in half the memory of a Dense. Readers
 // choose it if that loses nothing, as for pixels and for data stored as float32.
-type Dense32 struct{ dense[float32] }
+type Dense32 struct{ cells dense[float32] }
 
 // NewDense returns a table that shares the data of m. It panics if m's data are too short for its
 // shape.
@@ -22,16 +22,48 @@ func NewDense(m linalg.Matrix[float64]) *Dense { return &Dense{denseOver(m)} }
 func NewDense32(m linalg.Matrix[float32]) *Dense32 { return &Dense32{denseOver(m)} }
 
 // Subset returns the given rows without copying them.
-func (d *Dense) Subset(rows []int) Table { return &Dense{d.choose(rows)} }
+func (d *Dense) Subset(rows []int) Table { return &Dense{d.cells.choose(rows)} }
 
 // Subset returns the given rows without copying them.
-func (d *Dense32) Subset(rows []int) Table { return &Dense32{d.choose(rows)} }
+func (d *Dense32) Subset(rows []int) Table { return &Dense32{d.cells.choose(rows)} }
 
 // Columns returns the given columns. Adjacent columns are not copied.
-func (d *Dense) Columns(cols []int) Table { return &Dense{d.narrow(cols)} }
+func (d *Dense) Columns(cols []int) Table { return &Dense{d.cells.narrow(cols)} }
 
 // Columns returns the given columns. Adjacent columns are not copied.
-func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.narrow(cols)} }
+func (d *Dense32) Columns(cols []int) Table { return &Dense32{d.cells.narrow(cols)} }
+
+// Matrix returns the cells as a matrix of Rows x Cols. It copies only a table whose rows were
+// selected or stacked; otherwise the matrix shares the table's memory.
+func (d *Dense) Matrix() linalg.Matrix[float64] { return d.cells.matrix() }
+
+// Rows returns the number of rows.
+func (d *Dense) Rows() int { return d.cells.m.Rows }
+
+// Cols returns the number of columns.
+func (d *Dense) Cols() int { return d.cells.m.Cols }
+
+// Row writes row i into dst, which has length Cols. If dst is nil, Row allocates it.
+func (d *Dense) Row(i int, dst []float64) []float64 { return d.cells.read(i, dst) }
+
+// Each calls f for every cell of row i, zeros included.
+func (d *Dense) Each(i int, f func(col int, value float64)) { d.cells.each(i, f) }
+
+// Matrix returns the cells as a matrix of Rows x Cols. It copies only a table whose rows were
+// selected or stacked; otherwise the matrix shares the table's memory.
+func (d *Dense32) Matrix() linalg.Matrix[float32] { return d.cells.matrix() }
+
+// Rows returns the number of rows.
+func (d *Dense32) Rows() int { return d.cells.m.Rows }
+
+// Cols returns the number of columns.
+func (d *Dense32) Cols() int { return d.cells.m.Cols }
+
+// Row writes row i into dst, which has length Cols. If dst is nil, Row allocates it.
+func (d *Dense32) Row(i int, dst []float64) []float64 { return d.cells.read(i, dst) }
+
+// Each calls f for every cell of row i, zeros included.
+func (d *Dense32) Each(i int, f func(col int, value float64)) { d.cells.each(i, f) }
 
 // DenseOf returns a table as a Dense, without copying it if it is one already. A copy takes
 // 8*Rows*Cols bytes, so check the shape of a wide table before the call.
@@ -98,9 +130,8 @@ func (d dense[T]) row(i int) []T {
 	return d.m.Row(i)
 }
 
-// Matrix returns the cells as a matrix of Rows x Cols. It copies only a table whose rows were
-// selected or stacked; otherwise the matrix shares the table's memory.
-func (d dense[T]) Matrix() linalg.Matrix[T] {
+// matrix returns the cells as a matrix, and copies only rows that were selected or stacked.
+func (d dense[T]) matrix() linalg.Matrix[T] {
 	if d.whole() {
 		return d.m
 	}
@@ -111,14 +142,8 @@ func (d dense[T]) Matrix() linalg.Matrix[T] {
 	return m
 }
 
-// Rows returns the number of rows.
-func (d dense[T]) Rows() int { return d.m.Rows }
-
-// Cols returns the number of columns.
-func (d dense[T]) Cols() int { return d.m.Cols }
-
-// Row writes row i into dst, which has length Cols. If dst is nil, Row allocates it.
-func (d dense[T]) Row(i int, dst []float64) []float64 {
+// read writes row i into dst, or into a new slice if dst is nil.
+func (d dense[T]) read(i int, dst []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, d.m.Cols)
 	}
@@ -126,8 +151,8 @@ func (d dense[T]) Row(i int, dst []float64) []float64 {
 	return dst
 }
 
-// Each calls f for every cell of row i, zeros included.
-func (d dense[T]) Each(i int, f func(col int, value float64)) {
+// each calls f for every cell of row i, zeros included.
+func (d dense[T]) each(i int, f func(col int, value float64)) {
 	for j, v := range d.row(i) {
 		f(j, float64(v))
 	}

@@ -51,9 +51,9 @@ func measureAll(t Table) []axis {
 	axes := make([]axis, t.Cols())
 	switch d := t.(type) {
 	case *Dense:
-		measureDense(d.dense, axes)
+		measureDense(d.cells, axes)
 	case *Dense32:
-		measureDense(d.dense, axes)
+		measureDense(d.cells, axes)
 	default:
 		measureSparse(t, axes)
 	}

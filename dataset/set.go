@@ -103,9 +103,9 @@ func stackNumbers(sets []*Set) Table {
 		rows += s.X.Rows()
 		switch x := s.X.(type) {
 		case *Dense:
-			doubles = append(doubles, x.dense)
+			doubles = append(doubles, x.cells)
 		case *Dense32:
-			singles = append(singles, x.dense)
+			singles = append(singles, x.cells)
 		case *CSR:
 			sparse = append(sparse, x)
 		}

@@ -38,8 +38,8 @@ func sparseOf(d *Dense) *CSR {
 func drawDense(t *rapid.T) *Dense {
 	rows, cols := rapid.IntRange(1, 8).Draw(t, "rows"), rapid.IntRange(1, 8).Draw(t, "cols")
 	d := denseOf(make2(rows, cols))
-	for i := range d.m.Data {
-		d.m.Data[i] = rapid.SampledFrom([]float64{0, 0, 0, 1, -2.5, 1e9}).Draw(t, "cell")
+	for i := range d.cells.m.Data {
+		d.cells.m.Data[i] = rapid.SampledFrom([]float64{0, 0, 0, 1, -2.5, 1e9}).Draw(t, "cell")
 	}
 	return d
 }
@@ -64,7 +64,7 @@ func TestDenseAndCSRAgree(t *testing.T) {
 		equalTables(t, "both", d.Columns(cols).Subset(rows), c.Subset(rows).Columns(cols))
 		for a, i := range rows {
 			for b, j := range cols {
-				if got, want := d.Columns(cols).Subset(rows).Row(a, nil)[b], d.m.Row(i)[j]; got != want {
+				if got, want := d.Columns(cols).Subset(rows).Row(a, nil)[b], d.cells.m.Row(i)[j]; got != want {
 					t.Fatalf("cell (%d, %d) is %v, want %v", a, b, got, want)
 				}
 			}
@@ -76,7 +76,7 @@ func TestDenseAndDense32Agree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDense(t)
 		m := linalg.New[float32](d.Rows(), d.Cols())
-		for i, v := range d.m.Data {
+		for i, v := range d.cells.m.Data {
 			m.Data[i] = float32(v)
 		}
 		half := NewDense32(m)

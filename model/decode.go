@@ -109,7 +109,31 @@ func checkMagic(head []byte, want string) error {
 	case rowlessMagic:
 		return formatError("several parties hold the rows of this model, so the file alone cannot predict; use mercer predict --job ID")
 	}
+	if protocol, remedy := partOf(head); protocol != "" {
+		return formatError("the file is the coordinator's part of a model of protocol %s, which predicts nothing alone; %s", protocol, remedy)
+	}
 	return formatError("the file is not a model of Mercer; it begins with %q", got)
+}
+
+// partOf returns the protocol that a coordinator's part of a model names at its beginning, or "", and
+// what predicts instead. Two bytes with the length of the name precede it. Head may cut the name off.
+func partOf(head []byte) (protocol, remedy string) {
+	const ask, none = "use mercer predict --job ID at a party", "this protocol is for comparisons and does not predict new rows"
+	for _, p := range [][2]string{{"gram", ask}, {"fdskl", ask}, {"pp-svmv", none}, {"fd-svrg", none}, {"secureboost", none}} {
+		name := "mercer/v1/" + p[0]
+		start := append([]byte{byte(len(name)), 0}, name...)
+		if n := min(len(head), len(start)); n > len("..mercer/v1/") && bytes.Equal(head[:n], start[:n]) && (n == len(start) || n == prefixSize) {
+			return p[0], p[1]
+		}
+	}
+	return "", ""
+}
+
+// IsPart reports whether a file is the coordinator's part of a model whose other parts the parties
+// hold. Head is the beginning of the file, of 18 bytes or more.
+func IsPart(head []byte) bool {
+	protocol, _ := partOf(head[:min(len(head), prefixSize)])
+	return protocol != ""
 }
 
 // size checks and returns the length and the version that a file states.

@@ -132,8 +132,8 @@ func TestBrokenFiles(t *testing.T) {
 		{"calibration beyond the end", func(f *file) { f.more = []byte{1, 0} }, `its content: the bytes end too early`},
 		{"infinite sigmoid", func(f *file) { f.more = append(make([]byte, 15), 0xf0, 0x7f); f.more[0] = 1 }, `sigmoid 0 is (0, +Inf); both numbers must be finite`},
 		{"a row nobody needs", func(f *file) { f.coefs, f.index, f.coef = 1, []uint32{1}, []float64{1} }, `no function uses row 0 of 2; leave the row out`},
-		{"classes of a regression", func(f *file) { f.kind, f.more = "svr", nil }, `model: a svr model cannot have 2 classes`},
-		{"two functions of a regression", func(f *file) { f.kind, f.count, f.classes, f.functions, f.more = "svr", 0, nil, 2, make([]byte, 12) }, `model: a svr model of 0 classes cannot have 2 outputs`},
+		{"classes of a regression", func(f *file) { f.kind, f.more = "svr", nil }, `model: an svr model cannot have 2 classes`},
+		{"two functions of a regression", func(f *file) { f.kind, f.count, f.classes, f.functions, f.more = "svr", 0, nil, 2, make([]byte, 12) }, `model: an svr model of 0 classes cannot have 2 outputs`},
 		{"process without a unit", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 16) }, `the noise is 0 and the unit is 0; both must be finite, the noise at least 0 and the unit above 0`},
 		{"process cut short", func(f *file) { f.kind, f.count, f.classes, f.more = "gp", 0, nil, make([]byte, 8) }, `its content: the bytes end too early`},
 		{"same class twice", func(f *file) { f.classes[1] = "a" }, `svm: class "a" is listed twice`},
@@ -200,6 +200,11 @@ func TestDamage(t *testing.T) {
 		want string
 	}{
 		{nil, `the file is not a model of Mercer; it begins with ""`},
+		{[]byte("\x0e\x00mercer/v1/gram and the rest"), "the file is the coordinator's part of a model of protocol gram, which predicts nothing alone; use mercer predict --job ID at a party"},
+		{[]byte("\x0f\x00mercer/v1/fdskl"), "the file is the coordinator's part of a model of protocol fdskl, which predicts nothing alone; use mercer predict --job ID at a party"},
+		{[]byte("\x15\x00mercer/v1/secureboost and the rest"), "the file is the coordinator's part of a model of protocol secureboost, which predicts nothing alone; this protocol is for comparisons and does not predict new rows"},
+		{[]byte("\x0f\x00mercer/v1/gram and the rest"), `the file is not a model of Mercer; it begins with "\x0f\x00mercer"`},
+		{[]byte("\x0e\x00mercer/v1/gra"), `the file is not a model of Mercer; it begins with "\x0e\x00mercer"`},
 		{whole[:9], `the file ends after 9 bytes; copy it again`},
 		{whole[:12], `the file ends after 12 bytes; copy it again`},
 		{whole[:100], `the file ends after 100 of 196 bytes; copy it again`},

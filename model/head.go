@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -101,13 +102,13 @@ func (h *Head) check(rows int) error {
 	}
 	switch {
 	case h.Kind.OutputShape() != "" && !h.Kind.holdsRows():
-		return fmt.Errorf("a %s model must hold random features, not rows", h.Kind)
+		return fmt.Errorf("%s model must hold random features, not rows", humanize.A(string(h.Kind)))
 	case h.Kind.OutputShape() == Deviation && (!(h.Noise >= 0) || !(h.Unit > 0) || !finite(h.Noise) || !finite(h.Unit)):
 		return fmt.Errorf("the noise is %v and the unit is %v; both must be finite, the noise at least 0 and the unit above 0", h.Noise, h.Unit)
 	case h.Kind.OutputShape() != Deviation && (h.Noise != 0 || h.Unit != 0):
-		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in a %s model", h.Noise, h.Unit, h.Kind)
+		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in %s model", h.Noise, h.Unit, humanize.A(string(h.Kind)))
 	case h.Sigmoids != nil && (h.Kind.OutputShape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
-		return fmt.Errorf("there are %d sigmoids for %d functions of a %s model; only a model of pairs may have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), h.Kind)
+		return fmt.Errorf("there are %d sigmoids for %d functions of %s model; only a model of pairs may have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), humanize.A(string(h.Kind)))
 	case h.Kind.OutputShape() == Deviation && rows > MaxProcess:
 		return fmt.Errorf("a Gaussian process has %d rows; at most %d are allowed", rows, MaxProcess)
 	}

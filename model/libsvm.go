@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/kernel"
 )
 
@@ -93,7 +94,7 @@ type libsvmWriter struct {
 func (l *libsvmWriter) write() error {
 	name, ok := libsvmTypes()[l.m.head.Kind]
 	if !ok {
-		return fmt.Errorf("the format cannot hold a %s model", l.m.head.Kind)
+		return fmt.Errorf("the format cannot hold %s model", humanize.A(string(l.m.head.Kind)))
 	}
 	kernel, err := libsvmKernel(l.m.spec)
 	if err != nil {

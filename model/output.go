@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/learn/svm"
@@ -136,7 +137,7 @@ func (r Output) Check(outputs int) error {
 	case shape == "":
 		return fmt.Errorf("model: there is no kind of model called %q", string(r.Kind))
 	case r.Kind.Classifies() != (classes > 0):
-		return fmt.Errorf("model: a %s model cannot have %d classes", r.Kind, classes)
+		return fmt.Errorf("model: %s model cannot have %d classes", humanize.A(string(r.Kind)), classes)
 	case shape == Each:
 		fits = classes > 1 && outputs == classes
 	case shape == Pairs:
@@ -151,7 +152,7 @@ func (r Output) Check(outputs int) error {
 		fits = outputs == 1
 	}
 	if !fits {
-		return fmt.Errorf("model: a %s model of %d classes cannot have %d outputs", r.Kind, classes, outputs)
+		return fmt.Errorf("model: %s model of %d classes cannot have %d outputs", humanize.A(string(r.Kind)), classes, outputs)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -68,7 +69,7 @@ func (s *RandomSpec) check() error {
 	}
 	switch {
 	case !s.Kind.isRandom():
-		return fmt.Errorf("a %s model cannot have random features; models of the kinds %v can", s.Kind, randomKinds())
+		return fmt.Errorf("%s model cannot have random features; models of the kinds %v can", humanize.A(string(s.Kind)), randomKinds())
 	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 || len(s.Solution.Offset) != w.Rows:
 		return fmt.Errorf("the model has %d x %d weights and %d offsets; it must have an even number of features from 2 to %d, and one offset for each output", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
 	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
@@ -78,7 +79,7 @@ func (s *RandomSpec) check() error {
 	case s.Kind.OutputShape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
 		return fmt.Errorf("the noise is %v, the unit is %v and the sums have %d features; noise and unit must be above 0, and the sums must be finite and have %d features", s.Noise, s.Unit, s.Outer.Rows, w.Cols)
 	case s.Kind.OutputShape() != Deviation && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
-		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in a %s model, which must not have sums of features", s.Noise, s.Unit, s.Kind)
+		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in %s model, which must not have sums of features", s.Noise, s.Unit, humanize.A(string(s.Kind)))
 	}
 	if err := checkColumns(s.Columns, s.Width); err != nil {
 		return err

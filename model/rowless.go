@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/ridge"
@@ -58,7 +59,7 @@ func newRowless(s RowlessSpec) (*Rowless, error) {
 	case firstNotFinite(s.Squares) >= 0 || firstNotFinite(s.Dot.Data) >= 0:
 		return nil, errors.New("an inner product is not finite")
 	case s.Dot.Rows != products || s.Dot.Cols != products:
-		return nil, fmt.Errorf("there are %d x %d inner products; a %s model over %d rows needs %d x %d", s.Dot.Rows, s.Dot.Cols, s.Head.Kind, n, products, products)
+		return nil, fmt.Errorf("there are %d x %d inner products; %s model over %d rows needs %d x %d", s.Dot.Rows, s.Dot.Cols, humanize.A(string(s.Head.Kind)), n, products, products)
 	}
 	m := &Rowless{spec: s, kernel: k}
 	if s.Head.Kind.OutputShape() == Deviation {

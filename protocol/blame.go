@@ -15,7 +15,10 @@ var ErrLater = errors.New("protocol: the machine has no room for this message ye
 // contradict each other. That is a mistake in data or settings, not misbehaviour. Such an
 // error may have a method Public() string, which returns the part that other members may
 // read.
-var ErrInput = fault.ErrInput
+var ErrInput error = errInput
+
+// errInput is the value by which package fault recognises an ErrInput.
+var errInput = fault.ErrInput
 
 // Kind classifies the fault of a peer.
 type Kind string

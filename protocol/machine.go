@@ -65,7 +65,8 @@ type Effects struct {
 // machine has no clock.
 type Timer string
 
-// Progress reports how far a stage of the machine has come.
+// Progress reports how far a stage of the machine has come. A runner that begins a stage reports it
+// without a total.
 type Progress struct {
 	Stage       string
 	Done, Total int64

@@ -47,14 +47,14 @@ func TestProgramsAreShortAndSayWhatTheyPrint(t *testing.T) {
 		t.Skip("long")
 	}
 	bin := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./svm", "./load", "./sum", "./okra").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "./svm", "./validate", "./load", "./sum", "./okra").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	page := read(t, "../library.md")
 	for _, tt := range []struct {
 		name  string
 		limit int
-	}{{"svm", 12}, {"load", 15}, {"sum", 25}, {"okra", 30}} {
+	}{{"svm", 12}, {"validate", 18}, {"load", 15}, {"sum", 25}, {"okra", 30}} {
 		t.Run(tt.name, func(t *testing.T) {
 			text := read(t, filepath.Join(tt.name, "main.go"))
 			if n := lines(text); n > tt.limit {

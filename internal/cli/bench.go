@@ -239,11 +239,11 @@ func (a *app) measure(ctx context.Context, name string, b bench.Benchmark, o ben
 	if o.runs < 1 {
 		return nil, usage("--runs is %d; it must be at least 1", o.runs)
 	}
-	bars := a.progress()
-	defer bars.Close()
+	shown := a.progress()
+	defer shown.Close()
 	found, err := orAbandon(ctx, func() (bench.Result, error) {
 		return b.Measure(ctx, o.runs, func(done, total int) {
-			bars.Step("", protocol.Progress{Stage: name, Done: int64(done), Total: int64(total)})
+			shown.Step(protocol.Progress{Stage: name, Done: int64(done), Total: int64(total)})
 		})
 	})
 	if err != nil {

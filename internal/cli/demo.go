@@ -298,8 +298,8 @@ func (a *app) sumsOutcome(j *job.Job, r *method.Result) (*beside, error) {
 
 // watched submits a job and shows its stages until it ends.
 func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*method.Result, *method.Outcome, error) {
-	bars := a.progress()
-	defer bars.Close()
+	shown := a.progress()
+	defer shown.Close()
 	id, err := fed.Submit(ctx, j)
 	if err != nil {
 		return nil, nil, err
@@ -307,12 +307,10 @@ func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*m
 	now := ""
 	r, o, err := fed.Wait(ctx, id, func(stage string) {
 		if stage != now {
-			bars.Step("", protocol.Progress{Stage: now, Done: 1, Total: 1})
-			bars.Step("", protocol.Progress{Stage: stage, Done: 0, Total: 1})
+			shown.Step(protocol.Progress{Stage: stage})
 			now = stage
 		}
 	})
-	bars.Step("", protocol.Progress{Stage: now, Done: 1, Total: 1})
 	return r, o, err
 }
 

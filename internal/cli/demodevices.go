@@ -148,11 +148,11 @@ func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) 
 		return nil, err
 	}
 	started := time.Since(began).Seconds()
-	bars := a.progress()
-	defer bars.Close()
+	shown := a.progress()
+	defer shown.Close()
 	total := int64(learner.StepsOf(c.Job).Iterations + 1)
 	done, err := fed.Wait(ctx, func(windows int) {
-		bars.Step("", protocol.Progress{Stage: "windows", Done: int64(windows), Total: total})
+		shown.Step(protocol.Progress{Stage: "windows", Done: int64(windows), Total: total})
 	})
 	if err != nil {
 		return nil, err

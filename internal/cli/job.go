@@ -202,7 +202,7 @@ func (a *app) jobSubmit() *cobra.Command {
 		}
 		r := jobResult{reader: a.reader, verbose: a.verbose}
 		if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err == nil && wait {
-			r.Job, err = c.Wait(ctx, r.ID)
+			r.Job, err = a.waitShowing(ctx, c, r.ID)
 		}
 		if err != nil {
 			return nil, err
@@ -228,7 +228,7 @@ func (a *app) jobWait() *cobra.Command {
 			ctx, cancel = context.WithTimeout(ctx, timeout)
 			defer cancel()
 		}
-		j, err := c.Wait(ctx, args[0])
+		j, err := a.waitShowing(ctx, c, args[0])
 		if errors.Is(err, context.DeadlineExceeded) {
 			return nil, fmt.Errorf("job %s did not end within %v: %w", args[0], timeout, err)
 		}

@@ -29,6 +29,16 @@ func openPredictor(path string, features int) (model.Predictor, error) {
 	})
 }
 
+// openOwn reads a model file of Mercer. It returns nil for a file of LIBSVM.
+func openOwn(path string) (model.Predictor, error) {
+	return open(path, func(b *bufio.Reader) (model.Predictor, error) {
+		if isLIBSVM(b) {
+			return nil, nil
+		}
+		return model.OpenPredictor(b)
+	})
+}
+
 // openModel reads a model whose file contains training rows.
 func openModel(path string, features int) (*model.Model, error) {
 	return open(path, func(b *bufio.Reader) (*model.Model, error) { return readModel(b, features) })
@@ -46,6 +56,18 @@ func readModel(b *bufio.Reader, features int) (*model.Model, error) {
 func isLIBSVM(b *bufio.Reader) bool {
 	head, _ := b.Peek(len("svm_type "))
 	return model.IsLIBSVM(head)
+}
+
+// isPart reports whether a file is the coordinator's part of a model whose other parts the parties
+// hold.
+func isPart(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false // the caller only describes the file
+	}
+	head := make([]byte, 32)
+	n, _ := io.ReadFull(f, head) // a short file is no part
+	return f.Close() == nil && model.IsPart(head[:n])
 }
 
 // open reads the model from a file. It skips the preparation at the start of the file, if there is

@@ -181,6 +181,8 @@ func describeModel(m method.ModelFile) string {
 	switch {
 	case m.Path != "" && m.Private:
 		return m.Path + " (private: it holds encoded rows and must stay there)"
+	case m.Path != "" && isPart(m.Path):
+		return m.Path + " (the coordinator's part, which predicts nothing alone)"
 	case m.Path != "":
 		return m.Path
 	case m.NoFile != "":

@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/learn/metrics"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -232,24 +233,22 @@ func (a *app) predictByJob(ctx context.Context, q predictionRequest) (r predictR
 		if err != nil {
 			return err
 		}
-		p, err := c.Predict(ctx, q.job, set, q.source)
+		var p admin.Prediction
+		err = a.during("predict", func() (err error) { p, err = c.Predict(ctx, q.job, set, q.source); return err })
 		r = newPrediction(p, set)
 		return err
 	})
 	return r, err
 }
 
-// predictByFile predicts with a model file. It opens the file before the data, so that a wrong file
-// name is not reported as an error in the data.
+// predictByFile predicts with a model file. It opens the file before the data, so that a wrong or
+// private file is not reported as an error in the data.
 func (a *app) predictByFile(q predictionRequest, path string) (r predictResult, err error) {
-	there, err := os.Open(path)
+	made, err := preparationIn(path)
 	if err != nil {
-		return r, usage("the model cannot be read: %w", err)
-	}
-	if err := there.Close(); err != nil {
 		return r, err
 	}
-	made, err := preparationIn(path)
+	m, err := openOwn(path)
 	if err != nil {
 		return r, err
 	}
@@ -257,9 +256,10 @@ func (a *app) predictByFile(q predictionRequest, path string) (r predictResult, 
 	if err != nil {
 		return r, err
 	}
-	m, err := openPredictor(path, set.X.Cols())
-	if err != nil {
-		return r, err
+	if m == nil { // a file of LIBSVM does not say how many columns the rows have
+		if m, err = openPredictor(path, set.X.Cols()); err != nil {
+			return r, err
+		}
 	}
 	if width := m.Width(); width > 0 {
 		arranged, err := arrangeLike(m, q.shown, set)
@@ -275,7 +275,8 @@ func (a *app) predictByFile(q predictionRequest, path string) (r predictResult, 
 	if !a.json && (m.Columns() == nil) != (set.Columns == nil) {
 		a.tell(positionWarning(path, q.shown, m))
 	}
-	decisions, err := m.Decisions(dataset.DenseOf(set.X).Matrix())
+	var decisions linalg.Matrix[float64]
+	err = a.during("predict", func() (err error) { decisions, err = m.Decisions(dataset.DenseOf(set.X).Matrix()); return err })
 	if errors.Is(err, model.ErrUnscaled) {
 		return r, usage("%s: %w", path, err)
 	}

@@ -1,32 +1,90 @@
 package cli
 
 import (
+	"context"
+	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/progress"
 	"golang.org/x/term"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Progress shows the progress of a command. It is safe for concurrent use.
+// Progress shows the progress of a command on stderr. It is safe for concurrent use.
 type Progress interface {
-	// Step shows the progress of a stage for one party. If party is "", the stage is that of the
-	// whole command.
-	Step(party string, p protocol.Progress)
-	// Close leaves the last state on the screen and releases the terminal.
+	// Step shows the progress of one part of the current stage. A step without a total begins a
+	// stage.
+	Step(p protocol.Progress)
+	// Close ends the display.
 	Close()
 }
 
-// progress returns bars for a terminal. For a pipe or with --json it shows nothing.
+// progress returns a line on a terminal, or one log entry for each stage if the user asks for a
+// log of level info. Otherwise, as on a pipe or with --json, it shows nothing.
 func (a *app) progress() Progress {
-	if a.json || !isTerminal(a.stderr) {
-		return noBars{}
+	switch {
+	case a.log.Enabled(context.Background(), slog.LevelInfo):
+		return &stageLog{log: a.log}
+	case a.json || !isTerminal(a.stderr):
+		return noProgress{}
 	}
-	return newBars(a.stderr)
+	return newStatusLine(a.stderr, time.Now)
+}
+
+// during shows a stage while f runs.
+func (a *app) during(stage string, f func() error) error {
+	p := a.progress()
+	defer p.Close()
+	p.Step(protocol.Progress{Stage: stage})
+	return f()
+}
+
+// waitShowing waits until a job ends. Meanwhile it shows the stages that the daemon names.
+func (a *app) waitShowing(ctx context.Context, c *admin.Client, id string) (admin.Job, error) {
+	shown := a.progress()
+	defer shown.Close()
+	if shown == (noProgress{}) {
+		return c.Wait(ctx, id)
+	}
+	polling, stop := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	done.Go(func() { pollStages(polling, c, id, shown) })
+	j, err := c.Wait(ctx, id)
+	stop()
+	done.Wait()
+	return j, err
+}
+
+// pollStages shows a job's stage every second until ctx ends. Waiting for the job reports errors.
+func pollStages(ctx context.Context, c *admin.Client, id string, shown Progress) {
+	every := time.NewTicker(redraw)
+	defer every.Stop()
+	for last := ""; ; {
+		if j, err := c.Job(ctx, id); err == nil && ctx.Err() == nil {
+			stage := j.Stage
+			if stage == "" {
+				stage = string(j.State)
+			}
+			over := j.State == coordinator.Done || j.State == coordinator.Failed || j.State == coordinator.Unreadable
+			if stage != last && !over {
+				shown.Step(protocol.Progress{Stage: stage})
+			}
+			last = stage
+		}
+		select {
+		case <-every.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func isTerminal(w io.Writer) bool {
@@ -34,76 +92,130 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// noBars is a Progress that shows nothing.
-type noBars struct{}
+// noProgress is a Progress that shows nothing.
+type noProgress struct{}
 
-func (noBars) Step(string, protocol.Progress) {}
-func (noBars) Close()                         {}
+func (noProgress) Step(protocol.Progress) {}
+func (noProgress) Close()                 {}
 
-// bars shows one bar for each stage and party.
-type bars struct {
-	writer progress.Writer
-	ended  chan struct{}
-
-	mu       sync.Mutex
-	trackers map[barKey]*progress.Tracker
+// stageLog is a Progress that writes one log entry when a stage begins.
+type stageLog struct {
+	log   *slog.Logger
+	mu    sync.Mutex
+	whole bool   // whether stages have been announced; parts of a stage are not logged
+	last  string // stage of the last entry
 }
 
-type barKey struct{ party, stage string }
-
-const redraw = 100 * time.Millisecond
-
-func newBars(w io.Writer) *bars {
-	b := &bars{writer: progress.NewWriter(), ended: make(chan struct{}), trackers: make(map[barKey]*progress.Tracker)}
-	b.writer.SetOutputWriter(w)
-	b.writer.SetUpdateFrequency(redraw)
-	b.writer.SetTrackerLength(24)
-	b.writer.SetMessageLength(28)
-	b.writer.Style().Visibility.Value = false
-	go func() {
-		defer close(b.ended)
-		b.writer.Render()
-	}()
-	return b
-}
-
-// Step moves the bar of a stage. The first call for a stage draws the bar.
-func (b *bars) Step(party string, p protocol.Progress) {
-	if p.Stage == "" {
+// Step logs a stage that is new. Parts are logged only if their command announces no stages.
+func (l *stageLog) Step(p protocol.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.whole = l.whole || p.Total == 0
+	if p.Stage == "" || p.Stage == l.last || l.whole && p.Total > 0 {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	key := barKey{party, p.Stage}
-	t := b.trackers[key]
-	if t == nil {
-		t = &progress.Tracker{Message: label(party, p.Stage)}
-		b.trackers[key] = t
-		b.writer.AppendTracker(t)
-	}
-	t.UpdateTotal(p.Total)
-	t.SetValue(p.Done)
-	if p.Total > 0 && p.Done >= p.Total {
-		t.MarkAsDone()
-	}
+	l.last = p.Stage
+	l.log.Info("stage", "name", p.Stage)
 }
 
-func label(party, stage string) string {
-	if party == "" {
-		return stage
-	}
-	return party + " " + stage
+// Close does nothing.
+func (*stageLog) Close() {}
+
+// redraw is the time between two drawings of a status line.
+const redraw = time.Second
+
+// statusLine is a Progress that rewrites one line of a terminal. It draws at most once a second, so
+// that short commands stay quiet.
+type statusLine struct {
+	w    io.Writer
+	now  func() time.Time
+	stop chan struct{}
+	done sync.WaitGroup
+
+	mu    sync.Mutex
+	stage string
+	part  protocol.Progress // last progress of a part; zero if the stage has reported none
+	began time.Time         // when the part began, or the stage if it has no part
+	width int               // characters on the screen
 }
 
-// Close draws the bars for the last time. It repeats Stop, because a Stop before the first drawing
-// has no effect.
-func (b *bars) Close() {
-	for {
-		b.writer.Stop()
-		select {
-		case <-b.ended:
-			return
-		case <-time.After(redraw / 10):
+func newStatusLine(w io.Writer, now func() time.Time) *statusLine {
+	l := &statusLine{w: w, now: now, stop: make(chan struct{}), began: now()}
+	l.done.Go(func() {
+		every := time.NewTicker(redraw)
+		defer every.Stop()
+		for {
+			select {
+			case <-every.C:
+				l.draw()
+			case <-l.stop:
+				return
+			}
 		}
+	})
+	return l
+}
+
+// Step records progress for the next drawing.
+func (l *statusLine) Step(p protocol.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case p.Stage == "":
+		return
+	case p.Total == 0:
+		l.stage, l.part, l.began = p.Stage, protocol.Progress{}, l.now()
+		return
+	case p.Stage != l.part.Stage || p.Done < l.part.Done: // a new part, or the same one once more
+		l.began = l.now()
+	}
+	l.part = p
+}
+
+// draw replaces the line on the screen by the current one.
+func (l *statusLine) draw() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.write(l.text())
+}
+
+// write replaces the line on the screen. Blanks overwrite what a longer line left.
+func (l *statusLine) write(text string) {
+	blanks := max(l.width-len(text), 0)
+	_, _ = fmt.Fprintf(l.w, "\r%s%s", text, strings.Repeat(" ", blanks))
+	if l.width = len(text); blanks > 0 {
+		_, _ = fmt.Fprintf(l.w, "\r%s", text)
+	}
+}
+
+// text returns the stage, its part, and the time that is left or has passed.
+func (l *statusLine) text() string {
+	name, passed := l.stage, l.now().Sub(l.began)
+	if l.part.Stage != "" && l.part.Stage != l.stage {
+		name = strings.TrimPrefix(name+", "+l.part.Stage, ", ")
+	}
+	if name == "" {
+		return ""
+	}
+	done, total := l.part.Done, l.part.Total
+	if total == 0 {
+		return fmt.Sprintf("%s: %s so far", name, humanize.Duration(passed))
+	}
+	text := fmt.Sprintf("%s: %d %%", name, min(done, total)*100/total)
+	if done <= 0 || done >= total {
+		return text
+	}
+	left := time.Duration(float64(passed) * float64(total-done) / float64(done))
+	return text + ", about " + humanize.Duration(left) + " left"
+}
+
+// Close removes the line from the screen.
+func (l *statusLine) Close() {
+	close(l.stop)
+	l.done.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.width > 0 {
+		l.write("")
 	}
 }

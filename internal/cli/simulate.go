@@ -29,7 +29,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
-	"github.com/mercer-fl/mercer/protocol"
 )
 
 // insecureSeed is a flag that makes all random seeds predictable.
@@ -159,7 +158,8 @@ func (a *app) simulateRun(ctx context.Context, j *job.Job, load partition.Loader
 	if play := local.Of(a.local, j).Play; play != nil {
 		return orAbandon(ctx, func() (outcome, error) { return a.play(ctx, j, play, a.library().Ratings, dir, seed) })
 	}
-	shares, err := partition.Shares(j, load)
+	var shares []partition.Share
+	err := a.during("read tables", func() (err error) { shares, err = partition.Shares(j, load); return err })
 	if err != nil {
 		return outcome{}, err
 	}
@@ -171,12 +171,12 @@ func (a *app) simulateRun(ctx context.Context, j *job.Job, load partition.Loader
 // the CPU time and the memory of the process.
 func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, local.Play) (*method.Result, error), ratings func(source string) (*dataset.Ratings, error), dir string, seed func(string) [32]byte) (outcome, error) {
 	cpu, _ := daemon.Usage()
-	bars := a.progress()
-	defer bars.Close()
+	shown := a.progress()
+	defer shown.Close()
 	load := a.loader(ctx)
 	result, err := play(ctx, local.Play{
 		Job: j, Rows: func(name string) (*dataset.Set, error) { return load(job.Source{File: name}, j.Data) }, Ratings: ratings,
-		Dir: dir, Seed: seed, Progress: func(p protocol.Progress) { bars.Step("", p) },
+		Dir: dir, Seed: seed, Progress: shown.Step,
 	})
 	if err != nil {
 		return outcome{}, err
@@ -214,7 +214,8 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	}
 	runtime.GC() // free the federation's Gram matrix before the comparison computes its own
 	began := time.Now()
-	if err := baseline.Compare(ctx, a.local, j, shares, decided, result); err != nil {
+	err = a.during("compare", func() error { return baseline.Compare(ctx, a.local, j, shares, decided, result) })
+	if err != nil {
 		return outcome{}, err
 	}
 	o := outcome{Result: result}
@@ -261,12 +262,12 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
 	var told notices
-	defer func() { told.print(a) }() // print the notices below the bars
-	bars := a.progress()
-	defer bars.Close()
+	defer func() { told.print(a) }() // print the notices after the progress
+	shown := a.progress()
+	defer shown.Close()
 	return simulate.Run(ctx, simulate.Config{
 		Reader: a.reader, Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
-		Progress: func(p protocol.Progress) { bars.Step("", p) }, Notified: told.add,
+		Progress: shown.Step, Notified: told.add,
 	})
 }
 

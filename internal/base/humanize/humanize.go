@@ -1,7 +1,11 @@
 // Package humanize formats counts, sizes and answers for people.
 package humanize
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Count returns a count with its noun, such as "1 row" or "2 rows".
 func Count(n int, noun string) string {
@@ -27,3 +31,24 @@ func Bytes[N int | int64 | uint64](n N) string {
 
 // YesNo returns "yes" or "no".
 func YesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
+
+// A returns a name with its article, such as "an svc" or "a ridge". The letters of svc and svr are
+// spoken one by one.
+func A(name string) string {
+	if strings.HasPrefix(name, "sv") {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// Duration returns a time in whole seconds, minutes or hours, such as "12 s", "3 min" or "2 h 5 min".
+func Duration(d time.Duration) string {
+	switch seconds := int(d.Round(time.Second) / time.Second); {
+	case seconds < 120:
+		return fmt.Sprintf("%d s", seconds)
+	case seconds < 7200:
+		return fmt.Sprintf("%d min", (seconds+30)/60)
+	default:
+		return fmt.Sprintf("%d h %d min", seconds/3600, seconds%3600/60)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -317,3 +318,111 @@ func TestHiddenTypesAreFound(t *testing.T) {
 type one struct{ *types.Package }
 
 func (o one) Import(string) (*types.Package, error) { return o.Package, nil }
+
+// shownNames returns what go doc of a package shows although other programs cannot name it: internal
+// packages in the values of exported constants and variables, and unexported generic types that an
+// exported type embeds, whose methods have parameters without a meaning.
+func shownNames(files []*ast.File) (places []string) {
+	generic := make(map[string]bool)
+	for spec := range typeSpecs(files) {
+		generic[spec.Name.Name] = !spec.Name.IsExported() && spec.TypeParams != nil
+	}
+	for spec := range typeSpecs(files) {
+		form, is := spec.Type.(*ast.StructType)
+		if !is || !spec.Name.IsExported() {
+			continue
+		}
+		for _, f := range form.Fields.List {
+			if index, is := f.Type.(*ast.IndexExpr); is && len(f.Names) == 0 && generic[fmt.Sprint(index.X)] {
+				places = append(places, fmt.Sprintf("%s embeds %v[T]", spec.Name, index.X))
+			}
+		}
+	}
+	for _, f := range files {
+		places = append(places, internalValues(f)...)
+	}
+	return places
+}
+
+// typeSpecs yields the type declarations of files.
+func typeSpecs(files []*ast.File) iter.Seq[*ast.TypeSpec] {
+	return func(yield func(*ast.TypeSpec) bool) {
+		for _, f := range files {
+			for n := range ast.Preorder(f) {
+				if spec, is := n.(*ast.TypeSpec); is && !yield(spec) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// internalValues returns the exported constants and variables of a file whose values name an internal
+// package.
+func internalValues(f *ast.File) (places []string) {
+	internal := make(map[string]bool)
+	for _, i := range f.Imports {
+		if path := strings.Trim(i.Path.Value, `"`); strings.Contains("/"+path+"/", "/internal/") {
+			internal[path[strings.LastIndex(path, "/")+1:]] = true
+		}
+	}
+	for _, d := range f.Decls {
+		list, is := d.(*ast.GenDecl)
+		if !is || list.Tok != token.VAR && list.Tok != token.CONST {
+			continue
+		}
+		for _, spec := range list.Specs {
+			v := spec.(*ast.ValueSpec)
+			for i, value := range v.Values {
+				if sel, is := value.(*ast.SelectorExpr); is && v.Names[i].IsExported() && internal[fmt.Sprint(sel.X)] {
+					places = append(places, fmt.Sprintf("%s shows %v.%s", v.Names[i], sel.X, sel.Sel))
+				}
+			}
+		}
+	}
+	return places
+}
+
+// go doc of a public package shows no value of an internal package and embeds no unexported generic
+// type, except those in signatures.txt.
+func TestDocumentationShowsNoInternalName(t *testing.T) {
+	for _, p := range publicPackages(t) {
+		var files []*ast.File
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, f)
+		}
+		for _, place := range shownNames(files) {
+			if p.ImportPath == module+"linalg" && strings.Contains(place, " shows simd.") {
+				continue // the values of linalg.Path, which signatures.txt lists
+			}
+			t.Errorf("go doc %s: %s", p.ImportPath, place)
+		}
+	}
+}
+
+func TestShownNamesAreFound(t *testing.T) {
+	for text, want := range map[string]string{
+		"var V = b.V":                  "V shows b.V",
+		"var V, W = 1, b.V":            "W shows b.V",
+		"const C = b.C":                "C shows b.C",
+		"var v = b.V":                  "",
+		"var V error = v; var v = b.V": "",
+		"var V = c.V":                  "",
+		"type S struct{ g[int] }; type g[T any] struct{}":   "S embeds g[T]",
+		"type S struct{ x g[int] }; type g[T any] struct{}": "",
+		"type S struct{ G[int] }; type G[T any] struct{}":   "",
+		"type s struct{ g[int] }; type g[T any] struct{}":   "",
+	} {
+		f, err := parser.ParseFile(token.NewFileSet(), "a.go", "package a\n\nimport (\"a/internal/b\"; \"a/c\")\n\n"+text+"\n", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(shownNames([]*ast.File{f}), "; "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

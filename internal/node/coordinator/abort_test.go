@@ -119,7 +119,7 @@ func TestAbortWhileComputing(t *testing.T) {
 	computing, over := make(chan job.ID, 1), make(chan struct{})
 	first := true // only the one computation at a time asks
 	w.heard = func(id job.ID, p protocol.Progress) {
-		if p.Stage == "learn" && first {
+		if p.Stage == "learn" && p.Total > 0 && first {
 			first = false
 			computing <- id
 			<-over

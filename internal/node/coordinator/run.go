@@ -135,12 +135,14 @@ func beginStage(stage string) func(*Status) error {
 	}
 }
 
-// runPlan runs the steps of a plan in order. It calls begins before each step.
+// runPlan runs the steps of a plan in order. It calls begins before each step, and reports the step's
+// name as progress without a total.
 func (c *Coordinator) runPlan(ctx context.Context, w *course, begins func(step string) error) error {
 	for i, step := range w.plan {
 		if err := begins(step.Name); err != nil {
 			return err
 		}
+		c.Progress(w.job.ID, protocol.Progress{Stage: step.Name})
 		began := time.Now()
 		if err := c.runStep(ctx, w, uint16(i), step); err != nil {
 			return err
