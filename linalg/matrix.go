@@ -72,7 +72,7 @@ func Widen[T Float](dst []float64, from []T) {
 
 // Gather fills dst with consecutive rows of from, beginning with row first. It runs on all cores.
 func Gather(dst Matrix[float64], from Rows, first int) {
-	const grain = 1 << 16 // numbers that one core reads at a time
+	const grain = 1 << 16 // count of numbers that a core takes at a time
 	For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			from.ReadRow(first+i, dst.Row(i))

@@ -210,7 +210,7 @@ func cutPrefixed(b []byte, width int) (taken, rest []byte, ok bool) {
 	return b[:n:n], b[n:], true
 }
 
-// Issuer authenticates blinded tokens, which it cannot read.
+// Issuer signs blinded tokens, so it cannot read them.
 type Issuer interface {
 	// PublicKey returns the public key that clients and verifiers need.
 	PublicKey() []byte

@@ -30,8 +30,8 @@ type Table struct {
 	// Features are the feature columns of a table without a schema, in the file's order. If it is
 	// nil, all columns without another use are features.
 	Features []string
-	// Absent allows a table to lack columns whose gaps the schema fills; all of their cells are
-	// gaps.
+	// Absent allows a table to lack columns if the schema fills their gaps. Each cell of such a
+	// column then counts as a gap.
 	Absent bool
 }
 

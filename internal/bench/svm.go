@@ -73,8 +73,7 @@ func ofDense(x dataset.Table, k kernel.Kernel) kernel.Source {
 	return kernel.NewLazy(dataset.DenseOf(x).Matrix(), k)
 }
 
-// ofSparse returns a source of kernel values for a table without stored zeros, as LIBSVM text
-// usually is.
+// ofSparse returns a source of kernel values for a table that stores no zeros, such as LIBSVM text.
 func ofSparse(x dataset.Table, k kernel.Kernel) kernel.Source {
 	if rows, sparse := x.(*dataset.CSR); sparse {
 		return kernel.NewLazySparse(rows, k)

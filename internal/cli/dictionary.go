@@ -45,7 +45,7 @@ type trialResult struct {
 	Lack     int           `json:"lack,omitempty"`    // number of people who are missing for the first edition
 }
 
-// columnCount holds the name of a column and a number of its cells.
+// columnCount counts cells of one column.
 type columnCount struct {
 	Column string `json:"column"`
 	Rows   int    `json:"rows"`

@@ -279,7 +279,7 @@ func (v dictionaryColumns) Encode() *yaml.Node {
 
 func (v dictionaryColumns) Form() string { return schemaMap{}.Form() }
 
-// Each returns the declaration of one column, which the documentation shows.
+// Each declares the keys of one column, so that the documentation can list them.
 func (v dictionaryColumns) Each() *section.Section {
 	return describedColumn{columnOf{&prepare.Column{}}, new(Dictionary)}.Section()
 }

@@ -50,7 +50,7 @@ func (n Named) Varying() (keys, numbers []string) {
 	return keys, numbers
 }
 
-// section declares the key name, followed by the Kind's keys.
+// section declares the key "name" and, after it, the keys of the Kind.
 func (n Named) section(what string) *section.Section {
 	if n.Kind == nil {
 		return &section.Section{Name: what, Fields: []section.Field{{Key: "name", Value: section.Text{Dst: new(string)}}}}

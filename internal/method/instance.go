@@ -82,7 +82,8 @@ func OfDevices(j *job.Job) (m *Protocol, passes bool, err error) {
 	return m, m.devices.Passing, err
 }
 
-// Presented returns the presentation of a result by the result's protocol; nil if there is none.
+// Presented calls the result's protocol to describe the result. It returns nil if the result has no
+// details.
 // For a stored result without a job it tries all protocols, because details that one protocol
 // cannot read may belong to another.
 func Presented(list []job.Protocol, j *job.Job, r *Result) (*Presentation, error) {

@@ -153,7 +153,7 @@ func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[fl
 	return scores, nil
 }
 
-// countVotes adds up the votes and the decisions of one row for each class.
+// countVotes counts a row's votes for each class, and sums its decisions for each class.
 func countVotes(decisions, votes, sums []float64) {
 	pair := 0
 	for i := range votes {

@@ -77,7 +77,7 @@ func Header() []string {
 // content of that column only once.
 const beforeData = 6
 
-// Brief returns header and rows of the table without the column data.
+// Brief returns the table's header and rows, without the column "data" and the columns after it.
 func (f *Measurement) Brief() (header []string, rows [][]string) {
 	for _, row := range f.Table() {
 		rows = append(rows, row[:beforeData])

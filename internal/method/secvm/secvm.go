@@ -84,7 +84,7 @@ func summedOf(c method.Instance) (Summed, error) {
 
 type step = method.StepOf[Party, Server, nothing]
 
-// nothing is the empty type of a job's public values. Every window follows from its own
+// nothing is the type of public values for a job that has none. Every window follows from its own
 // announcement.
 type nothing = struct{}
 

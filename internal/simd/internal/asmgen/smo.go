@@ -215,7 +215,7 @@ func (u unit) smoPartner(size int) {
 	writeReturn()
 }
 
-// positive copies the positive entries of v to the vector to.
+// positive copies the entries of vector v that are above 0 into another vector.
 func (s selection) positive(v, to, zero VecVirtual) {
 	if s.u.width == 64 {
 		k := K()
