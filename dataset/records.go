@@ -138,7 +138,10 @@ func (c *csvRecords) refuseCounts(line int) error {
 	second, err := c.in.next()
 	second = second.clone()
 	c.ahead = func() (record, error) { return second, err }
-	if err != nil || (CSVOptions{}).shape([]record{{line, c.columns}, second}) == nil {
+	if err != nil {
+		return nil //nolint:nilerr // Next returns the error with the row that it is about
+	}
+	if (CSVOptions{}).shape([]record{{line, c.columns}, second}) == nil {
 		return nil
 	}
 	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
