@@ -281,7 +281,7 @@ func TestEqualsProjectedGradient(t *testing.T) {
 				want := z.value(a)
 				if err != nil {
 					refused++
-					if want > 1e-12 || !strings.Contains(err.Error(), "the margin is ") {
+					if want > 1e-12 || !strings.Contains(err.Error(), "the margin between the classes is ") {
 						t.Errorf("%s: %v, yet the twin's objective is %v", what, err, want)
 					}
 					continue
