@@ -31,7 +31,7 @@ type middle struct {
 func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
 	for _, m := range f.merged(rows, p.categories) {
-		list = append(list, fmt.Sprintf("column %s: %d of this party's %d training rows hold words that no party has in %d training rows; they count as other", dataset.Quote(m.Column), m.Rows, len(rows), Least))
+		list = append(list, fmt.Sprintf("column %s: %d of this party's %d training rows hold words that no party has in %d training rows; they count as %s", dataset.Quote(m.Column), m.Rows, len(rows), Least, m.CountAs))
 	}
 	for j, s := range p.split(sum) {
 		c := &p.schema[j]

@@ -56,9 +56,10 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 
 // Merged describes the words of a column that are outside the agreed categories.
 type Merged struct {
-	Column string
-	Words  []string // words that are not agreed, in the order of their first rows
-	Rows   int      // number of given rows with such a word
+	Column  string
+	CountAs string   // what such a word becomes: other or zeros
+	Words   []string // words that are not agreed, in the order of their first rows
+	Rows    int      // number of given rows with such a word
 }
 
 // Merged lists the columns in which given rows have words that the parties did not agree on.
@@ -66,10 +67,18 @@ func (p *Preparation) Merged(f *Frame, rows []int) []Merged {
 	return f.merged(rows, p.categories())
 }
 
+// countsAs names what a word outside the categories becomes.
+func (c *Column) countsAs() string {
+	if c.Unknown == UnknownIgnore {
+		return "zeros"
+	}
+	return string(UnknownOther)
+}
+
 // merged lists the columns in which given rows have words outside the agreed categories.
 func (f *Frame) merged(rows []int, categories [][]string) (list []Merged) {
 	for _, j := range f.schema.Agrees() {
-		at, seen, m := places(f.words[j], categories[j]), make(map[int]bool), Merged{Column: f.schema[j].Name}
+		at, seen, m := places(f.words[j], categories[j]), make(map[int]bool), Merged{Column: f.schema[j].Name, CountAs: f.schema[j].countsAs()}
 		for _, i := range rows {
 			v := f.row(i)[j]
 			if isGap(v) || at[int(v)] >= 0 {

@@ -165,8 +165,9 @@ func (k *Kernel) finish(in *section.Place) error {
 
 // checkRange refuses positive parameters beyond the range of package kernel.
 func (k *Kernel) checkRange(in *section.Place) error {
-	for key, v := range map[string]float64{"gamma": k.Gamma, "alpha": k.Alpha, "length_scale": k.LengthScale, "amplitude": k.Amplitude} {
-		if in.Given(key) && v != 0 && (v < kernel.LeastParameter || v > kernel.MostParameter) {
+	positive := map[string]float64{"gamma": k.Gamma, "alpha": k.Alpha, "length_scale": k.LengthScale, "amplitude": k.Amplitude}
+	for _, key := range k.Name.Keys() { // in a fixed order, so that the same file has the same error
+		if v := positive[key]; in.Given(key) && v != 0 && (v < kernel.LeastParameter || v > kernel.MostParameter) {
 			return in.Refuse(key, "%s is %g; write a number from %g to %g", key, v, kernel.LeastParameter, kernel.MostParameter)
 		}
 	}

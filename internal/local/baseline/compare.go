@@ -32,10 +32,11 @@ func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares 
 		return compare(ctx, local.Comparison{Job: j, Splits: own, Outcome: o, Result: r})
 	}
 	if j.Compares(job.Pooled) {
-		if err := comparePooled(ctx, j, own, o, r); err != nil {
+		prepared, err := comparePooled(ctx, j, own, o, r)
+		if err != nil {
 			return err
 		}
-		if err := withholdNothing(ctx, j, shares, own, r); err != nil {
+		if err := withholdNothing(ctx, j, shares, prepared, r); err != nil {
 			return err
 		}
 	}
@@ -78,43 +79,43 @@ func ownRows(j *job.Job, shares []partition.Share, o *method.Outcome, r *method.
 
 // comparePooled trains on the rows of all parties in one place, to show the cost of privacy. With a
 // parameter grid it also cross-validates every cell, but it trains with the cell that the job
-// chose.
-func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) error {
+// chose. It returns the rows as the parties prepared them.
+func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *method.Outcome, r *method.Result) (*pool.Rows, error) {
 	if j.Data.Partition.By == job.Columns {
 		all, err := pool.Beside(splits)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		splits = []method.Split{all}
 	}
 	p, err := pool.Prepare(j, splits, splits)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	task, err := p.Input(j)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	choice, err := learner.ChooseCell(ctx, j, task, chosenCell(r))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, c := range choice.Grid {
 		r.Grid[i].PooledMean, r.Grid[i].PooledCorrect = &c.Mean, &c.Correct
 	}
 	pooled, err := choice.Fit(ctx, task, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if r.Pooled, err = pooled.Measure(); err != nil {
-		return err
+		return nil, err
 	}
 	if !slices.Equal(pooled.Head.Classes, o.Classes) {
-		return errors.New("baseline: the classes of the pooled classifier differ from the job's")
+		return nil, errors.New("baseline: the classes of the pooled classifier differ from the job's")
 	}
 	difference, err := learner.Difference(pooled.Decisions, o.Decisions)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Difference = &difference
 	if pooled.Eigenvalues != nil {
@@ -125,13 +126,13 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 		exact := slices.Equal(pooled.Predicted, o.Predicted)
 		r.Exact = &exact
 	}
-	return nil
+	return p, nil
 }
 
 // withholdNothing replaces the pooled metrics by those that an owner of all rows would get. The
 // owner prepares the tables without the parties' limits: no word is too rare, and medians are
 // exact. Difference and Exact still compare decisions about equally prepared rows.
-func withholdNothing(ctx context.Context, j *job.Job, shares []partition.Share, own []method.Split, r *method.Result) error {
+func withholdNothing(ctx context.Context, j *job.Job, shares []partition.Share, prepared *pool.Rows, r *method.Result) error {
 	if j.Data.Partition.By == job.Columns {
 		return nil // parties that hold columns already prepare them exactly
 	}
@@ -143,8 +144,8 @@ func withholdNothing(ctx context.Context, j *job.Job, shares []partition.Share, 
 	if err != nil {
 		return err
 	}
-	if prepared, err := pool.Prepare(j, own, own); err != nil || p.Same(prepared) {
-		return err
+	if p.Same(prepared) {
+		return nil
 	}
 	cell := j.At(chosenCell(r))
 	task, err := p.Input(cell)

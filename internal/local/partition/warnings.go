@@ -61,6 +61,10 @@ func warnLonelyClasses(parties []string, splits []method.Split) (list []string) 
 
 // warnConstantColumns returns a warning about columns that have one value in all training rows.
 func warnConstantColumns(splits []method.Split) []string {
+	columns := splits[0].Set.Columns
+	if columns == nil {
+		return nil
+	}
 	var first []float64
 	var varies []bool
 	for _, s := range splits {
@@ -77,11 +81,11 @@ func warnConstantColumns(splits []method.Split) []string {
 	}
 	var constant []string
 	for k, v := range varies {
-		if !v && splits[0].Set.Columns != nil {
-			constant = append(constant, splits[0].Set.Columns[k])
+		if !v {
+			constant = append(constant, columns[k])
 		}
 	}
-	if len(constant) == 0 || len(constant) == len(varies) {
+	if len(constant) == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s with one value in all training rows: %s", humanize.Count(len(constant), "column"), listSome(constant))}
@@ -98,7 +102,7 @@ func listSome(names []string) string {
 
 // warnRareWords returns a warning for each column with words that the parties did not agree on.
 func warnRareWords(splits []method.Split) (list []string) {
-	words, counts, training := make(map[string]map[string]bool), make(map[string]int), 0
+	words, counts, as, training := make(map[string]map[string]bool), make(map[string]int), make(map[string]string), 0
 	for _, s := range splits {
 		if s.Frame == nil {
 			return nil
@@ -113,11 +117,12 @@ func warnRareWords(splits []method.Split) (list []string) {
 				words[m.Column][w] = true
 			}
 			counts[m.Column] += m.Rows
+			as[m.Column] = m.CountAs
 		}
 	}
 	for _, column := range slices.Sorted(maps.Keys(counts)) {
-		list = append(list, fmt.Sprintf("column %s: %d of %d training rows hold words that no party has in %d training rows (%s), and count as other; pooled training keeps these words",
-			dataset.Quote(column), counts[column], training, prepare.Least, humanize.Count(len(words[column]), "word")))
+		list = append(list, fmt.Sprintf("column %s: %d of %d training rows hold words that no party has in %d training rows (%s), and count as %s; pooled training keeps these words",
+			dataset.Quote(column), counts[column], training, prepare.Least, humanize.Count(len(words[column]), "word"), as[column]))
 	}
 	return list
 }

@@ -60,3 +60,25 @@ spec:
 		})
 	}
 }
+
+// A column far from zero beside its spread is refused where nothing scales it.
+func TestSharesCheckTheSpread(t *testing.T) {
+	const file = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: stamps}
+spec:
+  data: {sources: {north: n.csv, south: n.csv}, label: y, test: {every: 2}, scale: %s}
+  protocol: {name: okra}
+  kernel: {name: linear}
+  learner: {name: svc}
+`
+	load := func(job.Source, job.Data) (*dataset.Set, error) {
+		return dataset.ReadCSV(strings.NewReader("at,y\n1700000001,a\n1700000002,b\n1700000003,a\n1700000004,b\n"), dataset.CSVOptions{Name: "n.csv"})
+	}
+	for scale, refused := range map[string]bool{"none": true, "standard": false} {
+		_, err := Shares(jobtest.Parse(t, strings.Replace(file, "%s", scale, 1)), load)
+		if refused != (err != nil && strings.Contains(err.Error(), `column "at" has the mean 1.7e+09`)) {
+			t.Errorf("scale %s: error %v", scale, err)
+		}
+	}
+}
