@@ -50,7 +50,7 @@ func checkHeader(names []string) error {
 	return nil
 }
 
-// widthAdvice says what to do about a row whose number of fields differs from the number of
+// widthAdvice advises how to mend a row whose number of fields differs from the number of
 // columns.
 func widthAdvice(columns, row []string) string {
 	switch {

@@ -162,8 +162,8 @@ func isCurrency(s string) bool {
 	return size == len(s) && unicode.Is(unicode.Sc, r)
 }
 
-// Advice says how to read a cell that is not a number in this form. It returns "" if it knows no
-// way.
+// Advice returns the key that would read a cell which is not a number in this form. It returns "" if
+// it knows none.
 func (f NumberForm) Advice(cell string) string {
 	if f.IsLimit(cell) {
 		return fmt.Sprintf("give the column values: {%q: NUMBER} in the catalogue, or list the cell under csv: {missing: [...]}", cell)

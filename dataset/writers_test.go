@@ -20,7 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/internal/parquet"
 )
 
-// written says what a file of testdata/writers holds. The script beside the files wrote it.
+// written describes the content of a file of testdata/writers. The script beside the files wrote it.
 type written struct {
 	Columns []string   // columns that the reader reads
 	Skipped []string   // columns that it refuses and skips

@@ -40,7 +40,7 @@ type CSV struct {
 	Quote     string   `yaml:"quote,omitempty" json:",omitempty"`     // sign around fields
 }
 
-// Theirs says how the federation names, measures and codes one of the party's columns.
+// Theirs converts one of the party's columns to the federation's name, unit and words.
 type Theirs struct {
 	As     string            `yaml:"as,omitempty"`     // name of the column in the federation
 	Unit   string            `yaml:"unit,omitempty"`   // unit of the file's numbers

@@ -23,7 +23,7 @@ type Plan struct {
 	entries    []entry
 }
 
-// quantity is what an entry of a vector counts or adds up.
+// quantity names the count or sum in an entry of a vector.
 type quantity int
 
 const (

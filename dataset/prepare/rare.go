@@ -107,7 +107,7 @@ func rareOf(s Schema, all []mask) []Rare {
 	return list
 }
 
-// mask says how cells of a column are replaced.
+// mask replaces cells of a column.
 type mask struct {
 	words []float64 // agreed index of each of the frame's words; nil without agreed categories
 	fill  float64   // code that replaces a gap; it is the code of a gap if gaps stay

@@ -270,7 +270,7 @@ func (m *footer) meta(f field, c *chunk) {
 	}
 }
 
-// source says where the values of a column are.
+// source locates the values of a column.
 type source struct {
 	leaf  int   // index of the column among the leaves of the schema
 	fault error // why the values cannot be read; nil if they can

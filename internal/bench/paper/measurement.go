@@ -45,7 +45,7 @@ type Claim struct {
 // Surprises reports whether a claim unexpectedly does not hold.
 func (c Claim) Surprises() bool { return c.Verdict == Fails && !c.Doubted }
 
-// Verdict says whether our figures confirm a claim.
+// Verdict compares our figures with a claim.
 type Verdict string
 
 // Possible verdicts on a claim.

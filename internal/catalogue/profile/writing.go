@@ -85,7 +85,7 @@ func (w *writing) better() (best dataset.NumberForm, cells int) {
 	return best, cells
 }
 
-// otherForm says how most cells are numbers that the command does not read.
+// otherForm describes numbers in a form that the command does not read, if most cells have it.
 type otherForm struct {
 	text string              // problem, or "" if the command reads most cells, or they are no numbers
 	form *dataset.NumberForm // form that reads them, or nil
