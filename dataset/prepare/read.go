@@ -33,6 +33,9 @@ type Table struct {
 	// Absent allows a table to lack columns if the schema fills their gaps. Each cell of such a
 	// column then counts as a gap.
 	Absent bool
+	// NewRows says that the mapping was written for another table, the training table. It may
+	// describe columns that this table lacks, such as the labels'.
+	NewRows bool
 }
 
 // Read reads a table row by row. Cells of columns that the table's description does not use are
@@ -130,6 +133,9 @@ type field struct {
 
 // reader returns a reader of a table with the given columns.
 func (t Table) reader(columns []string) (*reader, error) {
+	if t.NewRows {
+		t.Mapping = t.Mapping.of(columns)
+	}
 	names, err := t.Mapping.federationNames(columns)
 	if err != nil {
 		return nil, err
@@ -286,6 +292,10 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 		return 0, f.fault(word, errGap)
 	}
 	v, err := r.parse(j, f.theirs.withoutUnit(word, c.Type))
+	if cell := fields[f.at]; c.Type == Number && word != cell {
+		v, err = f.theirs.mappedNumber(f.theirs.withoutUnit(word, c.Type), r.numbers)
+		word = cell
+	}
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
 		if v = f.theirs.convert(v); !isFinite(v) {
 			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or the factor times in the catalogue", f.theirs.Times)
@@ -359,6 +369,23 @@ func (f field) word(fields []string) string {
 		return mapped
 	}
 	return word
+}
+
+// mappedNumber returns the number that the key values gives for a cell, in the file's form or with a
+// decimal point.
+func (t Theirs) mappedNumber(word string, form dataset.NumberForm) (float64, error) {
+	form = t.numbers(form)
+	file, err := form.Parse(word)
+	plain, plainErr := pointed.Parse(word)
+	switch {
+	case err == nil && plainErr == nil && file != plain:
+		return 0, fmt.Errorf("values turns into %s, which could be %g or %g; write the number without a sign between thousands", dataset.Quote(word), file, plain)
+	case err == nil:
+		return file, nil
+	case plainErr == nil:
+		return plain, nil
+	}
+	return 0, fmt.Errorf("values turns into %s, which is not a number; correct values in the catalogue", dataset.Quote(word))
 }
 
 // withoutUnit returns the number of a cell that repeats the column's unit, such as "5 %".
@@ -476,6 +503,25 @@ func (f *Frame) numbers() *dataset.Dense {
 // isDropped reports whether the mapping leaves a column out.
 func (m *Mapping) isDropped(name string) bool {
 	return slices.Contains(m.Drop, name) || m.Keep != nil && !slices.Contains(m.Keep, name)
+}
+
+// of returns the mapping without the columns that the file lacks.
+func (m Mapping) of(columns []string) Mapping {
+	lacks := func(name string) bool { return !slices.Contains(columns, name) }
+	m.Columns = maps.Clone(m.Columns)
+	maps.DeleteFunc(m.Columns, func(name string, _ Theirs) bool { return lacks(name) })
+	m.Drop, m.Keep = slices.DeleteFunc(slices.Clone(m.Drop), lacks), slices.DeleteFunc(slices.Clone(m.Keep), lacks)
+	return m
+}
+
+// OwnName returns the file's name of a column of the federation.
+func (m *Mapping) OwnName(name string) string {
+	for own, theirs := range m.Columns {
+		if theirs.As == name {
+			return own
+		}
+	}
+	return name
 }
 
 // federationNames returns the federation's names of the file's columns, "" for columns left out.

@@ -112,6 +112,8 @@ func TestReadRefuses(t *testing.T) {
 		{"unit that the schema has not", "a\n1\n", Table{Schema: plain, Mapping: theirs("a", Theirs{Unit: "mg/dL"})}, `t.csv:1: column "a" is in mg/dL by the catalogue, but the schema has no unit for it; add unit to the schema, or remove it from the catalogue`},
 		{"factor of words", "a\nF\n", Table{Schema: word, Mapping: theirs("a", Theirs{Times: 2})}, `t.csv:1: column "a" is a category, but the catalogue multiplies it by 2, which needs a number; remove the key times`},
 		{"mapping of nothing", "a\n1\n", Table{Schema: number, Mapping: theirs("z", Theirs{As: "a"})}, `t.csv:1: the catalogue describes column "z", which the table does not have; correct the name`},
+		{"value that is no number", "a\n<5\n", Table{Schema: number, Mapping: theirs("a", Theirs{Values: map[string]string{"<5": "few"}})}, `t.csv:2: column "a" holds "<5", which values turns into "few", which is not a number; correct values in the catalogue`},
+		{"value of two meanings", "a\n<5\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Thousands: ".", Decimal: ","}, Columns: map[string]Theirs{"a": {Values: map[string]string{"<5": "2.500"}}}}}, `t.csv:2: column "a" holds "<5", which values turns into "2.500", which could be 2500 or 2.5; write the number without a sign between thousands`},
 		{"drops nothing", "a\n1\n", Table{Schema: number, Mapping: Mapping{Drop: []string{"z"}}}, `t.csv:1: the catalogue lists column "z" under drop or keep, but the table does not have it; correct the name`},
 		{"two of one name", "a,b\n1,2\n", Table{Schema: number, Mapping: theirs("b", Theirs{As: "a"})}, `t.csv:1: columns "a" and "b" are both called "a"; drop one or rename it in the catalogue`},
 		{"no features", "y\nx\n", Table{Label: "y"}, `t.csv:1: there are no feature columns; give at least one`},
@@ -128,6 +130,41 @@ func TestReadRefuses(t *testing.T) {
 				t.Fatalf("error %v\nwant  %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// The key values gives a number in the file's form or with a decimal point.
+func TestValuesGiveNumbers(t *testing.T) {
+	german := Mapping{CSV: CSV{Delimiter: ";", Thousands: ".", Decimal: ","}, Columns: map[string]Theirs{"a": {Values: map[string]string{"<0,5": "0.25", "<1": "0,5", "viel": "1500"}}}}
+	set, err := readText("a\n1.234,5\n<0,5\n<1\nviel\n", Table{Schema: checked(t, Schema{{Name: "a"}}), Mapping: german})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]any{{1234.5}, {.25}, {.5}, {1500.}}, cellsOf(set.X.(*Frame))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// New rows may lack what the training table has beside the features.
+func TestNewRowsLackWhatNobodyNeeds(t *testing.T) {
+	m := Mapping{Columns: map[string]Theirs{"alter": {As: "a"}, "befund": {As: "y"}}, Drop: []string{"name"}}
+	table := Table{Schema: checked(t, Schema{{Name: "a"}}), Mapping: m}
+	if _, err := readText("alter\n7\n", table); err == nil {
+		t.Error("a training table may lack columns that its description names")
+	}
+	table.NewRows = true
+	set, err := readText("alter\n7\n", table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]any{{7.}}, cellsOf(set.X.(*Frame))); diff != "" {
+		t.Error(diff)
+	}
+	if len(m.Columns) != 2 || m.OwnName("a") != "alter" {
+		t.Errorf("reading changed the mapping to %v", m)
+	}
+	if _, err := readText("age\n7\n", table); err == nil {
+		t.Error("new rows lack a feature")
 	}
 }
 

@@ -141,13 +141,14 @@ scores, and the probabilities of a calibrated model. --out writes that table int
 file.
 
 If the job had a schema, the command reads and prepares the new table by it, with the
-fills and categories of the training. --as names the table of this home's catalogue
-whose columns, words and units DATA has. Without a catalogue, --csv-delimiter,
+fills and categories of the training. --as names the table of this home's catalogue,
+or with --job-file the party of a simulated job, whose columns, words and units DATA
+has. DATA needs no column of labels. Without a description, --csv-delimiter,
 --decimal, --thousands, --missing, --comment, --names, --headers, --quote and --encoding describe the
 text. A table that lacks a column of
 the training is refused, unless the schema fills gaps of that column and you give
 --allow-missing-columns: then every row has the fill.`,
-		Example: "  mercer predict model.mercer new.csv\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
+		Example: "  mercer predict model.mercer new.csv\n  mercer predict out/model-north new.csv --job-file job.yaml --as north\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {
 				return usage("the arguments of predict are incomplete; give MODEL and DATA, or --job ID and DATA")
@@ -157,6 +158,9 @@ the training is refused, unless the schema fills gaps of that column and you giv
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if q.source != "" && q.job == "" {
 				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or remove --source")
+			}
+			if q.jobFile != "" && q.as == "" {
+				return nil, usage("--job-file requires --as, the party of the job whose table DATA is like; add it")
 			}
 			q.data = args[len(args)-1]
 			r, err := a.predictBy(ctx, q, args[0])
@@ -174,7 +178,8 @@ the training is refused, unless the schema fills gaps of that column and you giv
 	a.homeFlag(cmd, &q.home)
 	cmd.Flags().StringVar(&q.job, "job", "", "id of the job whose model to query")
 	cmd.Flags().StringVar(&q.source, "source", "", "name of the other parties' table with these rows")
-	cmd.Flags().StringVar(&q.as, "as", "", "table of this home's catalogue that describes DATA: names, words, units")
+	cmd.Flags().StringVar(&q.as, "as", "", "table of this home's catalogue, or party of --job-file, that describes DATA: names, words, units")
+	cmd.Flags().StringVar(&q.jobFile, "job-file", "", "job file of mercer simulate whose sources describe DATA, in place of a catalogue")
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
 	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
 	cmd.Flags().BoolVar(&q.absent, "allow-missing-columns", false, "fill the columns that DATA lacks, if the job's schema fills their gaps")

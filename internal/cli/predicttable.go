@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -16,7 +17,8 @@ type newRows struct {
 	shown   string // name of the table in messages
 	columns catalogue.Columns
 	home    string      // home whose catalogue describes the table; "" for none
-	as      string      // name of the catalogue entry that describes the table; "" for none
+	as      string      // name of the catalogue entry, or the party of jobFile, that describes the table; "" for none
+	jobFile string      // path of the job file whose sources describe the table; "" for the home's catalogue
 	absent  bool        // allows a table without some columns, if the schema can fill them
 	csv     prepare.CSV // format of a text without a catalogue entry
 }
@@ -36,10 +38,10 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 	if made == nil {
 		return a.library().LoadTable(n.data, t)
 	}
-	t.Schema, t.Absent = made.Schema(), n.absent
+	t.Schema, t.Absent, t.NewRows = made.Schema(), n.absent, true
 	set, err := a.library().LoadTable(n.data, t)
 	if err != nil {
-		return nil, n.lacking(t.Schema, err)
+		return nil, n.lacking(t, err)
 	}
 	f, typed := set.X.(*prepare.Frame)
 	if !typed {
@@ -56,15 +58,23 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 }
 
 // lacking adds advice to the error of a missing column. It returns other errors unchanged.
-func (n newRows) lacking(s prepare.Schema, err error) error {
+func (n newRows) lacking(t prepare.Table, err error) error {
 	var unlike *prepare.UnlikeError
 	if !errors.As(err, &unlike) || !unlike.Missing() {
 		return err
 	}
-	if !s[s.Index(unlike.Column)].Filled() {
-		return usage("%s has no column %q, but the training table had it, and the job's schema does not fill its gaps; add the column", n.shown, unlike.Column)
+	column, training := t.Mapping.OwnName(unlike.Column), "the training table had it"
+	if column != unlike.Column {
+		training = fmt.Sprintf("%s calls it %q, and the training table had it", n.as, unlike.Column)
 	}
-	return usage("%s has no column %q, but the training table had it; add the column, or fill it in every row with --allow-missing-columns", n.shown, unlike.Column)
+	cure := "add the column, or fill it in every row with --allow-missing-columns"
+	switch {
+	case n.as == "":
+		cure += "; if the training table has other names for its columns, describe them by --as, see mercer predict --help"
+	case !t.Schema[t.Schema.Index(unlike.Column)].Filled():
+		cure = "the job's schema does not fill its gaps; add the column"
+	}
+	return usage("%s has no column %q, but %s; %s", n.shown, column, training, cure)
 }
 
 // describe returns the description of the table that the flags and the catalogue entry give.
@@ -74,7 +84,7 @@ func (a *app) describe(n newRows) (t prepare.Table, err error) {
 		if n.describesFormat() {
 			return t, usage("%s", "--as already describes how DATA is written; remove "+formatFlags)
 		}
-		if t, err = daemon.Home(n.home).Table(a.reader, n.as); err != nil {
+		if t, err = a.entry(n); err != nil {
 			return t, err
 		}
 	}
@@ -88,6 +98,30 @@ func (a *app) describe(n newRows) (t prepare.Table, err error) {
 		t.ID = prepare.IDRule{Columns: []string{n.columns.ID}}
 	}
 	return t, nil
+}
+
+// entry returns the description of a table in the job file or in the home's catalogue.
+func (a *app) entry(n newRows) (t prepare.Table, err error) {
+	if n.jobFile == "" {
+		return daemon.Home(n.home).Table(a.reader, n.as)
+	}
+	a.reader = a.reader.Knowing(dictionariesBeside(n.jobFile))
+	j, err := a.readJob(n.jobFile)
+	if err != nil {
+		return t, err
+	}
+	var parties []string
+	for _, s := range j.Data.Sources {
+		if s.Party == n.as {
+			t = j.Data.Table(s)
+			return prepare.Table{Mapping: t.Mapping, ID: t.ID}, nil
+		}
+		parties = append(parties, s.Party)
+	}
+	if parties == nil {
+		return t, usage("%s has no sources, which describe tables; remove --job-file and --as", n.jobFile)
+	}
+	return t, usage("%s has no source %q; write --as with one of %s", n.jobFile, n.as, strings.Join(parties, ", "))
 }
 
 func decodePreparation(content []byte, err error) (*prepare.Preparation, error) {

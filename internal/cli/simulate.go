@@ -97,7 +97,10 @@ The folder --out gets the model, the result and a report.`,
 			return nil, err
 		}
 		r, err := a.simulateJob(ctx, j, out, seed.source())
-		return r, file.locate(err)
+		if err != nil {
+			return nil, file.locate(err)
+		}
+		return file.describing(r), nil
 	})
 	return cmd
 }
@@ -345,12 +348,37 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 // nextOf returns the command that usually follows a simulation, which is mercer predict or mercer
 // data info.
 func nextOf(j *job.Job, r *method.Result) string {
-	for _, m := range r.Models {
-		if m.Path != "" && (j.Unshared() || slices.Contains(j.Parties(), m.Party)) {
-			return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)
-		}
+	if m := usable(j, r); m != nil {
+		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)
 	}
 	return "mercer data info TABLE.csv --schema"
+}
+
+// usable returns the first model that mercer predict can use by itself, or nil.
+func usable(j *job.Job, r *method.Result) *method.ModelFile {
+	for i, m := range r.Models {
+		if m.Path != "" && (j.Unshared() || slices.Contains(j.Parties(), m.Party)) {
+			return &r.Models[i]
+		}
+	}
+	return nil
+}
+
+// describing returns the result with the flags of the next command that describe a table as the job
+// file describes the training table of the model's party.
+func (f *jobFile) describing(r Result) Result {
+	o, is := r.(outcome)
+	if !is || o.Result == nil {
+		return r
+	}
+	m := usable(f.job, o.Result)
+	for _, s := range f.job.Data.Sources {
+		if m != nil && (s.Party == m.Party || f.job.Unshared()) && !s.Mapping.Empty() {
+			o.next += fmt.Sprintf(" --job-file %s --as %s", f.path, s.Party)
+			break
+		}
+	}
+	return o
 }
 
 // saveTable writes the predictions of held-out rows into a folder and returns the path. If there
