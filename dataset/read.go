@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"unicode/utf8"
 )
 
 // These bounds limit the tables and files that the readers accept.
@@ -181,6 +182,25 @@ func looksJSON(head []byte) bool {
 	name, is := bytes.CutPrefix(object, []byte{'{'})
 	name = bytes.TrimLeft(name, " \t\r\n")
 	return is && bytes.HasPrefix(name, []byte{'"'}) || len(list) < len(rest) && (bytes.HasPrefix(object, []byte{'['}) || bytes.HasPrefix(object, []byte{'"'}))
+}
+
+// GuessEncoding returns the encoding that a text without a byte order mark of UTF-8 probably has,
+// among [Encodings], or "" for UTF-8. It reads to the first bytes that are not UTF-8.
+func GuessEncoding(r io.Reader) string {
+	b := bufio.NewReaderSize(r, readAhead)
+	head, _ := b.Peek(readAhead)
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) || looksUTF16(head) {
+		return "utf-16"
+	}
+	for {
+		char, size, err := b.ReadRune()
+		switch {
+		case err != nil:
+			return ""
+		case char == utf8.RuneError && size == 1:
+			return "windows-1252"
+		}
+	}
 }
 
 // looksUTF16 reports whether a text begins with two ASCII characters in UTF-16.

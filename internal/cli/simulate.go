@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -265,13 +266,38 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
 	var told notices
+	var causes causes
 	defer func() { told.print(a) }() // print the notices after the progress
 	shown := a.progress()
 	defer shown.Close()
-	return simulate.Run(ctx, simulate.Config{
+	result, decided, err := simulate.Run(ctx, simulate.Config{
 		Reader: a.reader, Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
-		Progress: shown.Step, Notified: told.add,
+		Progress: shown.Step, Notified: told.add, Failed: causes.add,
 	})
+	return result, decided, causes.explain(err)
+}
+
+// causes collects why parties failed, in the words of their own logs.
+type causes struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (c *causes) add(party string, cause error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines = append(c.lines, fmt.Sprintf("%s's own log: %v", party, cause))
+}
+
+// explain adds the causes to a job's error, for the user, who owns the tables of all parties.
+func (c *causes) explain(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err == nil || len(c.lines) == 0 {
+		return err
+	}
+	slices.Sort(c.lines)
+	return fmt.Errorf("%w\n%s", err, strings.Join(slices.Compact(c.lines), "\n"))
 }
 
 // notices collects the messages that each simulated party would send to its own operator only.
@@ -345,13 +371,16 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
 
-// nextOf returns the command that usually follows a simulation, which is mercer predict or mercer
-// data info.
+// nextOf returns the command that usually follows a simulation. It is mercer predict if the
+// simulation left a usable model, and otherwise mercer job new.
 func nextOf(j *job.Job, r *method.Result) string {
 	if m := usable(j, r); m != nil {
 		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)
 	}
-	return "mercer data info TABLE.csv --schema"
+	if private := slices.ContainsFunc(r.Models, func(m method.ModelFile) bool { return m.Private }); private && j.Data.Sources != nil {
+		return "with protocol: {name: pooled} the job leaves a file with which mercer predict answers"
+	}
+	return "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.yaml"
 }
 
 // usable returns the first model that mercer predict can use by itself, or nil.

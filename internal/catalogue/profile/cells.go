@@ -19,7 +19,7 @@ var formats = []string{
 }
 
 // booleans lists pairs of words for no and yes.
-var booleans = [][2]string{{"no", "yes"}, {"false", "true"}, {"nein", "ja"}, {"n", "y"}, {"f", "t"}, {"non", "oui"}}
+var booleans = [][2]string{{"no", "yes"}, {"false", "true"}, {"nein", "ja"}, {"n", "y"}, {"f", "t"}, {"non", "oui"}, {"n", "j"}, {"falsch", "wahr"}}
 
 // misfit is a cell that does not fit a type.
 type misfit struct {
@@ -200,29 +200,40 @@ func (c *columnCells) yearsOf(given []string, one int) span {
 	return all
 }
 
-// noYesWords returns the column's two words for no and yes, in this order. It returns nil if the
-// column has other words.
-func (c *columnCells) noYesWords() []string {
-	if len(c.words) != 2 {
-		return nil
+// noYesWords returns the column's words for no and for yes, without those that differ from an
+// earlier one only by case. It returns nil if the column has other words, or only one of the two.
+func (c *columnCells) noYesWords() (no, yes []string) {
+	if len(c.words) > fewWords {
+		return nil, nil
 	}
-	words := slices.Sorted(maps.Keys(c.words))
-	for _, p := range booleans {
-		no, yes := p[0], p[1]
+	for _, word := range slices.Sorted(maps.Keys(c.words)) {
+		list := &no
 		switch {
-		case strings.EqualFold(words[0], no) && strings.EqualFold(words[1], yes):
-			return words
-		case strings.EqualFold(words[1], no) && strings.EqualFold(words[0], yes):
-			return []string{words[1], words[0]}
+		case isOneOf(word, booleans, 1):
+			list = &yes
+		case !isOneOf(word, booleans, 0):
+			return nil, nil
+		}
+		if !slices.ContainsFunc(*list, func(had string) bool { return strings.EqualFold(had, word) }) {
+			*list = append(*list, word)
 		}
 	}
-	return nil
+	if no == nil || yes == nil {
+		return nil, nil
+	}
+	return no, yes
+}
+
+// isOneOf reports whether a word is, in any case, the word at a place of some pair.
+func isOneOf(word string, pairs [][2]string, at int) bool {
+	return slices.ContainsFunc(pairs, func(pair [2]string) bool { return strings.EqualFold(pair[at], word) })
 }
 
 // describe determines the column's type and its other properties.
 func (c *columnCells) describe() Column {
 	d := Column{Name: c.name, Missing: c.missing, Distinct: len(c.words), gaps: c.missing + c.filled}
-	date, pair := c.date(), c.noYesWords()
+	date := c.date()
+	no, yes := c.noYesWords()
 	switch {
 	case c.fault != nil:
 		d.Type = Unreadable
@@ -230,23 +241,100 @@ func (c *columnCells) describe() Column {
 		d.Type = Empty
 	case c.fitsMostCells(c.numbers.fits) && !c.isCode():
 		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least, c.greatest, c.sum/float64(c.numbers.fits)
+		d.values, d.low = c.ownValues(), c.least
+		if code, low, n := c.gapCode(); n > 0 {
+			d.low, d.gaps = low, d.gaps+n
+			d.values = with(d.values, code, "")
+		}
 	case c.otherNumbers().text != "":
-		d.Type, d.unread, d.unit = prepare.Number, true, c.otherNumbers().unit
+		d.Type, d.unread, d.unit, d.values = prepare.Number, true, c.otherNumbers().unit, c.ownValues()
 	case date >= 0:
 		d.Type, d.Format = prepare.Date, formats[date]
 		d.formats, _ = c.otherDates()
 		d.years = c.yearsOf(d.formats, date)
-	case pair != nil:
-		d.Type, d.Words = prepare.Boolean, pair
+	case no != nil:
+		d.Type, d.no, d.yes = prepare.Boolean, no, yes
 	case 2*len(c.words) > c.seen && c.seen > 2 || len(c.words) > prepare.MaxAgreed || c.longest > shortWord:
 		d.Type = Text
 	default:
 		d.Type = prepare.Category
 		if len(c.words) <= fewWords {
-			d.Words = slices.Sorted(maps.Keys(c.words))
+			d.Words, d.values = c.spellings()
 		}
 	}
 	return d
+}
+
+// spellings returns the column's words, and the word to use for each that differs from a more
+// frequent one only by case, blanks or Unicode form.
+func (c *columnCells) spellings() (list []string, values map[string]string) {
+	common := make(map[string]string)
+	all := slices.Sorted(maps.Keys(c.words))
+	for _, word := range all {
+		folded := fuzzymatch.Fold(word)
+		if had, known := common[folded]; !known || c.words[word] > c.words[had] {
+			common[folded] = word
+		}
+	}
+	for _, word := range all {
+		use := common[fuzzymatch.Fold(word)]
+		if use == word {
+			list = append(list, word)
+		} else {
+			values = with(values, word, use)
+		}
+	}
+	return list, values
+}
+
+// with adds a word to a map, which may be nil.
+func with(values map[string]string, word, use string) map[string]string {
+	if values == nil {
+		values = make(map[string]string)
+	}
+	values[word] = use
+	return values
+}
+
+// gapCodes are numbers that stand for a gap in many tables whose other numbers are not negative.
+var gapCodes = []string{"-9", "-99", "-999", "-9999"}
+
+// gapCode returns the code that stands for a gap in a column of numbers, the least of the other
+// numbers, and the cells that hold the code. n is 0 if there is no such code.
+func (c *columnCells) gapCode() (code string, low float64, n int) {
+	if c.least >= 0 || len(c.words) == MaxDistinct {
+		return "", 0, 0
+	}
+	low = math.Inf(1)
+	for word, cells := range c.words {
+		v, err := c.written.form.Parse(word)
+		switch {
+		case err != nil:
+		case v == c.least && slices.Contains(gapCodes, word):
+			code, n = word, n+cells
+		default:
+			low = min(low, v)
+		}
+	}
+	if low < 0 || math.IsInf(low, 1) {
+		return "", 0, 0
+	}
+	return code, low, n
+}
+
+// ownValues suggests a number for each limit in a column of numbers: half of a limit such as <5,
+// and the limit itself for >5. It returns nil if there are none, or too many.
+func (c *columnCells) ownValues() map[string]string {
+	values := make(map[string]string)
+	for word := range c.words {
+		if value := c.written.limitValue(word); value != "" {
+			values[word] = value
+		}
+	}
+	if len(values) == 0 || len(values) > fewWords {
+		return nil
+	}
+	return values
 }
 
 // listProblems lists the words that look like gaps, and the cells that do not fit the column's type.
@@ -288,6 +376,9 @@ func (c *columnCells) listMisfits(t prepare.Type) (list []Problem) {
 	}
 	if t != prepare.Number && t != prepare.Date {
 		return nil
+	}
+	if code, _, n := c.gapCode(); t == prepare.Number && n > 0 {
+		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s: %d cells hold %s, and no other number is negative; if it means a gap, write values: {%q: \"\"} for the column in the catalogue", dataset.Quote(c.name), n, code, code)})
 	}
 	for _, m := range other.other {
 		list = append(list, Problem{Line: m.line, Column: c.name, Text: fmt.Sprintf("column %s holds %s, but most cells are a %s; %s", dataset.Quote(c.name), dataset.Quote(m.word), t, advice)})

@@ -36,6 +36,10 @@ type Column struct {
 	formats []string // formats of dates that only together read most cells
 	gaps    int      // cells that the suggestion reads as gaps
 	years   span     // years of the dates
+
+	no, yes []string          // words of a boolean, in all their spellings
+	values  map[string]string // what to read for words that are limits, stand for a gap, or are spelt unlike others
+	low     float64           // least number beside one that stands for a gap
 }
 
 // Problem describes a cell, a row or a column that a job would refuse.

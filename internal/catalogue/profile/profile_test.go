@@ -37,11 +37,31 @@ func TestTypes(t *testing.T) {
 		got[c.Name] = fmt.Sprint(c.Type, " ", c.Missing, " ", c.Distinct, " ", c.Format, c.Words, " ", c.Least, " ", c.Greatest)
 	}
 	want := map[string]string{
-		"n": "number 0 200 [] -100 99", "b": "boolean 0 2 [Nein Ja] 0 0", "c": "category 66 2 [F M] 0 0", "many": "category 0 30 [] 0 0", "d": "date 0 28 %Y-%m-%d[] 0 0",
+		"n": "number 0 200 [] -100 99", "b": "boolean 0 2 [] 0 0", "c": "category 66 2 [F M] 0 0", "many": "category 0 30 [] 0 0", "d": "date 0 28 %Y-%m-%d[] 0 0",
 		"german": "date 0 31 %d.%m.%Y[] 0 0", "free": "text 0 200 [] 0 0", "none": "empty 200 0 [] 0 0", "flag": "number 0 2 [] 0 1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a suggestion says of words in several spellings, and of limits, can be read.
+func TestSuggestionOfSpellings(t *testing.T) {
+	var in strings.Builder
+	in.WriteString("smoker,sex,crp\n")
+	for i := range 60 {
+		fmt.Fprintf(&in, "%s,%s,%s\n", []string{"Yes", "y", "yes", "No", "no", "N"}[i%6], []string{"F", "F", "f", "M"}[i%4], []string{"1.5", "<0.5", "3", "> 90", "7"}[i%5])
+	}
+	s := Suggestion{Table: profiled(t, in.String(), Asked{}), Path: "a.csv"}
+	for text, lines := range map[string][]string{
+		s.Dictionary(): {"    smoker: {type: boolean, true: [\"Yes\", \"y\"], false: [\"N\", \"No\"]}\n", "    sex: {type: category, categories: [F, M]} #", "    crp: {type: number} #"},
+		s.Entry():      {"    sex: {values: {f: F}}\n", "    crp: {values: {\"<0.5\": \"0.25\", \"> 90\": \"90\"}} # half of each limit such as <5, the limit itself of >5, a gap for a code such as -99; correct them\n"},
+	} {
+		for _, line := range lines {
+			if !strings.Contains(text, line) {
+				t.Errorf("no line %q in\n%s", line, text)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -32,20 +33,28 @@ func (s Suggestion) Dictionary() string {
 	if n := len(s.Problems) + s.More; n > 0 {
 		fmt.Fprintf(&b, "# The table has %d problems; run the command without --schema to list them.\n", n)
 	}
-	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n  columns:\n", s.tableName())
+	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n", s.tableName())
+	b.WriteString(indented(s.columnLines(), "  "))
+	if s.Label != "" {
+		fmt.Fprintf(&b, "  labels: {%s: {}} # classes: [well, ill] lists them, the positive one last\n", scalar(s.Label))
+	}
+	return b.String()
+}
+
+// columnLines returns the keys columns and complete of a dictionary.
+func (s Suggestion) columnLines() string {
+	var b strings.Builder
+	b.WriteString("columns:\n")
 	var complete []string
 	for _, c := range s.describedColumns() {
 		keys, fills := s.columnKeys(c)
 		if !fills {
 			complete = append(complete, c.Name)
 		}
-		fmt.Fprintf(&b, "    %s: {%s}%s\n", scalar(c.Name), keys, s.advice(c))
+		fmt.Fprintf(&b, "  %s: {%s}%s\n", scalar(c.Name), keys, s.advice(c))
 	}
 	if complete != nil {
-		fmt.Fprintf(&b, "  complete: %s # a row with a gap in one of these columns is used in no job\n", words(complete))
-	}
-	if s.Label != "" {
-		fmt.Fprintf(&b, "  labels: {%s: {}} # classes: [well, ill] lists them, the positive one last\n", scalar(s.Label))
+		fmt.Fprintf(&b, "complete: %s # a row with a gap in one of these columns is used in no job\n", words(complete))
 	}
 	return b.String()
 }
@@ -73,10 +82,14 @@ func (s Suggestion) describedColumns() (list []Column) {
 	return list
 }
 
-// isDropped reports whether learners cannot use a column, or the table does not name it.
+// isDropped reports whether learners cannot use a column, the table does not name it, or its name
+// says that it tells who a person is.
 func (c Column) isDropped() bool {
-	return c.Type == Text || c.Type == Empty || c.Type == Unreadable || dataset.IsUnnamed(c.Name)
+	return c.Type == Text || c.Type == Empty || c.Type == Unreadable || dataset.IsUnnamed(c.Name) || identifying.MatchString(plainName(c.Name))
 }
+
+// identifying matches the plain names of columns that tell who a person is.
+var identifying = regexp.MustCompile(`^(patient|patienten|subject|participant|person|customer|kunde|kunden|client|case|fall|record|study|hospital|medical)?(id|pid|uid|key|nr|no|num|number|nummer)$|^(patient|subject|participant|mrn|ssn|name|surname|lastname|firstname|fullname|vorname|nachname|nom|prenom|email)$`)
 
 // columnKeys returns the text of a column's keys in the dictionary. fills reports whether they fill
 // the column's gaps.
@@ -89,7 +102,7 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	switch c.Type {
 	case prepare.Number:
 		if s.Values && !c.unread {
-			low, high := roundedRange(c.Least, c.Greatest)
+			low, high := roundedRange(c.low, c.Greatest)
 			keys, fill = append(keys, fmt.Sprintf("range: [%s, %s]", number(low), number(high))), "median"
 		}
 	case prepare.Date:
@@ -99,7 +112,7 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 			keys, fill = append(keys, fmt.Sprintf("range: [%d, %d]", low, high)), "median"
 		}
 	case prepare.Boolean:
-		keys = append(keys, "true: "+words(c.Words[1:]), "false: "+words(c.Words[:1]))
+		keys = append(keys, "true: "+words(c.yes), "false: "+words(c.no))
 	case prepare.Category:
 		if !slices.Contains(c.Words, "missing") {
 			fill = "category"
@@ -142,25 +155,7 @@ func (s Suggestion) Entry() string {
 	var b strings.Builder
 	name, _, _ := strings.Cut(filepath.Base(s.Path), ".")
 	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  %s\n", scalar(name), s.sourceLine())
-	var form []string
-	decimal, thousands := s.numberKeys()
-	for _, key := range [][2]string{{"delimiter", s.Own.CSV.Delimiter}, {"decimal", decimal}, {"thousands", thousands}, {"comment", s.Own.CSV.Comment}, {"quote", s.Own.CSV.Quote}, {"encoding", s.Own.CSV.Encoding}} {
-		if key[1] != "" {
-			form = append(form, key[0]+": "+scalar(key[1]))
-		}
-	}
-	if missing := s.missing(); missing != nil {
-		form = append(form, "missing: "+words(missing))
-	}
-	if s.Own.CSV.Headers != nil {
-		form = append(form, "headers: "+words(s.Own.CSV.Headers))
-	}
-	if s.Own.CSV.Names != nil {
-		form = append(form, "names: "+words(s.Own.CSV.Names))
-	}
-	if form != nil {
-		fmt.Fprintf(&b, "  csv: {%s}%s\n", strings.Join(form, ", "), s.gapAdvice())
-	}
+	b.WriteString(indented(s.csvLine(), "  "))
 	for _, key := range [][2]string{{"id", s.ID}, {"label", s.Label}} {
 		if key[1] != "" {
 			fmt.Fprintf(&b, "  %s: %s\n", key[0], scalar(key[1]))
@@ -174,9 +169,41 @@ func (s Suggestion) Entry() string {
 		}
 	}
 	if drop != nil {
-		fmt.Fprintf(&b, "  drop: %s # free text, empty, unreadable or without a name: never parsed\n", words(drop))
+		fmt.Fprintf(&b, "  drop: %s # free text, empty, unreadable, without a name, or naming a person: never parsed\n", words(drop))
 	}
 	return b.String()
+}
+
+// Form returns the form in which the text can be read: the given one, the signs of its numbers, and
+// the words that look like gaps.
+func (s Suggestion) Form() prepare.CSV {
+	form := s.Own.CSV
+	form.Decimal, form.Thousands = s.numberKeys()
+	form.Missing = s.missing()
+	return form
+}
+
+// csvLine returns the key csv of a catalogue entry, or "" if the text has the default form.
+func (s Suggestion) csvLine() string {
+	var form []string
+	own := s.Form()
+	for _, key := range [][2]string{{"delimiter", own.Delimiter}, {"decimal", own.Decimal}, {"thousands", own.Thousands}, {"comment", own.Comment}, {"quote", own.Quote}, {"encoding", own.Encoding}} {
+		if key[1] != "" {
+			form = append(form, key[0]+": "+scalar(key[1]))
+		}
+	}
+	for _, list := range []struct {
+		key   string
+		words []string
+	}{{"missing", own.Missing}, {"headers", own.Headers}, {"names", own.Names}} {
+		if list.words != nil {
+			form = append(form, list.key+": "+words(list.words))
+		}
+	}
+	if form == nil {
+		return ""
+	}
+	return fmt.Sprintf("csv: {%s}%s\n", strings.Join(form, ", "), s.gapAdvice())
 }
 
 // missing lists the words that mean a gap: the given ones, and those that look like gaps.
@@ -210,17 +237,36 @@ func (s Suggestion) numberKeys() (decimal, thousands string) {
 func (s Suggestion) columnsOfEntry() string {
 	var lines []string
 	for _, c := range s.describedColumns() {
-		switch {
-		case c.unit != "":
-			lines = append(lines, fmt.Sprintf("    %s: {unit: %s}\n", scalar(c.Name), scalar(c.unit)))
-		case c.formats != nil:
-			lines = append(lines, fmt.Sprintf("    %s: {format: %s}\n", scalar(c.Name), words(c.formats)))
+		if keys, advice := c.ownKeys(); keys != nil {
+			lines = append(lines, fmt.Sprintf("    %s: {%s}%s\n", scalar(c.Name), strings.Join(keys, ", "), advice))
 		}
 	}
 	if lines == nil {
 		return ""
 	}
 	return "  columns:\n" + strings.Join(lines, "")
+}
+
+// ownKeys returns the keys that describe a column of the owner's file, and a YAML comment for the
+// person who corrects them.
+func (c Column) ownKeys() (keys []string, advice string) {
+	if c.unit != "" {
+		keys = append(keys, "unit: "+scalar(c.unit))
+	}
+	if c.formats != nil {
+		keys = append(keys, "format: "+words(c.formats))
+	}
+	if c.values == nil {
+		return keys, ""
+	}
+	var pairs []string
+	for _, word := range slices.Sorted(maps.Keys(c.values)) {
+		pairs = append(pairs, scalar(word)+": "+scalar(c.values[word]))
+	}
+	if c.Type == prepare.Number {
+		advice = " # half of each limit such as <5, the limit itself of >5, a gap for a code such as -99; correct them"
+	}
+	return append(keys, "values: {"+strings.Join(pairs, ", ")+"}"), advice
 }
 
 // sourceLine returns the line of the catalogue entry that says where the table comes from.

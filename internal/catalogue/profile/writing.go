@@ -59,6 +59,23 @@ func (w *writing) addRead(word string) {
 	}
 }
 
+// limitValue suggests a number, in the column's form, for a limit such as <5. It returns "" for
+// other words.
+func (w *writing) limitValue(word string) string {
+	if !w.form.IsLimit(word) {
+		return ""
+	}
+	below := strings.HasPrefix(word, "<") || strings.HasPrefix(word, "≤")
+	v, err := w.form.Parse(strings.TrimSpace(strings.TrimLeft(word, "<>≤≥=")))
+	if err != nil {
+		return ""
+	}
+	if below {
+		v /= 2
+	}
+	return strings.Replace(number(v), ".", string(rune(w.form.Decimal)), 1)
+}
+
 // otherSign returns the decimal sign that is not the given one.
 func otherSign(decimal byte) byte {
 	if decimal == ',' {
@@ -129,8 +146,14 @@ func (t *tableReader) suggestedForm() dataset.NumberForm {
 		}
 	}
 	for _, c := range t.cells {
-		// A column that the command reads must mean the same in the other form.
-		if w := &c.written; c.otherNumbers().form == nil && w.read > w.whole && best.Decimal != current.Decimal {
+		// A column that the command reads must mean the same in the other form, or its decimal signs
+		// separate thousands there.
+		w := &c.written
+		switch sign := string(rune(current.Decimal)); {
+		case c.otherNumbers().form != nil || w.read == w.whole || best.Decimal == current.Decimal:
+		case c.suspects() && (best.Thousands == "" || best.Thousands == sign):
+			best.Thousands = sign
+		default:
 			return current
 		}
 	}

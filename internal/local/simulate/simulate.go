@@ -47,7 +47,10 @@ type Config struct {
 	// Notified is called with the notices about a party's table. In a deployment, only that party's
 	// operator reads them. It may be nil.
 	Notified func(party string, lines []string)
-	Logger   *slog.Logger
+	// Failed is called with the cause of a failure at a party, in the words of its own log. In a
+	// deployment, only that party's operator reads them. It may be nil.
+	Failed func(party string, cause error)
+	Logger *slog.Logger
 }
 
 const coordinatorName = "coordinator"
@@ -200,7 +203,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Name: share.Party, Reader: c.Reader, Identity: keys[share.Party], Roster: members, Conn: conn, Vault: vault.NewMemory(),
 			Retained: retained, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
-			Aligned: f.aligned.put, Alignments: vault.NewMemoryStates(), Notified: c.notifier(share.Party), Judged: f.judged.put(share.Party),
+			Aligned: f.aligned.put, Alignments: vault.NewMemoryStates(), Notified: c.notifier(share.Party), Failed: c.failed(share.Party), Judged: f.judged.put(share.Party),
 			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
 			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryStates(),
 		}))
@@ -215,6 +218,15 @@ func (c Config) notifier(party string) func(job.ID, []string) error {
 			c.Notified(party, lines)
 		}
 		return nil
+	}
+}
+
+// failed returns the function that passes the cause of a party's failure to c.Failed.
+func (c Config) failed(party string) func(error) {
+	return func(cause error) {
+		if c.Failed != nil {
+			c.Failed(party, cause)
+		}
 	}
 }
 

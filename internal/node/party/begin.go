@@ -126,6 +126,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	if f.err != nil {
 		p.logOwn(f)
 		p.Logger.Error("a session failed", "session", f.r.ID().String(), "error", f.err)
+		p.failed(f.err)
 	}
 	if err := p.settle(f.r); err != nil {
 		p.Logger.Error("the ledger of releases could not note how a session ended", "session", f.r.ID().String(), "error", err)
@@ -188,6 +189,14 @@ func (p *Party) logOwn(f finished) {
 	}
 	if own := f.r.run.Own(); own != nil && !errors.Is(f.err, own) {
 		p.Logger.Error("this party's table does not match the tables of the other parties", "session", f.r.ID().String(), "error", own)
+	}
+}
+
+// failed passes on the cause of a failure, unless another member stopped the session.
+func (p *Party) failed(cause error) {
+	var blame *protocol.BlameError
+	if p.Failed != nil && !(errors.As(cause, &blame) && blame.Kind == protocol.KindAborted) {
+		p.Failed(cause)
 	}
 }
 

@@ -52,6 +52,9 @@ type Config struct {
 	// Notified stores a job's notices about the party's own table. Only this party's operator may
 	// read them.
 	Notified func(id job.ID, lines []string) error
+	// Failed is called with the cause of a session that this party refused, or that failed at this
+	// party, in the words of its own log. Only its operator may read them. It may be nil.
+	Failed func(cause error)
 	// Judged stores predictions of held-out rows and their accuracy, if this party has the labels
 	// of these rows. The coordinator has neither.
 	Judged func(id job.ID, own *method.Judged) error

@@ -66,6 +66,7 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 // decline refuses a proposal. It sends the coordinator only the public part of the reason.
 func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) error {
 	p.Logger.Warn("refused a proposal", "session", id.String(), "error", why)
+	p.failed(why)
 	return p.tell(ctx, id, control.KindRefusal, control.Refuse(why).Encode())
 }
 

@@ -1,0 +1,316 @@
+package profile
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
+)
+
+// Draft holds the tables of several sites, from which the draft of a job for mercer simulate is
+// made. A person who knows the data has to correct it.
+type Draft struct {
+	Sites []Site
+	Label string // the label's name in the job
+}
+
+// Site is one party's table. Label and ID are the names that its own file has.
+type Site struct {
+	Party string
+	Suggestion
+}
+
+// shared is a column that all sites have.
+type shared struct {
+	Column
+	own []Column // the column at each site
+}
+
+// Job returns the text of a job file.
+func (d Draft) Job() string {
+	var b strings.Builder
+	columns := d.shared()
+	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n", humanize.Count(len(d.Sites), "table"))
+	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: %s}\nspec:\n  data:\n    sources:\n", d.name())
+	for i, s := range d.Sites {
+		b.WriteString(indented(d.source(i, s, columns), "      "))
+	}
+	if d.hasIDs() {
+		b.WriteString("    id: id\n")
+	}
+	b.WriteString("    dictionary: # what every site's columns mean\n" + indented(d.dictionary(columns), "      "))
+	b.WriteString("    test: {fraction: 0.25}\n    scale: standard\n")
+	learner := "svc"
+	if d.measured() {
+		learner = "svr"
+	}
+	training := "  kernel: {name: rbf, gamma: 1, gamma_unit: median}\n  learner: {name: " + learner + ", C: 1}\n"
+	if len(d.Sites) == 1 {
+		return b.String() + "  protocol: {name: pooled}\n" + training
+	}
+	b.WriteString("  protocol: {name: okra} # pooled trains the same model without privacy, and leaves a file that predicts\n")
+	return b.String() + training + "  compare: [pooled, alone]\n"
+}
+
+// name returns the name of the job, made of the parties' names.
+func (d Draft) name() string {
+	var parties []string
+	for _, s := range d.Sites {
+		parties = append(parties, s.Party)
+	}
+	if name := strings.Join(parties, "-"); len(name) <= longestName {
+		return name
+	}
+	return "joint"
+}
+
+// longestName is the largest length of a job's name.
+const longestName = 63
+
+// measured reports whether the labels look like measured numbers, not classes.
+func (d Draft) measured() bool {
+	return !slices.ContainsFunc(d.Sites, func(s Site) bool {
+		c := s.column(s.Label)
+		return c.Type != prepare.Number || c.Distinct <= fewWords
+	})
+}
+
+func (d Draft) hasIDs() bool {
+	return !slices.ContainsFunc(d.Sites, func(s Site) bool { return s.ID == "" })
+}
+
+// column returns the table's column of a name.
+func (t *Table) column(name string) Column {
+	if i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name }); i >= 0 {
+		return t.Columns[i]
+	}
+	return Column{}
+}
+
+// shared returns the columns that all sites have under the same name, but for case, blanks and
+// signs, and with the same type.
+func (d Draft) shared() (list []shared) {
+	for _, c := range d.Sites[0].describedColumns() {
+		all := shared{Column: c}
+		for _, s := range d.Sites {
+			columns := s.describedColumns()
+			if i := slices.IndexFunc(columns, func(o Column) bool {
+				return plainName(o.Name) == plainName(c.Name) && o.Type == c.Type && o.unit == c.unit
+			}); i >= 0 {
+				all.own = append(all.own, columns[i])
+			}
+		}
+		if len(all.own) == len(d.Sites) {
+			all.join()
+			list = append(list, all)
+		}
+	}
+	return list
+}
+
+// plainName returns the letters and digits of a name, in lower case.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, fuzzymatch.Fold(name))
+}
+
+// join describes the column by the cells of all sites. Words that are spelt in several ways are
+// mapped to the first site's spelling.
+func (c *shared) join() {
+	words := &columnCells{words: make(map[string]int)}
+	listed := true
+	for i, own := range c.own {
+		c.low, c.Greatest = min(c.low, own.low), max(c.Greatest, own.Greatest)
+		c.unread = c.unread || own.unread
+		if i > 0 {
+			c.gaps += own.gaps
+			c.no, c.yes = joinSpellings(c.no, own.no), joinSpellings(c.yes, own.yes)
+			if own.years.some {
+				c.years.add(own.years.least)
+				c.years.add(own.years.greatest)
+			}
+		}
+		listed = listed && own.Words != nil
+		for _, word := range own.Words {
+			words.words[word] += len(c.own) - i
+		}
+	}
+	if c.Type != prepare.Category {
+		return
+	}
+	c.Words = nil
+	if !listed || len(words.words) > prepare.MaxAgreed {
+		return
+	}
+	list, spelled := words.spellings()
+	c.Words = list
+	for i := range c.own {
+		c.own[i].values = respelled(c.own[i], spelled)
+	}
+}
+
+// respelled returns the words to use for the column's own words.
+func respelled(own Column, spelled map[string]string) map[string]string {
+	values := maps.Clone(own.values)
+	for word, use := range values {
+		values[word] = cmp.Or(spelled[use], use)
+	}
+	for _, word := range own.Words {
+		if use := spelled[word]; use != "" {
+			values = with(values, word, use)
+		}
+	}
+	return values
+}
+
+// joinSpellings adds words to a list, without those that differ from one of it only by case.
+func joinSpellings(list, words []string) []string {
+	list = slices.Clone(list)
+	for _, word := range words {
+		if !slices.ContainsFunc(list, func(had string) bool { return strings.EqualFold(had, word) }) {
+			list = append(list, word)
+		}
+	}
+	return list
+}
+
+// dictionary returns the text of the dictionary inside the job.
+func (d Draft) dictionary(columns []shared) string {
+	joint := Suggestion{Table: &Table{}, Label: d.Label, Values: true}
+	for _, c := range columns {
+		joint.Columns = append(joint.Columns, c.Column)
+	}
+	text := joint.columnLines() + d.partial(columns)
+	if classes := d.classes(); !d.measured() && len(classes) <= fewWords {
+		return text + fmt.Sprintf("labels: {%s: {classes: %s}} # the positive class last\n", scalar(d.Label), words(classes))
+	}
+	return text + fmt.Sprintf("labels: {%s: {}}\n", scalar(d.Label))
+}
+
+// classes returns the classes, sorted, of the first site that calls the label as the job does.
+func (d Draft) classes() []string {
+	i := slices.IndexFunc(d.Sites, func(s Site) bool { return s.Label == d.Label })
+	return slices.Sorted(maps.Keys(d.Sites[max(i, 0)].Classes))
+}
+
+// partial returns the lines of the dictionary, as comments, for columns that only some sites have.
+func (d Draft) partial(columns []shared) string {
+	var lines strings.Builder
+	for i, s := range d.Sites {
+		for _, c := range s.describedColumns() {
+			if slices.ContainsFunc(columns, func(all shared) bool { return all.own[i].Name == c.Name }) {
+				continue
+			}
+			keys, _ := Suggestion{Values: true}.columnKeys(c)
+			fmt.Fprintf(&lines, "  # %s: {%s} # at %s\n", scalar(c.Name), keys, s.Party)
+		}
+	}
+	if lines.Len() == 0 {
+		return ""
+	}
+	return "  # Take the # away from a column to use it, and describe it at every site, under columns:\n" + lines.String()
+}
+
+// source returns the text that describes a site's table.
+func (d Draft) source(i int, s Site, columns []shared) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s:\n  %s\n%s", s.Party, s.sourceLine(), indented(s.csvLine(), "  "))
+	lines := d.labelLine(s)
+	if d.hasIDs() && s.ID != "id" {
+		lines += fmt.Sprintf("    %s: {as: id}\n", scalar(s.ID))
+	}
+	used := map[string]bool{s.Label: true, s.ID: true}
+	for _, c := range columns {
+		own := c.own[i]
+		used[own.Name] = true
+		lines += own.lineAs(c.Column)
+	}
+	b.WriteString(columnsKey(lines, s.unusedLines(used)))
+	return b.String()
+}
+
+// columnsKey returns the key columns of an entry, as a comment if all of its lines are comments.
+func columnsKey(lines, comments string) string {
+	switch {
+	case lines != "":
+		return "  columns:\n" + lines + comments
+	case comments != "":
+		return "  # columns:\n" + comments
+	}
+	return ""
+}
+
+// labelLine returns the line that names the labels as the job does, and that asks for the words of
+// classes unlike the first site's.
+func (d Draft) labelLine(s Site) string {
+	keys, advice := []string{}, ""
+	if s.Label != d.Label {
+		keys = append(keys, "as: "+scalar(d.Label))
+	}
+	var pairs []string
+	for _, class := range slices.Sorted(maps.Keys(s.Classes)) {
+		if known := d.classes(); !d.measured() && len(known) <= fewWords && !slices.Contains(known, class) {
+			pairs = append(pairs, scalar(class)+": CLASS")
+		}
+	}
+	if pairs != nil && len(pairs) <= fewWords {
+		keys = append(keys, "values: {"+strings.Join(pairs, ", ")+"}")
+		advice = " # write in place of each CLASS one of the classes below"
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("    %s: {%s}%s\n", scalar(s.Label), strings.Join(keys, ", "), advice)
+}
+
+// lineAs returns the line that reads a site's column as the job's, or "" if none is necessary.
+func (c Column) lineAs(joint Column) string {
+	keys, advice := c.ownKeys()
+	if c.Type == prepare.Date && c.formats == nil && c.Format != joint.Format {
+		keys = append(keys, "format: "+scalar(c.Format))
+	}
+	if c.Name != joint.Name {
+		keys = append([]string{"as: " + scalar(joint.Name)}, keys...)
+	}
+	if keys == nil {
+		return ""
+	}
+	return fmt.Sprintf("    %s: {%s}%s\n", scalar(c.Name), strings.Join(keys, ", "), advice)
+}
+
+// unusedLines lists, as comments, the columns that the job does not use, and says how to use them.
+func (s Site) unusedLines(used map[string]bool) string {
+	var lines strings.Builder
+	for _, c := range s.describedColumns() {
+		if used[c.Name] {
+			continue
+		}
+		keys, _ := c.ownKeys()
+		if c.Type == prepare.Date && c.formats == nil {
+			keys = append(keys, "format: "+scalar(c.Format))
+		}
+		fmt.Fprintf(&lines, "    # %s: {%s} # %s\n", scalar(c.Name), strings.Join(append([]string{"as: NAME"}, keys...), ", "), c.Type)
+	}
+	if lines.Len() == 0 {
+		return ""
+	}
+	return "    # To use one of these, take the # away and write its name in the dictionary for NAME:\n" + lines.String()
+}
+
+// indented puts blanks in front of every line of a text.
+func indented(text, blanks string) string {
+	if text == "" {
+		return ""
+	}
+	return blanks + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+blanks) + "\n"
+}

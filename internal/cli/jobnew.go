@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/profile"
+)
+
+// draftedJob is the text of a job file.
+type draftedJob struct {
+	Text string `json:"job"`
+}
+
+func (j draftedJob) Print(w io.Writer) error {
+	_, err := io.WriteString(w, j.Text)
+	return err
+}
+
+func (a *app) jobNew() *cobra.Command {
+	var labels, ids []string
+	cmd := &cobra.Command{
+		Use:   "new [SITE=]FILE...",
+		Short: "Draft a job for mercer simulate from the tables of several sites",
+		Long: `Draft a job for mercer simulate from the tables of several sites, one CSV text or
+parquet file each. The command finds out how each text is written (encoding, decimal
+sign, sign between thousands, words for a gap), and which columns all sites have under
+the same name. It prints the job with a description of each table and one dictionary.
+Columns that only some sites have are listed as comments, with what to write.
+
+Someone who knows the data must correct the job: units, ranges, and words that mean the
+same. The ranges show the least and the greatest number of the data, rounded: write
+possible ranges before anybody else reads the job.`,
+		Example: "  mercer job new north.csv south.csv east=export.tsv --label outcome > job.yaml\n  mercer job new north.csv south.csv --label diagnosis --label south=befund > job.yaml",
+		Args: func(_ *cobra.Command, given []string) error {
+			if len(given) == 0 {
+				return usage("job new needs the table of each site; give files, as in mercer job new north.csv south.csv --label outcome")
+			}
+			return nil
+		},
+		RunE: a.run(func(_ context.Context, files []string) (Result, error) {
+			d := profile.Draft{}
+			for _, file := range files {
+				s, err := a.siteOf(file, labels, ids)
+				if err != nil {
+					return nil, err
+				}
+				if slices.ContainsFunc(d.Sites, func(o profile.Site) bool { return o.Party == s.Party }) {
+					return nil, usage("two tables are called %s; name the sites, as in %s-2=%s", s.Party, s.Party, file)
+				}
+				d.Sites = append(d.Sites, s)
+			}
+			d.Label = d.Sites[0].Label
+			if name := common(labels); name != "" {
+				d.Label = name
+			}
+			return draftedJob{d.Job()}, nil
+		}),
+	}
+	cmd.Flags().StringSliceVar(&labels, "label", nil, "column of the labels, or SITE=COLUMN for a site that calls it otherwise")
+	cmd.Flags().StringSliceVar(&ids, "id", nil, "column of the row ids, or SITE=COLUMN for a site that calls it otherwise")
+	return cmd
+}
+
+// common returns the value that holds for all sites, or "".
+func common(given []string) string {
+	for _, g := range given {
+		if !strings.Contains(g, "=") {
+			return g
+		}
+	}
+	return ""
+}
+
+// forSite returns the value for a site: its own one, or the one that holds for all sites.
+func forSite(site string, given []string) string {
+	for _, g := range given {
+		if own, column, is := strings.Cut(g, "="); is && own == site {
+			return column
+		}
+	}
+	return common(given)
+}
+
+// notParty matches the characters that a party's name cannot contain.
+var notParty = regexp.MustCompile(`[^a-z0-9]+`)
+
+// siteOf describes the table of a site.
+func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err error) {
+	name, path, is := strings.Cut(file, "=")
+	if !is {
+		base, _, _ := strings.Cut(filepath.Base(file), ".")
+		name, path = strings.Trim(notParty.ReplaceAllString(strings.ToLower(base), "-"), "-"), file
+	}
+	label := forSite(name, labels)
+	if label == "" {
+		return s, usage("--label is missing: name the column to predict, and for a site that calls it otherwise --label %s=COLUMN", name)
+	}
+	d, err := a.understand(path, catalogue.Columns{Label: label, ID: forSite(name, ids)})
+	var none *dataset.ColumnError
+	switch {
+	case errors.As(err, &none):
+		return s, usage("%s: %w; name this site's own column, as in --label %s=COLUMN", path, err, name)
+	case err != nil:
+		return s, err
+	case d == nil:
+		return s, usage("%s is no CSV text and no parquet file; see mercer data info %s", path, path)
+	}
+	if err := d.firstFatal(nil); err != nil {
+		return s, &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s lists all problems of the table", path)}
+	}
+	return profile.Site{Party: name, Suggestion: profile.Suggestion{Table: d.Table, Own: d.own, Path: path, Label: d.label, ID: d.id}}, nil
+}
+
+// understand describes a table twice: first to find out how its text is written, and then as it is
+// written.
+func (a *app) understand(path string, c catalogue.Columns) (*describedTable, error) {
+	form := prepare.CSV{}
+	d, err := a.cells(path, prepare.Mapping{}, c)
+	if err != nil || d != nil && d.firstFatal(nil) != nil {
+		if form.Encoding = encodingOf(path); form.Encoding != "" {
+			d, err = a.cells(path, prepare.Mapping{CSV: form}, c)
+		}
+	}
+	if err != nil || d == nil || d.Rows == 0 {
+		return d, err
+	}
+	s := profile.Suggestion{Table: d.Table, Own: prepare.Mapping{CSV: form}}
+	return a.cells(path, prepare.Mapping{CSV: s.Form()}, c)
+}
+
+// encodingOf returns the likely encoding of a text, or "" if it is UTF-8 or cannot be read.
+func encodingOf(path string) (encoding string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "" // the reader of the table reports it
+	}
+	encoding = dataset.GuessEncoding(f)
+	if f.Close() != nil {
+		return ""
+	}
+	return encoding
+}
