@@ -78,7 +78,7 @@ func (s Spec) validate() error {
 	}
 	switch {
 	case s.Encoder != Hadamard && s.Rounds != 0:
-		return fmt.Errorf("okra: rounds is set, but encoder %s has no rounds; leave rounds out or use encoder hadamard", s.Encoder)
+		return fmt.Errorf("okra: \"rounds\" is set, but encoder %s has no rounds; leave \"rounds\" out or use encoder hadamard", s.Encoder)
 	case s.Encoder != Block && s.BlockWidth != 0:
 		return fmt.Errorf("okra: block_width is set, but encoder %s has no blocks; leave block_width out or use encoder block", s.Encoder)
 	case s.Encoder == Hadamard && s.Rounds == 1:
