@@ -69,7 +69,7 @@ func ParseRequest(b []byte) (*Request, error) {
 		return nil, err
 	}
 	if framing != knownRequest && framing != endedRequest {
-		return nil, fmt.Errorf("bhttp: the framing indicator is %d; that of a request must be %d or %d", framing, knownRequest, endedRequest)
+		return nil, fmt.Errorf("bhttp: the framing indicator is %d; a request must have %d or %d", framing, knownRequest, endedRequest)
 	}
 	q := &Request{}
 	for _, dst := range []*string{&q.Method, &q.Scheme, &q.Authority, &q.Path} {

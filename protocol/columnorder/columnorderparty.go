@@ -76,7 +76,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerColumns {
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: nothing came from %s in time", p.leader)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: %s did not send a message in time", p.leader)))
 }
 
 // errResume refuses a Resumed event that the machine did not request.

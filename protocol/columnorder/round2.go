@@ -129,7 +129,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 			missing = append(missing, l.others[i])
 		}
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: no answer in time from %s", strings.Join(missing, ", "))))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: %s did not answer in time", strings.Join(missing, ", "))))
 }
 
 // spelling is a class name as one member writes it.

@@ -15,8 +15,9 @@ import (
 type Partner interface {
 	Schedule
 	// Share returns this worker's part of the model function f at the rows of another active
-	// worker's request (Algorithm 2). If it needs more phases first, it returns a request, and is
-	// called again after the answer. A returned part belongs to one iteration of the other worker.
+	// worker's request (Algorithm 2). If this worker first needs more phases, Share returns a
+	// request for them, and is called again after the answer. A returned part belongs to one
+	// iteration of the other worker.
 	Share(rows []int) (values []float64, missing Request, complete bool)
 	// Shares receives the sum of all other workers' parts of the model function f, at the rows of
 	// the last request that Next returned. It is called after that request is answered, and

@@ -148,8 +148,8 @@ const (
 	// credit.
 	TimerPhases protocol.Timer = "fdskl/phases"
 	// TimerRequest limits a passive worker's wait for the active worker's next message. It must
-	// outlast the slowest other worker's part of the last request, and the active worker's
-	// computation before its next message.
+	// outlast the work of the slowest other worker on the last request, and the computation of the
+	// active worker before the next message.
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 

@@ -31,9 +31,9 @@ func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	return m, nil
 }
 
-// Cross returns the new x model matrix of inner products of new rows with a model's rows. It also
-// returns the inner product of each new row with itself. The argument sums holds the sums over the
-// parts of all holders, and p must come from NewCrossParams.
+// Cross returns the inner products of new rows with a model's rows, as a matrix of new rows x model
+// rows. It also returns the inner product of each new row with itself. The argument sums holds the
+// sums over the parts of all holders, and p must come from NewCrossParams.
 func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []float64, err error) {
 	if p.first != groupCross {
 		return cross, nil, errors.New("gram: these parameters are for training rows; make parameters for new rows with NewCrossParams")

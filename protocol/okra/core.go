@@ -82,7 +82,7 @@ func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInp
 func silence(names []string, what string) error {
 	err := fmt.Errorf("okra: %s did not come in time", what)
 	if others := names[1:]; len(others) > 0 {
-		err = fmt.Errorf("%w, nor from %s", err, joinNames(others))
+		err = fmt.Errorf("%w; also silent: %s", err, joinNames(others))
 	}
 	return protocol.Blame(names[0], protocol.KindSilent, err)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestNewParams(t *testing.T) {
-	const sentence = "okra: encoder block is not secure, because the server learns every block's Gram matrix and about 110 known rows decode all others; to reproduce the paper, set mode: paper"
+	const sentence = "okra: encoder block is not secure, because the server learns every block's Gram matrix, and with about 110 known rows it can decode all others; to reproduce the paper, set mode: paper"
 	for _, c := range []struct {
 		in   Spec
 		want Spec
