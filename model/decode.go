@@ -54,8 +54,8 @@ func (l Limits) read(r io.Reader, magic string) (*Model, error) {
 	return decode(content, magic, named)
 }
 
-// content returns the part of a file between the prefix and the checksum, and whether it includes
-// names of columns.
+// content returns the part of a file between the prefix and the checksum. The second result tells
+// whether this part includes column names.
 func (l Limits) content(r io.Reader, magic string) (content []byte, named bool, err error) {
 	var head [prefixSize]byte
 	n, err := io.ReadFull(r, head[:])
@@ -115,8 +115,9 @@ func checkMagic(head []byte, want string) error {
 	return formatError("the file is not a model of Mercer; it begins with %q", got)
 }
 
-// partOf returns the protocol that a coordinator's part of a model names at its beginning, or "", and
-// what predicts instead. Two bytes with the length of the name precede it. Head may cut the name off.
+// partOf returns the protocol of a coordinator's part of a model, or "" for any other file, and
+// what the user can do to predict. Such a part begins with two bytes for the length of a name, and
+// then the name, which contains the protocol. The argument head may end within the name.
 func partOf(head []byte) (protocol, remedy string) {
 	const ask, none = "use mercer predict --job ID at a party", "this protocol is for comparisons and does not predict new rows"
 	for _, p := range [][2]string{{"gram", ask}, {"fdskl", ask}, {"pp-svmv", none}, {"fd-svrg", none}, {"secureboost", none}} {
@@ -250,7 +251,7 @@ func readHeader(r *wire.Reader) header {
 func readNumberSize(r *wire.Reader) (single bool) {
 	n := r.Uint8()
 	if r.Err() == nil && n != 4 && n != 8 {
-		r.Fail(fmt.Errorf("the numbers have %d bytes; 4 or 8 are allowed", n))
+		r.Fail(fmt.Errorf("each number has %d bytes; 4 or 8 are allowed", n))
 	}
 	return n == 4
 }

@@ -112,7 +112,7 @@ func TestBrokenFiles(t *testing.T) {
 		{"goes on", func(f *file) { f.afterwards = []byte{0} }, `the file has more than the 148 bytes that its prefix states; copy the file again`},
 		{"type", func(f *file) { f.kind = "tree" }, `its content: the model is of kind "tree"; this program knows the kinds ["svc" "nu-svc" "one-class" "svr" "ridge" "gp" "kpca" "kmeans"]`},
 		{"long type", func(f *file) { f.kind = strings.Repeat("x", 33) }, `its content: a name has 33 bytes; at most 32 are allowed`},
-		{"number size", func(f *file) { f.number = 2 }, `its content: the numbers have 2 bytes; 4 or 8 are allowed`},
+		{"number size", func(f *file) { f.number = 2 }, `its content: each number has 2 bytes; 4 or 8 are allowed`},
 		{"scale flag", func(f *file) { f.scale = 7 }, `its content: a flag is 7; it must be 0 or 1`},
 		{"absurd classes", func(f *file) { f.count = 65_536 }, `its content: a count is 65536; at most 4096 are allowed`},
 		{"classes beyond the end", func(f *file) { f.count = 4096 }, `its content: the bytes end too early`},

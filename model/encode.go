@@ -154,8 +154,8 @@ func (m *Model) bodySize(single bool) int {
 	return size + len(m.head.tail())
 }
 
-// writeVectors writes the support vectors one at a time. Encoding all at once could double the
-// memory.
+// writeVectors writes the support vectors one at a time. To encode all vectors at once could double
+// the memory.
 func (e *encoder) writeVectors(m *Model, single bool) {
 	var w wire.Writer
 	w.Grow(m.width * numberSize(single))
@@ -209,7 +209,7 @@ func (h *Head) tail() []byte {
 type Private struct{ model *Model }
 
 // NewPrivate converts m, whose support vectors are encoded rows, to a private model. It refuses a
-// scale: the parties scale before they encode, and keep the scale.
+// model with a scale: the parties scale rows before they encode them, and keep the scale.
 func NewPrivate(m *Model) (*Private, error) {
 	if m.scale != nil {
 		return nil, errors.New("model: the private model has a scale; it must not have one, since parties scale rows before they encode them")

@@ -32,9 +32,9 @@ func Dense(coef []float64, rho float64) Function {
 // model.
 type Head struct {
 	Output
-	// Functions are the functions from which the outputs are computed. There is one for each pair
-	// of classes (0,1), (0,2), ... of svc and nu-svc, one for each component or cluster of kpca and
-	// kmeans, otherwise one.
+	// Functions are the functions from which the outputs are computed. A model of kind svc or
+	// nu-svc has one function for each pair of classes, in the order (0,1), (0,2), ... A kpca model
+	// has one for each component, a kmeans model one for each cluster, any other model one.
 	Functions []Function
 	// Sigmoids hold the calibration of each pair of classes of svc and nu-svc, or nil without a
 	// calibration.
@@ -108,7 +108,7 @@ func (h *Head) check(rows int) error {
 	case h.Kind.OutputShape() != Deviation && (h.Noise != 0 || h.Unit != 0):
 		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in %s model", h.Noise, h.Unit, humanize.A(string(h.Kind)))
 	case h.Sigmoids != nil && (h.Kind.OutputShape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
-		return fmt.Errorf("there are %d sigmoids for %d functions of %s model; only a model of pairs may have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), humanize.A(string(h.Kind)))
+		return fmt.Errorf("there are %d sigmoids for %d functions of %s model; only a model that decides between pairs of classes may have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), humanize.A(string(h.Kind)))
 	case h.Kind.OutputShape() == Deviation && rows > MaxProcess:
 		return fmt.Errorf("a Gaussian process has %d rows; at most %d are allowed", rows, MaxProcess)
 	}
@@ -166,9 +166,9 @@ func (h *Head) neededRows(rows int) []bool {
 	return used
 }
 
-// Compact returns a copy of the head that numbers only the rows that it needs. The second result
-// holds the indices of these rows among all rows, in ascending order. Both results are arguments of
-// [New]. rows is the number of all rows.
+// Compact returns a copy of the head whose indices count only the rows that the head needs. The
+// second result holds the indices of these rows among all rows, in ascending order. [New] takes the
+// copy together with the vectors of these rows. The argument rows is the number of all rows.
 func (h *Head) Compact(rows int) (Head, []int) {
 	kept, place := []int{}, make([]int, rows)
 	for i, used := range h.neededRows(rows) {
@@ -212,7 +212,7 @@ func (h *Head) checkClasses() error {
 
 func (f *Function) check(rows int) error {
 	if len(f.Index) != len(f.Coef) {
-		return fmt.Errorf("the function has %d indices for %d coefficients; their numbers must be equal", len(f.Index), len(f.Coef))
+		return fmt.Errorf("the function has %d indices for %d coefficients; it needs one index for each coefficient", len(f.Index), len(f.Coef))
 	}
 	if !finite(f.Rho) {
 		return fmt.Errorf("rho is %v; it must be finite", f.Rho)
@@ -220,7 +220,7 @@ func (f *Function) check(rows int) error {
 	last := -1
 	for k, s := range f.Index {
 		if s <= last || s >= rows {
-			return fmt.Errorf("row %d follows row %d of %d rows; rows must ascend and be below the number of rows", s, last, rows)
+			return fmt.Errorf("index %d follows index %d in a model of %d rows; indices must ascend and be below the number of rows", s, last, rows)
 		}
 		if v := f.Coef[k]; v == 0 || !finite(v) {
 			return fmt.Errorf("coefficient %d is %v; it must be finite and not 0", k, v)
@@ -232,7 +232,7 @@ func (f *Function) check(rows int) error {
 
 func finite(v float64) bool { return v-v == 0 }
 
-// coefOf returns the coefficient of a row, which is 0 for a row outside Index.
+// coefOf returns the coefficient of a row, or 0 if Index does not list the row.
 func (f *Function) coefOf(row int) float64 {
 	if k, ok := slices.BinarySearch(f.Index, row); ok {
 		return f.Coef[k]

@@ -17,13 +17,14 @@ func libsvmTypes() map[Kind]string {
 }
 
 // WriteLIBSVM writes m as a model file of LIBSVM, for svm-predict and other readers of such files.
-// It accepts svc, nu-svc, one-class and svr models with a linear, rbf or polynomial kernel.
-// LIBSVM's classes are 32-bit whole numbers: see [LIBSVMLabels]. Its files have no scale, so its
-// programs need rows scaled according to [Scale], for which [WriteLIBSVMRange] writes a file.
+// It accepts svc, nu-svc, one-class and svr models with a linear, rbf or polynomial kernel. In such
+// a file, classes are 32-bit whole numbers: see [LIBSVMLabels]. The file has no scale, so LIBSVM's
+// programs need rows that are already scaled according to [Scale]; [WriteLIBSVMRange] writes a file
+// for svm-scale.
 //
-// The order of classes, the sign of decisions and of coefficients are the same on both sides, and
-// decisions agree to rounding. A vector belongs to the first class of a pair if its coefficients in
-// the machines of that class are positive.
+// The file keeps the order of classes and the signs of coefficients and decisions. LIBSVM's
+// decisions differ from those of m by rounding only. In the function of a pair of classes, a vector
+// with a positive coefficient belongs to the first class.
 func WriteLIBSVM(w io.Writer, m *Model) error {
 	l := &libsvmWriter{lineWriter: lineWriter{w: bufio.NewWriter(w)}, m: m, row: make([]float64, m.width)}
 	if err := l.write(); err != nil {
@@ -217,8 +218,8 @@ func (h *Head) owners(rows int) ([]int, error) {
 	return owner, nil
 }
 
-// columnOf returns a support vector's coefficients, one for each class except its own, in LIBSVM's
-// order.
+// columnOf returns the coefficients of a support vector, one for each class except the vector's
+// own, in LIBSVM's order.
 func (h *Head) columnOf(row, own int) []float64 {
 	var column []float64
 	for other := range h.Classes {

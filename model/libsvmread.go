@@ -19,14 +19,14 @@ import (
 func IsLIBSVM(head []byte) bool { return bytes.HasPrefix(head, []byte("svm_type ")) }
 
 // ReadLIBSVM reads a model file of LIBSVM under the default limits. It accepts C-SVC, nu-SVC,
-// one-class, and regressions of both kinds, with a linear, rbf or polynomial kernel. Such files do
-// not state the number of features: width does, and it must be at least the largest index in the
-// file. Classes keep the file's order. Probabilities are LIBSVM's sigmoids. It discards a
-// regression's noise and a one-class machine's densities.
+// one-class, and regressions of both kinds, with a linear, rbf or polynomial kernel. The argument
+// width is the number of features, which the file does not state. It must be at least the largest
+// index in the file. The model keeps the file's order of classes, and LIBSVM's sigmoids for
+// probabilities. ReadLIBSVM discards a regression's noise and a one-class machine's densities.
 func ReadLIBSVM(r io.Reader, width int) (*Model, error) { return Limits{}.ReadLIBSVM(r, width) }
 
-// ReadLIBSVM reads a model file of LIBSVM. The limit applies to the file, and to the vectors in
-// memory, which include the zeros that the file omits.
+// ReadLIBSVM reads a model file of LIBSVM. Limits.Bytes bounds the size of the file and the size of
+// the vectors in memory. In memory, vectors include the zeros that the file omits.
 func (l Limits) ReadLIBSVM(r io.Reader, width int) (*Model, error) {
 	limit := l.Bytes
 	if limit == 0 {
@@ -189,7 +189,7 @@ func (p *libsvmReader) checkHeader() error {
 	case p.head.Kind == "" || p.spec.Name == "":
 		return errors.New("svm_type or kernel_type is missing")
 	case p.classes < 2 || !p.head.Kind.Classifies() && p.classes != 2:
-		return fmt.Errorf("nr_class is %d; it must be at least 2 for classes and exactly 2 otherwise", p.classes)
+		return fmt.Errorf("nr_class is %d; it must be at least 2 in a classifier and exactly 2 in any other model", p.classes)
 	case len(p.rho) != pairs:
 		return fmt.Errorf("rho has %d numbers for %d classes; it needs one for each pair of classes", len(p.rho), p.classes)
 	case int64(p.total)*int64(p.width) > p.limit/8:
@@ -197,7 +197,7 @@ func (p *libsvmReader) checkHeader() error {
 	case !p.head.Kind.Classifies():
 		return nil
 	case len(p.labels) != p.classes || len(p.sizes) != p.classes || linalg.Sum(p.sizes) != p.total:
-		return fmt.Errorf("label and nr_sv must have %d entries each, and nr_sv must add up to %d", p.classes, p.total)
+		return fmt.Errorf("\"label\" and nr_sv must have %d entries each, and nr_sv must add up to %d", p.classes, p.total)
 	case len(p.a) != len(p.b) || len(p.a) != 0 && len(p.a) != pairs:
 		return fmt.Errorf("probA has %d numbers and probB has %d for %d classes; both need one for each pair of classes", len(p.a), len(p.b), p.classes)
 	}
@@ -209,7 +209,7 @@ func (p *libsvmReader) checkHeader() error {
 }
 
 // readVectors reads all support vectors and their coefficients. Memory grows with the lines that
-// arrive.
+// arrive, not with the stated number of vectors.
 func (p *libsvmReader) readVectors() (x, coef linalg.Matrix[float64], err error) {
 	x.Cols, x.Stride = p.width, p.width
 	coef.Cols, coef.Stride = p.classes-1, p.classes-1
@@ -263,8 +263,9 @@ func readVector(line string, row, coef []float64) error {
 	return nil
 }
 
-// pairs converts the coefficients to a function for each pair of classes. A vector of class i has
-// its coefficient in the machine with class j in column j, minus one for classes after its own.
+// pairs converts the coefficients to a function for each pair of classes. For two classes, i before
+// j, the coefficients of the vectors of class i are in column j-1, and those of class j in column
+// i.
 func (p *libsvmReader) pairs(coef linalg.Matrix[float64]) {
 	first := 0
 	for i := range p.classes {
@@ -295,7 +296,7 @@ func number(values []string) (float64, error) {
 		return 0, err
 	}
 	if len(v) != 1 {
-		return 0, fmt.Errorf("there are %d numbers; exactly one is allowed", len(v))
+		return 0, fmt.Errorf("the entry has %d values; exactly one is allowed", len(v))
 	}
 	return v[0], nil
 }
@@ -314,7 +315,7 @@ func numbers(values []string) ([]float64, error) {
 
 func whole(values []string, most int) (int, error) {
 	if len(values) != 1 {
-		return 0, fmt.Errorf("there are %d numbers; exactly one is allowed", len(values))
+		return 0, fmt.Errorf("the entry has %d values; exactly one is allowed", len(values))
 	}
 	n, err := strconv.Atoi(values[0])
 	if err != nil || n < 0 || n > most {

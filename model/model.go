@@ -13,11 +13,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// ErrPrivate is returned by [Open] for a file that holds encoded rows. A command that receives it
-// refuses and exits with code 3.
+// ErrPrivate is returned by [Open] for a file that holds encoded rows. A command that receives this
+// error refuses the file and exits with code 3.
 var ErrPrivate = errors.New("model: the file must stay with the coordinator, because any party could decode its rows; use a prediction session")
 
-// ErrFormat marks every error about a file's content. Errors of the reader do not wrap it.
+// ErrFormat marks every error about a file's content. It does not mark errors of the io.Reader.
 var ErrFormat = errors.New("model: unusable file")
 
 // These limits apply to written and read models alike. Every model that can be built can thus be
@@ -33,9 +33,9 @@ const (
 // Factor.
 type Scale struct{ Offset, Factor []float64 }
 
-// Model is a trained model whose file may be given to others. It holds rows, a kernel, and a
-// learner's functions of the kernel of new rows with these rows. It is read-only and safe for
-// concurrent use.
+// Model is a trained model whose file may be given to others. It holds rows, a kernel and a
+// learner's functions. The functions take the kernel values of a new row with the model's rows. It
+// is read-only and safe for concurrent use.
 type Model struct {
 	spec    kernel.Spec
 	kernel  kernel.Kernel
@@ -49,9 +49,9 @@ type Model struct {
 	process func() (*ridge.GP, error) // computes standard deviations; nil except for kind gp
 }
 
-// New makes a model from the learner's result h and the model's rows. The rows in vectors are in
-// the order of h's indices, as the kernel saw them (scaled). scale is the scaling that was applied
-// to the rows, or nil. New keeps vectors without a copy.
+// New makes a model from the learner's result h and the model's rows. Index i in h means row i of
+// vectors. The rows in vectors are already scaled, as in training; scale is the scaling that was
+// applied to them, or nil. New keeps vectors without a copy.
 func New(spec kernel.Spec, scale *Scale, vectors linalg.Rows, h Head) (*Model, error) {
 	m, err := build(spec, scale, vectors, h)
 	if err != nil {
@@ -167,13 +167,13 @@ func (m *Model) Scale() *Scale { return m.scale }
 func (m *Model) Width() int { return m.width }
 
 // panelRows is the number of rows whose decisions are computed at a time. It limits the memory for
-// their kernel with the support vectors.
+// the kernel values of these rows with the support vectors.
 const panelRows = 256
 
-// Decisions returns the numbers that [Output] describes, rows x outputs. Its rows are unscaled,
-// like the training data. It refuses rows of another width, numbers that are not finite, and rows
-// so large that an output would not be finite. For a Gaussian process the first call takes n^3 / 3
-// multiplications for n rows of the model, and each row n^2 / 2.
+// Decisions returns the numbers that [Output] describes, rows x outputs. The rows must not be
+// scaled yet: the model scales them. It refuses rows of another width, numbers that are not finite,
+// and rows so large that an output would not be finite. For a Gaussian process the first call takes
+// n^3 / 3 multiplications for n rows of the model, and each row n^2 / 2.
 func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	if rows.Cols != m.Width() {
 		return linalg.Matrix[float64]{}, fmt.Errorf("model: the rows have %d columns, but the model was trained on %d", rows.Cols, m.Width())
@@ -192,8 +192,8 @@ func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], 
 	return out, nil
 }
 
-// decide computes the outputs for some rows and stores them in out. Errors name rows by their
-// index, which begins at start.
+// decide computes the outputs for some rows and stores them in out. In errors, the first of these
+// rows has index start.
 func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 	for i := range rows.Rows {
 		if j := firstNotFinite(rows.Row(i)); j >= 0 {
@@ -227,8 +227,9 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 // GiB for n = MaxProcess.
 const MaxProcess = 1 << 14
 
-// newProcess factors the covariance of the model's rows, and returns the Gaussian process. Files do
-// not contain the factor, which is larger than the rows; targets do not affect it.
+// newProcess factors the covariance of the model's rows, and returns the Gaussian process. Files
+// omit the factor, because it is larger than the rows. Deviations do not depend on the targets, so
+// the targets are 0 here.
 func newProcess(source kernel.Source, noise float64) (*ridge.GP, error) {
 	gp, err := ridge.FitGP(source, make([]float64, source.Len()), ridge.GPParams{Noise: noise})
 	if err != nil {
@@ -277,8 +278,8 @@ func (m *Model) Named(columns []string) (*Model, error) {
 	return &named, nil
 }
 
-// Columns returns the names of a row's columns; nil if the model does not know them. The caller
-// must not change them.
+// Columns returns the column names, or nil if the model has none. The caller must not change the
+// result.
 func (m *Model) Columns() []string { return m.columns }
 
 func checkColumns(columns []string, width int) error {
@@ -298,8 +299,8 @@ func checkColumns(columns []string, width int) error {
 	return nil
 }
 
-// writeColumns writes the names of the columns, or nothing without names. The version of the file
-// records this.
+// writeColumns writes the column names, if there are any. The version of the file tells whether it
+// has column names.
 func writeColumns(w *wire.Writer, columns []string) {
 	for _, name := range columns {
 		w.String(name)

@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Kind is the name of a model's learner, as in job files. For other kinds than those below, the
-// name is followed by a colon and its [OutputShape], so that any program can interpret the outputs
-// without that learner: see [NewKind].
+// Kind is the name of a model's learner, as in job files. A kind that is not listed below also
+// states its [OutputShape], after a colon, so that a program without that learner can interpret the
+// outputs: see [NewKind].
 type Kind string
 
 // These are the kinds of models.
@@ -78,7 +78,8 @@ func shapes() map[Kind]OutputShape {
 	}
 }
 
-// NewKind returns the kind of a learner's models. The kinds above keep their own shape.
+// NewKind returns the kind of a learner's models, whose outputs have shape s. For a kind that is
+// listed above, s is ignored.
 func NewKind(learner string, s OutputShape) Kind {
 	if k := Kind(learner); k.OutputShape() != "" {
 		return k
@@ -157,9 +158,9 @@ func (r Output) Check(outputs int) error {
 	return nil
 }
 
-// Predict returns a prediction as text for each row of outputs. A prediction is the class, "1" or
-// "-1", the number, or the cluster counted from 0. A kpca model has no predictions, so Predict
-// returns nil. The number of outputs must be one that Check accepts.
+// Predict returns a prediction as text for each row of outputs. Depending on the kind of model, a
+// prediction is a class, [Inside] or [Outside], a number, or the index of a cluster. A kpca model
+// has no predictions, so Predict returns nil. The number of outputs must be one that Check accepts.
 func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
 	shape := r.Kind.OutputShape()
 	if shape == Components {
@@ -226,8 +227,9 @@ func (r Output) Decisions(outputs linalg.Matrix[float64]) linalg.Matrix[float64]
 	return outputs
 }
 
-// Probabilities returns the probabilities of the classes, rows x classes. The outputs contain them
-// or, for two classes with the logistic loss, imply them. It returns rows x 0 if there are none.
+// Probabilities returns the probabilities of the classes, rows x classes. The outputs contain the
+// probabilities or, for two classes with the logistic loss, imply them. The result is rows x 0 for
+// outputs without probabilities.
 func (r Output) Probabilities(outputs linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if r.Kind.OutputShape() == Odds && len(r.Classes) == 2 {
 		return logistic(outputs)

@@ -15,8 +15,8 @@ import (
 )
 
 // ErrUnscaled is returned for a [Random] model whose file lacks the scaling that its rows need.
-// Only the parties of its job know the scaling.
-var ErrUnscaled = errors.New("model: this model takes rows as the parties of its job have prepared or scaled them among themselves, and how is not in this file; ask a party: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
+// Only the parties of the job that trained the model know the scaling.
+var ErrUnscaled = errors.New("model: this model needs rows that are prepared or scaled as the parties of its job did it, but this file does not say how; only a party can predict: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
 
 // These are the limits of a [Random] model.
 const (
@@ -71,11 +71,11 @@ func (s *RandomSpec) check() error {
 	case !s.Kind.isRandom():
 		return fmt.Errorf("%s model cannot have random features; models of the kinds %v can", humanize.A(string(s.Kind)), randomKinds())
 	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 || len(s.Solution.Offset) != w.Rows:
-		return fmt.Errorf("the model has %d x %d weights and %d offsets; it must have an even number of features from 2 to %d, and one offset for each output", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
+		return fmt.Errorf("the model has weights for %d outputs and %d features, and %d offsets; the number of features must be even and from 2 to %d, and each output needs one offset", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
 	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
 		return errors.New("a weight or an offset is not finite")
 	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
-		return fmt.Errorf("the width is %d; 0 to %d are allowed, and a scale needs scaled rows and a width above 0", s.Width, maxWidth)
+		return fmt.Errorf("the width is %d; 0 to %d are allowed; a model with a scale must state its width and that its rows were scaled", s.Width, maxWidth)
 	case s.Kind.OutputShape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
 		return fmt.Errorf("the noise is %v, the unit is %v and the sums have %d features; noise and unit must be above 0, and the sums must be finite and have %d features", s.Noise, s.Unit, s.Outer.Rows, w.Cols)
 	case s.Kind.OutputShape() != Deviation && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
@@ -118,16 +118,16 @@ func (m *Random) Scaling() (s *Scale, known bool) {
 	return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled
 }
 
-// Width returns the number of columns of a row; 0 if it is not known.
+// Width returns the number of columns of a row, or 0 if the model does not state the number.
 func (m *Random) Width() int { return m.spec.Width }
 
-// Columns returns the names of a row's columns; nil if they are not known. The caller must not
-// change them.
+// Columns returns the column names, or nil if the model has none. The caller must not change the
+// result.
 func (m *Random) Columns() []string { return m.spec.Columns }
 
-// Decisions returns the numbers that [Output] describes, rows x outputs. Its rows are unscaled,
-// like the training data. It refuses rows of another width, numbers that are not finite and, with
-// [ErrUnscaled], rows that it cannot scale.
+// Decisions returns the numbers that [Output] describes, rows x outputs. The rows must not be
+// scaled yet: the model scales them. It refuses rows of another width, numbers that are not finite
+// and, with [ErrUnscaled], rows that it cannot scale.
 func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 	none := linalg.Matrix[float64]{}
 	if m.spec.Scaled && m.spec.Scale == nil {
@@ -159,7 +159,7 @@ func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64],
 }
 
 // decide computes the outputs for some rows from their features phi, and stores the outputs in out.
-// Errors name rows by their index, which begins at start.
+// In errors, the first of these rows has index start.
 func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	f := m.spec.Solution.At(phi)
 	for i := range f.Rows {
@@ -176,7 +176,7 @@ func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 	}
 	for i := range out.Rows {
 		if firstNotFinite(out.Row(i)) >= 0 {
-			return fmt.Errorf("model: row %d has a number that is not finite or too large for the random features", start+i)
+			return fmt.Errorf("model: row %d has a number that is infinite, NaN or too large for the random features", start+i)
 		}
 	}
 	return nil

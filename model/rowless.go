@@ -19,14 +19,13 @@ type RowlessSpec struct {
 	Kernel  kernel.Spec
 	Head    Head
 	Squares []float64 // squared norm of each row of the model
-	// Dot is the Gram matrix of the model's rows, which only a Gaussian process needs. It serves to
-	// compute standard deviations.
+	// Dot is the Gram matrix of the model's rows. Only a Gaussian process needs it, for standard
+	// deviations.
 	Dot linalg.Matrix[float64]
 }
 
-// Rowless is a model without rows; the parties of a job hold the rows. It decides by the inner
-// products of these rows with new rows, and cannot predict without the products. It is read-only
-// and safe for concurrent use.
+// Rowless is a model without rows; the parties of a job hold the rows. It can predict new rows only
+// from their inner products with those rows. It is read-only and safe for concurrent use.
 type Rowless struct {
 	spec    RowlessSpec
 	kernel  kernel.Kernel
@@ -84,7 +83,7 @@ func (m *Rowless) Outputs() int {
 // norms of the new rows.
 func (m *Rowless) Decisions(cross linalg.Matrix[float64], squares []float64) (linalg.Matrix[float64], error) {
 	if cross.Cols != m.Rows() || cross.Rows != len(squares) {
-		return linalg.Matrix[float64]{}, fmt.Errorf("model: there are %d x %d inner products and %d squares; each new row needs %d inner products and one square", cross.Rows, cross.Cols, len(squares), m.Rows())
+		return linalg.Matrix[float64]{}, fmt.Errorf("model: there are %d x %d inner products and %d squared norms; each new row needs %d inner products and one squared norm", cross.Rows, cross.Cols, len(squares), m.Rows())
 	}
 	kernel.Cross(m.kernel, cross, squares, m.spec.Squares)
 	out, decisions := linalg.New[float64](cross.Rows, m.Outputs()), m.spec.Head.Decisions(cross)

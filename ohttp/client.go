@@ -62,11 +62,11 @@ func (c *Client) encode(q *bhttp.Request) ([]byte, error) {
 	return q.EncodeTo(c.Size)
 }
 
-// Dial returns an HTTP client that follows no redirects. It uses a new connection for each
-// request, because a shared one would link requests. With a proxy such as
-// socks5h://127.0.0.1:9050 it connects through the proxy, for instance Tor. Certificates must
-// be signed by one of roots; nil: by one of the system's authorities. It does not resume TLS
-// sessions, which would link connections.
+// Dial returns an HTTP client that follows no redirects. The client uses a new connection for each
+// request and resumes no TLS session, because a shared connection or session would link requests.
+// It connects through the proxy, for instance through Tor at socks5h://127.0.0.1:9050; "" means no
+// proxy. Certificates must be signed by one of roots or, if roots is nil, by one of the system's
+// authorities.
 func Dial(proxy string, roots *x509.CertPool, timeout time.Duration) (*http.Client, error) {
 	t := &http.Transport{
 		DisableKeepAlives: true, DisableCompression: true,

@@ -1,9 +1,9 @@
 // Package ohttp implements Oblivious HTTP, RFC 9458, on messages of package bhttp: no
 // server sees both the sender and the content of a request.
 //
-// A [Client] seals a request to the gateway's key and posts it to a [Relay]. The
-// relay passes it on without any trace of its sender. The [Gateway] opens it, has it
-// answered and seals the answer.
+// A [Client] seals a request to the gateway's key and posts it to a [Relay]. The relay passes the
+// request on without any trace of the sender. The [Gateway] opens the request, passes it to a
+// [Service] and seals the answer.
 //
 //	key, err := ohttp.NewKey(1, seed)
 //	gateway := &ohttp.Gateway{Keys: []*ohttp.Key{key}, Serve: answer}

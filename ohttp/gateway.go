@@ -18,8 +18,8 @@ const MaxMessage = 8 << 20
 // Service answers the requests that a gateway has opened. It must be safe for concurrent use.
 type Service func(context.Context, *bhttp.Request) *bhttp.Response
 
-// Gateway opens sealed requests, passes them to Serve and seals the answers. It is a handler of
-// POST requests of type [RequestType]. A GET returns its keys.
+// Gateway opens sealed requests, passes them to Serve and seals the answers. As an HTTP handler it
+// takes POST requests of type [RequestType], and answers a GET request with its public keys.
 type Gateway struct {
 	Keys   []*Key // the gateway's keys, the preferred key first
 	Serve  Service
@@ -81,8 +81,8 @@ func (g *Gateway) Answer(ctx context.Context, sealed []byte) ([]byte, error) {
 	return sealer.Seal(response)
 }
 
-// respond passes an opened request to Serve. If the content is not a request, the sender gets a
-// sealed error, because it knows the gateway's key.
+// respond passes an opened request to Serve. If the content is not a request, respond returns an
+// answer with status 400. It is sealed like any other answer.
 func (g *Gateway) respond(ctx context.Context, request []byte) ([]byte, error) {
 	response := &bhttp.Response{Status: http.StatusBadRequest}
 	if q, err := bhttp.ParseRequest(request); err == nil {
@@ -113,8 +113,8 @@ func (g *Gateway) serveKeys(w http.ResponseWriter) {
 	_, _ = w.Write(EncodeKeys(configs...))
 }
 
-// readAll reads a body of at most limit bytes. If it fails, it returns the HTTP status for the
-// answer.
+// readAll reads a body of at most limit bytes. The second result is 0 or, after a failure, the HTTP
+// status for the answer.
 func readAll(w http.ResponseWriter, r *http.Request, limit int) ([]byte, int) {
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	var large *http.MaxBytesError

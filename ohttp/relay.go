@@ -15,9 +15,10 @@ import (
 )
 
 // Relay forwards sealed requests to one gateway without the sender's address, header fields or
-// connection. With Batch it holds requests until that many have arrived, or until the first has
-// waited for Wait, and passes them on in random order. Only Gateway is required. The
-// surrounding server must bound the time of a body and the connections of an address.
+// connection. With Batch set, it holds requests until a batch of this size has arrived, or until
+// the first of them has waited for Wait. Then it forwards the batch in random order. Only Gateway
+// must be set. The surrounding HTTP server must limit the time to read a body and the number of
+// connections from one address.
 type Relay struct {
 	Gateway string        // URL of the gateway; https in production
 	Client  *http.Client  // client for requests to the gateway; nil for a client that follows no redirects

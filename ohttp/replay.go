@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// ReplayCache records the sealed requests of the current and the previous time window (RFC
-// 9458, section 6.5.1). An entry takes some 20 bytes. It is safe for concurrent use.
+// ReplayCache records the sealed requests of the current and the previous time window (RFC 9458,
+// section 6.5.1). A request takes about 20 bytes. It is safe for concurrent use.
 type ReplayCache struct {
 	window   time.Duration
 	capacity int
@@ -28,9 +28,9 @@ var (
 	ErrCrowded  = errors.New("ohttp: the gateway has received too many requests; try again later")
 )
 
-// NewReplayCache returns a cache that holds at most capacity requests for each window. It may
-// accept a repeated request after two windows. The gateway's service must then refuse it for
-// another reason, such as its date.
+// NewReplayCache returns a cache that holds at most capacity requests for each window. After two
+// windows, it may accept a repeated request. So the gateway's service must refuse an old request
+// for another reason, such as the request's date.
 func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
 	if window <= 0 || capacity < 1 {
 		return nil, fmt.Errorf("ohttp: the replay cache has capacity %d and window %v; both must be above 0", capacity, window)

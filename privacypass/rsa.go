@@ -191,8 +191,8 @@ func smallPrimes() *big.Int {
 	return product
 }
 
-// rsaSecret is an RSA private key with two primes. The time and memory accesses of its arithmetic
-// depend only on sizes.
+// rsaSecret is an RSA private key with two primes. The arithmetic takes time and accesses memory in
+// a way that depends on the sizes of numbers only, not on their values.
 type rsaSecret struct {
 	*rsaPublic
 	p, q   *bigmod.Modulus
@@ -200,10 +200,10 @@ type rsaSecret struct {
 	qInv   *bigmod.Nat // inverse of q mod p
 }
 
-// sign returns the RSA signature m^d mod n. The arithmetic takes constant time. Still, m is
-// first multiplied by the power of a random number, so that the sender does not know the number
-// that is raised to d (RFC 9474, section 7.1). One wrong result would reveal the primes, so
-// each result is checked before it is returned: RFC 9474, section 4.3.
+// sign returns the RSA signature m^d mod n. The arithmetic takes constant time. Still, m is first
+// multiplied by the e-th power of a random number, so that the sender of m does not know which
+// number is raised to the power d (RFC 9474, section 7.1). One wrong signature would reveal the
+// primes, so each signature is verified before it is returned (RFC 9474, section 4.3).
 func (s *rsaSecret) sign(m *bigmod.Nat) ([]byte, error) {
 	factor, inverse, err := s.drawFactor()
 	if err != nil {

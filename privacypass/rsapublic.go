@@ -14,8 +14,8 @@ import (
 	"filippo.io/bigmod"
 )
 
-// rsaPublic is a public key with an odd modulus. The time and memory accesses of its arithmetic
-// depend only on sizes.
+// rsaPublic is a public key with an odd modulus. The arithmetic takes time and accesses memory in a
+// way that depends on the sizes of numbers only, not on their values.
 type rsaPublic struct {
 	n       *bigmod.Modulus
 	modulus *big.Int // the modulus n as a big.Int
@@ -36,9 +36,9 @@ func (k *rsaPublic) power(x *bigmod.Nat) *bigmod.Nat {
 }
 
 // drawFactor draws a uniform invertible number mod n and returns the number and its inverse. The
-// time of finding an inverse depends on the number. So factor inverts the number's product with
-// another random number, which it discards: the product is uniform whatever the number is, and the
-// time reveals nothing about the number.
+// time of an inversion depends on the number that is inverted. So drawFactor inverts the product of
+// its number and a second random number. The product is uniform whatever the first number is, so
+// the time reveals nothing about the first number.
 func (k *rsaPublic) drawFactor() (number, inverse *bigmod.Nat, err error) {
 	for {
 		if number, err = k.drawNumber(); err != nil {
@@ -81,16 +81,17 @@ type blinding struct {
 	inverse *bigmod.Nat // inverse of the factor that hides the message
 }
 
-// blind encodes an input and multiplies it by a factor (function Blind of RFC 9474, section
-// 4.2).
+// blind encodes an input and multiplies the encoding by the e-th power of factor (function Blind of
+// RFC 9474, section 4.2).
 func (k *rsaPublic) blind(input, salt []byte, factor, inverse *bigmod.Nat) ([]byte, *blinding, error) {
 	m, err := bigmod.NewNat().SetBytes(encodePSS(input, salt, k.n.BitLen()-1), k.n)
 	if err != nil {
 		return nil, nil, fmt.Errorf("privacypass: cannot blind a request: %w", err)
 	}
 	blinded := k.power(factor).Mul(m, k.n).Bytes(k.n)
-	// A common factor with the modulus would survive blinding. The blinded number has it
-	// too; the check may take variable time, because the issuer sees this number.
+	// A factor that the encoded input and the modulus have in common would survive blinding. So the
+	// check is made on the blinded number. It may take variable time, because the issuer sees that
+	// number.
 	if new(big.Int).GCD(nil, nil, new(big.Int).SetBytes(blinded), k.modulus).Cmp(big.NewInt(1)) != 0 {
 		return nil, nil, errors.New("privacypass: the input has a common factor with the issuer's RSA modulus; try again, or use another issuer")
 	}
@@ -114,9 +115,9 @@ func (b *blinding) finish(response []byte) ([]byte, error) {
 	return s.Bytes(n), nil
 }
 
-// encodePSS returns the EMSA-PSS encoding of an input with SHA-384 (RFC 8017, section 9.1.1).
-// The result is a big-endian number of at most bits bits, in as many bytes as they need. The
-// bytes must have room for hash, salt and two bytes more.
+// encodePSS returns the EMSA-PSS encoding of an input with SHA-384 (RFC 8017, section 9.1.1). The
+// result is a big-endian number with at most the given number of bits, in as few bytes as this
+// number of bits needs. These bytes must have room for the hash, the salt and two more bytes.
 func encodePSS(input, salt []byte, bits int) []byte {
 	digest := sha512.Sum384(input)
 	h := sha512.New384()

@@ -164,7 +164,8 @@ type Challenge struct {
 
 var errChallenge = errors.New("privacypass: the challenge does not have the format of RFC 9577")
 
-// Encode returns the encoded challenge. It panics if a part is too long for its length field.
+// Encode returns the encoded challenge. It panics if the issuer is empty, if the issuer or the
+// origin is too long for its length field, or if the context has neither 0 nor 32 bytes.
 func (c Challenge) Encode() []byte {
 	if len(c.Issuer) == 0 || len(c.Issuer) > 1<<16-1 || len(c.Origin) > 1<<16-1 || (len(c.Context) != 0 && len(c.Context) != 32) {
 		panic(errChallenge)
@@ -286,9 +287,9 @@ func (p *Pending) Finish(response []byte) (*Token, error) {
 	return &t, nil
 }
 
-// requestHead returns the start of a request: the token type and the last byte of the key's id.
-// An issuer with several keys distinguishes them by this byte, so it cannot give many clients a
-// key each.
+// requestHead returns the start of a request: the token type and the last byte of the key's id. An
+// issuer with several keys distinguishes the keys by this one byte. So it cannot give each of many
+// clients an own key, which would identify the client.
 func requestHead(kind Type, id [sha256.Size]byte) []byte {
 	return append(binary.BigEndian.AppendUint16(nil, uint16(kind)), id[sha256.Size-1])
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrLater tells the runner to offer a message again later. The runner does not acknowledge the
-// message until then. A machine holds back a fast peer with it.
+// message until then. A machine returns it to slow down a fast peer.
 var ErrLater = errors.New("protocol: the machine has no room for this message yet")
 
 // ErrInput matches errors that end a session because the members' inputs or settings
@@ -55,11 +55,11 @@ func (e *BlameError) Error() string { return fmt.Sprintf("%s (%s): %v", e.Party,
 
 func (e *BlameError) Unwrap() error { return e.Err }
 
-// Public returns the part of the error that other members may read: the blamed party and
-// the kind of fault. The cause stays in the log of the member that blames, because it may
-// quote the message, or the value that the message was compared with. Two kinds of cause
-// are included: silence, whose text holds only names and the expected message, and errors
-// that are marked as public, such as a fault in a header.
+// Public returns the part of the error that other members may read: the blamed party and the kind
+// of fault. The cause stays in the log of the member that blames, because it may quote the message,
+// or the value that the message was compared with. Two kinds of cause are public all the same:
+// silence, whose text holds only names and the expected message, and errors that are marked as
+// public, such as a fault in a header.
 func (e *BlameError) Public() string {
 	if e.Kind == KindSilent {
 		return e.Error()

@@ -33,8 +33,8 @@ func Members(role Role, names ...string) []Member {
 	return members
 }
 
-// Descriptor fixes everything public about a session before it starts. Two
-// sessions never share one, because the nonce is drawn for each attempt.
+// Descriptor fixes everything public about a session before it starts. No two sessions have the
+// same descriptor, because the nonce is drawn for each attempt.
 type Descriptor struct {
 	Protocol string
 	Version  uint16
@@ -44,8 +44,8 @@ type Descriptor struct {
 	Purpose  string   // the session's purpose, such as "train" or "predict"
 	Attempt  uint32
 	Nonce    [32]byte
-	// Parent is the ID of the earlier session whose secret or result this session uses. It is
-	// zero if there is none.
+	// Parent is the ID of the earlier session whose secret or result this session uses. It is zero
+	// if there is no such session.
 	Parent SessionID
 }
 

@@ -22,9 +22,9 @@ type Event interface{ event() }
 
 // Start is the first event of every session.
 type Start struct {
-	// InputHash is the SHA-256 of the encoded private input given to the constructor. It is
-	// journalled, so that a replay over an edited input is detected before it can answer
-	// twice under the same masks.
+	// InputHash is the SHA-256 of the encoded private input given to the constructor. The runner
+	// records the hash in its journal. So a replay with an edited input is detected before the
+	// machine can send two answers under the same masks.
 	InputHash [sha256.Size]byte
 }
 
@@ -53,7 +53,7 @@ const (
 // Effects are the actions that a step requests of its runner.
 type Effects struct {
 	Sync     bool      // whether the runner must write the event to disk before the actions below
-	Claim    []string  // names to claim for this session; the runner aborts if another session holds a name
+	Claim    []string  // names to claim for this session; the runner aborts if another session has claimed one of them
 	Send     []Message // messages to send; their bodies have at most MaxStepBytes together
 	Arm      []Timer   // timers to start; the runner's configuration sets their durations
 	Resume   bool      // whether the machine has more work and needs the event Resumed
@@ -80,8 +80,9 @@ type End struct{ Err error }
 // not depend on the protocol.
 type Life struct{ started, ended bool }
 
-// Handlers holds a machine's function for each kind of event. All but Start may be nil: such a
-// machine refuses messages, never resumes, or has no timer.
+// Handlers holds a machine's function for each kind of event. Only Start must be set. Without
+// Receive, the machine refuses all messages; without Resume, it never resumes; without Expire, it
+// has no timers.
 type Handlers struct {
 	Start   func(Start) (Effects, error)
 	Receive func(Message) (Effects, error) // handles a message of the session to this machine
@@ -90,8 +91,9 @@ type Handlers struct {
 }
 
 // Step passes an event to its handler in h. It refuses events that are out of order (any event
-// before the start or after the end, a second start) and messages that are not for s. A session
-// starts when its handler accepts the start, and ends when a handler sets Effects.End.
+// before the start or after the end, a second start), and messages of another session or to another
+// member. A session starts when its handler accepts the start, and ends when a handler sets
+// Effects.End.
 func (l *Life) Step(s Setup, e Event, h Handlers) (Effects, error) {
 	if err := l.admit(s, e); err != nil {
 		return Effects{}, err

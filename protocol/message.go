@@ -77,7 +77,8 @@ func (h Header) Encode() []byte {
 	return w.Bytes()
 }
 
-// CutHeader decodes the header at the start of b and returns it with the bytes after it.
+// CutHeader decodes the header at the start of b. It returns the header and the bytes after the
+// header.
 func CutHeader(b []byte) (h Header, rest []byte, err error) {
 	r := wire.NewReader(b)
 	h = readHeader(r)

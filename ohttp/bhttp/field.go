@@ -240,7 +240,7 @@ func ParseResponse(b []byte) (*Response, error) {
 		return nil, err
 	}
 	if framing != knownResponse && framing != endedResponse {
-		return nil, fmt.Errorf("bhttp: the framing indicator is %d; that of a response must be %d or %d", framing, knownResponse, endedResponse)
+		return nil, fmt.Errorf("bhttp: the framing indicator is %d; a response must have %d or %d", framing, knownResponse, endedResponse)
 	}
 	p := &Response{}
 	if err := r.readStatus(p, framing == knownResponse); err != nil {

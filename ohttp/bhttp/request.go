@@ -44,7 +44,7 @@ func (q *Request) validTarget() error {
 	}
 	for _, s := range []string{q.Method, q.Scheme, q.Authority, q.Path} {
 		if strings.ContainsAny(s, "\x00\r\n\t ") {
-			return fmt.Errorf("bhttp: the method or a part of the target of a request is %q; write it without spaces, line breaks and zero bytes", s)
+			return fmt.Errorf("bhttp: the request has the method or target %q; write it without spaces, line breaks and zero bytes", s)
 		}
 	}
 	return nil
@@ -69,7 +69,7 @@ func ParseRequest(b []byte) (*Request, error) {
 		return nil, err
 	}
 	if framing != knownRequest && framing != endedRequest {
-		return nil, fmt.Errorf("bhttp: the framing indicator is %d; that of a request must be %d or %d", framing, knownRequest, endedRequest)
+		return nil, fmt.Errorf("bhttp: the framing indicator is %d; a request must have %d or %d", framing, knownRequest, endedRequest)
 	}
 	q := &Request{}
 	for _, dst := range []*string{&q.Method, &q.Scheme, &q.Authority, &q.Path} {

@@ -86,7 +86,7 @@ func (m *AllGather) Step(e protocol.Event) (protocol.Effects, error) {
 // start sends this member's statement to all other members.
 func (m *AllGather) start(s protocol.Start) (protocol.Effects, error) {
 	if s.InputHash != m.InputHash() {
-		return protocol.Effects{}, errors.New("collective: the statement differs from the one with which the machine was built")
+		return protocol.Effects{}, errors.New("collective: the statement has changed since the machine was created")
 	}
 	e := protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerAllGather}}
 	if m.own == nil {

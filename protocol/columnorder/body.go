@@ -33,8 +33,8 @@ func bulk() sizing {
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (columnsBytes + columnBytes*chunk)}
 }
 
-// layout pads a table's columns to a power of two and divides them into messages. The columns
-// of a numbered table are not sent.
+// layout pads a table's columns to a power of two and divides them into messages. If the columns
+// have no names, none are sent.
 type layout struct {
 	named bool
 	width int // number of columns of the table
@@ -217,7 +217,7 @@ func decodeMatch(body []byte, leader int) (match, error) {
 // check returns an error if an answer contradicts itself or the number of the leader's columns.
 func (m match) check(leader int) error {
 	if m.width < 1 || m.width > MaxNumbered || m.missing > leader || len(m.listed) != min(m.missing, maxListed) {
-		return fmt.Errorf("the answer is contradictory: a table with %d columns lacks %d of the leader's %d columns and lists %d of them", m.width, m.missing, leader, len(m.listed))
+		return fmt.Errorf("the answer is contradictory: a table with %d columns lacks %d of the leader's %d columns and lists %d missing columns", m.width, m.missing, leader, len(m.listed))
 	}
 	for i, g := range m.listed {
 		if g.place >= leader || i > 0 && g.place <= m.listed[i-1].place {

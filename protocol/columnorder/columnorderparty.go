@@ -41,8 +41,9 @@ func (p *Party) Order() []int { return p.order }
 // machine has ended without an error.
 func (p *Party) Key() [keyBytes]byte { return p.key }
 
-// Own returns the difference between this table's columns and the leader's, or nil if there is
-// none. It contains the table's own names, so it belongs in the party's own log.
+// Own returns the difference between this party's columns and the leader's, or nil if there is
+// none. The difference contains names of this party's columns, so it belongs in this party's log
+// only.
 func (p *Party) Own() error {
 	if p.mismatch == nil {
 		return nil
@@ -75,7 +76,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerColumns {
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: nothing came from %s in time", p.leader)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("columnorder: %s did not send a message in time", p.leader)))
 }
 
 // errResume refuses a Resumed event that the machine did not request.
@@ -183,8 +184,8 @@ func newMachine(setup protocol.Setup, own Table, role protocol.Role, size sizing
 	return machine{setup: setup, leader: setup.Session.With(protocol.RoleLeader)[0], own: own, size: size}, nil
 }
 
-// ValidateSession returns an error if this protocol cannot run the session. It has one leader,
-// at least one party, no other member, and no parameters.
+// ValidateSession returns an error if this protocol cannot run the session. The session must have
+// one leader, at least one party, no other member, and no parameters.
 func ValidateSession(s *protocol.Session) error {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {

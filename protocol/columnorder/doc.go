@@ -1,9 +1,9 @@
 // Package columnorder puts the columns of all parties into one order, by their names.
 // The parties hold different rows of the same columns. The leader, a party itself, sends
-// the others keyed digests of its column names in their order. Each party finds them
-// among its own names and reports those that it lacks. So tables with the same columns in
-// other orders become one table, and missing or renamed columns are detected before
-// the job computes anything. The server takes no part.
+// the others keyed digests of its column names, in the order of its columns. Each party
+// looks for these digests among those of its own names, and reports the columns that it
+// lacks. So tables with the same columns in different orders become one table, and missing
+// or renamed columns are detected before the job computes anything. The server takes no part.
 //
 // Names are compared exactly. Two names that differ only by case, blanks or Unicode form
 // ([fuzzymatch.Fold]) are different, and the error says so. A table without names is

@@ -25,7 +25,8 @@ func (p *Party) sendAnswer() protocol.Effects {
 	}
 }
 
-// compare finds the leader's columns in this party's table, and returns the missing columns.
+// compare finds the leader's columns in this party's table. It returns the number of missing
+// columns, and describes the first maxListed of them.
 func (p *Party) compare() (missing int, listed []gap) {
 	d := newDigester(p.key)
 	at := make(map[exact]int, len(p.own.Columns))
@@ -48,8 +49,8 @@ func (p *Party) compare() (missing int, listed []gap) {
 	return missing, listed
 }
 
-// unmatched returns the names of this party's columns that the leader's table lacks. Their keys
-// are the folded digests.
+// unmatched returns the names of this party's columns that the leader's table lacks. The key of
+// each name in the map is its folded digest.
 func (p *Party) unmatched(d digester) map[folded]string {
 	theirs := make(map[exact]bool, len(p.theirs.exact))
 	for _, digest := range p.theirs.exact {
@@ -128,7 +129,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 			missing = append(missing, l.others[i])
 		}
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: no answer in time from %s", strings.Join(missing, ", "))))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("columnorder: %s did not answer in time", strings.Join(missing, ", "))))
 }
 
 // spelling is a class name as one member writes it.

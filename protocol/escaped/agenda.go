@@ -13,8 +13,9 @@ const (
 	maskTop    = 50
 )
 
-// begin adds to the party's agenda the tasks that need no message of a partner. It draws the mask,
-// multiplies its own rows and sends the first partner its masked rows.
+// begin adds to the party's agenda the tasks that need no message of a partner. These tasks draw
+// the mask, send the server the labels and the Gram matrix of the party's own rows, and send the
+// masked rows to the first partner.
 func (p *Party) begin() {
 	id := p.setup.Session.ID()
 	stream := prg.New(p.setup.Seed, "escaped/mask", id[:])
@@ -54,7 +55,7 @@ func (p *Party) greet() {
 }
 
 // combined returns entries lo to hi-1 of the matrix x X + a A. X holds the party's rows, and A is
-// its mask.
+// the party's mask.
 func (p *Party) combined(x, a float64, lo, hi int) []float64 {
 	numbers := make([]float64, hi-lo)
 	for i := range numbers {
@@ -63,8 +64,8 @@ func (p *Party) combined(x, a float64, lo, hi int) []float64 {
 	return numbers
 }
 
-// meet adds tasks that compute the products with a partner and send them to the server. The
-// matrices of the partner have arrived.
+// meet adds tasks that compute the products with a partner, whose matrices have all arrived, and
+// send the products to the server.
 func (p *Party) meet(partner int) {
 	g := p.incoming[partner]
 	to := func(kind string) protocol.Message {
@@ -121,8 +122,8 @@ func (p *Party) multiply(c, a, b linalg.Matrix[float64]) {
 	p.inPieces(a.Rows, each, func(lo, hi int) { linalg.MulTransB(c.Panel(lo, hi), a.Panel(lo, hi), b) })
 }
 
-// send adds tasks that send the given number of float64 words. Each chunk's numbers are
-// computed when it is sent.
+// send adds tasks that send the given number of float64 words. The numbers of a chunk are computed
+// when the chunk is sent.
 func (p *Party) send(m protocol.Message, words int, numbers func(lo, hi int) []float64) {
 	n := chunks(words)
 	p.inPiecesOf(n, func(chunk int) protocol.Message {

@@ -22,8 +22,8 @@ const (
 	coalitionDivides = "Together with any party it reads the rows of all parties before that party, without an attack."
 )
 
-// Exposures says how much of others' rows each role can reconstruct. Its keys and sentences are those
-// of [Leakage].
+// Exposures says how much of the rows of others each role can reconstruct. The keys and sentences
+// are those of [Leakage].
 func Exposures(f Facts) map[string]protocol.Exposure {
 	server := protocol.Exposure{Reach: protocol.ReachPart, Why: kinReads}
 	if f.Grid {

@@ -161,8 +161,9 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return p.goOn(protocol.Effects{Send: next()}), nil
 }
 
-// goOn continues with the next partner whose matrices are complete, or waits if there is no
-// work. Every event returns whether there is more work, so a runner need not remember it.
+// goOn continues with the next partner whose matrices are complete, or waits if there is no work.
+// After every event, the effects say whether there is more work, so a runner need not remember an
+// earlier Resume.
 func (p *Party) goOn(e protocol.Effects) protocol.Effects {
 	for len(p.agenda) == 0 && len(p.partners) > 0 && p.incoming[p.partners[0]] != nil && p.incoming[p.partners[0]].complete() {
 		p.meet(p.partners[0])
@@ -219,7 +220,7 @@ func decodeGrant(b []byte, parties int) ([]int, error) {
 
 // partnersOf returns the order in which one of m parties computes products with the other parties.
 // By the circle method for tournaments, every two parties meet once, in m-1 rounds if m is even and
-// in m rounds if it is odd.
+// in m rounds if m is odd.
 func partnersOf(m, self int) (partners []int) {
 	n := m + m%2 // even; if m is odd, a dummy party is added
 	for r := range n - 1 {

@@ -46,8 +46,9 @@ type source struct {
 	missing  int    // number of chunks of labels that have not arrived
 }
 
-// pair holds three matrices, which together give the inner products of two parties' rows. Rows of a
-// product belong to the earlier party, columns to the later party.
+// pair holds three matrices, which together give the inner products of two parties' rows. The rows
+// of each matrix belong to the party that comes first in the session's order, the columns to the
+// other party.
 type pair struct{ before, behind, unmasker *sheet }
 
 // NewServer returns the machine of a server with the given limits.
@@ -242,8 +243,8 @@ func (s *Server) firstIncomplete() string {
 	return ""
 }
 
-// copyDiagonal copies a party's own Gram matrix into the whole matrix. It uses only the lower half
-// and mirrors it.
+// copyDiagonal copies a party's own Gram matrix into the whole matrix. It mirrors the lower half
+// and ignores the upper half.
 func (s *Server) copyDiagonal(one *source) {
 	for i := range one.announce.rows {
 		for j, v := range one.own.m.Row(i)[:i+1] {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// MaxValue limits the magnitude of the entries of rows. Masks of at most 50 do not hide
-	// larger entries, and reduce their precision.
+	// MaxValue limits the magnitude of the entries of rows. The entries of masks are at most 50, so
+	// masks do not hide entries above this limit, and only reduce the precision of such entries.
 	MaxValue = 1e6
 	// MaxWords limits the number of entries of a party's rows. A party holds five copies of its
 	// rows and two matrices from a partner.

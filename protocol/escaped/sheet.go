@@ -67,7 +67,7 @@ func decodeNumbers(b []byte, numbers []float64) error {
 	}
 	for i, v := range numbers {
 		if !(math.Abs(v) <= maxMagnitude) { // the comparison is false for NaN
-			return fmt.Errorf("escaped: number %d is %v, which is not finite or too large", i, v)
+			return fmt.Errorf("escaped: entry %d is %v; its magnitude must be at most 1e30", i, v)
 		}
 	}
 	return nil

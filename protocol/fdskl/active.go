@@ -8,9 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Schedule decides which phases an active worker requests. The next request may depend on the
-// phases learned from the last one. Requests must depend on nothing else, so that a replay makes
-// the same requests.
+// Schedule decides which phases an active worker requests. A request may depend on the phases that
+// answered the requests before it, and on nothing else, so that a replay makes the same requests.
 type Schedule interface {
 	// Next returns the next request, or false if the schedule needs no more phases. It is called
 	// after the last request is answered, in a separate step.
@@ -29,8 +28,8 @@ type Active struct {
 	turns    turns
 }
 
-// NewActive returns the machine of an active worker. A schedule serves one machine. With several
-// active workers it must be a [Partner].
+// NewActive returns the machine of an active worker. Each machine needs a schedule of its own. In a
+// session with several active workers, the schedule must be a [Partner].
 func NewActive(s protocol.Setup, in Input, id Identity, schedule Schedule) (*Active, error) {
 	return newActive(s, in, id, schedule, protocol.MaxChunkBytes)
 }

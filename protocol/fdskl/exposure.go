@@ -9,8 +9,8 @@ import (
 )
 
 // Exposure measures how well the active worker's phases reveal the kernel of the other workers'
-// columns. The active worker should not have this kernel: every function of distances follows from
-// it.
+// columns. The active worker should not learn this kernel, because every function of distances
+// between rows follows from the kernel.
 type Exposure struct {
 	Pairs       int     // number of pairs of rows that were measured
 	Correlation float64 // correlation of estimated and true kernel values; NaN if all values are equal
@@ -45,8 +45,8 @@ func (t *Table) othersSum(own Source, row int) []byte {
 
 // similarity estimates the kernel value of two rows. It is the mean, over all directions, of the
 // cosine of the rows' phase difference. It is an unbiased estimate of the kernel value over the
-// other workers' columns, with a deviation of at most (2 M)^-1/2 for M directions. Mode paper's
-// offset of a direction cancels.
+// other workers' columns, with a deviation of at most (2 M)^-1/2 for M directions. In mode paper,
+// the offset of a direction cancels in the phase difference.
 func similarity(r ring, a, b []byte) float64 {
 	difference := bytes.Clone(a)
 	r.sub(difference, b)

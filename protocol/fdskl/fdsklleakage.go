@@ -39,8 +39,8 @@ const (
 	coalitionSums   = "The active worker together with passive workers learns the sum of the remaining workers' phases, however few these are, and so the distances over their columns."
 )
 
-// Exposures says how much of others' rows each role can reconstruct. Its keys and sentences are those
-// of [Leakage].
+// Exposures says how much of the rows of others each role can reconstruct. The keys and sentences
+// are those of [Leakage].
 func Exposures(f Facts) map[string]protocol.Exposure {
 	list := map[string]protocol.Exposure{
 		"active":    {Reach: protocol.ReachPart, Why: knownRead},

@@ -41,7 +41,8 @@ type Spec struct {
 	// Rows is the number of aligned rows, numbered 0 to Rows-1. Directions is the number of random
 	// directions that may be requested for each row.
 	Rows, Directions int
-	// Alignment is a commitment to the rows and their order. All workers must have the same.
+	// Alignment is a commitment to the rows and their order. All workers must have the same
+	// commitment.
 	Alignment [sha256.Size]byte
 	// Asynchronous lets several active workers make iterations at the same time instead of in
 	// turns.

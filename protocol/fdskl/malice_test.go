@@ -171,7 +171,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"the counter again, other rows", f.signed(Request{Rows: Spans(7), Directions: Span{0, 1}}, 1, 1), protocol.KindUnexpected, "is not expected"},
 		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not expected"},
 		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "rows must ascend and be below 10"},
-		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each is answered once"},
+		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each direction is answered once"},
 		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "this active worker may request directions 0 to 3"},
 		{"unsigned", unsigned, protocol.KindInconsistent, "does not have a valid signature"},
 		{"cut", protocol.Message{Header: unsigned.Header, Body: unsigned.Body[:9]}, protocol.KindMalformed, "too early"},

@@ -22,8 +22,8 @@ func (p Params) RequestBytes(q Request) int64 {
 }
 
 // HeldBytes returns the largest number of bytes that a worker needs to add up words for one active
-// worker. These are a window of chunks for each tree, whatever the number of children. As much from
-// each child may wait in the worker's queue.
+// worker. This is one window of chunks for each tree, whatever the number of children. In addition,
+// the worker's queue may hold as many bytes from each child.
 func (p Params) HeldBytes(workers int) int64 {
 	return int64(len(p.trees(workers))) * window * protocol.MaxChunkBytes
 }

@@ -88,7 +88,7 @@ func (m marks) check(q Request, owned Span, most int) error {
 		last = s.end()
 		for r := s.First; r < last; r++ {
 			if int(m[r]) > q.Directions.First {
-				return fmt.Errorf("fdskl: the request is for row %d from direction %d on, but directions up to %d have been answered; each is answered once, in order", r, q.Directions.First, m[r]-1)
+				return fmt.Errorf("fdskl: the request is for row %d from direction %d on, but directions up to %d have been answered; each direction is answered once, in order", r, q.Directions.First, m[r]-1)
 			}
 		}
 	}

@@ -338,7 +338,7 @@ func TestTurnThatRetiresAnother(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 		if !tt.want {
-			blamed(t, err, c.names[0], protocol.KindInconsistent, "without its valid signature")
+			blamed(t, err, c.names[0], protocol.KindInconsistent, "lacks the worker's valid signature")
 		}
 	}
 }
@@ -362,6 +362,6 @@ func TestLieAboutAThirdWorker(t *testing.T) {
 		t.Fatal("nobody refuses the lie")
 	}
 	for _, refusal := range r.Refusals {
-		blamed(t, refusal.Err, c.names[0], protocol.KindInconsistent, "without its valid signature")
+		blamed(t, refusal.Err, c.names[0], protocol.KindInconsistent, "lacks the worker's valid signature")
 	}
 }

@@ -9,14 +9,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Partner is the schedule of an active worker in a session with several active workers. Each has
-// the coefficients of its own directions (the paper's Lambda^l); the model's function f is the sum
-// of all active workers' parts.
+// Partner is the schedule of an active worker in a session with several active workers. Each active
+// worker has the coefficients of its own directions (the paper's Lambda^l); the model's function f
+// is the sum of all active workers' parts.
 type Partner interface {
 	Schedule
 	// Share returns this worker's part of the model function f at the rows of another active
-	// worker's request (Algorithm 2). If it needs more phases first, it returns a request, and is
-	// called again after the answer. A returned part belongs to one iteration of the other worker.
+	// worker's request (Algorithm 2). If this worker first needs more phases, Share returns a
+	// request for them, and is called again after the answer. A returned part belongs to one
+	// iteration of the other worker.
 	Share(rows []int) (values []float64, missing Request, complete bool)
 	// Shares receives the sum of all other workers' parts of the model function f, at the rows of
 	// the last request that Next returned. It is called after that request is answered, and
@@ -47,8 +48,8 @@ func (a *Active) gathered() bool {
 }
 
 // Round 7, Shares: an active worker sends its parts of the model function f to another active
-// worker (line 6 of Algorithm 1). They go directly to the requesting worker and not through a tree,
-// so it sees each part and not only their sum.
+// worker (line 6 of Algorithm 1). The parts go directly to the requesting worker and not through a
+// tree. So the requesting worker sees each part and not only the sum of all parts.
 func (a *Active) receiveShares(m protocol.Message) error {
 	l, counter := a.requestsOf(m)
 	from := slices.Index(a.leaders(), m.Sender)

@@ -34,8 +34,8 @@ const (
 	Absent = -2
 )
 
-// Tree returns the tree of this topology for q workers. Binary is a heap, in which w sends to
-// (w-1)/2.
+// Tree returns the tree of this topology for q workers. Binary is a heap, in which worker w sends
+// to worker (w-1)/2.
 func (t Topology) Tree(q int) Tree {
 	tree := make(Tree, q)
 	for w := range tree {
@@ -54,8 +54,8 @@ func (t Topology) Tree(q int) Tree {
 
 // maskTree returns the second tree of mode paper, along which only masks go up. It is a path from
 // worker 1, which is a child of the root in every topology, through all other workers to the root.
-// Every set of masks that a worker receives here includes worker 1's masks, and no set of masked
-// phases that it receives elsewhere includes worker 1's.
+// So every sum of masks that goes up this tree includes worker 1's mask. In the first tree, only
+// the root receives a sum that includes worker 1's phases.
 func maskTree(q int) Tree {
 	tree := make(Tree, q)
 	for w := range tree {

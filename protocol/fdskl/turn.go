@@ -13,10 +13,10 @@ import (
 
 // turns holds the state by which several active workers coordinate their iterations.
 //
-// In turns (the default) one of them makes an iteration, then the next, so that results equal those
-// of one worker and do not depend on timing. Asynchronously all work at once, with parts of f that
-// may be some iterations old; steps should then be shorter, gamma over the number of active
-// workers.
+// By default they take turns: one worker makes an iteration, then the next worker. So the results
+// equal those of a single active worker and do not depend on timing. In asynchronous mode all work
+// at once, with parts of the model function f that may be some iterations old. The step size gamma
+// should then be divided by the number of active workers.
 type turns struct {
 	mayIterate bool         // whether this worker may begin its next iteration
 	made       uint32       // number of turns passed so far, by all workers
@@ -48,7 +48,7 @@ func (a *Active) signRetirement() {
 	a.turns.done[a.mine.index] = a.identity.Sign(hash[:])
 }
 
-var errNotRetired = errors.New("the message says that this active worker has retired, but without its valid signature")
+var errNotRetired = errors.New("the message says that this active worker has retired, but lacks the worker's valid signature")
 
 // checkSigned returns an error if the list names a newly retired worker without that worker's valid
 // signature.
@@ -87,8 +87,8 @@ func (a *Active) turnMessage(to int) protocol.Message {
 	return m
 }
 
-// encodeDone encodes the list of retirements: for each active worker a flag, followed by its
-// signature if it has retired.
+// encodeDone encodes the list of retirements: for each active worker a flag and, if the flag is
+// set, the worker's signature.
 func encodeDone(done []retirement) []byte {
 	var w wire.Writer
 	for _, d := range done {
@@ -148,8 +148,8 @@ func (a *Active) receiveTurn(m protocol.Message) (protocol.Effects, error) {
 	return a.takeTurn(m, from, done)
 }
 
-// takeTurn accepts the right to make the next iteration. If all workers are done, it passes this
-// news on once.
+// takeTurn accepts the right to make the next iteration. If all workers have retired, it passes the
+// list of retirements on once.
 func (a *Active) takeTurn(m protocol.Message, from int, done []retirement) (protocol.Effects, error) {
 	n := len(a.queues)
 	if (from+1)%n != a.mine.index || a.turns.mayIterate || int(m.Sequence)%n != a.mine.index || m.Sequence <= a.turns.made {

@@ -36,8 +36,8 @@ func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 
 // directionOffsets returns a worker's part of the phase offsets b in mode paper, one word for each
 // direction. A randomly drawn passive worker (the paper's l', line 6 of Algorithm 3) adds b, and
-// all others add zero. Both draws depend only on the direction, because an offset that differed
-// from row to row would make the feature worthless.
+// all others add zero. The choice of this worker and the offset depend on the direction only,
+// because an offset that differed from row to row would make the feature worthless.
 func directionOffsets(s protocol.Setup, self, workers int, d Span, r ring) []byte {
 	id := s.Session.ID()
 	drawn := prg.New(id, "fdskl/drawn")
@@ -64,7 +64,7 @@ func newUpstreamSum(t Tree, self int, chunks int) upstreamSum {
 
 // ownMask returns the mask that a worker adds in mode paper (the paper's b^l). It is secret and
 // fresh for each row, direction and request. One mask for each direction, as in the paper, would
-// reveal the difference of two rows' phases to anyone who receives both.
+// reveal the difference of two rows' phases to anyone who receives both masked phases.
 func ownMask(s protocol.Setup, request [sha256.Size]byte) mask {
 	id := s.Session.ID()
 	return newMask(prg.Derive(s.Seed, "fdskl/own", id[:], request[:]), false)
@@ -105,7 +105,7 @@ func (w *worker) ownWords(t *task, chunk int) []byte {
 }
 
 // receiveWords adds a child's sum for one chunk to this worker's sum. It postpones the message if
-// the request has reached the child before this worker.
+// the child already answers the next request, which has not reached this worker yet.
 func (w *worker) receiveWords(l *requests, counter uint32, m protocol.Message) error {
 	tree, _ := w.treeOf(m.Round)
 	child := l.place(m.Sender)
@@ -348,9 +348,9 @@ func (w *worker) verifies(l *requests, v witness) bool {
 }
 
 // Round 3, Witness: each worker that answers a request shows the request's hash and signature to
-// the next worker. A worker with another request then holds two requests of one counter with the
-// active worker's signature. The phases are safe without this, since their masks then do not
-// cancel; the witness shows who spoiled them.
+// the next worker. If the active worker sends different requests, some worker then holds two signed
+// requests with the same counter. Phases are safe even without witnesses, because the masks of
+// different requests do not cancel. The witness proves that the active worker is at fault.
 func (w *worker) receiveWitness(l *requests, counter uint32, m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case l.self == 1 || l.place(m.Sender) != l.self-1:

@@ -25,11 +25,11 @@ type Source interface {
 // Input is a worker's private input to a session.
 type Input struct {
 	Source Source
-	// Hash is the SHA-256 of the data from which Source computes. These are the columns, in the
+	// Hash is the SHA-256 of the data from which Source computes. The data are the columns, in the
 	// agreed order of rows, and the key of the directions.
 	Hash [sha256.Size]byte
-	// Rows is the number of rows of Source. Alignment is the worker's own commitment to their
-	// order.
+	// Rows is the number of rows of Source. Alignment is the worker's own commitment to the order
+	// of the rows.
 	Rows      int
 	Alignment [sha256.Size]byte
 }
@@ -54,7 +54,7 @@ type worker struct {
 
 	key    *ecdh.PrivateKey // nil in mode paper
 	shared [][32]byte       // the secret agreed with each other worker
-	agreed []bool           // true for each worker with which a secret is agreed; the own entry becomes true at the start
+	agreed []bool           // true for each worker with which a secret is agreed; this worker's own entry becomes true at the start
 }
 
 func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chunk int) (worker, error) {
@@ -148,8 +148,8 @@ const (
 	// credit.
 	TimerPhases protocol.Timer = "fdskl/phases"
 	// TimerRequest limits a passive worker's wait for the active worker's next message. It must
-	// outlast the slowest other worker's part of the last request, and the active worker's
-	// computation before its next message.
+	// outlast the work of the slowest other worker on the last request, and the computation of the
+	// active worker before the next message.
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
@@ -197,9 +197,9 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	return finish(protocol.Blame(a.from, protocol.KindSilent, fmt.Errorf("fdskl: %s from %s did not come in time", a.what, a.from))), nil
 }
 
-// start sends the worker's key to all other workers, in mode hardened. It claims the input in the
-// ledger, so that these phases are computed in one training session only, even if the session
-// fails.
+// In mode hardened, start sends the worker's key to all other workers. In both modes, a training
+// session claims the input in the ledger, so that no second one computes phases of the same input,
+// even if the session fails.
 func (w *worker) start(start protocol.Start) (protocol.Effects, error) {
 	if start.InputHash != w.input.Hash {
 		return protocol.Effects{}, errors.New("fdskl: the rows or directions have changed since the session started; restore them, or start a new job")
@@ -274,8 +274,8 @@ func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message)
 func (w *worker) maxDirections() int { return w.chunk / w.params.ring().bytes() }
 
 // Round 1, Keys (mode hardened): every worker sends its X25519 key of this session directly to
-// every other worker. The active worker cannot forward them, because it could replace them with its
-// own.
+// every other worker. The keys do not pass through the active worker, because it could replace them
+// with keys of its own.
 
 // met reports whether this worker has started and, in mode hardened, all other workers' keys have
 // arrived.

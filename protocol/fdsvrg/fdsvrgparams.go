@@ -46,7 +46,7 @@ func NewParams(s Spec) (Params, error) {
 	case s.Batch < 1 || s.Batch > MaxWords:
 		return Params{}, fmt.Errorf("fdsvrg: the batch has %d rows; at least 1 is required", s.Batch)
 	case s.Epochs < 1 || s.Epochs > MaxEpochs:
-		return Params{}, fmt.Errorf("fdsvrg: epochs is %d; 1 to %d are allowed", s.Epochs, MaxEpochs)
+		return Params{}, fmt.Errorf("fdsvrg: the number of epochs is %d; 1 to %d are allowed", s.Epochs, MaxEpochs)
 	}
 	p := Params{s}
 	if p.Steps() >= maxSteps {

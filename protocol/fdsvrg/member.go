@@ -37,8 +37,8 @@ const TimerStep protocol.Timer = "fdsvrg/step"
 type Worker interface {
 	// Hash returns the SHA-256 of the columns.
 	Hash() [sha256.Size]byte
-	// Margins returns the worker's own part of the margins of a step's rows. The outputs of the
-	// first row come first, then those of the second row.
+	// Margins returns the worker's own part of the margins of a step's rows. The result lists all
+	// outputs of the first row, then all outputs of the second row, and so on.
 	Margins(Step) []int64
 	// Learn updates the weights by the slopes of a step's rows. The slopes have the order in which
 	// Margins returns the margins.
@@ -76,7 +76,7 @@ type Member struct {
 	judge     Judge // computes slopes; nil except at the leader
 
 	now      Step
-	margins  []int64 // sum of this member's margins in the step and of its children's received margins
+	margins  []int64 // sum of this member's margins in the step and of all margins received from its children
 	children []incoming
 	slopes   []float64
 	leader   incoming // records the pieces of the leader's slopes

@@ -54,8 +54,8 @@ func (m *Member) expected(msg protocol.Message) (*incoming, error) {
 	return in, nil
 }
 
-// early reports whether a message belongs to the next step. A child sends it when it has
-// received slopes that have not reached this member yet.
+// early reports whether a message belongs to the next step. A child sends such a message if it
+// receives the slopes of this step before this member does.
 func (m *Member) early(msg protocol.Message) bool {
 	return m.self > 0 && m.now.Kind != Last && int(msg.Sequence) == m.now.Index+1
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // Matrix computes the Gram matrix of all rows from the sums over all holders. Training rows precede
-// held-out rows, and each entry is exactly a sum divided by 2^2s. Products of two different
-// held-out rows are 0, since they are not summed.
+// held-out rows, and each entry is exactly a sum divided by 2^2s. The entry of two different
+// held-out rows is 0, because the holders do not compute this product.
 func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	if p.first != groupTriangle {
-		return linalg.Matrix[float64]{}, errors.New("gram: these parameters do not sum the triangle of training rows; make parameters with NewParams")
+		return linalg.Matrix[float64]{}, errors.New("gram: these parameters are for new rows; make parameters for training rows with NewParams")
 	}
 	if err := p.check(sums); err != nil {
 		return linalg.Matrix[float64]{}, err
@@ -31,12 +31,12 @@ func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	return m, nil
 }
 
-// Cross returns the new x model matrix of inner products of new rows with a model's rows. It also
-// returns the inner product of each new row with itself. It computes them from the sums of all
-// parts under NewCrossParams.
+// Cross returns the inner products of new rows with a model's rows, as a matrix of new rows x model
+// rows. It also returns the inner product of each new row with itself. The argument sums holds the
+// sums over the parts of all holders, and p must come from NewCrossParams.
 func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []float64, err error) {
 	if p.first != groupCross {
-		return cross, nil, errors.New("gram: these parameters sum the training rows; make parameters for new rows with NewCrossParams")
+		return cross, nil, errors.New("gram: these parameters are for training rows; make parameters for new rows with NewCrossParams")
 	}
 	if err := p.check(sums); err != nil {
 		return cross, nil, err
@@ -108,8 +108,8 @@ const (
 	MaxProducts = 1 << 27 // largest number of products of new rows with a model's rows
 )
 
-// finest and coarsest limit the fixed-point scale. Between them, the scale is as fine as exact sums
-// allow.
+// finest and coarsest limit the fixed-point scale. Between these limits, the scale is as fine as
+// exact sums allow.
 const (
 	finest   = 24
 	coarsest = 8 // smallest scale for values that are not whole numbers
@@ -139,7 +139,7 @@ type Params struct {
 // held-out rows. It returns an error if the declarations do not allow exact sums.
 func NewParams(holders []Holder, training, heldOut int) (Params, error) {
 	if training+heldOut > MaxRows {
-		return Params{}, fmt.Errorf("gram: there are %d rows; an exact matrix allows at most %d (2 GiB); use fewer rows, or let protocol fdskl learn from random features of any number of rows", training+heldOut, MaxRows)
+		return Params{}, fmt.Errorf("gram: there are %d rows; an exact matrix allows at most %d (2 GiB); use fewer rows, or use protocol fdskl, which learns from random features and takes any number of rows", training+heldOut, MaxRows)
 	}
 	return newParams(holders, training, heldOut)
 }
@@ -178,7 +178,7 @@ func newParams(holders []Holder, training, heldOut int) (Params, error) {
 // and omitted.
 func NewCrossParams(holders []Holder, model, added int) (Params, error) {
 	if added < 1 || model > MaxRows || added > MaxProducts/max(1, model) {
-		return Params{}, fmt.Errorf("gram: there are %d new rows and %d model rows, which have %d products; 1 to %d are allowed; ask about fewer rows at a time", added, model, added*model, MaxProducts)
+		return Params{}, fmt.Errorf("gram: %d new rows and %d rows of the model have %d products; 1 to %d products are allowed; predict fewer rows at a time", added, model, added*model, MaxProducts)
 	}
 	p, err := newParams(holders, model, added)
 	p.first = groupCross
@@ -250,8 +250,8 @@ const (
 	groupDiagonal        // products of each held-out row with itself
 )
 
-// tile is a block of the matrix of products. A tile on the diagonal of the triangle is
-// complete, so its lower half repeats the upper half.
+// tile is a block of the matrix of products. A tile on the diagonal is square and symmetric: its
+// lower half repeats its upper half.
 type tile struct {
 	row, column   int
 	height, width int
@@ -283,8 +283,8 @@ func (p Params) tilesOf(group int) []tile {
 	return tiles(p.heldOut, p.training, false)
 }
 
-// Groups returns the number of entries of each summed group. The triangle is a group unless it
-// is known, and held-out rows add two groups.
+// Groups returns the number of entries of each summed group. The products of training rows form one
+// group, which is left out under NewCrossParams. Held-out rows add two groups.
 func (p Params) Groups() []int {
 	groups := []int{count(p.tilesOf(groupTriangle))}
 	if p.heldOut > 0 {

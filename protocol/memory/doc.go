@@ -1,6 +1,6 @@
 // Package memory runs the machines of one session in this process, without network, faults or
 // files. It draws the nonce, the seeds and the signing keys, so that a program supplies the
-// members' data alone. A machine cannot distinguish it from a network.
+// members' data alone. A machine cannot distinguish this package from a network.
 //
 // [New] takes the session's descriptor, [Session.Setup] returns the argument of a machine's
 // constructor, [Session.Add] takes the constructor's results, and [Session.Run] runs the

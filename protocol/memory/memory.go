@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ErrStalled reports that no machine can continue although not all machines have ended. Run
-// wraps it.
+// ErrStalled reports that no machine can continue although not all machines have ended. The error
+// of Run wraps it.
 var ErrStalled = errors.New("no machine can continue")
 
 // Session is one session with all its members. It is not safe for concurrent use.
@@ -67,8 +67,8 @@ func New(d protocol.Descriptor) *Session {
 
 func draw(b *[32]byte) { _, _ = rand.Read(b[:]) } // crypto/rand never returns an error
 
-// seat returns the state of the member called name. If there is no such member, it records an
-// error and returns nil.
+// seat returns the state of the member with the given name. If there is no such member, it records
+// an error and returns nil.
 func (s *Session) seat(name string) *seat {
 	if i := s.Index(name); i >= 0 {
 		return s.seats[i]
@@ -127,9 +127,8 @@ func (s *Session) Add(name string, m protocol.Machine, err error) {
 	}
 }
 
-// Run runs the machines until all have ended. Call it once. A machine that refuses an event or
-// ends with an error ends the session, and so does a session in which no machine can continue
-// ([ErrStalled]).
+// Run runs the machines until all have ended. Call it once. The session fails if a machine refuses
+// an event or ends with an error, or if no machine can continue ([ErrStalled]).
 func (s *Session) Run() error {
 	if err := s.begin(); err != nil {
 		return err
@@ -172,8 +171,8 @@ func (s *Session) begin() error {
 	return nil
 }
 
-// deliverSent delivers the sent messages in order. Then it resumes the machines that requested it.
-// It reports whether any machine accepted an event.
+// deliverSent delivers the sent messages in order. Then it resumes the machines that requested time
+// for further work. It reports whether any machine accepted an event.
 func (s *Session) deliverSent() (moved bool, err error) {
 	for len(s.queue) > 0 {
 		m := s.queue[0]
@@ -194,8 +193,9 @@ func (s *Session) deliverSent() (moved bool, err error) {
 	return moved, nil
 }
 
-// resuming returns the members that may resume. A member with deferred messages waits,
-// which bounds the number of undelivered messages; it continues if no other member can.
+// resuming returns the members that may resume. A member waits while a receiver defers one of its
+// messages, so that the number of undelivered messages is bounded. Such members continue if no
+// other member can.
 func (s *Session) resuming() []*seat {
 	var free, owed []*seat
 	for _, at := range s.seats {
@@ -254,7 +254,7 @@ func (s *Session) offer(at *seat, e protocol.Event) error {
 	if effects.End != nil {
 		at.ended = true
 		if effects.End.Err != nil {
-			return fmt.Errorf("memory: %s ended: %w", at.name, effects.End.Err)
+			return fmt.Errorf("memory: %s ended with an error: %w", at.name, effects.End.Err)
 		}
 	}
 	return nil

@@ -167,7 +167,7 @@ func TestRunNamesWhatWentWrong(t *testing.T) {
 		"a refused event": {steps{"a": ends, "b": func(*script, string) (protocol.Effects, error) { return protocol.Effects{}, broken }, "c": ends}, broken, "memory: b: broken"},
 		"a bad end": {steps{"a": ends, "b": ends, "c": func(*script, string) (protocol.Effects, error) {
 			return protocol.Finish(protocol.Effects{}, broken)
-		}}, broken, "memory: c ended: broken"},
+		}}, broken, "memory: c ended with an error: broken"},
 		"a message to a stranger": {steps{"b": ends, "c": ends, "a": func(m *script, kind string) (protocol.Effects, error) {
 			return protocol.Effects{Send: m.send("d", "x")}, nil
 		}}, nil, "a machine must send in its own name and to another member"},

@@ -89,7 +89,7 @@ func checkShape(rows, width, word int) error {
 	case width < 1 || width > 2*MaxFeatures:
 		return fmt.Errorf("the encoded width is %d; 1 to %d are allowed", width, 2*MaxFeatures)
 	case word != 4 && word != 8:
-		return fmt.Errorf("numbers have %d bytes; 4 or 8 are allowed", word)
+		return fmt.Errorf("each number has %d bytes; 4 or 8 are allowed", word)
 	}
 	return nil
 }

@@ -36,8 +36,8 @@ type Part struct {
 }
 
 // Base holds what a server keeps of a session so that a later session may continue it. It has the
-// encoded rows, their labels and their Gram matrix. Anyone who has it and the epoch's seed can read
-// every row.
+// encoded rows, their labels and their Gram matrix. Anyone with a Base and the epoch's seed can
+// read every row.
 type Base struct {
 	Origin  protocol.SessionID // the session with which the epoch began
 	Session protocol.SessionID // the last session of the epoch
@@ -128,8 +128,8 @@ func (b *Base) Find(party string) (Part, bool) {
 }
 
 // Emptied returns a copy of the base without rows, so that the parties send all rows again under
-// the epoch's seed. A session that continues it costs as much as a first one, and gives the same
-// bits as the sessions before.
+// the epoch's seed. A session that continues the copy costs as much as a first session. Its results
+// equal those of the sessions before it, bit for bit.
 func (b *Base) Emptied() *Base {
 	empty := *b
 	empty.Parts, empty.rows, empty.labels, empty.test, empty.gram = nil, nil, nil, nil, linalg.Matrix[float64]{}
@@ -139,7 +139,7 @@ func (b *Base) Emptied() *Base {
 // NewContinuingServer returns the machine of a server that continues an epoch from the kept data in
 // b. Parties of the base confirm the rows that they have sent, and send only new rows. Rows of
 // parties that are not members of this session are ignored. It refuses a session whose parent is
-// not the base's.
+// not b.Session.
 func NewContinuingServer(s protocol.Setup, p Params, b *Base, l Limits) (*Server, error) {
 	server, err := NewServer(s, p, l)
 	switch {

@@ -9,19 +9,23 @@ import (
 )
 
 // block is the paper's encoder (section 3.2.3): it permutes the features at random and multiplies
-// consecutive blocks of them by small random frames O_1 to O_j. Differences to the authors'
-// program, none of which weakens it: sizes are even where theirs leave 2.5 % of all features to the
-// last block, the k extra dimensions are spread at random over the blocks, frames are Haar
-// distributed, all integers come from the epoch's seed where theirs come from seeds 0 and 42, and
-// the coordinates are permuted on the way out too.
+// consecutive blocks of features by small random frames O_1 to O_j. It differs from the authors'
+// program as follows; no difference weakens the encoder.
 //
-// The coordinates of a frame leave in ascending order: a Haar distributed O_i
-// and P O_i, for a permutation P that does not depend on it, have the same law.
-// Which coordinates a frame gets is random; their order is already in O_i.
-// Ascending ones lie near each other when neighbours of a row are picked.
+//   - All blocks have about the same size. The program leaves 2.5 % of all features to the last
+//     block.
+//   - The k extra dimensions are spread at random over the blocks.
+//   - Frames are Haar distributed.
+//   - All integers are drawn from the epoch's seed. The program draws them from seeds 0 and 42.
+//   - The encoded coordinates are permuted, too.
 //
-// It is not secure; see the package comment. About (f+k) b multiply-adds a row,
-// and (f+k) b/2 Gaussians for each call of Encode.
+// The coordinates to which a frame's results move are drawn at random and then sorted. Sorting is
+// harmless: O_i and P O_i have the same distribution for a Haar distributed O_i and every
+// permutation P that does not depend on O_i. Sorted coordinates of one frame lie near each other
+// in memory, so they are faster to move.
+//
+// The encoder is not secure; see the package comment. With blocks of b features it costs about
+// (f+k) b multiply-adds for each row, and (f+k) b/2 Gaussian draws for each call of Encode.
 type block struct {
 	f, width int
 	frames   []frame
@@ -82,8 +86,8 @@ func blockSizes(s *prg.Stream, width, f int) []int {
 
 func (b *block) Width() int { return b.width }
 
-// panel returns the number of rows that are encoded together. Encoding them costs about four times
-// as much as making the frames.
+// panel returns the number of rows that are encoded together. Encoding this number of rows costs
+// about four times as much as making the frames.
 func (b *block) panel() int { return 512 }
 
 // pieces returns the number of pieces into which the encoding of the rows is divided. Each piece
@@ -103,7 +107,7 @@ func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 const distant = 1 << 21
 
 // piece multiplies all rows by the frames of one piece of work. The first piece also moves the
-// features of each frame next to each other. If each frame picked them from the rows by itself,
+// features of each frame next to each other. If each frame picked its own features from the rows,
 // long rows would go through the cache once for every frame.
 func (b *block) piece(dst, src linalg.Matrix[float64], i int) {
 	n := b.pieces(src.Rows)

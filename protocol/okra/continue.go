@@ -104,8 +104,8 @@ func (p *Party) hashSent(sent []byte) {
 }
 
 // NewContinuingParty returns the machine of a party that took part in the previous session. The
-// input in holds its new rows; without new rows, the party confirms its old rows and sends nothing.
-// The leader must be such a party.
+// argument in holds the new rows of the party. Without new rows, the party confirms its old rows
+// and sends no rows. The leader of a continued session must have taken part in the previous one.
 func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input) (*Party, error) {
 	if s.Session.Parent != before.Session {
 		return nil, errors.New("okra: the session's parent is not the session that this party has kept; name the kept session as the parent")
@@ -117,7 +117,7 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 			return nil, err
 		}
 		if party.features != before.Features {
-			return nil, fmt.Errorf("okra: the new rows have %d features and the earlier rows %d; bring the same columns", party.features, before.Features)
+			return nil, fmt.Errorf("okra: the new rows have %d features and the earlier rows %d; use the same columns", party.features, before.Features)
 		}
 	} else {
 		d, err := newCore(s, p, protocol.RoleParty, protocol.RoleLeader)
@@ -144,9 +144,10 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 type Prepare func(preparation []byte) (rows linalg.Rows, grid bool, err error)
 
 // NewLateParty returns the machine of a party that joins an epoch late. The leader sends it the
-// seed after every party with the seed has consented. prepare is called when the preparation
-// arrives. Before that, the rows of in must only have their final number and serve to detect
-// changed rows. If prepare is nil, the rows of in are encoded as they are.
+// seed after every party with the seed has consented. When the preparation arrives, prepare is
+// called and returns the rows to encode. The argument in holds the same number of rows before the
+// preparation; their hash serves to detect changed rows. If prepare is nil, the rows of in are
+// encoded as they are.
 func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party, error) {
 	if s.Session.Parent == (protocol.SessionID{}) {
 		return nil, errors.New("okra: the session has no parent; a newcomer's session must name the session that it continues")

@@ -42,7 +42,7 @@ func (d *core) parties() []string {
 // once.
 func checkSequence(m protocol.Message) error {
 	if m.Sequence != 0 {
-		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("sequence number is %d; a message %s is sent once, with sequence number 0", m.Sequence, m.Kind))
+		return protocol.Blame(m.Sender, protocol.KindUnexpected, fmt.Errorf("the sequence number is %d; a message %s is sent once, with sequence number 0", m.Sequence, m.Kind))
 	}
 	return nil
 }
@@ -77,12 +77,12 @@ func (e *MismatchError) Public() string {
 // Is reports whether target is [protocol.ErrInput].
 func (e *MismatchError) Is(target error) bool { return target == protocol.ErrInput }
 
-// silence returns an error for the members that did not send a message in time. The first is the
-// blamed party, which callers look up; the text names the others.
+// silence returns an error for the members that did not send a message in time. The error blames
+// the first member, because it can blame only one; the text names the other members.
 func silence(names []string, what string) error {
 	err := fmt.Errorf("okra: %s did not come in time", what)
 	if others := names[1:]; len(others) > 0 {
-		err = fmt.Errorf("%w, nor from %s", err, joinNames(others))
+		err = fmt.Errorf("%w; also silent: %s", err, joinNames(others))
 	}
 	return protocol.Blame(names[0], protocol.KindSilent, err)
 }

@@ -21,7 +21,7 @@ const (
 )
 
 // Seed is the secret of an epoch: anyone who holds it and sees encoded rows can read the rows. All
-// parties hold it, the server never does.
+// parties hold the seed; the server never does.
 type Seed [32]byte
 
 // String keeps the seed out of logs.
@@ -35,8 +35,9 @@ func (Seed) GoString() string { return "okra.Seed(secret)" }
 // parameters, seed, f and k. It is safe for concurrent use; encoder flake only after its first
 // encoding.
 //
-// All parties must have the same isometry: if A^T B = I holds for two isometries, then A = B. So
-// "each party's own frames" in the paper must mean one shared seed.
+// All parties must have the same isometry: inner products of two parties' rows are right only if
+// their isometries A and B have A^T B = I, and then A = B. So "each party's own frames" in the
+// paper must mean one shared seed.
 type Encoder interface {
 	// Width returns f+k, the number of coordinates of an encoded row.
 	Width() int
@@ -61,10 +62,10 @@ type preparer interface {
 	prepare() bool
 }
 
-// pieceTime is the target duration of one piece of work on one core, in nanoseconds. It is half the
-// 100 ms of a step, so that a busy machine still takes only about 100 ms. Encoders estimate it from
-// costs measured on one core of a 2020s server. The estimates depend on shapes alone, so a replay
-// takes the same steps.
+// pieceTime is the target duration of one piece of work on one core, in nanoseconds. It is half of
+// the 100 ms that a step may take, so that a step on a busy machine still takes only about 100 ms.
+// Encoders estimate the duration of a piece from costs measured on one core of a 2020s server. The
+// estimates depend on shapes alone, so a replay takes the same steps.
 const pieceTime = 50e6
 
 // encode encodes the rows of src into dst, piece by piece.
@@ -81,12 +82,16 @@ func encode(e Encoder, dst, src linalg.Matrix[float64]) {
 // beyond [MaxFeatures], beyond [MaxHaarWidth] for encoder haar and beyond [MaxFlakeFeatures] for
 // encoder flake.
 //
-// Memory of an Encoder: hadamard at most 7 (rounds+1) (f+k) bytes (while it is
-// made, 10 (f+k) more) and per core one row, or 17 of those that are encoded
-// interleaved, with f+k between 2^15 and 5 2^17; haar 1 KiB (f+k) and a second copy
-// of dst during Encode; hbh twice what hadamard takes with one round;
-// flake 8 f (2f+k) bytes; block 12 (f+k) bytes and, per core, one row and one frame
-// (about 500 KiB) during Encode.
+// An Encoder takes this memory:
+//
+//   - hadamard: at most 7 (rounds+1) (f+k) bytes, and 10 (f+k) bytes more in NewEncoder. During
+//     Encode, also one row for each core, or 17 rows if rows are encoded interleaved, which is
+//     so for f+k above 2^15 and up to 9 2^17.
+//   - haar: 1 KiB (f+k) and a second copy of dst, both during Encode.
+//   - hbh: twice the memory of hadamard with one round.
+//   - flake: 8 f (2f+k) bytes.
+//   - block: 12 (f+k) bytes. During Encode, also one row and one frame (about 500 KiB) for each
+//     core.
 func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 	if err := p.fits(f, k); err != nil {
 		return nil, err

@@ -78,10 +78,10 @@ func TestSilence(t *testing.T) {
 		want   string
 	}{
 		{"seed", func(m protocol.Message) bool { return m.Kind == kindSeed }, "south", "north", "north (silent): okra: the epoch's seed did not come in time"},
-		{"announce", func(m protocol.Message) bool { return m.Kind == kindSeed }, "hub", "south", "south (silent): okra: an announcement did not come in time, nor from east"},
-		{"announcements", func(m protocol.Message) bool { return m.Kind == kindAnnounce }, "hub", "north", "north (silent): okra: an announcement did not come in time, nor from south and east"},
+		{"announce", func(m protocol.Message) bool { return m.Kind == kindSeed }, "hub", "south", "south (silent): okra: an announcement did not come in time; also silent: east"},
+		{"announcements", func(m protocol.Message) bool { return m.Kind == kindAnnounce }, "hub", "north", "north (silent): okra: an announcement did not come in time; also silent: south and east"},
 		{"rows", func(m protocol.Message) bool { return m.Kind == kindRows && m.Sender == "south" }, "hub", "south", "south (silent): okra: rows did not come in time"},
-		{"labels", func(m protocol.Message) bool { return m.Kind == kindLabels && m.Sender != "south" }, "hub", "north", "north (silent): okra: rows did not come in time, nor from east"},
+		{"labels", func(m protocol.Message) bool { return m.Kind == kindLabels && m.Sender != "south" }, "hub", "north", "north (silent): okra: rows did not come in time; also silent: east"},
 		{"receipt", func(m protocol.Message) bool { return m.Kind == kindReceipt }, "east", "hub", "hub (silent): okra: a receipt did not come in time"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 // block. The polar factor is made here without any decomposition, by products of matrices: about 35
 // f^2 (f+k) multiply-adds before the first row, and f (f+k) for each row.
 //
-// The paper draws entries uniformly from [0, 1). Their mean is a publicly known direction, so the
-// sum of an encoded row reveals the sum of its features. Mode hardened draws Gaussians, whose polar
-// factor is uniformly random, like encoder haar.
+// The paper draws the entries of N uniformly from [0, 1). The mean of N is then a publicly known
+// matrix of rank 1, so the sum of an encoded row reveals the sum of the features. Mode hardened
+// draws Gaussians, whose polar factor is uniformly random, like encoder haar.
 type flake struct {
 	f, width int
 	normal   bool // the entries of N are Gaussian, as in mode hardened
@@ -139,8 +139,8 @@ func (e *flake) fill(s *prg.Stream, row []float64) {
 	}
 }
 
-// factor computes rows lo to hi-1 of the symmetric factor s (3 I - s^2 X^T X) / 2. It computes them
-// up to the diagonal and copies them to the columns.
+// factor computes rows lo to hi-1 of the symmetric factor s (3 I - s^2 X^T X) / 2. It computes the
+// entries up to the diagonal and mirrors them to the other side.
 func (e *flake) factor(lo, hi int, s float64) {
 	if lo == 0 {
 		e.distance = 0

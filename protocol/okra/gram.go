@@ -176,13 +176,13 @@ func (a *assembly) progress() protocol.Progress {
 // store holds encoded rows in the wire's precision and multiplies them in float64.
 type store interface {
 	// put decodes the numbers of a chunk and stores them in the matrix. The span s says which rows
-	// and columns the chunk holds; its rows are counted from row first of the matrix. If a number
-	// is too large for any encoder, put returns an error and stores nothing.
+	// and columns the chunk holds; row r in s means row first+r of the matrix. If a number is too
+	// large for any encoder, put returns an error and stores nothing.
 	put(s span, first int, body []byte) error
 	// rows returns all stored rows.
 	rows() linalg.Rows
-	// copyFrom copies rows lo to hi-1 of another store into this store, from row at on. Both stores
-	// must have the same width.
+	// copyFrom copies rows lo to hi-1 of another store into this store. Row lo becomes row at. Both
+	// stores must have the same width.
 	copyFrom(at int, from store, lo, hi int)
 	// write appends rows lo to hi-1, in wire format, to w.
 	write(w *wire.Writer, lo, hi int)

@@ -7,8 +7,8 @@ import (
 
 // haar multiplies rows by one uniformly random frame of f vectors in f+k dimensions. For such a
 // frame the distribution of the encoded rows depends on the rows only through their Gram matrix, so
-// the encoding leaks nothing beyond it. The cost is 2 (f+k)^2 multiply-adds a row, and (f+k)^2/2
-// Gaussians for each call of Encode.
+// the encoding leaks nothing beyond the Gram matrix. The cost is 2 (f+k)^2 multiply-adds a row, and
+// (f+k)^2/2 Gaussians for each call of Encode.
 type haar struct {
 	f, width int
 	stream   func() *prg.Stream
@@ -19,8 +19,8 @@ const group = 32
 
 func (h *haar) Width() int { return h.width }
 
-// panel returns the number of rows that are encoded together. Reflecting them costs about fifteen
-// times as much as drawing the vectors.
+// panel returns the number of rows that are encoded together. Reflecting this number of rows costs
+// about fifteen times as much as drawing the vectors.
 func (h *haar) panel() int { return 256 }
 
 func (h *haar) pieces(rows int) int {

@@ -27,8 +27,8 @@ func newHBH(stream func() *prg.Stream, f, k int) *hbh {
 
 func (h *hbh) Width() int { return h.width }
 
-// panel returns the number of rows that are encoded together. Rotating them costs about four times
-// as much as drawing the rotations.
+// panel returns the number of rows that are encoded together. Rotating this number of rows costs
+// about four times as much as drawing the rotations.
 func (h *hbh) panel() int { return 512 }
 
 // rotations returns the number of rotations that cover all coordinates.

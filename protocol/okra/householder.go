@@ -7,11 +7,12 @@ import (
 )
 
 // A random frame is a uniformly (Haar) distributed r x c matrix with orthonormal columns. It is the
-// factor Q of Householder's QR decomposition of an r x c Gaussian matrix, with its columns times
-// the signs of R's diagonal. The decomposition itself need not be computed: its reflections are the
-// reflections of independent Gaussian vectors of lengths r, r-1, ... (Stewart, SIAM J. Numer. Anal.
-// 17(3), 1980). So Q = H_0 H_1 ... H_{c-1} D [I; 0], where H_j acts on coordinates j to r-1 and D
-// is diagonal with signs, needs no memory: the vectors are drawn when they are applied.
+// factor Q of Householder's QR decomposition of an r x c Gaussian matrix, with each column
+// multiplied by the sign of R's diagonal entry. The decomposition itself need not be computed: its
+// reflections are those of independent Gaussian vectors of lengths r, r-1, ... (Stewart, SIAM J.
+// Numer. Anal. 17(3), 1980). So Q = H_0 H_1 ... H_{c-1} D [I; 0], where H_j acts on coordinates j
+// to r-1 and D is a diagonal matrix of signs. Q takes no memory, because each vector is drawn when
+// its reflection is applied.
 
 // reflection is H = I - beta v v^T. It maps the Gaussian vector g from which it was made to a
 // multiple of the first unit vector: -sign |g| e_1.
@@ -22,8 +23,8 @@ type reflection struct {
 }
 
 // vectorPlace returns the block of the random stream at which vector j of a frame begins. A vector
-// has 2^20 blocks of 16 bytes, far more than the longest needs, and a frame has 2^20 vectors. The
-// place of the first frame is reserved for the integers of encoder block.
+// has 2^20 blocks of 16 bytes, far more than the longest vector needs, and a frame has room for
+// 2^20 vectors. The 2^40 blocks before frame 0 are reserved for the integers of encoder block.
 func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<20 }
 
 // drawReflection draws the j-th Gaussian vector of a frame into v and turns it into a reflection.

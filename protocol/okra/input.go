@@ -36,7 +36,7 @@ type Input struct {
 // shape returns the number of rows and of features.
 func (in Input) shape() (rows, features int) { return labelled.Shape(in.Rows) }
 
-// Hash returns the SHA-256 of the input's canonical encoding, which [protocol.Start] takes as
+// Hash returns the SHA-256 of the input's canonical encoding. [protocol.Start] takes this hash as
 // InputHash.
 func (in Input) Hash() [sha256.Size]byte {
 	h := sha256.New()

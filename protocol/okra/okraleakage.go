@@ -44,8 +44,8 @@ func Leakage(f Facts) map[string][]string {
 	}
 }
 
-// Exposures says how much of others' rows each role can reconstruct. Its keys and sentences are those
-// of [Leakage].
+// Exposures says how much of the rows of others each role can reconstruct. The keys and sentences
+// are those of [Leakage].
 func Exposures(f Facts) map[string]protocol.Exposure {
 	return map[string]protocol.Exposure{
 		"server":    serverExposure(f),

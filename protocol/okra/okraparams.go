@@ -78,7 +78,7 @@ func (s Spec) validate() error {
 	}
 	switch {
 	case s.Encoder != Hadamard && s.Rounds != 0:
-		return fmt.Errorf("okra: rounds is set, but encoder %s has no rounds; leave rounds out or use encoder hadamard", s.Encoder)
+		return fmt.Errorf("okra: \"rounds\" is set, but encoder %s has no rounds; leave \"rounds\" out or use encoder hadamard", s.Encoder)
 	case s.Encoder != Block && s.BlockWidth != 0:
 		return fmt.Errorf("okra: block_width is set, but encoder %s has no blocks; leave block_width out or use encoder block", s.Encoder)
 	case s.Encoder == Hadamard && s.Rounds == 1:
@@ -100,7 +100,7 @@ func (s Spec) validateNames() error {
 	case !slices.Contains([]string{Hadamard, Haar, HBH, Flake, Block}, s.Encoder):
 		return fmt.Errorf("okra: encoder is %q; choose hadamard, haar, hbh, flake or block", s.Encoder)
 	case s.Encoder == Block && s.Mode != Paper:
-		return errors.New("okra: encoder block is not secure, because the server learns every block's Gram matrix and about 110 known rows decode all others; to reproduce the paper, set mode: paper")
+		return errors.New("okra: encoder block is not secure, because the server learns every block's Gram matrix, and with about 110 known rows it can decode all others; to reproduce the paper, set mode: paper")
 	case s.Encoder != Block && s.Encoder != Flake && s.Mode == Paper:
 		return fmt.Errorf("okra: mode is paper, but encoder %s is not the paper's; leave out the mode or the encoder", s.Encoder)
 	}

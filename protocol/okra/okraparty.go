@@ -366,25 +366,25 @@ func (p *Party) withoutConsent() (names []string) {
 	return names
 }
 
-// Round 1, Seed (section 3.2.2 of the paper): the leader draws the epoch's seed and sends it to
-// every other party, with its number of features. It never sends the seed to the server. The runner
-// seals it end to end.
+// Round 1, Seed (section 3.2.2 of the paper): the leader draws the epoch's seed and sends every
+// other party the seed and the number of features of the leader's rows. The server never receives
+// the seed: the runner seals the message end to end.
 const (
 	roundSeed = 1
 	kindSeed  = "Seed"
 )
 
 // claim returns the name under which the party's ledger records that the seed has been used. The
-// ledger keeps it forever, so a party encodes under a seed in one training session only, even if a
-// leader sends the seed again.
+// ledger keeps this name forever, so a party encodes under a seed in one training session only,
+// even if a leader sends the seed again.
 func (s Seed) claim() string {
 	h := sha256.Sum256(append([]byte("mercer/v1/okra/claim"), s[:]...))
 	return "okra/epoch/" + hex.EncodeToString(h[:16])
 }
 
 // continuationClaim returns the name under which the party's ledger records that it has continued a
-// session. The ledger keeps it forever, so a party continues a session only once; two continuations
-// could reveal changed rows to the server.
+// session. The ledger keeps this name forever, so a party continues a session only once. If rows
+// changed between two continuations, the server could learn the changes.
 func (s Seed) continuationClaim(parent protocol.SessionID) string {
 	h := sha256.New()
 	h.Write([]byte("mercer/v1/okra/continued"))

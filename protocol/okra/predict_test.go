@@ -116,11 +116,11 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		"okra: the decisions on rows 0 to 511 failed: out of memory": func(linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 			return linalg.Matrix[float64]{}, errors.New("out of memory")
 		},
-		"okra: the decisions on rows 0 to 511 failed: the model returned 511 x 1 decisions; it must return one row of decisions for each row, always of the same length": sized(511, 1, 0),
-		"okra: the decisions on rows 0 to 511 failed: the model returned 512 x 0 decisions; it must return one row of decisions for each row, always of the same length": sized(512, 0, 0),
-		"okra: the decisions on rows 0 to 511 failed: the model returned the decision NaN for row 0; decisions must be finite":                                           sized(512, 1, math.NaN()),
-		"okra: the decisions on rows 0 to 511 failed: the model returned the decision +Inf for row 0; decisions must be finite":                                          sized(512, 1, math.Inf(1)),
-		"okra: the decisions on rows 512 to 599 failed: the model returned 88 x 2 decisions; it must return one row of decisions for each row, always of the same length": func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
+		"okra: the decisions on rows 0 to 511 failed: the model returned 511 x 1 decisions; for each row it must return the same number of decisions, at least one": sized(511, 1, 0),
+		"okra: the decisions on rows 0 to 511 failed: the model returned 512 x 0 decisions; for each row it must return the same number of decisions, at least one": sized(512, 0, 0),
+		"okra: the decisions on rows 0 to 511 failed: the model returned the decision NaN for row 0; decisions must be finite":                                      sized(512, 1, math.NaN()),
+		"okra: the decisions on rows 0 to 511 failed: the model returned the decision +Inf for row 0; decisions must be finite":                                     sized(512, 1, math.Inf(1)),
+		"okra: the decisions on rows 512 to 599 failed: the model returned 88 x 2 decisions; for each row it must return the same number of decisions, at least one": func(e linalg.Matrix[float64]) (linalg.Matrix[float64], error) {
 			calls++
 			return linalg.New[float64](e.Rows, calls), nil
 		},

@@ -150,7 +150,7 @@ func (s *PredictServer) storeDecisions(answers linalg.Matrix[float64], end int) 
 		s.decisions = linalg.New[float64](s.layout.rows, answers.Cols)
 	}
 	if answers.Rows != end-s.done || answers.Cols != s.decisions.Cols || answers.Cols == 0 {
-		return fmt.Errorf("the model returned %d x %d decisions; it must return one row of decisions for each row, always of the same length", answers.Rows, answers.Cols)
+		return fmt.Errorf("the model returned %d x %d decisions; for each row it must return the same number of decisions, at least one", answers.Rows, answers.Cols)
 	}
 	for i := range answers.Rows {
 		for _, v := range answers.Row(i) {

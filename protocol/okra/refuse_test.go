@@ -81,7 +81,7 @@ var specific = []forgery{
 	{"too many rows", kindAnnounce, changeAnnounce(func(a *announce) { a.rows = maxRows + 1 }), protocol.KindMalformed, "67108865 rows"},
 	{"no width", kindAnnounce, changeAnnounce(func(a *announce) { a.width = 0 }), protocol.KindMalformed, "the encoded width is 0"},
 	{"too wide", kindAnnounce, changeAnnounce(func(a *announce) { a.width = math.MaxUint32 }), protocol.KindMalformed, "the encoded width is 4294967295"},
-	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "numbers have 2 bytes; 4 or 8 are allowed"},
+	{"odd numbers", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 2 }), protocol.KindMalformed, "each number has 2 bytes; 4 or 8 are allowed"},
 	{"other wire", kindAnnounce, changeAnnounce(func(a *announce) { a.wire = 4 }), protocol.KindInconsistent, "numbers have 4 bytes; the session's have 8"},
 	{"a flag of 2", kindAnnounce, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] = 2 }, protocol.KindMalformed, "a flag is 2; it must be 0 or 1"},
 	{"announcement in parts", kindAnnounce, func(m *protocol.Message) { m.Chunks = 2 }, protocol.KindUnexpected, "must be sent whole"},

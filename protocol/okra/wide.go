@@ -15,10 +15,11 @@ import (
 //
 //   - Each part of 4096 coordinates gets the lower twelve levels of the first
 //     window's transform, in the second-level cache.
-//   - The upper levels of both windows, with the signs between, are done on
-//     strips of all parts, in the first-level cache, while the next strips come.
-//   - Each part gets the lower levels of the last window's, and its coordinates
-//     are sent to their next places, with the signs that they get there.
+//   - Strips of all parts get the upper levels of both windows' transforms, and
+//     the signs between the two, in the first-level cache. Meanwhile the next
+//     strips are prefetched.
+//   - Each part gets the lower levels of the last window's transform. Then its
+//     coordinates move to the places and get the signs of the next permutation.
 type wide struct {
 	width         int
 	parts, window int        // number of parts, of 4096 coordinates each, in the row and in a window
@@ -167,8 +168,7 @@ func (w *wide) signStrips(strips []float64, signs []int8) {
 }
 
 // finishPart ends a round for one part: it scales the part's coordinates and permutes them for the
-// next round. Before that, it completes the last window's transform, if that window is not the only
-// one.
+// next round. If there are two windows, it first completes the transform of the last one.
 func (w *wide) finishPart(r int, to, x []float64, p int) {
 	send := linalg.Scatter
 	if outside := w.parts - w.window; outside > 0 && p >= outside {

@@ -237,7 +237,7 @@ func TestReasonsWhyAQuestionIsNotSettled(t *testing.T) {
 		t.Fatal(err)
 	}
 	var coded *fault.Error
-	if _, err := plan[2].Session.After(declared(1<<20, 1), nil); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "ask about fewer rows") {
+	if _, err := plan[2].Session.After(declared(1<<20, 1), nil); !errors.As(err, &coded) || coded.Code != fault.CodeBadInput || !strings.Contains(err.Error(), "predict fewer rows") {
 		t.Errorf("too many new rows: %v", err)
 	}
 	for _, st := range plan[2:] {

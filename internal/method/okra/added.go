@@ -129,5 +129,5 @@ func (p *party) asWide() error {
 	if p.standing.Features == p.Width() {
 		return nil
 	}
-	return fault.BadInputf("okra: the table has %d columns, but the earlier job's table had %d; bring the same columns", p.Width(), p.standing.Features)
+	return fault.BadInputf("okra: the table has %d columns, but the earlier job's table had %d; use the same columns", p.Width(), p.standing.Features)
 }

@@ -1,5 +1,5 @@
 // Package labelled checks the rows that a party brings to a protocol, with their labels and
-// held-out flags. Errors quote the party's data, so they belong in its own log only.
+// held-out flags. Errors quote the party's data, so they belong in the party's own log only.
 package labelled
 
 import (
@@ -24,8 +24,8 @@ func Shape(rows linalg.Rows) (n, features int) {
 	return rows.Shape()
 }
 
-// Check returns an error if the labels or the held-out flags do not fit the rows. Either may be
-// nil. Errors begin with whose, such as "okra: ".
+// Check returns an error if the labels or the held-out flags do not fit the rows. Labels and flags
+// may be nil. Errors begin with the text in the argument whose, such as "okra: ".
 func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
 	n, _ := Shape(rows)
 	switch {
@@ -42,7 +42,7 @@ func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
 	return nil
 }
 
-// CheckNumbers returns an error if a number is not finite or its absolute value exceeds most.
+// CheckNumbers returns an error if a number is NaN or its absolute value exceeds the limit most.
 func CheckNumbers(whose string, rows linalg.Rows, most float64) error {
 	n, f := Shape(rows)
 	row := make([]float64, f)
