@@ -7,7 +7,7 @@ import (
 )
 
 // chart is a group of horizontal bars that start at zero and share one scale. Lengths are in units
-// of its view box.
+// of the chart's view box.
 type chart struct {
 	Title  string // description for readers who cannot see the chart
 	Height int

@@ -101,12 +101,12 @@ func (r *Run) Validate() error {
 	}
 	for _, s := range r.Scores {
 		if !s.Kind.known() {
-			return fmt.Errorf("report: score %q is of kind %q; use constant, alone, together, sums or pooled", s.Name, s.Kind)
+			return fmt.Errorf("report: score %q is of kind %q; use \"constant\", \"alone\", \"together\", \"sums\" or \"pooled\"", s.Name, s.Kind)
 		}
 	}
 	for i, c := range r.Grid.Rows {
 		if len(c.Texts) != len(r.Grid.Columns) {
-			return fmt.Errorf("report: cell %d of the grid has %d texts for %d columns; the numbers must be equal", i+1, len(c.Texts), len(r.Grid.Columns))
+			return fmt.Errorf("report: row %d of the grid has %d texts for %d columns; the numbers must be equal", i+1, len(c.Texts), len(r.Grid.Columns))
 		}
 	}
 	if err := r.validateParts(); err != nil {

@@ -44,11 +44,11 @@ func Lanes() []Lane { return []Lane{Bulk, Control} }
 
 // Conn is one member's connection to a network. It is safe for concurrent use.
 type Conn interface {
-	// Send returns when the network has stored data, on disk if the network has a disk. It
-	// waits, until ctx ends, while the network is unreachable or while the receiver has not
-	// acknowledged as many messages of this sender in this lane as the sender's share allows.
-	// After an error the message may or may not have been sent. The network keeps no reference
-	// to data.
+	// Send returns when the network has stored data, on disk if the network has a disk. It waits
+	// while the network is unreachable. It also waits while the number of this sender's messages in
+	// this lane that the receiver has not acknowledged has reached the sender's share. The wait
+	// ends with ctx. After an error the message may or may not have been sent. The network keeps no
+	// reference to data.
 	Send(ctx context.Context, to string, lane Lane, data []byte) error
 
 	// Receive waits for the next delivery of a lane. It survives interruptions of the network.

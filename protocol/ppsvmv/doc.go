@@ -1,8 +1,8 @@
 // Package ppsvmv adds up, around a ring, the kernel matrices of sites that hold different columns
 // of the same rows (Yu, Vaidya, Jiang, "Privacy-preserving SVM classification on vertically
-// partitioned data", PAKDD 2006). It is a published rival for comparisons: two sites can read the
-// matrix of the site between them. Protocol gram adds up the same matrices by secure aggregation,
-// which prevents this.
+// partitioned data", PAKDD 2006). It is a published rival for comparisons: two sites can together
+// read the matrix of the site between them. Protocol gram adds up the same matrices by secure
+// aggregation, so that two such sites cannot.
 //
 // The first site, the leader, adds a random matrix R to its own matrix and sends the sum to the
 // next site. Each site adds its own matrix. The last site sends the sum back to the leader, which

@@ -103,7 +103,7 @@ func (f *frame) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerTile {
 		return protocol.Effects{}, fmt.Errorf("ppsvmv: a member has no timer %q", t)
 	}
-	why := fmt.Errorf("ppsvmv: %d of %d tiles did not come in time", f.missing, len(f.tiles))
+	why := fmt.Errorf("ppsvmv: %d of %d tiles did not arrive in time", f.missing, len(f.tiles))
 	return protocol.Finish(protocol.Effects{}, protocol.Blame(f.from, protocol.KindSilent, why))
 }
 
@@ -138,7 +138,7 @@ func newSite(s protocol.Setup, part Part, most int) (*Site, error) {
 }
 
 // errNoPart refuses a site that has no matrix of its own.
-var errNoPart = errors.New("ppsvmv: the site has no part; every site requires its own matrix")
+var errNoPart = errors.New("ppsvmv: the site's Part is nil; every site requires its own matrix")
 
 // InputHash returns the hash of the site's data, for [protocol.Start].
 func (s *Site) InputHash() [sha256.Size]byte { return s.part.Hash() }
@@ -155,8 +155,8 @@ func (s *Site) start(e protocol.Start) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerTile}}, nil
 }
 
-// receive adds the site's entries to a tile and passes it on. A site stores no tiles, because
-// the leader limits the number in the ring.
+// receive adds the site's entries to a tile and passes the tile on. A site need not store tiles,
+// because the leader limits the number of tiles in the ring.
 func (s *Site) receive(m protocol.Message) (protocol.Effects, error) {
 	if err := s.check(m); err != nil {
 		return protocol.Effects{}, err

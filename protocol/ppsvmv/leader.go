@@ -104,7 +104,7 @@ func (l *Leader) receive(m protocol.Message) (protocol.Effects, error) {
 	return e, nil
 }
 
-// subtract subtracts each word of the second list from the word of the first list, modulo 2^64.
+// subtract subtracts the words of other from the words in the first list, modulo 2^64.
 func subtract(words, other []byte) {
 	for i := 0; i < len(words); i += wordBytes {
 		v := binary.LittleEndian.Uint64(words[i:]) - binary.LittleEndian.Uint64(other[i:])

@@ -41,7 +41,7 @@ func NewParams(groups []int, epoch [sha256.Size]byte) (Params, error) {
 	words := 0
 	for _, n := range groups {
 		if n < 1 || n > MaxWords || words+n > MaxWords {
-			return Params{}, fmt.Errorf("ppsvmv: a group has %d entries, and the groups before it have %d; each group needs an entry, and all together may have %d", n, words, MaxWords)
+			return Params{}, fmt.Errorf("ppsvmv: a group has %d entries after %d entries in earlier groups; each group requires at least one entry, and all groups together may have at most %d", n, words, MaxWords)
 		}
 		words += n
 	}
@@ -73,7 +73,7 @@ func (p Params) Encode() []byte {
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
 	if s := r.String(len(magic)); r.Err() == nil && s != magic {
-		r.Fail(fmt.Errorf("the parameters are for %q, not for ppsvmv", s))
+		r.Fail(fmt.Errorf("the parameters are for %q, not for protocol ppsvmv", s))
 	}
 	var epoch [sha256.Size]byte
 	r.Fixed(epoch[:])

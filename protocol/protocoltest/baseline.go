@@ -111,8 +111,8 @@ func (b *baseline) firstDifferent(r *sim.Result) string {
 	return ""
 }
 
-// sample returns at most n of the indices below total. It returns the same indices at every call,
-// and all of them if there are at most n.
+// sample returns n of the indices below total, or all indices if total is at most n. It returns the
+// same indices at every call.
 func sample(total, n int) []int {
 	all := rand.New(rand.NewPCG(uint64(total), 1)).Perm(total)
 	all = all[:min(n, total)]
@@ -126,7 +126,7 @@ type probe struct {
 	took     map[step]time.Duration
 }
 
-// step identifies one call of a node's Step by its index, counted from 0.
+// step identifies one call of a node's Step by the index of the call, counted from 0.
 type step struct {
 	node  string
 	index int

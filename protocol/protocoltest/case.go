@@ -25,8 +25,9 @@ type Case struct {
 	// Check returns an error if the result of a node's machine is wrong. It is called for machines
 	// that ended without an error.
 	Check func(name string, m protocol.Machine) error
-	// InFlight is the largest allowed number of bytes in undelivered bodies while one node is slow.
-	// The network's window is then [Window] messages from each sender to each receiver.
+	// InFlight is the largest allowed size, in bytes, of all undelivered bodies together while one
+	// node is slow. In these runs the network's window is [Window] messages from each sender to
+	// each receiver.
 	InFlight int64
 	// Trusts reports whether a message contains a statement that its receiver cannot verify. A lie
 	// in the statement may change results. Nil means that there are no such messages.
@@ -44,8 +45,8 @@ const Window = 4
 
 const defaultRuns = 200
 
-// property is a requirement on every protocol. The function holds returns the first violation, so
-// that the suite's own tests can check that it finds one.
+// property is a requirement on every protocol. The function holds returns an error that describes
+// the first violation. The suite's own tests check that holds finds violations.
 type property struct {
 	name  string
 	holds func(*Case) error

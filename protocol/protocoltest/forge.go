@@ -9,8 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// forgery is a message with a forged header. It is delivered just before the genuine message, and
-// its receiver must refuse it with one of the listed kinds of blame.
+// forgery is a message with a forged header. It is delivered just before the genuine message. The
+// receiver must refuse the forged message with one of the listed kinds of blame.
 type forgery struct {
 	what    string
 	genuine protocol.Header
@@ -112,7 +112,7 @@ func checkBlame(err error, party string, kinds []protocol.Kind) error {
 	case blame.Party != party:
 		return fmt.Errorf("party %s is blamed instead of %s: %w", blame.Party, party, err)
 	case !slices.Contains(kinds, blame.Kind):
-		return fmt.Errorf("the message is blamed as %q instead of %q: %w", blame.Kind, kinds, err)
+		return fmt.Errorf("the blame in the refusal has kind %q instead of %q: %w", blame.Kind, kinds, err)
 	}
 	return nil
 }

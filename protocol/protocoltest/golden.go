@@ -10,8 +10,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files in testdata anew")
 
-// Golden compares got with the file called name in the package's testdata. With -rewrite it
-// writes the file instead; read the diff before you commit it.
+// Golden compares got with the file called name in the testdata of the package. With -rewrite it
+// writes the file instead; read the diff before you commit the file.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -29,7 +29,7 @@ func Golden(t testing.TB, name, got string) {
 		t.Fatalf("%v; run the test with -rewrite to make it", err)
 	}
 	if line, a, b := firstDifference(string(want), got); line > 0 {
-		t.Errorf("%s:%d: run the test with -rewrite if this is meant\nwant %s\ngot  %s", path, line, a, b)
+		t.Errorf("%s:%d: run the test with -rewrite if the change is intended\nwant %s\ngot  %s", path, line, a, b)
 	}
 }
 

@@ -31,8 +31,8 @@ func checkHostile(c *Case) error {
 }
 
 // replace runs the case with an altered message in place of the genuine message. If the receiver
-// refuses the altered message, a second run delivers both; then the results and all other messages
-// must stay the same.
+// refuses the altered message, a second run delivers both messages. In the second run, the results
+// and all other messages must stay the same.
 func (c *Case) replace(b *baseline, genuine protocol.Header, bent protocol.Message) error {
 	r, err := c.run(sim.Schedule{}, func(m protocol.Message) []protocol.Message {
 		if m.Header == genuine {

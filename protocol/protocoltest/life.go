@@ -34,8 +34,8 @@ func checkInput(c *Case) error {
 	return nil
 }
 
-// pace is the time limit for a step. A step counts as slow only if it exceeds the limit in each of
-// tries measurements.
+// pace is the time limit for a step, and the number of times that a step is measured. A step counts
+// as slow only if every measurement exceeds the limit.
 type pace struct {
 	limit time.Duration
 	tries int
@@ -86,7 +86,7 @@ func checkEnded(c *Case) error {
 		}
 	}
 	if err := c.checkResults(b.Result); err != nil {
-		return fmt.Errorf("after events that followed the end: %w", err)
+		return fmt.Errorf("after events that nodes received after their end: %w", err)
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ func checkSilent(c *Case) error {
 	return checkEarlyTimers(c)
 }
 
-// checkVanished tests runs in which one node vanishes, for each node and each moment before its
-// end.
+// checkVanished tests runs in which one node vanishes, for each node and each moment before the end
+// of this node.
 func checkVanished(c *Case, b *baseline) error {
 	var all []sim.Crash
 	for _, o := range b.Nodes {

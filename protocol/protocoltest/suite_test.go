@@ -45,7 +45,7 @@ func TestSuiteCatches(t *testing.T) {
 		{"ended", "undead", "the machine accepts the event"},
 		{"ended", "panics after the end", "the machine panics: over"},
 		{"ended", "sends after the end", "the machine refuses the event, but returns effects"},
-		{"ended", "forgets its result after the end", "after events that followed the end"},
+		{"ended", "forgets its result after the end", "after events that nodes received after their end"},
 		{"silent", "goes on without the missing", "events: node ann ends without an error, but with a wrong result"},
 		{"silent", "panics on an early timer", "with early timers"},
 		{"silent", "blames the first", "no node blames the vanished node cy"},

@@ -7,16 +7,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// In round 2, Blinded, an id x becomes the group element k H(x), where k is the party's secret
-// for this session and H hashes to the group. The element goes to the next party, which
-// multiplies it by its own secret. Parties send only elements. Therefore a guess at an id
-// cannot be tested without all secrets.
+// In round 2, Blinded, an id x becomes the group element k H(x), where k is the party's secret for
+// this session and H hashes to the group. The element goes to the next party, which multiplies it
+// by a secret of its own. Parties send only elements. Therefore nobody can test a guess at an id
+// without the secrets of all parties.
 
-// share is the number of elements that one core processes at a time. One inversion encodes them
-// all.
+// share is the number of elements that one core processes at a time. The encoding of all these
+// elements takes one inversion.
 const share = 64
 
-// suite is the name of the hash suite of RFC 9380. Every domain ends with it.
+// suite is the name of the hash suite of RFC 9380, with which every domain-separation string ends.
 const suite = "/ristretto255_XMD:SHA-512_R255MAP_RO_"
 
 // domainOf returns the domain-separation string for a hash to the group. The string differs between

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// A message of round 4, Common, tells the positions of common elements in a set. It holds the
+// A message of round 4, Common, lists positions of common elements in a set. The body holds the
 // number of all common elements, and then some positions of 4 bytes each.
 
 // trace records the positions of common elements that have arrived for one set.
@@ -57,17 +57,18 @@ func encodePlaces(total int, places []uint32) []byte {
 	return w.Bytes()
 }
 
-// decodePlaces decodes a chunk of positions in a set. The set has size elements, and its positions
-// have n chunks.
+// decodePlaces decodes one of the n chunks that hold the positions of common elements in a set. The
+// argument size is the number of elements in the set, and each is the largest number of positions
+// in a chunk.
 func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places []uint32, err error) {
 	r := wire.NewReader(b)
 	total = int(r.Uint32())
 	switch {
 	case r.Err() != nil:
 	case total < 1 || total > size:
-		r.Fail(fmt.Errorf("the message announces %d common rows, but the set has %d elements", total, size))
+		r.Fail(fmt.Errorf("the message states %d common rows, but the set has %d elements", total, size))
 	case int(n) != chunks(total, each) || chunk >= n:
-		r.Fail(fmt.Errorf("the message is chunk %d of %d, which is wrong for a total of %d positions", chunk, n, total))
+		r.Fail(fmt.Errorf("the message is chunk %d of %d, but %d positions fill another number of chunks", chunk, n, total))
 	}
 	if r.Err() == nil {
 		places = make([]uint32, min(each, total-int(chunk)*each))
@@ -114,9 +115,10 @@ func (c *ring) passed() bool {
 }
 
 // takeCommon converts received positions of common elements to the order before this party's
-// shuffle. It sends the result to the previous party, or stores it if the set is this party's own.
-// Positions of every set pass every party. So the first number of common rows that a party receives
-// binds all owners: an owner with more would see ids that it shares with only some parties.
+// shuffle. It sends the result to the previous party, or stores the result if the set is this
+// party's own. The positions of every set pass through every party. So each party checks that the
+// comparer states the same number of common rows for all sets. Otherwise the comparer could show an
+// owner ids that the owner shares with only some parties.
 func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	p, owner := c.party, int(m.Sequence)
 	if owner >= len(c.relays) || m.Sender != c.tracer(owner) || !c.passed() {
@@ -129,7 +131,7 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	}
 	if c.total > 0 && c.total != total {
 		return end(protocol.Blame(p.comparer(), protocol.KindInconsistent, fmt.Errorf(
-			"psi: for %s, the comparer announced %d common rows, but for another party %d; the numbers must be equal", p.parties[owner], total, c.total)))
+			"psi: for the set of %s, the comparer states %d common rows, but for another set %d; the numbers must be equal", p.parties[owner], total, c.total)))
 	}
 	if err := r.trace.take(m, total, places, len(r.order)); err != nil {
 		return protocol.Effects{}, err

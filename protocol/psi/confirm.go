@@ -10,12 +10,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// In rounds 5 and 6, Confirm and Proof, each pair of parties checks that both have the same ids
-// in the same order. The check is a key exchange whose password is the alignment (SPEKE:
-// Jablon, "Strong password-only authenticated key exchange", 1996; names and messages enter the
-// key, as Hao and Shahandashti require). Honest parties could simply exchange the alignment.
-// But if a lying peer had made a single row common, it could then test ids of its choice
-// against the alignment; with the key exchange it has one guess.
+// In rounds 5 and 6, Confirm and Proof, each pair of parties checks that both have the same ids in
+// the same order. The check is a key exchange whose password is the alignment (SPEKE: Jablon,
+// "Strong password-only authenticated key exchange", 1996; names and messages enter the key, as Hao
+// and Shahandashti require). Honest parties could simply exchange the alignment. But a lying peer
+// that had made a single row common could then test any number of ids against the alignment. The
+// key exchange allows the peer one guess.
 
 // confirmation is the state of the check that another party has the same rows in the same order.
 type confirmation struct {
@@ -86,8 +86,8 @@ func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	return p.conclude()
 }
 
-// proof returns the HMAC that the party with index from sends to the party with index to. Its key
-// is the one that this party shares with party i.
+// proof returns the HMAC that the party with index from sends to the party with index to. The key
+// of the HMAC is shared by this party and party i.
 func (p *Party) proof(i, from, to int) [sha256.Size]byte {
 	c := &p.peers[i].confirm
 	element, err := ristretto.Decode(c.element)

@@ -27,8 +27,8 @@ const (
 )
 
 // TimerNext limits how long a member waits for the next message. Every message that the member
-// accepts restarts it. It must outlast the slowest party's work on the largest set: with three
-// or more parties a set is passed on only when it is complete.
+// accepts restarts the timer. The timer must outlast the slowest party's work on the largest set,
+// because with three or more parties a set is passed on only when it is complete.
 const TimerNext protocol.Timer = "psi/next"
 
 // core holds the state that a Party and a Server both have.
@@ -118,7 +118,7 @@ func (d *core) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 	if name == "" {
 		return protocol.Effects{}, nil
 	}
-	return end(protocol.Blame(name, protocol.KindSilent, fmt.Errorf("psi: %s did not come in time", what)))
+	return end(protocol.Blame(name, protocol.KindSilent, fmt.Errorf("psi: %s did not arrive in time", what)))
 }
 
 // end ends the session with an error.
@@ -127,8 +127,8 @@ func end(err error) (protocol.Effects, error) { return protocol.Finish(protocol.
 // errIdle refuses a Resumed event that the machine did not request.
 var errIdle = errors.New("psi: the machine has no work to resume")
 
-// message returns a message with one chunk of a party's set. It is chunk i of n, and owner is the
-// party's index.
+// message returns the message with chunk i of the n chunks of a set. The argument owner is the
+// index of the party that owns the set.
 func (d *core) message(to string, round uint16, kind string, owner, i, n int, body []byte) protocol.Message {
 	m := d.setup.Message(to, round, kind, body).Piece(i, n)
 	m.Sequence = uint32(owner)
@@ -220,8 +220,8 @@ type sizing struct {
 }
 
 // bulk returns the limits that real sessions use. Tests use lower limits. A step processes about
-// 2,000 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that journals
-// can store it beside their records.
+// 2,000 elements, which takes one core about 100 ms. A message has at most 64 KiB, so that a
+// journal can store the message beside its records.
 func bulk() sizing { return sizing{elements: 2048, positions: 8192, messages: 32} }
 
 // chunks returns the number of messages that carry n items. It is at least 1.

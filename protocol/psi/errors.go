@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// IDError reports rows whose ids cannot be aligned: missing, too long or repeated. NewParty
-// returns it before the party sends anything. It quotes the id, so it is for the party's
-// own log.
+// IDError reports rows whose ids cannot be aligned: missing, too long or repeated. NewParty returns
+// the error before the party sends anything. The error quotes the id, so only the party's own log
+// may contain the error.
 type IDError struct {
 	ID   string
 	Rows []int // indices of the rows, from 0
@@ -50,8 +50,9 @@ func (e *EmptyError) Public() string {
 // Is reports that the error matches [protocol.ErrInput].
 func (e *EmptyError) Is(target error) bool { return target == protocol.ErrInput }
 
-// OrderError reports that a party's common rows are in another order than every other
-// party's. There are several other parties, so the fault is this party's own.
+// OrderError reports that the named party's common rows are in another order than the rows of every
+// other party. As several other parties disagree with the named party, the fault lies with the
+// named party.
 type OrderError struct{ Party string }
 
 func (e *OrderError) Error() string {

@@ -46,7 +46,7 @@ func blames(t *testing.T, err error, blamed string, kind protocol.Kind, want str
 	}
 }
 
-const wrongOrder = "are not in the common order; check that the table has not changed"
+const wrongOrder = "are in another order than this party's rows; check that no table has changed"
 
 // swap exchanges two entries of a body.
 func swap(b []byte, i, j, width int) {

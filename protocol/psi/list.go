@@ -64,9 +64,9 @@ func (l *list) at(rank int) []byte {
 	return l.data[i*l.width : (i+1)*l.width]
 }
 
-// sort orders the entries by their bytes and reports whether all differ. Blinded entries
-// look like random bytes, so their order reveals nothing about the order of their arrival:
-// sort is a shuffle without random numbers.
+// sort orders the entries by their bytes and reports whether all entries differ. Blinded entries
+// look like random bytes, so the sorted order reveals nothing about the order in which the entries
+// arrived: sort is a shuffle without random numbers.
 func (l *list) sort() (distinct bool) {
 	type key struct {
 		head uint64 // first eight bytes of the entry

@@ -30,13 +30,13 @@ type Party struct {
 	result result
 }
 
-// exchange is the way in which parties exchange sets. Two parties send them to each other, and more
-// parties send them around a ring to the comparer.
+// exchange is the way in which parties exchange sets. Two parties send their sets to each other.
+// Three or more parties send their sets around a ring to the comparer.
 type exchange interface {
 	// announced allocates memory for the n elements of a party's set.
 	announced(owner, n int)
-	// blindedSet returns the list of another party's elements, which this party has blinded. It is nil
-	// before the set is announced and after it is passed on.
+	// blindedSet returns the list of another party's elements, which this party has blinded. The
+	// list is nil before the owner announces the set and after this party passes the set on.
 	blindedSet(owner int) *list
 	// put stores a chunk of another party's set, which this party has blinded.
 	put(owner, chunk int, elements []byte) protocol.Effects
@@ -48,8 +48,8 @@ type exchange interface {
 	// debtor returns the member whose message is missing and a description of the message. Both
 	// are "" if none is missing.
 	debtor() (name, what string)
-	// rows returns the common rows in an order that all parties share. It returns nil before
-	// they are known.
+	// rows returns the common rows in an order that all parties share. It returns nil before the
+	// common rows are known.
 	rows() []int
 }
 
@@ -176,8 +176,8 @@ func (p *Party) resume() (protocol.Effects, error) {
 	return protocol.Effects{}, errIdle
 }
 
-// debtor implements [machine]. It searches the rounds in order. It begins with the parties that
-// have not announced their size.
+// debtor implements [machine]. It searches the rounds in order, beginning with the round in which
+// parties announce the sizes of their sets.
 func (p *Party) debtor() (name, what string) {
 	for i, peer := range p.peers {
 		if peer.count == 0 {
@@ -296,14 +296,14 @@ func (p *Party) Order() []int { return p.result.order }
 // Key returns the secret key that all parties share. The comparer does not know it.
 func (p *Party) Key() [32]byte { return p.result.key }
 
-// Alignment returns a commitment to the ids of the common rows in their common order. All
-// parties have proved to each other that they have the same. It is public: it reveals nothing
-// to anyone without the key.
+// Alignment returns a commitment to the ids of the common rows in the order that all parties share.
+// All parties have proved to each other that they have the same commitment. The commitment may be
+// public, because it reveals nothing to anyone without the key.
 func (p *Party) Alignment() [32]byte { return p.result.alignment }
 
-// Align returns a commitment to rows of a table in a given order. It is the HMAC-SHA256, under
-// the parties' common key, of the number of rows and their ids. A party with another value than
-// the agreed one has its rows in a wrong order.
+// Align returns a commitment to the ids of some rows of a table in a given order. The commitment is
+// the HMAC-SHA256, under the parties' common key, of the number of rows and the ids. If a party
+// computes another commitment than the agreed one, its rows are in a wrong order.
 func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	var w wire.Writer
 	w.String("mercer/v1/psi/alignment")
@@ -316,7 +316,7 @@ func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// commonKey hashes the parts of all parties to one key. It stays secret from others even if
+// commonKey hashes the parts of all parties to one key. The key stays secret from others even if
 // only one party draws its part at random.
 func (p *Party) commonKey() [32]byte {
 	id := p.setup.Session.ID()
@@ -329,8 +329,8 @@ func (p *Party) commonKey() [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// arrange shuffles the common rows by the common key. The comparer then does not know which row is
-// which. Then it starts to prove the order to the other parties.
+// arrange shuffles the common rows by the common key, so that the comparer does not know which row
+// is which. Afterwards arrange starts the proof that all parties have the same order.
 func (p *Party) arrange() (protocol.Effects, error) {
 	rows, key := p.exchange.rows(), p.commonKey()
 	order := make([]int, len(rows))
@@ -359,7 +359,7 @@ func (p *Party) conclude() (protocol.Effects, error) {
 	case len(odd) > 1 && len(odd) == len(p.parties)-1:
 		return end(&OrderError{p.setup.Self})
 	}
-	return end(protocol.Blame(odd[0], protocol.KindInconsistent, fmt.Errorf("psi: the rows of %s are not in the common order; check that the table has not changed", strings.Join(odd, " and "))))
+	return end(protocol.Blame(odd[0], protocol.KindInconsistent, fmt.Errorf("psi: the rows of %s are in another order than this party's rows; check that no table has changed", strings.Join(odd, " and "))))
 }
 
 // repeated returns an error that blames the sender of a set with a repeated element.

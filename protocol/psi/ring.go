@@ -5,23 +5,23 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Three or more parties form a ring. Each set passes all other parties. Each of them multiplies
-// it by its key and puts the elements into a new order. The last of them sends it to the
-// comparer (round 3, Tokens). The comparer finds the common tokens and sends their places in
-// each set back the same way (round 4, Common): each party undoes its order, until the owner
-// has its rows.
+// Three or more parties form a ring. Each set passes through all parties other than its owner. Each
+// of these parties multiplies the set's elements by its own key and shuffles them. The last of
+// these parties sends the set to the comparer (round 3, Tokens). The comparer finds the common
+// tokens and sends their places in the set back the same way (round 4, Common). On this way each
+// party undoes its own shuffle, until the owner has the common rows.
 
 // ring is the state of an exchange of sets among three or more parties.
 type ring struct {
 	party  *Party
-	relays []relay // one relay for each party's set; for the party's own set, only its trace is used
+	relays []relay // one relay for each party's set; the relay of the party's own set uses only order and trace
 	common []int   // the party's own common rows that have arrived
 	total  int     // number of common rows, equal for all sets; 0 before it is received
 }
 
 // relay holds a set that this party blinds, reorders and passes on.
 type relay struct {
-	set   *list    // elements of the set; nil before it is announced and after it is passed on
+	set   *list    // elements of the set; nil before the set is announced and after it is passed on
 	order []uint32 // order[i] is the arrival position of the element that is now at position i
 	sent  int      // number of chunks sent
 	trace trace

@@ -44,8 +44,8 @@ func mergeMoments(a columns, na float64, b columns, nb float64) {
 	}
 }
 
-// Scaling maps a column's value x to (x - Offset) Factor. Both slices have one
-// number for each column.
+// Scaling maps a column's value x to (x - Offset) * Factor. Offset and Factor have
+// one number for each column.
 type Scaling struct {
 	Offset, Factor []float64
 }

@@ -191,7 +191,7 @@ func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 			missing = append(missing, name)
 		}
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("scale: no complete statistics in time from %s", strings.Join(missing, ", "))))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(missing[0], protocol.KindSilent, fmt.Errorf("scale: complete statistics did not arrive in time from %s", strings.Join(missing, ", "))))
 }
 
 const (
@@ -238,9 +238,9 @@ func (l layout) span(i int) (lo, hi int) {
 	return min(i*l.chunk, l.columns), min((i+1)*l.chunk, l.columns)
 }
 
-// encode returns the body of one chunk. It holds the number of rows, the number of the table's
-// columns and two numbers for each column of the chunk. Both rounds use it, and in round 2 rows
-// is 0.
+// encode returns the body of one chunk. The body holds the number of rows, the number of the
+// table's columns and two numbers for each column of the chunk. Both rounds use this format; in
+// round 2 the number of rows is 0.
 func (l layout) encode(rows int, c columns) []byte {
 	var w wire.Writer
 	w.Grow(headingBytes + columnBytes*l.chunk)
@@ -270,13 +270,13 @@ func decode(m protocol.Message, s sizing) (chunk, error) {
 	case r.Err() != nil:
 		return chunk{}, r.Err()
 	case rows > maxRows:
-		return chunk{}, fmt.Errorf("the body names %d rows; at most %d are allowed", rows, int64(maxRows))
+		return chunk{}, fmt.Errorf("the body states %d rows; at most %d are allowed", rows, int64(maxRows))
 	case f < 1 || f > MaxColumns:
-		return chunk{}, fmt.Errorf("the body names %d columns; 1 to %d are allowed", f, MaxColumns)
+		return chunk{}, fmt.Errorf("the body states %d columns; 1 to %d are allowed", f, MaxColumns)
 	}
 	l := newLayout(f, s)
 	if int64(m.Chunks) != int64(l.chunks()) || m.Chunk >= m.Chunks || r.Len() != columnBytes*l.chunk {
-		return chunk{}, fmt.Errorf("the numbers have %d bytes, which is wrong for chunk %d of %d of a table with %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
+		return chunk{}, fmt.Errorf("the numbers have %d bytes and are chunk %d of %d, which does not fit a table with %d columns", r.Len(), m.Chunk+1, m.Chunks, f)
 	}
 	lo, hi := l.span(int(m.Chunk))
 	c := chunk{rows: int(rows), layout: l, columns: columns{make([]float64, hi-lo), make([]float64, hi-lo)}}
@@ -348,7 +348,7 @@ func (m *machine) checkStart(e protocol.Start) error {
 // expect returns an error unless a message has the given round, kind and role of the sender.
 func (m *machine) expect(h protocol.Header, round uint16, kind string, sender protocol.Role) error {
 	if h.Round != round || h.Kind != kind || h.Sequence != 0 || m.setup.Session.RoleOf(h.Sender) != sender {
-		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: message %v was not expected; only message %s from a %s was", h, kind, sender))
+		return protocol.Blame(h.Sender, protocol.KindUnexpected, fmt.Errorf("scale: message %v was not expected; this machine expects only message %s from a %s", h, kind, sender))
 	}
 	return nil
 }

@@ -64,11 +64,11 @@ func TestBadStatistics(t *testing.T) {
 		want string
 	}{
 		{"empty", nil, protocol.KindMalformed, "the bytes end too early"},
-		{"short", good[:len(good)-1], protocol.KindMalformed, "the numbers have 1023 bytes, which is wrong for chunk 1 of 1 of a table with 2 columns"},
+		{"short", good[:len(good)-1], protocol.KindMalformed, "the numbers have 1023 bytes and are chunk 1 of 1, which does not fit a table with 2 columns"},
 		{"long", append(bytes.Clone(good), 0), protocol.KindMalformed, "the numbers have 1025 bytes"},
 		{"no columns", changed(8, 0), protocol.KindMalformed, "0 columns"},
 		{"too many columns", changed(11, 255), protocol.KindMalformed, "columns; 1 to 16777216 are allowed"},
-		{"columns of two chunks", changed(10, 1), protocol.KindMalformed, "chunk 1 of 1 of a table with 65538 columns"},
+		{"columns of two chunks", changed(10, 1), protocol.KindMalformed, "chunk 1 of 1, which does not fit a table with 65538 columns"},
 		{"padding", changed(len(good)-1, 1), protocol.KindMalformed, "the padding is not zero"},
 		{"no rows", body(0, one, two), protocol.KindMalformed, "a party without rows"},
 		{"too many rows", changed(6, 1), protocol.KindMalformed, "rows; at most 1099511627776"},
@@ -201,7 +201,7 @@ func TestWidthsDiffer(t *testing.T) {
 			t.Errorf("the server is told %q", width.Public())
 		}
 		for _, name := range []string{"south", "east"} {
-			wantBlame(t, r.Outcome(name).End.Err, "north", protocol.KindSilent, "no complete scaling from north in time")
+			wantBlame(t, r.Outcome(name).End.Err, "north", protocol.KindSilent, "the complete scaling from north did not arrive in time")
 		}
 	}
 }
@@ -242,7 +242,7 @@ func TestUnexpectedMessages(t *testing.T) {
 		bad := combined
 		h(&bad.Header)
 		_, err := m.party.Step(protocol.Received{Message: bad})
-		wantBlame(t, err, bad.Sender, protocol.KindUnexpected, "was not expected; only message Combined from a leader was")
+		wantBlame(t, err, bad.Sender, protocol.KindUnexpected, "was not expected; this machine expects only message Combined from a leader")
 	}
 }
 

@@ -20,7 +20,7 @@ func TestParams(t *testing.T) {
 			t.Errorf("DecodeParams gives %v, %v; want %v", back, err, p)
 		}
 	}
-	if _, err := NewParams(Spec{"log"}); err == nil || err.Error() != `scale: method "log" is unknown; choose minmax or standard` {
+	if _, err := NewParams(Spec{"log"}); err == nil || err.Error() != `scale: method "log" is unknown; choose "minmax" or "standard"` {
 		t.Errorf("method log: %v", err)
 	}
 }
@@ -34,7 +34,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		{"another protocol", "session runs okra version 1; this program runs scale version 1", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Protocol = "okra" }},
 		{"another version", "session runs scale version 2", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Version = 2 }},
 		{"parameters", "scale: parameters", func(d *protocol.Descriptor, _ *string, _ *Statistics) { d.Params = []byte{1} }},
-		{"other parameters", "the parameters are not for scale", func(d *protocol.Descriptor, _ *string, _ *Statistics) {
+		{"other parameters", "the parameters are not for protocol scale", func(d *protocol.Descriptor, _ *string, _ *Statistics) {
 			d.Params = bytes.Replace(d.Params, []byte("scale"), []byte("scald"), 1)
 		}},
 		{"unknown method", `method "minmix"`, func(d *protocol.Descriptor, _ *string, _ *Statistics) {

@@ -45,7 +45,7 @@ func NewParams(s Spec) (Params, error) {
 
 func (m Method) validate() error {
 	if m != MinMax && m != Standard {
-		return fmt.Errorf("scale: method %q is unknown; choose minmax or standard", string(m))
+		return fmt.Errorf("scale: method %q is unknown; choose \"minmax\" or \"standard\"", string(m))
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func DecodeParams(b []byte) (Params, error) {
 	const longest = 32
 	r := wire.NewReader(b)
 	if s := r.String(longest); r.Err() == nil && s != "mercer/v1/scale" {
-		r.Fail(errors.New("the parameters are not for scale"))
+		r.Fail(errors.New("the parameters are not for protocol scale"))
 	}
 	p := Params{Spec{Method: Method(r.String(longest))}}
 	if err := r.Close("scale: parameters"); err != nil {
@@ -78,8 +78,8 @@ func DecodeParams(b []byte) (Params, error) {
 	return p, nil
 }
 
-// ValidateSession returns the parameters, or an error if this protocol cannot run the session.
-// It has one leader, at least one party, and no other member.
+// ValidateSession returns the parameters, or an error if this protocol cannot run the session. The
+// session must have one leader, at least one party, and no other member.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	leaders, parties := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {

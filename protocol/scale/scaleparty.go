@@ -59,7 +59,7 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerCombined {
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("scale: no complete scaling from %s in time", p.leader)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(p.leader, protocol.KindSilent, fmt.Errorf("scale: the complete scaling from %s did not arrive in time", p.leader)))
 }
 
 // sendCombined sends as many chunks of the scaling as one step may send. Each chunk goes to all

@@ -11,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Statistics is a party's summary of its rows for the leader. It has two numbers for each
-// column: the least and greatest value (MinMax), or the mean and the sum of squared deviations
-// from it (Standard).
+// Statistics is a party's summary of its rows for the leader. It has two numbers for each column:
+// the least and greatest value (MinMax), or the mean and the sum of squared deviations from the
+// mean (Standard).
 type Statistics struct {
 	Method Method
 	Rows   int
@@ -26,14 +26,14 @@ const (
 	// maxRows rows finite.
 	limit   = 1e140
 	maxRows = 1 << 40
-	// panelRows is the number of rows that Summarize processes at a time. It then merges their
-	// statistics with the total.
+	// panelRows is the number of rows that Summarize processes at a time. Summarize then merges the
+	// statistics of these rows with the total.
 	panelRows = 256
 )
 
-// Summarize returns the statistics of rows, an n x f matrix with n, f >= 1. It returns an error
-// for values that are not finite or exceed 1e140 in magnitude. It reads rows two or three times
-// and holds a few of them in memory.
+// Summarize returns the statistics of rows, an n x f matrix with n, f >= 1. It returns an error for
+// values that are not finite or exceed 1e140 in magnitude. It reads all rows two or three times and
+// holds a few rows in memory.
 func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	if err := method.validate(); err != nil {
 		return Statistics{}, err

@@ -10,15 +10,16 @@ import (
 
 // AESCTR is the default [Masker]. It uses AES-128 in counter mode under the first 16 bytes of a
 // mask's key, and reads the keystream as little-endian words. The counter starts at 0, because a
-// key serves one mask in one session. It uses all cores.
+// key serves one mask in one session. AESCTR uses all cores.
 type AESCTR struct{}
 
 // tileWords is the number of words that are processed at a time. Their keystream and sums fit in
 // the first-level cache.
 const tileWords = 1024
 
-// A strip is the range of words that one core processes. Each mask's counter is set up once for a
-// strip, so a strip has many tiles, unless the vector is too short for all cores.
+// A strip is the range of words that one core processes. A strip has many tiles, because each
+// mask's counter must be set up once for each strip. If the vector is too short for all cores,
+// strips have fewer tiles.
 const (
 	maxStripTiles = 16
 	leastStrips   = 16

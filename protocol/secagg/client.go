@@ -94,8 +94,8 @@ func bytesOf(words []uint64) []byte {
 func (c *Client) InputHash() [sha256.Size]byte { return c.hash }
 
 // Survivors returns the names of the clients in the sum, as the server reported them, or nil before
-// that report. Against active servers, a threshold of this client's holders must also sign the list
-// before the client unmasks.
+// that report. Against active servers, the threshold number of this client's holders must also sign
+// the list before the client unmasks.
 func (c *Client) Survivors() []string {
 	var names []string
 	for _, i := range c.survivors.list() {
@@ -190,8 +190,8 @@ func (c *Client) verifySignature(s signature, statement []byte) bool {
 }
 
 // receiveSurvivors checks and stores the set of clients whose vectors are in the sum. Against
-// active servers the client then signs the sets; against semi-honest servers it releases its shares
-// at once.
+// active servers the client then signs the cohort, the sharers and the survivors that it received.
+// Against semi-honest servers it releases its shares at once.
 func (c *Client) receiveSurvivors(m protocol.Message) (protocol.Effects, error) {
 	survivors, err := decodeSet(m.Body, c.params.clients)
 	if err != nil {
@@ -218,8 +218,9 @@ func (c *Client) statement() []byte {
 }
 
 // receiveSignatures checks the holders' signatures of the sets of clients, and then releases the
-// shares that this client holds. A threshold of this client's own holders must have signed the sets
-// that this client received. Different sets cannot reach a threshold too.
+// shares that this client holds. The threshold number of this client's own holders must have signed
+// the sets that this client received. The threshold is so high that no other version of the sets
+// can reach it, too.
 func (c *Client) receiveSignatures(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeSignatures(m.Body, c.params.clients)
 	if err != nil {

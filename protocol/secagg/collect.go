@@ -116,10 +116,10 @@ func (s *Server) deliveries(client int) deliveries {
 	return d
 }
 
-// takeMasked stores one chunk of a masked vector. It adds the vector to the sum when all pieces
+// takeMasked stores one chunk of a masked vector. It adds the vector to the sum when all chunks
 // have arrived, so that a client that vanishes midway does not change the sum. The memory for
-// partial vectors is limited, and other clients wait for it. expire drops the clients that occupy
-// it and send nothing.
+// incomplete vectors is limited. If the memory is full, other clients wait, and expire drops the
+// clients that occupy the memory but send nothing.
 func (s *Server) takeMasked(m protocol.Message, from int) error {
 	lo, hi := s.params.layout.chunk(int(m.Chunk))
 	if len(m.Body) != 8*(hi-lo) {

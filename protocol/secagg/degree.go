@@ -27,7 +27,7 @@ type Cohort struct {
 }
 
 // Degree holds two numbers: how many clients hold shares of one client's secrets, and how many of
-// them can reconstruct a secret.
+// these holders can reconstruct a secret.
 type Degree struct {
 	Holders   int // k: number of other clients that hold shares of a client's secrets
 	Threshold int // t: number of holders that can reconstruct a secret
@@ -54,7 +54,7 @@ func (c Cohort) validate() error {
 	case c.Adversary != SemiHonest && c.Adversary != Active:
 		return fmt.Errorf("secagg: the adversary is %q; write %s or %s", c.Adversary, Active, SemiHonest)
 	case !(c.Corrupted >= 0 && c.Corrupted < 1) || !(c.Dropped >= 0 && c.Dropped < 1):
-		return fmt.Errorf("secagg: the fraction of corrupted clients is %v and that of dropped clients %v; both must be at least 0 and below 1", c.Corrupted, c.Dropped)
+		return fmt.Errorf("secagg: the fraction of corrupted clients is %v and the fraction of dropped clients is %v; both must be at least 0 and below 1", c.Corrupted, c.Dropped)
 	case c.Adversary == SemiHonest && c.Corrupted+c.Dropped > .9 || c.Adversary == Active && c.Corrupted+2*c.Dropped > .9:
 		return fmt.Errorf("secagg: the fractions of corrupted clients (%v) and dropped clients (%v) are too large for any guarantee; lower them", c.Corrupted, c.Dropped)
 	case !(c.Sigma > 0 && c.Sigma <= 128) || !(c.Eta > 0 && c.Eta <= 128):
@@ -63,10 +63,11 @@ func (c Cohort) validate() error {
 	return nil
 }
 
-// Degree returns the least number of holders for which a random graph is secure and robust. It
-// resists the corrupted clients except with probability 2^-Sigma, and survives the dropped clients
-// except with probability 2^-Eta (Bell et al. 2020, section 3.5, with exact tail bounds of the
-// hypergeometric distribution). If no sparse graph suffices, every client shares with all clients.
+// Degree returns the least number of holders for which a random graph is secure and robust. Such a
+// graph resists the corrupted clients except with probability 2^-Sigma, and survives the dropped
+// clients except with probability 2^-Eta (Bell et al. 2020, section 3.5, with exact tail bounds of
+// the hypergeometric distribution). If no sparse graph suffices, every client shares with all
+// clients.
 func (c Cohort) Degree() (Degree, error) {
 	c = c.orDefault()
 	if err := c.validate(); err != nil {
@@ -145,8 +146,8 @@ func (c Cohort) sigmaOf(d Degree, cohort int) float64 {
 }
 
 // completeDegree returns the degree of a complete graph, in which every client holds shares of all
-// clients' secrets. These include its own secrets. The threshold is the highest that survives the
-// dropped clients.
+// clients' secrets, including its own. The threshold is the highest that survives the dropped
+// clients.
 func (c Cohort) completeDegree() (Degree, error) {
 	t, corrupted := c.survivors(), c.clientsIn(c.Corrupted)
 	if t < 2 || t <= corrupted || c.Adversary == Active && 2*t <= c.Clients+corrupted {

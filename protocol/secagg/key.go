@@ -81,8 +81,9 @@ func (k keys) verify(id protocol.SessionID, client int, signer ed25519.PublicKey
 	return nil
 }
 
-// secrets is the set of all secrets that a client generates for a session. All are derived from its
-// session seed and the session's identity, so that a secret of one session is of no use in another.
+// secrets is the set of all secrets that a client generates for a session. The client derives all
+// of them from its seed for the session and from the session's identity, so that a secret of one
+// session is of no use in another.
 type secrets struct {
 	encryption, mask *ecdh.PrivateKey
 	maskSeed         [shamir.Size]byte // seed of the private mask key; secret-shared among the holders
@@ -119,8 +120,8 @@ func (s *secrets) publicKeys(id protocol.SessionID, client int, sign func([]byte
 	return k
 }
 
-// agree computes the Diffie-Hellman secret of the client's own key and another client's. A key of
-// low order, which would give a publicly known secret, is an error.
+// agree computes the Diffie-Hellman secret of the client's own key and another client's key. A key
+// of low order, which would give a publicly known secret, is an error.
 func agree(own *ecdh.PrivateKey, other [keyBytes]byte) ([32]byte, error) {
 	public, err := ecdh.X25519().NewPublicKey(other[:])
 	if err != nil {

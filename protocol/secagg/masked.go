@@ -37,10 +37,11 @@ func (c *Client) receiveShares(m protocol.Message) (protocol.Effects, error) {
 }
 
 // openAll decrypts the shares of all owners, and returns the shares whose decryption succeeds. It
-// drops the others: if they were fatal, any client could abort all others. The server notices,
-// because it gets no share of that owner back. The client must not prove a failure, for example by
-// revealing the key of that message. A server that had replaced the message could use the key to
-// decrypt the original, and would have a share of both secrets.
+// drops the other shares: if a failed decryption ended the session, any client could abort all
+// others. The server notices the failure, because this client then releases no share of the owner.
+// The client must not prove a failure, for example by revealing the key of the message. A server
+// that had replaced the message could use the key to decrypt the original, and would have a share
+// of both of the owner's secrets.
 func (c *Client) openAll(list []delivery) []holding {
 	opened := make([]*holding, len(list))
 	linalg.For(len(list), 1, func(lo, hi int) {
@@ -83,14 +84,15 @@ func (c *Client) checkSharers(d deliveries) error {
 func (c *Client) claim() string { return Claim(c.params.spec.Epoch, c.setup.Session.Purpose) }
 
 // Claim returns the name under which a client's ledger records that it has sent a vector for an
-// epoch and purpose. The client sends no vector for them in any other session.
+// epoch and purpose. The client sends no vector for the same epoch and purpose in any other
+// session.
 func Claim(epoch, purpose string) string {
 	return fmt.Sprintf("secagg/masked-input/%q/%q", epoch, purpose)
 }
 
 // allMasks returns the masks of this client: one for each neighbour that has shared its secrets,
-// and the self mask. Neighbours are the holders of its shares, and the owners of the shares that it
-// holds.
+// and the self mask. Neighbours are the holders of this client's shares, and the owners of the
+// shares that this client holds.
 func (c *Client) allMasks(sharers set, owners []member) ([]Mask, error) {
 	neighbours := newSet(c.params.clients)
 	for _, h := range c.holders {

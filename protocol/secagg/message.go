@@ -64,7 +64,7 @@ func (l *Layout) chunk(i int) (lo, hi int) {
 const sealedBytes = 2*shamir.Size + 16
 
 // writeEach writes a list with at most one item for each client, in ascending order of the clients.
-// Each item is its client's number, followed by the output of the function rest.
+// Each item begins with the number of its client; the function rest writes the rest of the item.
 func writeEach[T any](w *wire.Writer, list []T, client func(T) int, rest func(T)) {
 	w.Uint32(uint32(len(list)))
 	for _, item := range list {

@@ -9,7 +9,7 @@ import (
 )
 
 // recovery is the state of the removal of masks from the sum. The server first reconstructs the
-// secrets, then expands and removes their masks, in steps.
+// secrets. From the secrets it then expands the masks and removes them, in steps.
 type recovery struct {
 	owners  []int // clients whose secrets are needed
 	solved  int
@@ -17,8 +17,9 @@ type recovery struct {
 	removed int // number of masks removed from the sum
 }
 
-// newRecovery lists the clients whose secrets the server must reconstruct. For clients in the sum
-// this is the self mask, for clients that vanished after sharing the mask key.
+// newRecovery lists the clients whose secrets the server must reconstruct. The secret is the self
+// mask for a client in the sum, and the mask key for a client that vanished after it had shared its
+// secrets.
 func (s *Server) newRecovery() *recovery {
 	r := &recovery{}
 	for _, owner := range s.sharers.list() {
@@ -42,8 +43,9 @@ func (s *Server) partners(client int) []int {
 	return partners.list()
 }
 
-// stepProducts limits one step of reconstruction to about a tenth of a second. It counts products
-// of a share and a number. Agreeing on a mask again takes as long as agreementProducts products.
+// stepProducts limits one step of reconstruction to about a tenth of a second. The unit is one
+// multiplication of a share by a number. The server's computation of a pairwise mask takes as long
+// as agreementProducts multiplications.
 const (
 	stepProducts      = 1 << 20
 	agreementProducts = 1000
@@ -91,7 +93,7 @@ func (s *Server) solve(owners []int) error {
 
 // masksOf reconstructs a client's secret and returns the masks that correct the sum for this
 // client. For a client in the sum this is its self mask, negated. For a vanished client these are
-// the pairwise masks that it would have added.
+// the pairwise masks that the client would have added.
 func (s *Server) masksOf(owner int) ([]Mask, error) {
 	secret, err := s.combine(owner)
 	if err != nil {
@@ -155,10 +157,10 @@ type Mask struct {
 // negated returns the mask that cancels m.
 func (m Mask) negated() Mask { return Mask{m.Key, !m.Subtract} }
 
-// A Masker expands masks from their keys and adds them to a vector. Clients and server use masks
-// only through it, so that a caller can replace it, for example to count calls. All members of a
-// session need the same masks, word for word; the masks of [Version] are those of [AESCTR]. It must
-// be safe for concurrent use.
+// A Masker expands masks from their keys and adds them to a vector. It must be safe for concurrent
+// use. Clients and server use masks only through a Masker, so that a caller can replace it, for
+// example to count calls. All members of a session need the same masks, word for word; the masks of
+// [Version] are those of [AESCTR].
 type Masker interface {
 	// Add adds the words of all masks, from word first on, to dst modulo 2^64. It subtracts masks
 	// with Subtract set. first is even.

@@ -80,8 +80,8 @@ func (r *Rehearsal) add(round uint16, body []byte) {
 	r.script = append(r.script, protocol.Message{Header: r.session.Header("server", r.setup(0).Self, round, kindOf(round)), Body: body})
 }
 
-// owners chooses the clients whose shares the rehearsed client holds. Their number equals the
-// number of its holders.
+// owners chooses the clients whose shares the rehearsed client holds. There are as many owners as
+// the rehearsed client has holders.
 func (r *Rehearsal) owners(all set) []int {
 	if r.mutual() {
 		return r.params.holders(r.session.ID(), 0, all, [32]byte{})
@@ -157,8 +157,8 @@ func (r *Rehearsal) Client() (sent, received int, err error) {
 }
 
 // Unmasking returns a function that does the server's unmasking work for some clients: it
-// reconstructs their secrets and removes their masks from the sum. For vanished clients, these are
-// the pairwise masks with all their partners in the sum.
+// reconstructs their secrets and removes their masks from the sum. A vanished client's masks are
+// the pairwise masks with all its partners in the sum.
 func (r *Rehearsal) Unmasking(clients int, vanished bool) (func() error, error) {
 	s, err := NewServer(protocol.Setup{Session: r.session, Self: "server"}, r.params, r.identity.Keys, Limits{Words: r.params.layout.Words()})
 	if err != nil {

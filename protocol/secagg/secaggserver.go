@@ -225,7 +225,8 @@ func (s *Server) awaited() int {
 }
 
 // expire continues the session without the silent clients. If the memory for incomplete vectors is
-// full, other clients may be waiting for it; then only the clients that occupy it are dropped.
+// full, other clients may be waiting for memory. In this case expire drops only the clients that
+// occupy the memory.
 func (s *Server) expire(t protocol.Timer) (protocol.Effects, error) {
 	switch {
 	case t == TimerMasked && s.round == roundMasked && s.uploads == s.limits.Uploads:
@@ -329,7 +330,7 @@ func (s *Server) flush() protocol.Effects {
 	return e
 }
 
-// The timers of a session. Their durations are configuration. A waiting member restarts its
+// The timers of a session. The caller configures their durations. A waiting member restarts its
 // timer with every message that it accepts.
 const (
 	TimerServer      protocol.Timer = "secagg/server"      // a client waits for the server
@@ -368,9 +369,9 @@ func newCore(s protocol.Setup, p Params, role protocol.Role) (core, error) {
 
 func (d *core) server() string { return d.setup.Session.Members[d.at].Name }
 
-// name returns the name of a client. Clients are numbered in the order of the members,
-// without the server. A table of names would exist once for each client if one process
-// plays all of them, so there is none.
+// name returns the name of a client. Clients are numbered in the order of the members, without the
+// server. There is no table of names, because a process that plays all clients would hold one table
+// for each client.
 func (d *core) name(client int) string {
 	if client >= d.at {
 		client++

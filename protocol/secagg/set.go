@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// set is a set of clients, with one bit for each client's number. A client is identified by its
-// place among the descriptor's clients.
+// set is a set of clients, with one bit for each client. A client's number is its place among the
+// descriptor's clients.
 type set struct {
 	n    int
 	bits []byte

@@ -74,8 +74,8 @@ func (c *Client) storeKeys(list []member) error {
 	return nil
 }
 
-// forAll calls the function f for all numbers from 0 to n-1, on all cores. If calls fail, it
-// returns the error of the lowest number.
+// forAll calls the function f for all numbers from 0 to n-1, on all cores. If several calls fail,
+// it returns the error of the call with the lowest number.
 func forAll(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	linalg.Each(n, 1, func(i int) {

@@ -47,8 +47,8 @@ type adder interface {
 	// add adds a row's gradients to the sum of a cell. Calls for different cells may run at
 	// once.
 	add(cell, row int)
-	// pack encodes the sums of some consecutive blocks. The first of the count blocks has index
-	// first, and the number is unique in the session.
+	// pack encodes the sums of count consecutive blocks, beginning with block first. No two calls
+	// in a session may have the same number.
 	pack(number uint32, first, count int) ([]byte, error)
 }
 

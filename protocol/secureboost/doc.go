@@ -1,6 +1,6 @@
 // Package secureboost lets parties that hold different columns of the same rows train boosted
-// trees. The guest has the labels and decides; the hosts add up its gradients over the bins of
-// their columns.
+// trees. The guest has the labels and chooses the splits. The hosts add up the guest's gradients
+// over the bins of the hosts' columns.
 //
 // Source: Cheng, Fan, Jin, Liu, Chen, Papadopoulos, Yang, "SecureBoost: a lossless
 // federated learning framework", IEEE Intelligent Systems 2021, Algorithms 1 and 2.

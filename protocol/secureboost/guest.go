@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Learner computes gradients and chooses splits for the guest. It must depend only on its
+// Learner computes gradients and chooses splits for the guest. Its results may depend only on its
 // earlier calls, so that a replay makes the same choices. The root of a tree is node 1, and the
 // children of node k are 2k and 2k+1.
 type Learner interface {
@@ -20,8 +20,8 @@ type Learner interface {
 	// and second derivatives are 1 or more.
 	Gradients() ([][2]int64, bool)
 	// Split returns the column and the bin at which a node is split, or false if the node is a
-	// leaf. The histogram has, for each column of the guest and then of the hosts in the
-	// session's order, the sums over each bin.
+	// leaf. For each column, the histogram holds the sums over each bin. The guest's columns come
+	// first, then the hosts' columns in the session's order of hosts.
 	Split(node int, histogram [][][2]int64) (column, bin int, ok bool)
 	// Leaf receives the sums over a leaf's training rows, and the indices of all rows in the leaf.
 	// The indices include those of held-out rows.

@@ -106,7 +106,7 @@ func (h *Host) expire(t protocol.Timer) (protocol.Effects, error) {
 	case h.stage == summing:
 		return protocol.Effects{}, nil
 	}
-	return protocol.Finish(protocol.Effects{}, protocol.Blame(h.guest, protocol.KindSilent, fmt.Errorf("secureboost: %s did not go on in time", h.guest)))
+	return protocol.Finish(protocol.Effects{}, protocol.Blame(h.guest, protocol.KindSilent, fmt.Errorf("secureboost: no message from %s arrived in time", h.guest)))
 }
 
 func (h *Host) receive(m protocol.Message) (protocol.Effects, error) {
@@ -199,8 +199,8 @@ func (h *Host) resume() (protocol.Effects, error) {
 	return h.pack()
 }
 
-// add adds the gradients of rows to the sums of their bins. The first bin of a column has no
-// sum.
+// add adds the gradients of rows to the sums of their bins. The first bin of a column has no sum,
+// because the guest computes this sum from the other sums.
 func (h *Host) add(rows []int32) {
 	firsts, next := make([]int, len(h.input.Bins)), 0
 	for f, bins := range h.input.Bins {
@@ -247,8 +247,8 @@ func (h *Host) nextNode() {
 	h.beginNode()
 }
 
-// receiveChoose stores the guest's splits by columns of this host. It sends the guest which rows go
-// left.
+// receiveChoose stores the splits that the guest has chosen among this host's columns. It sends the
+// guest the bits that mark which rows go left.
 func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 	list, err := decodeChoices(m.Body, len(h.level), h.input.Bins)
 	if err != nil {
@@ -266,8 +266,8 @@ func (h *Host) receiveChoose(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Send: []protocol.Message{answer}}, nil
 }
 
-// receiveDivide divides the nodes of the level. For the nodes that this host splits, the bits
-// must equal its own.
+// receiveDivide divides the nodes of the level. For the nodes that this host splits, the bits must
+// equal the bits that this host sent.
 func (h *Host) receiveDivide(m protocol.Message) (protocol.Effects, error) {
 	bits, err := decodeDivision(m.Body, h.level)
 	if err != nil {
@@ -326,7 +326,7 @@ func decodeDivision(b []byte, level []node) ([][]byte, error) {
 	bits := make([][]byte, len(level))
 	for k, n := range level {
 		if len(b) == 0 || b[0] > 1 {
-			return nil, fmt.Errorf("secureboost: division: node %d is not marked as leaf or split", k)
+			return nil, fmt.Errorf("secureboost: message Divide does not mark node %d as leaf or split", k)
 		}
 		split := b[0] == 1
 		if b = b[1:]; !split {
@@ -334,11 +334,11 @@ func decodeDivision(b []byte, level []node) ([][]byte, error) {
 		}
 		var err error
 		if bits[k], b, err = n.cutBits(b); err != nil {
-			return nil, fmt.Errorf("secureboost: division: node %d: %w", k, err)
+			return nil, fmt.Errorf("secureboost: message Divide, node %d: %w", k, err)
 		}
 	}
 	if len(b) > 0 {
-		return nil, fmt.Errorf("secureboost: division: the message has %d bytes too many", len(b))
+		return nil, fmt.Errorf("secureboost: message Divide has %d bytes too many", len(b))
 	}
 	return bits, nil
 }

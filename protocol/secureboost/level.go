@@ -149,11 +149,11 @@ func (g *Guest) cellsOf(host int, sums [][2]int64, total [2]int64) ([][][2]int64
 }
 
 func (g *Guest) inconsistent(host, column int) error {
-	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: the host's sums over column %d do not add up", column))
+	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: the host's sums over column %d exceed the node's total or the sums of the node's parent", column))
 }
 
-// subtract computes the histograms of the nodes whose sums were not requested. Such a histogram
-// is the parent's, which the node holds already, minus the other child's.
+// subtract computes the histograms of the nodes whose sums were not requested. Such a node already
+// holds its parent's histogram; subtract subtracts the histogram of the other child from it.
 func (g *Guest) subtract() error {
 	if g.depth == 0 {
 		return nil
@@ -173,8 +173,8 @@ func (g *Guest) subtract() error {
 	return nil
 }
 
-// receiveBits stores which rows go left in the nodes that a host splits. They must match the
-// host's reported sums.
+// receiveBits stores which rows go left in the nodes that a host splits. The sums over these rows
+// must match the sums that the host has reported.
 func (g *Guest) receiveBits(host int, m protocol.Message) error {
 	if m.Sequence != levelNumber(g.tree, g.depth) || m.Chunks != 1 {
 		return m.Unexpected()

@@ -80,7 +80,7 @@ func unpack(dst [][2]int64, m *big.Int) error {
 		}
 	}
 	if m.Sign() != 0 {
-		return errors.New("the plaintext has more bits than its sums")
+		return errors.New("the plaintext has more bits than its sums require")
 	}
 	return nil
 }

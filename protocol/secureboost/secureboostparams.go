@@ -32,8 +32,8 @@ const (
 	MaxRounds = 1 << 12
 	MaxDepth  = 8
 	MaxBins   = 256
-	// MaxColumns limits the number of a host's columns. MaxCells limits the number of their
-	// bins together.
+	// MaxColumns limits the number of a host's columns. MaxCells limits the total number of bins of
+	// all these columns.
 	MaxColumns = 1 << 14
 	MaxCells   = 1 << 20
 	// MostGradient limits the absolute value of a gradient and of a second derivative.
@@ -47,7 +47,7 @@ type Spec struct {
 	Rows, Training int
 	// Rounds limits the number of trees. Depth is the depth of each tree.
 	Rounds, Depth int
-	// Alignment is the commitment to the rows and their order, which is equal at all parties.
+	// Alignment is the commitment to the rows and their order. It must be the same at all parties.
 	Alignment [sha256.Size]byte
 	// InsecureKeyBits is the key length in bits for tests. 0 means 2048.
 	InsecureKeyBits int
@@ -68,15 +68,15 @@ func NewParams(s Spec) (Params, error) {
 func (s Spec) validate() error {
 	switch {
 	case s.Encryption != None && s.Encryption != Paillier:
-		return fmt.Errorf("secureboost: encryption %q is unknown; choose none or paillier", string(s.Encryption))
+		return fmt.Errorf("secureboost: encryption %q is unknown; choose \"none\" or \"paillier\"", string(s.Encryption))
 	case s.Rows < 1 || s.Rows > MaxRows:
 		return fmt.Errorf("secureboost: there are %d aligned rows; 1 to %d are allowed", s.Rows, MaxRows)
 	case s.Training < 1 || s.Training > s.Rows:
 		return fmt.Errorf("secureboost: there are %d training rows among %d rows; at least 1 and at most all rows must be training rows", s.Training, s.Rows)
 	case s.Rounds < 1 || s.Rounds > MaxRounds:
-		return fmt.Errorf("secureboost: rounds is %d; 1 to %d are allowed", s.Rounds, MaxRounds)
+		return fmt.Errorf("secureboost: the number of rounds is %d; 1 to %d are allowed", s.Rounds, MaxRounds)
 	case s.Depth < 1 || s.Depth > MaxDepth:
-		return fmt.Errorf("secureboost: depth is %d; 1 to %d are allowed", s.Depth, MaxDepth)
+		return fmt.Errorf("secureboost: the depth is %d; 1 to %d are allowed", s.Depth, MaxDepth)
 	case s.InsecureKeyBits != 0 && (s.InsecureKeyBits < 256 || s.InsecureKeyBits > 1024 || s.InsecureKeyBits%16 != 0):
 		return fmt.Errorf("secureboost: the key for tests has %d bits; choose 256 to 1024, divisible by 16", s.InsecureKeyBits)
 	}
@@ -126,8 +126,8 @@ func DecodeParams(b []byte) (Params, error) {
 	return Params{s}, nil
 }
 
-// ValidateSession returns the parameters, or an error if this protocol cannot run the session.
-// It needs one leader, which is the guest, at least one host, and no other members.
+// ValidateSession returns the parameters, or an error if this protocol cannot run the session. The
+// session must have one leader, which is the guest, at least one host, and no other members.
 func ValidateSession(s *protocol.Session) (Params, error) {
 	guests, hosts := len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleParty))
 	switch {
@@ -214,7 +214,7 @@ func (in Input) validate(p Params) error {
 	case in.Alignment != p.spec.Alignment:
 		return fmt.Errorf("secureboost: the rows are not in the agreed order; align them again: %w", protocol.ErrInput)
 	case len(in.Codes) != len(in.Bins):
-		return fmt.Errorf("secureboost: the input has codes of %d columns, but numbers of bins of %d columns", len(in.Codes), len(in.Bins))
+		return fmt.Errorf("secureboost: the input has codes for %d columns, but states the number of bins for %d columns", len(in.Codes), len(in.Bins))
 	}
 	if err := checkShape(in.Bins); err != nil {
 		return fmt.Errorf("secureboost: %w: %w", err, protocol.ErrInput)

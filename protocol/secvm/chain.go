@@ -216,8 +216,8 @@ func linkMayFollow(c Chain, i int) bool {
 	return b.Opens > a.Opens && (again || b.Iteration == a.Iteration+1)
 }
 
-// Challenge returns the context of the challenge for the package tokens of one iteration. It is the
-// same for all devices, and known one window early (security rule 22).
+// Challenge returns the context of the challenge for the package tokens of one iteration. The
+// context is the same for all devices, and devices know it one window early (security rule 22).
 func Challenge(configuration [sha256.Size]byte, iteration uint32) [sha256.Size]byte {
 	return challenge("mercer/v1/secvm/challenge\x00", configuration, iteration)
 }

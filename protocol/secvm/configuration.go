@@ -27,12 +27,12 @@ type Configuration struct {
 	Params  Params
 	Classes [2]string // names of the classes with label -1 and +1
 	Testers float64   // probability that a device draws role Test
-	// Iterations is the number of training steps. One more window, whose iteration has this number,
-	// tests the model.
+	// Iterations is the number of training steps. After these steps, one more window tests the
+	// model. The iteration of this window has the number Iterations.
 	Iterations int
-	// Window is the time in which devices send packages. Grace is the time after its end in which
-	// the gateway still accepts packages that were sent before. Pause is the least time between
-	// publishing new weights and opening the next window.
+	// Window is the time in which devices send packages. Grace is the time after the end of a
+	// window in which the gateway still accepts packages that were sent before the end. Pause is
+	// the least time between publishing new weights and opening the next window.
 	Window, Grace, Pause uint32   // in milliseconds
 	Issuer               string   // name of the issuer, as in the tokens' challenges
 	TokenType            uint16   // type of the tokens, as in RFC 9578
@@ -44,7 +44,7 @@ type Configuration struct {
 func (c *Configuration) check() error {
 	switch {
 	case !(c.Testers >= 0 && c.Testers <= 1):
-		return fmt.Errorf("secvm: testers is %g; use a fraction of the devices from 0 to 1", c.Testers)
+		return fmt.Errorf("secvm: the fraction of testers is %g; use a fraction of the devices from 0 to 1", c.Testers)
 	case c.Iterations < 1 || c.Iterations >= maxChain/2:
 		return fmt.Errorf("secvm: the model has %d iterations; use 1 to %d", c.Iterations, maxChain/2-1)
 	case len(c.TokenKeys) != c.Iterations+1:

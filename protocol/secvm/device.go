@@ -46,9 +46,9 @@ type Limits struct {
 	Radius    float64 // largest norm of the weights; with small weights, a gateway can exclude only few people from training
 	Cohort    int     // least number of participants for a step
 	Models    int     // largest number of models at a time; the caller checks it, because Check sees one model only
-	// Paper lets the device also take part in jobs of mode paper. In these jobs only MaxWeight
-	// bounds the weights, and no witness countersigns them or states who takes part. The gateway
-	// may issue the tokens itself.
+	// Paper lets the device also take part in jobs of mode "paper". In these jobs only MaxWeight
+	// bounds the weights, and no witness countersigns the weights or states who takes part. The
+	// gateway may issue the tokens itself.
 	Paper bool
 }
 
@@ -82,11 +82,11 @@ func (l Limits) Check(p Params) error {
 	case s.Bins > l.Bins:
 		return fmt.Errorf("secvm: model %s has %d %[3]s; this device allows at most %[4]d, because more %[3]s can single out people", s.Name, s.Bins, s.binNoun(), l.Bins)
 	case s.Hashes > l.Hashes:
-		return fmt.Errorf("secvm: model %s has %d hashes; this device allows at most %d, because bins of several hashes can be intersected", s.Name, s.Hashes, l.Hashes)
+		return fmt.Errorf("secvm: model %s has %d hashes; this device allows at most %d, because an attacker can intersect the bins of several hashes", s.Name, s.Hashes, l.Hashes)
 	case s.MaxWeight > l.MaxWeight:
 		return fmt.Errorf("secvm: model %s allows weights up to %g; this device allows at most %g, because with large weights a gateway can choose which people train", s.Name, s.MaxWeight, l.MaxWeight)
 	case s.Radius == 0 && !l.Paper:
-		return fmt.Errorf("secvm: model %s does not limit the norm of its weights (mode paper); this device takes part in hardened jobs only", s.Name)
+		return fmt.Errorf("secvm: model %s does not limit the norm of its weights (mode \"paper\"); this device takes part in hardened jobs only", s.Name)
 	case s.Radius > l.Radius:
 		return fmt.Errorf("secvm: model %s allows weights of norm %g; this device allows at most %g, because with large weights a gateway can choose which people train", s.Name, s.Radius, l.Radius)
 	case s.Cohort < l.Cohort:
@@ -103,7 +103,7 @@ type Device struct {
 }
 
 // NewDevice returns the device of a record, or an error if the record does not suit the model. A
-// record may have at most [Params.Room] units; [Vector.Sample] reduces a larger one.
+// record may have at most [Params.Room] units; [Vector.Sample] reduces a larger record.
 func NewDevice(p Params, r Record, role Role) (*Device, error) {
 	if r.Label != 1 && r.Label != -1 {
 		return nil, fmt.Errorf("secvm: the record's label is %d; use -1 or 1", r.Label)
@@ -120,7 +120,8 @@ func NewDevice(p Params, r Record, role Role) (*Device, error) {
 }
 
 // Answer returns the packages that the device sends in one window, in random order. It adds cover
-// packages to those of [Device.AnswerAsPublished], so that their number is constant.
+// packages to those of [Device.AnswerAsPublished], so that the total number of packages is
+// constant.
 func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package, error) {
 	said, err := d.AnswerAsPublished(iteration, weights)
 	if err != nil {
@@ -137,10 +138,10 @@ func (d *Device) Answer(iteration uint32, weights Weights, r Random) ([]Package,
 }
 
 // AnswerAsPublished returns the device's packages without cover packages. A training device
-// strictly inside the margin or on the wrong side sends its record, including the bias;
-// other training devices send only that they take part. A testing device sends its guess.
-// The weights must be those published for the iteration. An observer that counts a device's
-// packages learns its side of the margin.
+// strictly inside the margin or on the wrong side sends its record, including the bias; other
+// training devices send only that they take part. A testing device sends its guess. The weights
+// must be those published for the iteration. An observer that counts a device's packages learns on
+// which side of the margin the device's record is.
 func (d *Device) AnswerAsPublished(iteration uint32, weights Weights) ([]Package, error) {
 	if len(weights.w) != d.params.Features() {
 		return nil, fmt.Errorf("secvm: the weights have %d features, but the device's model has %d", len(weights.w), d.params.Features())
@@ -226,11 +227,13 @@ func (p Params) Weights(w []float64) (Weights, error) {
 	return Weights{w}, nil
 }
 
-// Seeds holds a device's secret seeds for one model. A simulated device and a real device draw the
-// same role and the same sample from equal seeds. So both use the stream labels of the simulation.
+// Seeds holds a device's secret seeds for one model. Simulated and real devices use the same stream
+// labels, so that a simulated device and a real device draw the same role and the same sample from
+// equal seeds.
 type Seeds struct{ Role, Own [32]byte }
 
-// Cast draws the device's role from its seed. The role is [Test] with probability testers.
+// Cast draws the device's role from its seed. The argument testers is the probability of role
+// [Test].
 func (s Seeds) Cast(testers float64) Role { return Cast(testers, prg.New(s.Role, "simulate/role")) }
 
 // Random returns the source of the device's other random numbers. Every call starts the
@@ -241,7 +244,7 @@ func (s Seeds) Random() Random { return prg.New(s.Own, "simulate/device") }
 type Kind uint8
 
 // The kinds of packages. Cover is an empty package that keeps a device's number of packages
-// constant; the others are those of the paper's client.
+// constant. The other kinds are the kinds that the paper's client sends.
 const (
 	Participation Kind = iota + 1
 	Training
@@ -277,7 +280,7 @@ func (p Package) Append(b []byte) []byte {
 // DecodePackage decodes a package from the output of [Package.Encode].
 func DecodePackage(b []byte) (Package, error) {
 	if len(b) != PackageSize || b[19]|b[20]|b[21]|b[22]|b[23] != 0 {
-		return Package{}, fmt.Errorf("secvm: the package is malformed; it must have %d bytes, of which the last are zero", PackageSize)
+		return Package{}, fmt.Errorf("secvm: the package is malformed; it must have %d bytes, and the last 5 must be zero", PackageSize)
 	}
 	return Package{
 		Tag: binary.LittleEndian.Uint64(b), Iteration: binary.LittleEndian.Uint32(b[8:]), Index: binary.LittleEndian.Uint32(b[12:]),

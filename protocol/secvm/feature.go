@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Bin returns the bin of a name under hash number k, counted from 0. As in the published client, it
-// is bytes 4 to 7 of SHA-256(name || decimal k), little-endian, modulo bins.
+// Bin returns the bin of a name under hash number k, counted from 0. As in the published client,
+// the bin is bytes 4 to 7 of SHA-256(name || decimal k), little-endian, modulo bins.
 func Bin(name string, k, bins int) int {
 	sum := sha256.Sum256([]byte(name + strconv.Itoa(k)))
 	return int(binary.LittleEndian.Uint32(sum[4:]) % uint32(bins))
@@ -22,8 +22,8 @@ type Entry struct{ Bin, Count int }
 // at least 1.
 type Vector []Entry
 
-// Vector hashes names into bins. The counts of names in one bin add up. Without hashing, it ignores
-// names that are not columns; see [Params.CheckNames].
+// Vector hashes names into bins. The counts of names in one bin add up. In a model without hashing,
+// Vector ignores names that are not columns; see [Params.CheckNames].
 func (p Params) Vector(names []string) Vector {
 	bins := make([]int, 0, len(names)*max(1, p.spec.Hashes))
 	for _, name := range names {

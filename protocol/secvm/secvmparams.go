@@ -23,7 +23,7 @@ const (
 type Spec struct {
 	Name   string
 	Bins   int // number of bins into which names of features are hashed
-	Hashes int // number of bins into which each name is hashed; 0 means 1. With more, an attacker can intersect bins
+	Hashes int // number of bins into which each name is hashed; 0 means 1. If there are several, an attacker can intersect them
 	// Columns gives every column of a public list its own bin, instead of hashing names into bins.
 	// Then a device names its features by the columns' numbers, from 1, and Hashes must be 0.
 	Columns  bool
@@ -58,13 +58,13 @@ func NewParams(s Spec) (Params, error) {
 	case s.Bins < 1 || s.Bins > maxBins:
 		return Params{}, fmt.Errorf("secvm: the model has %d bins; use 1 to %d", s.Bins, maxBins)
 	case s.Columns && s.Hashes != 0:
-		return Params{}, fmt.Errorf("secvm: the model has %d hashes, but columns are not hashed; leave out hashes or columns", s.Hashes)
+		return Params{}, fmt.Errorf("secvm: the model has %d hashes, but columns are not hashed; leave out Hashes or Columns", s.Hashes)
 	case !s.Columns && (s.Hashes < 1 || s.Hashes > maxHashes):
 		return Params{}, fmt.Errorf("secvm: the model has %d hashes; use 1 to %d", s.Hashes, maxHashes)
 	case s.Packages < 3 || s.Packages > maxPackages:
 		return Params{}, fmt.Errorf("secvm: each device sends %d packages; use 3 (for participation, bias and one feature) to %d", s.Packages, maxPackages)
 	case s.Cohort < 2 || s.Cohort > maxCohort:
-		return Params{}, fmt.Errorf("secvm: cohort is %d; use 2 to %d participants", s.Cohort, maxCohort)
+		return Params{}, fmt.Errorf("secvm: the cohort has %d participants; use 2 to %d", s.Cohort, maxCohort)
 	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
 		return Params{}, fmt.Errorf("secvm: the radius is %g; use 0, which does not limit the norm of the weights, or a finite number above 0", s.Radius)
 	case !(s.MaxWeight > 0) || math.IsInf(s.MaxWeight, 0):
@@ -87,16 +87,16 @@ func (p Params) Features() int { return p.spec.Bins + 1 }
 // other two packages, one reports that the device takes part, and one carries the bias.
 func (p Params) Room() int { return p.spec.Packages - 2 }
 
-// Tokens returns the number of tokens that every device fetches for an iteration. It needs one for
-// each package and a last one to show the relay before it sends packages.
+// Tokens returns the number of tokens that every device fetches for an iteration. A device needs
+// one token for each package, and another to show the relay before the device sends packages.
 func (p Params) Tokens() int { return Tokens(p.spec.Packages) }
 
 // Tokens returns the number of tokens for a model with the given number of packages; see
 // [Params.Tokens].
 func Tokens(packages int) int { return packages + 1 }
 
-// Encode returns the canonical encoding of the parameters. A number of hashes of 0 means columns,
-// which are not hashed.
+// Encode returns the canonical encoding of the parameters. If the encoding has 0 hashes, the model
+// has columns, which are not hashed.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	w.String(p.spec.Name)
@@ -163,7 +163,7 @@ func (c Census) totalWeight(minus, plus float64) float64 {
 // their labels.
 func (p Params) checkClassWeights(minus, plus float64) error {
 	if minus != plus && !p.spec.Classes {
-		return fmt.Errorf("secvm: the class weights %g and %g differ, but participants do not reveal their labels; set classes, or use equal weights", minus, plus)
+		return fmt.Errorf("secvm: the class weights %g and %g differ, but participants do not reveal their labels; set Classes in the Spec, or use equal weights", minus, plus)
 	}
 	return nil
 }

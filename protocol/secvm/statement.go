@@ -11,10 +11,10 @@ import (
 
 // Statement is a witness's signed statement about the history of a model. It names the history that
 // the witness has countersigned, and the number of devices that are ready for the history's last
-// window. A witness gives it to any requester. The witnesses are the relay and the issuer. Devices
-// know the witnesses' keys from elsewhere than the gateway, and send packages only after both
-// witnesses have named the history that the gateway showed the device. A witness countersigns one
-// configuration, and one link at each place of its history, permanently.
+// window. A witness gives the statement to any requester. The witnesses are the relay and the
+// issuer. Devices know the witnesses' keys from another source than the gateway. A device sends
+// packages only after both witnesses have named the history that the gateway showed this device. A
+// witness countersigns one configuration, and one link at each place of the history, permanently.
 type Statement struct {
 	Configuration [sha256.Size]byte
 	Links         uint32            // number of links in the history
@@ -74,16 +74,16 @@ func DecodeStatement(b []byte, witness ed25519.PublicKey) (Statement, error) {
 	return s, nil
 }
 
-// ErrConfiguration is the error of [Statement.Names] if the gateway gave the device another
-// configuration than the witness.
-var ErrConfiguration = errors.New("secvm: the gateway gave this device another configuration than the witness; do not take part, and compare with other devices")
+// ErrConfiguration is the error of [Statement.Names] if the configuration that the gateway gave the
+// device differs from the configuration that the gateway gave the witness.
+var ErrConfiguration = errors.New("secvm: the gateway gave this device and the witness different configurations; do not take part, and compare with other devices")
 
 // ErrBehind is the error of [Statement.Names] if the witness's history and the device's history
 // have different lengths. Then the witness or the device has not yet seen a window.
 var ErrBehind = errors.New("secvm: the witness has countersigned a shorter or a longer history than this one; try again")
 
 // Names returns an error unless the statement names the given configuration and history. The
-// history has the given number of links, and its last link has the hash head. ErrBehind may be
+// history has the given number of links, and head is the hash of its last link. ErrBehind may be
 // temporary; other errors are final.
 func (s Statement) Names(configuration, head [sha256.Size]byte, links int) error {
 	switch {

@@ -9,9 +9,9 @@ import (
 )
 
 // TokenRequest is a device's request to the issuer for all tokens of one iteration. The issuer has
-// a key for each iteration, so that a device cannot save up tokens. It knows the device, but learns
-// nothing about the tokens. The signed header of the request names the device and the iteration;
-// the body holds the blinded tokens.
+// a key for each iteration, so that a device cannot save up tokens. The issuer knows the device,
+// but learns nothing about the tokens. The signed header of the request names the device and the
+// iteration; the body holds the blinded tokens.
 type TokenRequest struct {
 	Device    ed25519.PublicKey
 	Iteration uint32
@@ -45,7 +45,7 @@ func ParseQuery(query string) (iteration uint32, err error) {
 func (q TokenRequest) Body() []byte { return slices.Concat(q.Blinded...) }
 
 // DecodeBlinded splits the body of a request into the given number of blinded tokens, which have
-// size bytes each. They share the memory of b.
+// size bytes each. The tokens share the memory of b.
 func DecodeBlinded(b []byte, tokens, size int) ([][]byte, error) {
 	if len(b) != tokens*size {
 		return nil, fmt.Errorf("secvm: the request for tokens has %d bytes; a request for %d tokens must have %d", len(b), tokens, tokens*size)

@@ -44,8 +44,8 @@ type Schedule struct {
 	MaxDelay int64
 	// Slow holds, for each slow node, the extra delay of every delivery to the node, in ticks.
 	Slow map[string]int64
-	// Window limits the number of undelivered messages from one sender to one receiver. A sender at
-	// the limit gets no Resumed event, and 0 means no limit. If messages were counted for each
+	// Window limits the number of undelivered messages from one sender to one receiver; 0 means no
+	// limit. A sender at the limit gets no Resumed event. If messages were counted for each
 	// receiver only, one fast sender could use up the limit with messages that must wait for
 	// another sender's messages.
 	Window int
@@ -53,13 +53,13 @@ type Schedule struct {
 	// each event.
 	Crash     []Crash
 	CrashRate float64
-	// Gone holds, for each node that vanishes, the number of events that it accepts before it is
-	// removed permanently. With 0 it never starts.
+	// Gone holds, for each node that vanishes, the number of events that the node accepts before it
+	// is removed permanently. With 0 the node never starts.
 	Gone map[string]int
 	// Hasty is the probability that a step fires an armed timer although other events are possible.
 	Hasty float64
-	// Prompt makes timers fire at their tick, like a clock, even if messages are undelivered.
-	// Messages that have arrived by then come first.
+	// Prompt makes timers fire at their tick, like a clock, even if messages are undelivered. A
+	// message that has arrived by this tick is delivered before the timer fires.
 	Prompt bool
 }
 

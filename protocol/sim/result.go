@@ -123,20 +123,20 @@ func (r *Result) Err() error {
 }
 
 // Transcript returns the run as text, with one line for each event. The line has the step and the
-// event and, if the event was not accepted, what happened to it. A message has the length of its
-// body and the first 8 hexadecimal digits of the body's SHA-256. The text is stable, so that it can
-// be stored in testdata.
+// event and, if the event was not accepted, what happened to the event. For a message, the line has
+// the length of the body and the first 8 hexadecimal digits of the body's SHA-256. The text is
+// stable, so that it can be stored in testdata.
 func (r *Result) Transcript() string { return r.lines.String() }
 
-// writef appends one line to the transcript. It joins a text of several lines to one line.
+// writef appends one line to the transcript. It joins several lines into one.
 func (r *Result) writef(format string, args ...any) {
 	line := fmt.Sprintf(format, args...)
 	r.lines.WriteString(strings.ReplaceAll(line, "\n", "; "))
 	r.lines.WriteByte('\n')
 }
 
-// write appends a line about an offered item to the transcript. If the remark is not empty, the
-// line ends with the remark, which tells the outcome.
+// write appends a line about an offered item to the transcript. The remark, if not empty, says what
+// happened to the item and ends the line.
 func (s *simulation) write(it item, remark string) {
 	line := fmt.Sprintf("%d %s: %s", s.result.Steps, it.to.Name, eventName(it.event))
 	if m, ok := it.event.(protocol.Received); ok {

@@ -34,7 +34,7 @@ const stream = 0x6d65726365722f73
 
 // Run runs the session until every machine has ended or no event is possible. It returns an error
 // if the run is invalid: a machine broke the contract, could not be built, or ran without end. The
-// result tells how each machine ended, or that it never did; see [Result.Err].
+// result says for each machine how it ended, or that it never ended; see [Result.Err].
 func Run(cfg Config) (*Result, error) {
 	s, err := newSimulation(cfg)
 	if err != nil {
@@ -245,7 +245,8 @@ func (s *simulation) endNode(n *node, err error) {
 	s.result.writef("%s", line)
 }
 
-// send counts a message, passes it through Intercept and queues the results for the receiver.
+// send counts a message and passes it through Intercept. It queues the messages that Intercept
+// returns for the receiver.
 func (s *simulation) send(m protocol.Message) {
 	s.result.Sent[m.Header] = sha256.Sum256(m.Body)
 	e := s.edge(m.Sender, m.Receiver)

@@ -94,8 +94,8 @@ func (c *conn) wait(ctx context.Context, changed <-chan struct{}, next *time.Dur
 	}
 }
 
-// checkOpen returns an error if the connection is closed or ctx has ended. Callers check it first,
-// so that no message is delivered then.
+// checkOpen returns an error if the connection is closed or ctx has ended. Callers check this
+// first, so that a closed connection delivers no message.
 func (c *conn) checkOpen(ctx context.Context) error {
 	select {
 	case <-c.closed:

@@ -93,8 +93,8 @@ func (q *queue) push(l *letter) (changed <-chan struct{}, ok bool) {
 	return nil, true
 }
 
-// take returns a message that is due. If none is due, it returns the time until the next
-// message is, or nil if the queue is empty.
+// take returns a message that is due. If none is due, it returns the time until the next message is
+// due, or nil if the queue is empty.
 func (q *queue) take(now time.Time) (l *letter, next *time.Duration, changed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -26,8 +26,8 @@ func ParseAddress(s string) (Address, error) {
 	return Address{u.Hostname(), u.Port(), u.Scheme == "tls"}, nil
 }
 
-// NeedsTLS reports whether a connection to the address requires TLS. It does if it may leave
-// this machine or if the address begins with tls://.
+// NeedsTLS reports whether a connection to the address requires TLS. TLS is required if the
+// connection may leave this machine or if the address begins with tls://.
 func (a Address) NeedsTLS() bool { return a.Secure || !Loopback(a.Host) }
 
 func (a Address) String() string { return net.JoinHostPort(a.Host, a.Port) }

@@ -32,8 +32,8 @@ type Config struct {
 	AckWait time.Duration // time after which an unsettled delivery is repeated; default 30 s
 	Share   int           // number of messages that a member may have in another member's queue; default 2 to 256, see share
 	MaxAge  time.Duration // age at which messages are removed; default 7 days
-	// MaxBytes limits the size of all bulk queues together; 0 means 8 GiB. Senders wait at the limit.
-	// The control queues may have another quarter of it.
+	// MaxBytes limits the size of all bulk queues together; 0 means 8 GiB. Senders wait at the
+	// limit. The control queues may have a further quarter of MaxBytes.
 	MaxBytes int64
 
 	TLS    ed25519.PrivateKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
@@ -52,9 +52,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// share returns the number of messages that a member may have in another member's queue. By
-// default the longest messages of one member to all others take no more than a quarter of all
-// room, but every member has a share of at least two messages.
+// share returns the number of messages that a member may have in another member's queue. By default
+// the longest messages of one member to all others take no more than a quarter of MaxBytes, but
+// every member has a share of at least two messages.
 func (c Config) share(lane transport.Lane) int {
 	const fewest, most, words = 2, 256, 64
 	switch {
@@ -85,7 +85,7 @@ func (c Config) portConnections() int {
 
 // maxConnections returns the largest total number of connections, including connections within this
 // process. The steward, each member's ferry and the members in this process have connections that
-// take no file.
+// need no file descriptor.
 func (c Config) maxConnections() int { return c.portConnections() + 1 + 2*len(c.Members) }
 
 func (c Config) validate() error {
@@ -141,9 +141,10 @@ const (
 	maxPending       = 16 << 20 // bytes that may wait to be written to a connection
 )
 
-// isolate returns a login by which a member uses its own account. The hub exports to the
-// account only the services that the member needs (see the package comment). The login's
-// permissions, within that account, make a wrong subject fail visibly instead of going nowhere.
+// isolate returns a login by which a member uses its own account. The hub exports to the account
+// only the services that the member needs (see the package comment). The login's permissions,
+// within that account, make a message to a wrong subject fail visibly. Without them the message
+// would be lost silently.
 func (c Config) isolate(hub, own *server.Account, m Member) (*server.NkeyUser, error) {
 	var says []string
 	for _, lane := range transport.Lanes() {
@@ -173,9 +174,9 @@ func resetSubject(lane transport.Lane, member string) string {
 	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
 }
 
-// receiverFor returns the only receiver of a member's messages in a lane, or * if the member may
-// send to all members. Daemons accept control messages only from the center, and the center accepts
-// them from all.
+// receiverFor returns the only receiver of a member's messages in a lane, or "*" if the member may
+// send to all members. Daemons accept control messages only from the center. The center accepts
+// control messages from all members.
 func (c Config) receiverFor(lane transport.Lane, from string) (to string) {
 	if lane == transport.Bulk || c.Center == "" || c.Center == from {
 		return "*"

@@ -131,10 +131,10 @@ func newInbox(c *conn, lane transport.Lane) *inbox {
 
 func newLink() *link { return &link{changed: make(chan struct{})} }
 
-// options returns the settings of the NATS client. The client buffers nothing while the
-// connection is lost, because Send has then failed and returns an error. The server, which is
-// not trusted, cannot redirect its members to other servers. A process does not receive its own
-// messages to others with its identity.
+// options returns the settings of the NATS client. The client buffers nothing while the connection
+// is lost, because Send has then failed and returns an error. The server, which is not trusted,
+// cannot redirect its members to other servers. A process does not receive the messages that it
+// sends to other processes with its identity.
 func (c *conn) options() []natsgo.Option {
 	return []natsgo.Option{
 		natsgo.Name(c.name),
@@ -157,9 +157,9 @@ func (c *conn) options() []natsgo.Option {
 	}
 }
 
-// backoff returns the time to wait before an attempt to connect. It doubles with every attempt,
-// from 50 ms to 5 s. Half of it is random, so that the members of a federation do not reconnect all
-// at once.
+// backoff returns the time to wait before an attempt to connect. The time doubles with every
+// attempt, from 50 ms to 5 s. Half of the time is random, so that the members of a federation do
+// not reconnect all at once.
 func backoff(attempt int) time.Duration {
 	d := longestWait
 	if attempt < 7 {
@@ -359,8 +359,8 @@ func pause(ctx, era context.Context, attempt int) {
 	<-ctx.Done()
 }
 
-// budget limits the number of log lines of one kind. It allows most lines at once, and one more
-// line after each interval.
+// budget limits the number of log lines of one kind. It allows a number of lines at once, and one
+// more line after each interval.
 type budget struct {
 	most  int           // number of lines allowed at once
 	every time.Duration // interval after which one more line is allowed

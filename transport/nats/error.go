@@ -64,8 +64,8 @@ func (e *TwinError) Error() string {
 }
 
 // LineError reports that the server at the address does not have the expected TLS key, or has TLS
-// although the member knows no key. Another program may answer in its place. The member keeps
-// trying, because otherwise anybody on the network path could end it.
+// although the member knows no key. Another program may answer in the server's place. The member
+// keeps trying, because otherwise anybody on the network path could stop the member.
 type LineError struct {
 	Address string
 	TLS     bool // whether the member knows a TLS key of the server

@@ -14,10 +14,10 @@ import (
 )
 
 // Each member's messages reach the queues through a ferry, so that no member delays another.
-// Otherwise they would wait behind messages of members that send without waiting for answers. They
-// arrive under another name, and one ferry for each member moves them into the queues, one message
-// at a time. A member that sends faster than its ferry fills only its own room, and loses the
-// messages beyond it.
+// Without ferries, messages would wait behind the messages of members that send without waiting for
+// answers. The hub receives a member's messages under another subject than the queues have. The
+// member's ferry moves them into the queues, one message at a time. A member that sends faster than
+// its ferry fills only the room of its own ferry, and loses the messages beyond this room.
 
 const (
 	landed = "mercer.landed."

@@ -11,9 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// logger writes the log of the NATS server to a slog.Logger. Notices of the server are details,
-// its errors are failed attempts of others, and only its fatal errors stop it. Others determine
-// the number and the words of most lines, so each kind of line has a budget.
+// logger writes the log of the NATS server to a slog.Logger. The server's notices become debug
+// lines. The server's errors become warnings, because most report failed attempts of other
+// programs; only a fatal error stops the server. Other programs determine the number and the words
+// of most lines, so each kind of line has a budget.
 type logger struct {
 	log    *slog.Logger
 	secure bool // whether the server has TLS

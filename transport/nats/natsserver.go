@@ -34,9 +34,9 @@ type Server struct {
 	stop    func() error // stops the server once
 }
 
-// Start runs a server and returns when members can connect. It listens only after every queue
-// exists. If the port is taken, it writes nothing and returns a [*PortTakenError]. The caller
-// must call Shutdown.
+// Start runs a server and returns when members can connect. The server listens only after every
+// queue exists. If the port is taken, Start writes nothing and returns a [*PortTakenError]. The
+// caller must call Shutdown.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {

@@ -39,12 +39,12 @@ func (c Config) arrange(ctx context.Context, js jetstream.JetStream, lane transp
 	return nil
 }
 
-// stream returns the settings of a lane's stream. An acknowledged message is deleted. A
-// full share or disk quota makes the sender wait; it does not drop other members' messages.
-// Subjects name the receivers, so that a message to a stranger finds no stream and is
-// refused. They also name the senders, so that the server counts each member's share.
-// Lowering a share would delete messages, so held is the greatest number that a member has
-// already.
+// stream returns the settings of a lane's stream. An acknowledged message is deleted. A full share
+// or disk quota makes the sender wait; it does not drop other members' messages. Subjects name the
+// receivers, so that a message to a stranger finds no stream and is refused. Subjects also name the
+// senders, so that the server counts each member's share. A share below the number of messages that
+// a member already has in a queue would delete messages. Therefore the share is at least held, the
+// largest such number.
 func (c Config) stream(lane transport.Lane, held int) jetstream.StreamConfig {
 	s := jetstream.StreamConfig{
 		Name:       stream(lane),

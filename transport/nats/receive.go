@@ -14,9 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// These constants limit the deliveries and bytes that one request to a queue asks for. The server
-// sends heartbeats while there are no deliveries. A batch must arrive well within AckWait: 2 MiB in
-// 30 s are half a megabit per second.
+// These constants limit the deliveries and bytes of one request to a queue. The server sends
+// heartbeats while there are no deliveries. A batch must arrive well within AckWait: 2 MiB in 30 s
+// are half a megabit per second.
 const (
 	batchMessages = 256
 	batchBytes    = 2 << 20
@@ -149,9 +149,10 @@ func (i *inbox) ask() error {
 	return nil
 }
 
-// heed handles a status of the server about the current request. The request waits (100), or it
-// has ended because of time (408) or of its limits (409). After any other end, heed returns an
-// error, and the caller pauses before the next request.
+// heed handles a status of the server about the current request. Status 100 says that the request
+// still waits, 408 that its time is over, and 409 that it has reached one of its limits. If the
+// request ended for any other reason, heed returns an error, and the caller pauses before the next
+// request.
 func (i *inbox) heed(m *natsgo.Msg) error {
 	status, text := m.Header.Get("Status"), m.Header.Get("Description")
 	if status == "100" || m.Subject != boxSubject(i.name, i.requestSuffix()) {
@@ -254,8 +255,8 @@ func laneWord(lane transport.Lane) string {
 	return "msg"
 }
 
-// subject returns the subject of a member's message. It names sender and receiver, which the
-// server checks. Only the sealed body contains more.
+// subject returns the subject of a member's message. The subject names sender and receiver, and the
+// server checks both names. All other content is in the sealed body.
 func subject(lane transport.Lane, from, to string) string {
 	return "mercer." + laneWord(lane) + "." + from + "." + to
 }

@@ -59,9 +59,9 @@ func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []
 	}
 }
 
-// permanentError returns an error if no further attempt can succeed, and nil otherwise. A server that is
-// starting or stopping may have no queue for a receiver for a moment. If it has none for long,
-// there is no such member.
+// permanentError returns an error if no further attempt can succeed, and nil otherwise. A server
+// that is starting or stopping may have no queue for a receiver for a moment. If the server has no
+// queue for the receiver for long, there is no such member.
 func (c *conn) permanentError(err error, unknownSince time.Time) error {
 	var refusal *jetstream.APIError
 	switch {

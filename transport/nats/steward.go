@@ -17,8 +17,8 @@ import (
 )
 
 // hire connects the steward, a client in this process that uses the hub's account. The steward
-// arranges the queues and requests deliveries for the members. Members must not request
-// deliveries themselves, because they could choose where the answers go.
+// arranges the queues and requests deliveries for the members. Members must not request deliveries
+// themselves, because a member could choose where the server sends the deliveries.
 func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, error) {
 	pub, err := key.PublicKey()
 	if err != nil {
@@ -61,10 +61,11 @@ func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
 	return nc.Flush() // makes the server know the subscriptions before members connect
 }
 
-// serve requests deliveries from a member's queue whenever the member asks for them. The
-// account lets a member ask under its own name only, and the message holds only the address for
-// the deliveries. Each member has its own goroutine here, which limits its rate; it drops
-// requests that come too fast, so that a member that asks without end delays no other.
+// serve requests deliveries from a member's queue whenever the member asks for them. The account
+// lets a member ask under its own name only, and the message holds only the address for the
+// deliveries. Each member has its own goroutine here, which limits the rate of the member's
+// requests. The goroutine drops requests that come too fast, so that a member that sends requests
+// without end delays no other member.
 func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) error {
 	next := "$JS.API.CONSUMER.MSG.NEXT." + stream(lane) + "." + member
 	request, err := json.Marshal(map[string]int64{

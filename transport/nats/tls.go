@@ -22,7 +22,7 @@ import (
 const handshakeLimit = 3 * time.Second
 
 // errOtherKey reports that a server has proved another key than the expected one.
-var errOtherKey = errors.New("the server has another TLS key")
+var errOtherKey = errors.New("the server does not have the expected TLS key")
 
 // serverTLS returns the TLS settings of a server with the given key. Its certificate has no
 // name and does not expire, because members compare only the key.

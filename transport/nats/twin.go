@@ -16,22 +16,22 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// Processes with one identity share an account. They receive each other's messages on one
-// subject of it. A connecting process announces itself there, and of two processes the later
-// one in an agreed order stops. Usually no other process listens, and the server reports that
-// at once.
+// Processes with one identity share an account. One subject of the account carries messages between
+// these processes. A connecting process sends a message to this subject. All processes with one
+// identity have an agreed order, and of two processes the later one in this order stops. Usually no
+// other process listens, and the server reports this at once.
 //
-// The server, and anybody on the way, could end a process by a forged message. So each
-// message carries a code under a key that only processes with the identity have. A process
-// stops only for a message that answers a challenge which it drew itself a moment ago:
+// The server, and anybody on the network path, could stop a process by a forged message. So each
+// message carries a code under a key that only processes with the identity have. A process stops
+// only for a message that answers a challenge which this process drew a moment ago:
 //
 //	connecting process  I am A, and ask a
 //	running process     I am B, answer a, and ask b
 //	connecting process  I am A, and answer b
 //
-// The process that comes later in the order stops when it has received the other's answer.
-// The last message informs the one that stays. A process that takes itself for the one that
-// stays asks once more, because the other may start to serve in between.
+// The later process in the order stops when it has received the other process's answer. The last
+// message informs the process that stays. A process that is the earlier one in the order sends one
+// more challenge, because the other process may start to serve in between.
 
 // twinLimit limits the time in which another process must answer a connecting process. A
 // process that listens but does not answer is about to stop, or it has gone and the server has
@@ -61,8 +61,8 @@ type saying struct {
 // draws both.
 const runSize = 26
 
-// twinKey derives the key that authenticates messages between processes with one identity. It
-// derives it from their secret key, which the server does not have.
+// twinKey derives the key that authenticates messages between processes with one identity. The
+// source is the secret key of the identity, which the server does not have.
 func twinKey(key nkeys.KeyPair) ([]byte, error) {
 	seed, err := key.Seed()
 	if err != nil {
@@ -152,8 +152,9 @@ func (c *conn) announceProcess(ctx, era context.Context) error {
 	return err
 }
 
-// serve records that this process has connected. The process then comes before all processes that
-// do not serve yet. It returns an error if one of them has ended this process already.
+// serve records that this process has connected. From now on the process precedes all processes
+// that do not serve yet. serve returns an error if one of these processes has already stopped this
+// process.
 func (c *conn) serve() error {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
@@ -164,8 +165,8 @@ func (c *conn) serve() error {
 	return nil
 }
 
-// meet handles a message of another process with this identity. A process that has been ended
-// does not end others, because otherwise two could end each other.
+// meet handles a message of another process with this identity. A process that has been stopped
+// does not stop others, because otherwise two processes could stop each other.
 func (c *conn) meet(m *natsgo.Msg) {
 	c.meeting.Lock()
 	defer c.meeting.Unlock()
@@ -184,7 +185,7 @@ func (c *conn) meet(m *natsgo.Msg) {
 	}
 }
 
-// decide ends this process if the other process precedes it, and otherwise refuses the other
+// decide stops this process if the other process precedes it. Otherwise it refuses the other
 // process. The other process is alive, because it has answered a challenge.
 func (c *conn) decide(other saying) {
 	self := c.presence()
@@ -202,7 +203,7 @@ func (c *conn) decide(other saying) {
 }
 
 // reply answers another process's challenge and sends a challenge in return. It does nothing if too
-// many challenges are open, so that repeated old messages do not keep it busy.
+// many challenges are open, so that repeated old messages do not keep this process busy.
 func (c *conn) reply(other saying) {
 	if now := time.Now(); other.Asks != "" && c.asked.mayDraw(now) {
 		c.tell(saying{presence: c.presence(), Asks: c.asked.draw(now), Answers: other.Asks})

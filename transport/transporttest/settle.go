@@ -11,7 +11,7 @@ func testAck(b *bench) {
 	b.send(north, "south", "hello")
 	d := b.receive(south)
 	if string(d.Data) != "hello" || d.From != "north" {
-		b.Errorf("got %q from %q, want hello from north", d.Data, d.From)
+		b.Errorf("got %q from %q, want \"hello\" from \"north\"", d.Data, d.From)
 	}
 	b.ack(d)
 	b.requireQuiet(south, 2*short)
@@ -23,7 +23,7 @@ func testNoAck(b *bench) {
 	b.receive(south)
 	again := b.receive(south)
 	if string(again.Data) != "hello" || again.From != "north" {
-		b.Errorf("repeated %q from %q, want hello from north", again.Data, again.From)
+		b.Errorf("the repeated message is %q from %q, want \"hello\" from \"north\"", again.Data, again.From)
 	}
 	b.ack(again)
 	b.requireQuiet(south, 2*short)
@@ -39,15 +39,15 @@ func testLater(b *bench) {
 	b.later(d, delay)
 	second := b.receive(south) // the second message arrives although the first was put back
 	if string(second.Data) != "second" {
-		b.Fatalf("got %q while the first was put back, want second", second.Data)
+		b.Fatalf("got %q while the first was put back, want \"second\"", second.Data)
 	}
 	b.ack(second)
 	again := b.receive(south)
 	if waited := time.Since(before); waited < delay {
-		b.Errorf("came back after %v, want at least %v", waited, delay)
+		b.Errorf("the message was delivered again after %v, want at least %v", waited, delay)
 	}
 	if string(again.Data) != "first" {
-		b.Errorf("%q came back, want first", again.Data)
+		b.Errorf("%q was delivered again, want \"first\"", again.Data)
 	}
 	b.later(again, 0)
 	b.ack(b.receive(south))
@@ -84,7 +84,7 @@ func testRestart(b *bench) {
 	got := b.collect(b.join("south"), 3)
 	for _, text := range []string{"a", "c", "d"} {
 		if got[text] != 1 {
-			b.Errorf("%q came %d times after the restart, want once", text, got[text])
+			b.Errorf("%q was delivered %d times after the restart, want once", text, got[text])
 		}
 	}
 }

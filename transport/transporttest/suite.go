@@ -202,7 +202,7 @@ func testShareOfOne(b *bench) {
 	b.send(north, "east", "to east")
 	b.ack(b.receive(east))
 	if got := b.collect(b.join("server"), scarce+1); got["from south"] != 1 {
-		b.Errorf("%v came, want the message of south among them", got)
+		b.Errorf("%v were delivered, want the message of \"south\" among them", got)
 	}
 }
 
@@ -218,7 +218,7 @@ func testPutBackShare(b *bench) {
 		b.send(south, "server", fmt.Sprint(i))
 		d := b.receive(server)
 		if string(d.Data) != fmt.Sprint(i) || d.From != "south" {
-			b.Fatalf("%q came from %q, want the message of south", d.Data, d.From)
+			b.Fatalf("%q from %q was delivered, want the message of \"south\"", d.Data, d.From)
 		}
 		b.ack(d)
 	}
@@ -237,7 +237,7 @@ func testOtherLane(b *bench) {
 	b.lane = b.otherLane()
 	b.send(north, "server", "word")
 	if d := b.receive(server); string(d.Data) != "word" || d.From != "north" {
-		b.Errorf("%q came from %q, want word from north", d.Data, d.From)
+		b.Errorf("%q from %q was delivered, want \"word\" from \"north\"", d.Data, d.From)
 	}
 }
 

@@ -48,7 +48,7 @@ func testOwnCopy(b *bench) {
 	copy(data, "jelly")
 	d := b.receive(south)
 	if string(d.Data) != "hello" {
-		b.Errorf("got %q, want what was sent at the time", d.Data)
+		b.Errorf("got %q, want the data at the time of sending", d.Data)
 	}
 	b.ack(d)
 }

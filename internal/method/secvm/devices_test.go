@@ -256,7 +256,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 	}{
 		"a small cohort":           {"", "", "this device requires at least 100", good, 0},
 		"too many bins":            {"bins: 12", "bins: 65537", "at most 65536", good, 4},
-		"two hashes":               {"bins: 12", "bins: 12, hashes: 2", "because bins of several hashes can be intersected", good, 4},
+		"two hashes":               {"bins: 12", "bins: 12, hashes: 2", "because an attacker can intersect the bins of several hashes", good, 4},
 		"a large ball":             {"lambda: 100", "lambda: 0.00001", "with large weights a gateway can choose", good, 4},
 		"ratings":                  {"", "", "the file has ratings", method.Table{Ratings: &dataset.Ratings{}}, 4},
 		"two rows":                 {"", "", "has 2 rows", two, 4},
