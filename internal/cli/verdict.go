@@ -222,10 +222,21 @@ func (o outcome) modelText() string {
 
 // interval returns the 95 % interval of a metric, or nil.
 func (o outcome) interval(name string) *metrics.Interval {
-	if o.Figures == nil {
-		return nil
+	if o.Figures != nil && o.Figures.Intervals[name] != nil {
+		return o.Figures.Intervals[name]
 	}
-	return o.Figures.Intervals[name]
+	if name == "accuracy" && o.shown != nil && o.shown.Within > 0 {
+		return roundedInterval(o.Metrics[name], o.shown.Within, o.HeldOut)
+	}
+	return nil
+}
+
+// roundedInterval returns the 95 % interval of a share of n rows that is known within a rounding
+// error: from the lower end of the least possible share to the upper end of the largest.
+func roundedInterval(share, within float64, n int) *metrics.Interval {
+	least := max(0, int(math.Ceil((share-within)*float64(n)-1e-6)))
+	most := min(n, int(math.Floor((share+within)*float64(n)+1e-6)))
+	return &metrics.Interval{Low: metrics.Wilson(least, n).Low, High: metrics.Wilson(most, n).High}
 }
 
 // bestAlone returns the party whose own model has the best value of a metric, or nil.

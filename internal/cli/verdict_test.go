@@ -25,6 +25,24 @@ func patients() *method.Result {
 	}
 }
 
+// The interval of a share that is known within a rounding error holds the intervals of all counts
+// that the share may stand for.
+func TestIntervalOfARoundedShare(t *testing.T) {
+	o := outcome{Result: &method.Result{Metrics: learner.Metrics{"accuracy": 0.64}, HeldOut: 200}, shown: &method.Presentation{Within: 0.02}}
+	got := o.interval("accuracy")
+	for right := 124; right <= 132; right++ {
+		if one := metrics.Wilson(right, 200); got.Low > one.Low || got.High < one.High {
+			t.Errorf("%d of 200 right: %v is not within %v", right, *one, *got)
+		}
+	}
+	if outer := metrics.Wilson(123, 200); got.Low <= outer.Low {
+		t.Errorf("%v begins below the interval of a share that is out of question", *got)
+	}
+	if full := roundedInterval(0.99, 0.05, 20); full.High != 1 {
+		t.Errorf("the upper end of 20 of 20 is %g", full.High)
+	}
+}
+
 func TestVerdict(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(o *outcome)

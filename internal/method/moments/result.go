@@ -57,7 +57,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	if err != nil || d == nil || d.Sums == nil {
 		return nil, err
 	}
-	p := &method.Presentation{More: []report.Row{{Label: "Sums", Value: d.Sums.text()}}}
+	p := &method.Presentation{Within: d.Sums.Within, More: []report.Row{{Label: "Sums", Value: d.Sums.text()}}}
 	if text := histogramText(d.Sums, r); text != "" {
 		p.More, p.Later = append(p.More, report.Row{Label: "Histogram", Value: text}), []method.Block{{Line: text}}
 	}
