@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/examples"
 	"github.com/mercer-fl/mercer/internal/method/all"
 )
 
@@ -103,5 +104,20 @@ spec:
 		if err := refused("columns", ", training: faithful", tt.learner); (err == nil) != tt.stochastic {
 			t.Errorf("%s, doubly stochastic: %v", tt.protocol, err)
 		}
+	}
+}
+
+// The example of Hannemann's first data set runs on it, not on a stand-in: four hospitals, five folds.
+func TestGridOfAlzheimerIsOfItsSlices(t *testing.T) {
+	file, err := examples.Read("mri-grid")
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := all.Reader().Parse("mri-grid.yaml", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j.Data.Source != "alzheimer-mri" || j.Data.Folds != 5 || len(j.Parties()) != 4 {
+		t.Errorf("source %s, %d folds, parties %v", j.Data.Source, j.Data.Folds, j.Parties())
 	}
 }
