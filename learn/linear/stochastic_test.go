@@ -1,6 +1,7 @@
 package linear
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -55,6 +56,41 @@ func TestStochastic(t *testing.T) {
 		}
 		if s.Learn(source) == nil {
 			t.Error("learns from rows that nobody has drawn")
+		}
+	}
+}
+
+// Batches are drawn at random: of one row and of several, every row is drawn as often as any other,
+// within five deviations, and the next batch is another one.
+func TestBatchesAreDrawnAtRandom(t *testing.T) {
+	const rows, draws = 9, 9000
+	for _, batch := range []int{1, 4} {
+		p := OptimizerParams{DSGParams{Loss: Square{}, Rate: 1}, batch, 1, 1, 0}
+		s, err := NewStochastic(p, linalg.New[float64](1, rows), drawer{rand.New(rand.NewPCG(3, 4))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var times [rows]int
+		var before []int
+		again := 0
+		for range draws {
+			drawn, _ := s.Draw()
+			for _, r := range drawn {
+				times[r]++
+			}
+			if slices.Equal(drawn, before) {
+				again++
+			}
+			before = slices.Clone(drawn)
+		}
+		share := float64(batch) / rows
+		for r, n := range times {
+			if math.Abs(float64(n)-draws*share) > 5*math.Sqrt(draws*share*(1-share)) {
+				t.Errorf("batches of %d: row %d is drawn %d times, want about %.0f", batch, r, n, draws*share)
+			}
+		}
+		if again > draws/7 { // one in 9, or one in 126
+			t.Errorf("batches of %d: %d of %d are the one before", batch, again, draws)
 		}
 	}
 }

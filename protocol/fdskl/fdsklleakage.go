@@ -71,12 +71,21 @@ func activeLeakage(f Facts) []string {
 		lines = append(lines, "With two workers there is only one other: the active worker learns the passive worker's own phases, and all of the above about that worker alone. No protocol with this output can prevent it.")
 	}
 	if f.Active > 1 {
-		lines = append(lines, fmt.Sprintf("Each of the %d active workers learns this for its own directions, and the other active workers' parts of the model's value at every row that it requests.", f.Active))
+		lines = append(lines, fmt.Sprintf("Each of the %d active workers learns this for its own directions, and the other active workers' parts of the model's value at every row that it requests.", f.Active),
+			partsOf(f.Mode))
 	}
 	if f.Mode == Paper {
 		lines = append(lines, paperReads+" Use it for reproduction only.")
 	}
 	return lines
+}
+
+// partsOf says what an active worker infers from another one's parts of the model's value.
+func partsOf(m Mode) string {
+	if m == Paper {
+		return "In mode paper these parts are linear equations for the other workers' coefficients: an active worker that has twice as many parts as another one has directions solves them for all of its coefficients."
+	}
+	return "From many such parts an active worker can estimate the norm of another one's coefficients, and with two directions the size of each."
 }
 
 func passiveLeakage(f Facts) []string {

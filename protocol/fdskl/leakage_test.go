@@ -9,6 +9,8 @@ func TestLeakage(t *testing.T) {
 	usual := Facts{Mode: Hardened, Workers: 4, Active: 1, Rows: 500, Directions: 1024}
 	two, several, paper, measured := usual, usual, usual, usual
 	several.Active = 2
+	equations := several
+	equations.Mode = Paper
 	two.Workers, paper.Mode, measured.Exposure = 2, Paper, Exposure{780, .9912, .0081}
 	for _, tt := range []struct {
 		name       string
@@ -20,6 +22,9 @@ func TestLeakage(t *testing.T) {
 		{"two workers", two, "active", "the passive worker's own phases", "Mode paper"},
 		{"more workers", usual, "active", "1024 directions", "passive worker's own phases"},
 		{"several active", several, "active", "Each of the 2 active workers learns this for its own directions", "Mode paper"},
+		{"parts of the model's value", several, "active", "estimate the norm of another one's coefficients", "linear equations"},
+		{"parts in mode paper", equations, "active", "these parts are linear equations for the other workers' coefficients", "estimate the norm"},
+		{"no parts", usual, "active", "the active worker learns", "coefficients"},
 		{"one active", usual, "active", "the active worker learns", "active workers"},
 		{"measured", measured, "active", "Measured on 780 pairs of this job's rows: a correlation of 0.991 with the true kernel values, and a deviation of 0.0081", "Mode paper"},
 		{"mode paper", paper, "active", "solves them for every column of every other worker", "two workers"},

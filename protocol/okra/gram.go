@@ -81,7 +81,6 @@ func newAssembly(s store, spans []stretch, width int) *assembly {
 		for _, across := range panels[:i+1] {
 			if t := (tile{down.lo, down.hi, across.lo, across.hi}); down.fresh || across.fresh {
 				a.tiles = append(a.tiles, t)
-				a.products += t.pairs()
 			}
 		}
 	}
@@ -132,6 +131,7 @@ func (a *assembly) step() {
 		work += (t.iEnd - t.i) * (t.jEnd - t.j) * (hi - a.lo)
 		if a.lo = hi; hi == a.width {
 			a.mirror(t)
+			a.products += t.pairs()
 			a.tiles, a.lo = a.tiles[1:], 0
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -27,13 +28,35 @@ func distance(g linalg.Matrix[float64], i, j int) float64 {
 	return max(0, g.Row(i)[i]+g.Row(j)[j]-2*g.Row(i)[j])
 }
 
+// productKernels are the same kernels as jobs compute them.
+func productKernels(t *testing.T, f int) map[string]kernel.Kernel {
+	t.Helper()
+	list := make(map[string]kernel.Kernel)
+	for name, spec := range map[string]kernel.Spec{
+		"linear":     {Name: "linear"},
+		"polynomial": {Name: "polynomial", Gamma: 1 / float64(f), Coef0: 1, Degree: 3},
+		"rbf":        {Name: "rbf", Gamma: 1 / float64(f)},
+		// 1/(2 alpha l^2) = 1/(1.5 f)
+		"rational quadratic": {Name: "rational-quadratic", Alpha: 1.5, LengthScale: math.Sqrt(float64(f) / 2)},
+	} {
+		k, err := kernel.New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list[name] = k
+	}
+	return list
+}
+
 // worstKernelError is the largest relative difference over all kernels and
-// entries.
-func worstKernelError(got, want linalg.Matrix[float64], f int) (worst float64) {
-	for _, k := range kernelsOf {
+// entries, of the product's kernels on encoded rows from the formulas on the rows.
+func worstKernelError(t *testing.T, got, want linalg.Matrix[float64], f int) (worst float64) {
+	t.Helper()
+	product := productKernels(t, f)
+	for name, k := range kernelsOf {
 		for i := range want.Rows {
 			for j := range want.Rows {
-				a, b := k(got, i, j, float64(f)), k(want, i, j, float64(f))
+				a, b := product[name].At(got.Row(i)[j], got.Row(i)[i], got.Row(j)[j]), k(want, i, j, float64(f))
 				worst = max(worst, math.Abs(a-b)/max(math.Abs(b), 1e-300))
 			}
 		}
@@ -58,13 +81,13 @@ func TestKernelsOfEncodedRowsEqualNaive(t *testing.T) {
 				copy(x.Row(6), x.Row(0)) // the same person at both parties
 				y := encodeParts(mustEncoder(t, spec, 3, f), x)
 				want := naiveGram(x)
-				if worst := worstKernelError(naiveGram(y), want, f); worst > 1e-9 {
+				if worst := worstKernelError(t, naiveGram(y), want, f); worst > 1e-9 {
 					t.Errorf("float64: relative error %.2g, at most 1e-9", worst)
 				}
 				for i, v := range y.Data {
 					y.Data[i] = float64(float32(v))
 				}
-				if worst := worstKernelError(naiveGram(y), want, f); worst > 1e-6 {
+				if worst := worstKernelError(t, naiveGram(y), want, f); worst > 1e-6 {
 					t.Errorf("float32: relative error %.2g, at most 1e-6", worst)
 				}
 			})

@@ -235,6 +235,28 @@ func TestTilesLookLikeNoise(t *testing.T) {
 	}
 }
 
+// The leader's mask follows from its own secret: with another seed it sends the second site other
+// words, although the matrices, the session and the sums are the same. No two tiles have one mask.
+func TestMaskIsTheLeadersSecret(t *testing.T) {
+	f := newFederation(t, 3, 30, 5, 100)
+	masks := make(map[string]bool)
+	tiles := 0
+	for seed := range byte(3) {
+		setup := protocol.Setup{Session: f.session, Self: f.names[0], Seed: [32]byte{seed}}
+		l, err := newLeader(setup, f.parts[0], f.most)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for chunk := range l.tiles {
+			masks[string(l.mask(chunk)[:wordBytes])] = true
+			tiles++
+		}
+	}
+	if len(masks) != tiles || tiles < 6 {
+		t.Errorf("%d masks for %d tiles of three leaders", len(masks), tiles)
+	}
+}
+
 // words returns the tiles from one site to another, by number.
 func words(all []protocol.Message, from, to string) map[int][]uint64 {
 	tiles := make(map[int][]uint64)

@@ -1,6 +1,7 @@
 package secagg
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -110,6 +111,45 @@ func TestPitfall02DifferentSurvivorsToDifferentClients(t *testing.T) {
 	_, l = c.lie(t, sim.Schedule{}, half(c))
 	if mask, self := c.sharesOf(l, victim); min(mask, self) < c.params.Degree().Threshold {
 		t.Errorf("a semi-honest session gives up %d and %d shares of the victim; the attack should work with %d", mask, self, c.params.Degree().Threshold)
+	}
+}
+
+// Clients that collude with the server tell it both kinds of shares of every victim. Whichever
+// clients these are, as many as the parameters allow for, and however an active server splits a
+// victim's honest holders between two lists, it lacks shares of one kind. Clients of a semi-honest
+// server all have one list, so there the colluders alone have the other kind.
+func TestPitfall02ColludersAreTooFew(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, a := range []Adversary{SemiHonest, Active} {
+		for _, corrupted := range []float64{.05, .2} {
+			const clients = 100
+			s := spec(a)
+			s.Corrupted = corrupted
+			c := newCohort(t, s, clients)
+			var holders [clients][]int
+			for victim := range holders {
+				holders[victim] = c.params.holders(c.session.ID(), victim, everybody(clients), [32]byte{byte(victim)})
+			}
+			for range 50 {
+				colluders := rng.Perm(clients)[:int(corrupted*clients)]
+				most, threshold := 0, c.params.Degree().Threshold
+				for victim := range clients {
+					both := 0
+					for _, h := range holders[victim] {
+						if slices.Contains(colluders, h) {
+							both++
+						}
+					}
+					if a == Active {
+						both += (len(holders[victim]) - both) / 2
+					}
+					most = max(most, both)
+				}
+				if most >= threshold {
+					t.Fatalf("%s, %v corrupted: the server has %d shares of both kinds of a victim, and the threshold is %d", a, corrupted, most, threshold)
+				}
+			}
+		}
 	}
 }
 

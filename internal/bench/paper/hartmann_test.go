@@ -1,6 +1,12 @@
 package paper
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
+)
 
 // averaged returns the figures of a training that ends with the given accuracies of the last vector
 // and of the mean of two.
@@ -31,5 +37,23 @@ func TestMeanOfTwoIsJudgedForEachStepLength(t *testing.T) {
 	}
 	if len(f.Curves) != 3 || f.Rows[1].Cell != "1/(lambda t), mean of 2" || f.Rows[3].Cell != "eta = 1, mean of 2" {
 		t.Errorf("%d curves, rows %+v", len(f.Curves), f.Rows)
+	}
+}
+
+// No job of figure 2 hashes its features, as in the paper; its steps are the three of the table.
+func TestFigure2IsNotHashed(t *testing.T) {
+	var schedules []string
+	l := labRunner(t, false, func(j *job.Job) *method.Result {
+		if k := job.As[*secvm.Keys](j.Protocol); !k.Unhashed() {
+			t.Errorf("features are %q, want columns", k.Space)
+		}
+		schedules = append(schedules, j.Learner.Text())
+		return &method.Result{Details: &secvm.Details{}}
+	})
+	if _, err := hartmannFigure2(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if len(schedules) != 3 {
+		t.Errorf("%d jobs: %v", len(schedules), schedules)
 	}
 }

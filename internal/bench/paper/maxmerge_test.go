@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk/fedcfktest"
 	"github.com/mercer-fl/mercer/learn/komd"
 	"github.com/mercer-fl/mercer/linalg"
@@ -86,6 +88,23 @@ func TestOneRoundOfAllPeople(t *testing.T) {
 	for name, want := range map[string]float64{"auc": .83042, "ndcg_100": .26413, "recall_100": .38102} {
 		if got := drawn[name][0]; math.Abs(got-want) > 5e-5 {
 			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// Jobs of Polato's tables and figure hold out the newest tenth of the ratings.
+func TestPolatoHoldsOutATenth(t *testing.T) {
+	for _, p := range []polatoSet{ml100k, ml1m} {
+		var held []job.Test
+		l := labRunner(t, true, func(j *job.Job) *method.Result {
+			held = append(held, j.Data.Test)
+			return &method.Result{}
+		})
+		if err := new(Measurement).masked(t.Context(), l, p); err != nil {
+			t.Fatal(err)
+		}
+		if len(held) != 1 || held[0].By != job.Time || held[0].Fraction != .1 {
+			t.Errorf("%s holds out %+v, want the newest tenth", p.name, held)
 		}
 	}
 }

@@ -100,12 +100,17 @@ func finish(t *testing.T, f *demo.Federation, disturb func(ctx context.Context))
 
 func undisturbed(context.Context) {}
 
-// killSome kills and restarts n processes at random times.
+// killSome kills and restarts n processes at random times: first the coordinator, with whom all
+// parties must connect again, then any.
 func killSome(t *testing.T, f *demo.Federation, rng *rand.Rand, n int) func(context.Context) {
 	return func(context.Context) {
-		for range n {
+		for k := range n {
 			time.Sleep(time.Duration(rng.IntN(600)) * time.Millisecond)
 			name := f.Names()[rng.IntN(len(f.Names()))]
+			if k == 0 {
+				name = demo.Coordinator
+			}
+			t.Logf("kill -9 %s", name)
 			if err := f.Kill(name); err != nil {
 				t.Error(err)
 				return

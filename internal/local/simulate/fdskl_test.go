@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/catalogue"
@@ -43,12 +45,16 @@ func TestFDSKLBesidePooled(t *testing.T) {
 		{"directions: 512", "name: logistic, lambda: 1e-4", 4, "accuracy", 0.88},
 		{"directions: 512, training: precond", "name: smooth-hinge", 2, "accuracy", 0.88},
 		{"directions: 512", "name: huber, delta: 0.5, lambda: 1e-3", 3, "r2", 0.5},
+		{"directions: 512, training: faithful", "name: logistic", 2, "accuracy", 0.7},
 	} {
 		t.Run(fmt.Sprintf("%s/%d", c.learner, c.parties), func(t *testing.T) {
 			r := randomJob(t, names[:c.parties], c.protocol, c.learner)
 			t.Logf("%v, pooled %v, alone %v", r.Metrics, r.Pooled, r.Alone)
 			if v := r.Metrics[c.metric]; v < c.least || r.Pooled[c.metric] < c.least {
 				t.Errorf("%s is %v, pooled %v", c.metric, v, r.Pooled[c.metric])
+			}
+			if cmp.Diff(r.Metrics, r.Pooled) == "" {
+				t.Error("the training in one place draws its own directions, and yet it has all figures of the federation")
 			}
 			if r.Timings["protocol"] <= 0 || r.Timings["learn"] <= 0 {
 				t.Errorf("timings %v", r.Timings)

@@ -438,3 +438,43 @@ func TestAskingBeforeTheJudgeIsNoticed(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A part that an active worker sends is its coefficients times the features of the row (Algorithm 2
+// of the paper), before the iteration's decay. Held-out rows cause no decay.
+func TestPartsAreCoefficientsTimesFeatures(t *testing.T) {
+	f, set := spreadTables(t, columnstest.Numbered(t, "wdbc", 60), spreadSettings, third)
+	for i := range f.Index(t, "protocol") {
+		f.Step(t, i)
+	}
+	all := twins(t, f, inOrder(t, f, set))
+	params := all[0].optimizerParamsOf(1).DSGParams
+	parts := 0
+	takeTurnsWatched(all, pooledPhases(t, f, set.X.Cols()), func(p *partner, rows []int, sum []float64) {
+		want := make([]float64, len(rows))
+		for _, other := range all {
+			if other == p {
+				continue
+			}
+			phi := linalg.New[float64](other.optimizer.Features(), len(rows))
+			other.table.ReadAt(phi, 0, rows)
+			undecayed := 1.
+			if rows[0] < other.train {
+				undecayed = 1 - params.Rate*params.Lambda
+			}
+			for j, a := range other.optimizer.Coefficients().Row(0) {
+				linalg.Axpy(a/undecayed, phi.Row(j), want)
+			}
+		}
+		for i, v := range sum {
+			if math.Abs(v-want[i]) > 1e-9 {
+				t.Fatalf("part at row %d is %v, want %v", rows[i], v, want[i])
+			}
+			if v != 0 {
+				parts++
+			}
+		}
+	})
+	if parts < 50 {
+		t.Errorf("only %d parts", parts)
+	}
+}

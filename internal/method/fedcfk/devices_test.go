@@ -9,6 +9,7 @@ import (
 	"bytes"
 	ordering "cmp"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -284,6 +285,49 @@ func TestItemKernel(t *testing.T) {
 	}
 	if _, err := c.ItemKernel([]int{0, 2, 3, 4}, []int64{18, 3, 16, 12, 25}, []int64{17, 3, 12, 4, 9, 1}, 36); err == nil {
 		t.Error("counts that no people can have became a kernel")
+	}
+}
+
+// A device recommends what has the highest scores among the items that its person does not have.
+func TestBestAreTheHighestScores(t *testing.T) {
+	c := someDevices(5, MarginNone)
+	c.Job.Learner.Values.(*learner.CFKOMD).Recommend = 3
+	d := Device{Devices: c, Liked: []int{1}}
+	var got []string
+	for _, r := range d.Best([]float64{.2, 9, -.5, .7, .2}, []string{"a", "b", "c", "d", "e"}) {
+		got = append(got, fmt.Sprint(r.Item, r.Score))
+	}
+	if diff := cmp.Diff([]string{"d0.7", "a0.2", "e0.2"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The sums give the kernel that the job names, with the job's settings. Of nine people six like the
+// first item, five the second, and four both.
+func TestItemKernelIsTheJobsKernel(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kernel job.Kernel
+		want   float64
+	}{
+		"linear":      {job.Kernel{Name: job.Linear}, 4 / math.Sqrt(6*5)},
+		"tanimoto":    {job.Kernel{Name: job.Tanimoto}, 4. / 7},
+		"rbf":         {job.Kernel{Name: job.RBF, Gamma: .3}, math.Exp(-.3 * 3)},
+		"polynomial":  {job.Kernel{Name: job.Polynomial, Degree: 2, Coef0: 1}, 24 / math.Sqrt(48*35)},
+		"dot-product": {job.Kernel{Name: job.DotProduct, Coefficients: []float64{7, 1, 2}}, 36 / math.Sqrt(78*55)},
+		"conjunctive": {job.Kernel{Name: job.Conjunctive, Degree: 2}, 6 / math.Sqrt(15*10)},
+		"disjunctive": {job.Kernel{Name: job.Disjunctive, Degree: 2}, 28 / math.Sqrt(33*30)},
+		"dnf":         {job.Kernel{Name: job.DNF, Degree: 2, Clause: 2}, 231 / math.Sqrt(420*305)},
+		"cnf":         {job.Kernel{Name: job.CNF, Degree: 2, Clause: 2}, 378 / math.Sqrt(528*435)},
+	} {
+		c := someDevices(2, MarginNone)
+		c.Job.Kernel = tt.kernel
+		k, err := c.ItemKernel([]int{0, 1}, []int64{6, 5}, []int64{4}, 9)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := float64(k.Values[1]) / One; math.Abs(got-tt.want) > .51/One {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
 	}
 }
 

@@ -8,16 +8,19 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/generated"
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
+	"github.com/mercer-fl/mercer/learn/komd"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -102,11 +105,76 @@ func TestDevices(t *testing.T) {
 			if a, b := r.Metrics["auc"], r.Pooled["auc"]; a < .65 || a < b-.07 || a > b+.03 || b > 1 {
 				t.Errorf("auc %v, pooled %v", a, b)
 			}
+			if d := cmp.Diff(inOnePlace(t, c), r.Pooled, cmpopts.EquateApprox(0, 1e-12)); d != "" {
+				t.Errorf("pooled: %s", d)
+			}
 			if len(figures.Recommended) != 5 || len(r.Leakage["server"]) < 4 || len(r.Models) != 1 {
 				t.Errorf("%+v %v", figures.Recommended, r.Leakage)
 			}
 		})
 	}
+}
+
+// A sum that differs in one count from the plain lists' is not called exact: neither the first sum,
+// nor the second one.
+func TestSumsThatAreNotExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	p, err := gather(played(t, honest), small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newJobRun(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, do := range []func(context.Context) error{r.runFirstSum, r.runSecondSum, r.learn, r.evaluate} {
+		if err := do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, off := range map[string][2]int64{"neither": {0, 0}, "first": {1, 0}, "second": {0, 1}} {
+		r.first.Sums[0][0] += off[0]
+		r.second.Sums[0][3] += off[1]
+		if err := r.compare(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if exact := *r.result.Exact; exact != (name == "neither") {
+			t.Errorf("%s is off by one: exact %v", name, exact)
+		}
+		r.first.Sums[0][0] -= off[0]
+		r.second.Sums[0][3] -= off[1]
+	}
+}
+
+// inOnePlace is CF-KOMD on the lists of all people, without a sum or a threshold.
+func inOnePlace(t *testing.T, c local.Play) learner.Metrics {
+	t.Helper()
+	r, err := c.Ratings("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	train, test, err := fedcfk.Split(c.Job, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := komd.Spec{Name: komd.Name(c.Job.Kernel.Name), Coefficients: []float64{0, 1, .5}}
+	if spec.Name != komd.DotProduct {
+		spec.Coefficients = nil
+	}
+	k, err := spec.Kernel(komd.CountsOf(len(r.Items), train))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := komd.New(k)
+	metrics, _, err := learner.Ranking(len(r.Items), train, test, func(user int) ([]float64, error) {
+		return m.Scores(train[user], komd.DefaultLambda)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metrics
 }
 
 // Equal secrets give equal results, however the cores share the work.
