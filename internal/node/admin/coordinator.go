@@ -22,7 +22,7 @@ type Job struct {
 	Name    string               `json:"name"`
 	State   coordinator.State    `json:"state"`
 	Stage   string               `json:"stage,omitempty"`
-	Part    *Part                `json:"part,omitempty"` // nil if the stage has reported none
+	Part    *Part                `json:"part,omitempty"` // nil if no stage is running, or it has reported none
 	Parties []string             `json:"parties"`
 	Failure *coordinator.Failure `json:"error,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
@@ -42,7 +42,7 @@ type Part struct {
 
 func view(j coordinator.Job) Job {
 	var part *Part
-	if p := j.Part; p.Total > 0 {
+	if p := j.Part; j.State == coordinator.Running && p.Total > 0 {
 		part = &Part{p.Stage, p.Done, p.Total}
 	}
 	return Job{j.ID.String(), j.Spec.Name, j.State, j.Stage, part, j.Spec.Parties(), j.Failure, j.Forgotten, j.Silent, j.Result}

@@ -42,7 +42,7 @@ type Job struct {
 	Spec    *job.Job
 	Attempt uint32
 	Status
-	// Part is the last progress of a part of the job's stage, or zero. It is not kept on disk.
+	// Part is the last progress of a part of the running job's stage, or zero. It is not kept on disk.
 	Part protocol.Progress
 	// inquiry is the prediction query that runs as this Job; it is nil for a submitted job.
 	inquiry *control.Inquiry

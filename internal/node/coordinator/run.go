@@ -198,9 +198,6 @@ func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 // storeOutcome writes the job's outcome to disk before the job's state is destroyed. If the
 // operator has aborted the job, that outcome stays.
 func (c *Coordinator) storeOutcome(j *Job, result *method.Result, err error) error {
-	c.mu.Lock()
-	j.Part = protocol.Progress{}
-	c.mu.Unlock()
 	return c.setStatus(j, func(s *Status) error {
 		switch {
 		case s.Over():
