@@ -70,7 +70,7 @@ func (a *app) warnOfObjections(r *method.Result, n objections) {
 
 // detailFlags adds the flags that choose how much a command prints about a result.
 func (a *app) detailFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&a.verbose, "verbose", false, "also print the details that the report has: figures of each class, costs, and what each role learns")
+	flags.BoolVar(&a.verbose, "verbose", false, "also print the details that the report has: figures of each class, costs, what each role learns, and every notice")
 }
 
 // explainFlag adds the flag --explain, with which a command lists the parties' objections.

@@ -69,7 +69,8 @@ func (a *app) simulate() *cobra.Command {
 		Short: "Simulate a job with all its parties in one process",
 		Long: `Simulate a job with its coordinator and all its parties in one process, over a
 network in memory. Compare it with a model on pooled data and with each party alone.
-The folder --out gets the model, the result and a report.`,
+The folder --out gets the model, the result and a report. Warnings, and notices that
+each party's operator alone would read, come after the result.`,
 		Example: "  mercer simulate examples/digits-hospitals.yaml\n  mercer simulate job.yaml --json --out run1",
 		Args:    args("JOB.yaml"),
 	}
