@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
 // csvHead holds the columns of a table and their uses. The first lines of a CSV text determine
@@ -279,13 +281,4 @@ func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, erro
 const longestList = 8
 
 // list joins the first few names, quoted, for a message, and appends the number of the others.
-func list(names []string) string {
-	shown := make([]string, 0, longestList+1)
-	for _, name := range names[:min(len(names), longestList)] {
-		shown = append(shown, quote(name))
-	}
-	if more := len(names) - longestList; more > 0 {
-		shown = append(shown, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(shown, ", ")
-}
+func list(names []string) string { return humanize.List(names, longestList, quote) }

@@ -7,8 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// mostDistant is the largest mean of an unscaled column, in its standard deviations. Beyond it,
-// products of rows keep less than two digits of the column's differences as float32.
+// mostDistant is the largest mean of an unscaled column, in its standard deviations. There, an RBF
+// kernel computed from inner products has a relative error of about 3e-6 with float64 rows, and of
+// about 2e-2 with float32 rows, which okra sends by default: two digits are right. At ten times this
+// distance the errors are 2e-4 and 2e-1, which is noise (TestTheKernelsErrorFarFromZero).
 const mostDistant = 1e5
 
 // CheckSpread returns an error that names the first column whose numbers are far from zero beside

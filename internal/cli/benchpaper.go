@@ -89,6 +89,7 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 	lab := &paper.Runner{Reader: a.reader, Run: a.paperJob, Has: a.has, Ratings: a.library().Ratings, Runs: f.runs, Quick: f.quick}
 	for i, e := range chosen {
 		began := time.Now()
+		a.task = fmt.Sprintf("%s %s (%d of %d)", e.Paper, e.Name, i+1, len(chosen))
 		found, err := e.Run(ctx, lab)
 		if err != nil {
 			return nil, r.stopped(e, err, f.out)
@@ -165,6 +166,7 @@ func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err e
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	run, err := a.simulateAll(ctx, j, dir, daemon.InsecureSeeds(j.Seed))
+	a.notices.take() // about tables of the public data sets, which have no operators
 	return run.Result, err
 }
 

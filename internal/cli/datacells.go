@@ -276,13 +276,6 @@ func sentence(same []profile.Problem) string {
 	if len(same) == 1 {
 		return same[0].String()
 	}
-	var lines []string
-	for _, problem := range same[:min(len(same), linesNamed)] {
-		lines = append(lines, strconv.Itoa(problem.Line))
-	}
-	more := ""
-	if n := len(same) - len(lines); n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
-	}
-	return fmt.Sprintf("lines %s%s: %s", strings.Join(lines, ", "), more, same[0].Text)
+	lines := humanize.List(same, linesNamed, func(p profile.Problem) string { return strconv.Itoa(p.Line) })
+	return fmt.Sprintf("lines %s: %s", lines, same[0].Text)
 }

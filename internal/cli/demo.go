@@ -23,7 +23,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
-	"github.com/mercer-fl/mercer/protocol"
 )
 
 // demoFlags holds the flags of mercer demo.
@@ -72,7 +71,7 @@ and says what it learnt about the devices.`,
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			name := append(args, "hospitals")[0]
 			if name == "crowd" {
-				a.tell("warning: demo crowd is now called demo devices; write devices")
+				a.notices.add("warning: demo crowd is now called demo devices; write devices")
 				name = "devices"
 			}
 			if name != "hospitals" && f.seed.cmd.Flags().Changed("wire") {
@@ -304,14 +303,7 @@ func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*m
 	if err != nil {
 		return nil, nil, err
 	}
-	now := ""
-	r, o, err := fed.Wait(ctx, id, func(stage string) {
-		if stage != now {
-			shown.Step(protocol.Progress{Stage: stage})
-			now = stage
-		}
-	})
-	return r, o, err
+	return fed.Wait(ctx, id, (&deployed{shown: shown}).show)
 }
 
 // Sizes of the demonstration. It is small; the example has all 943 people.

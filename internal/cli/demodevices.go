@@ -58,6 +58,7 @@ type devicesDemo struct {
 	// Exposures says, by role, how much of others' records the role can reconstruct.
 	Exposures map[string]protocol.Exposure `json:"row_exposure"`
 	majority  float64
+	notices   noticeList
 	verbose   bool // also print the details
 }
 
@@ -68,18 +69,20 @@ func (c devicesDemo) outcome() outcome {
 		tested += int(class.Tested)
 	}
 	return outcome{
-		Result: &method.Result{Metrics: learner.Metrics{"accuracy": c.Accuracy}, HeldOut: tested, Training: c.Devices - tested, Leakage: c.Leakage, Exposures: c.Exposures},
-		shown:  &method.Presentation{Unit: "devices", Majority: c.majority},
+		Result:  &method.Result{Metrics: learner.Metrics{"accuracy": c.Accuracy}, HeldOut: tested, Training: c.Devices - tested, Leakage: c.Leakage, Exposures: c.Exposures},
+		shown:   &method.Presentation{Unit: "devices", Majority: c.majority},
+		notices: c.notices, verbose: c.verbose,
 	}
 }
 
-// Print writes the verdict, the scores, who can reconstruct records, and the model's path. With
-// verbose, it writes the details too.
+// Print writes the verdict, the scores, who can reconstruct records, the notices, and the model's
+// path. With verbose, it writes the details too.
 func (c devicesDemo) Print(w io.Writer) error {
 	p, o := &printer{w: w}, c.outcome()
 	o.printVerdict(p)
 	o.printScores(p)
 	o.printPrivacy(p)
+	o.printNotices(p)
 	if c.verbose {
 		c.printDetails(p)
 	}

@@ -56,8 +56,7 @@ with the key that mercer gateway key prints. Between windows, devices send nothi
 for the time --pause: relay and issuer countersign the weights, and devices get ready.
 
 A gateway of mode: paper is its own issuer, for the devices in --roster, at the path
-` + daemon.TokensPath + `. It can read single records, and devices join it only
-with --paper.
+` + daemon.TokensPath + `. It can read single records, and devices join it only with --paper.
 
 You can kill and restart the gateway at any time. With --tls-cert and --tls-key it
 uses HTTPS.`,

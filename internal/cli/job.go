@@ -269,7 +269,7 @@ to count them. In a party's home, the command needs no running daemon.`,
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if remarks {
-				a.tell("warning: --remarks is now called --notices; write --notices")
+				a.notices.add("warning: --remarks is now called --notices; write --notices")
 				notices = true
 			}
 			switch item, err := selectedArtifact(alignment, recommendations, notices); {

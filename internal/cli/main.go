@@ -33,6 +33,8 @@ type app struct {
 	verbose   bool         // print the details of a result
 	explain   bool         // list what parties would refuse
 	log       *slog.Logger // writes to stderr
+	notices   notices
+	task      string // what the command is running now, such as "repeat 2 of 5"; progress names it
 }
 
 // Main runs mercer with the given arguments and returns the exit code. reader knows the methods
@@ -69,6 +71,7 @@ func (a *app) execute(root *cobra.Command, args []string) int {
 
 func (a *app) fail(command string, e *Error) error {
 	if a.json {
+		defer a.notices.told(a)
 		return a.print(document{
 			Schema: schema, Command: command, Result: e.Result,
 			Error: &complaint{Code: e.Code, Message: e.Error(), Hint: e.Hint},
@@ -82,6 +85,7 @@ func (a *app) fail(command string, e *Error) error {
 	if e.Hint != "" {
 		a.tell("hint: " + e.Hint)
 	}
+	a.notices.told(a)
 	return err
 }
 

@@ -46,7 +46,7 @@ func (n objections) warning() string {
 	return fmt.Sprintf("of %d parties with default policies %s", n.parties, strings.Join(list, " and "))
 }
 
-// warnOfObjections prints one line about the objections. With --explain it prints each of them.
+// warnOfObjections adds one notice about the objections. With --explain it adds each of them.
 func (a *app) warnOfObjections(r *method.Result, n objections) {
 	if len(r.Refused)+len(r.Withheld) == 0 {
 		return
@@ -56,21 +56,21 @@ func (a *app) warnOfObjections(r *method.Result, n objections) {
 		line = "a party with the default policy would refuse this job"
 	}
 	if !a.explain {
-		a.tell("warning: " + line + " (--explain)")
+		a.notices.add("warning: " + line + " (--explain)")
 		return
 	}
-	a.tell("warning: " + line)
+	a.notices.add("warning: " + line)
 	for _, why := range r.Refused {
-		a.tell("warning: deployed, a party would refuse this job: " + why)
+		a.notices.add("warning: deployed, a party would refuse this job: " + why)
 	}
 	for _, why := range r.Withheld {
-		a.tell("warning: deployed, a party would withhold its own figures: " + why)
+		a.notices.add("warning: deployed, a party would withhold its own figures: " + why)
 	}
 }
 
 // detailFlags adds the flags that choose how much a command prints about a result.
 func (a *app) detailFlags(flags *pflag.FlagSet) {
-	flags.BoolVar(&a.verbose, "verbose", false, "also print the details that the report has: figures of each class, costs, and what each role learns")
+	flags.BoolVar(&a.verbose, "verbose", false, "also print the details that the report has: figures of each class, costs, what each role learns, and every notice")
 }
 
 // explainFlag adds the flag --explain, with which a command lists the parties' objections.

@@ -28,6 +28,7 @@ type outcome struct {
 	// such counts.
 	classes    []learner.ClassCount
 	objections objections
+	notices    noticeList
 	verbose    bool     // also print the details
 	files      []string // further files that the command has written
 	next       string   // the command that usually follows, or ""
@@ -54,13 +55,14 @@ func withKey(object []byte, key string, value any) ([]byte, error) {
 	return fmt.Appendf(object[:len(object)-1], `,%q:%s}`, key, b), err
 }
 
-// Print writes the verdict, the scores, who can reconstruct rows, the files, and the next command.
-// With verbose, it writes the details before the files.
+// Print writes the verdict, the scores, who can reconstruct rows, the notices, the files, and the
+// next command. With verbose, it writes the details before the files.
 func (o outcome) Print(w io.Writer) error {
 	p := &printer{w: w}
 	o.printVerdict(p)
 	o.printScores(p)
 	o.printPrivacy(p)
+	o.printNotices(p)
 	if o.verbose {
 		o.printDetails(p)
 	}
@@ -87,9 +89,6 @@ func (o outcome) printScores(p *printer) {
 	}
 	if o.Figures != nil && len(o.Figures.Untrained()) > 0 {
 		p.linef("no auc: %s has held-out rows and no training rows", strings.Join(o.Figures.Untrained(), ", "))
-	}
-	for _, line := range o.Warnings {
-		p.linef("warning: %s", paragraph(line))
 	}
 	if o.Repeats != nil {
 		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))

@@ -50,8 +50,12 @@ func (a *app) run(f func(ctx context.Context, args []string) (Result, error)) fu
 }
 
 func (a *app) succeed(command string, r Result) error {
+	defer a.notices.told(a) // those that the result does not show
 	if a.json {
 		return a.print(document{Schema: schema, Command: command, OK: true, Result: r})
+	}
+	if shows, ok := r.(noticed); ok {
+		r = shows.with(a.notices.take())
 	}
 	return r.Print(terminal{a.stdout})
 }

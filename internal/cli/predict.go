@@ -144,10 +144,10 @@ If the job had a schema, the command reads and prepares the new table by it, wit
 fills and categories of the training. --as names the table of this home's catalogue,
 or with --job-file the party of a simulated job, whose columns, words and units DATA
 has. DATA needs no column of labels. Without a description, --csv-delimiter,
---decimal, --thousands, --missing, --comment, --names, --headers, --quote and --encoding describe the
-text. A table that lacks a column of
-the training is refused, unless the schema fills gaps of that column and you give
---allow-missing-columns: then every row has the fill.`,
+--decimal, --thousands, --missing, --comment, --names, --headers, --quote and
+--encoding describe the text. A table that lacks a column of the training is refused,
+unless the schema fills gaps of that column and you give --allow-missing-columns: then
+every row has the fill.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict out/model-north new.csv --job-file job.yaml --as north\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,11 +34,11 @@ type Progress interface {
 func (a *app) progress() Progress {
 	switch {
 	case a.log.Enabled(context.Background(), slog.LevelInfo):
-		return &stageLog{log: a.log}
+		return newStageLog(a.log, a.task)
 	case a.json || !isTerminal(a.stderr):
 		return noProgress{}
 	}
-	return newStatusLine(a.stderr, time.Now)
+	return newStatusLine(a.stderr, a.task, time.Now)
 }
 
 // during shows a stage while f runs.
@@ -47,7 +49,8 @@ func (a *app) during(stage string, f func() error) error {
 	return f()
 }
 
-// waitShowing waits until a job ends. Meanwhile it shows the stages that the daemon names.
+// waitShowing waits until a job ends. Meanwhile it shows the stages and parts that the daemon
+// reports.
 func (a *app) waitShowing(ctx context.Context, c *admin.Client, id string) (admin.Job, error) {
 	shown := a.progress()
 	defer shown.Close()
@@ -56,34 +59,47 @@ func (a *app) waitShowing(ctx context.Context, c *admin.Client, id string) (admi
 	}
 	polling, stop := context.WithCancel(ctx)
 	var done sync.WaitGroup
-	done.Go(func() { pollStages(polling, c, id, shown) })
+	done.Go(func() { pollProgress(polling, c, id, shown) })
 	j, err := c.Wait(ctx, id)
 	stop()
 	done.Wait()
 	return j, err
 }
 
-// pollStages shows a job's stage every second until ctx ends. Waiting for the job reports errors.
-func pollStages(ctx context.Context, c *admin.Client, id string, shown Progress) {
+// pollProgress shows a job's progress every second until ctx ends. Waiting for the job reports
+// errors.
+func pollProgress(ctx context.Context, c *admin.Client, id string, shown Progress) {
 	every := time.NewTicker(redraw)
 	defer every.Stop()
-	for last := ""; ; {
+	for on := (deployed{shown: shown}); ; {
 		if j, err := c.Job(ctx, id); err == nil && ctx.Err() == nil {
-			stage := j.Stage
-			if stage == "" {
-				stage = string(j.State)
-			}
-			over := j.State == coordinator.Done || j.State == coordinator.Failed || j.State == coordinator.Unreadable
-			if stage != last && !over {
-				shown.Step(protocol.Progress{Stage: stage})
-			}
-			last = stage
+			on.show(j)
 		}
 		select {
 		case <-every.C:
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// deployed shows the progress of a job that daemons run, from snapshots of the job.
+type deployed struct {
+	shown Progress
+	stage string // stage or state of the last snapshot
+}
+
+// show passes on a stage that is new, and the part of it that is under way.
+func (d *deployed) show(j admin.Job) {
+	if j.State == coordinator.Done || j.State == coordinator.Failed || j.State == coordinator.Unreadable {
+		return
+	}
+	if stage := cmp.Or(j.Stage, string(j.State)); stage != d.stage {
+		d.shown.Step(protocol.Progress{Stage: stage})
+		d.stage = stage
+	}
+	if p := j.Part; p != nil {
+		d.shown.Step(protocol.Progress{Stage: p.Name, Done: p.Done, Total: p.Total})
 	}
 }
 
@@ -104,6 +120,14 @@ type stageLog struct {
 	mu    sync.Mutex
 	whole bool   // whether stages have been announced; parts of a stage are not logged
 	last  string // stage of the last entry
+}
+
+// newStageLog returns a log of stages whose entries name the task, unless it is "".
+func newStageLog(log *slog.Logger, task string) *stageLog {
+	if task != "" {
+		log = log.With("run", task)
+	}
+	return &stageLog{log: log}
 }
 
 // Step logs a stage that is new. Parts are logged only if their command announces no stages.
@@ -128,6 +152,7 @@ const redraw = time.Second
 // that short commands stay quiet.
 type statusLine struct {
 	w    io.Writer
+	task string // named before the stage, or ""
 	now  func() time.Time
 	stop chan struct{}
 	done sync.WaitGroup
@@ -135,12 +160,13 @@ type statusLine struct {
 	mu    sync.Mutex
 	stage string
 	part  protocol.Progress // last progress of a part; zero if the stage has reported none
+	first int64             // what was done of the part at its first step; more than 0 if earlier steps were missed
 	began time.Time         // when the part began, or the stage if it has no part
 	width int               // characters on the screen
 }
 
-func newStatusLine(w io.Writer, now func() time.Time) *statusLine {
-	l := &statusLine{w: w, now: now, stop: make(chan struct{}), began: now()}
+func newStatusLine(w io.Writer, task string, now func() time.Time) *statusLine {
+	l := &statusLine{w: w, task: task, now: now, stop: make(chan struct{}), began: now()}
 	l.done.Go(func() {
 		every := time.NewTicker(redraw)
 		defer every.Stop()
@@ -167,7 +193,7 @@ func (l *statusLine) Step(p protocol.Progress) {
 		l.stage, l.part, l.began = p.Stage, protocol.Progress{}, l.now()
 		return
 	case p.Stage != l.part.Stage || p.Done < l.part.Done: // a new part, or the same one once more
-		l.began = l.now()
+		l.began, l.first = l.now(), p.Done
 	}
 	l.part = p
 }
@@ -190,22 +216,20 @@ func (l *statusLine) write(text string) {
 
 // text returns the stage, its part, and the time that is left or has passed.
 func (l *statusLine) text() string {
-	name, passed := l.stage, l.now().Sub(l.began)
-	if l.part.Stage != "" && l.part.Stage != l.stage {
-		name = strings.TrimPrefix(name+", "+l.part.Stage, ", ")
-	}
-	if name == "" {
+	if l.stage == "" && l.part.Stage == "" {
 		return ""
 	}
+	names := slices.DeleteFunc(slices.Compact([]string{l.task, l.stage, l.part.Stage}), func(name string) bool { return name == "" })
+	name, passed := strings.Join(names, ", "), l.now().Sub(l.began)
 	done, total := l.part.Done, l.part.Total
 	if total == 0 {
 		return fmt.Sprintf("%s: %s so far", name, humanize.Duration(passed))
 	}
 	text := fmt.Sprintf("%s: %d %%", name, min(done, total)*100/total)
-	if done <= 0 || done >= total {
+	if done <= l.first || done >= total {
 		return text
 	}
-	left := time.Duration(float64(passed) * float64(total-done) / float64(done))
+	left := time.Duration(float64(passed) * float64(total-done) / float64(done-l.first))
 	return text + ", about " + humanize.Duration(left) + " left"
 }
 

@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -59,7 +64,7 @@ func TestStatusLine(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	var out bytes.Buffer
 	c := &clock{now: time.Unix(1e9, 0)}
-	l := newStatusLine(&out, c.read)
+	l := newStatusLine(&out, "", c.read)
 	shows := func(want string) {
 		t.Helper()
 		l.draw()
@@ -96,12 +101,74 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
+// The line names the run of a repeated job, and estimates the time from the steps that it has seen.
+func TestStatusLineOfARunSeenLate(t *testing.T) {
+	c := &clock{now: time.Unix(1e9, 0)}
+	l := &statusLine{w: io.Discard, task: "repeat 2 of 5", now: c.read}
+	shows := func(want string) {
+		t.Helper()
+		if got := l.text(); got != want {
+			t.Errorf("the line is %q, want %q", got, want)
+		}
+	}
+	shows("")
+	l.Step(protocol.Progress{Stage: "gram"})
+	l.Step(protocol.Progress{Stage: "gram", Done: 50, Total: 100})
+	c.pass(10 * time.Second)
+	shows("repeat 2 of 5, gram: 50 %") // it is unknown how long the first half took
+	l.Step(protocol.Progress{Stage: "gram", Done: 60, Total: 100})
+	shows("repeat 2 of 5, gram: 60 %, about 40 s left")
+}
+
+// steps is a Progress that remembers all steps.
+type steps struct{ list []protocol.Progress }
+
+func (s *steps) Step(p protocol.Progress) { s.list = append(s.list, p) }
+func (*steps) Close()                     {}
+
+// A deployed job shows its stages once each, with the parts that its daemon reports, until it ends.
+func TestProgressOfADeployedJob(t *testing.T) {
+	var seen steps
+	d := deployed{shown: &seen}
+	for _, j := range []admin.Job{
+		{State: coordinator.Queued},
+		{State: coordinator.Running, Stage: "protocol"},
+		{State: coordinator.Running, Stage: "protocol", Part: &admin.Part{Name: "gram", Done: 1, Total: 4}},
+		{State: coordinator.Running, Stage: "protocol", Part: &admin.Part{Name: "gram", Done: 3, Total: 4}},
+		{State: coordinator.Closing},
+		{State: coordinator.Done},
+		{State: coordinator.Failed},
+	} {
+		d.show(j)
+	}
+	want := []protocol.Progress{{Stage: "queued"}, {Stage: "protocol"}, {Stage: "gram", Done: 1, Total: 4}, {Stage: "gram", Done: 3, Total: 4}, {Stage: "closing"}}
+	if !slices.Equal(seen.list, want) {
+		t.Errorf("steps %v, want %v", seen.list, want)
+	}
+}
+
+// The display names each run of a repeated job, and each party that is held out.
+func TestRunTask(t *testing.T) {
+	repeats := &job.Job{Repeats: 5}
+	sites := &job.Job{Data: job.Data{Partition: job.Partition{Parties: []string{"north", "south"}}, Test: job.Test{Parties: "each"}}}
+	for want, got := range map[string]string{
+		"":                                   runTask("", repeats, 0, 1),
+		"repeat 2 of 5":                      runTask("", repeats, 1, 5),
+		"gu figure3 (1 of 4), repeat 5 of 5": runTask("gu figure3 (1 of 4)", repeats, 4, 5),
+		"without south (2 of 2)":             runTask("", sites, 1, 2),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // A command that ends within a second writes nothing on the terminal.
 func TestStatusLineOfAShortCommand(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for range 20 {
 		var out bytes.Buffer
-		l := newStatusLine(&out, time.Now)
+		l := newStatusLine(&out, "", time.Now)
 		l.Step(protocol.Progress{Stage: "learn", Done: 1, Total: 2})
 		l.Close()
 		if out.Len() > 0 {
@@ -119,7 +186,7 @@ func TestStatusLineTicks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newStatusLine(w, time.Now)
+	l := newStatusLine(w, "", time.Now)
 	l.Step(protocol.Progress{Stage: "learn"})
 	text := make([]byte, 64)
 	n, err := r.Read(text)

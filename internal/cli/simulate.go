@@ -70,7 +70,8 @@ func (a *app) simulate() *cobra.Command {
 		Short: "Simulate a job with all its parties in one process",
 		Long: `Simulate a job with its coordinator and all its parties in one process, over a
 network in memory. Compare it with a model on pooled data and with each party alone.
-The folder --out gets the model, the result and a report.`,
+The folder --out gets the model, the result and a report. Warnings, and notices that
+each party's operator alone would read, come after the result.`,
 		Example: "  mercer simulate examples/digits-hospitals.yaml\n  mercer simulate job.yaml --json --out run1",
 		Args:    args("JOB.yaml"),
 	}
@@ -89,7 +90,7 @@ The folder --out gets the model, the result and a report.`,
 			return nil, badJob(err)
 		}
 		if j.Unshared() && j.Data.Folds == 0 && !file.names("test") {
-			a.tell("the job names no test, so a quarter of the rows is held out; write test: none to train on all")
+			a.notices.add("notice: the job names no test, so a quarter of the rows is held out; write test: none to train on all")
 		}
 		if out == "" {
 			out = filepath.Join("mercer-out", j.Name)
@@ -116,7 +117,9 @@ func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func
 func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func(string) [32]byte) (outcome, error) {
 	all, load := runs.Of(j), a.loader(ctx)
 	results, first := make([]*method.Result, len(all)), outcome{}
+	task := a.task // set only between runs: an interrupted run can still be reading it
 	for i, run := range all {
+		a.task = runTask(task, j, i, len(all))
 		own, secrets := dir, seed
 		if i > 0 { // further runs have their own folder and secrets
 			own, secrets = filepath.Join(dir, run.Name), func(label string) [32]byte { return seed(run.Name + "/" + label) }
@@ -134,15 +137,28 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func
 			first = o
 		}
 	}
+	a.task = task
 	runs.Collect(j, all, results)
 	return first, nil
 }
 
-// launch prints warnings, runs a job in a temporary folder, and moves the results to out.
+// runTask names run i of n of a job for the display of progress, after the task that it belongs to.
+func runTask(of string, j *job.Job, i, n int) string {
+	name := fmt.Sprintf("repeat %d of %d", i+1, n)
+	switch {
+	case n == 1:
+		return of
+	case j.Data.Test.Parties != "":
+		name = fmt.Sprintf("without %s (%d of %d)", j.Parties()[i], i+1, n)
+	}
+	return strings.TrimPrefix(of+", "+name, ", ")
+}
+
+// launch collects warnings, runs a job in a temporary folder, and moves the results to out.
 func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, error)) (_ Result, err error) {
 	if warnings := local.Of(a.local, j).Warnings; warnings != nil {
 		for _, line := range warnings(j) {
-			a.tell("warning: " + line)
+			a.notices.add("warning: " + line)
 		}
 	}
 	dir, err := os.MkdirTemp("", "mercer-simulate-")
@@ -265,14 +281,12 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
-	var told notices
 	var causes causes
-	defer func() { told.print(a) }() // print the notices after the progress
 	shown := a.progress()
 	defer shown.Close()
 	result, decided, err := simulate.Run(ctx, simulate.Config{
 		Reader: a.reader, Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
-		Progress: shown.Step, Notified: told.add, Failed: causes.add,
+		Progress: shown.Step, Notified: a.notices.ofParty, Failed: causes.add,
 	})
 	return result, decided, causes.explain(err)
 }
@@ -298,28 +312,6 @@ func (c *causes) explain(err error) error {
 	}
 	slices.Sort(c.lines)
 	return fmt.Errorf("%w\n%s", err, strings.Join(slices.Compact(c.lines), "\n"))
-}
-
-// notices collects the messages that each simulated party would send to its own operator only.
-type notices struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-func (r *notices) add(party string, lines []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, line := range lines {
-		r.lines = append(r.lines, fmt.Sprintf("notice to %s's operator alone: %s", party, line))
-	}
-}
-
-// print shows the notices to the user, who owns the tables of all parties.
-func (r *notices) print(a *app) {
-	slices.Sort(r.lines)
-	for _, line := range r.lines {
-		a.tell(line)
-	}
 }
 
 // jobLog returns the log for daemons in a command's own process. It discards all messages unless

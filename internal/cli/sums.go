@@ -185,13 +185,14 @@ func (s sumsResult) MarshalJSON() ([]byte, error) {
 	return b, err
 }
 
-// Print writes the verdict, who can reconstruct records, and the model's path. With verbose, it
-// writes the details too.
+// Print writes the verdict, who can reconstruct records, the warnings, and the model's path. With
+// verbose, it writes the details too.
 func (s sumsResult) Print(w io.Writer) error {
-	p, o := &printer{w: w}, outcome{Result: s.Result, shown: s.shown}
+	p, o := &printer{w: w}, outcome{Result: s.Result, shown: s.shown, verbose: s.verbose}
 	o.printVerdict(p)
 	o.printScores(p)
 	o.printPrivacy(p)
+	o.printNotices(p)
 	if s.verbose {
 		s.printDetails(p)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -73,15 +74,7 @@ func hint(near bool) string {
 
 // quoted returns the first maxListed names in quotes, and the number of further names.
 func quoted(names []string) string {
-	var list []string
-	for _, name := range names[:min(len(names), maxListed)] {
-		list = append(list, fmt.Sprintf("%q", name))
-	}
-	text := strings.Join(list, ", ")
-	if more := len(names) - maxListed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return humanize.List(names, maxListed, func(name string) string { return fmt.Sprintf("%q", name) })
 }
 
 // Public returns the error without the names of columns, which the server must not learn.
@@ -107,10 +100,7 @@ func (e *Mismatch) outline() string {
 		}
 		places = append(places, text)
 	}
-	what := "column " + strings.Join(places, ", ")
-	if more := e.missing - len(e.listed); more > 0 {
-		what += fmt.Sprintf(" and %d more", more)
-	}
+	what := "column " + humanize.Shown(places, e.missing-len(e.listed))
 	return fmt.Sprintf("%s of the table of %s (the leader) has no partner at %s", what, e.Leader, e.Party)
 }
 

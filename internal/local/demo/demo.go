@@ -244,8 +244,8 @@ func (f *Federation) Approve() (said []string, err error) {
 }
 
 // Wait waits until the job ends, and returns its result and its decisions. It keeps waiting while
-// the coordinator restarts. It calls watch, if not nil, with the job's stage from time to time.
-func (f *Federation) Wait(ctx context.Context, id string, watch func(stage string)) (*method.Result, *method.Outcome, error) {
+// the coordinator restarts. It calls watch, if not nil, with the job from time to time.
+func (f *Federation) Wait(ctx context.Context, id string, watch func(admin.Job)) (*method.Result, *method.Outcome, error) {
 	for {
 		j, err := f.client.Job(ctx, id)
 		if ctx.Err() != nil {
@@ -258,7 +258,7 @@ func (f *Federation) Wait(ctx context.Context, id string, watch func(stage strin
 			o, err := f.outcome(ctx, id)
 			return j.Result, o, err
 		case err == nil && watch != nil:
-			watch(j.Stage)
+			watch(j)
 		}
 		select {
 		case <-ctx.Done():

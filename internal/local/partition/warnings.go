@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -93,11 +92,7 @@ func warnConstantColumns(splits []method.Split) []string {
 
 // listSome lists up to eight names.
 func listSome(names []string) string {
-	const most = 8
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return humanize.List(names, 8, func(name string) string { return name })
 }
 
 // warnRareWords returns a warning for each column with words that the parties did not agree on.

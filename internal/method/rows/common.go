@@ -3,10 +3,10 @@ package rows
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -141,14 +141,8 @@ func (p *Party) noticeRare(list []prepare.Rare) {
 	if len(list) == 0 {
 		return
 	}
-	var named []string
-	for _, r := range list[:min(len(list), mostNamed)] {
-		named = append(named, fmt.Sprintf("%s (%d)", dataset.Quote(r.Column), r.Rows))
-	}
-	if n := len(list) - len(named); n > 0 {
-		named = append(named, fmt.Sprintf("and %d more", n))
-	}
-	line := fmt.Sprintf("fewer than %d of %d rows have a value, by column: %s; sums count it as the commonest, or as other", prepare.Least, len(counted(p.Split)), strings.Join(named, ", "))
+	named := humanize.List(list, mostNamed, func(r prepare.Rare) string { return fmt.Sprintf("%s (%d)", dataset.Quote(r.Column), r.Rows) })
+	line := fmt.Sprintf("fewer than %d of %d rows have a value, by column: %s; sums count it as the commonest, or as other", prepare.Least, len(counted(p.Split)), named)
 	if !slices.Contains(p.notices, line) {
 		p.notices = append(p.notices, line)
 	}

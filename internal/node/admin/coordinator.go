@@ -22,6 +22,7 @@ type Job struct {
 	Name    string               `json:"name"`
 	State   coordinator.State    `json:"state"`
 	Stage   string               `json:"stage,omitempty"`
+	Part    *Part                `json:"part,omitempty"` // nil if no stage is running, or it has reported none
 	Parties []string             `json:"parties"`
 	Failure *coordinator.Failure `json:"error,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
@@ -31,8 +32,20 @@ type Job struct {
 	Result    *method.Result `json:"result,omitempty"`
 }
 
+// Part is the part of a job's stage that is under way, and how much of it is done, in units that the
+// stage chooses.
+type Part struct {
+	Name  string `json:"name"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"`
+}
+
 func view(j coordinator.Job) Job {
-	return Job{j.ID.String(), j.Spec.Name, j.State, j.Stage, j.Spec.Parties(), j.Failure, j.Forgotten, j.Silent, j.Result}
+	var part *Part
+	if p := j.Part; j.State == coordinator.Running && p.Total > 0 {
+		part = &Part{p.Stage, p.Done, p.Total}
+	}
+	return Job{j.ID.String(), j.Spec.Name, j.State, j.Stage, part, j.Spec.Parties(), j.Failure, j.Forgotten, j.Silent, j.Result}
 }
 
 // Coordinator returns the handler for requests on a coordinator's socket.

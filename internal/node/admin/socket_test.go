@@ -117,6 +117,23 @@ func hub(t *testing.T) *coordinator.Coordinator {
 	return c
 }
 
+// The part of a stage is shown once the stage has reported it, until the job ends.
+func TestPartOfAStageIsShown(t *testing.T) {
+	j := coordinator.Job{Spec: &job.Job{}, Status: coordinator.Status{State: coordinator.Running}, Part: protocol.Progress{Stage: "gram", Done: 1, Total: 4}}
+	if p := view(j).Part; p == nil || *p != (Part{"gram", 1, 4}) {
+		t.Errorf("part %+v", p)
+	}
+	ended := j
+	ended.State = coordinator.Done
+	if p := view(ended).Part; p != nil {
+		t.Errorf("a finished job has part %+v", p)
+	}
+	j.Part = protocol.Progress{}
+	if p := view(j).Part; p != nil {
+		t.Errorf("a stage without parts has part %+v", p)
+	}
+}
+
 func TestSubmitAndShow(t *testing.T) {
 	c := serve(t, Coordinator(hub(t), quiet()))
 	ctx := t.Context()

@@ -137,6 +137,31 @@ func TestAbortWhileComputing(t *testing.T) {
 	w.nothingOpenAt(hub)
 }
 
+// Whoever asks for a job learns the part of its stage that is under way, and no part of an earlier
+// stage.
+func TestPartOfAStage(t *testing.T) {
+	w := newTestbed(t, tumours(t, parse(t, "")))
+	begun, parts := 0, 0
+	w.heard = func(id job.ID, p protocol.Progress) { // called by the only running step
+		j, err := w.members[hub].boss.Get(id)
+		switch {
+		case err != nil:
+			t.Error(err)
+		case p.Total > 0 && j.Part == p:
+			parts++
+		case p.Total == 0 && j.Part == (protocol.Progress{}) && j.Stage == p.Stage:
+			begun++
+		default:
+			t.Errorf("with progress %+v the job has stage %s and part %+v", p, j.Stage, j.Part)
+		}
+	}
+	w.startAll()
+	w.mustRun(parse(t, ""))
+	if begun < 3 || parts < 3 {
+		t.Errorf("heard of %d stages and %d parts", begun, parts)
+	}
+}
+
 // A grid of minutes that is aborted is not searched any further.
 func TestAbortEndsASearch(t *testing.T) {
 	j := parse(t, "")

@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // State is the stage of a job between its submission and its end.
@@ -41,6 +42,8 @@ type Job struct {
 	Spec    *job.Job
 	Attempt uint32
 	Status
+	// Part is the last progress of a part of the running job's stage, or zero. It is not kept on disk.
+	Part protocol.Progress
 	// inquiry is the prediction query that runs as this Job; it is nil for a submitted job.
 	inquiry *control.Inquiry
 }

@@ -172,7 +172,7 @@ func (c *Coordinator) drive(ctx context.Context, d *conducted, mail driver.Mail)
 		Session: d.session, Machine: d.run.Machine, InputHash: d.run.InputHash, Records: d.kept.Records(),
 		Log: d.kept, Ledger: c.Vault, Mail: mail, Logger: c.Logger,
 		Timeout:  func(t protocol.Timer) time.Duration { return d.plan.Timeout(t, d.job.Spec.Timeout.Round) },
-		Progress: func(p protocol.Progress) { c.Progress(d.job.ID, p) },
+		Progress: func(p protocol.Progress) { c.report(d.job, p) },
 	})
 	if err != nil {
 		return err

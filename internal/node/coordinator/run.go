@@ -142,7 +142,7 @@ func (c *Coordinator) runPlan(ctx context.Context, w *course, begins func(step s
 		if err := begins(step.Name); err != nil {
 			return err
 		}
-		c.Progress(w.job.ID, protocol.Progress{Stage: step.Name})
+		c.report(w.job, protocol.Progress{Stage: step.Name})
 		began := time.Now()
 		if err := c.runStep(ctx, w, uint16(i), step); err != nil {
 			return err
@@ -150,6 +150,17 @@ func (c *Coordinator) runPlan(ctx context.Context, w *course, begins func(step s
 		w.account.step(step.Name, time.Since(began))
 	}
 	return nil
+}
+
+// report records the progress of a job for those who ask for the job, and passes it on. A step
+// without a total begins a stage, which has reported no part yet.
+func (c *Coordinator) report(j *Job, p protocol.Progress) {
+	c.mu.Lock()
+	if j.Part = p; p.Total == 0 {
+		j.Part = protocol.Progress{}
+	}
+	c.mu.Unlock()
+	c.Progress(j.ID, p)
 }
 
 // runStep runs one step of a plan, with or without a session.
@@ -172,7 +183,7 @@ func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 	go func() {
 		done <- w.hub.Compute(ctx, step, func(p protocol.Progress) {
 			if ctx.Err() == nil {
-				c.Progress(w.job.ID, p)
+				c.report(w.job, p)
 			}
 		})
 	}()

@@ -42,6 +42,7 @@ type site struct {
 	header string
 	own    prepare.Mapping
 	times  float64 // what the second column is multiplied by; 0 for 1
+	plus   float64 // what is then added to it
 }
 
 // lines returns the lines of one member's log.
@@ -67,7 +68,7 @@ func sites(t *testing.T, j *job.Job, of map[string]site) *testbed {
 		s := of[name]
 		text := s.header + "\n"
 		for i := range 60 {
-			text += fmt.Sprintf("%d,%g,%s\n", 20+i, cmp.Or(s.times, 1)*float64(50+(7*i)%90), []string{"well", "ill"}[i/30])
+			text += fmt.Sprintf("%d,%.17g,%s\n", 20+i, s.plus+cmp.Or(s.times, 1)*float64(50+(7*i)%90), []string{"well", "ill"}[i/30])
 		}
 		mapping := s.own
 		records, err := dataset.OpenCSV(name+".csv", strings.NewReader(text), mapping.Form())
@@ -137,6 +138,28 @@ func TestSitesThatDiffer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A job that scales nothing cannot use a column whose numbers are far from zero beside their spread.
+// Its owner's log names the column with its mean. The coordinator and the others read only that the
+// columns cannot be prepared.
+func TestAColumnFarFromZero(t *testing.T) {
+	t.Parallel()
+	j := jobtest.Parse(t, fmt.Sprintf(unlikeJob, "diagnosis", "    scale: none"))
+	south := site{header: "age,kidney,diagnosis", plus: 17e9}
+	w := sites(t, j, map[string]site{"north": {header: "age,kidney,diagnosis"}, "south": south})
+	done := w.run(j)
+	if done.Failure == nil || done.Failure.Code != fault.CodeBadInput || !strings.Contains(done.Failure.Message, "south refused: "+fault.Columns.Sentence()) {
+		t.Fatalf("the job ends with %+v", done.Failure)
+	}
+	if want := `column \"kidney\" has the mean 1.7e+10`; !strings.Contains(w.lines("south"), want) {
+		t.Errorf("south reads %s, want %s", w.lines("south"), want)
+	}
+	for _, secret := range []string{"kidney", "1.7e+10", "standard deviation"} {
+		if text := done.Failure.Message + w.lines(hub) + w.lines("north"); strings.Contains(text, secret) {
+			t.Errorf("others read %q: %s", secret, text)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -330,14 +331,7 @@ func columns(list []string) string {
 	if len(list) == 1 {
 		return column(list[0])
 	}
-	quoted := make([]string, 0, maxListed+1)
-	for _, name := range list[:min(maxListed, len(list))] {
-		quoted = append(quoted, quote(name))
-	}
-	if more := len(list) - maxListed; more > 0 {
-		quoted = append(quoted, fmt.Sprintf("and %d more", more))
-	}
-	return fmt.Sprintf("columns %s", strings.Join(quoted, ", "))
+	return "columns " + humanize.List(list, maxListed, quote)
 }
 
 // exclude returns the elements of the list a that are not in the list b. b must be ascending.

@@ -214,7 +214,7 @@ func (p *Party) prepare(w *work) error {
 		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
 	}
 	if err == nil && table.Set != nil && data.Scale == job.None {
-		err = fault.Magnitude.Of(table.Set.CheckSpread())
+		err = fault.Columns.Of(table.Set.CheckSpread())
 	}
 	if err != nil {
 		return errUnusable(err)

@@ -1,0 +1,26 @@
+package humanize
+
+import (
+	"fmt"
+	"strings"
+)
+
+// List joins the texts of items by commas. It shows the first items, at most as many as most says,
+// and counts the others: "a, b, and 3 more".
+func List[T any](items []T, most int, text func(T) string) string {
+	shown := make([]string, min(len(items), most))
+	for i := range shown {
+		shown[i] = text(items[i])
+	}
+	return Shown(shown, len(items)-len(shown))
+}
+
+// Shown joins the texts of the items that a list shows, and counts those that it does not show, if
+// any.
+func Shown(texts []string, others int) string {
+	joined := strings.Join(texts, ", ")
+	if others > 0 {
+		joined += fmt.Sprintf(", and %d more", others)
+	}
+	return joined
+}
