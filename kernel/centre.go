@@ -14,8 +14,8 @@ type Centring struct {
 }
 
 // Center moves the origin of the feature space to the mean of the rows. It replaces K in place by K
-// - 1K - K1 + 1K1, with 1 the n x n matrix of 1/n (Schölkopf, Smola, Müller 1998, appendix A). The
-// matrix k is n x n and symmetric, and stays so exactly; n is at least 1.
+// - 1K - K1 + 1K1, where 1 is the n x n matrix whose entries are 1/n (Schölkopf, Smola, Müller
+// 1998, appendix A). The matrix k is n x n and stays exactly symmetric; n is at least 1.
 func Center(k linalg.Matrix[float64]) Centring {
 	if k.Rows != k.Cols || k.Rows == 0 {
 		panic(fmt.Sprintf("kernel: cannot centre %d x %d values", k.Rows, k.Cols))

@@ -16,9 +16,10 @@ type Gram struct {
 	dot      linalg.Matrix[float64]
 	diagonal []float64
 	kernel   Kernel
-	// scratch holds buffers (*[]float64) for the squared norms of a block's columns. It is a
-	// separate allocation because the runtime tracks every pool in use: through a field of Gram it
-	// would keep the whole matrix alive for two collections.
+	// scratch holds buffers (*[]float64) for the squared norms of a block's columns. The runtime
+	// keeps a pool in use alive for two garbage collections, together with the object that has the
+	// pool as a field. As a separate allocation, the pool does not keep the matrix of the Gram
+	// alive.
 	scratch *sync.Pool
 }
 
@@ -103,9 +104,9 @@ func Materialize(src Source) Dense {
 	return MaterializeIn(linalg.New[float64](src.Len(), src.Len()), src)
 }
 
-// MaterializeIn is like [Materialize] but writes the matrix to the memory of k (n x n), whatever it
-// holds. Fresh memory costs more time than a kernel. The source must not read k. It panics if k has
-// another shape.
+// MaterializeIn is like [Materialize] but overwrites k (n x n) with the matrix. It saves the
+// allocation of fresh memory, which takes more time than the computation of the kernel. The source
+// must not read k. It panics if k has another shape.
 func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	const edge = 128
 	n := src.Len()

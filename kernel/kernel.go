@@ -305,7 +305,7 @@ func validateCoefficients(list []float64) error {
 	}
 	for d, a := range list {
 		if a != 0 && !positive(a) {
-			return fmt.Errorf("kernel: the coefficient of power %d is %v; it must be 0 or %s, since dot-product would not be positive semidefinite otherwise", d, a, positiveRange)
+			return fmt.Errorf("kernel: the coefficient of power %d is %v; it must be 0 or %s, because otherwise the kernel would not be positive semidefinite", d, a, positiveRange)
 		}
 	}
 	if list[len(list)-1] == 0 {

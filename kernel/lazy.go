@@ -8,8 +8,8 @@ import (
 )
 
 // Panels is a [Source] that computes many rows at once in much less time than one after the other.
-// A learner that needs rows repeatedly keeps them itself, within its own bound, and requests
-// several when one is missing.
+// A learner that needs rows repeatedly keeps as many rows as its own memory limit allows. When a
+// row is missing, the learner requests several rows.
 type Panels interface {
 	Source
 	// Panel sets dst[a][j] to K(rows[a], j), rounded to float32, for all j.
@@ -20,10 +20,9 @@ type Panels interface {
 }
 
 // Lazy is a kernel matrix over rows that computes every value on request and keeps none. It
-// implements [Source]. It computes every value on request and keeps none. Use it if the matrix does
-// not fit into memory: besides the rows it takes 8 bytes per entry of dense rows, 12 to 24 per
-// stored entry of sparse ones. If rows have more entries than there are rows, [Of] takes less
-// memory.
+// implements [Source]. Use it if the matrix does not fit into memory: besides the rows it takes 8
+// bytes per entry of dense rows, 12 to 24 per stored entry of sparse ones. If rows have more
+// entries than there are rows, [Of] takes less memory.
 //
 // A value depends on its two rows only, not on what else is computed with it,
 // and the matrix is exactly symmetric. It runs on all cores.
@@ -40,7 +39,7 @@ type rows interface {
 	// a few columns at a time: see linalg.Products.
 	products(left, right []int, use func(lo, hi int, dots linalg.Matrix[float64]))
 	pick(which []int) rows
-	// height returns how many left rows can be multiplied in the time of one row.
+	// height returns the number of left rows whose products take no longer than those of one row.
 	height() int
 }
 
@@ -57,7 +56,7 @@ func NewLazySparse(x linalg.SparseRows, k Kernel) *Lazy {
 }
 
 // NewLazyOf is like [NewLazySparse] if x implements [linalg.SparseRows], and like [NewLazy]
-// otherwise. If x is not a matrix it holds a copy: 8 more bytes per entry.
+// otherwise. If x is not a matrix, the Lazy holds a copy of x, with 8 more bytes per entry.
 func NewLazyOf(x linalg.Rows, k Kernel) *Lazy {
 	switch m := x.(type) {
 	case linalg.SparseRows:
@@ -173,8 +172,8 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 	linalg.Products(d.x, translate(d.which, left), packed, use)
 }
 
-// height returns the number of rows of a micro-kernel's tile. Fewer rows are padded with zeros, and
-// their products wait for memory.
+// height returns the number of rows of a micro-kernel's tile. Fewer rows take as long: they are
+// padded with zeros, and the time is that of reading the right rows from memory.
 func (d *denseRows[T]) height() int { return 8 }
 
 // sparseRows is like denseRows, but for sparse rows.
@@ -214,8 +213,8 @@ func (s *sparseRows) height() int { return 1 }
 const blockValues = 1 << 22
 
 // Blocks calls use with the kernel values of the given rows and columns of src, several rows at a
-// time. block holds the rows from rows[lo] on, and its memory is reused. It replaces one call of
-// Block whose result would be too large.
+// time. block holds the rows from rows[lo] on, and its memory is reused. Use Blocks where the
+// result of one call of Block would be too large.
 func Blocks(src Source, rows, cols []int, use func(lo int, block linalg.Matrix[float64])) {
 	room := linalg.New[float64](min(len(rows), max(1, blockValues/max(1, len(cols)))), len(cols))
 	for lo := 0; lo < len(rows); lo += room.Rows {
@@ -291,9 +290,9 @@ func (c copies) Panel(rows []int, dst [][]float32) {
 	linalg.Each(len(rows), 1, func(a int) { gather(dst[a], once[a], c.of) })
 }
 
-// Subset returns the part of src whose i-th row and column are rows[i] of src. It may be a fold, or
-// the two classes of one problem of one-vs-one. Rows may repeat. It keeps rows, and panics if src
-// lacks one of them.
+// Subset returns the part of src whose i-th row and column are rows[i] of src. The part may be a
+// fold, or the two classes of one problem of one-vs-one. Rows may repeat. Subset keeps the slice
+// rows, and panics if it has an index that is not a row of src.
 func Subset(src Source, rows []int) Source {
 	for _, r := range rows {
 		if r < 0 || r >= src.Len() {

@@ -9,8 +9,9 @@ import (
 
 // MedianSquaredDistance returns the median of the squared distances between the given rows of dot,
 // a linear Gram matrix (n x n). Like numpy.median, it returns the mean of both middle values for an
-// even number of pairs. A gamma of 1 over it suits many RBF kernels (the median heuristic). The
-// result is exact, does not depend on the number of cores, and is NaN for fewer than two rows.
+// even number of pairs. A gamma of 1 divided by this median suits many RBF kernels (the median
+// heuristic). The result is exact, does not depend on the number of cores, and is NaN for fewer
+// than two rows.
 func MedianSquaredDistance(dot linalg.Matrix[float64], rows []int) float64 {
 	pairs := len(rows) * (len(rows) - 1) / 2
 	if pairs == 0 {
@@ -24,8 +25,8 @@ func MedianSquaredDistance(dot linalg.Matrix[float64], rows []int) float64 {
 }
 
 // MeanSquaredNorm returns the mean of the squared norms x.x of the given rows of dot, a linear Gram
-// matrix (n x n). It returns NaN for no rows. A gamma of 1 over it scales the gamma x.z of a
-// polynomial kernel to the order of 1.
+// matrix (n x n). It returns NaN for no rows. With a gamma of 1 divided by this mean, the term
+// gamma x.z of a polynomial kernel is of the order of 1.
 func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 	sum := 0.0
 	for _, r := range rows {
@@ -38,8 +39,8 @@ func MeanSquaredNorm(dot linalg.Matrix[float64], rows []int) float64 {
 const digitBits = 11
 
 // nthDistance returns the squared distance with index n in ascending order, from 0. Numbers that
-// are not negative are ordered like their bits, so counting the values of one digit after the other
-// finds it without a list of all.
+// are not negative have the order of their bits. So nthDistance needs no list of all distances: it
+// finds the bits one digit after the other, by counting the values of the digit.
 func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 	var found uint64
 	for shift := 55; shift >= 0; shift -= digitBits {
@@ -79,6 +80,6 @@ func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (to
 	return total
 }
 
-// squaredDistance returns |x - z|^2, given the inner products. Rounding would make it negative for
-// near-duplicates.
+// squaredDistance returns |x - z|^2, given the inner products. The result is at least 0: rounding
+// could make the sum negative for near-duplicates.
 func squaredDistance(xz, xx, zz float64) float64 { return max(0, xx+zz-2*xz) }

@@ -11,8 +11,8 @@ import (
 const panelBytes = 256 << 20
 
 // LinearGram returns the inner products of all pairs of rows of x (n x f). The result is n x n,
-// exactly symmetric, and summed in float64. If x is not a matrix it holds two panels of at most 256
-// MiB in float64; the result has the same bits.
+// exactly symmetric, and summed in float64. If x is not a matrix, LinearGram holds two panels of x
+// in float64, of at most 256 MiB each. The result has the same bits.
 func LinearGram(x linalg.Rows) linalg.Matrix[float64] {
 	n, _ := x.Shape()
 	g := linalg.New[float64](n, n)
@@ -42,8 +42,8 @@ func gramOfPanels(g linalg.Matrix[float64], x linalg.Rows, bytes int) {
 }
 
 // CrossGram returns the inner products of the rows of a (m x f) with the rows of b (n x f), an m x
-// n matrix. If they are not matrices it holds panels of at most 256 MiB. It panics if the widths
-// differ.
+// n matrix. An operand that is not a matrix is read in panels of at most 256 MiB. CrossGram panics
+// if the widths differ.
 func CrossGram(a, b linalg.Rows) linalg.Matrix[float64] {
 	m, _ := a.Shape()
 	n, _ := b.Shape()
@@ -121,9 +121,9 @@ const normBytes = 16 << 20
 // mapRows is the number of rows that one core maps at a time.
 const mapRows = 16
 
-// Cross turns inner products into kernel values, in place and on all cores. xz is m x n, xx holds
-// the m squared norms of its rows, and zz the n squared norms of its columns. It panics on other
-// lengths.
+// Cross turns inner products into kernel values, in place and on all cores. xz (m x n) holds the
+// inner products of m left rows and n right rows. xx holds the squared norms of the left rows, and
+// zz the squared norms of the right rows. Cross panics on other lengths.
 func Cross(k Kernel, xz linalg.Matrix[float64], xx, zz []float64) {
 	if len(xx) != xz.Rows || len(zz) != xz.Cols {
 		panic(fmt.Sprintf("kernel: %d and %d squared norms for %d x %d inner products", len(xx), len(zz), xz.Rows, xz.Cols))

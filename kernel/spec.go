@@ -39,7 +39,7 @@ func New(s Spec) (Kernel, error) {
 // Canonical returns a text that is the same for all spellings of a kernel and lists all of its
 // parameters, such as "polynomial gamma=1 coef0=0 degree=3". Only an amplitude of 1 is left out, so
 // that descriptions from before amplitudes existed stay canonical. [Parse] reads numbers back with
-// the same bits. It returns the errors of [New].
+// the same bits. Canonical returns the errors of [New].
 func (s Spec) Canonical() (string, error) {
 	s, f, err := s.complete()
 	if err != nil {

@@ -198,8 +198,9 @@ func NormOne(a Matrix[float64]) float64 {
 	return most
 }
 
-// Condition estimates the condition number of L L^T in the 1-norm from its Cholesky factor l and
-// its norm (LAPACK's dpocon). It returns +Inf for a matrix that is singular to working precision.
+// Condition estimates the condition number of a matrix in the 1-norm (LAPACK's dpocon). The
+// argument l is the Cholesky factor of the matrix, and norm is the 1-norm of the matrix. It returns
+// +Inf for a matrix that is singular to working precision.
 func Condition(l Matrix[float64], norm float64) float64 {
 	n := l.Rows
 	if n == 0 {

@@ -69,8 +69,8 @@ func (l *loop) work() {
 	}
 }
 
-// run calls the body for block b. It recovers a panic, so that the caller of For can handle it
-// instead of the process ending.
+// run calls the body for block b. It recovers a panic, so that the process does not end and the
+// caller of For can handle the panic.
 func (l *loop) run(b int) {
 	returned := false
 	defer func() {

@@ -50,8 +50,9 @@ func signRowsOn(p Path, x []float64, signs []int8, scale float64) {
 }
 
 // FWHTColumns multiplies the n x q matrix x in place by the Walsh-Hadamard matrix of order n. It
-// processes the parts in the order of memory, and then the highest levels. q must be a multiple of
-// 8. It runs on one core; use it inside For. It panics unless n is a power of two.
+// first transforms the parts of x in the order of memory, and then computes the highest levels,
+// which combine the parts. q must be a multiple of 8. It runs on one core; use it inside For. It
+// panics unless n is a power of two.
 func FWHTColumns(x []float64, q int) { fwhtColumnsOn(Paths()[0], x, q) }
 
 func fwhtColumnsOn(p Path, x []float64, q int) {
@@ -133,8 +134,8 @@ func (a *Ahead) ask(p Path) {
 
 // FWHTCollect sets near to the Walsh-Hadamard matrix of order n times the first n strips of far.
 // near holds n adjacent strips. The highest levels are computed during the copy. Meanwhile it
-// prefetches ahead. It runs on one core; use it inside For. It panics if there are fewer strips,
-// and unless n is a power of two, at least two.
+// prefetches the strips of ahead. It runs on one core; use it inside For. It panics if far has
+// fewer than n strips, and unless n is a power of two, at least two.
 func FWHTCollect(near []float64, far Strips, ahead *Ahead) {
 	fwhtCollectOn(Paths()[0], near, far, ahead)
 }

@@ -18,11 +18,11 @@ var ErrNotConverged = errors.New("not converged")
 // (theta, v) satisfies |A v - theta v| <= tol |A|, so that theta is within (tol |A|)^2 / gap of an
 // eigenvalue. A tol of 1e-10 is a good choice; rounding allows 1e-14.
 //
-// Every new vector is made orthogonal to all earlier ones, twice (Golub and Van Loan 2013,
-// section 10.3). That takes 8 n m bytes for m steps; m is some multiple of k. One start vector
-// finds one copy of a repeated eigenvalue. Therefore, once k pairs are found, further runs
-// orthogonal to them look for larger ones until there are none. The start vectors are fixed: the
-// result depends only on the values that apply returns.
+// Every new vector is made orthogonal to all earlier ones, twice (Golub and Van Loan 2013, section
+// 10.3). That takes 8 n m bytes for m steps; m is some multiple of k. One start vector finds one
+// copy of a repeated eigenvalue. Therefore, once k pairs are found, further runs look for larger
+// eigenvalues until there are none. The vectors of these runs are orthogonal to the eigenvectors
+// found. The start vectors are fixed: the result depends only on the values that apply returns.
 //
 // It panics unless 1 <= k <= n and tol >= 1e-14. Its error wraps [ErrNotConverged] or reports
 // that apply returned a NaN or an infinity.

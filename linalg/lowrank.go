@@ -8,9 +8,9 @@ import (
 // CholeskyLowRank factors a symmetric positive semidefinite n x n matrix a into R^T R. R is r x n,
 // where r is the numerical rank of a. The algorithm is Cholesky's with full pivoting (Higham 2002,
 // section 10.3). It stops when no diagonal entry of the remainder exceeds 16 n epsilon times the
-// largest one of a. It does not change a. It returns a [PivotError] if a diagonal entry of the
-// remainder is more negative than rounding explains, -1e-9 times that largest entry: a then has a
-// negative eigenvalue. It panics unless a is square.
+// largest diagonal entry of a. It does not change a. It returns a [PivotError] if a diagonal entry
+// of the remainder is below -1e-9 times that largest entry. Rounding cannot explain such an entry:
+// a has a negative eigenvalue. It panics unless a is square.
 func CholeskyLowRank(a Matrix[float64]) (Matrix[float64], error) {
 	if a.Rows != a.Cols {
 		panic(fmt.Sprintf("linalg: cannot factor %d x %d values", a.Rows, a.Cols))
@@ -38,7 +38,8 @@ func CholeskyLowRank(a Matrix[float64]) (Matrix[float64], error) {
 }
 
 // choosePivot returns the index of the largest remaining diagonal entry. Among equal entries it
-// chooses the first. It refuses entries below wrong.
+// chooses the first. It returns an error for an entry that is not finite, or is below the limit
+// wrong.
 func choosePivot(left []float64, wrong float64) (int, error) {
 	pivot := 0
 	for i, d := range left {

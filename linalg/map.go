@@ -56,8 +56,9 @@ func matern52On[T Float](p Path, dst, xz []T, xx T, zz []T, lengthScale T) {
 }
 
 // RationalQuadratic sets dst[j] to (1 + d / (2 alpha lengthScale^2))^-alpha, where d is the squared
-// distance. For small y it uses the logarithm of 1 + y, so that it stays accurate for a large
-// alpha, with which it approaches a Gaussian kernel.
+// distance. With y = d / (2 alpha lengthScale^2), it computes the logarithm of 1 + y accurately
+// even for a small y. So it is accurate for a large alpha, too, for which the kernel approaches a
+// Gaussian kernel.
 func RationalQuadratic[T Float](dst, xz []T, xx T, zz []T, lengthScale, alpha T) {
 	rationalOn(Paths()[0], dst, xz, xx, zz, lengthScale, alpha)
 }
@@ -112,9 +113,10 @@ func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {
 }
 
 // Cos sets dst[i] to the cosine of x[i]. The error is at most 2.5 units in the last place up to |x|
-// = 2^40 (float32: everywhere). Beyond that, and in plain Go, it is math.Cos, which is slower and,
-// close to a zero of the cosine, only within 2^-53. The cosine of a value that is not finite is
-// NaN. It runs on one core; use it inside For. It panics unless dst is as long as x; dst may be x.
+// = 2^40 (float32: everywhere). For a larger |x|, and in plain Go, Cos calls math.Cos. That
+// function is slower, and close to a zero of the cosine its error is up to 2^-53. The cosine of a
+// value that is not finite is NaN. It runs on one core; use it inside For. It panics unless dst is
+// as long as x; dst may be x.
 func Cos[T Float](dst, x []T) { cosOn(Paths()[0], dst, x) }
 
 func cosOn[T Float](p Path, dst, x []T) {
@@ -130,8 +132,8 @@ func cosOn[T Float](p Path, dst, x []T) {
 	})
 }
 
-// cosEach computes the cosines of a vector in which some numbers are too large for e.Cos. The
-// others must not depend on these.
+// cosEach computes the cosines of a vector in which some numbers are too large for e.Cos. It
+// computes each entry alone, so that the other entries do not depend on such numbers.
 func cosEach[T Float](e simd.Elementwise[T], dst, x []T) {
 	for i, v := range x {
 		var alone [simd.Widest]T

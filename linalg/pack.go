@@ -23,9 +23,9 @@ func (p panels[T]) at(row int) []T { return p.data[row*p.depth:][:p.width*p.dept
 // packGrain is the number of values that one core packs at a time.
 const packGrain = 1 << 15
 
-// packPanel packs columns k to kEnd-1 of m, which has at most width rows. It works by squares, or
-// by four rows: written value by value, eight rows whose distance is a power of two would leave no
-// place in the first-level cache for the output.
+// packPanel packs columns k to kEnd-1 of m, which has at most width rows. It packs square blocks,
+// or four rows at a time. If it packed eight rows column by column, and the distance of these rows
+// were a power of two, the rows would leave no place in the first-level cache for the output.
 func packPanel[S, T Float](to []T, m Matrix[S], width, k, kEnd int) {
 	r := 0
 	if doubles, ok := any(m).(Matrix[float64]); ok {

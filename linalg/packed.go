@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Packed is a matrix stored in the order in which products read it. It serves many products with
-// few rows each, which would spend their time on packing in [MulTransB]. It takes 8 bytes per entry
-// and is read only.
+// Packed is a matrix stored in the order in which products read it. Use it for many products with
+// few rows each: [MulTransB] would pack the matrix anew for each product, which takes most of the
+// time. A Packed takes 8 bytes per entry and is read only.
 type Packed struct {
 	rows, cols int
 	micro      simd.Micro[float64]
@@ -81,8 +81,8 @@ func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, 
 	})
 }
 
-// block writes the inner products with the rows of b from row lo on to dots. The space beyond its
-// edges takes the results of the padding.
+// block writes the inner products with the rows of b from row lo on to dots. The results of the
+// padding are stored beyond the edges of dots, where there must be space for them.
 func (b *Packed) block(left []panels[float64], dots Matrix[float64], lo int) {
 	if len(left) == 0 {
 		clear(dots.Data)

@@ -11,7 +11,7 @@ import (
 // depth only (see the package comment); the others may be changed freely.
 const (
 	maxEdge  = 192 // greatest number of rows and of columns of a tile
-	minEdge  = 48  // least edge of the tiles of small products, which are smaller so that all cores get some
+	minEdge  = 48  // least edge of a tile; a small product has small tiles, so that each core gets some
 	minTiles = 16
 	depth    = 256 // number of columns that one partial sum adds
 )
@@ -142,7 +142,7 @@ func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
 }
 
 // tile runs the micro-kernel on tile t of block b. A panel of left stays in the first-level cache
-// while the panels of right, which stay in the second, pass by.
+// while all panels of right are read from the second-level cache.
 func (p *product[S, T]) tile(kernel func(k int, a, b, c []T, stride int), left, right panels[T], b, t tile) {
 	var spill []T
 	rows, cols := p.micro.Rows, p.micro.Cols

@@ -35,9 +35,9 @@ func reflectOn(p Path, m Matrix[float64], signs []int8, vectors [][]float64, bet
 	})
 }
 
-// makeFrame computes the n x c matrix by which Reflect multiplies and packs it into q. It works on
-// simd.Lanes columns at a time, each beginning as a column of D. It skips reflections that do not
-// change those columns because they act on later coordinates.
+// makeFrame computes the n x c matrix by which Reflect multiplies and packs it into q. It computes
+// simd.Lanes columns at a time: it begins with columns of D and applies the reflections. It skips
+// the reflections that act on later coordinates only, because they do not change these columns.
 func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]float64, beta []float64) {
 	c, reflect := len(vectors), simd.ReflectionsOf(path)
 	Scratch(n*simd.Lanes+c, func(room []float64) {
@@ -103,8 +103,8 @@ type pair struct {
 	across                float64 // inner product of the two vectors
 }
 
-// pairOf returns the reflections H_{j+1} and H_j as a pair. If their number is odd, the last one is
-// paired with the identity.
+// pairOf returns the reflections H_{j+1} and H_j as a pair. If the number of reflections is odd,
+// the last one is paired with the identity.
 func pairOf(vectors [][]float64, beta, across []float64, j int) pair {
 	p := pair{first: vectors[j][1:], second: vectors[j], betaSecond: beta[j]}
 	if j+1 < len(vectors) {

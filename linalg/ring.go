@@ -24,11 +24,11 @@ func RoundTurns(dst []byte, turns []float64, bits int) {
 	simd.RoundTurns(Paths()[0], dst, turns, bits)
 }
 
-// CosSin computes amplitude times the cosines and sines of phases. They are accurate to some 2e-7.
-// Each phase is a word of the given bits. It returns true if this machine has vector instructions
-// for the computation. Otherwise it does nothing and returns false: a look-up is faster than
-// computing them one by one. It runs on one core; use it inside For. It panics unless bits is 8, 16
-// or 32 and the numbers of cosines, sines and words agree.
+// CosSin computes amplitude times the cosines and sines of phases. The results are accurate to some
+// 2e-7. Each phase is a word of the given number of bits. It returns true if this machine has
+// vector instructions for the computation. Otherwise it does nothing and returns false: a look-up
+// is faster than computing cosines one by one. It runs on one core; use it inside For. It panics
+// unless bits is 8, 16 or 32 and the numbers of cosines, sines and words agree.
 func CosSin(cosines, sines []float32, words []byte, bits int, amplitude float32) bool {
 	if len(sines) != len(cosines) {
 		panic(fmt.Sprintf("linalg: %d cosines and %d sines", len(cosines), len(sines)))

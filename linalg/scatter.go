@@ -12,9 +12,9 @@ const Turned = 1 << 31
 
 // Scatter copies row i of from, times scale, to row places[i] of to. The factor is -scale if
 // [Turned] is added to the place. A row has 8 values. Places beyond the last row mean the last row.
-// If to begins at a cache line, rows are written past the caches, which writes whole lines as fast
-// in any order. It runs on one core; use it inside For. It panics if to has no row, and if from has
-// fewer rows than there are places.
+// If to begins at a cache line, rows are written past the caches: whole lines are then written
+// equally fast in any order. It runs on one core; use it inside For. It panics if to has no row,
+// and if from has fewer rows than there are places.
 func Scatter(to, from []float64, places []uint32, scale float64) {
 	scatterOn(Paths()[0], to, from, places, scale)
 }
@@ -46,10 +46,10 @@ func fwhtScatterOn(p Path, to, from []float64, places []uint32, scale float64) {
 func atLeastOne(rows []float64) []float64 { return rows[:max(Interleaved, len(rows)):len(rows)] }
 
 // PickValues sets to[i] to from[places[i]]. A place beyond the end of from selects its last value.
-// Meanwhile it prefetches ahead, the source of the next call, or nothing (nil), so that picking
-// waits for the second-level cache and not for memory. It runs on one core; use it inside For. It
-// panics if there are fewer places than values to set, and if from is empty or has 2^31 values or
-// more.
+// Meanwhile it prefetches ahead, which is the argument from of the next call, so that the next call
+// waits for the second-level cache and not for memory. If ahead is nil, it prefetches nothing. It
+// runs on one core; use it inside For. It panics if there are fewer places than values to set, and
+// if from is empty or has 2^31 values or more.
 func PickValues(to, from []float64, places []uint32, ahead []float64) {
 	checkPlaces(to, from, places)
 	simd.PickValues(Paths()[0], to, from, places, ahead)

@@ -13,9 +13,9 @@ type SparseRows interface {
 	Entries(i int) (cols []int32, values []float64)
 }
 
-// SparsePacked stores sparse rows by columns, for products with one row or a few. A product reads
-// only the entries in columns of its row. It takes 12 bytes per entry, at most as much again for
-// the beginnings of columns, and is read only.
+// SparsePacked stores sparse rows by columns, for products with one row or a few. A product with a
+// row reads only the columns in which that row has entries. A SparsePacked takes 12 bytes per
+// entry, at most as much again for the beginnings of columns, and is read only.
 type SparsePacked struct {
 	rows   int
 	height int // number of rows of a block

@@ -287,7 +287,7 @@ func TestParametersThatDoNotFitTheRows(t *testing.T) {
 	for want, m := range map[string]Solver{
 		"learner: kmeans: clusters is 4 for 3 rows":                   KMeans{kmeans.Params{Clusters: 4}},
 		"learner: kpca: components is 4 for 3 rows":                   KPCA{4},
-		"in the smaller class it can be at most 0.6666666666666666":   NuSVC{NuParams: svm.NuParams{Nu: 0.9}},
+		"in the smaller class, nu can be at most 0.6666666666666666":  NuSVC{NuParams: svm.NuParams{Nu: 0.9}},
 		"components with a positive eigenvalue, but components is 2":  KPCA{2},
 		"the kernel matrix plus 0 on its diagonal cannot be factored": Ridge{0},
 	} {

@@ -3,13 +3,13 @@ package simd
 import "math"
 
 // Elementwise holds an instruction set's functions that map each entry of a vector. The functions
-// take multiples of Vector entries, and dst may be their argument.
+// take multiples of Vector entries. The slice dst may also be the argument x or xz.
 type Elementwise[T float] struct {
 	Vector int
 	// Exp sets dst to e^x.
 	Exp func(n int, dst, x []T)
-	// Cos sets dst to cos(x). It may end early: it returns the number of finished entries, and
-	// the next vector has a number that is too large for it or not finite.
+	// Cos sets dst to cos(x). It returns the number of finished entries. This number is below n if
+	// the next vector has a number that is not finite or too large for Cos.
 	Cos func(n int, dst, x []T) int
 	// Polynomial sets dst to (scale xz + shift)^degree.
 	Polynomial func(n int, dst, xz []T, scale, shift T, degree int)
@@ -67,8 +67,8 @@ func cosPortable[T float](n int, dst, x []T) int {
 	return n
 }
 
-// expPortable sets dst to e^x. It overflows where math.Exp does, which on some machines is a little
-// below the logarithm of the largest number.
+// expPortable sets dst to e^x. The result overflows from the same x on as math.Exp. On some
+// machines, that x is a little below the logarithm of the largest number.
 func expPortable[T float](n int, dst, x []T) {
 	for i, v := range x[:n] {
 		dst[i] = exp(v)
@@ -88,8 +88,8 @@ func polynomialPortable[T float](n int, dst, xz []T, scale, shift T, degree int)
 	}
 }
 
-// nothing is a number x for which e^-x is 0. Larger numbers are cut off, because they could make
-// the other factor infinite.
+// nothing is a number x for which e^-x is 0. Matérn kernels replace a larger x by nothing, because
+// a larger x could make their other factor infinite.
 const nothing = 800
 
 func portableOfDistance[T float](value func(d, scale, power T) T) OfDistance[T] {

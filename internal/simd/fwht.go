@@ -49,8 +49,8 @@ func (b Butterflies[T]) Top(n int) (step func(q int, to []T, toDistance int, fro
 }
 
 // Passes multiplies x in place by the Walsh-Hadamard matrix times scale. If signs is not nil, it
-// flips signs first. All levels pass over x, which should fit into the first-level cache; its
-// length is a power of two.
+// flips signs first. The levels read and write x several times, so x should fit into the
+// first-level cache. The length of x is a power of two.
 func (b Butterflies[T]) Passes(x []T, signs []int8, scale T) {
 	if len(x) < 8*b.vector {
 		portableButterflies[T]().short(x, signs, scale)

@@ -1,7 +1,8 @@
 // Package simd provides the kernels of package linalg in assembly and in plain Go. It also lists
-// the instruction sets that this machine supports. A path must be one of Paths. Kernels check no
-// lengths, except where slicing does: what they are given must be there. Lengths, distances and
-// steps are numbers of values. The kernels of Portable are the twins of the others.
+// the instruction sets that this machine supports. A path must be one of Paths. Most kernels do not
+// check lengths, so their callers must: a kernel in assembly would read or write beyond a slice
+// that is too short. Lengths, distances and steps are numbers of values. On the path Portable,
+// functions in plain Go take the place of assembly.
 package simd
 
 import (
@@ -41,9 +42,10 @@ func isSingle[T float]() bool {
 const SMOWidth = 16
 
 // SMO holds the functions for the two passes of sequential minimal optimisation. On the portable
-// path they are nil. They keep what they found in each of Lanes lanes, with the first index of the
-// turn that it was found in, or -1; a turn has Lanes entries. Place holds 1 for an entry that can
-// grow, and 2 for one that can shrink.
+// path they are nil. A turn of their loops examines Lanes entries, one in each lane. For each lane
+// they store the best value, and in at the index of the first entry of the turn with that value, or
+// -1 if there is none. The value in place is 1 for an entry that can grow, and 2 for an entry that
+// can shrink.
 type SMO[T float] struct {
 	Lanes int
 	// Move adds a x + b y to f. It finds the lowest value of the entries that can grow, the last
@@ -64,7 +66,7 @@ func SMOOf[T float](p Path) SMO[T] {
 }
 
 // PickValues sets to[i] to from[places[i]]. A place beyond the end of from selects its last value.
-// Meanwhile it asks the caches for ahead, which may be nil.
+// Meanwhile it prefetches the values of ahead, which may be nil.
 func PickValues(p Path, to, from []float64, places []uint32, ahead []float64) {
 	pick, _ := pickers(p)
 	pick.values(to, from, places, ahead)

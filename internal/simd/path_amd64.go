@@ -102,8 +102,8 @@ func InterleavedOf(p Path) Interleaved {
 	return portableInterleaved
 }
 
-// Transposers64 returns the functions that transpose squares of float64, through the caches and
-// past them.
+// Transposers64 returns the functions that transpose squares of float64: one writes into the
+// caches, and one writes past the caches.
 func Transposers64(p Path) (through, past Transposer[float64]) {
 	switch p {
 	case AVX512:

@@ -27,9 +27,8 @@ func MicroOf[T float](p Path) Micro[T] {
 	return any(micro64(p)).(Micro[T])
 }
 
-// Asking is a micro-kernel that prefetches the tile at ahead while it computes a tile. It is like
-// Set of Micro for the first vectors of a panel of b. The first function of a list handles one
-// vector, and the last function all vectors.
+// Asking is a micro-kernel that computes a tile like Set of Micro, but only for the first vectors
+// of a panel of b. Meanwhile it prefetches another tile, which is at ahead.
 type Asking func(k int, a, b, c []float64, stride int, ahead []float64, aheadStride int)
 
 // The portable micro-kernel converts each product to T before it adds the product. The conversion
@@ -86,10 +85,11 @@ func peakPortable[T float](turns int) {
 // Lanes is the number of vectors that are reflected together.
 const Lanes = 16
 
-// Reflections applies two Householder reflections to Lanes vectors. The reflection called first
-// comes before the reflection called second. Row i of x holds the vectors' coordinate i, and there
-// are as many rows as second has values; first has one fewer, of the rows from 1 on. Across is the
-// inner product of both.
+// Reflections applies two Householder reflections to Lanes vectors. It applies the reflection with
+// the direction first before the reflection with the direction second. Row i of x holds coordinate
+// i of all vectors. The slice second has a value for each row of x, and first a value for each row
+// from row 1 on. The number across is the inner product of first and the values of second from
+// index 1 on.
 type Reflections func(x, first, second []float64, betaFirst, betaSecond, across float64)
 
 // reflectPortable applies two Householder reflections in plain Go, like the functions in assembly.

@@ -7,8 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// BlockLength is the number of directions that are drawn in sequence from one source. Drawing many
-// spreads the cost of making the source.
+// BlockLength is the number of directions that are drawn in sequence from one source. One source
+// serves many directions, because making a source takes much time.
 const BlockLength = 64
 
 // Directions draws the entries of random directions from a spectrum, in some of the columns. Block
@@ -19,7 +19,7 @@ type Directions struct {
 	Spectrum Spectrum
 	Columns  int
 	// Entries returns the source of random numbers for one column in one block. If each holder of
-	// columns has its own key, no other party knows its entries.
+	// columns has its own key, no other party knows the entries in these columns.
 	Entries func(block, column int) Numbers
 	// Scales returns the source of random numbers for a block's scales, which are equal for all
 	// holders of columns. It is called only if the spectrum has scales.

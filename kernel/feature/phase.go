@@ -17,8 +17,8 @@ func CheckBits(bits int) error {
 }
 
 // Phases computes the phases w.x of rows under directions w as integers modulo 2^bits. A full turn,
-// 2 pi, is 2^bits. Cosines do not depend on whole turns, so phases can be added and masked in that
-// ring without error beyond the rounding of each one to the nearest number. Phases keeps the
+// 2 pi, is 2^bits. Cosines do not depend on whole turns, so phases can be added and masked modulo
+// 2^bits. The only error is the rounding of each phase to the nearest integer. Phases keeps the
 // directions used last; it is not safe for concurrent use.
 type Phases struct {
 	rows   linalg.Rows
@@ -84,7 +84,7 @@ func (p *Phases) turns(dst linalg.Matrix[float64], rows []int, w linalg.Matrix[f
 
 // mostlyZero reports whether products over stored entries are faster than products over whole rows.
 func mostlyZero(rows linalg.SparseRows) bool {
-	const columnsPerEntry = 16 // number of columns of a whole row that cost as much time as one stored entry
+	const columnsPerEntry = 16 // one stored entry takes as much time as this number of columns of a whole row
 	stored := 0
 	for i := range rows.Rows() {
 		cols, _ := rows.Entries(i)

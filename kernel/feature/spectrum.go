@@ -16,8 +16,9 @@ type Numbers interface {
 }
 
 // Spectrum is the distribution of the random directions of a kernel. The entries of a direction are
-// drawn independently, so the holder of a column can draw its entry, and are then multiplied by one
-// common scale. Kernels of the Euclidean distance are mixtures over the scale of Gaussian kernels.
+// drawn independently, so that the holder of a column can draw the entry of that column. All
+// entries are then multiplied by one common scale. Kernels of the Euclidean distance are mixtures
+// of Gaussian kernels, and the random scale chooses among these.
 type Spectrum struct {
 	entry func(Numbers) float64
 	unit  float64               // times every entry
@@ -54,14 +55,14 @@ func Matern(lengthScale, nu float64) Spectrum {
 }
 
 // SpectrumOf returns the spectrum of the kernel that s specifies. It returns an error for a kernel
-// that depends on more than the distance of x and z, one with an amplitude, and one that
-// [kernel.New] refuses.
+// that depends on more than the distance of x and z, for a kernel with an amplitude, and for a
+// kernel that [kernel.New] refuses.
 func SpectrumOf(s kernel.Spec) (Spectrum, error) {
 	if _, err := kernel.New(s); err != nil {
 		return Spectrum{}, err
 	}
 	if s.Amplitude != 0 && s.Amplitude != 1 {
-		return Spectrum{}, errors.New("feature: a kernel with an amplitude has no random features; leave amplitude out")
+		return Spectrum{}, errors.New("feature: a kernel with an amplitude has no random features; leave the amplitude out")
 	}
 	switch s.Name {
 	case "rbf":
@@ -97,9 +98,9 @@ func cauchy(n Numbers) float64 {
 
 // gamma draws a number of the gamma distribution, with the density x^(shape-1) exp(-x) up to a
 // factor (Marsaglia and Tsang 2000, "A simple method for generating gamma variables"; below shape 1
-// by their section 6). Its bits are the same on every machine, because holders of columns draw
-// their common scales alike: if only some of them accepted a number, their generators would be out
-// of step from then on.
+// by their section 6). The number has the same bits on every machine, because all holders of
+// columns must draw the same scales: if only some holders accepted a number, the generators of the
+// holders would be out of step from then on.
 func gamma(n Numbers, shape float64) float64 {
 	if shape >= 1 {
 		return gammaFromOne(n, shape)

@@ -9,8 +9,8 @@ import (
 )
 
 // Wave computes the cosines and sines of phases that are stored in words (see [Phases]). It looks
-// them up or, with 32 bits on a machine with vector instructions for float32, computes them. It is
-// read only.
+// up cosines and sines or, with 32 bits on a machine with vector instructions for float32, computes
+// them. A Wave is read only.
 type Wave[T linalg.Float] struct {
 	bits      int
 	amplitude T
@@ -43,8 +43,8 @@ func newWave[T linalg.Float](bits int, amplitude T) *Wave[T] {
 func (w *Wave[T]) Bits() int { return w.bits }
 
 // Turn sets cosines and sines to the cosines and sines of words, which are little-endian and have
-// Bits()/8 bytes. It runs on one core; use it inside linalg.For. It panics unless all three have
-// the same number of elements.
+// Bits()/8 bytes each. It runs on one core; use it inside linalg.For. It panics unless all three
+// have the same number of elements.
 func (w *Wave[T]) Turn(cosines, sines []T, words []byte) {
 	if len(sines) != len(cosines) || len(words) != len(cosines)*w.bits/8 {
 		panic(fmt.Sprintf("feature: %d cosines and %d sines of %d bytes", len(cosines), len(sines), len(words)))

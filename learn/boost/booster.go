@@ -81,7 +81,7 @@ func New(p Params, y []float64, n int) (*Booster, error) {
 		return nil, err
 	}
 	if len(y) < 1 || len(y) > n || n > MaxRows {
-		return nil, fmt.Errorf("boost: there are %d training rows of %d rows; at least 1 row must be for training, and there may be at most %d rows", len(y), n, MaxRows)
+		return nil, fmt.Errorf("boost: %d of %d rows are training rows; there must be at least 1 training row and at most %d rows", len(y), n, MaxRows)
 	}
 	b := &Booster{params: p, y: slices.Clone(y), unit: 1, scores: make([]float64, n)}
 	if p.Loss == Squared {
@@ -114,7 +114,8 @@ func (b *Booster) standardise() {
 }
 
 // Gradients returns the gradient and the second derivative of each training row at the current
-// scores, in fixed point. They serve to build the next tree. After the last tree it returns false.
+// scores, in fixed point. The next tree is built from these numbers. After the last tree, Gradients
+// returns false.
 func (b *Booster) Gradients() ([][2]int64, bool) {
 	if len(b.model.Trees) == b.params.Rounds {
 		return nil, false
@@ -185,8 +186,8 @@ func (b *Booster) quality(s [2]int64) float64 {
 	return float64(g*g) / (h + b.params.Lambda)
 }
 
-// Leaf makes a node a leaf and computes its value from the sums over its training rows. It adds the
-// value to the scores of its rows.
+// Leaf makes a node a leaf and computes the leaf's value from sum, the sums over the training rows
+// of the node. It adds the value to the scores of the given rows.
 func (b *Booster) Leaf(node int, sum [2]int64, rows []int32) {
 	value := 0.0
 	if g, h := math.Ldexp(float64(sum[0]), -Scale), math.Ldexp(float64(sum[1]), -Scale); h+b.params.Lambda > 0 {
@@ -224,7 +225,7 @@ func (b *Booster) Scores() []float64 {
 // Model returns the model of all trees that [Booster.Done] has completed.
 func (b *Booster) Model() Model { return b.model }
 
-// Absent marks an index of a tree at which there is no node, in place of a feature.
+// Absent is the feature at an index of a tree where there is no node.
 const Absent = -2
 
 // Node is a node of a tree. The feature of a leaf is -1.

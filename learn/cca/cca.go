@@ -20,9 +20,9 @@ const least = 1e-5
 type Params struct {
 	Components     int     // number of pairs of functions, 1 to the number of rows
 	Regularization float64 // regulariser above 0, in the unit of the kernel values; usually 0.001 to 0.1 of the mean diagonal
-	// Interrupt, if not nil, is called from time to time. Its error ends the fit, which returns
-	// it wrapped. The method Err of a context fits. The pivoted factorisations, n r^2
-	// multiplications for a kernel of rank r, do not call it.
+	// Interrupt, if not nil, is called from time to time. If it returns an error, the fit ends and
+	// returns this error wrapped. A context's method Err can be used. The pivoted factorisations do
+	// not call Interrupt. They take n r^2 multiplications for a kernel of rank r.
 	Interrupt func() error
 }
 
@@ -32,7 +32,7 @@ func (p Params) Validate(n int) error {
 	case p.Components < 1 || p.Components > n:
 		return fmt.Errorf("cca: components is %d for %d rows; choose 1 to %d", p.Components, n, n)
 	case !(p.Regularization > 0) || math.IsInf(p.Regularization*float64(n), 1):
-		return fmt.Errorf("cca: regularization is %v, it must be above 0 and finite, also times the %d rows", p.Regularization, n)
+		return fmt.Errorf("cca: regularization is %v; it must be above 0, and its product with the number of rows, %d, must be finite", p.Regularization, n)
 	}
 	return nil
 }
@@ -41,7 +41,8 @@ func (p Params) Validate(n int) error {
 // concurrent use.
 type Model struct {
 	// Correlations are the correlations of the pairs, largest first, above 0 and below 1. They are
-	// the regularised ones that Fit maximises: the scores' correlations differ from them.
+	// the regularised correlations that Fit maximises, and differ from the plain correlations of
+	// the scores.
 	Correlations []float64
 	X, Y         View
 }
@@ -53,9 +54,9 @@ type View struct {
 }
 
 // Transform returns the values of the functions on new rows, as a matrix of rows x components. On
-// the training rows they have mean 0 and variance 1, and the one of largest magnitude in view X is
-// positive. cross is the kernel of the rows with the n training rows, rows x n; Transform does not
-// change it and panics on another width.
+// the training rows each function has mean 0 and variance 1, and the value of largest magnitude of
+// each function of view X is positive. cross is the kernel of the rows with the n training rows,
+// rows x n; Transform does not change it and panics on another width.
 func (v View) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != v.Dual.Cols {
 		panic(fmt.Sprintf("cca: a cross kernel of %d columns for %d training rows", cross.Cols, v.Dual.Cols))

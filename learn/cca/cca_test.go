@@ -257,7 +257,7 @@ func TestErrors(t *testing.T) {
 		{k, rbf(noise(7, 2, 1), noise(7, 2, 1)), good, "cca: view x has 8 rows and view y has 7; both must have the same rows"},
 		{k, k, Params{Regularization: 1}, "cca: components is 0 for 8 rows; choose 1 to 8"},
 		{k, k, Params{Components: 9, Regularization: 1}, "cca: components is 9 for 8 rows; choose 1 to 8"},
-		{k, k, Params{Components: 1}, "cca: regularization is 0, it must be above 0 and finite, also times the 8 rows"},
+		{k, k, Params{Components: 1}, "cca: regularization is 0; it must be above 0, and its product with the number of rows, 8, must be finite"},
 		{k, broken, good, "cca: view y: the kernel matrix holds a NaN or an infinity"},
 		{negative, k, good, "cca: view x: the kernel is not positive semidefinite: linalg: pivot"},
 		{linear, k, Params{Components: 3, Regularization: 1}, "cca: the views have 2 pairs with a correlation above 1e-05, but components is 3; choose fewer components"},

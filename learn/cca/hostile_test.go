@@ -38,7 +38,7 @@ func TestHostileKernels(t *testing.T) {
 		{"huge", fill(4, 1e308, 1e308), fill(4, 1, 0), Params{Components: 1, Regularization: 1}, "cca: view x: the kernel matrix holds a NaN or an infinity"},
 		{"all the variance there is", fill(4, 1, 0), fill(4, 1, 0), Params{Components: 4, Regularization: 1}, "cca: the views have 3 pairs"},
 		{"regularization of nothing", fill(4, 1, 0), fill(4, 1, 0), Params{Components: 1, Regularization: 5e-324}, "cca: view x: regularization is too small"},
-		{"regularization beyond float64", fill(4, 1, 0), fill(4, 1, 0), Params{Components: 1, Regularization: 1e308}, "cca: regularization is 1e+308, it must be above 0 and finite, also times the 4 rows"},
+		{"regularization beyond float64", fill(4, 1, 0), fill(4, 1, 0), Params{Components: 1, Regularization: 1e308}, "cca: regularization is 1e+308; it must be above 0, and its product with the number of rows, 4, must be finite"},
 		{"regularization NaN", fill(4, 1, 0), fill(4, 1, 0), Params{Components: 1, Regularization: math.NaN()}, "cca: regularization is NaN"},
 	} {
 		if _, err := Fit(kernel.Dense{K: c.x}, kernel.Dense{K: c.y}, c.p); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -10,9 +10,10 @@ import (
 // Schedule is a rule for the step length in iteration t = 1, 2, ...
 type Schedule string
 
-// These are the schedules. Pegasos is 1/(lambda t); its first step discards the start. Published is
-// lambda/t, as in the code of SecVM's server: lambda is then both the weight of the regulariser and
-// a learning rate, and convergence is slow. Constant is the learning rate of the paper's equation 2.
+// These are the schedules. Pegasos is 1/(lambda t); its first step discards the weights at the
+// start. Published is lambda/t, as in the code of SecVM's server: lambda is then both the weight of
+// the regulariser and a learning rate, and convergence is slow. Constant is the learning rate of
+// the paper's equation 2.
 const (
 	Pegasos   Schedule = "pegasos"
 	Published Schedule = "published"
@@ -62,7 +63,7 @@ func New(s Spec, features int) (*Trainer, error) {
 	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
 		return nil, fmt.Errorf("hinge: the radius of the ball is %g; it must be at least 0, where 0 means no ball", s.Radius)
 	case s.Average < 1 || features < 1:
-		return nil, fmt.Errorf("hinge: there are %d features, and the setting average is %d; both must be at least 1", features, s.Average)
+		return nil, fmt.Errorf("hinge: there are %d features, and \"average\" is %d; both must be at least 1", features, s.Average)
 	}
 	return &Trainer{spec: s, w: make([]float64, features)}, nil
 }
@@ -75,11 +76,11 @@ func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error
 		return nil, err
 	}
 	if iterations < 0 || len(last) != min(iterations, t.spec.Average) {
-		return nil, fmt.Errorf("hinge: there are %d last vectors after %d iterations; their number must equal the iterations, up to %d", len(last), iterations, t.spec.Average)
+		return nil, fmt.Errorf("hinge: there are %d last weight vectors after %d iterations; there must be one for each iteration, but at most %d", len(last), iterations, t.spec.Average)
 	}
 	for _, w := range last {
 		if len(w) != features {
-			return nil, fmt.Errorf("hinge: a last vector has %d features; it must have %d", len(w), features)
+			return nil, fmt.Errorf("hinge: one of the last weight vectors has %d features; it must have %d", len(w), features)
 		}
 		t.w = w
 	}
@@ -154,7 +155,7 @@ func (tr *Trainer) eta() float64 {
 	return 1 / (tr.spec.Lambda * float64(tr.t))
 }
 
-// Mean returns the mean of the last weight vectors, with which rows are predicted.
+// Mean returns the mean of the last weight vectors. Rows are predicted with this mean.
 func (tr *Trainer) Mean() []float64 {
 	mean := make([]float64, len(tr.w))
 	for _, w := range tr.last {

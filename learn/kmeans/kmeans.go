@@ -18,8 +18,8 @@ type Params struct {
 	Restarts int    // number of runs from different starts, of which the best is kept; default 10
 	MaxIter  int    // greatest number of rounds in a run; default 300
 	Seed     uint64 // equal seeds give equal results, on any number of cores
-	// Interrupt, if not nil, is called before each round. Its error ends the clustering, which
-	// returns it wrapped. The method Err of a context fits.
+	// Interrupt, if not nil, is called before each round. If it returns an error, the clustering
+	// ends and returns this error wrapped. A context's method Err can be used.
 	Interrupt func() error
 }
 
@@ -61,9 +61,10 @@ type Model struct {
 	norms      []float64 // squared norm of each mean
 }
 
-// Fit clusters the n rows of src. It keeps the kernel matrix in memory: 8 n^2 bytes unless src is
-// a [kernel.Dense], which it only reads. A round takes n^2 additions. A cluster never ends empty.
-// Fit returns an error if a kernel value or a sum of them is not finite, and [ErrNotConverged].
+// Fit clusters the n rows of src. It keeps the kernel matrix in memory: 8 n^2 bytes unless src is a
+// [kernel.Dense], which it only reads. A round takes n^2 additions. No cluster is empty at the end.
+// Fit returns an error if a kernel value or a sum of kernel values is not finite. If rows still
+// change clusters after the last round, the error wraps [ErrNotConverged].
 func Fit(src kernel.Source, p Params) (*Model, error) {
 	if err := p.Validate(src.Len()); err != nil {
 		return nil, err

@@ -87,8 +87,8 @@ func (r *run) improve(p Params) error {
 	return fmt.Errorf("kmeans: %w: rows still change clusters after %d rounds; raise max_iter", ErrNotConverged, p.MaxIter)
 }
 
-// measure computes the norms of the means, the rows' inner products with them, and the inertia of
-// the assignment.
+// measure computes the norms of the means, the inner products of the rows and the means, and the
+// inertia of the assignment.
 func (r *run) measure() {
 	clear(r.sizes)
 	for _, c := range r.assignment {
@@ -117,8 +117,8 @@ func (r *run) toMean(i, c int) float64 {
 	return max(0, r.k.Row(i)[i]-2*r.inner.Row(i)[c]+r.norms[c])
 }
 
-// reassign moves each row to the nearest mean, if that mean is nearer than its current one. It
-// reports whether a row moved.
+// reassign moves each row to the nearest mean, if that mean is nearer than the mean of the row's
+// current cluster. It reports whether a row moved.
 func (r *run) reassign() bool {
 	moved := false
 	for i, own := range r.assignment {

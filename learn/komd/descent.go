@@ -16,9 +16,9 @@ const (
 
 // Descend returns a stationary point of 1/2 a^T P a - q^T a over a >= 0 with sum a = 1. From a
 // stationary point, no direction immediately lowers the value. P (n x n) is symmetric and need not
-// be definite. If it is not, there may be several such points, and Descend returns the one that it
-// reaches from equal weights. If [Simplex] has a solution, Descend returns the same one within
-// steps of 10^-10.
+// be definite. If P is not definite, there may be several stationary points, and Descend returns
+// the point that it reaches from equal weights. If [Simplex] has a solution, Descend returns nearly
+// the same one: it stops when a step moves no weight by more than 10^-10.
 //
 // The method is projected gradients with momentum (FISTA, Beck and Teboulle 2009). It restarts
 // whenever momentum has raised the objective.
@@ -41,8 +41,8 @@ func Descend(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 	return nil, fmt.Errorf("komd: the weights have not converged after %d steps", maxSteps)
 }
 
-// descent holds the state of Descend. Products with P are stored with the points: one product a
-// step.
+// descent holds the state of Descend. It stores the product of P with each point, so that a step
+// computes only one product.
 type descent struct {
 	p              linalg.Matrix[float64]
 	q              []float64
@@ -72,8 +72,9 @@ func newDescent(p linalg.Matrix[float64], q []float64) *descent {
 
 func (d *descent) restart() { d.before, d.pBefore, d.pace, d.momentum = d.at, d.pAt, 1, 0 }
 
-// step makes one step and returns the distance by which the weights moved. It takes no step that
-// would raise the objective; without momentum no step does.
+// step makes one step and returns the distance by which the weights moved. If a step with momentum
+// would raise the objective, step only discards the momentum and returns infinity. A step without
+// momentum never raises the objective.
 func (d *descent) step() float64 {
 	next := make([]float64, len(d.at))
 	for i := range next {

@@ -195,8 +195,9 @@ func (s Spec) checkCoefficients() error {
 	return nil
 }
 
-// universe holds the number of all formulas of one kind. Some of them are true for an item. Boolean
-// kernels compute with shares of it, because the numbers of sets of users would overflow float64.
+// universe holds the number of all formulas of one kind. Boolean kernels compute with the share of
+// the formulas that are true for an item, because the number of such formulas could overflow
+// float64.
 type universe struct{ size float64 }
 
 // choose returns the universe of all sets of d formulas. Its size may be infinite.
@@ -221,7 +222,7 @@ func (u universe) applyToShares(steps ...func(triple) triple) func(triple) tripl
 }
 
 // conjunction returns a function that computes the share of the sets of d formulas that are all
-// true for both items. Their number is binom(C_ij, d).
+// true for both items. There are binom(C_ij, d) such sets.
 func (u universe) conjunction(d int) func(triple) triple {
 	return func(t triple) triple {
 		return triple{u.shareWithin(t.ii, d), u.shareWithin(t.jj, d), u.shareWithin(t.ij, d)}
@@ -264,7 +265,7 @@ func (u universe) shareMeeting(x float64, d int) float64 {
 }
 
 // Counts holds a number for each pair of items. It is the number of users who liked both items, or
-// the sum of the products of their ratings of both.
+// the sum over users of the product of the ratings of both items.
 type Counts struct {
 	Users int
 	// Most is the greatest rating. It is 0 if users have lists without ratings.
@@ -318,7 +319,7 @@ func (c Counts) check() error {
 		}
 		for j, both := range c.C.Row(i)[:i] {
 			if !(both >= 0 && both <= min(own, c.C.Row(j)[j])) || both != c.C.Row(j)[i] {
-				return fmt.Errorf("komd: items %d and %d are liked by %v and %v users, so both cannot be liked by %v", i, j, own, c.C.Row(j)[j], both)
+				return fmt.Errorf("komd: items %d and %d are liked by %v and %v users, so it cannot be that %v users like both", i, j, own, c.C.Row(j)[j], both)
 			}
 		}
 	}
@@ -332,7 +333,7 @@ func (c Counts) checkProducts() error {
 	for i := range c.C.Rows {
 		own := c.C.Row(i)[i]
 		if !(own >= 0 && own <= most) {
-			return fmt.Errorf("komd: the squared ratings of item %[2]d by %[1]d users, of at most %[3]d each, cannot add up to %[4]v", c.Users, i, c.Most, own)
+			return fmt.Errorf("komd: %[1]d users can rate item %[2]d with at most %[3]d each, so their squared ratings cannot add up to %[4]v", c.Users, i, c.Most, own)
 		}
 		for j, both := range c.C.Row(i)[:i] {
 			if other := c.C.Row(j)[j]; !(both >= 0 && both*both <= own*other) || both != c.C.Row(j)[i] {

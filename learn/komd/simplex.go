@@ -9,14 +9,14 @@ import (
 )
 
 // patience is the number of exchanges that may fail to reduce the number of wrong signs. After
-// that, Simplex exchanges one variable at a time, which always ends.
+// that, Simplex exchanges one variable at a time, a method that always ends.
 const patience = 5
 
 // maxPivots is the greatest number of exchanges. Four exchanges are usual.
 const maxPivots = 1000
 
 // ErrNotConvex reports that a quadratic form has no unique minimum. Then an entry of the kernel is
-// wrong, such as one that is not a sum over users.
+// wrong: for example, it is not a sum over users.
 var ErrNotConvex = errors.New("komd: the kernel among the liked items is not positive definite")
 
 // Simplex returns the minimiser of 1/2 a^T P a - q^T a over a >= 0 with sum a = 1. P (n x n) is
@@ -24,7 +24,7 @@ var ErrNotConvex = errors.New("komd: the kernel among the liked items is not pos
 // values. Simplex changes neither.
 //
 // The method is block principal pivoting (Judice and Pires 1994): guess which a_i are positive,
-// solve for them, and exchange all with the wrong sign.
+// solve for these a_i, and exchange all variables with the wrong sign.
 func Simplex(p linalg.Matrix[float64], q []float64) ([]float64, error) {
 	if err := checkForm(p, q); err != nil {
 		return nil, err

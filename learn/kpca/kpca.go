@@ -33,9 +33,9 @@ func Fit(src kernel.Source, components int) (*Model, error) {
 	return FitUntil(src, components, func() error { return nil })
 }
 
-// FitUntil is like [Fit] but calls interrupt before each product with the matrix. An error of
-// interrupt ends the fit, which returns it wrapped. The method Err of a context fits. A matrix of
-// few rows is decomposed at once, without calls of interrupt.
+// FitUntil is like [Fit] but calls interrupt before each product with the matrix. If interrupt
+// returns an error, the fit ends and returns this error wrapped. A context's method Err can be
+// used. A matrix of few rows is decomposed at once, without calls of interrupt.
 func FitUntil(src kernel.Source, components int, interrupt func() error) (*Model, error) {
 	n := src.Len()
 	if components < 1 || components > n {
@@ -72,7 +72,7 @@ func matrix(src kernel.Source) linalg.Matrix[float64] {
 	return kernel.Materialize(src).K
 }
 
-// means returns the row means of the matrix and their mean. They are what [kernel.Center] returns,
+// means returns the row means of the matrix and their mean. The result is that of [kernel.Center],
 // but means does not centre the matrix.
 func means(k linalg.Matrix[float64]) kernel.Centring {
 	c := kernel.Centring{Means: make([]float64, k.Rows)}
@@ -106,9 +106,9 @@ func (m *Model) dense(k linalg.Matrix[float64], components int) error {
 	return nil
 }
 
-// lanczos fits the components by the Lanczos method, which does not change the matrix. The product
-// of the centred matrix and x is the product of K and x minus its mean, minus the mean of that
-// product.
+// lanczos fits the components by the Lanczos method, which does not change the matrix. To multiply
+// the centred matrix by x, it subtracts the mean of x from x, multiplies K by the difference, and
+// subtracts the mean of the product from the product.
 func (m *Model) lanczos(k linalg.Matrix[float64], components int, interrupt func() error) error {
 	shifted := make([]float64, k.Rows)
 	values, vectors, err := linalg.LanczosUntil(k.Rows, components, tolerance, func(dst, x []float64) {
@@ -174,8 +174,8 @@ func (m *Model) Scores() linalg.Matrix[float64] {
 }
 
 // Transform returns the scores of new rows, rows x components (Schölkopf, Smola, Müller 1998,
-// equation 2.17). The matrix cross is their kernel with the n training rows, rows x n; Transform
-// does not change it and panics on another width.
+// equation 2.17). The matrix cross is the kernel of the new rows with the n training rows, rows x
+// n. Transform does not change cross and panics on another width.
 func (m *Model) Transform(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if cross.Cols != m.Vectors.Cols {
 		panic(fmt.Sprintf("kpca: a cross kernel of %d columns for %d training rows", cross.Cols, m.Vectors.Cols))

@@ -74,7 +74,7 @@ func (d *DSG) Coefficients() linalg.Matrix[float64] {
 }
 
 // Add adds the contribution of some features to the decisions u, outputs x rows. The features begin
-// with number first, and phi, features x rows, holds their values.
+// with feature number first. The matrix phi, features x rows, holds the values of these features.
 func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
 	for k, alpha := range d.alpha {
 		for j := range phi.Rows {
@@ -112,9 +112,9 @@ func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 	return nil
 }
 
-// Decay multiplies all coefficients by 1 - Rate Lambda, as every step does. Call it when other
-// parties make a step and hold its coefficients. Its cost does not depend on the number of
-// coefficients.
+// Decay multiplies all coefficients by 1 - Rate Lambda, as every step does. Call Decay for each
+// step whose new coefficients other parties hold. The cost of Decay does not depend on the number
+// of coefficients.
 func (d *DSG) Decay() {
 	d.scale *= 1 - d.params.Rate*d.params.Lambda
 	if d.scale < smallest {
@@ -226,9 +226,9 @@ func NewStochastic(c OptimizerParams, targets linalg.Matrix[float64], draw Drawe
 	return &Stochastic{DSG: d, course: c, targets: targets, draw: draw}, nil
 }
 
-// Draw begins an iteration and draws its rows. It returns the rows of its batch, ascending, and the
-// number of features, from the first on, that will be read for them. It returns nil after all
-// iterations.
+// Draw begins an iteration and draws its rows. It returns these rows, ascending. It also returns
+// the number of features, from the first on, that the iteration reads for these rows. After the
+// last iteration, Draw returns nil for rows.
 func (s *Stochastic) Draw() (rows []int, features int) {
 	s.batch = nil
 	if s.Features() >= s.course.Features {

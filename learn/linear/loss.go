@@ -68,7 +68,7 @@ type Huber struct{ Delta float64 }
 // NewHuber returns the loss with the given delta, which must be positive and finite.
 func NewHuber(delta float64) (Huber, error) {
 	if !(delta > 0) || math.IsInf(delta, 1) {
-		return Huber{}, fmt.Errorf("linear: the delta of the loss huber is %v; it must be positive and finite", delta)
+		return Huber{}, fmt.Errorf("linear: the delta of the loss \"huber\" is %v; it must be positive and finite", delta)
 	}
 	return Huber{delta}, nil
 }

@@ -33,12 +33,12 @@ type Params struct {
 	Lambda float64 // > 0
 	// Block is the number of features that Newton's method moves at a time. It must be even.
 	Block int
-	// Tol is the tolerance at which the passes end. They end once no entry of the gradient exceeds
-	// Tol times its largest entry at w = 0.
+	// Tol is the tolerance at which the passes end: no entry of the gradient exceeds Tol times the
+	// largest entry of the gradient at w = 0.
 	Tol       float64
 	MaxPasses int
-	// Interrupt, if not nil, is called before each block. Its error ends the training, which
-	// returns it wrapped. The method Err of a context fits.
+	// Interrupt, if not nil, is called before each block. If it returns an error, the training ends
+	// and returns this error wrapped. A context's method Err can be used.
 	Interrupt func() error
 }
 
@@ -79,10 +79,10 @@ type Fitted struct {
 }
 
 // Fit minimises the objective of [Params] by a cyclic block Newton method. Row k of targets holds
-// the targets of output k; each output is its own problem on the same features: +1 and -1 for a
-// class against the rest, numbers in regression. The second derivative is replaced by its bound, so
-// that each block is factored only once and no step makes the objective larger. If the training
-// ends at its maximum of passes, Fit returns the result so far and an error that wraps
+// the targets of output k; each output is a separate problem on the same features. A target is +1
+// or -1 for a class against the rest, and a number in regression. The second derivative is replaced
+// by its bound, so that each block is factored only once and no step makes the objective larger. If
+// the training ends at its maximum of passes, Fit returns the result so far and an error that wraps
 // [ErrNotConverged].
 func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (*Fitted, error) {
 	p, err := p.filled()
@@ -158,7 +158,7 @@ func (n *newton[T]) run() (*Fitted, error) {
 		return f, nil
 	}
 	if f.Gradient = end / start; f.Gradient > n.Tol {
-		return f, fmt.Errorf("linear: the gradient is still %.3g of its start, above tol %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
+		return f, fmt.Errorf("linear: the gradient is still %.3g times the gradient at the start, above tol %.3g, after %d passes: %w", f.Gradient, n.Tol, n.MaxPasses, ErrNotConverged)
 	}
 	return f, nil
 }

@@ -42,8 +42,8 @@ func (p *Phases[T]) Features() int { return 2 * p.directions }
 
 // Put stores the phases of some rows under some directions, on all cores. The rows are row to
 // row+count-1, and the directions first to first+directions-1. Phases are little-endian words, row
-// after row, as [feature.Phases] makes them. It panics if words do not fill the rows or are outside
-// of the table.
+// after row, as [feature.Phases] makes them. It panics if words has another length, or if the rows
+// or directions are outside of the table.
 func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 	size := p.wave.Bits() / 8
 	if row < 0 || count < 0 || row+count > p.rows || first < 0 || directions < 0 || first+directions > p.directions || len(words) != count*directions*size {
@@ -59,8 +59,8 @@ func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
 }
 
 // These are the sizes of the tiles in which [Phases.Put] transposes words. The cache lines of a
-// tile stay in the first-level cache until all of their words have been moved: it holds few rows
-// whose distance is a power of two.
+// tile stay in the first-level cache until all of their words have been moved: if the distance of
+// rows is a power of two, that cache holds the lines of only a few rows.
 const (
 	tileDirections = 64
 	tileRows       = 8

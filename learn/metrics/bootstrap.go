@@ -22,9 +22,10 @@ type Interval struct {
 // draws rows with replacement, as many as there are.
 //
 // The bootstrap is stratified: rows with the same number in strata are drawn among themselves, so
-// that each sample has the classes' sizes. Equal numbers in strata make a plain bootstrap. The
-// model is not trained again: intervals show how much the choice of held-out rows moves a figure,
-// and nothing about the choice of training rows. Rows of one person are not kept together.
+// that each sample has as many rows of each stratum as there are. Equal numbers in strata make a
+// plain bootstrap. The model is not trained again: intervals show how much the choice of held-out
+// rows moves a figure, and nothing about the choice of training rows. Rows of one person are not
+// kept together.
 //
 // The samples follow from the seed: each draw of one of n rows is the upper half of the 128-bit
 // product of n and the next number of a PCG generator. figures receives the number of times that

@@ -4,9 +4,9 @@ import "fmt"
 
 // AdjustedRand returns the Rand index of two groupings of the same rows, adjusted for chance
 // (Hubert and Arabie, Comparing partitions, Journal of Classification 2, 1985, equation 5). It is 1
-// for the same groups, whatever their numbers, about 0 for independent ones, and below 0 for worse.
-// As in scikit-learn, two groupings agree if both have one group, or both have only single rows.
-// Groups are numbered from 0.
+// for the same groups, whatever the groups' numbers are, about 0 for independent groupings, and
+// below 0 for groupings that agree less than by chance. As in scikit-learn, it is 1 if both
+// groupings have one group, or if both have only groups of one row. Groups are numbered from 0.
 func AdjustedRand(a, b []int) (float64, error) {
 	if err := sameRows(len(a), len(b)); err != nil {
 		return 0, err

@@ -6,7 +6,7 @@ import "math"
 const normal975 = 1.959963984540054
 
 // Wilson returns the 95 % score interval of the proportion part/whole (Wilson 1927); nil if whole
-// is 0. It keeps its width where the proportion is 0 or 1.
+// is 0. The interval has a width above 0 even if the proportion is 0 or 1.
 func Wilson(part, whole int) *Interval {
 	if whole == 0 {
 		return nil

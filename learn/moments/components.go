@@ -16,10 +16,10 @@ import (
 const denseFeatures = 500
 
 // Components returns the first principal components of the summed rows, and their eigenvalues,
-// largest first. The first target of the sums must be 1 ([Unlabelled]). They belong to the centred
-// matrix of the kernel 2/M phi.phi and are computed from 2/M (A - n mean mean^T), which has the
-// same eigenvalues. The outputs are the scores. The entry of largest magnitude of each component is
-// positive.
+// largest first. The first target of the sums must be 1 ([Unlabelled]). The components are those of
+// the centred matrix of the kernel 2/M phi.phi. They are computed from 2/M (A - n mean mean^T),
+// which has the same eigenvalues. The outputs are the scores. The entry of largest magnitude of
+// each component is positive.
 func Components(s *Sums, components int) (Solution, []float64, error) {
 	m := s.Outer.Rows
 	if components < 1 || components > m {
@@ -110,8 +110,8 @@ func signOf(v []float64) float64 {
 }
 
 // maxScores is the largest possible sum of the squared scores of one row. This sum is at most the
-// squared distance of the row to the mean of the training rows, and the kernel makes features of
-// length 1.
+// squared distance of the row to the mean of the training rows. The distance is at most 2, because
+// all rows have length 1 in the feature space of the kernel.
 const maxScores = 4
 
 // MeasureComponents returns the sum of the squared scores of rows, in units of 1/SquaredOne.

@@ -35,8 +35,8 @@ func NumberScore(s *Sums, alpha float64) (float64, error) {
 		b.Row(0)[k] = (v - mean*s.Cross.Row(0)[k]) / (One * One)
 		b.Row(1)[k] = s.Cross.Row(0)[k] / (One * One)
 	}
-	// The mean is subtracted before the regression and added after it. Therefore the trace grows by
-	// 1, minus the features' part of a constant.
+	// The mean is subtracted before the regression and added after it. This adds 1, minus ones/n,
+	// to the trace. Here ones/n is the share of a constant target that the features explain.
 	_, _, ones, err := s.fit(b.Panel(1, 2), 0, alpha)
 	if err != nil {
 		return 0, err

@@ -69,9 +69,9 @@ const Thousand = 1000
 const Five = 5
 
 // RoundShare rounds a count of n rows, and returns it in units of 1/Thousand of a row. It rounds to
-// multiples of five or, if that is more, of a thousandth of the rows. A party adds it to a sum
-// instead of a count. A count of all n rows is reported as the largest multiple of five in n: n
-// itself would reveal that none is missing.
+// multiples of five or, if that is more, of a thousandth of the rows. A party adds the rounded
+// count to a sum instead of the exact count. Up to 5,000 rows, a count of all n rows becomes the
+// largest multiple of five in n, because n itself would reveal that every row was counted.
 func RoundShare(count, n int) int64 {
 	if n > Five*Thousand {
 		return int64(math.RoundToEven(Thousand*float64(count)/float64(n))) * int64(n)
@@ -80,14 +80,15 @@ func RoundShare(count, n int) int64 {
 }
 
 // RoundedOff returns a bound on the rounding error of a sum of counts, in rows. Each party has
-// rounded its counts of two classes. A party adds at most two rows for each class, or four if all
-// of its rows are of one class. If there are many rows, the error is a thousandth of the rows.
+// rounded its counts of two classes. The rounding of a party changes the sum by at most two rows
+// for each class, or by four rows if all rows of the party are of one class. For a party with many
+// rows, it changes the sum by at most a thousandth of these rows.
 func RoundedOff(parties int, rows float64) float64 {
 	return float64((Five-1)*parties) + rows/Thousand
 }
 
 // RoundMean rounds the mean over n rows to three digits and returns the corresponding sum. A party
-// adds it to a sum instead of the exact figure.
+// adds the returned sum to a total instead of the exact sum.
 func RoundMean(sum int64, n int) int64 {
 	if n == 0 {
 		return 0

@@ -18,7 +18,7 @@ func Features(k kernel.Spec, seed [32]byte, features, width int) (feature.Map, e
 		return feature.Map{}, fmt.Errorf("moments: there are %d features of %d columns; the number of features must be even and positive", features, width)
 	}
 	if k.Amplitude != 0 && k.Amplitude != 1 {
-		return feature.Map{}, fmt.Errorf("moments: a kernel with amplitude %g has no random features; leave amplitude out", k.Amplitude)
+		return feature.Map{}, fmt.Errorf("moments: a kernel with amplitude %g has no random features; leave the amplitude out", k.Amplitude)
 	}
 	w := linalg.New[float64](features/2, width)
 	source := func(direction int) feature.Normals {

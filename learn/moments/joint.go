@@ -10,10 +10,11 @@ import (
 
 // JointMembership runs the membership attack on all candidates at once, and returns the area under
 // its ROC curve. The sums are linear in the membership of the candidates, with one unknown for each
-// candidate and an equation for each entry of A and B, and the attack solves them by least squares.
-// The candidates are rows, members of the sums before outsiders, with their targets y. The attack
-// is stronger than [Membership], which tests rows one by one: with all members among the candidates
-// it identifies them. It uses the best of several regularisers for the attacker.
+// candidate and one equation for each entry of A and B. The attack solves these equations by least
+// squares. The candidates are rows, members of the sums before outsiders, with their targets y. The
+// attack is stronger than [Membership], which tests rows one by one: if all members are among the
+// candidates, it identifies them. JointMembership tries several regularisers and returns the
+// largest area.
 func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, members int) (float64, error) {
 	n, width := rows.Shape()
 	labelled, targets := y.Shape()

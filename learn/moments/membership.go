@@ -41,10 +41,10 @@ func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float
 	return out, nil
 }
 
-// Membership runs the leverage attack and returns the area under its ROC curve. It tells how well
-// the leverage with respect to s separates members, which are among the rows behind s, from
-// outsiders of the same kind. A value of 0.5 is a guess, and 1 is certain: a member explains
-// itself, so its leverage is smaller.
+// Membership runs the leverage attack and returns the area under its ROC curve. The area shows how
+// well the leverage with respect to s separates members, which are among the rows behind s, from
+// outsiders of the same kind. With 0.5 the attacker only guesses, and with 1 the attacker is
+// certain. A member has a smaller leverage, because the sums include the member's own row.
 func Membership(s *Sums, m feature.Map, members, outsiders linalg.Rows) (float64, error) {
 	inside, err := Leverages(s, 0, m, members)
 	if err != nil {

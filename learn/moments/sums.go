@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// One is the integer that represents the value 1 of a feature or a target. Sums over MaxRows rows
-// of products of two are below 2^53, so float64 adds them without rounding.
+// One is the integer that represents the value 1 of a feature or a target. A sum over MaxRows rows
+// of products of two such integers is below 2^53, so float64 computes it without rounding.
 const One = 1 << 16
 
 // MaxRows is the greatest number of rows that [Summarize] accepts. Bound is the largest possible
@@ -287,8 +287,8 @@ func Solve(s *Sums, alpha float64) (Solution, error) {
 
 // Regress returns the regression of the number to predict, in the number's unit. It is kernel ridge
 // regression with the kernel 2/M phi.phi on the numbers minus their mean, which is added to
-// predictions. If alpha is the noise of measurements, in units of the variance of the numbers, it
-// is the mean of a Gaussian process. The targets are [Numbers].
+// predictions. If alpha is the noise of measurements, in units of the variance of the numbers, the
+// regression is the mean of a Gaussian process. The targets are [Numbers].
 func Regress(s *Sums, r Range, alpha float64) (Solution, error) {
 	mean := s.mean()
 	b := linalg.New[float64](1, s.Cross.Cols)

@@ -15,8 +15,8 @@ type GPParams struct {
 	// Noise is the variance of a measurement around the truth, in squared units of the targets. It
 	// is at least 0.
 	Noise float64
-	// Interrupt, if not nil, is called from time to time. Its error ends the fit, which returns
-	// it wrapped. The method Err of a context fits.
+	// Interrupt, if not nil, is called from time to time. If it returns an error, the fit ends and
+	// returns this error wrapped. A context's method Err can be used.
 	Interrupt func() error
 }
 
@@ -84,8 +84,8 @@ func likelihood(l linalg.Matrix[float64], dual, targets []float64) float64 {
 	return -(fit + linalg.LogDet(l) + float64(len(targets))*math.Log(2*math.Pi)) / 2
 }
 
-// Predict returns the mean for m rows, in the unit of the targets. The matrix cross is their kernel
-// (without Amplitude) with the n training rows, m x n; another width panics.
+// Predict returns the mean for m rows, in the unit of the targets. The matrix cross is the kernel
+// (without Amplitude) of these rows with the n training rows, m x n; another width panics.
 func (g *GP) Predict(cross linalg.Matrix[float64]) []float64 {
 	checkWidth(cross, len(g.Dual))
 	out := make([]float64, cross.Rows)
@@ -96,11 +96,11 @@ func (g *GP) Predict(cross linalg.Matrix[float64]) []float64 {
 	return out
 }
 
-// Deviations returns the standard deviation of a new measurement at each of m rows, in the unit
-// of the targets. It includes Noise, as in scikit-learn with a WhiteKernel. The truth's deviation
-// is sqrt(deviation^2 - Noise). cross is the kernel of the rows with the n training rows, m x n,
-// and prior the kernel of each row with itself, both without Amplitude; other sizes panic. It
-// takes m n^2 / 2 multiplications.
+// Deviations returns the standard deviation of a new measurement at each of m rows, in the unit of
+// the targets. It includes Noise, as in scikit-learn with a WhiteKernel. The deviation of the true
+// value, without noise, is sqrt(deviation^2 - Noise). cross is the kernel of the rows with the n
+// training rows, m x n, and prior the kernel of each row with itself, both without Amplitude; other
+// sizes panic. It takes m n^2 / 2 multiplications.
 func (g *GP) Deviations(cross linalg.Matrix[float64], prior []float64) []float64 {
 	checkWidth(cross, len(g.Dual))
 	if len(prior) != cross.Rows {

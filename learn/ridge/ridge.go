@@ -26,8 +26,8 @@ func Fit(src kernel.Source, targets []float64, alpha float64) (*Model, error) {
 	return FitUntil(src, targets, alpha, func() error { return nil })
 }
 
-// FitUntil is like [Fit] but calls interrupt from time to time. An error of interrupt ends the
-// fit, which returns it wrapped. The method Err of a context fits.
+// FitUntil is like [Fit] but calls interrupt from time to time. If interrupt returns an error, the
+// fit ends and returns this error wrapped. A context's method Err can be used.
 func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt func() error) (*Model, error) {
 	if !(alpha >= 0) || math.IsInf(alpha, 1) {
 		return nil, fmt.Errorf("ridge: alpha is %v, it must be finite and at least 0", alpha)
@@ -39,8 +39,9 @@ func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt fun
 	return &Model{Dual: s.dual, Condition: s.condition}, nil
 }
 
-// Predict returns the predictions for m rows, in the unit of the targets. The matrix cross is their
-// kernel with the n training rows, m x n; another width is a mistake of the program and panics.
+// Predict returns the predictions for m rows, in the unit of the targets. The matrix cross is the
+// kernel of these rows with the n training rows, m x n; another width is a mistake of the program
+// and panics.
 func (m *Model) Predict(cross linalg.Matrix[float64]) []float64 {
 	checkWidth(cross, len(m.Dual))
 	out := make([]float64, cross.Rows)

@@ -171,9 +171,9 @@ func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	return nil
 }
 
-// shrink reduces the cache to the rows and columns of a smaller kernel matrix. The matrix is
-// source; keep holds the indices of its rows in the former matrix, ascending. Cached rows of keep
-// stay, reduced to its columns.
+// shrink reduces the cache to the rows and columns of a smaller kernel matrix. The smaller matrix
+// is source, and keep holds the indices that its rows had in the former matrix, ascending. A cached
+// row stays in the cache if keep lists the row. It is reduced to the columns that keep lists.
 func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 	oldWidth, oldSlot, oldRecent := c.width, c.slot, c.recent
 	newRow := make([]int, oldWidth) // new index of each row, or -1

@@ -225,8 +225,9 @@ func (c *Classifier) denseCoefficients(k int, rows []int) ([]float64, error) {
 	return b, nil
 }
 
-// clip reduces the coefficients of a pair to the bounds of their classes. If that takes more from
-// one class, it scales the other class down until the sum of all coefficients is 0 again.
+// clip reduces the coefficients of a pair to the bounds of their classes. If one class then has a
+// smaller sum than the other, clip scales the other class down until the sum of all coefficients is
+// 0 again.
 func clip(b []float64, first []bool, cFirst, cSecond float64) error {
 	var positive, negative float64
 	cut := false

@@ -92,8 +92,8 @@ func (p SVRParams) Validate() error {
 }
 
 // TrainSVR trains an epsilon-SVR (LIBSVM equation 11). The source src is the kernel of the n
-// training rows, and targets has n finite values. Report.Support counts rows; Report.Bounded those
-// whose error is beyond Epsilon.
+// training rows, and targets has n finite values. Report.Support counts rows, and Report.Bounded
+// counts the rows whose error is beyond Epsilon.
 func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -141,9 +141,9 @@ func describeError(err error, number func(row int) int) error {
 	return fmt.Errorf("svm: %w", err)
 }
 
-// svr returns the problem of epsilon-SVR, which has two coefficients for each row. Coefficient i
-// has the cost of a prediction that is too low. Coefficient n+i has the cost of a prediction that
-// is too high.
+// svr returns the problem of epsilon-SVR, which has two coefficients for each row. Coefficient i is
+// above 0 only if the prediction of row i is too low by Epsilon or more. Coefficient n+i is below 0
+// only if the prediction of row i is too high by Epsilon or more.
 func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	n := len(targets)
 	q := problem{kernel: doubleRows(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
@@ -154,8 +154,8 @@ func svr(src kernel.Source, targets []float64, p SVRParams) problem {
 	return q
 }
 
-// doubleRows returns a kernel matrix in which all rows of src occur twice. Panels stay panels,
-// which are read in float32.
+// doubleRows returns a kernel matrix in which all rows of src occur twice. If src is a
+// [kernel.Panels], the result is one, too, so that the solver reads it in float32.
 func doubleRows(src kernel.Source) kernel.Source {
 	if _, panels := src.(kernel.Panels); !panels {
 		return doubled{src}
@@ -202,8 +202,8 @@ const (
 // MaxClasses is the largest number of classes. 4,096 classes need 8.4 million machines.
 const MaxClasses = 4096
 
-// ErrNotConverged marks the error of a training that ended before it met Tol. It reached its
-// maximum of iterations, or could not move any more.
+// ErrNotConverged marks the error of a training that ended before it met Tol. The training reached
+// its maximum of iterations, or rounding prevented any further step.
 var ErrNotConverged = errors.New("not converged")
 
 // Params are the parameters of C-SVC.
@@ -224,8 +224,9 @@ type Params struct {
 	// MaxIter is the greatest number of iterations for one pair. 0 means the larger of 10^7 and 100
 	// times the pair's rows, as in LIBSVM.
 	MaxIter int
-	// Interrupt, if not nil, is called every few iterations, by several goroutines at once. Its
-	// error ends the training, which returns it wrapped. The method Err of a context fits.
+	// Interrupt, if not nil, is called every few iterations, by several goroutines at once. If it
+	// returns an error, the training ends and returns this error wrapped. A context's method Err
+	// can be used.
 	Interrupt func() error
 }
 

@@ -34,7 +34,8 @@ func (p NuParams) Validate() error {
 
 // TrainOneClass finds a region that contains the rows of src except for at most a share Nu (LIBSVM
 // equation 7). As in LIBSVM the coefficients add up to Nu n, each at most 1. Unlike in LIBSVM, Tol
-// shrinks with Nu n where that sum is below 1; otherwise training would stop before it begins.
+// is multiplied by Nu n if that sum is below 1: such a small sum makes every gap small, so that
+// training would stop before its first step.
 func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func fillUp(coef []float64, amount float64) {
 // TrainNuSVC trains a nu-SVC for every pair of classes (LIBSVM equation 4). It is like [TrainSVC]
 // with Nu instead of C. A pair whose smaller class has fewer than Nu / 2 of the pair's rows has no
 // solution and is an error. The coefficients are LIBSVM's: they belong to the C-SVC with the same
-// solution, whose C is the largest of them.
+// solution. The C of that C-SVC is the largest coefficient.
 func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newNuSVC(src, codes, classes, p, progress)
 	if err != nil {
@@ -104,7 +105,7 @@ func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache 
 	n := len(order)
 	half := nu * float64(n) / 2
 	if small := min(split, n-split); half > float64(small) {
-		return solution{}, fmt.Errorf("nu is %v, with %d of %d rows in the smaller class it can be at most %v", nu, small, n, 2*float64(small)/float64(n))
+		return solution{}, fmt.Errorf("nu is %v; with %d of %d rows in the smaller class, nu can be at most %v", nu, small, n, 2*float64(small)/float64(n))
 	}
 	q := cSVC(kernel.Subset(k, order), linalg.At(first, order), 1, 1)
 	clear(q.linear)

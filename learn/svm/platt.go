@@ -36,7 +36,8 @@ type Calibration struct {
 // Calibrate fits the sigmoid of every pair (Platt 1999) to decisions on rows that were not used for
 // training the machine. It leaves out five folds of the pair's rows in turn, as in LIBSVM. The
 // folds hold the classes in equal shares and depend on seed, the pair and its rows only. The other
-// arguments and the errors are those of [TrainSVC]; it takes three to four times as long.
+// arguments and the errors are those of [TrainSVC]. Calibrate takes three to four times as long as
+// TrainSVC.
 func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed uint64) (*Calibration, error) {
 	t, err := newSVC(src, codes, classes, p, nil)
 	if err != nil {
@@ -122,7 +123,7 @@ func (t *trainer) heldOutDecisions(pair int, k kernel.Source, first []bool, fold
 }
 
 // decideHeldOut trains a machine on some rows of a pair and returns its decisions on the held-out
-// rows. If the training rows lack a class, every decision is 1 or -1, for the other class, as in
+// rows. If all training rows are of one class, every decision is 1 or -1, for that class, as in
 // LIBSVM.
 func (t *trainer) decideHeldOut(pair int, k kernel.Source, train, held []int, first []bool) ([]float64, error) {
 	side := linalg.At(first, train)

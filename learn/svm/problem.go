@@ -71,11 +71,12 @@ func (s stopping) interrupted() error {
 	return s.interrupt()
 }
 
-// solve minimises the problem p and keeps at most cacheBytes of kernel rows in memory. It fails
-// when the kernel has a value that is not finite, and with ErrNotConverged.
+// solve minimises the problem p and keeps at most cacheBytes of kernel rows in memory. It returns
+// an error if the kernel has a value that is not finite. It returns ErrNotConverged, wrapped, if
+// the training ends before it meets the tolerance.
 //
-// A kernel that computes panels is read in float32, as LIBSVM keeps its rows:
-// half the memory, and half the time to read it.
+// The rows of a kernel that computes panels are stored in float32, as in LIBSVM. They take half the
+// memory, and half the time to read.
 func solve(p problem, stop stopping, cacheBytes int64) (solution, error) {
 	if _, ok := p.kernel.(kernel.Panels); ok {
 		return solveIn[float32](p, stop, cacheBytes)
@@ -191,8 +192,8 @@ type violator struct {
 	by  float64
 }
 
-// offer adds a violation to the heap if it is among the largest. The heap holds at most most
-// violations.
+// offer adds a violation to the heap if it is among the largest. The argument most is the largest
+// number of violations that the heap may hold.
 func (h *violators) offer(v violator, most int) {
 	switch {
 	case len(*h) < most:
@@ -213,8 +214,8 @@ func (h *violators) Pop() any {
 	return last
 }
 
-// shrinkEvery is the number of iterations between two attempts to shrink the problem. If there are
-// fewer coefficients, their number counts, as in LIBSVM.
+// shrinkEvery is the number of iterations between two attempts to shrink the problem. If the
+// problem has fewer coefficients, their number is used instead, as in LIBSVM.
 const shrinkEvery = 1000
 
 // wholeProblem stores the whole problem while the solver works on a shrunken problem (LIBSVM
@@ -236,7 +237,8 @@ func (a *wholeProblem) store(coef []float64) {
 
 // shrink sets aside the coefficients that will probably stay at their bound. A coefficient that can
 // only grow is unlikely to move if, in the last scan, its gradient is above the gradients of all
-// that can shrink, and conversely. If they are fewer than a tenth, shrink does nothing.
+// coefficients that can shrink. The converse holds for a coefficient that can only shrink. If fewer
+// than a tenth of the coefficients would be set aside, shrink does nothing.
 func (s *solver[T]) shrink() {
 	keep := make([]int, 0, len(s.coef))
 	split := s.split

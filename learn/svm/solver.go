@@ -202,8 +202,9 @@ func curvature(a float64) float64 {
 	return tau
 }
 
-// step increases b_i and decreases its partner by the same amount. It returns false if rounding
-// left both unchanged. It uses the last scan and makes the next one.
+// step increases one coefficient and decreases another by the same amount. It returns false if
+// rounding left both unchanged. It chooses the two by the last scan of the gradient, and then makes
+// the next scan.
 func (s *solver[T]) step() (bool, error) {
 	i, j, err := s.pair()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 
 // TrainSVC trains a C-SVC for every pair of classes. Row r of src belongs to classes[codes[r]];
 // every class needs a row. The pairs run on all cores; the result depends on src, codes, classes,
-// C, Tol and Weights only. progress, if not nil, is called after each pair, never by two
-// goroutines at once; its error ends the training, which returns it.
+// C, Tol and Weights only. progress, if not nil, is called after each pair, never by two goroutines
+// at once. If progress returns an error, the training ends and returns this error.
 //
 // Every kernel value that is read is checked: NaN and infinities are errors.
 func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*Classifier, error) {

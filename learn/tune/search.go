@@ -39,8 +39,8 @@ type Search struct {
 	Folds   []Fold
 	Learner Learner
 	// Progress, if not nil, is called with the number of finished trials after each setting of each
-	// fold and kernel. Only one goroutine at a time calls it. Its error ends the search, which
-	// returns it. To interrupt a training, set Interrupt in its parameters.
+	// fold and kernel. Only one goroutine at a time calls it. If it returns an error, the search
+	// ends and returns this error. To interrupt a training, set Interrupt in its parameters.
 	Progress func(done, total int) error
 }
 
@@ -74,9 +74,9 @@ func (s Search) RunFor(dot linalg.Matrix[float64], cell int) (*Result, error) {
 	return s.RunOnFor(dot.Rows, materialized(dot), cell)
 }
 
-// RunOn is like [Search.Run], but the caller supplies the kernel matrices. RunOn calls the function
-// matrix for one kernel at a time; it returns the n x n matrix of the kernel. A matrix may compute
-// its values on request, like a kernel.Lazy.
+// RunOn is like [Search.Run], but the caller supplies the kernel matrices. The function matrix
+// returns the n x n matrix of a kernel. RunOn calls the function for one kernel at a time. A matrix
+// may compute its values on request, like a kernel.Lazy.
 func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result, error) {
 	return s.run(n, matrix, -1)
 }
@@ -90,7 +90,7 @@ func (s Search) RunOnFor(n int, matrix func(kernel.Kernel) kernel.Source, cell i
 	return s.run(n, matrix, cell)
 }
 
-// materialized returns a function for [Search.RunOn], which computes kernel matrices from the Gram
+// materialized returns a function that computes kernel matrices for [Search.RunOn] from the Gram
 // matrix dot. All matrices use the same memory.
 func materialized(dot linalg.Matrix[float64]) func(kernel.Kernel) kernel.Source {
 	var room linalg.Matrix[float64]

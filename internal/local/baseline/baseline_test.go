@@ -186,7 +186,7 @@ func TestCompareAPartyThatCannotLearnAlone(t *testing.T) {
 	j := parse(t, apart, "")
 	j = jobtest.With(t, j, map[string]string{"learner": "{name: nu-svc, nu: 0.3}"})
 	r, _, _ := run(t, j, sets)
-	if south := r.Alone[1]; !strings.Contains(south.Failure, "in the smaller class it can be at most") || len(south.Metrics) > 0 {
+	if south := r.Alone[1]; !strings.Contains(south.Failure, "in the smaller class, nu can be at most") || len(south.Metrics) > 0 {
 		t.Errorf("south alone: %+v", south)
 	}
 	if north := r.Alone[0]; north.Failure != "" || north.Metrics["accuracy"] == 0 {

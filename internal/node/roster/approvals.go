@@ -28,8 +28,8 @@ func (a Approvals) Approved(hash [sha256.Size]byte) (bool, error) {
 	return slices.Contains(hashes, hash), err
 }
 
-// Approve durably records an approval. Two commands that approve at the same moment may lose one of
-// the two; neither can add an approval that nobody gave.
+// Approve durably records an approval. If two commands approve at the same moment, one approval may
+// be lost. No approval can appear that nobody gave.
 func (a Approvals) Approve(hash [sha256.Size]byte) error {
 	text, hashes, err := a.read()
 	if err != nil || slices.Contains(hashes, hash) {

@@ -16,7 +16,7 @@ import (
 // Role is a member's part in the federation.
 type Role string
 
-// These are the roles in a federation. A member's role in one session is part of that session.
+// These are the roles in a federation. A session gives its participants roles of its own.
 const (
 	Coordinator Role = "coordinator" // a member that runs the broker and the jobs, and holds no data
 	Party       Role = "party"       // a member that holds data
@@ -126,7 +126,7 @@ func (r *Roster) Validate() error {
 		}
 	}
 	if coordinators != 1 {
-		return fmt.Errorf("roster: %d members have the role coordinator; exactly one must have it", coordinators)
+		return fmt.Errorf("roster: %d members have the role \"coordinator\"; exactly one member must have it", coordinators)
 	}
 	return nil
 }
@@ -135,8 +135,8 @@ func (m Member) validate() error {
 	if err := validName(m.Name); err != nil {
 		return err
 	}
-	// No member may have the transport's name, because errors blame this name before a signature is
-	// verified.
+	// No member may have the transport's name: an error blames the transport while no signature
+	// shows which member is at fault.
 	if m.Name == protocol.Transport {
 		return errors.New("the name is reserved; choose another")
 	}

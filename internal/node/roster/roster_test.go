@@ -126,9 +126,9 @@ func TestValidateRefuses(t *testing.T) {
 		want string
 	}{
 		{"no federation", func(r *Roster) { r.Federation = "" }, "federation: the name has 0 bytes"},
-		{"no coordinator", func(r *Roster) { r.Members[0].Role = Party }, "0 members have the role coordinator"},
-		{"two coordinators", func(r *Roster) { r.Members[1].Role = Coordinator }, "2 members have the role coordinator"},
-		{"no members", func(r *Roster) { r.Members = nil }, "0 members have the role coordinator"},
+		{"no coordinator", func(r *Roster) { r.Members[0].Role = Party }, "0 members have the role \"coordinator\""},
+		{"two coordinators", func(r *Roster) { r.Members[1].Role = Coordinator }, "2 members have the role \"coordinator\""},
+		{"no members", func(r *Roster) { r.Members = nil }, "0 members have the role \"coordinator\""},
 		{"unknown role", func(r *Roster) { r.Members[1].Role = "boss" }, `member "north": the role is "boss"`},
 		{"two of one name", func(r *Roster) { r.Members[2].Name = "north" }, `two members are called "north"`},
 		{"shared signing key", func(r *Roster) { r.Members[2].Sign = r.Members[1].Sign }, `"north" and "south" have the same signing key`},

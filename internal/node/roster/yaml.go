@@ -81,7 +81,7 @@ func readFile(path string) (b []byte, err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	b, err = io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err == nil && len(b) > maxFileBytes {
-		err = fmt.Errorf("the file %s has more than %d bytes, and no more are allowed", path, maxFileBytes)
+		err = fmt.Errorf("the file %s is larger than the maximum of %d bytes", path, maxFileBytes)
 	}
 	return b, err
 }
@@ -155,8 +155,8 @@ func (r *Roster) Save(path string) error {
 	return nil
 }
 
-// memberDocument is the content of a member file. A process hands this file to the person who makes
-// the roster. It has the process's name, its role and its public keys.
+// memberDocument is the content of a member file. A process writes this file for the person who
+// makes the roster. The file has the name, the role and the public keys of the process.
 type memberDocument struct {
 	APIVersion string `yaml:"apiVersion"`
 	Kind       string `yaml:"kind"`

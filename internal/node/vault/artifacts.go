@@ -52,7 +52,7 @@ func (i Item) Noun() string {
 //	ID/ITEM  an item, sealed under the key
 //
 // Erasing a job overwrites its key; then the items cannot be opened, even if a drive, snapshot or
-// backup still has some of them. Artifacts is for concurrent use within one process.
+// backup still has some of them. Artifacts is safe for concurrent use within one process.
 type Artifacts struct {
 	folder string
 	key    hpke.PrivateKey
@@ -280,7 +280,7 @@ func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 }
 
 // ErrNoState reports that the job has no retained state in this store.
-var ErrNoState = errors.New("vault: this job has no retained state here")
+var ErrNoState = errors.New("vault: this process holds no retained state of this job")
 
 // Retained is a job with artifacts, and the time of its last artifact.
 type Retained struct {

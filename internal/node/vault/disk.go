@@ -19,7 +19,7 @@ import (
 //
 //	ROOT/journals      seeds and journals, see package journal
 //	ROOT/documents/ID  proposal, directory, report of each open session
-//	ROOT/claims        the ledger of once-for-ever names
+//	ROOT/claims        the ledger of names that sessions have claimed
 type Disk struct {
 	root   string
 	build  string
@@ -63,8 +63,8 @@ func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
 // Abandon makes Open destroy the sessions that another build of the program began.
 func (v *Disk) Abandon() { v.abandons = true }
 
-// BuildError reports that another build began some open sessions. Only that build can resume them;
-// this one would compute other bytes.
+// BuildError reports that another build began some open sessions. Only that build can resume these
+// sessions: this build might compute other messages than those that were sent.
 type BuildError struct {
 	Sessions []protocol.SessionID
 	Err      error // error of the last of these sessions
@@ -77,7 +77,7 @@ func (e *BuildError) Error() string {
 func (e *BuildError) Unwrap() error { return e.Err }
 
 // Create stores a new session. The proposal is on disk before the seed, so that every session with
-// a seed has its description. It returns [ErrUsed] for an id that was used before. After another
+// a seed has its description. It returns [ErrUsed] for an id that was used before. After any other
 // error, no document of the session remains.
 func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error) {
 	v.creating.Lock() // lets only one goroutine at a time look for a used id and mark it
@@ -107,11 +107,10 @@ func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*j
 }
 
 // Open returns the sessions that an earlier process began and did not destroy. It destroys a
-// session that cannot be resumed, and returns it as lost. The process can serve everything else,
-// and the session's job must be submitted again. A session that could not be read for another
-// reason, such as too many open files, is kept, and Open fails. Open also fails, with a
-// [*BuildError], and keeps all sessions while another build's sessions are open, unless
-// [Disk.Abandon] was called.
+// session that cannot be resumed, and returns it as lost: the session's job must be submitted
+// again, but the process can serve all other jobs. Open fails, and keeps the session, if a session
+// cannot be read for another reason, such as too many open files. While sessions of another build
+// are open, Open keeps them and fails with a [*BuildError], unless [Disk.Abandon] was called.
 func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	ids, err := v.store.Unfinished()
 	if err != nil {

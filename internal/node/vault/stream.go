@@ -17,11 +17,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// A sealed file consists of a magic line, a salt, and segments. Each segment holds segmentBytes of plain
-// text and a tag; the last segment is shorter, and may be empty. The construction is STREAM (Hoang,
-// Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
-// Misuse-Resistance", CRYPTO 2015): the nonce has the segment's number and whether it is the last, so
-// that segments can be neither exchanged nor cut off. The salt gives each writing a key of its own.
+// A sealed file consists of a magic line, a salt, and segments. Each segment holds segmentBytes of
+// plain text and a tag; the last segment is shorter, and may be empty. The construction is STREAM
+// (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
+// Misuse-Resistance", CRYPTO 2015): the nonce has the segment's number and a mark of the last
+// segment, so that segments can be neither exchanged nor cut off. The salt is new, and with it the
+// key, each time a file is written.
 const (
 	sealedMagic  = "mercer/sealed/1\n"
 	saltBytes    = 32
@@ -138,8 +139,8 @@ func (e *Artifacts) Open(id job.ID, item Item) (io.ReadCloser, error) {
 	return r, nil
 }
 
-// Remove removes one of a job's items. If the drive still has its bytes, they stay sealed under the
-// job's key.
+// Remove removes one of a job's items. If the drive still has the item's bytes, they stay sealed
+// under the job's key.
 func (e *Artifacts) Remove(id job.ID, item Item) error {
 	if err := os.Remove(e.path(id, string(item))); err != nil {
 		return fmt.Errorf("vault: %w", err)

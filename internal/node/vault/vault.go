@@ -35,9 +35,9 @@ type Vault interface {
 	// Create stores a new session. The seed is durable when it returns.
 	Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error)
 	// Open returns the sessions that an earlier process did not destroy. It also returns the lost
-	// sessions, which it had to destroy, because nothing can resume them. An error means that some
-	// sessions are unknown or, if it is a *BuildError, that this program must not continue some of
-	// them.
+	// sessions, which it had to destroy, because nothing can resume them. A *BuildError means that
+	// this program must not continue some of the sessions. Any other error means that some sessions
+	// could not be read or destroyed.
 	Open() ([]Session, []Lost, error)
 	// Claim permanently claims names for a session. It returns an error if another session holds a
 	// name. A name that this session holds already is no error.
@@ -73,8 +73,8 @@ type Session interface {
 	Destroy(outcome string) error
 }
 
-// Memory is a vault in memory, which ends with the process. It has no journal, because nothing
-// could ever replay it.
+// Memory is a vault in memory. The vault is lost when the process ends, so a journal could never be
+// replayed, and Memory has none.
 type Memory struct {
 	mu       sync.Mutex
 	sessions map[protocol.SessionID]*memorySession

@@ -22,10 +22,10 @@ type cosine struct {
 // pi, to more than 160 bits
 const pi = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899"
 
-// cosineOf writes them. What Taylor's series leaves out of sin(r), |r| <= pi/2,
-// is 2e-18 in float64, 7e-10 in float32. Pi comes in three parts, each rounded:
-// with fused multiply-adds the first difference is exact, and the others lose
-// nothing that counts, up to the limit.
+// cosineOf writes the constants for cos(x). The Taylor polynomial of sin(r), |r| <= pi/2, has an
+// error of 2e-18 in float64 and 7e-10 in float32. Pi is split into three rounded parts, whose
+// multiples are subtracted from x one after the other. With fused multiply-adds the first
+// difference is exact, and the other two have negligible errors for |x| up to the limit.
 func cosineOf(p precision) cosine {
 	terms, limit := 10, 0x1p40
 	if p.size == 4 {

@@ -16,9 +16,9 @@ type exponential struct {
 	digits                   int
 }
 
-// exponentialOf writes them. The logarithm of 2 comes in two parts, the first
-// with zeros at its end, so that its multiples are exact. What Taylor's series
-// leaves out of e^r, |r| <= log(2)/2, is 4e-18 in float64, 5e-9 in float32.
+// exponentialOf writes the constants for e^x. The logarithm of 2 is split into two parts. The first
+// part ends in zeros, so that multiples of the first part are exact. The Taylor polynomial of e^r,
+// |r| <= log(2)/2, has an error of 4e-18 in float64 and 5e-9 in float32.
 func exponentialOf(p precision) exponential {
 	hi, high, low, degree := 0x1.62e42fep-1, 710., -746., 13
 	if p.size == 4 {

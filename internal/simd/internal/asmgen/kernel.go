@@ -70,8 +70,9 @@ func (u unit) ofDistances(c constants) {
 	})
 }
 
-// matern returns (1 + r + r^2 third) e^-r with r = scale sqrt(d). third is nil if it is 0. From 800
-// on e^-r is 0: no larger r is let in, which could make the other factor infinite.
+// matern returns (1 + r + r^2 third) e^-r with r = scale sqrt(d). third is nil if its value is 0.
+// For r = 800, e^-r is 0. A larger r is replaced by 800, because a larger r could make the other
+// factor infinite.
 func (u unit) matern(c constants, d, scale, third VecVirtual) VecVirtual {
 	factor, minus := u.register(), u.register()
 	u.sqrt(d, d)

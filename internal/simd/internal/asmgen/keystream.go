@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// These constants describe AES-256 (FIPS 197) in counter mode. It has 14 rounds with keys of 16
-// bytes, which are consecutive and follow the key that is added first.
+// These constants describe AES-256 (FIPS 197) in counter mode. The cipher adds a first key of 16
+// bytes and then has 14 rounds, each with a key of 16 bytes. All 15 keys are consecutive.
 const (
 	aesRounds = 14
 	aesBlock  = 16

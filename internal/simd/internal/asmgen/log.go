@@ -16,8 +16,8 @@ type logarithm struct {
 	digits                          int
 }
 
-// logarithmOf writes them. What the series leaves out of atanh(s) / s, |s| <=
-// 3 - sqrt(8), is 1e-17 in float64, 3e-8 in float32.
+// logarithmOf writes the constants for log(1 + y). The polynomial for atanh(s) / s, |s| <= 3 -
+// sqrt(8), has an error of 1e-17 in float64 and 3e-8 in float32.
 func logarithmOf(p precision) logarithm {
 	terms, hi := 9, 0x1.62e42fep-1
 	one, root := math.Float64bits(1), math.Float64bits(math.Sqrt2/2)
@@ -40,9 +40,9 @@ func logarithmOf(p precision) logarithm {
 	return c
 }
 
-// log1p returns log(1 + y) for y >= 0. With 1 + y = 2^k m + c, m in [1/2, 2]
-// times the root of 2 and c what rounding left, it is k log 2 + 2 atanh(s),
-// where s = f / (2 + f), f = m - 1 + 2^-k c: for small y, f is y.
+// log1p returns log(1 + y) for y >= 0. Rounding 1 + y gives 2^k m with the error c, where m is
+// between sqrt(1/2) and sqrt(2). Then log(1 + y) is k log 2 + 2 atanh(s), where s = f / (2 + f) and
+// f = m - 1 + 2^-k c. For a small y, f is y.
 func (u unit) log1p(c logarithm, y VecVirtual) VecVirtual {
 	sum, left, f := u.register(), u.register(), u.register()
 	u.add(c.one, y, sum)

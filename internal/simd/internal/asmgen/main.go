@@ -1,8 +1,8 @@
 // Command asmgen writes the assembly of package simd and of the keystream in package prg. Package
 // simd needs the micro-kernels of the matrix product, butterflies, moves of rows, squares and
 // values, functions of single values, sums of words, phases as words, and the loops that measure
-// the peak rate of a core. It is a module of its own so that the generator is no dependency of the
-// program. "go generate ./internal/simd ./internal/crypto/prg" runs it.
+// the peak rate of a core. Asmgen is a module of its own, so that its generator library is no
+// dependency of the program. "go generate ./internal/simd ./internal/crypto/prg" runs it.
 package main
 
 import (

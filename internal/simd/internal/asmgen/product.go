@@ -13,7 +13,7 @@ const unroll = 4
 // product writes the micro-kernel, which multiplies a panel of a and a panel of b. It sets the tile
 // of c, whose rows are stride values apart, to the product, or adds the product if grow is set. The
 // k columns of a packed panel are consecutive. Each entry is one chain of fused multiply-adds from
-// the first column to the last, at every place in the tile.
+// the first column to the last, so that its rounding does not depend on its place in the tile.
 func (u unit) product(name string, grow bool) {
 	begin(name+u.suffix, fmt.Sprintf("func(k int, a, b, c []%s, stride int)", u.value),
 		fmt.Sprintf("%s%s is a micro-kernel for a tile of %d x %d values: see Micro.", name, u.suffix, u.rows, u.vectors*u.width/u.size))

@@ -10,9 +10,9 @@ import (
 const together = 16
 
 // reflect writes a function that applies two Householder reflections to 16 vectors, one coordinate
-// after the other. It reads them twice: for their products with both directions, and to change
-// them. The first direction begins at the second coordinate. The sums of even and odd coordinates
-// are kept apart where there are registers for it.
+// after the other. It reads the vectors twice: first to compute their inner products with both
+// directions, and then to change them. The first direction begins at the second coordinate. The
+// sums of even and odd coordinates are kept apart where there are registers for it.
 func (u unit) reflect() {
 	begin("reflect"+u.suffix, "func(x, first, second []float64, betaFirst, betaSecond, across float64)",
 		"reflect"+u.suffix+" applies two Householder reflections to 16 vectors x. It subtracts betaFirst v <v, x>",

@@ -118,8 +118,8 @@ type wave struct {
 // word, or are dropped so that half a turn is a positive number.
 func unusedBits(bits int) int { return max(1, 32-bits) }
 
-// wavesOf writes them. What Taylor's series leaves out of sin(x), |x| <= pi/2, is
-// 6e-8.
+// wavesOf writes the constants for cosines and sines of words. The Taylor polynomial of sin(x), |x|
+// <= pi/2, has an error of 6e-8.
 func wavesOf(p precision, bits int) wave {
 	name := func(s string) string { return fmt.Sprint("wave", s, bits) }
 	return wave{
@@ -165,8 +165,8 @@ func (u unit) waves(c wave, bits int) {
 	writeReturn()
 }
 
-// cosineOf returns the cosines of words that lie in the high bits of 32-bit lanes. The cosine is
-// the sine of a quarter of a turn minus the absolute value of the word.
+// cosineOf returns the cosines of words that lie in the high bits of 32-bit lanes. The cosine of a
+// word w is sin(quarter - |w|), where quarter is a quarter of a turn.
 func (u unit) cosineOf(c wave, bits int, w, amplitude VecVirtual) VecVirtual {
 	right, square, series := u.register(), u.register(), u.register()
 	u.load(c.right, right)

@@ -121,8 +121,8 @@ func (u unit) smoName(name string, size int) (string, string) {
 	return name + "64" + set, "float64"
 }
 
-// smoMove writes the pass that adds a x + b y to f. In each lane it finds the least value that may
-// grow, with its turn, and the largest value that may shrink.
+// smoMove writes the pass that adds a x + b y to f. In each lane it finds the least value of the
+// entries that can grow, with its turn, and the largest value of the entries that can shrink.
 func (u unit) smoMove(size int) {
 	name, value := u.smoName("smoMove", size)
 	begin(name, fmt.Sprintf("func(n int, f []float64, a float64, x []%s, b float64, y []%s, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)", value, value),
@@ -164,7 +164,7 @@ func (u unit) smoMove(size int) {
 }
 
 // smoPartner writes the pass that finds the largest decrease in each lane. It records the turn of
-// the decrease. It divides only where a product says that it may be worth it.
+// the decrease. It divides only where a cheaper product shows that the decrease may be the largest.
 func (u unit) smoPartner(size int) {
 	name, value := u.smoName("smoPartner", size)
 	begin(name, fmt.Sprintf("func(n int, f, diagonal []float64, row []%s, place []uint8, fi, kii, tau, slack float64, best *[16]float64, at *[16]int64)", value),

@@ -121,8 +121,9 @@ func (u unit) interleave(lower, upper instruction, a, b VecVirtual) (VecVirtual,
 	return low, high
 }
 
-// sixteensToRows completes a transposition by moving units of 16 bytes. With c values in 16 bytes,
-// entry c i + h of v holds, in its sixteens, columns h, h+c, ... of rows c i to c i + c - 1.
+// sixteensToRows completes a transposition by moving units of 16 bytes. A unit has c values.
+// Register c i + h of v holds the columns h, h+c, ... of rows c i to c i + c - 1, one column in
+// each unit.
 func (u unit) sixteensToRows(v []VecVirtual) []VecVirtual {
 	rows, c := make([]VecVirtual, len(v)), 16/u.size
 	shuffle := func(how uint8, a, b VecVirtual) VecVirtual {

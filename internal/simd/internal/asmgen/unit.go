@@ -155,7 +155,7 @@ func (u unit) tile(vectors int) [][]VecVirtual {
 
 func (u unit) zero(r Register) { u.xor(r, r, r) }
 
-// picked is the number of values that a turn picks, which is a cache line.
+// picked is the number of values that a turn picks. They fill a cache line.
 const picked = 8
 
 // pickValues writes the function that picks single values. A place beyond the end selects the last
