@@ -23,20 +23,27 @@ func privacyLines(exposures map[string]protocol.Exposure) []string {
 		}
 		lines = append(lines, line)
 	}
-	return append(lines, "Why: "+strings.TrimSuffix(whyExposed(server, others, coalition), ".")+".")
+	return append(lines, "Why: "+strings.Join(whyExposed(server, others, coalition), " "))
 }
 
-// whyExposed returns the reason for the greatest exposure to a single member. If no member reaches
-// a row alone, it returns the reason for the exposure to several members together.
-func whyExposed(server protocol.Exposure, others, coalition *protocol.Exposure) string {
-	switch {
-	case others != nil && others.Exceeds(server):
-		return others.Why
-	case coalition != nil && server.Reach == protocol.ReachNone:
-		return coalition.Why
+// whyExposed returns the reason for the greatest exposure to a single member, and the reason for the
+// exposure to several members together if it is greater. The second says which members these are.
+func whyExposed(server protocol.Exposure, others, coalition *protocol.Exposure) []string {
+	alone := server
+	if others != nil && others.Exceeds(server) {
+		alone = *others
 	}
-	return server.Why
+	switch {
+	case coalition == nil || !coalition.Exceeds(alone):
+		return []string{closed(alone.Why)}
+	case alone.Reach == protocol.ReachNone:
+		return []string{closed(coalition.Why)}
+	}
+	return []string{closed(alone.Why), closed(coalition.Why)}
 }
+
+// closed returns s with a full stop at its end.
+func closed(s string) string { return strings.TrimSuffix(s, ".") + "." }
 
 // worst returns the greatest exposure among the given roles, or nil if no exposure is known.
 func worst(exposures map[string]protocol.Exposure, roles ...string) *protocol.Exposure {

@@ -116,11 +116,13 @@ func TestPrivacyLines(t *testing.T) {
 	yes, part, no := protocol.Exposure{Reach: protocol.ReachAll, Why: "all of it."}, protocol.Exposure{Reach: protocol.ReachPart, Why: "some"}, protocol.Exposure{Reach: protocol.ReachNone, Why: "nothing."}
 	for want, exposures := range map[string]map[string]protocol.Exposure{
 		"": nil,
-		"The coordinator can reconstruct rows: yes.|Other parties: no. Members that work together: yes.|Why: all of it.":          {"server": yes, "party": no, "coalition": yes},
-		"The coordinator can reconstruct rows: no.|Other parties: in part. Members that work together: yes.|Why: some.":           {"server": no, "passive": no, "active": part, "coalition": yes},
-		"The coordinator can reconstruct rows: no.|Other parties: no. Members that work together: in part.|Why: some.":            {"server": no, "party": no, "coalition": part},
-		"The coordinator can reconstruct rows: in part.|Other parties: yes. Members that work together: in part.|Why: all of it.": {"server": part, "party": yes, "coalition": part},
-		"The coordinator can reconstruct rows: yes.|Why: all of it.":                                                              {"server": yes},
+		"The coordinator can reconstruct rows: yes.|Other parties: no. Members that work together: yes.|Why: all of it.":           {"server": yes, "party": no, "coalition": yes},
+		"The coordinator can reconstruct rows: no.|Other parties: in part. Members that work together: yes.|Why: some. all of it.": {"server": no, "passive": no, "active": part, "coalition": yes},
+		"The coordinator can reconstruct rows: no.|Other parties: no. Members that work together: in part.|Why: some.":             {"server": no, "party": no, "coalition": part},
+		"The coordinator can reconstruct rows: in part.|Other parties: yes. Members that work together: in part.|Why: all of it.":  {"server": part, "party": yes, "coalition": part},
+		"The coordinator can reconstruct rows: in part.|Other parties: no. Members that work together: yes.|Why: some. all of it.": {"server": part, "party": no, "coalition": yes},
+		"The coordinator can reconstruct rows: in part.|Other parties: in part. Members that work together: in part.|Why: some.":   {"server": part, "party": part, "coalition": part},
+		"The coordinator can reconstruct rows: yes.|Why: all of it.":                                                               {"server": yes},
 	} {
 		if got := strings.Join(privacyLines(exposures), "|"); got != want {
 			t.Errorf("%s\nwant %s", got, want)

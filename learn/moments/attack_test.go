@@ -178,3 +178,43 @@ func TestAttackJointMembership(t *testing.T) {
 		t.Error("no outsider among the candidates")
 	}
 }
+
+// A party that knows all training rows but one, with their labels, subtracts them from the solution's
+// equations: (A + alpha M/2 I) w - b over the known rows is the remaining row's features times one
+// number. Their angles over the public directions are linear in the row.
+func TestAttackSolutionGivesTheLastRow(t *testing.T) {
+	x, codes := digits(t)
+	const features, alpha, last = 160, 0.1, 599
+	m := featuresOf(1, features, x.Cols, 0.005)
+	solution, err := Solve(summarize(t, m, x.Panel(0, last+1), codes[:last+1], 10), alpha)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, w := summarize(t, m, x.Panel(0, last), codes[:last], 10), solution.Weights.Row(0)
+	rest := make([]float64, features)
+	for i := range rest {
+		rest[i] = alpha*features/2*w[i] - known.Cross.Row(0)[i]/(One*One)
+		for j, v := range known.Outer.Row(i) {
+			rest[i] += v / (One * One) * w[j]
+		}
+	}
+	best := math.Inf(1)
+	for _, sign := range []float64{1, -1} { // of the remaining row's error, which the party does not know
+		angles := mat.NewVecDense(features/2, nil)
+		for k := range features / 2 {
+			angles.SetVec(k, math.Atan2(sign*rest[features/2+k], sign*rest[k]))
+		}
+		var row mat.VecDense
+		if err := row.SolveVec(mat.NewDense(features/2, x.Cols, m.Directions.Data), angles); err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		for j, v := range x.Row(last) {
+			worst = max(worst, math.Abs(row.AtVec(j)-v))
+		}
+		best = min(best, worst)
+	}
+	if best > 1./64 { // a quarter of a step
+		t.Errorf("the remaining row is read to %.2g, want the attack to work", best)
+	}
+}

@@ -12,6 +12,9 @@ type Facts struct {
 	TotalRows int
 	Labels    bool // whether the rows have labels
 	Grid      bool // whether some or all features hold values on a grid
+	// Dependent reports that all features hold values on a grid, and that some rows depend on others:
+	// the rows outnumber the features that vary.
+	Dependent bool
 }
 
 // Sentences of the statement that say who can reconstruct rows.
@@ -28,6 +31,9 @@ func Exposures(f Facts) map[string]protocol.Exposure {
 	server := protocol.Exposure{Reach: protocol.ReachPart, Why: kinReads}
 	if f.Grid {
 		server.Why = gridReads
+	}
+	if f.Dependent {
+		server.Reach = protocol.ReachAll
 	}
 	return map[string]protocol.Exposure{
 		"server":    server,

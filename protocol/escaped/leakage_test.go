@@ -3,6 +3,8 @@ package escaped
 import (
 	"strings"
 	"testing"
+
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // The statement warns, names who can read whom, and mentions labels and grids if there are any.
@@ -24,5 +26,20 @@ func TestLeakage(t *testing.T) {
 	more := strings.Join(Leakage(Facts{Parties: []string{"north", "south"}, Labels: true, Grid: true})["server"], "\n")
 	if !strings.Contains(more, "the label of every row") || !strings.Contains(more, "lattice reduction") {
 		t.Errorf("the server, with labels on a grid:\n%s", more)
+	}
+}
+
+// The server's matrix is that of protocol okra: rows on a grid that outnumber the features that vary
+// are read from it.
+func TestExposuresFollowTheFacts(t *testing.T) {
+	for _, tt := range []struct {
+		grid, dependent bool
+		want            protocol.Reach
+	}{{false, false, protocol.ReachPart}, {true, false, protocol.ReachPart}, {true, true, protocol.ReachAll}} {
+		f := Facts{Parties: []string{"north", "south"}, TotalRows: 100, Grid: tt.grid, Dependent: tt.dependent}
+		e := Exposures(f)["server"]
+		if e.Reach != tt.want || !strings.Contains(strings.Join(Leakage(f)["server"], "\n"), e.Why) {
+			t.Errorf("%+v: %+v, want %s", tt, e, tt.want)
+		}
 	}
 }

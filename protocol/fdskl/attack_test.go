@@ -100,15 +100,7 @@ func attacked(t *testing.T, x linalg.Matrix[float64], mode Mode, seed func(worke
 // recoverRows is the attack with the directions that the active worker believes in.
 // It returns estimates of x - x_0 over the others' columns.
 func recoverRows(table *Table, own Source, w linalg.Matrix[float64]) linalg.Matrix[float64] {
-	differences := linalg.New[float64](attackRows, attackDirections)
-	first := table.othersSum(own, 0)
-	for i := range attackRows {
-		words := table.othersSum(own, i)
-		ring(16).sub(words, first)
-		for j := range attackDirections {
-			differences.Row(i)[j] = float64(int16(ring(16).word(words, j))) * math.Pi / (1 << 15)
-		}
-	}
+	differences := phaseDifferences(table, own)
 	short := numbers(0, attackDirections)
 	slices.SortFunc(short, func(a, b int) int { return cmp.Compare(squaredNorm(w.Row(a)), squaredNorm(w.Row(b))) })
 	estimate := leastSquares(w, differences, short[:6*w.Cols])
@@ -122,6 +114,21 @@ func recoverRows(table *Table, own Source, w linalg.Matrix[float64]) linalg.Matr
 		estimate = leastSquares(w, unwrapped, numbers(0, attackDirections))
 	}
 	return estimate
+}
+
+// phaseDifferences returns the others' phases of each row less those of the first row, from -pi to
+// pi.
+func phaseDifferences(table *Table, own Source) linalg.Matrix[float64] {
+	differences := linalg.New[float64](attackRows, attackDirections)
+	first := table.othersSum(own, 0)
+	for i := range attackRows {
+		words := table.othersSum(own, i)
+		ring(16).sub(words, first)
+		for j := range attackDirections {
+			differences.Row(i)[j] = float64(int16(ring(16).word(words, j))) * math.Pi / (1 << 15)
+		}
+	}
+	return differences
 }
 
 func squaredNorm(v []float64) float64 {

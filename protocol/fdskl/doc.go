@@ -94,7 +94,8 @@
 //   - The active worker learns the sum of the others' phases for every row that it
 //     asks for. Differences of these show the kernel, hence the distance, of any
 //     two rows over the others' columns, to (2 M)^-1/2 with M directions. With two
-//     workers, that is the one passive worker's phases.
+//     workers, that is the one passive worker's phases. Phases that do not wrap
+//     around are linear in the columns: lattice reduction reads values on a grid.
 //   - In mode paper that is enough for the data themselves: unwrapped phases are
 //     linear equations with known coefficients.
 //   - Where several are active, each learns this for its own directions, and the

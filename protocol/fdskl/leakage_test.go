@@ -3,6 +3,8 @@ package fdskl
 import (
 	"strings"
 	"testing"
+
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 func TestLeakage(t *testing.T) {
@@ -37,6 +39,20 @@ func TestLeakage(t *testing.T) {
 		text := strings.Join(Leakage(tt.facts)[tt.role], "\n")
 		if !strings.Contains(text, tt.want) || strings.Contains(text, tt.without) {
 			t.Errorf("%s: the %s is told\n%s\nwant %q and not %q", tt.name, tt.role, text, tt.want, tt.without)
+		}
+	}
+}
+
+// Whoever reads only the exposures reads sentences of the statement. The attacks on values on a grid succeed, so
+// no exposure is less than they read.
+func TestExposuresFollowTheAttacks(t *testing.T) {
+	for _, f := range []Facts{{Mode: Hardened, Workers: 2, Active: 1}, {Mode: Hardened, Workers: 4, Active: 2}, {Mode: Paper, Workers: 3, Active: 1}} {
+		list, lines := Exposures(f), Leakage(f)
+		want := map[string]protocol.Reach{"active": protocol.ReachAll, "passive": protocol.ReachNone, "coalition": protocol.ReachAll}
+		for role, reach := range want {
+			if e := list[role]; e.Reach != reach || !strings.Contains(strings.Join(lines[role], "\n"), e.Why) {
+				t.Errorf("%+v: %s: %+v, want %s by a sentence of the statement", f, role, e, reach)
+			}
 		}
 	}
 }

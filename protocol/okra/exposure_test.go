@@ -17,6 +17,14 @@ func TestExposuresFollowTheFacts(t *testing.T) {
 		{Facts{Parties: 3, TotalRows: 1797, Features: 64, Grid: true, Labels: true}, protocol.ReachAll},
 		{Facts{Parties: 3, TotalRows: 60, Features: 64, Grid: true, Labels: true}, protocol.ReachPart},
 		{Facts{Parties: 3, TotalRows: 60, Grid: true}, protocol.ReachPart},
+		// 52 images of 64 pixels, of which 51 vary (TestLatticeAttackNeedsRows)
+		{Facts{Parties: 2, TotalRows: 52, Rank: 51, Grid: true}, protocol.ReachAll},
+		{Facts{Parties: 2, TotalRows: 51, Rank: 51, Grid: true}, protocol.ReachPart},
+		{Facts{Parties: 2, TotalRows: 52, Rank: 51}, protocol.ReachPart},
+		{Facts{Parties: 3, TotalRows: 400, Features: 512, Rank: 400, Grid: true, Encoder: Block}, protocol.ReachAll},
+		{Facts{Parties: 3, TotalRows: 60, Rank: 60, Grid: true, Encoder: Block}, protocol.ReachPart},
+		{Facts{Parties: 3, TotalRows: 60, Rank: 60, Grid: true, Encoder: Block, BlockWidth: 64}, protocol.ReachAll},
+		{Facts{Parties: 3, TotalRows: 400, Features: 512, Encoder: Block}, protocol.ReachPart},
 		{Facts{Parties: 2, TotalRows: 569, Features: 30, Mixed: true}, protocol.ReachPart},
 		{Facts{Parties: 2, TotalRows: 569, Features: 30}, protocol.ReachPart},
 	} {

@@ -1,6 +1,7 @@
 package okra
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/protocol"
@@ -13,11 +14,16 @@ type Facts struct {
 	// Features is the number of features, or 0 if the readers of the leakage statement must not
 	// learn it. It is 0 only while rows are fewer than features.
 	Features int
-	Grid     bool   // every feature that varies has all its values on a grid; see Input
-	Mixed    bool   // some features hold values on a grid and others do not
-	Encoder  string // Hadamard, Haar, HBH, Flake or Block
-	Mode     string // mode of encoder flake: Hardened or Paper
-	Labels   bool   // the rows have labels
+	// Rank is the rank of the Gram matrix, or 0 if it is not known. It matters only while rows do not
+	// outnumber features.
+	Rank    int
+	Grid    bool   // every feature that varies has all its values on a grid; see Input
+	Mixed   bool   // some features hold values on a grid and others do not
+	Encoder string // Hadamard, Haar, HBH, Flake or Block
+	// BlockWidth is the width of encoder block; 0 stands for the default.
+	BlockWidth int
+	Mode       string // mode of encoder flake: Hardened or Paper
+	Labels     bool   // the rows have labels
 }
 
 // Sentences of the statement that say who can reconstruct rows.
@@ -25,6 +31,8 @@ const (
 	mixedReads       = "Some features hold values on a grid and others do not. If the features off the grid are few, lattice reduction of the Gram matrix recovers those on the grid without knowing any row"
 	kinReads         = "From public rows of the same kind it reconstructs the rows approximately, even if it knows none of them, on any grid or none, and with fewer rows than features."
 	partyReceives    = "It receives nothing that depends on another party's values."
+	constantsRead    = "These rows hold values on a grid and outnumber the features that vary, although not all features: from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row."
+	blocksRead       = "These rows hold values on a grid and outnumber the features of a block, whose Gram matrix the server has: by lattice reduction it can compute every feature of every row up to the order of the features and sign, without knowing any row."
 	coalitionDecodes = "One party together with the server decodes every row of every party, because all encode under one seed."
 )
 
@@ -60,6 +68,10 @@ func serverExposure(f Facts) protocol.Exposure {
 		return protocol.Exposure{Reach: protocol.ReachPart, Why: mixedReads}
 	case f.Grid && !f.rowsAtMostFeatures():
 		return protocol.Exposure{Reach: protocol.ReachAll, Why: f.latticeReads()}
+	case f.readsConstants():
+		return protocol.Exposure{Reach: protocol.ReachAll, Why: constantsRead}
+	case f.readsBlocks():
+		return protocol.Exposure{Reach: protocol.ReachAll, Why: blocksRead}
 	}
 	return protocol.Exposure{Reach: protocol.ReachPart, Why: kinReads}
 }
@@ -87,6 +99,8 @@ func latticeLeakage(f Facts) string {
 		return mixedReads + ": beside one feature off the grid it has read all 61 pixels that vary in the bundled digits, beside three 28 to 61, beside ten about 11. Do not rely on features off the grid for protection."
 	case !f.Grid:
 		return "The parties state that their values are on no grid, so lattice reduction of the Gram matrix does not apply. It would apply to integers, counts, one-hot codes or pixels, scaled or not."
+	case f.readsConstants():
+		return constantsRead
 	case f.rowsAtMostFeatures():
 		return fmt.Sprintf("These rows hold values on a grid but do not outnumber the features (%s), as the lattice attack requires (it needs no known row). Features that are the same in all rows do not count: of the bundled digits, 52 rows give all 51 pixels that vary, out of 64. Two rows that differ by one step of one feature expose that feature.", f.comparison())
 	}
@@ -123,6 +137,17 @@ func kinLeakage(f Facts) string {
 // rowsAtMostFeatures reports whether there are at most as many rows as features, or the number of
 // features is secret.
 func (f Facts) rowsAtMostFeatures() bool { return f.Features == 0 || f.TotalRows <= f.Features }
+
+// readsConstants reports whether the lattice attack succeeds because some features never vary.
+func (f Facts) readsConstants() bool {
+	return f.Grid && f.rowsAtMostFeatures() && f.Rank > 0 && f.Rank < f.TotalRows
+}
+
+// readsBlocks reports whether the lattice attack succeeds on single blocks of encoder block. The
+// narrowest block has about three quarters of the width.
+func (f Facts) readsBlocks() bool {
+	return f.Encoder == Block && f.Grid && f.TotalRows > 3*cmp.Or(f.BlockWidth, defaultBlockWidth)/4-3
+}
 
 // comparison returns a text that compares the numbers of rows and features, such as "1200 <=
 // 36608". It leaves out the number of features if that is secret.
@@ -179,6 +204,9 @@ func flakeLeakage(f Facts) string {
 // blockLeakage describes the attacks that encoder block permits in a job.
 func blockLeakage(f Facts) []string {
 	lines := []string{fmt.Sprintf("Encoder block is the paper's (mode: paper), for reproduction only: besides all this the server learns the Gram matrix of every block of about %d features. Unequal variances of the features show which coordinates form a block, although they are permuted.", defaultBlockWidth)}
+	if f.readsBlocks() {
+		lines = append(lines, blocksRead)
+	}
 	if f.TotalRows <= defaultBlockWidth {
 		return append(lines, "There are no more rows than a block has features, so known rows do not decode the others exactly; they would with more rows under the same seed.")
 	}

@@ -155,7 +155,7 @@ func Leakage(f Facts) map[string][]string {
 		"active": {
 			fmt.Sprintf("In each of up to %d trees the active party learns, for nodes above the last level, the sums of its gradients over each of up to %d bins of every column of the others. In the first tree these reveal how many rows of a node are in each bin.", f.Rounds, f.Bins),
 			"Where another party's column splits a node, it learns which rows are on which side. It does not learn a column's name, unit or values.",
-			binsRead + " It can also split nodes anywhere and learns the side of every row. Nothing prevents this.",
+			binsRead + " " + valuesRead + " It can also split nodes anywhere and learns the side of every row. Nothing prevents this.",
 		},
 		"passive":   passiveLeakage(f),
 		"coalition": {"Passive parties together learn no more than each of them. " + coalitionKnows},
@@ -167,27 +167,30 @@ func Leakage(f Facts) map[string][]string {
 const (
 	binsRead       = "A dishonest active party reads the bins of all rows in every column: it gives each row a power of 2, and the sums show which rows are in them."
 	signsRead      = "In the first tree their signs are the labels: it reads all of them."
+	nodesRead      = "Anyone who knows the more frequent class of each node can guess the labels"
+	valuesRead     = "If a column has no more values than bins (yes or no, codes), its bins are its values. Nobody says whether columns do, so assume that they do."
 	passiveSees    = "It learns no gradient and no sum: these are encrypted under a key of the active party."
 	coalitionKnows = "The active party together with some of them learns what they know together."
 )
 
 // Exposures says how much of others' rows each role can reconstruct. Its keys and sentences are those
-// of [Leakage].
+// of [Leakage]. They count a member that deviates from the protocol. No member that computes them
+// knows how many values the others' columns have, so they assume few.
 func Exposures(f Facts) map[string]protocol.Exposure {
-	passive := protocol.Exposure{Reach: protocol.ReachNone, Why: passiveSees}
+	passive := protocol.Exposure{Reach: protocol.ReachPart, Why: nodesRead}
 	if f.Encryption == None {
 		passive = protocol.Exposure{Reach: protocol.ReachPart, Why: signsRead}
 	}
 	return map[string]protocol.Exposure{
-		"active":    {Reach: protocol.ReachPart, Why: binsRead},
+		"active":    {Reach: protocol.ReachAll, Why: binsRead + " " + valuesRead},
 		"passive":   passive,
-		"coalition": {Reach: protocol.ReachPart, Why: coalitionKnows},
+		"coalition": {Reach: protocol.ReachAll, Why: coalitionKnows},
 	}
 }
 
 func passiveLeakage(f Facts) []string {
 	lines := []string{
-		fmt.Sprintf("A passive party learns which of the %d rows are together in each node above the last of %d levels, and rows of one node have similar labels. Anyone who knows the more frequent class of each node can guess the labels, correctly for %s.", f.Rows, f.Depth, labelsRevealed),
+		fmt.Sprintf("A passive party learns which of the %d rows are together in each node above the last of %d levels, and rows of one node have similar labels. "+nodesRead+", correctly for %s.", f.Rows, f.Depth, labelsRevealed),
 		"It learns which of its own columns split nodes, and where.",
 	}
 	if f.Encryption == None {

@@ -18,7 +18,8 @@
 // [Read] needs no steps and tolerates rounding: rows that were float32, and features scaled each
 // by its own range. It needs 1.5 times as many rows as the rows have dimensions. [ReadExact]
 // needs only one row more than dimensions, but also one step for all features, and a Gram matrix
-// whose errors are small compared with that step squared. [Differences] is for features that were
+// whose errors are small compared with that step squared. [ReadNoisy] is for rows that an unknown
+// linear map has distorted, with more noise. [Differences] is for features that were
 // shifted as well, for instance by their means.
 //
 // A feature with one value in all rows is not a dimension. The features of a one-hot code cannot

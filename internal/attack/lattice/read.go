@@ -15,6 +15,8 @@ const (
 	penalty = 1 << 8
 	// rowsPerDimension is the number of rows that Read uses for each dimension of their span.
 	rowsPerDimension = 2
+	// noisyRowsPerDimension is the same number of ReadNoisy. More rows make coefficients smaller.
+	noisyRowsPerDimension = 4
 )
 
 // Read reconstructs features from the n x n Gram matrix of n rows.
@@ -26,7 +28,7 @@ const (
 // stay below the steps.
 func Read(gram linalg.Matrix[float64]) Reading {
 	rows, rank := spanning(gram, rowsPerDimension)
-	b := combinations(gram, rows).last(rank)
+	b := combinations(gram, rows, penalty).last(rank)
 	b.deepen()
 	reading := Reading{Rank: rank}
 	for _, coef := range b.carry {
@@ -45,9 +47,61 @@ func Read(gram linalg.Matrix[float64]) Reading {
 	return reading
 }
 
+// ReadNoisy reconstructs features from the Gram matrix of noisy rows that an unknown linear map has
+// distorted. The map must be nearly an isometry, as a random map to many dimensions is. The features
+// are the coordinates of the rows in the reduced basis, which the map does not change. Step is the
+// length of the distorted basis vector, which is close to the feature's step. The argument noise is
+// the length of a row's error as a share of the longest row, and may be too large by far.
+func ReadNoisy(gram linalg.Matrix[float64], noise float64) Reading {
+	rows, rank := spanning(gram, noisyRowsPerDimension)
+	b := combinations(gram, rows, max(penalty, int64(unit*noise*noise))).last(rank)
+	b.deepen()
+	inner, basis := productsOf(b.carry, gram, rows)
+	reading := Reading{Rank: rank}
+	lengths := make([]float64, rank)
+	for k := range lengths {
+		lengths[k] = math.Sqrt(basis.Row(k)[k])
+	}
+	if linalg.Cholesky(basis) != nil {
+		return reading // noise was taken for a dimension
+	}
+	linalg.SolveCholesky(basis, inner)
+	coordinates := make([]float64, gram.Rows)
+	for k, length := range lengths {
+		for i := range coordinates {
+			coordinates[i] = inner.Row(i)[k]
+		}
+		before := len(reading.Columns)
+		reading.add(coordinates, 1)
+		for i := range reading.Columns[before:] {
+			reading.Columns[before+i].Step *= length
+		}
+	}
+	return reading
+}
+
+// productsOf returns the inner products of all rows with the combinations of the given rows, one
+// combination in a column, and the inner products of the combinations with each other.
+func productsOf(combinations [][]int64, gram linalg.Matrix[float64], rows []int) (inner, basis linalg.Matrix[float64]) {
+	inner, basis = linalg.New[float64](gram.Rows, len(combinations)), linalg.New[float64](len(combinations), len(combinations))
+	for k, coef := range combinations {
+		for a, u := range coef {
+			for i, g := range gram.Row(rows[a]) {
+				inner.Row(i)[k] += float64(u) * g
+			}
+		}
+	}
+	for k, coef := range combinations {
+		for a, u := range coef {
+			linalg.Axpy(float64(u), inner.Row(rows[a]), basis.Row(k))
+		}
+	}
+	return inner, basis
+}
+
 // combinations returns a reduced basis of the integer combinations of rows. Each vector carries
-// its coefficients.
-func combinations(gram linalg.Matrix[float64], rows []int) *form {
+// its coefficients. The penalty is the weight of the squared coefficients.
+func combinations(gram linalg.Matrix[float64], rows []int, penalty int64) *form {
 	most := 0.0
 	for i := range gram.Rows {
 		most = max(most, gram.Row(i)[i])

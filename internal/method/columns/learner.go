@@ -23,6 +23,8 @@ type Learner struct {
 	Products
 	learner.Work // the learning problem, with training rows before held-out rows, in the common order
 	Layout       gram.Params
+	Facts        method.Facts // the parties' facts about their columns
+	rank         int          // the rank of the training rows' Gram matrix; 0 if it has not been computed
 }
 
 // LearnerOf returns the coordinator's state at the start of a job.

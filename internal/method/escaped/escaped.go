@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/escaped"
@@ -211,20 +212,30 @@ func (s *server) writeModel(w io.Writer) error {
 
 func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
-	r.Leakage, r.Exposures = s.leakage(), escaped.Exposures(s.leakageFacts())
+	facts := s.leakageFacts()
+	r.Leakage, r.Exposures = s.leakage(facts), escaped.Exposures(facts)
+	rows.Expose(s.Job, r)
 	return r, nil
+}
+
+// dependent reports whether some rows depend on the others. It takes a matrix whose rank cannot be
+// computed for one with dependent rows.
+func (s *server) dependent() bool {
+	factor, err := linalg.CholeskyLowRank(s.Problem.Gram)
+	return err != nil || factor.Rows < s.Problem.Gram.Rows
 }
 
 // leakageFacts returns the properties of the job on which its leakage depends.
 func (s *server) leakageFacts() escaped.Facts {
 	return escaped.Facts{
 		Parties: s.Parties, TotalRows: len(s.Problem.Test), Labels: s.Problem.Labels != nil, Grid: s.facts.Grid != method.NoGrid,
+		Dependent: s.facts.Grid == method.AllGrid && s.dependent(),
 	}
 }
 
 // leakage describes in plain words what each role learns in this job.
-func (s *server) leakage() map[string][]string {
-	lines := escaped.Leakage(s.leakageFacts())
+func (s *server) leakage(f escaped.Facts) map[string][]string {
+	lines := escaped.Leakage(f)
 	if s.Job.Task().Numbers && s.Job.Data.Label != job.NoLabel {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}

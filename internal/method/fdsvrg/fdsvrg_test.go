@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/attack/lattice"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
@@ -247,6 +249,80 @@ func TestAttackChosenSlopesReadProducts(t *testing.T) {
 	for row, got := range p.products {
 		if want := linalg.Dot(x.Row(row), x.Row(7)); math.Abs(got-want) > 1e-8 {
 			t.Errorf("the product with row %d is read as %v, it is %v", row, got, want)
+		}
+	}
+}
+
+// walker is a leader that sends the slope 1 for one row in each epoch, for every row in turn. The
+// full steps show what each adds to all margins: a row of the Gram matrix.
+type walker struct {
+	listener
+	rate float64
+	last []float64
+	gram linalg.Matrix[float64]
+	row  int // the row whose products the next full step shows
+}
+
+func (w *walker) Slopes(s fdsvrg.Step, margins []int64) []float64 {
+	slopes := make([]float64, len(margins))
+	if s.Kind != fdsvrg.Full {
+		return slopes
+	}
+	now := make([]float64, len(margins))
+	for i, row := range s.Rows {
+		now[row] = margin(margins[i])
+	}
+	if w.last != nil {
+		for i, m := range now {
+			w.gram.Row(w.row)[i] = (w.last[i] - m) / w.rate
+		}
+		w.row++
+	}
+	w.last = now
+	if w.row < len(slopes) {
+		slopes[slices.Index(s.Rows, w.row)] = 1
+	}
+	return slopes
+}
+
+// The attack: a leader that sends slopes of its choice has the Gram matrix of all rows over the other
+// party's columns, and lattice reduction gives the columns, if their values are on a grid.
+func TestAttackChosenSlopesReadColumns(t *testing.T) {
+	const rate, rows = 0.125, 24
+	rng := rand.New(rand.NewPCG(5, 5))
+	x := linalg.New[float64](rows, 5)
+	for i := range x.Data {
+		x.Data[i] = float64(rng.IntN(9))
+	}
+	params, err := fdsvrg.NewParams(fdsvrg.Spec{Rows: rows, Outputs: 1, Batch: rows, Epochs: rows + 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := protocol.NewSession(protocol.Descriptor{
+		Protocol: fdsvrg.Name, Version: fdsvrg.Version, Params: params.Encode(),
+		Members: []protocol.Member{{Name: "guest", Role: protocol.RoleLeader}, {Name: "host", Role: protocol.RoleParty}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &walker{rate: rate, gram: linalg.New[float64](rows, rows)}
+	if err := play(s, w, w, newWeights(x, rate, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if got := lattice.Read(w.gram).Recovered(x, 1./8); len(got) != x.Cols {
+		t.Errorf("columns %v are read, want all %d", got, x.Cols)
+	}
+}
+
+// TestExposures: whoever has another party's margins counts as a reader of its rows.
+func TestExposures(t *testing.T) {
+	for n, party := range map[int]protocol.Reach{2: protocol.ReachPart, 3: protocol.ReachPart, 4: protocol.ReachAll} {
+		list := exposures([]string{"a", "b", "c", "d"}[:n])
+		want := map[string]protocol.Reach{"active": protocol.ReachAll, "party": party, "server": protocol.ReachNone, "coalition": protocol.ReachAll}
+		for role, reach := range want {
+			if list[role].Reach != reach {
+				t.Errorf("%d parties, %s: %+v, want %s", n, role, list[role], reach)
+			}
 		}
 	}
 }

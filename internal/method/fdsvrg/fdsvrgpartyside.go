@@ -138,7 +138,7 @@ func (p *party) judged() (*method.Judged, error) {
 	held := linalg.Matrix[float64]{Rows: 1, Cols: n - train, Stride: n - train, Data: p.trainer.decisions[train:]}
 	g, err := p.Judge(p.outputs, held, linalg.Range(train, n), linalg.Range(0, train))
 	if g != nil {
-		g.Result.Exposures = exposures()
+		g.Result.Exposures = exposures(p.Parties)
 		g.Result.Warnings, g.Result.Leakage = outcome{lossChange: p.trainer.lossChange()}.warnings(), leakage(p.Instance, n)
 	}
 	return g, err
@@ -179,7 +179,7 @@ func (s *server) writeModel(out io.Writer) error { return s.WriteNames(out, "mer
 func (s *server) result() (*method.Result, error) {
 	r, err := s.Result(func(rows int) map[string][]string { return leakage(s.Instance, rows) })
 	if r != nil {
-		r.Warnings, r.Exposures = s.outcome.warnings(), exposures()
+		r.Warnings, r.Exposures = s.outcome.warnings(), exposures(s.Parties)
 	}
 	return r, err
 }
@@ -187,33 +187,41 @@ func (s *server) result() (*method.Result, error) {
 // Sentences of the leakage statement that say who can reconstruct rows.
 const (
 	slopesRead    = "If it sends slopes of its choice, it reads any such product."
+	latticeReads  = "Products of rows give values on a grid (whole numbers, counts, codes) exactly, by lattice reduction, if rows outnumber the columns. Nobody says whether columns hold such values, so assume that they do."
 	serverSees    = "It sees no margin, label, decision or weight."
 	labelsShown   = "Every party learns the label of every training row, from the first slopes."
+	innerSees     = "A party with others below it in the tree sees, in the clear, the sum of the margins of each branch: of a branch of one party, that party's own margins. It knows the slopes, so these are equations in the products of rows."
 	neighboursSee = "The parties above and below another party in the tree together know that party's own margins."
 )
 
-// exposures says how much of others' rows each role can reconstruct.
-func exposures() map[string]protocol.Exposure {
-	return map[string]protocol.Exposure{
-		"active":    {Reach: protocol.ReachPart, Why: slopesRead},
+// exposures says how much of others' rows each role can reconstruct. No member that computes them
+// knows whether the others' columns are on a grid, so they assume it. The tree is binary: from four
+// parties on, a party without labels has others below it.
+func exposures(parties []string) map[string]protocol.Exposure {
+	list := map[string]protocol.Exposure{
+		"active":    {Reach: protocol.ReachAll, Why: latticeReads},
 		"server":    {Reach: protocol.ReachNone, Why: serverSees},
 		"party":     {Reach: protocol.ReachPart, Why: labelsShown},
-		"coalition": {Reach: protocol.ReachPart, Why: neighboursSee},
+		"coalition": {Reach: protocol.ReachAll, Why: neighboursSee},
 	}
+	if len(parties) > 3 {
+		list["party"] = protocol.Exposure{Reach: protocol.ReachAll, Why: innerSees}
+	}
+	return list
 }
 
 // leakage describes in plain words what each role learns in this job.
 func leakage(c method.Instance, rows int) map[string][]string {
 	first := c.Parties[0]
 	_, params := learner.OptimizerParamsOf(c.Job)
-	active := fmt.Sprintf("%s, who holds the labels, learns the margin of each of %d rows over all columns, of training rows twice in each of %d epochs. Each step's margins tell something of the products of rows over the others' columns. %s", first, rows, params.Iterations, slopesRead)
+	active := fmt.Sprintf("%s, who holds the labels, learns the margin of each of %d rows over all columns, of training rows twice in each of %d epochs. Each step's margins tell something of the products of rows over the others' columns. %s %s", first, rows, params.Iterations, slopesRead, latticeReads)
 	if len(c.Parties) == 2 {
 		active += fmt.Sprintf(" With two parties, these are the margins of %s alone, after taking its own off.", c.Parties[1])
 	}
 	lines := map[string][]string{
 		"active":    {active, columns.KeptScores},
 		"server":    {"The server learns the number of common rows, each party's number of columns, a bound on each party's norms, and the figures on held-out rows. " + serverSees},
-		"party":     {labelsShown + " A party with others below it in the tree sees, in the clear, the sum of the margins of each branch: of a branch of one party, that party's own margins.", "Every party learns the number of common rows, each other party's number of columns, and the largest squared norm of that party's rows, to within 9 %."},
+		"party":     {labelsShown + " " + innerSees, "Every party learns the number of common rows, each other party's number of columns, and the largest squared norm of that party's rows, to within 9 %."},
 		"coalition": {neighboursSee + " Protocol fdskl masks the values that it adds up."},
 		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of rows."},
 	}

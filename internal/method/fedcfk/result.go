@@ -202,16 +202,20 @@ const (
 // coalition says what the server learns together with devices.
 func (c Devices) coalition(people int) string {
 	corrupted := sums.Share(c.Keys().Corrupted, people)
-	return fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d people; with more, there is no guarantee.", corrupted, people, c.Remaining(people)-corrupted)
+	return fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d people; with more, there is no guarantee. With all devices but one it reads the remaining person's list.", corrupted, people, c.Remaining(people)-corrupted)
 }
 
 // exposures says how much of others' lists each role can reconstruct.
 func (c Devices) exposures(people int) map[string]protocol.Exposure {
-	return map[string]protocol.Exposure{
+	list := map[string]protocol.Exposure{
 		"server":    {Reach: protocol.ReachPart, Why: forgeryReads},
 		"party":     {Reach: protocol.ReachPart, Why: deviceLearns},
-		"coalition": {Reach: protocol.ReachPart, Why: c.coalition(people)},
+		"coalition": {Reach: protocol.ReachAll, Why: c.coalition(people)},
 	}
+	if c.Keys().Adversary == sums.SemiHonest {
+		list["server"] = protocol.Exposure{Reach: protocol.ReachAll, Why: sums.SemiHonestServer}
+	}
+	return list
 }
 
 // leakage describes in plain words what each role learns in this job.

@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
@@ -276,6 +277,34 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 	for _, st := range plan[2:4] {
 		if s, err := st.Session.After(columns.Declared{}, nil); !errors.Is(err, undeclared) {
 			t.Errorf("%s settles before anybody has declared anything: %v, %v", st.Name, s, err)
+		}
+	}
+}
+
+// TestExposuresFollowTheColumns: what the lattice attack reads counts as rows. Pixels are on a grid;
+// 52 images that vary in 51 of 64 pixels are enough, and over the columns of one of five parties far
+// fewer are.
+func TestExposuresFollowTheColumns(t *testing.T) {
+	part, all := protocol.ReachPart, protocol.ReachAll
+	for _, tt := range []struct {
+		set                      string
+		rows, parties            int
+		server, party, coalition protocol.Reach
+	}{
+		{"digits", 240, 2, all, protocol.ReachNone, all},
+		{"digits", 110, 2, all, protocol.ReachNone, all},
+		{"digits", 60, 5, part, protocol.ReachNone, all},
+		{"digits", 14, 2, part, protocol.ReachNone, part},
+		{"wdbc", 240, 2, part, protocol.ReachNone, part},
+	} {
+		j := gramJob(t, []string{"guest", "host", "third", "fourth", "fifth"}[:tt.parties], "minmax", "svc")
+		f := runSteps(t, j, columnstest.Share(t, j, columnstest.Numbered(t, tt.set, tt.rows)))
+		r := f.Result(t)
+		for role, want := range map[string]protocol.Reach{"server": tt.server, "party": tt.party, "coalition": tt.coalition} {
+			e := r.Exposures[role]
+			if e.Reach != want || !strings.Contains(strings.Join(r.Leakage[role], "\n"), e.Why) {
+				t.Errorf("%d rows of %s, %d parties, %s: %+v, want %s; training rows %d", tt.rows, tt.set, tt.parties, role, e, want, f.Server.Layout.Training())
+			}
 		}
 	}
 }

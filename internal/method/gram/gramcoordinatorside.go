@@ -19,8 +19,7 @@ import (
 type server struct {
 	columns.Learner
 	parent  protocol.SessionID // the id of the session that added up the matrices
-	facts   method.Facts
-	rowless *model.Rowless // the model for open predictions, without its rows
+	rowless *model.Rowless     // the model for open predictions, without its rows
 }
 
 func (s *server) learner() *columns.Learner { return &s.Learner }
@@ -48,9 +47,6 @@ func (s *server) summer(setup method.Setup) (*method.Run, error) {
 		return s.TakeSums(layout, sums)
 	})
 }
-
-// ended stores the facts about a step that the leakage statement needs.
-func (s *server) ended(e method.End) { s.facts = s.facts.Join(e.Facts) }
 
 // makeRowless converts the model to the form without rows that the coordinator keeps.
 func (s *server) makeRowless(context.Context, method.Reporter) error {

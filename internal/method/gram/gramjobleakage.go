@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -17,7 +16,7 @@ func (s *server) leakage() map[string][]string {
 		"server": {
 			fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. %s The server does not learn how much one party's columns add.",
 				p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale(), distancesKnown),
-			s.lattice(),
+			s.LatticeReads(),
 		},
 		"party": {
 			"Every party learns each other party's number of rows and columns, a power of two that bounds its values, and whether they are whole numbers. " + sumHidden,
@@ -49,50 +48,28 @@ const (
 
 // exposures says how much of others' rows each role can reconstruct.
 func (s *server) exposures() map[string]protocol.Exposure {
-	list := map[string]protocol.Exposure{
-		"server":    {Reach: protocol.ReachPart, Why: s.lattice()},
-		"party":     {Reach: protocol.ReachNone, Why: sumHidden},
-		"coalition": {Reach: protocol.ReachPart, Why: s.coalition()},
+	server := protocol.Exposure{Reach: protocol.ReachPart, Why: distancesKnown}
+	if s.Layout.Training() >= s.Declared.Width() || s.ReadsAll() {
+		server.Why = s.LatticeReads()
 	}
-	switch rows := s.Layout.Training(); {
-	case rows < s.width():
-		list["server"] = protocol.Exposure{Reach: protocol.ReachPart, Why: distancesKnown}
-	case s.facts.Grid == method.AllGrid:
-		list["server"] = protocol.Exposure{Reach: protocol.ReachAll, Why: s.lattice()}
-		list["coalition"] = protocol.Exposure{Reach: protocol.ReachAll, Why: s.coalition()}
+	if s.ReadsAll() {
+		server.Reach = protocol.ReachAll
 	}
+	coalition := protocol.Exposure{Reach: protocol.ReachPart, Why: s.coalition()}
+	if s.ReadsOne() {
+		coalition.Reach = protocol.ReachAll
+	}
+	party := protocol.Exposure{Reach: protocol.ReachNone, Why: sumHidden}
 	if s.rowless != nil {
-		list["party"] = protocol.Exposure{Reach: protocol.ReachPart, Why: queriesTell}
+		party = protocol.Exposure{Reach: protocol.ReachPart, Why: queriesTell}
 	}
-	return list
-}
-
-// width returns the number of columns of all parties.
-func (s *server) width() (columns int) {
-	for _, one := range s.Declared.List {
-		columns += one.Columns.Columns
-	}
-	return columns
-}
-
-// lattice returns the sentence that says whether the Gram matrix can reveal the data.
-func (s *server) lattice() string {
-	width, rows := s.width(), s.Layout.Training()
-	switch {
-	case rows < width:
-		return fmt.Sprintf("There are fewer training rows (%d) than columns (%d): the matrix does not determine the columns.", rows, width)
-	case s.facts.Grid == method.AllGrid:
-		return fmt.Sprintf("All values are on a grid (whole numbers, counts, codes), and %d training rows outnumber %d columns: a lattice attack on the exact matrix can recover every column, up to order and sign.", rows, width)
-	case s.facts.Grid == method.SomeGrid:
-		return fmt.Sprintf("Some columns are on a grid, and %d training rows outnumber %d columns: the exact matrix reveals much about them, and a lattice attack may recover them.", rows, width)
-	}
-	return fmt.Sprintf("%d training rows outnumber %d columns: the matrix determines all columns up to one rotation, and anyone who knows as many rows as there are columns knows that rotation.", rows, width)
+	return map[string]protocol.Exposure{"server": server, "party": party, "coalition": coalition}
 }
 
 // coalition says which members together learn the products over one party's columns.
 func (s *server) coalition() string {
 	if len(s.Parties) == 2 {
-		return fmt.Sprintf("With two parties, %s and the server together learn the products over the columns of %s by subtracting their own part, and the other way round.", s.Parties[0], s.Parties[1])
+		return fmt.Sprintf("With two parties, %s and the server together learn the products over the columns of %s by subtracting their own part, and the other way round.%s", s.Parties[0], s.Parties[1], s.LatticeReadsOne())
 	}
-	return fmt.Sprintf("The server and all parties but one (of %s) together learn the products over the remaining party's columns by subtracting their own.", strings.Join(s.Parties, ", "))
+	return fmt.Sprintf("The server and all parties but one (of %s) together learn the products over the remaining party's columns by subtracting their own.%s", strings.Join(s.Parties, ", "), s.LatticeReadsOne())
 }

@@ -238,7 +238,11 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	for _, run := range runs {
 		errs = errors.Join(errs, run.Finish())
 	}
-	f.Server.Ended(i, method.End{Session: s.ID(), Stayed: f.Instance.Parties})
+	var facts method.Facts
+	for _, name := range f.Instance.Parties {
+		facts = facts.Join(f.Parties[name].Facts())
+	}
+	f.Server.Ended(i, method.End{Session: s.ID(), Stayed: f.Instance.Parties, Facts: facts})
 	return errs
 }
 

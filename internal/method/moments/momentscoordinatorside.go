@@ -159,10 +159,12 @@ func (s *server) cells() []learner.Cell {
 }
 
 func (s *server) result() (*method.Result, error) {
-	return &method.Result{
+	r := &method.Result{
 		Job: s.Job.Name, Metrics: s.results.metrics, Figures: s.results.assessment, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
 		Eigenvalues: s.results.values, Leakage: s.leakage(), Exposures: s.exposures(), Details: &Details{Sums: s.sumsResult()},
-	}, nil
+	}
+	rows.Expose(s.Job, r)
+	return r, nil
 }
 
 // sumsResult describes how much the sums reveal about single rows.

@@ -166,8 +166,11 @@ func (s *server) leakage() map[string][]string {
 
 // Sentences of the statement that say who can reconstruct rows.
 const (
-	singledOut   = "A person whom several common values single out together is still exposed."
-	subtractSums = "The server and all parties but one together learn the remaining party's sums by subtracting their own."
+	singledOut     = "A person whom several common values single out together is still exposed."
+	lastRowRead    = "A party that knows all training rows but one, with their labels, computes the remaining row from the solution and the public directions."
+	componentsShow = "They show in which directions the features of all rows vary, but not how much."
+	binsTell       = "A party that knows all other rows around a bin may learn the class and the approximate decision of the remaining row."
+	subtractSums   = "The server and all parties but one together learn the remaining party's sums by subtracting their own."
 )
 
 // exposures says how much of others' rows each role can reconstruct. Sums give no row, but they
@@ -175,14 +178,19 @@ const (
 func (s *server) exposures() map[string]protocol.Exposure {
 	list := map[string]protocol.Exposure{
 		"server":    {Reach: protocol.ReachPart, Why: singledOut},
-		"party":     {Reach: protocol.ReachNone, Why: s.partyLearns()},
+		"party":     {Reach: protocol.ReachPart, Why: lastRowRead},
 		"coalition": {Reach: protocol.ReachPart, Why: subtractSums},
 	}
 	if s.perFeature() < rowsPerFeature {
 		list["server"] = protocol.Exposure{Reach: protocol.ReachPart, Why: s.ratio()}
 	}
-	if l, is := objectiveOf(s.Job).(gaussianProcess); is && l.deviations {
-		list["party"] = protocol.Exposure{Reach: protocol.ReachPart, Why: s.partyLearns()}
+	switch l := objectiveOf(s.Job).(type) {
+	case gaussianProcess:
+		if l.deviations {
+			list["party"] = protocol.Exposure{Reach: protocol.ReachPart, Why: s.partyLearns()}
+		}
+	case components:
+		list["party"] = protocol.Exposure{Reach: protocol.ReachPart, Why: componentsShow}
 	}
 	return list
 }
@@ -194,7 +202,7 @@ func (s *server) perFeature() float64 { return float64(s.sums.Rows) / float64(s.
 func histogramLeakage(parties []string) map[string]string {
 	lines := map[string]string{
 		"server":    fmt.Sprintf("The server also learns how many held-out rows of all parties have which class and a decision in which of %d bins. Each party counts its rows up to each bin in fives, or to a thousandth of its held-out rows. With a forged solution that puts people whom it knows into bins of their own, the server tests each of them at once. For each it needs five people whom the same party is known to hold out; they show where the fives end.", moments.Bins),
-		"party":     "Every reader of the result learns from its curves how many rows of each class are in each bin, in fives, but not the bounds of the bins. A party that knows all other rows around a bin may learn the class and the approximate decision of the remaining row.",
+		"party":     "Every reader of the result learns from its curves how many rows of each class are in each bin, in fives, but not the bounds of the bins. " + binsTell,
 		"coalition": "The server and all parties but one together learn the remaining party's histogram by subtracting their own: the classes of its held-out rows and their decisions to 0.04, in fives and without names.",
 	}
 	if len(parties) == 2 {
@@ -262,13 +270,13 @@ func (s *server) falseSolution() string {
 func (s *server) partyLearns() string {
 	switch l := objectiveOf(s.Job).(type) {
 	case components:
-		return "Every party learns the components and the public directions, which suffice to compute scores. They show in which directions the features of all rows vary, but not how much."
+		return "Every party learns the components and the public directions, which suffice to compute scores. " + componentsShow
 	case gaussianProcess:
 		if l.deviations {
 			return "Every party learns the solution and the public directions and, for the deviations of a Gaussian process, the sums of products of features, which the server knows too. Without deviations: true in the job it would not learn these sums."
 		}
 	}
-	return "Every party learns the one solution and the public directions, which suffice to predict. One solution gives too few equations to recover the sums. Like any model it predicts its training rows better than others."
+	return "Every party learns the one solution and the public directions, which suffice to predict. One solution gives too few equations to recover the sums. Like any model it predicts its training rows better than others. " + lastRowRead
 }
 
 // ratio compares in words the number of training rows with the number of features. With fewer rows

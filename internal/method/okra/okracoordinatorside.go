@@ -147,7 +147,9 @@ func (s *server) writeModel(w io.Writer) error { return model.EncodePrivate(w, s
 
 func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
-	r.Leakage, r.Exposures = s.leakage(), okra.Exposures(s.leakageFacts())
+	facts := s.leakageFacts()
+	r.Leakage, r.Exposures = s.leakage(facts), okra.Exposures(facts)
+	rows.Expose(s.Job, r, partyReads(s.Job)...)
 	if c := changesOf(s.Job); c != nil {
 		r.Details = &Details{Changes: s.changeFigures(c, s.Job)}
 	}

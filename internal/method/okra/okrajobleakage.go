@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/okra"
 	"github.com/mercer-fl/mercer/report"
 )
@@ -21,13 +22,38 @@ func (s *server) leakageFacts() okra.Facts {
 	spec := job.As[Settings](s.Job.Protocol).Spec()
 	return okra.Facts{
 		Parties: len(s.Parties), TotalRows: len(s.upload.Test()), Features: int(s.facts.Features),
-		Grid: s.facts.Grid == method.AllGrid, Mixed: s.facts.Grid == method.SomeGrid, Encoder: spec.Encoder, Mode: spec.Mode, Labels: s.upload.Labels() != nil,
+		Rank: s.rank(), Grid: s.facts.Grid == method.AllGrid, Mixed: s.facts.Grid == method.SomeGrid, Encoder: spec.Encoder, BlockWidth: spec.BlockWidth, Mode: spec.Mode, Labels: s.upload.Labels() != nil,
 	}
 }
 
+// rank returns the rank of the Gram matrix if the leakage depends on it, and 0 otherwise. It depends
+// on it while rows on a grid do not outnumber the features. Computing the matrix took longer then.
+func (s *server) rank() int {
+	gram := s.upload.Gram()
+	if s.facts.Grid != method.AllGrid || s.facts.Features != 0 && gram.Rows > int(s.facts.Features) {
+		return 0
+	}
+	factor, err := linalg.CholeskyLowRank(gram)
+	if err != nil {
+		return 1 // assume that the rows depend on each other
+	}
+	return factor.Rows
+}
+
+// queriesTell says what a party learns from queries to a model with open predictions.
+const queriesTell = "The party that queries learns the model's decisions, and from enough of them something about the rows that the model holds."
+
+// partyReads lists what else lets parties reconstruct something of others' rows.
+func partyReads(j *job.Job) []string {
+	if j.Prediction == job.Open {
+		return []string{queriesTell}
+	}
+	return nil
+}
+
 // leakage describes in plain words what each role learns in this job.
-func (s *server) leakage() map[string][]string {
-	lines := okra.Leakage(s.leakageFacts())
+func (s *server) leakage(f okra.Facts) map[string][]string {
+	lines := okra.Leakage(f)
 	if s.Job.Task().Numbers {
 		lines["server"] = append(lines["server"], "The labels of this job are the numbers to be predicted: the server learns each of them exactly.")
 	}

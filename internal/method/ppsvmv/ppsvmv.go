@@ -29,7 +29,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },
-	Facts:        method.NoFacts[party], Minimums: method.NoMinimums, Result: (*server).result, Ended: method.IgnoresEnds[server],
+	Facts:        (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).Ended,
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: func(s *server) *method.Outcome { return s.Learner.Outcome() },
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }},
@@ -134,6 +134,8 @@ func usable(p columns.Products) func(columns.Declared) error {
 type party struct {
 	*columns.Party
 	columns.Products
+	grid   method.Grid
+	summed bool // the matrices have been added up
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -141,7 +143,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &party{p, limitedProducts(c.Job)}, nil
+	return &party{Party: p, Products: limitedProducts(c.Job)}, nil
 }
 
 func (p *party) holder() *columns.Party { return p.Party }
@@ -154,10 +156,24 @@ func (p *party) site(setup method.Setup) (*method.Run, error) {
 	}
 	if setup.Session.RoleOf(p.Self) == protocol.RoleLeader {
 		m, err := ppsvmv.NewLeader(setup.Setup, part)
-		return method.RunOf(m, err, method.Nothing)
+		return method.RunOf(m, err, p.noteSum)
 	}
 	m, err := ppsvmv.NewSite(setup.Setup, part)
-	return method.RunOf(m, err, method.Nothing)
+	return method.RunOf(m, err, p.noteSum)
+}
+
+func (p *party) noteSum() error {
+	p.summed, p.grid = true, method.GridOf(p.Set.X)
+	return nil
+}
+
+// facts returns the party's facts for the leakage statement. It returns none before the party has
+// added to the sum.
+func (p *party) facts() method.Facts {
+	if !p.summed {
+		return method.Facts{}
+	}
+	return method.Facts{Known: true, Grid: p.grid}
 }
 
 func (p *party) declare(d *columns.Declaration) error {
@@ -202,7 +218,7 @@ func (s *server) leakage() map[string][]string {
 	p, first := s.Layout, s.Parties[0]
 	lines := map[string][]string{
 		"server": {fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. %s",
-			p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale(), distancesKnown)},
+			p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale(), distancesKnown), s.LatticeReads()},
 		"party": {
 			s.firstLearns(),
 			"Every party learns each other party's number of rows and columns, a power of two that bounds its values, and whether they are whole numbers. A party other than the first sees masked words, and learns nothing from them alone.",
@@ -221,29 +237,42 @@ func (s *server) leakage() map[string][]string {
 // distancesKnown says what the products give.
 const distancesKnown = "They give every distance between two training rows."
 
-// exposures says how much of others' rows each role can reconstruct.
+// exposures says how much of others' rows each role can reconstruct. The first party has the
+// server's matrix, so it reaches as far. With two parties it reaches the other party's own matrix.
 func (s *server) exposures() map[string]protocol.Exposure {
-	return map[string]protocol.Exposure{
-		"server":    {Reach: protocol.ReachPart, Why: distancesKnown},
-		"party":     {Reach: protocol.ReachPart, Why: s.firstLearns()},
-		"coalition": {Reach: protocol.ReachPart, Why: s.neighbours()},
+	server := protocol.Exposure{Reach: protocol.ReachPart, Why: distancesKnown}
+	if s.ReadsAll() {
+		server = protocol.Exposure{Reach: protocol.ReachAll, Why: s.LatticeReads()}
 	}
+	coalition := protocol.Exposure{Reach: protocol.ReachPart, Why: s.neighbours()}
+	if s.ReadsOne() {
+		coalition.Reach = protocol.ReachAll
+	}
+	party := protocol.Exposure{Reach: server.Reach, Why: s.firstLearns()}
+	if len(s.Parties) == 2 {
+		party.Reach = coalition.Reach
+	}
+	return map[string]protocol.Exposure{"server": server, "party": party, "coalition": coalition}
 }
 
 // firstLearns says what the first party learns.
 func (s *server) firstLearns() string {
-	return fmt.Sprintf("%s learns everything that the server learns about the products, because the sum returns to it.", s.Parties[0])
+	line := fmt.Sprintf("%s learns everything that the server learns about the products, because the sum returns to it.", s.Parties[0])
+	if len(s.Parties) == 2 {
+		line += fmt.Sprintf(" Without its own part this is the products over the columns of %s.%s", s.Parties[1], s.LatticeReadsOne())
+	}
+	return line
 }
 
 // neighbours says which two parties can together read another party's matrix. They are its
 // neighbours in the ring.
 func (s *server) neighbours() string {
 	if len(s.Parties) == 2 {
-		return fmt.Sprintf("With two parties, %s alone reads the products over the columns of %s: it subtracts its own from the sum. The server and %[2]s together read those of %[1]s.", s.Parties[0], s.Parties[1])
+		return fmt.Sprintf("With two parties, %s alone reads the products over the columns of %s: it subtracts its own from the sum. The server and %[2]s together read those of %[1]s.%[3]s", s.Parties[0], s.Parties[1], s.LatticeReadsOne())
 	}
 	var list []string
 	for i := 1; i < len(s.Parties); i++ {
 		list = append(list, fmt.Sprintf("%s and %s read %s", s.Parties[i-1], s.Parties[(i+1)%len(s.Parties)], s.Parties[i]))
 	}
-	return fmt.Sprintf("The two neighbours of a party in the ring, if they collude, read the products over its columns exactly, unless it is %[2]s: %[1]s. The server and all parties but %[2]s together read those over the columns of %[2]s.", strings.Join(list, "; "), s.Parties[0])
+	return fmt.Sprintf("The two neighbours of a party in the ring, if they collude, read the products over its columns exactly, unless it is %[2]s: %[1]s. The server and all parties but %[2]s together read those over the columns of %[2]s.%[3]s", strings.Join(list, "; "), s.Parties[0], s.LatticeReadsOne())
 }

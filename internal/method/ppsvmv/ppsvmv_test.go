@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/gram"
 )
 
@@ -105,5 +106,34 @@ func TestMemoryWall(t *testing.T) {
 	err := judge(declared(45000))
 	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "45000 rows have a matrix of 1012522500 words (7.5 GiB)") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestExposuresFollowTheColumns: what the lattice attack reads counts as rows. Pixels are on a grid;
+// 52 images that vary in 51 of 64 pixels are enough, and over the columns of one of five parties far
+// fewer are.
+func TestExposuresFollowTheColumns(t *testing.T) {
+	part, all := protocol.ReachPart, protocol.ReachAll
+	for _, tt := range []struct {
+		set                      string
+		rows, parties            int
+		server, party, coalition protocol.Reach
+	}{
+		{"digits", 240, 2, all, all, all},
+		{"digits", 240, 3, all, all, all},
+		{"digits", 60, 5, part, part, all},
+		{"digits", 60, 2, part, all, all},
+		{"wdbc", 240, 2, part, part, part},
+	} {
+		j := methodtest.Read(t, Protocol(), fmt.Sprintf(file, strings.Join([]string{"guest", "host", "third", "fourth", "fifth"}[:tt.parties], ", "), "minmax"))
+		f := methodtest.Join[*server, *party](t, Protocol(), j, columnstest.Share(t, j, columnstest.Numbered(t, tt.set, tt.rows)))
+		f.Finish(t)
+		r := f.Result(t)
+		for role, want := range map[string]protocol.Reach{"server": tt.server, "party": tt.party, "coalition": tt.coalition} {
+			e := r.Exposures[role]
+			if e.Reach != want || !strings.Contains(strings.Join(r.Leakage[role], "\n"), e.Why) {
+				t.Errorf("%d rows of %s, %d parties, %s: %+v, want %s; training rows %d", tt.rows, tt.set, tt.parties, role, e, want, f.Server.Layout.Training())
+			}
+		}
 	}
 }

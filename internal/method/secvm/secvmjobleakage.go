@@ -45,7 +45,7 @@ const unhashed = "features: columns hashes nothing. The list of columns is publi
 const (
 	leaverShown   = "If one person joins or leaves between two windows, the gateway may learn that person's features."
 	tokensMade    = "It could serve a single device, or send it other weights, and read its record."
-	deviceLearns  = "Every device learns the weights"
+	deviceLearns  = "Every device learns the weights of all windows, and computes from two successive ones, up to a factor, the sums by which the server changed them. An entry of one person reveals that person's label to a device that knows the feature."
 	relayTogether = "The relay and the gateway together know who sent what: they learn whole records with labels."
 	windowsDiffer = "The sums of two windows whose devices differ by one reveal that device's features if the weights have hardly changed in between."
 )
@@ -55,7 +55,7 @@ const (
 func Exposures(f Facts) map[string]protocol.Exposure {
 	list := map[string]protocol.Exposure{
 		"server":    {Reach: protocol.ReachPart, Why: leaverShown},
-		"party":     {Reach: protocol.ReachNone, Why: deviceLearns},
+		"party":     {Reach: protocol.ReachPart, Why: deviceLearns},
 		"coalition": {Reach: protocol.ReachAll, Why: relayTogether},
 	}
 	if f.OwnIssuer {
@@ -74,7 +74,7 @@ func Leakage(f Facts) map[string][]string {
 			leaverShown + " By choosing the weights it can silence the people of one " + unit + ", to the same end. No noise is added: there is no formal guarantee.",
 			"The gateway recognises cover packages when it opens them, so it learns how many devices are beyond the margin.",
 		},
-		"party": {deviceLearns + ". It keeps secret whether it trains or tests."},
+		"party": {deviceLearns + " It keeps secret whether it trains or tests."},
 		"coalition": {
 			relayTogether,
 			"The issuer and the gateway together can serve a single device, claim that there are many, and read its record. The relay, the issuer and the gateway together can send one device other weights than all others.",
@@ -117,17 +117,21 @@ func SumFactsOf(s *secvm.Sum) SumFacts {
 
 // Exposures says how much of others' records each role can reconstruct in a job with secure sums.
 func (c Summed) Exposures(devices int) map[string]protocol.Exposure {
-	return map[string]protocol.Exposure{
+	list := map[string]protocol.Exposure{
 		"server":    {Reach: protocol.ReachPart, Why: windowsDiffer},
-		"party":     {Reach: protocol.ReachNone, Why: deviceLearns},
-		"coalition": {Reach: protocol.ReachPart, Why: c.coalition(devices)},
+		"party":     {Reach: protocol.ReachPart, Why: deviceLearns},
+		"coalition": {Reach: protocol.ReachAll, Why: c.coalition(devices)},
 	}
+	if KeysOf(c.Job).Adversary == sums.SemiHonest {
+		list["server"] = protocol.Exposure{Reach: protocol.ReachAll, Why: sums.SemiHonestServer}
+	}
+	return list
 }
 
 // coalition says what the server learns together with devices.
 func (c Summed) coalition(devices int) string {
 	corrupted := sums.Share(KeysOf(c.Job).Corrupted, devices)
-	return fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d; with more, there is no guarantee.", corrupted, devices, c.Minimum(devices)-corrupted)
+	return fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d; with more, there is no guarantee. With all devices but one it reads the remaining one's record.", corrupted, devices, c.Minimum(devices)-corrupted)
 }
 
 // Leakage describes what each role learns in a job with secure sums. f holds the facts of the first
@@ -144,7 +148,7 @@ func (c Summed) Leakage(f SumFacts, devices int) map[string][]string {
 			fmt.Sprintf("%d entries of the first sum are 1 or -1: such a %s may come from a single one of %d people, and then reveals that person's label.", f.Alone, unit, f.Participants),
 			windowsDiffer + " This happens whenever a device drops out, and the server can leave out any device. No noise is added: there is no formal guarantee.",
 		},
-		"party": {deviceLearns + ", who takes part and who is in each sum. It keeps secret whether it trains or tests."},
+		"party": {deviceLearns + " It also learns who takes part and who is in each sum. It keeps secret whether it trains or tests."},
 		"coalition": {
 			c.coalition(devices),
 			"A device can add any values to a sum, also far larger ones than its packages allow, and nobody can detect which device did.",

@@ -47,10 +47,16 @@ func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]s
 }
 
 // exposures says how much of others' lists each role can reconstruct.
-func exposures(people int, r fedcfk.PaperFigures) map[string]protocol.Exposure {
+func exposures(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string]protocol.Exposure {
 	reads := protocol.Exposure{Reach: protocol.ReachPart, Why: solesRead(people, r)}
-	if r.ListsRead == people {
+	if r.Solved > r.ListsRead {
+		reads.Why = differencing(c, r)
+	}
+	if r.ListsRead+r.Solved >= people { // the two attacks may read different people's lists
 		reads.Reach = protocol.ReachAll
+	}
+	if c.Keys().Adversary == sums.SemiHonest {
+		reads = protocol.Exposure{Reach: protocol.ReachAll, Why: sums.SemiHonestServer}
 	}
 	return map[string]protocol.Exposure{
 		"server":    reads,

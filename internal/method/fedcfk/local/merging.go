@@ -172,7 +172,7 @@ func (m *merging) compare(context.Context) error {
 	m.result.Exact = &m.exact
 	m.judge(m.figures.Paper)
 	people := len(m.Names)
-	m.result.Leakage, m.result.Exposures = leakage(m.setting, people, *m.figures.Paper), exposures(people, *m.figures.Paper)
+	m.result.Leakage, m.result.Exposures = leakage(m.setting, people, *m.figures.Paper), exposures(m.setting, people, *m.figures.Paper)
 	return m.learnPooled()
 }
 

@@ -1,0 +1,82 @@
+package columns
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// Ended stores the parties' facts about their columns; see [method.Binding].
+func (s *Learner) Ended(e method.End) { s.Facts = s.Facts.Join(e.Facts) }
+
+// Width returns the number of columns of all parties.
+func (d Declared) Width() (columns int) {
+	for _, one := range d.List {
+		columns += one.Columns.Columns
+	}
+	return columns
+}
+
+// Narrowest returns the number of columns of the party that has the fewest.
+func (d Declared) Narrowest() int {
+	least := d.Width()
+	for _, one := range d.List {
+		least = min(least, one.Columns.Columns)
+	}
+	return least
+}
+
+// ReadsAll reports whether a lattice attack on the Gram matrix can read the columns of all parties.
+// The columns that are the same in all rows are no obstacle, so with fewer rows than columns the
+// rank of the matrix decides.
+func (s *Learner) ReadsAll() bool {
+	if s.Facts.Grid != method.AllGrid {
+		return false
+	}
+	return s.Layout.Training() >= s.Declared.Width() || s.dependent()
+}
+
+// ReadsOne reports whether a lattice attack on the Gram matrix of a single party can read that
+// party's columns. The members that subtract the other parties' matrices have this matrix.
+func (s *Learner) ReadsOne() bool {
+	return s.Facts.Grid == method.AllGrid && (s.Layout.Training() >= s.Declared.Narrowest() || s.dependent())
+}
+
+// dependent reports whether some training rows depend on the others. It takes a matrix whose rank
+// cannot be computed for one with dependent rows.
+func (s *Learner) dependent() bool {
+	if s.rank == 0 {
+		gram := s.Problem.Gram
+		gram.Rows, gram.Cols = s.Layout.Training(), s.Layout.Training()
+		if factor, err := linalg.CholeskyLowRank(gram); err == nil {
+			s.rank = factor.Rows
+		}
+	}
+	return s.rank < s.Layout.Training()
+}
+
+// LatticeReads says whether the Gram matrix over the columns of all parties can reveal the columns.
+func (s *Learner) LatticeReads() string {
+	width, rows := s.Declared.Width(), s.Layout.Training()
+	switch {
+	case rows < width && s.ReadsAll():
+		return fmt.Sprintf("All values are on a grid (whole numbers, counts, codes), and the %d training rows outnumber those of the %d columns that vary: a lattice attack on the exact matrix can recover every column, up to order and sign.", rows, width)
+	case rows < width:
+		return fmt.Sprintf("There are fewer training rows (%d) than columns (%d): the matrix does not determine the columns.", rows, width)
+	case s.Facts.Grid == method.AllGrid:
+		return fmt.Sprintf("All values are on a grid (whole numbers, counts, codes), and %d training rows outnumber %d columns: a lattice attack on the exact matrix can recover every column, up to order and sign.", rows, width)
+	case s.Facts.Grid == method.SomeGrid:
+		return fmt.Sprintf("Some columns are on a grid, and %d training rows outnumber %d columns: the exact matrix reveals much about them, and a lattice attack may recover them.", rows, width)
+	}
+	return fmt.Sprintf("%d training rows outnumber %d columns: the matrix determines all columns up to one rotation, and anyone who knows as many rows as there are columns knows that rotation.", rows, width)
+}
+
+// LatticeReadsOne says what a lattice attack on the matrix of a single party gives. It is "" if
+// [Learner.ReadsOne] is false.
+func (s *Learner) LatticeReadsOne() string {
+	if !s.ReadsOne() {
+		return ""
+	}
+	return " By a lattice attack these products give all values of those columns, up to order and sign, if the rows outnumber the columns that vary."
+}
