@@ -29,18 +29,26 @@ func Targets(labels []string) ([]float64, error) {
 	return targets, nil
 }
 
-// fewMeasured is the least number of distinct labels that CheckClasses may refuse.
-const fewMeasured = 5
-
-// CheckClasses returns an error if the labels seem to be measured numbers and not classes. This is
-// so if all are numbers, some are not whole, and the distinct labels are more than a third as many
-// as the rows. A classifier would be trained for each pair of them.
+// CheckClasses refuses labels that are probably no classes. This is so if the distinct labels are
+// more than a third as many as the rows and either at least fewMeasured numbers, some not whole, or
+// at least manyLabels labels of any kind. A classifier would be trained for each pair of them.
 func CheckClasses(classes []string, rows int) error {
-	if len(classes) < fewMeasured || 3*len(classes) <= rows || !measured(classes) {
+	switch {
+	case 3*len(classes) <= rows:
 		return nil
+	case len(classes) >= fewMeasured && measured(classes):
+		return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+	case len(classes) >= manyLabels:
+		return fmt.Errorf("the labels are too many for classes: %d rows have %d different labels; name the column of the classes, or use a learner of numbers, such as svr or ridge", rows, len(classes))
 	}
-	return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+	return nil
 }
+
+// The least numbers of distinct labels that CheckClasses may refuse.
+const (
+	fewMeasured = 5  // numbers, some of them not whole
+	manyLabels  = 30 // words, or whole numbers such as ids
+)
 
 // measured reports whether all labels are numbers, and some of them not whole.
 func measured(labels []string) bool {
