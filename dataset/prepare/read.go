@@ -30,6 +30,9 @@ type Table struct {
 	// Features are the feature columns of a table without a schema, in the file's order. If it is
 	// nil, all columns without another use are features.
 	Features []string
+	// New marks rows to predict, which may lack columns of the training table other than features:
+	// Mapping then describes or drops columns that the table need not have.
+	New bool
 	// Absent allows a table to lack columns if the schema fills their gaps. Each cell of such a
 	// column then counts as a gap.
 	Absent bool
@@ -130,6 +133,9 @@ type field struct {
 
 // reader returns a reader of a table with the given columns.
 func (t Table) reader(columns []string) (*reader, error) {
+	if t.New {
+		t.Mapping = t.Mapping.restrict(columns)
+	}
 	names, err := t.Mapping.federationNames(columns)
 	if err != nil {
 		return nil, err
@@ -476,6 +482,17 @@ func (f *Frame) numbers() *dataset.Dense {
 // isDropped reports whether the mapping leaves a column out.
 func (m *Mapping) isDropped(name string) bool {
 	return slices.Contains(m.Drop, name) || m.Keep != nil && !slices.Contains(m.Keep, name)
+}
+
+// restrict returns the mapping of the given columns of a file.
+func (m *Mapping) restrict(columns []string) Mapping {
+	lacks := func(name string) bool { return !slices.Contains(columns, name) }
+	out := *m
+	out.Columns = maps.Clone(m.Columns)
+	maps.DeleteFunc(out.Columns, func(name string, _ Theirs) bool { return lacks(name) })
+	out.Drop = slices.DeleteFunc(slices.Clone(m.Drop), lacks)
+	out.Keep = slices.DeleteFunc(slices.Clone(m.Keep), lacks)
+	return out
 }
 
 // federationNames returns the federation's names of the file's columns, "" for columns left out.

@@ -245,6 +245,35 @@ func TestReadWithoutSchema(t *testing.T) {
 	}
 }
 
+// A table of rows to predict lacks the label, and columns that the training table has for nothing.
+func TestNewRowsLackOtherColumns(t *testing.T) {
+	drop := theirs("event", Theirs{As: "cens"})
+	drop.Drop = []string{"ward"}
+	keep := theirs("event", Theirs{As: "cens"})
+	keep.Keep = []string{"age", "event"}
+	for _, m := range []Mapping{drop, keep} {
+		table := Table{Schema: Schema{{Name: "age"}}, Mapping: m}
+		if _, err := readText("age\n50\n", table); err == nil {
+			t.Errorf("%+v: a training table without its label is read", m)
+		}
+		table.New = true
+		set, err := readText("age,left\n50,x\n", table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([][]any{{50.0}}, cellsOf(set.X.(*Frame))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if drop.Drop[0] != "ward" || len(drop.Columns) != 1 {
+		t.Errorf("reading changes the catalogue's mapping: %+v", drop)
+	}
+	table := Table{Schema: Schema{{Name: "years"}}, Mapping: theirs("age", Theirs{As: "years"}), New: true}
+	if _, err := readText("left\n1\n", table); err == nil || !strings.Contains(err.Error(), `no column "years"`) {
+		t.Errorf("new rows without a feature: %v", err)
+	}
+}
+
 func TestMappingRefuses(t *testing.T) {
 	nan := 0.0
 	nan /= nan
