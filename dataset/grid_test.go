@@ -170,6 +170,9 @@ func TestSummarize(t *testing.T) {
 	if sparse.Min != 0 || sparse.Max != 5 || sparse.Classes != nil {
 		t.Errorf("%+v, want minimum 0, maximum 5, no classes", sparse)
 	}
+	if zero := Summarize(&Set{X: denseOf([][]float64{{math.Copysign(0, -1)}})}); math.Signbit(zero.Min) || math.Signbit(zero.Max) {
+		t.Errorf("from %v to %v", zero.Min, zero.Max)
+	}
 	if empty := Summarize(&Set{X: d.Subset(nil)}); empty.Min != 0 || empty.Max != 0 || empty.Sparsity != 0 {
 		t.Errorf("a table without rows has %+v", empty)
 	}

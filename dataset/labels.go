@@ -29,24 +29,30 @@ func Targets(labels []string) ([]float64, error) {
 	return targets, nil
 }
 
-// fewMeasured is the least number of distinct labels that CheckClasses may refuse.
-const fewMeasured = 5
-
-// CheckClasses returns an error if the labels seem to be measured numbers and not classes. This is
-// so if all are numbers, some are not whole, and the distinct labels are more than a third as many
-// as the rows. A classifier would be trained for each pair of them.
+// CheckClasses refuses labels that are probably numbers to predict, or ids. This is so if all
+// labels are numbers, the distinct labels are more than a third as many as the rows, and there are
+// at least fewMeasured that are not all whole, or at least manyWhole. A classifier would be trained
+// for each pair of them.
 func CheckClasses(classes []string, rows int) error {
-	if len(classes) < fewMeasured || 3*len(classes) <= rows || !measured(classes) {
+	numbers, err := Targets(classes)
+	if err != nil || 3*len(classes) <= rows {
 		return nil
 	}
-	return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+	measured := slices.ContainsFunc(numbers, func(v float64) bool { return v != math.Trunc(v) })
+	switch {
+	case measured && len(classes) >= fewMeasured:
+		return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+	case len(classes) >= manyWhole:
+		return fmt.Errorf("the labels are numbers that hardly repeat: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+	}
+	return nil
 }
 
-// measured reports whether all labels are numbers, and some of them not whole.
-func measured(labels []string) bool {
-	numbers, err := Targets(labels)
-	return err == nil && slices.ContainsFunc(numbers, func(v float64) bool { return v != math.Trunc(v) })
-}
+// The least numbers of distinct labels that CheckClasses may refuse.
+const (
+	fewMeasured = 5  // numbers, some of them not whole
+	manyWhole   = 30 // whole numbers
+)
 
 // Classes returns the distinct labels and, for each row, the index of its class. The labels
 // ascend as numbers if all of them are numbers, else as text.

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -46,14 +47,24 @@ func TestCheckClasses(t *testing.T) {
 	if err := CheckClasses(measured, 14); err == nil || !strings.Contains(err.Error(), "measured numbers: 14 rows have 5 different labels; use a learner of numbers, such as svr") {
 		t.Errorf("14 rows with five measured numbers: %v", err)
 	}
+	ids := make([]string, 30)
+	for i := range ids {
+		ids[i] = strconv.Itoa(1000 + i)
+	}
+	if err := CheckClasses(ids, 89); err == nil || !strings.Contains(err.Error(), "hardly repeat: 89 rows have 30 different labels; use a learner of numbers") {
+		t.Errorf("89 rows with 30 whole numbers: %v", err)
+	}
 	for name, c := range map[string]struct {
 		classes []string
 		rows    int
 	}{
-		"grades of many rows": {measured, 15},
-		"four numbers":        {measured[:4], 4},
-		"whole numbers":       {[]string{"1", "2", "3", "4", "5"}, 5},
-		"a word among them":   {append([]string{"none"}, measured...), 6},
+		"30 words":                      {append([]string{"none"}, ids[1:]...), 30},
+		"30 classes of three rows each": {ids, 90},
+		"29 classes of two rows each":   {ids[1:], 58},
+		"grades of many rows":           {measured, 15},
+		"four numbers":                  {measured[:4], 4},
+		"whole numbers":                 {[]string{"1", "2", "3", "4", "5"}, 5},
+		"a word among them":             {append([]string{"none"}, measured...), 6},
 	} {
 		if err := CheckClasses(c.classes, c.rows); err != nil {
 			t.Errorf("%s: %v", name, err)

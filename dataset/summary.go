@@ -55,7 +55,7 @@ func (s *Summary) addCells(t Table) {
 	for i := range t.Rows() {
 		stored := 0
 		t.Each(i, func(_ int, v float64) {
-			s.Min, s.Max = min(s.Min, v), max(s.Max, v)
+			s.Min, s.Max = min(s.Min, v+0), max(s.Max, v+0) // adding 0 turns -0 into 0
 			stored++
 			if v != 0 {
 				nonzero++

@@ -58,6 +58,18 @@ func (m *Mapping) Empty() bool {
 	return m.CSV.Empty() && m.Columns == nil && m.Drop == nil && m.Keep == nil
 }
 
+// RenamedTo returns the federation's name of the file's column name. It returns false if the column
+// keeps its name, or if another column gets that name.
+func (m *Mapping) RenamedTo(name string) (as string, renamed bool) {
+	for _, t := range m.Columns {
+		if t.As == name {
+			return "", false
+		}
+	}
+	as = m.Columns[name].As
+	return as, as != ""
+}
+
 // Empty reports whether no field is set.
 func (c CSV) Empty() bool {
 	return c.Delimiter+c.Decimal+c.Encoding+c.Thousands+c.Comment+c.Quote == "" && c.Missing == nil && c.Names == nil && c.Headers == nil

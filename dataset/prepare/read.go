@@ -30,12 +30,12 @@ type Table struct {
 	// Features are the feature columns of a table without a schema, in the file's order. If it is
 	// nil, all columns without another use are features.
 	Features []string
+	// New marks rows to predict, which may lack columns of the training table other than features:
+	// Mapping then describes or drops columns that the table need not have.
+	New bool
 	// Absent allows a table to lack columns if the schema fills their gaps. Each cell of such a
 	// column then counts as a gap.
 	Absent bool
-	// NewRows says that the mapping was written for another table, the training table. It may
-	// describe columns that this table lacks, such as the labels'.
-	NewRows bool
 }
 
 // Read reads a table row by row. Cells of columns that the table's description does not use are
@@ -133,7 +133,7 @@ type field struct {
 
 // reader returns a reader of a table with the given columns.
 func (t Table) reader(columns []string) (*reader, error) {
-	if t.NewRows {
+	if t.New {
 		t.Mapping = t.Mapping.of(columns)
 	}
 	names, err := t.Mapping.federationNames(columns)

@@ -145,29 +145,6 @@ func TestValuesGiveNumbers(t *testing.T) {
 	}
 }
 
-// New rows may lack what the training table has beside the features.
-func TestNewRowsLackWhatNobodyNeeds(t *testing.T) {
-	m := Mapping{Columns: map[string]Theirs{"alter": {As: "a"}, "befund": {As: "y"}}, Drop: []string{"name"}}
-	table := Table{Schema: checked(t, Schema{{Name: "a"}}), Mapping: m}
-	if _, err := readText("alter\n7\n", table); err == nil {
-		t.Error("a training table may lack columns that its description names")
-	}
-	table.NewRows = true
-	set, err := readText("alter\n7\n", table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([][]any{{7.}}, cellsOf(set.X.(*Frame))); diff != "" {
-		t.Error(diff)
-	}
-	if len(m.Columns) != 2 || m.OwnName("a") != "alter" {
-		t.Errorf("reading changed the mapping to %v", m)
-	}
-	if _, err := readText("age\n7\n", table); err == nil {
-		t.Error("new rows lack a feature")
-	}
-}
-
 // A factor gives the number that another party writes, not one that differs by rounding.
 func TestTimesRounds(t *testing.T) {
 	set, err := readText("a\n1.1\n0.3\n-1e-300\n", Table{Schema: checked(t, Schema{{Name: "a"}}), Mapping: theirs("a", Theirs{Times: 88.42})})
@@ -279,6 +256,42 @@ func TestReadWithoutSchema(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"b"}, set.Columns); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A table of rows to predict lacks the label, and columns that the training table has for nothing.
+func TestNewRowsLackOtherColumns(t *testing.T) {
+	drop := theirs("event", Theirs{As: "cens"})
+	drop.Drop = []string{"ward"}
+	keep := theirs("event", Theirs{As: "cens"})
+	keep.Keep = []string{"age", "event"}
+	for _, m := range []Mapping{drop, keep} {
+		table := Table{Schema: Schema{{Name: "age"}}, Mapping: m}
+		if _, err := readText("age\n50\n", table); err == nil {
+			t.Errorf("%+v: a training table without its label is read", m)
+		}
+		table.New = true
+		set, err := readText("age,left\n50,x\n", table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([][]any{{50.0}}, cellsOf(set.X.(*Frame))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if drop.Drop[0] != "ward" || len(drop.Columns) != 1 {
+		t.Errorf("reading changes the catalogue's mapping: %+v", drop)
+	}
+	table := Table{Schema: Schema{{Name: "years"}}, Mapping: theirs("age", Theirs{As: "years"}), New: true}
+	if _, err := readText("left\n1\n", table); err == nil || !strings.Contains(err.Error(), `no column "years"`) {
+		t.Errorf("new rows without a feature: %v", err)
+	}
+}
+
+func TestOwnNameOfAColumn(t *testing.T) {
+	m := theirs("alter", Theirs{As: "age"})
+	if own, other := m.OwnName("age"), m.OwnName("sex"); own != "alter" || other != "sex" {
+		t.Errorf("the file calls age %q and sex %q", own, other)
 	}
 }
 

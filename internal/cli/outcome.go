@@ -209,7 +209,15 @@ func (o outcome) gridScore() string {
 	if folds := len(o.Grid[0].Folds); folds > 0 {
 		return fmt.Sprintf("the mean over %d folds", folds)
 	}
-	return o.Grid[0].Score // without folds, the score is computed on the training rows
+	return nameScore(o.Grid[0].Score) + " on the training rows"
+}
+
+// nameScore returns the name of a score as a text.
+func nameScore(score string) string {
+	if score == "gcv" {
+		return "the lowest generalised cross-validation (gcv)"
+	}
+	return "the highest " + strings.ReplaceAll(score, "_", " ")
 }
 
 // formatR2 formats a coefficient of determination; it returns "" for nil.

@@ -26,8 +26,20 @@ type newRows struct {
 // describesFormat reports whether a flag describes the format of the text.
 func (n newRows) describesFormat() bool { return !n.csv.Empty() }
 
-// load reads new rows in the same way as the training rows, and prepares them.
+// load reads new rows in the same way as the training rows, and prepares them. It refuses numbers
+// that no job could have trained on.
 func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
+	set, err := a.readRows(n, made)
+	if err != nil {
+		return nil, err
+	}
+	if err := dataset.CheckMagnitude(set); err != nil {
+		return nil, usage("%w", err)
+	}
+	return set, nil
+}
+
+func (a *app) readRows(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 	if made == nil && n.as == "" && !n.describesFormat() {
 		return a.library().Load(n.data, n.columns)
 	}
@@ -38,7 +50,7 @@ func (a *app) load(n newRows, made *prepare.Preparation) (*dataset.Set, error) {
 	if made == nil {
 		return a.library().LoadTable(n.data, t)
 	}
-	t.Schema, t.Absent, t.NewRows = made.Schema(), n.absent, true
+	t.Schema, t.Absent = made.Schema(), n.absent
 	set, err := a.library().LoadTable(n.data, t)
 	if err != nil {
 		return nil, n.lacking(t, err)
@@ -87,6 +99,7 @@ func (a *app) describe(n newRows) (t prepare.Table, err error) {
 		if t, err = a.entry(n); err != nil {
 			return t, err
 		}
+		t.New = true
 	}
 	if n.columns.Label != "" {
 		t.Label = n.columns.Label

@@ -163,11 +163,17 @@ func (s Source) check(known job.Names) error {
 	return nil
 }
 
-// checkMapping returns an error if the description of the file contradicts itself.
+// checkMapping returns an error if the description of the file contradicts itself, or if a setting
+// has the file's name of a column in place of the federation's.
 func (s Source) checkMapping() error {
 	m := s.mapping()
 	if err := m.Check(); err != nil {
 		return err
+	}
+	for _, name := range slices.Concat(s.Label.columns(), []string{s.Group, s.Cut}) {
+		if as, renamed := m.RenamedTo(name); renamed {
+			return fmt.Errorf("label, group and cut take the federation's names, and columns renames %q to %q; write %q", name, as, as)
+		}
 	}
 	if s.ID.IsZero() {
 		return nil

@@ -260,6 +260,9 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" has two uses, the id and the group; name it once`,
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
 		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove features",
+		"data:\n  p: {path: a.csv, label: y, columns: {y: {as: event}}}":     `data p: label, group and cut take the federation's names, and columns renames "y" to "event"; write "event"`,
+		"data:\n  p: {path: a.csv, group: y, columns: {y: {as: ward}}}":      `columns renames "y" to "ward"; write "ward"`,
+		"data:\n  p: {path: a.csv, cut: y, columns: {y: {as: day}}}":         `columns renames "y" to "day"; write "day"`,
 		"data:\n  p: {path: a.csv, weight: w}":                               "data p: this version cannot weight rows, so every row counts the same; remove the setting \"weight\"",
 		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":            "data p: rows in the policy's limits is -1; write 0 for none, or a number above it",
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,
@@ -289,6 +292,13 @@ func TestWarnings(t *testing.T) {
 	}
 	if got := c.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Columns may swap their names, and one may keep its name.
+func TestLabelOfRenamedColumns(t *testing.T) {
+	for _, columns := range []string{"{x: {as: y}, y: {as: x}}", "{y: {as: y}}", "{y: {unit: kg}}"} {
+		home(t, "data:\n  p: {path: a.csv, label: y, columns: "+columns+"}\n")
 	}
 }
 

@@ -40,7 +40,7 @@ func Decode(text []byte, into any) error {
 	case errors.Is(err, io.EOF):
 		return err
 	case errors.As(err, &list) && len(list.Errors) > 0:
-		return inWords(list.Errors[0], keysOf(reflect.TypeOf(into)))
+		return inWords(list.Errors[0], reflect.TypeOf(into))
 	}
 	return &Error{Problem: "this is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 }
@@ -76,8 +76,9 @@ var (
 	kinds   = regexp.MustCompile("^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
 )
 
-// inWords rewrites an error of the decoder without names of Go types.
-func inWords(problem string, known []string) error {
+// inWords rewrites an error of the decoder without names of Go types. t is the type that was
+// decoded.
+func inWords(problem string, t reflect.Type) error {
 	e := &Error{Problem: problem}
 	if m := atLine.FindStringSubmatch(problem); m != nil {
 		e.Line, _ = strconv.Atoi(m[1]) // digits
@@ -87,12 +88,25 @@ func inWords(problem string, known []string) error {
 		e.Problem = fmt.Sprintf("found %s; write %s", given(m[1], m[2]), wanted(m[3]))
 	}
 	if m := unknown.FindStringSubmatch(e.Problem); m != nil {
-		e.Problem = fmt.Sprintf("unknown key %q; there are %s", m[1], strings.Join(known, ", "))
-		if near, ok := fuzzymatch.Nearest(m[1], known...); ok {
-			e.Problem = fmt.Sprintf("unknown key %q; did you mean %q?", m[1], near)
-		}
+		e.Problem = unknownKey(m[1], t)
 	}
 	return e
+}
+
+// unknownKey returns the problem of a key that is unknown where it stands. The type may have the key
+// elsewhere.
+func unknownKey(key string, t reflect.Type) string {
+	known := keysOf(t)
+	near, found := fuzzymatch.Nearest(key, known...)
+	switch parents := parentsOf(t, key); {
+	case parents != nil:
+		return fmt.Sprintf("unknown key %q here; it belongs under %s", key, strings.Join(parents, " or "))
+	case slices.Contains(known, key):
+		return fmt.Sprintf("unknown key %q here; it belongs to an outer level", key)
+	case found:
+		return fmt.Sprintf("unknown key %q; did you mean %q?", key, near)
+	}
+	return fmt.Sprintf("unknown key %q; there are %s", key, strings.Join(known, ", "))
 }
 
 // given describes the value that the file holds.
@@ -123,6 +137,33 @@ func wanted(kind string) string {
 	return "a map"
 }
 
+// structure returns the structure that a type's values are made of. It returns false for other types.
+func structure(t reflect.Type) (reflect.Type, bool) {
+	for t.Kind() == reflect.Map || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t, t.Kind() == reflect.Struct
+}
+
+// parentsOf lists the keys of a structure whose own structures have the key.
+func parentsOf(t reflect.Type, key string) (parents []string) {
+	t, ok := structure(t)
+	if !ok {
+		return nil
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		switch {
+		case name == "" && rest == "inline":
+			parents = append(parents, parentsOf(f.Type, key)...)
+		case name != "" && name != "-" && slices.Contains(keysOf(f.Type), key):
+			parents = append(parents, name)
+		}
+	}
+	return parents
+}
+
 // keysOf lists the keys of a structure and of its nested structures, each key once.
 func keysOf(t reflect.Type) []string {
 	var keys []string
@@ -133,10 +174,8 @@ func keysOf(t reflect.Type) []string {
 			}
 		}
 	}
-	for t.Kind() == reflect.Map || t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
+	t, ok := structure(t)
+	if !ok {
 		return nil
 	}
 	for i := range t.NumField() {

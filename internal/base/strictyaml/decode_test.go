@@ -8,6 +8,9 @@ import (
 
 type inner struct {
 	Decimal string `yaml:"decimal"`
+	Deep    struct {
+		Sign string `yaml:"sign"`
+	} `yaml:"deep"`
 }
 
 type sample struct {
@@ -23,14 +26,16 @@ type sample struct {
 func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]Error{
 		"nam: x":                 {1, `unknown key "nam"; did you mean "name"?`},
-		"\nzzzzzz: x":            {2, `unknown key "zzzzzz"; there are name, count, share, on, words, inside, decimal`},
+		"\nzzzzzz: x":            {2, `unknown key "zzzzzz"; there are name, count, share, on, words, inside, decimal, deep, sign`},
+		"sign: x":                {1, `unknown key "sign" here; it belongs under inside or deep`},
+		"inside: {a: {name: x}}": {1, `unknown key "name" here; it belongs to an outer level`},
 		"count: many":            {1, `found "many"; write a whole number`},
 		"share: [1]":             {1, "found a list; write a number"},
 		"on: perhaps":            {1, `found "perhaps"; write true or false`},
 		"words: {a: b}":          {1, "found a map; write a list"},
 		"name: [a]":              {1, "found a list; write one word"},
 		"inside: [a]":            {1, "found a list; write a map"},
-		"inside:\n  a: {deci: }": {2, `unknown key "deci"; there are name, count, share, on, words, inside, decimal`},
+		"inside:\n  a: {deci: }": {2, `unknown key "deci"; there are name, count, share, on, words, inside, decimal, deep, sign`},
 		"name: x\n---\nname: y":  {2, "something follows the first YAML document; write one document in a file"},
 		"name: x\n---\n: :\n]":   {0, "something follows the first YAML document; write one document in a file"},
 		"a: b: c":                {0, "this is not YAML: mapping values are not allowed in this context"},

@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
 // formats lists the recognised date formats. Of two similar formats the more common one comes
@@ -47,6 +48,7 @@ type columnCells struct {
 	fault           error // why the column cannot be read; nil if it can
 	missing, seen   int
 	likely          int // number of words that look like gaps
+	padded          int // number of words such as 007, whose zeros a number loses
 	gaps            tally
 	gapWords        map[string]int // the words that look like gaps
 	filled          int            // number of words that the suggestion counts as gaps
@@ -76,6 +78,9 @@ func (c *columnCells) add(line int, word string) {
 		return
 	}
 	c.addWord(word, 1)
+	if len(word) > 1 && word[0] == '0' && strings.Trim(word, "0123456789") == "" {
+		c.padded++
+	}
 	v, err := c.written.form.Parse(word)
 	if c.numbers.add(line, word, err == nil); err == nil {
 		c.least, c.greatest, c.sum = min(c.least, v), max(c.greatest, v), c.sum+v
@@ -240,7 +245,7 @@ func (c *columnCells) describe() Column {
 	case c.seen == 0:
 		d.Type = Empty
 	case c.fitsMostCells(c.numbers.fits) && !c.isCode():
-		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least, c.greatest, c.sum/float64(c.numbers.fits)
+		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least+0, c.greatest+0, c.sum/float64(c.numbers.fits) // adding 0 turns -0 into 0
 		d.values, d.low = c.ownValues(), c.least
 		if code, low, n := c.gapCode(); n > 0 {
 			d.low, d.gaps = low, d.gaps+n
@@ -345,6 +350,9 @@ func (c *columnCells) listProblems(t prepare.Type) []Problem {
 	}
 	if n := c.likely - len(c.gaps.other); n > 0 {
 		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %d more cells that look like a gap", dataset.Quote(c.name), n)})
+	}
+	if t == prepare.Number && c.padded > 0 {
+		list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s has %s with zeros in front, as ids and codes have; name it by --id, or drop it", dataset.Quote(c.name), humanize.Count(c.padded, "number"))})
 	}
 	return append(list, c.listMisfits(t)...)
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -167,6 +168,8 @@ func TestNumbersInOtherForms(t *testing.T) {
 		{"German thousands", repeated("1.234,5", "0,2"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
 		{"French thousands", repeated("1\u202f234,5", "1\u00a0234,5"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and blanks between thousands: --decimal , --thousands " "`},
 		{"thousands beside the decimal sign", repeated("1.600", "0,5"), prepare.CSV{Decimal: ","}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
+		{"thousands alone after the flag", repeated("1.600", "2.750"), prepare.CSV{Decimal: ","}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
+		{"points after the wrong flag", repeated("1.6", "2.750"), prepare.CSV{Decimal: ","}, `column "x": 200 of 200 cells are numbers with a decimal point: --decimal .`},
 		{"thousands beside a decimal comma", repeated("1.600", "0,5", "0,7", "0,9"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
 		{"minus sign", repeated("\u22121.5", "2"), prepare.CSV{}, ""},
 		{"percent", repeated("5%", "7.5 %"), prepare.CSV{}, `column "x": 200 of 200 cells have "%" beside the number; give the column unit: "%" in the catalogue`},
@@ -267,6 +270,26 @@ func TestPointsThatMayBeThousands(t *testing.T) {
 	}
 	if table = profiled(t, "a;b\n"+strings.Repeat("1.118;0,5\n1.5;2,5\n", 20), Asked{}); len(table.Problems) != 1 {
 		t.Errorf("beside a point that is decimal: %v", table.Problems)
+	}
+}
+
+// Numbers with zeros in front are ids or codes, unless the column is the id.
+func TestZerosInFront(t *testing.T) {
+	in := "a,b,c\n" + strings.Repeat("007,0,0.5\n0012,10,00x\n", 20)
+	table := profiled(t, in, Asked{})
+	want := `column "a" has 40 numbers with zeros in front, as ids and codes have; name it by --id, or drop it`
+	if len(table.Problems) != 1 || table.Problems[0].String() != want {
+		t.Errorf("problems %v, want %s", table.Problems, want)
+	}
+	if table = profiled(t, "a,b\n007,1\n008,2\n009,3\n", Asked{ID: "a"}); len(table.Problems) != 0 {
+		t.Errorf("a column of ids: %v", table.Problems)
+	}
+}
+
+// The least number is 0, not -0.
+func TestLeastIsNoNegativeZero(t *testing.T) {
+	if c := profiled(t, "a\n-0\n-0.0\n", Asked{}).Columns[0]; math.Signbit(c.Least) || math.Signbit(c.Greatest) {
+		t.Errorf("from %v to %v", c.Least, c.Greatest)
 	}
 }
 

@@ -95,7 +95,9 @@ func (w *writing) better() (best dataset.NumberForm, cells int) {
 		case form.Thousands == string(rune(w.form.Decimal)):
 			n += w.grouped
 		}
-		if n > cells {
+		// Of two forms that read as many cells, the one with the comma that the user named is right.
+		named := w.form.Decimal == ',' && form.Decimal == ',' && best.Decimal == '.'
+		if n > cells || n == cells && named {
 			best, cells = form, n
 		}
 	}

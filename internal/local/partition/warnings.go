@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Warnings returns warnings that need the rows of all parties. They count people and rows that are
@@ -29,7 +30,7 @@ func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	}
 	list := slices.Concat(warnCommonIDs(shares), warnEqualRows(splits), warnRareWords(splits), warnConstantColumns(splits))
 	if j.Task().Classes {
-		list = append(list, warnLonelyClasses(j.Parties(), splits)...)
+		list = slices.Concat(list, warnLonelyClasses(j.Parties(), splits), warnFewForFolds(j.Data.Folds, splits))
 	}
 	return list, nil
 }
@@ -58,29 +59,45 @@ func warnLonelyClasses(parties []string, splits []method.Split) (list []string) 
 	return list
 }
 
-// warnConstantColumns returns a warning about columns that have one value in all training rows.
+// warnFewForFolds warns of each class that has fewer training rows than there are folds.
+func warnFewForFolds(folds int, splits []method.Split) (list []string) {
+	counts := make(map[string]int)
+	for _, s := range splits {
+		for _, i := range s.Rows(false) {
+			counts[s.Set.Labels[i]]++
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(counts)) {
+		if n := counts[class]; n < folds {
+			list = append(list, fmt.Sprintf("class %q has %s, fewer than the %d folds, so that some folds have none", class, humanize.Count(n, "training row"), folds))
+		}
+	}
+	return list
+}
+
+// warnConstantColumns returns a warning about columns that have one value in all training rows, or
+// values that differ only by rounding.
 func warnConstantColumns(splits []method.Split) []string {
 	columns := splits[0].Set.Columns
 	if columns == nil {
 		return nil
 	}
-	var first []float64
-	var varies []bool
+	var least, most []float64
 	for _, s := range splits {
 		row := make([]float64, s.Set.X.Cols())
 		for _, i := range s.Rows(false) {
 			s.Set.X.Row(i, row)
-			if first == nil {
-				first, varies = slices.Clone(row), make([]bool, len(row))
+			if least == nil {
+				least, most = slices.Clone(row), slices.Clone(row)
 			}
 			for k, v := range row {
-				varies[k] = varies[k] || v != first[k]
+				least[k], most[k] = min(least[k], v), max(most[k], v)
 			}
 		}
 	}
 	var constant []string
-	for k, v := range varies {
-		if !v {
+	for k := range least {
+		if most[k]-least[k] <= linalg.RoundingRange(least[k], most[k]) {
 			constant = append(constant, columns[k])
 		}
 	}

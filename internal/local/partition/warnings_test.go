@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,31 @@ spec:
 				t.Errorf("%d held-out rows", n)
 			}
 		})
+	}
+}
+
+// A class with fewer training rows than folds is missing in some of them. Columns that differ by
+// rounding are constant.
+func TestFewForFoldsAndRounding(t *testing.T) {
+	j := jobtest.Parse(t, `apiVersion: mercer/v1
+kind: Job
+metadata: {name: few}
+spec:
+  data: {sources: {north: n.csv, south: n.csv}, label: y, test: none, folds: 3}
+  protocol: {name: okra}
+  kernel: {name: linear}
+  learner: {name: svc}
+`)
+	shares, err := Shares(j, func(job.Source, job.Data) (*dataset.Set, error) {
+		return dataset.ReadCSV(strings.NewReader("x,ref,y\n1,97.262,a\n2,97.26200000000001,a\n3,97.262,b\n"), dataset.CSVOptions{Name: "n.csv"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Warnings(j, shares)
+	want := []string{"1 column with one value in all training rows: ref", `class "b" has 2 training rows, fewer than the 3 folds, so that some folds have none`}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }
 

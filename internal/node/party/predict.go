@@ -141,11 +141,11 @@ func (p *Party) open(retained []byte) (method.Erasable, error) {
 }
 
 // Preparation returns the fitted preparation of columns that a job retained here. It returns nil if
-// the job's tables had no schema or the job retained nothing.
+// the job's tables had no schema, and an error if the job retained nothing.
 func (p *Party) Preparation(id job.ID) ([]byte, error) {
 	retained, err := p.Retained.Get(id)
 	if errors.Is(err, vault.ErrNoState) {
-		return nil, nil
+		return nil, errNothingRetained(id)
 	}
 	if err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	}
 	secret, err := p.Retained.Get(q.job)
 	if errors.Is(err, vault.ErrNoState) {
-		return fault.BadInputf("job %v retained no state here to encode new rows; submit it with prediction: open", q.job)
+		return errNothingRetained(q.job)
 	}
 	if err != nil {
 		return err
@@ -233,6 +233,12 @@ func (p *Party) prepareQuestion(q *question) error {
 		return nil
 	}
 	return p.prepareAlone(q, asked, about)
+}
+
+// errNothingRetained returns the error about a job that has nothing here to predict with. The party
+// keeps no list of such jobs, so the error names all three causes.
+func errNothingRetained(id job.ID) error {
+	return fault.BadInputf("job %v retained no state here to encode new rows: it was submitted without prediction: open, or forgotten, or the home was restored from a backup without it", id)
 }
 
 // prepareAlone prepares a question that the coordinator answers alone.
