@@ -84,8 +84,9 @@ func (c *CSR) Subset(rows []int) Table {
 	return s
 }
 
-// Widened returns the table extended by empty columns to cols columns. The two tables share memory.
-// A sparse text may end before the last columns of its table. It panics if cols is below Cols.
+// Widened returns the table with empty columns added, so that it has cols columns. It is for a
+// sparse text in which no row has an entry in the last columns. The two tables share memory.
+// Widened panics if cols is below Cols.
 func (c *CSR) Widened(cols int) *CSR {
 	if cols < c.cols {
 		panic(fmt.Sprintf("dataset: cannot widen %d columns to %d", c.cols, cols))

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// csvHead holds the columns of a table and their uses. The first lines of a CSV text determine
-// them.
+// csvHead holds the columns of a table and their uses. It is read from the first lines of a CSV
+// text.
 type csvHead struct {
 	names     []string // names of all fields; nil without a header
 	width     int      // number of fields in a row
@@ -239,8 +239,9 @@ func (h *csvHead) findAll(columns []string) ([]int, error) {
 	return found, nil
 }
 
-// find returns the index of the column that an option gives. If the option is empty, it is the
-// one column with a likely name, or else the given default.
+// find returns the index of the column that an option gives. If the option is empty, find returns
+// the index of the only column with a likely name. Without such a column it returns the given
+// default.
 func (h *csvHead) find(column string, otherwise int, likely func(string) bool) (int, error) {
 	if j := slices.Index(h.names, column); j >= 0 {
 		return j, nil

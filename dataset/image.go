@@ -34,15 +34,16 @@ type ImageOptions struct {
 }
 
 // ReadImages reads a set from a folder that has a sub-folder of JPEG and PNG files (.jpg, .jpeg,
-// .png) for each class. Classes may be deeper, as in train/cat and test/cat: the class of an
-// image is the name of its folder. Rows are in the order of the paths. Hidden files and files
-// that are not images are skipped. A *SyntaxError with the path refuses an image of another kind,
-// one that does not decode, and one of another size.
+// .png) for each class. Classes may be deeper, as in train/cat and test/cat: the class of an image
+// is the name of its folder. Rows are in the order of the paths. Hidden files and files that are
+// not images are skipped. ReadImages refuses an image of another kind, of another size, or that
+// cannot be decoded. The error is a *SyntaxError with the path of the image.
 //
-// A row is the image's pixels line by line, each 0 to 255: one column of its luma (BT.601), or
-// with RGB three columns red, green, blue. Grey images of 16 bits keep fractions unless they are
-// resized; other values are integers. Transparent parts are black; the orientation in EXIF data
-// is ignored. Resizing is bilinear and averages over the source pixels of each pixel.
+// A row holds the image's pixels line by line, as numbers from 0 to 255. A pixel has one column
+// with its luma (BT.601), or with RGB three columns: red, green and blue. Grey images of 16 bits
+// keep fractions unless they are resized; other values are integers. Transparent parts are black;
+// the orientation in EXIF data is ignored. Resizing is bilinear and averages over the source pixels
+// of each pixel.
 //
 // Images are decoded on all cores. Memory: the table takes 4 bytes a cell, as a Dense32; decoding
 // takes, on each core, the file and up to 20 bytes a pixel of the largest image, of which

@@ -32,9 +32,10 @@ func Targets(labels []string) ([]float64, error) {
 // fewMeasured is the least number of distinct labels that CheckClasses may refuse.
 const fewMeasured = 5
 
-// CheckClasses returns an error if the labels seem to be measured numbers and not classes. This is
-// so if all are numbers, some are not whole, and the distinct labels are more than a third as many
-// as the rows. A classifier would be trained for each pair of them.
+// CheckClasses returns an error if the labels seem to be measured numbers and not classes: all
+// labels are numbers, some are not whole, and the number of distinct labels exceeds a third of the
+// number of rows. With such labels, a classifier would be trained for each pair of distinct
+// numbers.
 func CheckClasses(classes []string, rows int) error {
 	if len(classes) < fewMeasured || 3*len(classes) <= rows || !measured(classes) {
 		return nil
@@ -70,7 +71,8 @@ func Classes(labels []string) (classes []string, codes []int) {
 }
 
 // ClassesIn returns the distinct labels in the given order and, for each row, the index of its
-// class. Labels that the order lacks come last. Without an order it is [Classes].
+// class. Labels that the order lacks come last. If order is nil, ClassesIn returns the result of
+// [Classes].
 func ClassesIn(order, labels []string) (classes []string, codes []int) {
 	sorted, codes := Classes(labels)
 	if order == nil {
@@ -148,7 +150,7 @@ func rowsByClass(labels []string) [][]int {
 }
 
 // labeller converts labels to canonical form, so that "+1", "1" and "1.0" are the same class. It
-// keeps one copy of each class name, not of the lines that contain it.
+// copies each class name once, so that the lines of the text are not kept in memory.
 type labeller struct {
 	known map[string]string
 	gaps  bool     // whether a label may be empty, which means no label

@@ -236,8 +236,7 @@ func (p *pyParser) tuple() []int {
 	return dims
 }
 
-// whole reads an integer below 2^40. Comparisons of two such numbers with bounds thus do not
-// overflow.
+// whole reads an integer below 2^40. The bound keeps the checks of the shape from overflowing.
 func (p *pyParser) whole() int {
 	p.accept("") // skips blanks
 	digits := p.rest[:len(p.rest)-len(strings.TrimLeft(p.rest, "0123456789"))]

@@ -39,11 +39,12 @@ type RatingsOptions struct {
 // longestRating is the largest length of a line, in bytes.
 const longestRating = 4 << 10
 
-// ReadRatings reads ratings in the formats of MovieLens, plain or compressed by gzip. A line has a
-// user, an item, a rating and, on every line or on none, a time. They are separated by tabs, by
-// commas, or by "::". The first line may be a header that begins with "user". Ratings are finite
-// decimal numbers, times are integers. If a user rates an item twice, it is unclear which rating
-// holds, and ReadRatings returns an error. Errors are *SyntaxError.
+// ReadRatings reads ratings in the formats of MovieLens, plain or compressed by gzip. A line has
+// the fields user, item and rating. A fourth field, the time, is on all lines or on none. The
+// fields are separated by tabs, by commas, or by "::". The first line may be a header that begins
+// with "user". Ratings are finite decimal numbers, times are integers. If a user rates an item
+// twice, it is unclear which rating holds, and ReadRatings returns an error. Errors are
+// *SyntaxError.
 func ReadRatings(r io.Reader, o RatingsOptions) (*Ratings, error) {
 	return readRatings(r, o, defaultLimits())
 }

@@ -7,13 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// mostDistant is the largest mean of an unscaled column, in its standard deviations. Beyond it,
-// products of rows keep less than two digits of the column's differences as float32.
+// mostDistant is the largest allowed magnitude of an unscaled column's mean, in standard deviations
+// of the column. With a larger mean, float32 products of rows keep less than two digits of the
+// differences in the column.
 const mostDistant = 1e5
 
-// CheckSpread returns an error that names the first column whose numbers are far from zero beside
-// their spread, such as time stamps of one minute. Kernels of unscaled rows lose the differences of
-// such numbers. A column that is constant but for rounding passes.
+// CheckSpread returns an error that names the first column whose numbers are far from zero in
+// comparison with their spread, such as time stamps of one minute. Kernels of unscaled rows lose
+// the differences of such numbers. A column that is constant but for rounding passes.
 func (s *Set) CheckSpread() error {
 	n := s.X.Rows()
 	mean, squares := s.moments()

@@ -18,13 +18,13 @@ import (
 
 // Config describes the job in which a device takes part, and holds the device's own settings.
 type Config struct {
-	// Configuration is the gateway's signed configuration. The device takes part only if
-	// relay and issuer have countersigned it.
+	// Configuration is the gateway's signed configuration. The device takes part only if the relay
+	// and the issuer have countersigned this configuration.
 	Configuration []byte
 	Relay, Issuer string // addresses of the relay and the issuer
 	// RelayKey and IssuerKey are the public keys that verify statements of the relay and the
-	// issuer. Get them from relay and issuer, or from somebody whom the device trusts, but not
-	// from the gateway. They are not needed with Limits.Paper.
+	// issuer. Get the keys from relay and issuer, or from somebody whom the device trusts, but not
+	// from the gateway. The keys are not needed with Limits.Paper.
 	RelayKey, IssuerKey ed25519.PublicKey
 	Credential          ed25519.PrivateKey // private key by which the device identifies itself to the issuer
 	Store               Store
@@ -33,8 +33,8 @@ type Config struct {
 	// window. 0 means 1.
 	Early int
 	HTTP  *http.Client // client for all requests; nil means [ohttp.Dial] without a proxy
-	// Seeds holds the device's secrets for tests that compare it with a simulated device. If it
-	// is nil, the device draws them.
+	// Seeds holds the device's secrets for tests that compare it with a simulated device. If Seeds
+	// is nil, the device draws its secrets.
 	Seeds *secvm.Seeds
 	// Report is called with the outcome of each window. It may be nil.
 	Report func(Report)

@@ -182,8 +182,8 @@ func fromLimbs(limbs []int64) *big.Int {
 // overflow.
 const mostOfEntry = 1 << 48
 
-// Possible returns an error if the numbers cannot be sums over rows. Numbers from a peer are
-// checked here before anything is fitted on them.
+// Possible returns an error if the numbers cannot be sums over rows. A sum from a peer must pass
+// this check before values are fitted on the sum.
 func (p *Plan) Possible(sum []int64) error {
 	if len(sum) != len(p.entries) {
 		return fmt.Errorf("prepare: the sum has %d numbers instead of %d", len(sum), len(p.entries))

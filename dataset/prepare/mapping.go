@@ -181,8 +181,9 @@ type IDRule struct {
 }
 
 // Canonical returns the text of a rule, which must be equal at all parties. It is "" for a plain
-// rule, whose ids are the unchanged cells of one column. Several columns appear by the
-// federation's names, since their order matters.
+// rule, whose ids are the unchanged cells of one column. For several columns the text contains the
+// federation's names of the columns, because parties that join the columns in different orders make
+// different ids.
 func (r IDRule) Canonical(theirs map[string]Theirs) string {
 	if len(r.Columns) <= 1 && len(r.Normalize) == 0 {
 		return ""
@@ -234,8 +235,8 @@ func (r *IDRule) Check() error {
 // idSeparator joins the columns of an id. The reader refuses ids that contain it.
 const idSeparator = "\x1f"
 
-// id makes an id from a row's fields. The error continues a sentence that names the column, whose
-// index it returns.
+// id makes an id from a row's fields. If a field is refused, id also returns the index of the
+// field. The caller puts the name of the column before the error text.
 func (r *IDRule) id(fields []string) (string, int, error) {
 	parts := make([]string, len(fields))
 	for i, f := range fields {

@@ -27,8 +27,8 @@ type Table struct {
 	// Classes are the allowed labels; nil allows all.
 	Classes []string
 	Aside   []string
-	// Features are the feature columns of a table without a schema, in the file's order. If it is
-	// nil, all columns without another use are features.
+	// Features lists the feature columns of a table without a schema, in the file's order. If
+	// Features is nil, all columns without another use are features.
 	Features []string
 	// Absent allows a table to lack columns if the schema fills their gaps. Each cell of such a
 	// column then counts as a gap.
@@ -58,7 +58,7 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 
 // People identifies the person that each row is about, in the order of the records. The identifier
 // is the cell of the group column or, without a group column, the id. People returns nil for a
-// table without both.
+// table that has neither.
 func (t Table) People(from dataset.Records) ([]string, error) {
 	t.Schema, t.Label, t.Cut = Schema{}, "", ""
 	r, err := t.reader(from.Columns())
@@ -329,7 +329,7 @@ func (r *reader) parse(j int, word string) (float64, error) {
 }
 
 // checkSpelling refuses a word that differs from a category only by case, blanks or Unicode form.
-// As an unknown word it would silently count as another category.
+// Otherwise such a word would silently count as an unknown word.
 func (r *reader) checkSpelling(j int, word string) error {
 	if r.folded[j] == nil {
 		r.folded[j] = foldCategories(r.Schema[j].Categories)
