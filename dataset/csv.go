@@ -329,11 +329,11 @@ func (s *csvShape) check(p *csvParser) error {
 		return nil
 	}
 	if p.rows != s.rows {
-		return p.errorf(1, "the first line announces %d rows, but the text has %d; restore the file or correct the line", s.rows, p.rows)
+		return p.errorf(1, "the first line gives %d rows, but the text has %d; restore the file or correct the line", s.rows, p.rows)
 	}
 	classes, _ := Classes(p.labels)
 	if p.labels != nil && len(classes) != s.classes {
-		return p.errorf(1, "the first line announces %d classes, but the text has %d; restore the file or correct the line", s.classes, len(classes))
+		return p.errorf(1, "the first line gives %d classes, but the text has %d; restore the file or correct the line", s.classes, len(classes))
 	}
 	return nil
 }

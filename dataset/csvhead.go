@@ -127,7 +127,7 @@ func (o CSVOptions) namesColumns(first []string) (bool, error) {
 		}
 	}
 	if texts > 0 && numbers >= texts {
-		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so the line is neither a header nor a row; correct it, or write the names of the columns above it",
+		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so the line is neither a header nor a row; correct the line, or put a line with the names of the columns above it",
 			at, quote(first[at]))
 	}
 	return texts > 0, nil
@@ -219,7 +219,7 @@ func (h *csvHead) chooseFeatures(u Uses) error {
 		}
 	}
 	if len(h.features) == 0 {
-		return errors.New("no column is left for features; give at least one, or set label to none")
+		return errors.New("no column is left for features; give at least one, or set label to \"none\"")
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, erro
 		return otherwise, nil
 	}
 	if again := slices.IndexFunc(h.names[found+1:], likely); again >= 0 {
-		return 0, fmt.Errorf("the columns %s and %s are both likely, by their names; give the name of one", quote(h.names[found]), quote(h.names[found+1+again]))
+		return 0, fmt.Errorf("the names of the columns %s and %s both suggest this use; give the name of one column", quote(h.names[found]), quote(h.names[found+1+again]))
 	}
 	return found, nil
 }

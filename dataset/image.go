@@ -79,9 +79,9 @@ func readImages(folder fs.FS, o ImageOptions, bounds limits) (*Set, error) {
 func (o ImageOptions) check() error {
 	switch {
 	case o.Label != "" && o.Label != "none":
-		return NoColumn(o.Label, "label: no column is called %s; the labels of images are the names of their folders, so leave label out or set it to none", quote(o.Label))
+		return NoColumn(o.Label, "label: no column is called %s; the labels of images are the names of their folders, so leave label out or set it to \"none\"", quote(o.Label))
 	case o.ID != "" && o.ID != "none" && o.ID != "path":
-		return NoColumn(o.ID, "id: no column is called %s; set id to path or none", quote(o.ID))
+		return NoColumn(o.ID, "id: no column is called %s; set id to \"path\" or \"none\"", quote(o.ID))
 	case o.Width < 0 || o.Height < 0 || (o.Width == 0) != (o.Height == 0):
 		return fmt.Errorf("the size is set to %d x %d pixels; give a width and a height of at least 1, or neither", o.Width, o.Height)
 	}
@@ -95,7 +95,7 @@ const (
 )
 
 var (
-	errNoImages  = errors.New("there are no images; give sub-folders of JPEG or PNG files, one for each class")
+	errNoImages  = errors.New("there are no images; give a sub-folder of JPEG or PNG files for each class")
 	errManyFiles = fmt.Errorf("the folder holds more than %d files; split it", maxImages)
 )
 
@@ -155,7 +155,7 @@ func isImage(file string, o ImageOptions) (bool, error) {
 		return false, nil
 	}
 	if o.Label != "none" && path.Dir(file) == "." {
-		return false, errors.New("the image is not in a class folder; put it in a sub-folder named after its class, or set label to none")
+		return false, errors.New("the image is not in a class folder; put it in a sub-folder named after its class, or set label to \"none\"")
 	}
 	return true, nil
 }

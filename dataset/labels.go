@@ -40,7 +40,7 @@ func CheckClasses(classes []string, rows int) error {
 	if len(classes) < fewMeasured || 3*len(classes) <= rows || !measured(classes) {
 		return nil
 	}
-	return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+	return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a regression, such as svr or ridge, or write classes as words", rows, len(classes))
 }
 
 // measured reports whether all labels are numbers, and some of them not whole.

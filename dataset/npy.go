@@ -73,7 +73,7 @@ func labelIndex(label string, cols int) (int, error) {
 	case at >= cols:
 		return 0, fmt.Errorf("label: there is no column %d; choose 0 to %d", at, cols-1)
 	case cols == 1:
-		return 0, errors.New("no column is left for features; give at least one, or set label to none")
+		return 0, errors.New("no column is left for features; give at least one, or set label to \"none\"")
 	}
 	return at, nil
 }

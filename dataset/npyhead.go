@@ -110,7 +110,7 @@ func parseNPYHeader(s string) (npyHeader, error) {
 }
 
 var (
-	errBadHeader  = errors.New("the header does not name descr, fortran_order and shape as NumPy does; save the array with numpy.save")
+	errBadHeader  = errors.New("the header does not have the keys \"descr\", \"fortran_order\" and \"shape\" of NumPy; save the array with numpy.save")
 	errStructured = errors.New("the array has named fields; save its columns as one array of numbers")
 )
 

@@ -237,7 +237,7 @@ func newParquetCell(c parquet.Column, isText bool) (parquetCell, error) {
 		return parquetCell{}, fmt.Errorf("holds values of type %s; write them as numbers, or leave the column out", c.Type())
 	}
 	if !isText {
-		return parquetCell{}, fmt.Errorf("holds text (%s), and features are numbers; code it as numbers, or leave the column out", c.Type())
+		return parquetCell{}, fmt.Errorf("holds text (%s), but features must be numbers; code the text as numbers, or leave the column out", c.Type())
 	}
 	return parquetCell{label: shortText}, nil
 }

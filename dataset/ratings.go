@@ -103,7 +103,7 @@ func (p *ratingsParser) add(line string) error {
 	case p.fields == 0 && len(fields) != 3 && len(fields) != 4:
 		return p.errorf(p.line, "the line has %d fields; a rating is user, item, rating and, if known, time", len(fields))
 	case p.fields > 0 && len(fields) != p.fields:
-		return p.errorf(p.line, "the line has %d fields, but the lines before it have %d; give every line the same number", len(fields), p.fields)
+		return p.errorf(p.line, "the line has %d fields, but the lines before have %d; give every line the same number of fields", len(fields), p.fields)
 	case len(p.list) == p.bounds.cells/4:
 		return p.errorf(p.line, "the text has more than %d ratings; split it", p.bounds.cells/4)
 	}
@@ -124,7 +124,7 @@ func (p *ratingsParser) begin(line string) (header bool, err error) {
 func (p *ratingsParser) rating(fields []string) error {
 	for i, what := range []string{"user", "item"} {
 		if name := fields[i]; name == "" || name != strings.TrimSpace(name) {
-			return p.errorf(p.line, "the %s is %s; give it a name without blanks around it", what, quote(name))
+			return p.errorf(p.line, "the %s is %s; write a name without blanks around it", what, quote(name))
 		}
 	}
 	value, err := parseNumber(fields[2])

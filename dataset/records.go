@@ -144,7 +144,7 @@ func (c *csvRecords) refuseCounts(line int) error {
 	if (CSVOptions{}).shape([]record{{line, c.columns}, second}) == nil {
 		return nil
 	}
-	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
+	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
 }
 
 // Columns implements [Records].

@@ -21,7 +21,7 @@ func (s *Set) CheckSpread() error {
 	for col, m := range mean {
 		deviation := math.Sqrt(squares[col] / float64(n))
 		if deviation > linalg.RoundingDeviation(n, m) && math.Abs(m) > mostDistant*deviation {
-			return fmt.Errorf("%s: column %s has the mean %.4g and the standard deviation %.2g, so products of rows lose the differences of its numbers; use scale: standard or minmax, or subtract a constant from the column", s.Name, s.columnName(col), m, deviation)
+			return fmt.Errorf("%s: column %s has the mean %.4g and the standard deviation %.2g, so products of rows lose the differences of its numbers; use \"scale: standard\" or \"scale: minmax\", or subtract a constant from the column", s.Name, s.columnName(col), m, deviation)
 		}
 	}
 	return nil

@@ -104,9 +104,9 @@ func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	case c.Limits.Paper:
 		return nil
 	case job.TokenType != uint16(privacypass.BlindRSA):
-		return errors.New("device: the job's gateway issues the tokens itself and could read this device's record; such a job of mode paper requires Limits.Paper")
+		return errors.New("device: the job's gateway issues the tokens itself and could read this device's record; such a job of mode \"paper\" requires Limits.Paper")
 	case len(c.RelayKey) != ed25519.PublicKeySize || len(c.IssuerKey) != ed25519.PublicKeySize:
-		return errors.New("device: RelayKey and IssuerKey must both be set; without them no witness countersigns the gateway's announcements")
+		return errors.New("device: RelayKey and IssuerKey must both be set; without the keys the device cannot check that relay and issuer countersigned the gateway's announcements")
 	case c.RelayKey.Equal(c.IssuerKey):
 		return errors.New("device: relay and issuer have the same key; they must be two independent witnesses")
 	}

@@ -222,7 +222,7 @@ func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 		}
 	}
 	if different > 1 && 2*different > total {
-		return nil, fmt.Errorf("has %d different words in %d training rows, too many for a category; list its categories, or leave it out of the schema", different, total)
+		return nil, fmt.Errorf("has %d different words in %d training rows, too many for a category; list the categories, or leave the column out of the schema", different, total)
 	}
 	codes := make([]int, 0, len(counts))
 	for code, n := range counts {

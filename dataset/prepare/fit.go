@@ -186,11 +186,11 @@ const mostOfEntry = 1 << 48
 // this check before values are fitted on the sum.
 func (p *Plan) Possible(sum []int64) error {
 	if len(sum) != len(p.entries) {
-		return fmt.Errorf("prepare: the sum has %d numbers instead of %d", len(sum), len(p.entries))
+		return fmt.Errorf("prepare: the sum has %d entries instead of %d", len(sum), len(p.entries))
 	}
 	for i, v := range sum {
 		if v < 0 || v > mostOfEntry {
-			return fmt.Errorf("prepare: number %d of the sum is %d, which cannot be a sum over rows", i, v)
+			return fmt.Errorf("prepare: entry %d of the sum is %d, which cannot be a sum over rows", i, v)
 		}
 	}
 	for j, s := range p.split(sum) {

@@ -93,7 +93,7 @@ func (p *Plan) With(agreed [][]string) (*Plan, error) {
 		c := p.schema[j]
 		c.Categories = agreed[i]
 		if n := len(c.Categories); n > MaxUnited {
-			return nil, fmt.Errorf("column %s has %d categories over all parties together; at most %d can be agreed on: list them in the schema", dataset.Quote(c.Name), n, MaxUnited)
+			return nil, fmt.Errorf("column %s has %d categories over all parties together; at most %d can be agreed on: list the categories in the schema", dataset.Quote(c.Name), n, MaxUnited)
 		}
 		if len(c.Categories) == 0 {
 			return nil, fmt.Errorf("column %s has no word that occurs in %d training rows of a party; list its categories, or leave the column out", dataset.Quote(c.Name), Least)
@@ -119,7 +119,7 @@ func (p *Plan) plan(j int) error {
 		}
 	}
 	if (scaled || c.Missing == FillMean || c.Missing == FillMedian) && !c.Ranged() && !c.Ordered {
-		return errors.New("has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]")
+		return errors.New("has no range, without which its numbers cannot be summed over parties; add range: [least, greatest]")
 	}
 	before := len(p.entries)
 	switch c.Missing {

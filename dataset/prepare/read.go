@@ -288,7 +288,7 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	v, err := r.parse(j, f.theirs.withoutUnit(word, c.Type))
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
 		if v = f.theirs.convert(v); !isFinite(v) {
-			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or the factor times in the catalogue", f.theirs.Times)
+			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or the factor \"times\" in the catalogue", f.theirs.Times)
 		}
 	}
 	if err == nil && (c.Type == Number || c.Type == Date) {
@@ -350,7 +350,7 @@ func foldCategories(categories []string) map[string]string {
 	return folded
 }
 
-var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add the key missing to the schema")
+var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add the key \"missing\" to the schema")
 
 // word returns the federation's word for a field.
 func (f field) word(fields []string) string {
@@ -426,12 +426,12 @@ func (r *reader) addID(row dataset.Record) error {
 	}
 	for i, at := range r.ids {
 		if r.id[i] = row.Fields[at]; r.missing[r.id[i]] {
-			return fmt.Errorf("column %s of the ids is empty; fill the cell or drop the row", dataset.Quote(r.ID.Columns[i]))
+			return fmt.Errorf("id column %s is empty in this row; fill the cell or drop the row", dataset.Quote(r.ID.Columns[i]))
 		}
 	}
 	id, at, err := r.ID.id(r.id)
 	if err != nil {
-		return fmt.Errorf("column %s of the ids %w", dataset.Quote(r.ID.Columns[at]), err)
+		return fmt.Errorf("id column %s %w", dataset.Quote(r.ID.Columns[at]), err)
 	}
 	id = strings.Clone(id) // without the copy, the whole line would stay in memory
 	if first, taken := r.firstID[id]; taken {
@@ -487,7 +487,7 @@ func (m *Mapping) federationNames(columns []string) ([]string, error) {
 	}
 	for _, name := range slices.Concat(m.Drop, m.Keep) {
 		if !slices.Contains(columns, name) {
-			return nil, fmt.Errorf("the catalogue lists column %s under drop or keep, but the table does not have it; correct the name", dataset.Quote(name))
+			return nil, fmt.Errorf("the catalogue lists column %s under \"drop\" or \"keep\", but the table does not have it; correct the name", dataset.Quote(name))
 		}
 	}
 	names := make([]string, len(columns))

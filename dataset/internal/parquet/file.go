@@ -83,7 +83,7 @@ func (f *File) checkRows(rows, most int64) error {
 		return errFooter
 	}
 	if rows > most/int64(max(len(f.Columns), 1)) {
-		return fmt.Errorf("the file announces %d rows of %d columns, which is too many for its size; if the numbers are right, save the table as .npy", rows, len(f.Columns))
+		return fmt.Errorf("the footer gives %d rows of %d columns, which is more than a file of this size may have; if the numbers are right, save the table as .npy", rows, len(f.Columns))
 	}
 	f.Rows = int(rows)
 	return nil
