@@ -13,8 +13,9 @@ import (
 type Folds struct {
 	Count int    // number of folds, at least 2; 0 means 5
 	Seed  uint64 // seed of the division
-	// Groups names the group of each row, such as its patient. Rows of a group then share a fold,
-	// and Seed has no effect. Nil divides rows one by one, classes evenly.
+	// Groups names the group of each row, such as the patient of the row. All rows of a group go to
+	// one fold, and Seed has no effect. If Groups is nil, rows are divided one by one, and each
+	// fold gets an equal share of every class.
 	Groups []string
 }
 
@@ -22,14 +23,16 @@ type Folds struct {
 type Validation struct {
 	Scores          []float64 // score of each fold, as of [Model.Score] or [Model.ScoreNumbers]
 	Mean, Deviation float64   // mean and standard deviation of the scores
-	// Predicted and Numbers hold the prediction for each row, by the model that was not trained on
-	// it. Predicted has classes, Numbers has the numbers of a regression; the other is nil.
+	// These are the predictions for each row, by the model that was not trained on the row. A
+	// classifier fills Predicted and leaves Numbers nil. A regression fills Numbers and leaves
+	// Predicted nil.
 	Predicted []string
 	Numbers   []float64
 }
 
-// CrossValidate trains a classifier on all folds but one, and scores it on that one, for each fold.
-// The kernel's scale and a gamma of 0 are determined anew in each fold, from its training rows alone.
+// CrossValidate trains a classifier for each fold, on the rows outside the fold, and scores the
+// classifier on the fold. The kernel's scale and a gamma of 0 are determined anew for each fold,
+// from the fold's training rows alone.
 func CrossValidate(rows [][]float64, labels []string, classifier Learner, kernel Kernel, folds Folds) (*Validation, error) {
 	if classifier == nil {
 		return nil, errors.New("mercer: the classifier is nil; give one, such as mercer.SVC{}")

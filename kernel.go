@@ -133,8 +133,8 @@ func scaled(inner Kernel, rows linalg.Rows, method scale.Method) (*prepared, err
 	return p, nil
 }
 
-// gamma returns the given gamma, or the default gamma if the given one is 0. The default is 1 over
-// the number of columns times the variance of all numbers, or 1 if that variance is 0.
+// gamma returns the given gamma, or the default gamma if the given one is 0. The default is
+// 1/(columns x variance of all numbers), or 1 if the variance is 0.
 func gamma(given float64, rows linalg.Rows) float64 {
 	if given != 0 {
 		return given

@@ -9,8 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
-// Zero is the number 0 in a field whose 0 means the default, as in SVR{Epsilon: mercer.Zero}. It is
-// the least positive float64. [Fit] refuses it where a number has to be above 0, such as C.
+// Zero stands for the number 0 in a field where 0 selects the default, as in SVR{Epsilon:
+// mercer.Zero}. Zero is the least positive float64. [Fit] refuses Zero in a field that must be
+// above 0, such as C.
 const Zero = math.SmallestNonzeroFloat64
 
 // or returns the given number, 0 for [Zero], or the default for 0.
@@ -67,8 +68,8 @@ type SVR struct {
 	Epsilon float64 // error without cost, in the unit of the targets; 0 means 0.1, and [Zero] means 0
 }
 
-// Ridge is kernel ridge regression. It subtracts the mean from the targets and adds it to
-// predictions.
+// Ridge is kernel ridge regression. It subtracts the mean of the targets before training and adds
+// this mean to every prediction.
 type Ridge struct {
 	Alpha float64 // weight of the squared norm in the objective; 0 means 1
 }

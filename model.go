@@ -24,10 +24,10 @@ func (m *Model) check() error {
 	return nil
 }
 
-// Load reads a model file that [Model.Save] or a job of the command mercer wrote. It refuses files
-// with rows in a party's encoding, which predict with the job's coordinator only
-// ([model.ErrPrivate]). Some models of random features have no scale for new rows and refuse to
-// predict ([model.ErrUnscaled]).
+// Load reads a model file that [Model.Save] or a job of the command mercer wrote. It refuses a file
+// with rows in a party's encoding ([model.ErrPrivate]), because such a model predicts only together
+// with the job's coordinator. Some models of random features have no scale for new rows and refuse
+// to predict ([model.ErrUnscaled]).
 func Load(r io.Reader) (*Model, error) {
 	m, err := model.OpenPredictor(r)
 	if err != nil {
@@ -101,9 +101,9 @@ func (m *Model) PredictNumbers(rows [][]float64) ([]float64, error) {
 }
 
 // Decisions returns the numbers from which the predictions are computed: see [model.OutputShape].
-// For an SVC there is one for each pair of classes, above 0 for the first class. For a Gaussian
-// process they are the prediction and its standard deviation. Probabilities of the classes follow, if
-// the model has them.
+// For an SVC each pair of classes has one number, which is above 0 if the row belongs to the first
+// class. For a Gaussian process the numbers are the prediction and its standard deviation. If the
+// model has probabilities of the classes, they come last.
 func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
 	out, err := m.decide(rows)
 	if err != nil {
@@ -116,9 +116,9 @@ func (m *Model) Decisions(rows [][]float64) ([][]float64, error) {
 	return decisions, nil
 }
 
-// Probabilities returns the probability of each class for each row, in the order of [Model.Classes].
-// An [SVC] or [NuSVC] needs Probability for it. The most probable class can differ from the prediction
-// near the boundary, as in LIBSVM.
+// Probabilities returns the probability of each class for each row, in the order of
+// [Model.Classes]. An [SVC] or [NuSVC] must be trained with Probability: true. The most probable
+// class can differ from the prediction near the boundary, as in LIBSVM.
 func (m *Model) Probabilities(rows [][]float64) ([][]float64, error) {
 	out, err := m.decide(rows)
 	if err != nil {

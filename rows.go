@@ -42,7 +42,7 @@ func matrix(rows [][]float64, width int) (linalg.Matrix[float64], error) {
 		}
 		for j, v := range row {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return x, fmt.Errorf("mercer: row %d holds %v in column %d; fill it with a finite number or leave the row out", i, v, j)
+				return x, fmt.Errorf("mercer: row %d holds %v in column %d; write a finite number there, or leave the row out", i, v, j)
 			}
 		}
 		copy(x.Row(i), row)

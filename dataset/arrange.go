@@ -47,10 +47,10 @@ func plural(word string, names []string) string {
 	return word + "s"
 }
 
-// Arrange returns the set with its columns in the order of another table's columns. In messages,
-// whose is the name of the other table. Columns are matched by name. If a column is missing or
-// superfluous, the error is a *[ColumnsError]. If one of the tables has no names, columns are
-// matched by position, and their number must agree: width, or the number of names.
+// Arrange returns the set with its columns in the order of another table's columns. Error messages
+// call the other table by the text in whose. Columns are matched by name. If a column is missing or
+// superfluous, the error is a *[ColumnsError]. If one of the tables has no column names, columns
+// are matched by position, and the set must have width columns.
 func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 	if s.Columns == nil || columns == nil {
 		if s.X.Cols() != width {

@@ -141,7 +141,7 @@ func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 		for at := 0; at < len(b); at += c.size {
 			v := number(b[at:])
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("number %d of %d is %v; fill the cell or drop the row", len(cells)+1, n, v)
+				return nil, fmt.Errorf("cell %d of %d is %v; fill the cell or drop the row", len(cells)+1, n, v)
 			}
 			cells = append(cells, T(v))
 		}

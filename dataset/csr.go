@@ -23,7 +23,7 @@ func NewCSR(cols int, indptr []int, indices []int32, data []float64) (*CSR, erro
 		return nil, fmt.Errorf("dataset: a sparse table has %d columns; at most %d are allowed", cols, MaxColumns)
 	}
 	if len(indptr) == 0 || indptr[0] != 0 || indptr[len(indptr)-1] != len(data) || len(indices) != len(data) {
-		return nil, fmt.Errorf("dataset: indptr must run from 0 to the number of entries; indices has %d entries and data has %d", len(indices), len(data))
+		return nil, fmt.Errorf("dataset: indptr must run from 0 to the common length of indices and data; indices has %d entries and data has %d", len(indices), len(data))
 	}
 	for i := range len(indptr) - 1 {
 		if indptr[i+1] < indptr[i] || indptr[i+1] > len(data) {
@@ -84,8 +84,9 @@ func (c *CSR) Subset(rows []int) Table {
 	return s
 }
 
-// Widened returns the table extended by empty columns to cols columns. The two tables share memory.
-// A sparse text may end before the last columns of its table. It panics if cols is below Cols.
+// Widened returns the table with empty columns added, so that it has cols columns. It is for a
+// sparse text in which no row has an entry in the last columns. The two tables share memory.
+// Widened panics if cols is below Cols.
 func (c *CSR) Widened(cols int) *CSR {
 	if cols < c.cols {
 		panic(fmt.Sprintf("dataset: cannot widen %d columns to %d", c.cols, cols))

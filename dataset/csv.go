@@ -17,26 +17,27 @@ import (
 // detection.
 type Header int
 
-// DetectHeader decides from the fields of the first line whether it is a header. The line is a
-// header if more of its feature fields are text than numbers, or if a field is a usual name for
-// labels or ids. It refuses a line with some text and at least as many numbers, which could be a
-// row with a mistake.
+// DetectHeader decides from the fields of the first line whether the line is a header. The line is
+// a header if more of its feature fields are text than numbers, or if a field is a usual name for
+// labels or ids. A line with some text and at least as many numbers is refused, because it could be
+// a row with a mistake.
 const (
 	DetectHeader Header = iota
 	WithHeader
 	NoHeader
 )
 
-// CSVOptions holds the settings for reading a CSV text. The zero value suits a comma separated
-// text whose label column is called label, y or target, or is the last one.
+// CSVOptions holds the settings for reading a CSV text. The zero value suits a comma separated text
+// whose label column is called "label", "y" or "target", or is the last column.
 type CSVOptions struct {
 	Name string // name of the text in messages
-	// Label selects the label column by its name, its index from 0, "last", or "none". If it is
-	// empty, the labels are in the column that a header calls label, y or target (in any case),
-	// else in the last column.
+	// Label selects the label column by its name, its index from 0, "last", or "none". If Label is
+	// empty, the labels are in the column called "label", "y" or "target" (in upper or lower case),
+	// or in the last column if there is no such name.
 	Label string
-	// ID selects the id column by its name, its index from 0, or "none". If it is empty, the ids
-	// are in the column that a header calls id (in any case), else there are none.
+	// ID selects the id column by its name, its index from 0, or "none". If ID is empty, the ids
+	// are in the column called "id" (in upper or lower case). If there is no such name, the set has
+	// no ids.
 	ID string
 	// Gaps allows rows whose label cell is empty. Their label is "".
 	Gaps bool
@@ -50,18 +51,18 @@ type CSVOptions struct {
 // Uses selects which columns of a table are read. A column is given by its name, or by its index
 // from 0 if the text has no names.
 type Uses struct {
-	// Features are the feature columns; they keep the file's order. If it is nil, all columns
-	// without another use are features.
+	// Features lists the feature columns, which keep the file's order. If Features is nil, all
+	// columns without another use are features.
 	Features []string
 	// Aside lists the columns to be skipped.
 	Aside []string
 }
 
-// ReadCSV reads a dense set from comma separated text, plain or compressed by gzip, with quotes
-// as in encoding/csv. A first line such as scikit-learn's "569,30,malignant,benign" (rows,
-// features, class names) is checked and skipped. Labels that are numbers become canonical ("+1"
-// and "1.0" become "1"). ReadCSV refuses a cell that is empty, NaN, infinite or not a number, and
-// equal ids. Errors are *SyntaxError.
+// ReadCSV reads a dense set from comma separated text, plain or compressed by gzip, with quotes as
+// in encoding/csv. A first line such as scikit-learn's "569,30,malignant,benign" (rows, features,
+// class names) is checked and skipped. Labels that are numbers become canonical ("+1" and "1.0"
+// become "1"). ReadCSV refuses equal ids. It also refuses a cell that is empty, NaN, infinite or
+// not a number. Errors are *SyntaxError.
 func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
 	b, err := open(text(o.Name), r)
 	if err != nil {
@@ -119,8 +120,8 @@ type csvSource struct {
 	single  bool // whether the reader has swapped single and double quotes
 }
 
-// newCSVSource returns a reader of the records of b. Without a delimiter in the options, the first
-// lines show it.
+// newCSVSource returns a reader of the records of b. If the options give no delimiter, the first
+// lines determine the delimiter.
 func newCSVSource(b *bufio.Reader, o CSVOptions, comment rune, bounds limits) (*csvSource, error) {
 	s := &csvSource{text: text(o.Name), bounds: bounds}
 	if err := s.checkLineEnds(b); err != nil {
@@ -321,18 +322,18 @@ func (h csvHead) column(j int) string {
 	return "column " + quote(h.names[j])
 }
 
-// check returns an error if the text has other numbers of rows or classes than its first line.
-// A difference means that the file was cut or edited.
+// check returns an error if the first line gives another number of rows or classes than the text
+// has. Such a file was cut or edited.
 func (s *csvShape) check(p *csvParser) error {
 	if s == nil {
 		return nil
 	}
 	if p.rows != s.rows {
-		return p.errorf(1, "the first line announces %d rows, but the text has %d; restore the file or correct the line", s.rows, p.rows)
+		return p.errorf(1, "the first line gives %d rows, but the text has %d; restore the file or correct the line", s.rows, p.rows)
 	}
 	classes, _ := Classes(p.labels)
 	if p.labels != nil && len(classes) != s.classes {
-		return p.errorf(1, "the first line announces %d classes, but the text has %d; restore the file or correct the line", s.classes, len(classes))
+		return p.errorf(1, "the first line gives %d classes, but the text has %d; restore the file or correct the line", s.classes, len(classes))
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func widthAdvice(columns, row []string) string {
 const separatorHead = "sep="
 
 // skipSeparator skips a first line such as sep=; and returns its delimiter. Without such a line it
-// returns 0. The reader meets an error of b again and reports it.
+// returns 0. It ignores an error of b, because the next read from b returns the error again.
 func (s *csvSource) skipSeparator(b *bufio.Reader) (rune, error) {
 	head, _ := b.Peek(len(separatorHead) + utf8.UTFMax + len("\"\"\r\n"))
 	line, _, found := bytes.Cut(head, []byte{'\n'})
@@ -86,7 +86,7 @@ func (s *csvSource) skipSeparator(b *bufio.Reader) (rune, error) {
 }
 
 // checkLineEnds refuses a text whose lines end with a carriage return only, as in CSV (Macintosh).
-// The reader meets an error of b again and reports it.
+// It ignores an error of b, because the next read from b returns the error again.
 func (s *csvSource) checkLineEnds(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
 	if at := bytes.IndexByte(head, '\r'); at >= 0 && at < len(head)-1 && bytes.IndexByte(head, '\n') < 0 {
@@ -95,8 +95,8 @@ func (s *csvSource) checkLineEnds(b *bufio.Reader) error {
 	return nil
 }
 
-// firstLines returns the first two lines of b that are not comments. The reader meets an error of b
-// again and reports it.
+// firstLines returns the first two lines of b that are not comments. It ignores an error of b,
+// because the next read from b returns the error again.
 func firstLines(b *bufio.Reader, comment rune) (first, second []byte) {
 	head, _ := b.Peek(readAhead)
 	var lines [2][]byte
@@ -114,7 +114,7 @@ func firstLines(b *bufio.Reader, comment rune) (first, second []byte) {
 }
 
 // likelyComma guesses the delimiter from the first two lines. It refuses lines whose fields seem to
-// be separated by a bar or by blanks, which have to be given.
+// be separated by bars or blanks, because the options must give these delimiters.
 func (s *csvSource) likelyComma(first, second []byte) (rune, error) {
 	for _, c := range ",;\t" {
 		if bytes.ContainsRune(first, c) {
@@ -171,8 +171,8 @@ func (s swapQuotes) Read(p []byte) (int, error) {
 // swappedQuotes swaps the quotes of a field back.
 var swappedQuotes = strings.NewReplacer(`"`, "'", "'", `"`)
 
-// InSingleQuotes reports whether a text has a column's name in single quotes, which a reader takes for
-// a part of the name.
+// InSingleQuotes reports whether names has the column's name in single quotes. A reader treats such
+// quotes as a part of the name.
 func InSingleQuotes(column string, names []string) bool {
 	return slices.Contains(names, "'"+column+"'")
 }

@@ -100,7 +100,7 @@ func TestCSVFormsRefuse(t *testing.T) {
 		{"JSON records", "[\n  {\"age\": 1, \"y\": \"a\"}]", CSVForm{}, "t:1: the text is JSON; export the table as CSV or parquet"},
 		{"JSON lines", "{\"age\": 1, \"y\": \"a\"}\n", CSVForm{}, "t:1: the text is JSON; export the table as CSV or parquet"},
 		{"JSON rows", "[[\"a\"], [\"b\"]]", CSVForm{}, "t:1: the text is JSON; export the table as CSV or parquet"},
-		{"counts in place of names", "2,3,x,z\n1,2,3,0\n4,5,6,1\n", CSVForm{}, "t:1: the line gives the numbers of rows and columns in place of names; use the table without a dictionary, or name all 4 columns by csv: {headers: [...]} (--headers)"},
+		{"counts in place of names", "2,3,x,z\n1,2,3,0\n4,5,6,1\n", CSVForm{}, "t:1: the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all 4 columns by csv: {headers: [...]} (--headers)"},
 		{"after sep=", "sep=;\na;\"b\n", CSVForm{}, "t:2: a quoted field does not end before a delimiter; close it or double the quote inside it"},
 		{"UTF-16 without a mark", utf16Of(t, unicode.LittleEndian, unicode.IgnoreBOM, "a,b\n"), CSVForm{}, looks},
 		{"UTF-16 without a mark, big end first", utf16Of(t, unicode.BigEndian, unicode.IgnoreBOM, "a,b\n"), CSVForm{}, looks},

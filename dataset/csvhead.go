@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
-// csvHead holds the columns of a table and their uses. The first lines of a CSV text determine
-// them.
+// csvHead holds the columns of a table and their uses. It is read from the first lines of a CSV
+// text.
 type csvHead struct {
 	names     []string // names of all fields; nil without a header
 	width     int      // number of fields in a row
@@ -129,7 +129,7 @@ func (o CSVOptions) namesColumns(first []string) (bool, error) {
 		}
 	}
 	if texts > 0 && numbers >= texts {
-		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so the line is neither a header nor a row; correct it, or write the names of the columns above it",
+		return false, fmt.Errorf("column %d (from 0) holds %s among numbers, so the line is neither a header nor a row; correct the line, or put a line with the names of the columns above it",
 			at, quote(first[at]))
 	}
 	return texts > 0, nil
@@ -221,7 +221,7 @@ func (h *csvHead) chooseFeatures(u Uses) error {
 		}
 	}
 	if len(h.features) == 0 {
-		return errors.New("no column is left for features; give at least one, or set label to none")
+		return errors.New("no column is left for features; give at least one, or set label to \"none\"")
 	}
 	return nil
 }
@@ -241,8 +241,9 @@ func (h *csvHead) findAll(columns []string) ([]int, error) {
 	return found, nil
 }
 
-// find returns the index of the column that an option gives. If the option is empty, it is the
-// one column with a likely name, or else the given default.
+// find returns the index of the column that an option gives. If the option is empty, find returns
+// the index of the only column with a likely name. Without such a column it returns the given
+// default.
 func (h *csvHead) find(column string, otherwise int, likely func(string) bool) (int, error) {
 	if j := slices.Index(h.names, column); j >= 0 {
 		return j, nil
@@ -273,7 +274,7 @@ func (h *csvHead) findLikely(otherwise int, likely func(string) bool) (int, erro
 		return otherwise, nil
 	}
 	if again := slices.IndexFunc(h.names[found+1:], likely); again >= 0 {
-		return 0, fmt.Errorf("the columns %s and %s are both likely, by their names; give the name of one", quote(h.names[found]), quote(h.names[found+1+again]))
+		return 0, fmt.Errorf("the names of the columns %s and %s both suggest this use; give the name of one column", quote(h.names[found]), quote(h.names[found+1+again]))
 	}
 	return found, nil
 }

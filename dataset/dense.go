@@ -10,7 +10,7 @@ import (
 type Dense struct{ cells dense[float64] }
 
 // Dense32 is a table that stores every cell as a float32, in half the memory of a Dense. Readers
-// choose it if that loses nothing, as for pixels and for data stored as float32.
+// choose Dense32 if float32 holds every cell exactly, as for pixels and for data stored as float32.
 type Dense32 struct{ cells dense[float32] }
 
 // NewDense returns a table that shares the data of m. It panics if m's data are too short for its
@@ -65,7 +65,7 @@ func (d *Dense32) Row(i int, dst []float64) []float64 { return d.cells.read(i, d
 // Each calls f for every cell of row i, zeros included.
 func (d *Dense32) Each(i int, f func(col int, value float64)) { d.cells.each(i, f) }
 
-// DenseOf returns a table as a Dense, without copying it if it is one already. A copy takes
+// DenseOf returns a table as a Dense. A table that is a Dense already is not copied. A copy takes
 // 8*Rows*Cols bytes, so check the shape of a wide table before the call.
 func DenseOf(t Table) *Dense {
 	if d, ok := t.(*Dense); ok {
@@ -96,8 +96,9 @@ type sparseRows struct {
 	*CSR
 }
 
-// dense is a table that stores every cell. Its rows are all rows of one matrix, a selection of them
-// in some order, or rows of several matrices. Selecting and stacking rows therefore copies nothing.
+// dense is a table that stores every cell. Its rows are all rows of one matrix, selected rows of
+// one matrix in any order, or rows of several matrices. Selecting and stacking rows therefore
+// copies nothing.
 type dense[T linalg.Float] struct {
 	m     linalg.Matrix[T]
 	order []int // indices of the selected rows of m; nil selects all rows
@@ -215,7 +216,8 @@ func stackDense[T linalg.Float](tables []dense[T]) dense[T] {
 	return scattered(at, tables[0].m.Cols)
 }
 
-// finite reports whether all cells of row i are finite. An infinity or NaN minus itself is NaN.
+// finite reports whether all cells of row i are finite. The test uses that v-v is NaN if v is
+// infinite or NaN.
 func (d dense[T]) finite(i int) bool {
 	for _, v := range d.row(i) {
 		if v-v != 0 {

@@ -10,8 +10,8 @@ import (
 // A column is on a grid if each value is the column's minimum plus an integer multiple of one step.
 // Examples are integers, counts, one-hot codes, 8-bit pixels, decimals printed with few places, and
 // all of these after a scaling of the column. Rows on a grid generate a lattice, which can be
-// recovered from their Gram matrix. A column that this test finds on no grid may still be on one:
-// with more levels, or with values rounded after scaling.
+// recovered from their Gram matrix. This test may miss the grid of a column, if the grid has more
+// than gridLevels levels or if values were rounded after scaling.
 const (
 	gridLevels    = 1 << 16 // most steps from a column's minimum to its maximum
 	gridTolerance = 1e-9    // largest distance of a value from the grid, as a share of the range
@@ -158,7 +158,7 @@ func positions(values []float64, span, tolerance float64) (inner []float64, gap 
 
 // fit returns the smallest number of levels whose grid fits all positions, or 0 if there is none.
 // The positions are then multiples of 1/levels. It ignores a fit that could be due to chance. No
-// step can be wider than the gap, which leaves few numbers to try for most columns, often none.
+// step can be wider than the gap, so most columns leave few numbers of levels to try, often none.
 func fit(inner []float64, gap, tolerance float64) int {
 	least := int(math.Ceil(1 / (gap + 2*tolerance)))
 	for levels := least; levels <= gridLevels; levels++ {

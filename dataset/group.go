@@ -9,9 +9,9 @@ import (
 )
 
 // GroupFolds divides all rows into k test sets and keeps each group in one set. The rows of a set
-// ascend. As in scikit-learn's GroupKFold, the largest group comes first, and each group goes to
-// the smallest set so far; groups of equal size come in the order of their names. It refuses a k
-// outside 2 to the number of groups.
+// ascend. As in scikit-learn's GroupKFold, groups are assigned in descending order of size, each to
+// the smallest set so far. Groups of equal size are assigned in the order of their names.
+// GroupFolds returns an error if k is below 2 or above the number of groups.
 func GroupFolds(groups []string, k int) ([][]int, error) {
 	members := rowsByGroup(groups)
 	if k < 2 || k > len(members) {

@@ -14,11 +14,12 @@ type IDXOptions struct {
 }
 
 // ReadIDX reads a dense set from two files in the IDX format of MNIST, plain or compressed by gzip
-// (Y. LeCun, C. Cortes, C. Burges, "The MNIST database of handwritten digits"). The first axis of
-// images counts the rows, the product of the others the columns; labels has one number a row, or is
-// nil for a set without labels. The table is a Dense32, except that integers of 32 bits and numbers
-// of 64 bits make a Dense. ReadIDX refuses numbers that are not finite and bytes after the last
-// number. Errors are *SyntaxError with the name of the file at fault.
+// (Y. LeCun, C. Cortes, C. Burges, "The MNIST database of handwritten digits"). The length of the
+// first axis in the file images is the number of rows. The product of the other lengths is the
+// number of columns. The file labels has one number for each row; a nil labels gives a set without
+// labels. The table is a Dense for integers of 32 bits and numbers of 64 bits, else a Dense32.
+// ReadIDX refuses numbers that are not finite and bytes after the last number. Errors are
+// *SyntaxError with the name of the file at fault.
 func ReadIDX(images, labels io.Reader, o IDXOptions) (*Set, error) {
 	return readIDX(images, labels, o, defaultLimits())
 }

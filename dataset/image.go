@@ -34,15 +34,16 @@ type ImageOptions struct {
 }
 
 // ReadImages reads a set from a folder that has a sub-folder of JPEG and PNG files (.jpg, .jpeg,
-// .png) for each class. Classes may be deeper, as in train/cat and test/cat: the class of an
-// image is the name of its folder. Rows are in the order of the paths. Hidden files and files
-// that are not images are skipped. A *SyntaxError with the path refuses an image of another kind,
-// one that does not decode, and one of another size.
+// .png) for each class. Classes may be deeper, as in train/cat and test/cat: the class of an image
+// is the name of its folder. Rows are in the order of the paths. Hidden files and files that are
+// not images are skipped. ReadImages refuses an image of another kind, of another size, or that
+// cannot be decoded. The error is a *SyntaxError with the path of the image.
 //
-// A row is the image's pixels line by line, each 0 to 255: one column of its luma (BT.601), or
-// with RGB three columns red, green, blue. Grey images of 16 bits keep fractions unless they are
-// resized; other values are integers. Transparent parts are black; the orientation in EXIF data
-// is ignored. Resizing is bilinear and averages over the source pixels of each pixel.
+// A row holds the image's pixels line by line, as numbers from 0 to 255. A pixel has one column
+// with its luma (BT.601), or with RGB three columns: red, green and blue. Grey images of 16 bits
+// keep fractions unless they are resized; other values are integers. Transparent parts are black;
+// the orientation in EXIF data is ignored. Resizing is bilinear and averages over the source pixels
+// of each pixel.
 //
 // Images are decoded on all cores. Memory: the table takes 4 bytes a cell, as a Dense32; decoding
 // takes, on each core, the file and up to 20 bytes a pixel of the largest image, of which
@@ -78,9 +79,9 @@ func readImages(folder fs.FS, o ImageOptions, bounds limits) (*Set, error) {
 func (o ImageOptions) check() error {
 	switch {
 	case o.Label != "" && o.Label != "none":
-		return NoColumn(o.Label, "label: no column is called %s; the labels of images are the names of their folders, so leave label out or set it to none", quote(o.Label))
+		return NoColumn(o.Label, "label: no column is called %s; the labels of images are the names of their folders, so leave label out or set it to \"none\"", quote(o.Label))
 	case o.ID != "" && o.ID != "none" && o.ID != "path":
-		return NoColumn(o.ID, "id: no column is called %s; set id to path or none", quote(o.ID))
+		return NoColumn(o.ID, "id: no column is called %s; set id to \"path\" or \"none\"", quote(o.ID))
 	case o.Width < 0 || o.Height < 0 || (o.Width == 0) != (o.Height == 0):
 		return fmt.Errorf("the size is set to %d x %d pixels; give a width and a height of at least 1, or neither", o.Width, o.Height)
 	}
@@ -94,7 +95,7 @@ const (
 )
 
 var (
-	errNoImages  = errors.New("there are no images; give sub-folders of JPEG or PNG files, one for each class")
+	errNoImages  = errors.New("there are no images; give a sub-folder of JPEG or PNG files for each class")
 	errManyFiles = fmt.Errorf("the folder holds more than %d files; split it", maxImages)
 )
 
@@ -154,7 +155,7 @@ func isImage(file string, o ImageOptions) (bool, error) {
 		return false, nil
 	}
 	if o.Label != "none" && path.Dir(file) == "." {
-		return false, errors.New("the image is not in a class folder; put it in a sub-folder named after its class, or set label to none")
+		return false, errors.New("the image is not in a class folder; put it in a sub-folder named after its class, or set label to \"none\"")
 	}
 	return true, nil
 }

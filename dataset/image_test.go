@@ -169,9 +169,9 @@ func TestReadImagesRefuses(t *testing.T) {
 		o    ImageOptions
 		want string
 	}{
-		{"empty", fstest.MapFS{}, ImageOptions{}, "f: there are no images; give sub-folders of JPEG or PNG files, one for each class"},
-		{"no images", fstest.MapFS{"a/b.txt": file("x")}, ImageOptions{}, "f: there are no images; give sub-folders of JPEG or PNG files, one for each class"},
-		{"no class", fstest.MapFS{"a.png": file(small)}, ImageOptions{}, "f/a.png: the image is not in a class folder; put it in a sub-folder named after its class, or set label to none"},
+		{"empty", fstest.MapFS{}, ImageOptions{}, "f: there are no images; give a sub-folder of JPEG or PNG files for each class"},
+		{"no images", fstest.MapFS{"a/b.txt": file("x")}, ImageOptions{}, "f: there are no images; give a sub-folder of JPEG or PNG files for each class"},
+		{"no class", fstest.MapFS{"a.png": file(small)}, ImageOptions{}, "f/a.png: the image is not in a class folder; put it in a sub-folder named after its class, or set label to \"none\""},
 		{"other kind", fstest.MapFS{"a/b.TIF": file("x")}, ImageOptions{}, "f/a/b.TIF: images of this kind cannot be read; convert the file to PNG or JPEG, or remove it"},
 		{"GIF called PNG", fstest.MapFS{"a/b.png": file(g.String())}, ImageOptions{}, "f/a/b.png: the file is neither JPEG nor PNG; replace or remove it"},
 		{"empty file", fstest.MapFS{"a/b.jpg": file("")}, ImageOptions{}, "f/a/b.jpg: the file is neither JPEG nor PNG; replace or remove it"},
@@ -184,8 +184,8 @@ func TestReadImagesRefuses(t *testing.T) {
 		{"claims pixels", fstest.MapFS{"a/b.png": file(hugePNG(t, 1<<12, 1<<12))}, ImageOptions{}, "f/a/b.png: the image cannot be decoded (png: invalid format: not enough pixel data); replace or remove the file"},
 		{"width only", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{Width: 3}, "f: the size is set to 3 x 0 pixels; give a width and a height of at least 1, or neither"},
 		{"too wide", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{Width: 5000, Height: 5000}, "f: the table has more than 16777216 columns; split it"},
-		{"label", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{Label: "y"}, `f: label: no column is called "y"; the labels of images are the names of their folders, so leave label out or set it to none`},
-		{"id", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{ID: "y"}, `f: id: no column is called "y"; set id to path or none`},
+		{"label", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{Label: "y"}, `f: label: no column is called "y"; the labels of images are the names of their folders, so leave label out or set it to "none"`},
+		{"id", fstest.MapFS{"a/b.png": file(small)}, ImageOptions{ID: "y"}, `f: id: no column is called "y"; set id to "path" or "none"`},
 		{"class called NaN", fstest.MapFS{"nan/b.png": file(small)}, ImageOptions{}, "f/nan/b.png: the folder's name is not a finite number; rename the folder"},
 		{"too deep", fstest.MapFS{tooDeep: file(small)}, ImageOptions{}, "f/" + strings.Repeat("a/", maxImageFolder) + "b: the folder is more than 8 levels deep; name a folder nearer to the images"},
 	}

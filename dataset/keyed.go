@@ -23,11 +23,12 @@ type SplitKey [32]byte
 var errNoSplitKey = errors.New("dataset: the table has no split key to decide which rows are held out; give the table a split key")
 
 // Split holds out about the given fraction of a table's rows; the fraction is in (0, 1). It returns
-// the rows of both sets (from 0) in ascending order; either may be empty. A row is held out if an
-// HMAC-SHA-256, read as a fraction, is below the given one. The HMAC is over the row's group, else
-// its id, else all its cells and its label. It depends on no other row, nor on the order of rows
-// and of named columns, nor on whether a table is dense or sparse. Equal rows get the same
-// decision. A larger fraction holds out the same rows as a smaller one, and more.
+// the rows of both sets (from 0) in ascending order; either set may be empty. An HMAC-SHA-256 of
+// each row is read as a number from 0 to 1, and the row is held out if this number is below the
+// fraction. The HMAC is over the row's group; without groups, over the row's id; without ids, over
+// all cells and the label of the row. It depends on no other row, nor on the order of rows and of
+// named columns, nor on whether a table is dense or sparse. Equal rows get the same decision. A
+// larger fraction holds out the same rows as a smaller one, and more.
 func (k SplitKey) Split(s *Set, fraction float64) (train, test []int, err error) {
 	switch {
 	case k == SplitKey{}:
@@ -102,7 +103,7 @@ func (d *rowDigest) writeCells(i int) {
 	const head = "mercer/v1/split/row\x00"
 	d.buf = append(d.buf[:0], head...)
 	d.set.X.Each(i, func(col int, v float64) {
-		if v == 0 { // zeros are skipped: a sparse table does not store them, and their sign does not matter
+		if v == 0 { // skips zeros of either sign, because a sparse table does not store zeros
 			return
 		}
 		at := uint32(col)

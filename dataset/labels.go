@@ -29,10 +29,11 @@ func Targets(labels []string) ([]float64, error) {
 	return targets, nil
 }
 
-// CheckClasses refuses labels that are probably numbers to predict, or ids. This is so if all
-// labels are numbers, the distinct labels are more than a third as many as the rows, and there are
-// at least fewMeasured that are not all whole, or at least manyWhole. A classifier would be trained
-// for each pair of them.
+// CheckClasses returns an error if the labels seem to be numbers to predict, or ids, and not classes.
+// They seem so if all labels are numbers and the number of distinct labels exceeds a third of the
+// number of rows. In addition, at least fewMeasured labels must be distinct if some are not whole,
+// and at least manyWhole otherwise. With such labels, a classifier would be trained for each pair of
+// distinct numbers.
 func CheckClasses(classes []string, rows int) error {
 	numbers, err := Targets(classes)
 	if err != nil || 3*len(classes) <= rows {
@@ -41,9 +42,9 @@ func CheckClasses(classes []string, rows int) error {
 	measured := slices.ContainsFunc(numbers, func(v float64) bool { return v != math.Trunc(v) })
 	switch {
 	case measured && len(classes) >= fewMeasured:
-		return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+		return fmt.Errorf("the labels are measured numbers: %d rows have %d different labels; use a regression, such as svr or ridge, or write classes as words", rows, len(classes))
 	case len(classes) >= manyWhole:
-		return fmt.Errorf("the labels are numbers that hardly repeat: %d rows have %d different labels; use a learner of numbers, such as svr or ridge, or write words for classes", rows, len(classes))
+		return fmt.Errorf("the labels are numbers that hardly repeat: %d rows have %d different labels; use a regression, such as svr or ridge, or write classes as words", rows, len(classes))
 	}
 	return nil
 }
@@ -76,7 +77,8 @@ func Classes(labels []string) (classes []string, codes []int) {
 }
 
 // ClassesIn returns the distinct labels in the given order and, for each row, the index of its
-// class. Labels that the order lacks come last. Without an order it is [Classes].
+// class. Labels that the order lacks come last. If order is nil, ClassesIn returns the result of
+// [Classes].
 func ClassesIn(order, labels []string) (classes []string, codes []int) {
 	sorted, codes := Classes(labels)
 	if order == nil {
@@ -154,7 +156,7 @@ func rowsByClass(labels []string) [][]int {
 }
 
 // labeller converts labels to canonical form, so that "+1", "1" and "1.0" are the same class. It
-// keeps one copy of each class name, not of the lines that contain it.
+// copies each class name once, so that the lines of the text are not kept in memory.
 type labeller struct {
 	known map[string]string
 	gaps  bool     // whether a label may be empty, which means no label

@@ -44,14 +44,14 @@ func TestALabelThatIsNotListed(t *testing.T) {
 
 func TestCheckClasses(t *testing.T) {
 	measured := []string{"0.5", "1.25", "2.5", "3", "4.75"}
-	if err := CheckClasses(measured, 14); err == nil || !strings.Contains(err.Error(), "measured numbers: 14 rows have 5 different labels; use a learner of numbers, such as svr") {
+	if err := CheckClasses(measured, 14); err == nil || !strings.Contains(err.Error(), "measured numbers: 14 rows have 5 different labels; use a regression, such as svr") {
 		t.Errorf("14 rows with five measured numbers: %v", err)
 	}
 	ids := make([]string, 30)
 	for i := range ids {
 		ids[i] = strconv.Itoa(1000 + i)
 	}
-	if err := CheckClasses(ids, 89); err == nil || !strings.Contains(err.Error(), "hardly repeat: 89 rows have 30 different labels; use a learner of numbers") {
+	if err := CheckClasses(ids, 89); err == nil || !strings.Contains(err.Error(), "hardly repeat: 89 rows have 30 different labels; use a regression") {
 		t.Errorf("89 rows with 30 whole numbers: %v", err)
 	}
 	for name, c := range map[string]struct {

@@ -30,7 +30,7 @@ func ReadLIBSVM(r io.Reader, o LIBSVMOptions) (*Set, error) {
 func readLIBSVM(b *bufio.Reader, o LIBSVMOptions, bounds limits) (*Set, error) {
 	p := &libsvmParser{text: text(o.Name), bounds: bounds, columns: o.Columns, start: []int{0}}
 	if o.Columns < 0 || o.Columns > bounds.columns {
-		return nil, p.errorf(0, "columns is set to %d; choose 1 to %d, or 0 for as many as the text has", o.Columns, bounds.columns)
+		return nil, p.errorf(0, "the number of columns is set to %d; choose 1 to %d, or 0 for as many as the text has", o.Columns, bounds.columns)
 	}
 	lines := bufio.NewScanner(b)
 	lines.Buffer(nil, bounds.line)

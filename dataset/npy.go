@@ -12,18 +12,18 @@ import (
 // NPYOptions holds the settings for reading one NumPy array.
 type NPYOptions struct {
 	Name string // name of the file in messages
-	// Label selects the label column by its index from 0, "last", or "none". Empty means none,
-	// since NumPy's users keep labels in an array of their own.
+	// Label selects the label column by its index from 0, "last", or "none". An empty Label means
+	// "none", since users of NumPy usually keep labels in a separate array.
 	Label string
 }
 
 // ReadNPY reads a dense set from an array that numpy.save wrote, plain or compressed by gzip. The
 // array may have the types float32, float64, int, uint or bool of any byte order, in C or Fortran
-// order, format versions 1 to 3. The first axis counts the rows, the product of the others the
-// columns, as by numpy's reshape(n, -1). The table is a Dense32 if float32 holds every value of the
-// array's type (float32, bool, and integers of 16 bits), else a Dense; integers beyond 2^53 are
-// rounded. ReadNPY refuses NaN and infinite numbers, structured arrays, Python objects and bytes
-// after the array. Errors are *SyntaxError.
+// order, format versions 1 to 3. The length of the first axis is the number of rows. The product of
+// the other lengths is the number of columns, as by numpy's reshape(n, -1). The table is a Dense32
+// if float32 holds every value of the array's type (float32, bool, and integers of 16 bits), else a
+// Dense; integers beyond 2^53 are rounded. ReadNPY refuses NaN and infinite numbers, structured
+// arrays, Python objects and bytes after the array. Errors are *SyntaxError.
 //
 // The decoder is this package's own. It trusts nothing in the header, and memory grows with the
 // data that arrive, to at most three times the table (four times for Fortran order).
@@ -73,7 +73,7 @@ func labelIndex(label string, cols int) (int, error) {
 	case at >= cols:
 		return 0, fmt.Errorf("label: there is no column %d; choose 0 to %d", at, cols-1)
 	case cols == 1:
-		return 0, errors.New("no column is left for features; give at least one, or set label to none")
+		return 0, errors.New("no column is left for features; give at least one, or set label to \"none\"")
 	}
 	return at, nil
 }

@@ -164,10 +164,10 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"cut length", "\x93NUMPY\x02\x00a", "", "reading fails in the header (unexpected EOF); copy the file again"},
 		{"cut header", "\x93NUMPY\x01\x00\x40\x00{", "", "reading fails in the header (unexpected EOF); copy the file again"},
 		{"huge header", "\x93NUMPY\x02\x00\xff\xff\xff\xff{", "", "the header takes 4294967295 bytes, more than the 65536 allowed; save the array without field names"},
-		{"no newline, no dictionary", npyWith("", ""), "", "the header does not name descr, fortran_order and shape as NumPy does; save the array with numpy.save"},
-		{"missing key", npyWith("{'descr': '<f4', 'shape': (1,)}", ""), "", "the header does not name descr, fortran_order and shape as NumPy does; save the array with numpy.save"},
+		{"no newline, no dictionary", npyWith("", ""), "", "the header does not have the keys \"descr\", \"fortran_order\" and \"shape\" of NumPy; save the array with numpy.save"},
+		{"missing key", npyWith("{'descr': '<f4', 'shape': (1,)}", ""), "", "the header does not have the keys \"descr\", \"fortran_order\" and \"shape\" of NumPy; save the array with numpy.save"},
 		{"unknown key", npyWith("{'descr': '<f4', 'size': (1,)}", ""), "", `the header has the unknown key "size"; save the array with numpy.save`},
-		{"open quote", npyWith("{'descr", ""), "", "the header does not name descr, fortran_order and shape as NumPy does; save the array with numpy.save"},
+		{"open quote", npyWith("{'descr", ""), "", "the header does not have the keys \"descr\", \"fortran_order\" and \"shape\" of NumPy; save the array with numpy.save"},
 		{"structured", npyWith("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", ""), "", "the array has named fields; save its columns as one array of numbers"},
 		{"complex", npy("<c16", "(1,)", ""), "", `the array holds "<c16"; save it as float16, float32, float64, int, uint or bool`},
 		{"no type", npy("", "(1,)", ""), "", `the array holds ""; save it as float16, float32, float64, int, uint or bool`},
@@ -185,10 +185,10 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"33 axes", npy("<f4", "("+strings.Repeat("1,", 33)+")", ""), "", "the array has more than 32 dimensions; reshape it to rows and columns"},
 		{"claims more than it holds", npy("<f4", "(1000000, 2000)", "abcdefg"), "", "the data end after 1 of 2000000000 numbers (unexpected EOF); copy the file again"},
 		{"holds more", npy("|u1", "(2,)", "abc"), "", "the file has bytes after the last number; write it again"},
-		{"NaN", npy("<f4", "(2,1)", "\x00\x00\x00\x00"+nan32), "", "number 2 of 2 is NaN; fill the cell or drop the row"},
+		{"NaN", npy("<f4", "(2,1)", "\x00\x00\x00\x00"+nan32), "", "cell 2 of 2 is NaN; fill the cell or drop the row"},
 		{"label by name", npy("|u1", "(1, 2)", "ab"), "y", `label: no column is called "y", since the columns of an array have no names; give an index from 0, last or none`},
 		{"label too far", npy("|u1", "(1, 2)", "ab"), "2", "label: there is no column 2; choose 0 to 1"},
-		{"only a label", npy("|u1", "(2,)", "ab"), "last", "no column is left for features; give at least one, or set label to none"},
+		{"only a label", npy("|u1", "(2,)", "ab"), "last", "no column is left for features; give at least one, or set label to \"none\""},
 		{"cut gzip", gzipped(t, npy("|u1", "(2,)", "ab"))[:30], "", "reading fails in the header (unexpected EOF); copy the file again"},
 	}
 	for _, tt := range tests {
@@ -311,6 +311,6 @@ func TestReadNPYHalf(t *testing.T) {
 	}
 	for bits, want := range map[uint16]string{0x7c00: "+Inf", 0xfc00: "-Inf", 0x7e00: "NaN"} {
 		_, err := ReadNPY(strings.NewReader(npy("<f2", "(1, 1)", string(binary.LittleEndian.AppendUint16(nil, bits)))), NPYOptions{Name: "a.npy"})
-		wantSyntaxError(t, err, "a.npy: number 1 of 1 is "+want+"; fill the cell or drop the row")
+		wantSyntaxError(t, err, "a.npy: cell 1 of 1 is "+want+"; fill the cell or drop the row")
 	}
 }

@@ -110,7 +110,7 @@ func parseNPYHeader(s string) (npyHeader, error) {
 }
 
 var (
-	errBadHeader  = errors.New("the header does not name descr, fortran_order and shape as NumPy does; save the array with numpy.save")
+	errBadHeader  = errors.New("the header does not have the keys \"descr\", \"fortran_order\" and \"shape\" of NumPy; save the array with numpy.save")
 	errStructured = errors.New("the array has named fields; save its columns as one array of numbers")
 )
 
@@ -236,8 +236,7 @@ func (p *pyParser) tuple() []int {
 	return dims
 }
 
-// whole reads an integer below 2^40. Comparisons of two such numbers with bounds thus do not
-// overflow.
+// whole reads an integer below 2^40. The bound keeps the checks of the shape from overflowing.
 func (p *pyParser) whole() int {
 	p.accept("") // skips blanks
 	digits := p.rest[:len(p.rest)-len(strings.TrimLeft(p.rest, "0123456789"))]

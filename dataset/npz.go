@@ -12,15 +12,17 @@ import (
 // NPZOptions selects the arrays of an archive that form a set.
 type NPZOptions struct {
 	Name string // name of the file in messages
-	// X names the array of the features. If it is empty, they are the only array, or the first that
-	// exists of X, x, data, images, features and x_train.
+	// X names the array of the features. If X is empty, the features are the only array of the
+	// archive, or else the first existing array of "X", "x", "data", "images", "features",
+	// "X_train" and "x_train".
 	X string
-	// Labels names the array of the labels, or is "none". If it is empty, they are the array called
-	// like X with y for its x (x_train gives y_train), or else y, labels, label, target or targets,
-	// or else none. An archive of one array has none.
+	// Labels names the array of the labels, or is "none". If Labels is empty, the labels are the
+	// first existing array of: the name of the features' array with "y" in place of a leading "x"
+	// ("y_train" for "x_train"), "y", "Y", "labels", "label", "target" and "targets". If none
+	// exists, the set has no labels.
 	Labels string
-	// IDs names the array of the row ids, or is "none". If it is empty, they are the array called
-	// ids or id, or else none.
+	// IDs names the array of the row ids, or is "none". If IDs is empty, the ids are the array
+	// called "ids" or "id". If neither exists, the set has no ids.
 	IDs string
 }
 

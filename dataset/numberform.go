@@ -130,8 +130,8 @@ func (f NumberForm) IsLimit(s string) bool {
 const longestUnit = 16
 
 // UnitOf returns the unit that stands beside a number, such as "%", and the text of the number. A
-// unit before the number is a currency. One after it is a currency, a sign such as "%", or a word
-// behind a blank. UnitOf returns "" for other texts.
+// unit before the number is a currency. A unit after the number is a currency, a sign such as "%",
+// or a word after a blank. UnitOf returns "" for other texts.
 func (f NumberForm) UnitOf(s string) (unit, number string) {
 	number = strings.TrimRightFunc(s, isNoDigit)
 	if rest := s[len(number):]; rest != "" {
@@ -162,8 +162,8 @@ func isCurrency(s string) bool {
 	return size == len(s) && unicode.Is(unicode.Sc, r)
 }
 
-// Advice returns the key that would read a cell which is not a number in this form. It returns "" if
-// it knows none.
+// Advice returns the key that would read a cell which is not a number in this form. Advice returns
+// "" if no key would help.
 func (f NumberForm) Advice(cell string) string {
 	if f.IsLimit(cell) {
 		return fmt.Sprintf("give the column values: {%q: NUMBER} in the catalogue, or list the cell under csv: {missing: [...]}", cell)

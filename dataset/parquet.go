@@ -36,10 +36,10 @@ type ParquetOptions struct {
 // and integers of 16 bits), else a Dense; integers beyond 2^53 are rounded. Errors are
 // *SyntaxError.
 //
-// The decoder is this package's own. It refuses pages of more than 256 MiB, and files that
-// announce more than 2^24 numbers and more than 1,024 times as many numbers as they have bytes.
-// It holds in memory the table, the file's footer, one page and up to 8 bytes for each of its
-// values.
+// The decoder is this package's own. It refuses pages of more than 256 MiB. It also refuses a file
+// whose footer gives more than 2^24 numbers, if these are more than 1,024 numbers for each byte of
+// the file. It holds in memory the table, the file's footer, one page, and up to 8 bytes for each
+// value of the page.
 func ReadParquet(r io.ReaderAt, size int64, o ParquetOptions) (*Set, error) {
 	return readParquet(r, size, o, defaultLimits())
 }
@@ -237,7 +237,7 @@ func newParquetCell(c parquet.Column, isText bool) (parquetCell, error) {
 		return parquetCell{}, fmt.Errorf("holds values of type %s; write them as numbers, or leave the column out", c.Type())
 	}
 	if !isText {
-		return parquetCell{}, fmt.Errorf("holds text (%s), and features are numbers; code it as numbers, or leave the column out", c.Type())
+		return parquetCell{}, fmt.Errorf("holds text (%s), but features must be numbers; code the text as numbers, or leave the column out", c.Type())
 	}
 	return parquetCell{label: shortText}, nil
 }

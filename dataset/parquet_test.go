@@ -54,7 +54,7 @@ func TestReadParquetOfPyarrow(t *testing.T) {
 	}
 	in := string(testdata(t, "people.zstd.parquet"))
 	s, err := readParquetText(in, ParquetOptions{Label: "member", ID: pandasIndex})
-	wantSyntaxError(t, err, `input: column "id" holds text (STRING), and features are numbers; code it as numbers, or leave the column out`)
+	wantSyntaxError(t, err, `input: column "id" holds text (STRING), but features must be numbers; code the text as numbers, or leave the column out`)
 	if s != nil {
 		t.Error("a set beside an error")
 	}
@@ -226,7 +226,7 @@ func TestReadParquetRefuses(t *testing.T) {
 		{"null in the second group", parquetOf(t, []null{{&one, &one}, {&one, &one}, {&one, &one}, {nil, &one}}, parquet.MaxRowsPerRowGroup(2)), ParquetOptions{}, `column "A" is null in row 4; fill the cell or drop the row`},
 		{"null label", parquetOf(t, []null{{&one, nil}}), ParquetOptions{}, `column "Y" is null in row 1; fill the cell or drop the row`},
 		{"NaN", parquetOf(t, []two{{1, 1}, {math.NaN(), 1}}), ParquetOptions{}, `column "A" is not a finite number in row 2; correct the cell or drop the row`},
-		{"strings", parquetOf(t, []words{{"a", "b"}}), ParquetOptions{}, `column "A" holds text (STRING), and features are numbers; code it as numbers, or leave the column out`},
+		{"strings", parquetOf(t, []words{{"a", "b"}}), ParquetOptions{}, `column "A" holds text (STRING), but features must be numbers; code the text as numbers, or leave the column out`},
 		{"empty label", parquetOf(t, []struct {
 			A float64
 			Y string
@@ -235,7 +235,7 @@ func TestReadParquetRefuses(t *testing.T) {
 			A float64
 			Y string
 		}{{0, strings.Repeat("a", 5000)}}), ParquetOptions{ID: "Y", Label: "none"}, `column "Y" holds a text of 5000 bytes, more than the 4096 allowed in row 1; correct the cell or drop the row`},
-		{"no feature", parquetOf(t, []words{{"a", ""}}), ParquetOptions{Label: "Y", ID: "A"}, `no column is left for features; give at least one, or set label to none`},
+		{"no feature", parquetOf(t, []words{{"a", ""}}), ParquetOptions{Label: "Y", ID: "A"}, `no column is left for features; give at least one, or set label to "none"`},
 		{"dates", parquetOf(t, []dates{{}}), ParquetOptions{}, `column "A" holds values of type TIMESTAMP; write them as numbers, or leave the column out`},
 		{"dates as label", parquetOf(t, []dates{{}}), ParquetOptions{Label: "A"}, `column "A" holds values of type TIMESTAMP; write them as numbers, or leave the column out`},
 		{"uuids", parquetOf(t, []uuids{{}}), ParquetOptions{Label: "none"}, `column "Y" holds values of type UUID; write them as numbers, or leave the column out`},

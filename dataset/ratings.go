@@ -39,11 +39,12 @@ type RatingsOptions struct {
 // longestRating is the largest length of a line, in bytes.
 const longestRating = 4 << 10
 
-// ReadRatings reads ratings in the formats of MovieLens, plain or compressed by gzip. A line has a
-// user, an item, a rating and, on every line or on none, a time. They are separated by tabs, by
-// commas, or by "::". The first line may be a header that begins with "user". Ratings are finite
-// decimal numbers, times are integers. If a user rates an item twice, it is unclear which rating
-// holds, and ReadRatings returns an error. Errors are *SyntaxError.
+// ReadRatings reads ratings in the formats of MovieLens, plain or compressed by gzip. A line has
+// the fields user, item and rating. A fourth field, the time, is on all lines or on none. The
+// fields are separated by tabs, by commas, or by "::". The first line may be a header that begins
+// with "user". Ratings are finite decimal numbers, times are integers. If a user rates an item
+// twice, it is unclear which rating holds, and ReadRatings returns an error. Errors are
+// *SyntaxError.
 func ReadRatings(r io.Reader, o RatingsOptions) (*Ratings, error) {
 	return readRatings(r, o, defaultLimits())
 }
@@ -102,7 +103,7 @@ func (p *ratingsParser) add(line string) error {
 	case p.fields == 0 && len(fields) != 3 && len(fields) != 4:
 		return p.errorf(p.line, "the line has %d fields; a rating is user, item, rating and, if known, time", len(fields))
 	case p.fields > 0 && len(fields) != p.fields:
-		return p.errorf(p.line, "the line has %d fields, but the lines before it have %d; give every line the same number", len(fields), p.fields)
+		return p.errorf(p.line, "the line has %d fields, but the lines before have %d; give every line the same number of fields", len(fields), p.fields)
 	case len(p.list) == p.bounds.cells/4:
 		return p.errorf(p.line, "the text has more than %d ratings; split it", p.bounds.cells/4)
 	}
@@ -123,7 +124,7 @@ func (p *ratingsParser) begin(line string) (header bool, err error) {
 func (p *ratingsParser) rating(fields []string) error {
 	for i, what := range []string{"user", "item"} {
 		if name := fields[i]; name == "" || name != strings.TrimSpace(name) {
-			return p.errorf(p.line, "the %s is %s; give it a name without blanks around it", what, quote(name))
+			return p.errorf(p.line, "the %s is %s; write a name without blanks around it", what, quote(name))
 		}
 	}
 	value, err := parseNumber(fields[2])

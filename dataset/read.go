@@ -28,7 +28,7 @@ func defaultLimits() limits {
 	return limits{line: MaxLine, columns: MaxColumns, cells: MaxCells, pixels: MaxPixels, page: MaxPage}
 }
 
-// Options holds the settings of [Read] for each format. Read ignores the names in it.
+// Options holds the settings of [Read] for each format. Read ignores the field Name of each format.
 type Options struct {
 	CSV     CSVOptions
 	LIBSVM  LIBSVMOptions
@@ -37,13 +37,13 @@ type Options struct {
 	Parquet ParquetOptions
 }
 
-// Read reads a table in the format that the suffix of name gives. The suffixes are .csv and .tsv
-// (tabs unless Options say otherwise), .svm, .libsvm and .txt, or .npy, each with or without .gz,
-// or .npz, or .parquet. For any other name the first lines decide: LIBSVM text if one has
-// index:value after its label, else CSV. Messages use name. Errors are *SyntaxError.
+// Read reads a table in the format that the suffix of name gives. The suffixes .csv, .tsv (tabs
+// unless Options say otherwise), .svm, .libsvm, .txt and .npy may be followed by .gz; .npz and
+// .parquet may not. For any other name the first lines decide: the text is LIBSVM text if a line
+// has index:value after its label, else CSV. Errors are *SyntaxError with the given name.
 //
-// .npz and .parquet need random access: an r that has ReadAt and Seek, as files have, is read in
-// place; any other one is held in memory, up to [MaxArchive] bytes.
+// .npz and .parquet need random access. If r has the methods ReadAt and Seek, as files have, it is
+// read in place. Otherwise the content of r is held in memory, up to [MaxArchive] bytes.
 func Read(name string, r io.Reader, o Options) (*Set, error) {
 	o.CSV.Name, o.LIBSVM.Name, o.NPY.Name, o.NPZ.Name, o.Parquet.Name = name, name, name, name, name
 	suffix := path.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
@@ -158,8 +158,8 @@ func (t text) skipMark(b *bufio.Reader) error {
 	return t.checkText(b)
 }
 
-// checkText refuses a file with a zero byte near its beginning, since such a file is not text. The
-// reader meets an error of b again and reports it.
+// checkText refuses a file with a zero byte near its beginning, since such a file is not text. It
+// ignores an error of b, because the next read from b returns the error again.
 func (t text) checkText(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
 	if looksJSON(head) {
@@ -216,8 +216,8 @@ func looksUTF16(head []byte) bool {
 // isASCII reports whether a byte is a character of ASCII text.
 func isASCII(c byte) bool { return c >= ' ' && c < 0x7f || c == '\t' || c == '\r' || c == '\n' }
 
-// sniffLIBSVM looks for a label followed by index:value in the buffered lines of b. The reader
-// meets an error of b again and reports it.
+// sniffLIBSVM looks for a label followed by index:value in the buffered lines of b. It ignores an
+// error of b, because the next read from b returns the error again.
 func sniffLIBSVM(b *bufio.Reader) bool {
 	head, _ := b.Peek(readAhead)
 	for line := range bytes.Lines(head) {

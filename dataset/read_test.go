@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	tests := []struct{ name, in, want string }{
-		{"a.csv", "1 1:2\n", "a.csv:1: no column is left for features; give at least one, or set label to none"},
+		{"a.csv", "1 1:2\n", "a.csv:1: no column is left for features; give at least one, or set label to \"none\""},
 		{"a.svm", "2,3,1\n", `a.svm:1: label "2,3,1" is not a single number; keep one label a row, and separate columns by blanks`},
 		{"a.bin", "", "a.bin: there are no rows; give at least one"},
 		{"a", "1 qid:1 2:3\n", "a:1: qid groups rows for ranking, which is not supported; remove it"},

@@ -34,14 +34,14 @@ type CSVForm struct {
 	Comment   rune     // first character of the lines to skip; 0 means no comments
 	Names     []string // names of the columns, for a text without a header line
 	Headers   []string // names that replace the names of the header line
-	Quote     rune     // sign around fields: a double quote, or a single one; 0 means a double one
+	Quote     rune     // sign around fields: a double or a single quote; 0 means a double quote
 }
 
 // Encodings lists the supported encodings of text.
 func Encodings() []string { return []string{"utf-8", "utf-16", "windows-1252", "iso-8859-15"} }
 
 // OpenCSV reads the first line of a CSV text, plain or compressed by gzip, and returns its rows.
-// Messages use name. Errors are *SyntaxError.
+// Errors are *SyntaxError with the given name.
 func OpenCSV(name string, r io.Reader, form CSVForm) (Records, error) {
 	return openCSV(name, r, form, defaultLimits())
 }
@@ -144,7 +144,7 @@ func (c *csvRecords) refuseCounts(line int) error {
 	if (CSVOptions{}).shape([]record{{line, c.columns}, second}) == nil {
 		return nil
 	}
-	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
+	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
 }
 
 // Columns implements [Records].

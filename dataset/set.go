@@ -12,10 +12,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Append stacks the rows of the sets in order. The sets must have the same number of columns, the
-// same names if they have names, and all or none of them labels and ids. Dense sets of one
-// precision share their rows with the result; sparse sets give a sparse set; any mixture is
-// copied into float64. Two sets may hold the same id: Validate finds it.
+// Append stacks the rows of the sets in order. The sets must have the same number of columns and
+// the same column names, if they have names. Either all sets have labels or none has; the same
+// holds for ids. Dense sets of one precision share their rows with the result; sparse sets give a
+// sparse set; any mixture is copied into float64. Append does not check that the ids of the sets
+// differ; Validate does.
 func Append(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
 		return nil, errors.New("dataset: there are no sets to append; give at least one set")
@@ -142,8 +143,8 @@ func stackCSR(tables []*CSR, rows int) *CSR {
 }
 
 // Beside returns a set with the columns of all given sets, as float64. The sets must have the same
-// number of rows. Ids come from the first set with ids, a row's label from the first set that has
-// one for it; columns have no names.
+// number of rows. Ids are those of the first set with ids. The label of a row is that of the first
+// set in which the row has a label. Columns have no names.
 func Beside(sets ...*Set) (*Set, error) {
 	if len(sets) == 0 {
 		return nil, errors.New("dataset: there are no sets to put side by side; give at least one set")

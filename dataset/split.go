@@ -99,9 +99,9 @@ func Every(n, k int) (train, test []int, err error) {
 	return train, test, nil
 }
 
-// Folds divides all rows into k stratified test sets. The rows of a set ascend. The sizes of the
-// folds differ by one row at most, and so do their numbers of rows of each class. It refuses a k
-// outside 2 to the number of rows.
+// Folds divides all rows into k stratified test sets. The rows of a set ascend. The sizes of any
+// two sets differ by one row at most. For each class, the numbers of its rows in any two sets
+// differ by one at most. Folds returns an error if k is below 2 or above the number of rows.
 func Folds(labels []string, k int, seed uint64) ([][]int, error) {
 	if err := checkFolds(len(labels), k); err != nil {
 		return nil, err
@@ -144,8 +144,8 @@ func (s *stream) deal(classes [][]int, hands int) [][]int {
 	return dealt
 }
 
-// Complement returns the row numbers from 0 to n-1 that are not in rows, in ascending order. For
-// the test set of a fold, they are the training set.
+// Complement returns the row numbers from 0 to n-1 that are not in rows, in ascending order. If
+// rows is the test set of a fold, the result is the training set.
 func Complement(n int, rows []int) []int {
 	drop := make([]bool, n)
 	for _, i := range rows {

@@ -7,22 +7,23 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// mostDistant is the largest mean of an unscaled column, in its standard deviations. There, an RBF
-// kernel computed from inner products has a relative error of about 3e-6 with float64 rows, and of
-// about 2e-2 with float32 rows, which okra sends by default: two digits are right. At ten times this
-// distance the errors are 2e-4 and 2e-1, which is noise (TestTheKernelsErrorFarFromZero).
+// mostDistant is the largest allowed magnitude of an unscaled column's mean, in standard deviations
+// of the column. At this distance, an RBF kernel computed from inner products has a relative error of
+// about 3e-6 with float64 rows. With float32 rows, which okra sends by default, the error is about
+// 2e-2, so that two digits are right. At ten times the distance the errors are 2e-4 and 2e-1, which
+// is noise (TestTheKernelsErrorFarFromZero).
 const mostDistant = 1e5
 
-// CheckSpread returns an error that names the first column whose numbers are far from zero beside
-// their spread, such as time stamps of one minute. Kernels of unscaled rows lose the differences of
-// such numbers. A column that is constant but for rounding passes.
+// CheckSpread returns an error that names the first column whose numbers are far from zero in
+// comparison with their spread, such as time stamps of one minute. Kernels of unscaled rows lose
+// the differences of such numbers. A column that is constant but for rounding passes.
 func (s *Set) CheckSpread() error {
 	n := s.X.Rows()
 	mean, squares := s.moments()
 	for col, m := range mean {
 		deviation := math.Sqrt(squares[col] / float64(n))
 		if deviation > linalg.RoundingDeviation(n, m) && math.Abs(m) > mostDistant*deviation {
-			return fmt.Errorf("%s: column %s has the mean %.4g and the standard deviation %.2g, so products of rows lose the differences of its numbers; use scale: standard or minmax, or subtract a constant from the column", s.Name, s.columnName(col), m, deviation)
+			return fmt.Errorf("%s: column %s has the mean %.4g and the standard deviation %.2g, so products of rows lose the differences of its numbers; use \"scale: standard\" or \"scale: minmax\", or subtract a constant from the column", s.Name, s.columnName(col), m, deviation)
 		}
 	}
 	return nil

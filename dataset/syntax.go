@@ -126,9 +126,9 @@ func notDecimal(s string) error {
 	return errNotNumber
 }
 
-// Typed is a table whose cells may be gaps or categories, which are not yet numbers. Its numbers
-// are codes. They must be prepared before anything is computed from them. A set with a Typed passes
-// [Set.Validate] with gaps.
+// Typed is a table whose cells may be gaps or categories. The numbers in the table are codes of
+// such cells, which must be prepared before anything is computed from the table. [Set.Validate]
+// allows gaps in a Typed table.
 type Typed interface {
 	Table
 	// AppendCell appends an unambiguous encoding of a cell to b, for digests of rows. It depends on

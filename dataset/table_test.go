@@ -131,8 +131,8 @@ func TestNewCSRRefuses(t *testing.T) {
 		want    string
 	}{
 		{"too wide", MaxColumns + 1, []int{0}, nil, nil, "dataset: a sparse table has 16777217 columns; at most 16777216 are allowed"},
-		{"no indptr", 1, nil, nil, nil, "dataset: indptr must run from 0 to the number of entries; indices has 0 entries and data has 0"},
-		{"short indices", 1, []int{0, 1}, nil, []float64{1}, "dataset: indptr must run from 0 to the number of entries; indices has 0 entries and data has 1"},
+		{"no indptr", 1, nil, nil, nil, "dataset: indptr must run from 0 to the common length of indices and data; indices has 0 entries and data has 0"},
+		{"short indices", 1, []int{0, 1}, nil, []float64{1}, "dataset: indptr must run from 0 to the common length of indices and data; indices has 0 entries and data has 1"},
 		{"descending indptr", 2, []int{0, 2, 1, 2}, []int32{0, 1}, []float64{1, 1}, "dataset: indptr decreases or exceeds the number of entries at row 1"},
 		{"indptr beyond the end", 2, []int{0, 9, 2}, []int32{0, 1}, []float64{1, 1}, "dataset: indptr decreases or exceeds the number of entries at row 0"},
 		{"unsorted", 2, []int{0, 2}, []int32{1, 0}, []float64{1, 1}, "dataset: row 0: column 0 follows column 1, but columns must increase and be below 2; sort the row and merge its duplicates"},

@@ -1,8 +1,8 @@
 package dataset
 
-// Tally counts the values of a column to find out whether it is nearly constant. It stops when the
-// rows without the commonest value reach a limit. Whatever the number of rows, it holds few
-// different values.
+// Tally counts the values of a column to find out whether it is nearly constant. It stops counting
+// when enough rows differ from the commonest value. It therefore holds few different values, even
+// for many rows.
 type Tally struct {
 	Least  int // a column varies if at least this many rows differ from its commonest value
 	values []float64
@@ -26,7 +26,7 @@ func (t *Tally) Add(v float64, rows int) bool {
 	return !t.varies
 }
 
-// place returns the index of a value, which it adds if it is new.
+// place returns the index of a value, and adds a new value to the list.
 func (t *Tally) place(v float64) int {
 	for at, known := range t.values {
 		if known == v {
@@ -60,8 +60,9 @@ type NearConstant struct {
 	Few    int     // rows with another value; 0 for a constant column
 }
 
-// NearConstantColumns lists the columns in which almost all of the given rows hold one value. Fewer
-// than least rows hold another value. In a sparse table it reads the stored entries only.
+// NearConstantColumns lists the columns in which almost all of the given rows hold one value: the
+// number of rows with another value is below least. Of a sparse table it reads the stored entries
+// only.
 func NearConstantColumns(t Table, rows []int, least int) []NearConstant {
 	tallies := make([]Tally, t.Cols())
 	for j := range tallies {

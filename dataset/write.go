@@ -9,9 +9,10 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes s in the format of [ReadCSV]. The text has a header, the ids in a column id, the
-// features (x0, x1, ... if they have no names) and the labels in a column label. Numbers have the
-// fewest digits that read back equal. A set without labels must be read with Label "none".
+// WriteCSV writes s in the format of [ReadCSV]. The text has a header, a column "id" with the ids,
+// the features (called x0, x1, ... if they have no names) and a column "label" with the labels.
+// Numbers have the fewest digits that read back equal. A set without labels must be read with Label
+// "none".
 func WriteCSV(w io.Writer, s *Set) error {
 	out := csv.NewWriter(w)
 	header, err := s.header()

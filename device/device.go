@@ -18,13 +18,13 @@ import (
 
 // Config describes the job in which a device takes part, and holds the device's own settings.
 type Config struct {
-	// Configuration is the gateway's signed configuration. The device takes part only if
-	// relay and issuer have countersigned it.
+	// Configuration is the gateway's signed configuration. The device takes part only if the relay
+	// and the issuer have countersigned this configuration.
 	Configuration []byte
 	Relay, Issuer string // addresses of the relay and the issuer
 	// RelayKey and IssuerKey are the public keys that verify statements of the relay and the
-	// issuer. Get them from relay and issuer, or from somebody whom the device trusts, but not
-	// from the gateway. They are not needed with Limits.Paper.
+	// issuer. Get the keys from relay and issuer, or from somebody whom the device trusts, but not
+	// from the gateway. The keys are not needed with Limits.Paper.
 	RelayKey, IssuerKey ed25519.PublicKey
 	Credential          ed25519.PrivateKey // private key by which the device identifies itself to the issuer
 	Store               Store
@@ -33,8 +33,8 @@ type Config struct {
 	// window. 0 means 1.
 	Early int
 	HTTP  *http.Client // client for all requests; nil means [ohttp.Dial] without a proxy
-	// Seeds holds the device's secrets for tests that compare it with a simulated device. If it
-	// is nil, the device draws them.
+	// Seeds holds the device's secrets for tests that compare it with a simulated device. If Seeds
+	// is nil, the device draws its secrets.
 	Seeds *secvm.Seeds
 	// Report is called with the outcome of each window. It may be nil.
 	Report func(Report)
@@ -104,9 +104,9 @@ func (c Config) checkWitnesses(job *secvm.Configuration) error {
 	case c.Limits.Paper:
 		return nil
 	case job.TokenType != uint16(privacypass.BlindRSA):
-		return errors.New("device: the job's gateway issues the tokens itself and could read this device's record; such a job of mode paper requires Limits.Paper")
+		return errors.New("device: the job's gateway issues the tokens itself and could read this device's record; such a job of mode \"paper\" requires Limits.Paper")
 	case len(c.RelayKey) != ed25519.PublicKeySize || len(c.IssuerKey) != ed25519.PublicKeySize:
-		return errors.New("device: RelayKey and IssuerKey must both be set; without them no witness countersigns the gateway's announcements")
+		return errors.New("device: RelayKey and IssuerKey must both be set; without the keys the device cannot check that relay and issuer countersigned the gateway's announcements")
 	case c.RelayKey.Equal(c.IssuerKey):
 		return errors.New("device: relay and issuer have the same key; they must be two independent witnesses")
 	}

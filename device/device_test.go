@@ -294,7 +294,7 @@ func TestNewRefuses(t *testing.T) {
 		"requires at least 200":          func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
 		"RelayKey and Issuer":            func(c *Config) string { c.RelayKey = nil; return "odd" },
 		"have the same key":              func(c *Config) string { c.RelayKey = c.IssuerKey; return "odd" },
-		"job of mode paper":              func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },
+		`job of mode "paper"`:            func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },
 		"must be an Ed25519 private key": func(c *Config) string { c.Configuration = s.signed; c.Credential = nil; return "odd" },
 		`the label is "prime"`:           func(*Config) string { return "prime" },
 	} {

@@ -69,8 +69,9 @@ func (d *Device) confirm(ctx context.Context, c secvm.Chain, w secvm.Weights) (s
 	return link, d.saveLocked()
 }
 
-// askWitnesses asks relay and issuer to confirm the gateway's history of windows. It returns the
-// smaller of their numbers of ready devices. With Limits.Paper there are no witnesses to ask.
+// askWitnesses asks relay and issuer to confirm the gateway's history of windows. Each of the two
+// states how many devices are ready; askWitnesses returns the smaller number. With Limits.Paper
+// there are no witnesses to ask.
 func (d *Device) askWitnesses(ctx context.Context, head [32]byte, links int) (devices int, err error) {
 	if d.Limits.Paper {
 		return 0, nil
@@ -112,7 +113,7 @@ func (d *Device) getPublic(ctx context.Context, address, path string, most int) 
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("device: %s does not answer: status %d, %w", u, status, err)
+			return nil, fmt.Errorf("device: %s gives no usable answer: status %d, %w", u, status, err)
 		}
 		if err := d.waitToRepeat(ctx); err != nil {
 			return nil, err

@@ -25,7 +25,7 @@ const (
 )
 
 // answerWindow answers one window, and meanwhile fetches the tokens for the next iteration. It does
-// nothing if the window is over or the device has answered its iteration.
+// nothing if the window is over or the device has already answered a window of the iteration.
 func (d *Device) answerWindow(ctx context.Context, link secvm.Link, weights secvm.Weights) error {
 	ends := d.endOf(link)
 	if d.answered(link.Iteration) || !time.Now().Before(ends) {
@@ -146,9 +146,9 @@ func (d *Device) send(ctx context.Context, gateway *ohttp.Client, s secvm.Spent)
 }
 
 // awaitOthers waits until enough devices are ready to answer a window. It first shows the relay
-// that this device has its tokens. Enough devices are ready when issuer and relay both know as many
-// of them as the job's cohort, so that the device never sends alone or with few others. It reports
-// whether enough were ready before the end of the window.
+// that this device has its tokens. Enough devices are ready when issuer and relay each report at
+// least the number of devices in the job's cohort. The device thus never sends alone or with few
+// others. awaitOthers reports whether enough devices were ready before the end of the window.
 func (d *Device) awaitOthers(ctx context.Context, link secvm.Link) (bool, error) {
 	if d.Limits.Paper {
 		return true, nil
@@ -205,7 +205,7 @@ func (d *Device) presence(iteration uint32) (token []byte, links int) {
 }
 
 // sendPresence sends the relay a token, which shows that a device is ready. If the relay is
-// unreachable, appear returns without an error, because the device tries again later.
+// unreachable, sendPresence returns without an error, because the device tries again later.
 func (d *Device) sendPresence(ctx context.Context, token []byte) error {
 	u, err := url.JoinPath(d.Relay, secvm.PresencePath)
 	if err != nil {

@@ -48,7 +48,7 @@ func (d *Device) fetch(ctx context.Context, iteration uint32) error {
 
 // errSpent reports that the issuer has already answered another request of this device for the
 // iteration. The tokens of that request are lost, so the device skips the iteration.
-var errSpent = errors.New("device: the issuer has already given this device its tokens for the iteration")
+var errSpent = errors.New("device: the issuer has already given this device the tokens for the iteration")
 
 // ask repeats a request for tokens until the issuer answers. The issuer answers the same
 // request any number of times.
@@ -71,7 +71,7 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 		case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
 			return nil, fmt.Errorf("device: the issuer refused to give this device tokens: status %d, %s", status, http.StatusText(status))
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("device: the issuer %s does not answer: status %d, %w", d.Issuer, status, err)
+			return nil, fmt.Errorf("device: the issuer %s gives no usable answer: status %d, %w", d.Issuer, status, err)
 		}
 		if err := d.waitToRepeat(ctx); err != nil {
 			return nil, err

@@ -83,7 +83,7 @@ func Load(name string) (*dataset.Set, error) {
 }
 
 // Attribution returns the authors, the licence and the changes of all data sets. The licence
-// requires that users pass them on.
+// requires that users pass this text on.
 func Attribution() (string, error) {
 	b, err := files.ReadFile("data/ATTRIBUTION.md")
 	if err != nil {

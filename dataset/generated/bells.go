@@ -21,15 +21,16 @@ const (
 )
 
 // Bells returns random rows with labels "0" and "1" from a sum of radial basis functions. The label
-// "1" means that the sum is not below its median; one label in twenty is flipped. Every row has
-// normal numbers in a share of the columns, drawn at random, and zeros in the others: a share of 1
-// gives a dense table, a smaller one a sparse table.
+// "1" means that the sum is not below its median; one label in twenty is flipped. Each row has
+// normal numbers in randomly drawn columns and zeros in the others. The density is the share of
+// columns with normal numbers. A density of 1 gives a dense table, a smaller density a sparse
+// table.
 func Bells(rows, columns int, density float64) (*dataset.Set, error) {
 	return bellsOver(rows, columns, density, func(values []float64, s *prg.Stream) { s.Normals(values) })
 }
 
 // Marks returns random rows like [Bells], with ones in place of the normal numbers. A one stands
-// for the presence of a word or a property. The share must be below 1.
+// for the presence of a word or a property. The density must be below 1.
 func Marks(rows, columns int, density float64) (*dataset.Set, error) {
 	if density == 1 {
 		return nil, errors.New("dataset/generated: a density of 1 makes all rows equal; choose a density below 1")

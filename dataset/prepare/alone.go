@@ -202,10 +202,10 @@ func (c *Column) transformedRange() (low, high float64, err error) {
 	return c.transformed(c.Range[0]), c.transformed(c.Range[1]), nil
 }
 
-// Proposal returns the words that a party proposes as categories of a column. They are the words
-// that at least least of the given rows have, sorted. If there are more than [MaxAgreed], it
-// returns the most frequent ones. It refuses a column in which most words differ, since its words
-// are no categories.
+// Proposal returns the words that a party proposes as categories of a column, sorted. A word must
+// occur in a minimum number of the given rows, least. Of more than [MaxAgreed] such words, Proposal
+// returns the most frequent. It refuses a column in which most words differ, since such words are
+// no categories.
 func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 	counts := make([]int, len(f.words[column]))
 	total, different := 0, 0
@@ -222,7 +222,7 @@ func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 		}
 	}
 	if different > 1 && 2*different > total {
-		return nil, fmt.Errorf("has %d different words in %d training rows, too many for a category; list its categories, or leave it out of the schema", different, total)
+		return nil, fmt.Errorf("has %d different words in %d training rows, too many for a category; list the categories, or leave the column out of the schema", different, total)
 	}
 	codes := make([]int, 0, len(counts))
 	for code, n := range counts {

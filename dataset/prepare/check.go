@@ -74,7 +74,7 @@ func (c *Column) checkType() error {
 		{"since", c.Since != "", []Type{Date}},
 	} {
 		if key.given && !slices.Contains(key.types, c.Type) {
-			return fmt.Errorf("a %s column has no %s; remove it, or write type: %s", c.Type, key.name, key.types[0])
+			return fmt.Errorf("a %s column cannot have the key %q; remove the key, or write \"type: %s\"", c.Type, key.name, key.types[0])
 		}
 	}
 	return nil
@@ -83,20 +83,20 @@ func (c *Column) checkType() error {
 func (c *Column) checkRange() error {
 	switch {
 	case !isFinite(c.Range[0]) || !isFinite(c.Range[1]):
-		return errors.New("range has an end that is not a finite number; write two numbers such as [0, 100]")
+		return errors.New("the range has an end that is not a finite number; write two numbers such as [0, 100]")
 	case c.Range[0] > c.Range[1]:
-		return fmt.Errorf("range begins with %g and ends with %g; write the smaller number first", c.Range[0], c.Range[1])
+		return fmt.Errorf("the range begins with %g and ends with %g; write the smaller number first", c.Range[0], c.Range[1])
 	case c.Range[0] == c.Range[1] && c.Range[0] != 0:
-		return fmt.Errorf("range begins and ends with %g, so the column has one value only; write a wider range, or leave the column out", c.Range[0])
+		return fmt.Errorf("the range begins and ends with %g, so the column has one value only; write a wider range, or leave the column out", c.Range[0])
 	case !c.Ranged():
 	case c.Range[1]-c.Range[0] > widest:
-		return errors.New("range is too wide for 64-bit numbers; write a narrower one")
+		return errors.New("the range is too wide for 64-bit numbers; write a narrower one")
 	case c.Range[1]-c.Range[0] < 1/widest:
-		return errors.New("range is too narrow for 64-bit numbers; write a wider one")
+		return errors.New("the range is too narrow for 64-bit numbers; write a wider one")
 	}
 	switch {
 	case c.Outside != OutsideRefuse && !c.Ranged():
-		return errors.New("the key outside needs a range; add range: [least, greatest], or remove outside")
+		return errors.New("the key \"outside\" needs a range; add range: [least, greatest], or remove \"outside\"")
 	}
 	return nil
 }
@@ -111,10 +111,10 @@ func (c *Column) checkTransform() error {
 		return nil
 	}
 	if c.Range[0] < l.bound || l.strict && c.Range[0] == l.bound {
-		return fmt.Errorf("range begins with %g, which has no %s; begin it above %g", c.Range[0], c.Transform, l.bound)
+		return fmt.Errorf("the range begins with %g, which has no %s; begin it above %g", c.Range[0], c.Transform, l.bound)
 	}
 	if c.transformed(c.Range[1])-c.transformed(c.Range[0]) < 1/widest {
-		return fmt.Errorf("range is too narrow for %s, which is the same at both ends; write a wider one", c.Transform)
+		return fmt.Errorf("the range is too narrow for %s, which is the same at both ends; write a wider one", c.Transform)
 	}
 	return nil
 }
@@ -128,15 +128,15 @@ func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func (c *Column) checkMissing() error {
 	switch {
 	case c.Missing == FillMostFrequent && c.Type != Category && c.Type != Boolean:
-		return fmt.Errorf("missing: most-frequent requires a category or boolean column; write mean, median or a number for a %s column", c.Type)
+		return fmt.Errorf("\"missing: most-frequent\" requires a category or boolean column; write \"mean\", \"median\" or a number for a %s column", c.Type)
 	case (c.Missing == FillMean || c.Missing == FillMedian) && c.Type != Number && c.Type != Date:
-		return fmt.Errorf("missing: %s requires numbers; write most-frequent, category or one of the categories", c.Missing)
+		return fmt.Errorf("\"missing: %s\" requires numbers; write \"most-frequent\", \"category\" or one of the categories", c.Missing)
 	case c.Missing == FillCategory && !c.OneHot():
 		return fmt.Errorf("\"missing: category\" adds a column for gaps, but this %s column becomes a single column; write another fill", c.kind())
 	case c.Indicator && !c.filled():
-		return errors.New("the key indicator marks filled gaps, but this column's gaps are not filled; add the key missing with a fill, or remove indicator")
+		return errors.New("the key \"indicator\" marks filled gaps, but this column's gaps are not filled; add the key \"missing\" with a fill, or remove \"indicator\"")
 	case c.Missing == FillValue && c.Agree:
-		return errors.New("the key missing names a category, but with \"categories: agree\" the categories are fixed only later; write missing: most-frequent or missing: category")
+		return errors.New("the key \"missing\" names a category, but with \"categories: agree\" the categories are fixed only later; write \"missing: most-frequent\" or \"missing: category\"")
 	case c.Missing != FillValue:
 		return nil
 	}
@@ -152,9 +152,9 @@ func (c *Column) checkValue() error {
 	switch {
 	case err != nil:
 		why, _, _ := strings.Cut(err.Error(), ";") // the text after the semicolon is advice about cells
-		return fmt.Errorf("the key missing is %s, which %s; write one of the words, or a value that the column can have", dataset.Quote(c.Value), why)
+		return fmt.Errorf("the key \"missing\" is %s, which %s; write a way to fill gaps, or a value that the column can have", dataset.Quote(c.Value), why)
 	case isGap(v) || v == unseen:
-		return fmt.Errorf("the key missing is %s, which the column cannot hold; write one of its values", dataset.Quote(c.Value))
+		return fmt.Errorf("the key \"missing\" is %s, which the column cannot hold; write one of its values", dataset.Quote(c.Value))
 	}
 	return nil
 }
@@ -172,13 +172,13 @@ func (c *Column) checkCategories() error {
 	case c.Type != Category:
 		return nil
 	case c.Categories == nil && !c.Agree:
-		return errors.New("a category column needs its categories; add categories: [F, M], or categories: agree")
+		return errors.New("a category column needs its categories; add \"categories: [F, M]\" or \"categories: agree\"")
 	case c.Agree && c.Ordered:
-		return errors.New("ordered: true needs listed categories; list them from the lowest to the highest in place of agree")
+		return errors.New("\"ordered: true\" needs listed categories; replace \"agree\" by the list of categories from the lowest to the highest")
 	case c.Ordered && c.Unknown != UnknownError:
-		return fmt.Errorf("ordered categories do not allow \"unknown: %s\", because other words have no rank; remove the key unknown", c.Unknown)
+		return fmt.Errorf("ordered categories do not allow \"unknown: %s\", because other words have no rank; remove the key \"unknown\"", c.Unknown)
 	case c.Agree && c.Unknown == UnknownError:
-		return errors.New("categories: agree needs unknown: other or unknown: ignore, because parties never propose words that too few of their rows have")
+		return errors.New("\"categories: agree\" needs \"unknown: other\" or \"unknown: ignore\", because a party never proposes a word that too few of its rows have")
 	case len(c.Categories) > MaxCategories:
 		return fmt.Errorf("%d categories are listed; list at most %d", len(c.Categories), MaxCategories)
 	}
@@ -189,7 +189,7 @@ func (c *Column) checkCategories() error {
 func (c *Column) checkWordsOf() error {
 	for _, reserved := range c.reservedNames() {
 		if slices.Contains(c.Categories, reserved) {
-			return fmt.Errorf("category %q is reserved for %s; rename it by values in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
+			return fmt.Errorf("category %q is reserved for %s; rename it by \"values\" in the catalogue", reserved, map[string]string{missingName: "gaps", otherName: "other values"}[reserved])
 		}
 	}
 	return checkSpelling(c.Categories)
@@ -213,7 +213,7 @@ func checkSpelling(words []string) error {
 		return nil
 	}
 	one, other = fuzzymatch.Quote(one, other)
-	return fmt.Errorf("the categories %s and %s differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue", one, other)
+	return fmt.Errorf("the categories %s and %s differ only by case, blanks or Unicode form; keep one, and map the other by \"values\" in the catalogue", one, other)
 }
 
 func (c *Column) checkDate() error {
@@ -223,9 +223,9 @@ func (c *Column) checkDate() error {
 	case c.Format == "":
 		return errors.New(`a date column needs its format; add one such as format: "%Y-%m-%d"`)
 	case c.As == "":
-		return errors.New("a date column needs the key as, which names the number made from the date; write year, month, weekday or days")
+		return errors.New("a date column needs the key \"as\", which names the number made from the date; write \"year\", \"month\", \"weekday\" or \"days\"")
 	case (c.As == Days) != (c.Since != ""):
-		return errors.New("\"as: days\" requires the key since, which requires \"as: days\"; write both, as in \"as: days, since: 2020-01-01\", or neither")
+		return errors.New("\"as: days\" and the key \"since\" require each other; write both, as in \"as: days, since: 2020-01-01\", or neither")
 	}
 	if err := checkFormat(c.Format); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (c *Column) checkDate() error {
 		return nil
 	}
 	if _, err := parseDate(c.Since, isoDate); err != nil {
-		return fmt.Errorf("since is %s, which %w", dataset.Quote(c.Since), err)
+		return fmt.Errorf("the key \"since\" is %s, which %w", dataset.Quote(c.Since), err)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func (f Formats) MarshalYAML() (any, error) {
 // check returns an error if a format is not supported.
 func (f Formats) check() error {
 	if f != nil && len(f) == 0 {
-		return errors.New("format is an empty list; write a format such as \"%d.%m.%Y\"")
+		return errors.New("the key \"format\" is an empty list; write a format such as \"%d.%m.%Y\"")
 	}
 	for _, format := range f {
 		if err := checkFormat(format); err != nil {
@@ -117,7 +117,7 @@ func (f Formats) read(word string) (moment, error) {
 	if len(f) == 1 {
 		t, ok := readDate(word, f[0])
 		if !ok {
-			return t, fmt.Errorf("is not a date of the form %s; correct the cell, or write the file's format: for the column in the catalogue", f[0])
+			return t, fmt.Errorf("is not a date of the form %s; correct the cell, or write the file's \"format\" for the column in the catalogue", f[0])
 		}
 		return t, nil
 	}
@@ -130,7 +130,7 @@ func (f Formats) read(word string) (moment, error) {
 		case by == "":
 			found, by = t, format
 		case t != found:
-			return moment{}, fmt.Errorf("is one date by %s and another by %s; leave one format, or write the month by its name in the file", by, format)
+			return moment{}, fmt.Errorf("is one date by %s and another by %s; keep only one format, or write the month by its name in the file", by, format)
 		}
 	}
 	if by == "" {

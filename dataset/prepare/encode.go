@@ -151,7 +151,7 @@ func (c *Column) checkFitted(fit fitted) error {
 	fills := c.filled() && c.Missing != FillCategory
 	switch {
 	case fills == isGap(fit.fill), isGap(fit.fill) && math.Float64bits(fit.fill) != math.Float64bits(gap):
-		return fmt.Errorf("has the fill %v, which does not fit missing: %s", fit.fill, c.Missing)
+		return fmt.Errorf("has the fill %v, which does not fit \"missing: %s\"", fit.fill, c.Missing)
 	case !fills:
 		return nil
 	case c.Type == Category && !isPlace(fit.fill, len(fit.categories)), c.Type == Boolean && !isPlace(fit.fill, 2):

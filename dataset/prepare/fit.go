@@ -182,15 +182,15 @@ func fromLimbs(limbs []int64) *big.Int {
 // overflow.
 const mostOfEntry = 1 << 48
 
-// Possible returns an error if the numbers cannot be sums over rows. Numbers from a peer are
-// checked here before anything is fitted on them.
+// Possible returns an error if the numbers cannot be sums over rows. A sum from a peer must pass
+// this check before values are fitted on the sum.
 func (p *Plan) Possible(sum []int64) error {
 	if len(sum) != len(p.entries) {
-		return fmt.Errorf("prepare: the sum has %d numbers instead of %d", len(sum), len(p.entries))
+		return fmt.Errorf("prepare: the sum has %d entries instead of %d", len(sum), len(p.entries))
 	}
 	for i, v := range sum {
 		if v < 0 || v > mostOfEntry {
-			return fmt.Errorf("prepare: number %d of the sum is %d, which cannot be a sum over rows", i, v)
+			return fmt.Errorf("prepare: entry %d of the sum is %d, which cannot be a sum over rows", i, v)
 		}
 	}
 	for j, s := range p.split(sum) {

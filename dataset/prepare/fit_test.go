@@ -52,8 +52,8 @@ func TestPlanRefuses(t *testing.T) {
 		scaling Scaling
 		want    string
 	}{
-		{Column{Name: "a"}, Standard, `column "a" has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]`},
-		{Column{Name: "a", Missing: FillMean}, Unscaled, `column "a" has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]`},
+		{Column{Name: "a"}, Standard, `column "a" has no range, without which its numbers cannot be summed over parties; add range: [least, greatest]`},
+		{Column{Name: "a", Missing: FillMean}, Unscaled, `column "a" has no range, without which its numbers cannot be summed over parties; add range: [least, greatest]`},
 		{Column{Name: "a"}, Ranged, `column "a" has no range to scale by; add range: [least, greatest], or use another scale`},
 	} {
 		_, err := NewPlan(checked(t, Schema{tt.column}), tt.scaling)
@@ -71,8 +71,8 @@ func TestPlanRefuses(t *testing.T) {
 		{nil, `prepare: there are categories for 0 columns, but 1 columns have agreed categories`},
 		{[][]string{nil}, `column "a" has no word that occurs in 10 training rows of a party; list its categories, or leave the column out`},
 		{[][]string{{"b"}}, `columns "a" and "a_b" both make a column called "a_b"; rename one`},
-		{[][]string{{"other", "x"}}, `column "a": category "other" is reserved for other values; rename it by values in the catalogue`},
-		{[][]string{{"X", "x"}}, `column "a": the categories "X" and "x" differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue`},
+		{[][]string{{"other", "x"}}, `column "a": category "other" is reserved for other values; rename it by "values" in the catalogue`},
+		{[][]string{{"X", "x"}}, `column "a": the categories "X" and "x" differ only by case, blanks or Unicode form; keep one, and map the other by "values" in the catalogue`},
 	} {
 		_, err := plan.With(tt.agreed)
 		wantError(t, err, tt.want)
@@ -140,9 +140,9 @@ func TestProposal(t *testing.T) {
 		words []string
 		want  string
 	}{
-		{[]string{"Ann", "Bob", "Cid", "Ann"}, `has 3 different words in 4 training rows, too many for a category; list its categories, or leave it out of the schema`},
-		{append(repeated("Yes", 10), repeated("yes", 10)...), `has words that parties cannot agree on: the categories "Yes" and "yes" differ only by case, blanks or Unicode form; keep one, and map the other by values in the catalogue`},
-		{append(repeated("other", 10), repeated("yes", 10)...), `has words that parties cannot agree on: category "other" is reserved for other values; rename it by values in the catalogue`},
+		{[]string{"Ann", "Bob", "Cid", "Ann"}, `has 3 different words in 4 training rows, too many for a category; list the categories, or leave the column out of the schema`},
+		{append(repeated("Yes", 10), repeated("yes", 10)...), `has words that parties cannot agree on: the categories "Yes" and "yes" differ only by case, blanks or Unicode form; keep one, and map the other by "values" in the catalogue`},
+		{append(repeated("other", 10), repeated("yes", 10)...), `has words that parties cannot agree on: category "other" is reserved for other values; rename it by "values" in the catalogue`},
 		{append(repeated(strings.Repeat("x", MaxWord+1), 10), repeated("yes", 10)...), `holds a word of 1025 bytes, and a category has at most 1024; leave the column out of the schema`},
 	} {
 		f := frameOf(t, column(tt.words...), agree)

@@ -21,8 +21,9 @@ type Frame struct {
 	rows   int
 	// Dropped counts the rows that were left out because of a gap.
 	Dropped int
-	// Outside counts, for each column, the cells outside its range. They became gaps or an end of
-	// the range. It is nil for a part of a table.
+	// Outside counts, for each column, the cells outside the column's range. Such a cell was
+	// replaced by a gap or by an end of the range. Outside is nil if the frame is a part of a
+	// table.
 	Outside []int
 	// Absent names the columns that the table lacked; all of their cells are gaps.
 	Absent []string

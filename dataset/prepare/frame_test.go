@@ -96,7 +96,7 @@ func TestApplyRefuses(t *testing.T) {
 	wantError(t, err, "prepare: a table with columns b cannot be prepared by a schema with columns a, c")
 	f.blocks[0][2] = gap
 	_, err = made.Apply(f)
-	wantError(t, err, `row 2: column "a" is empty, but the schema does not allow gaps in this column; fill the cell, or add the key missing to the schema`)
+	wantError(t, err, `row 2: column "a" is empty, but the schema does not allow gaps in this column; fill the cell, or add the key "missing" to the schema`)
 }
 
 // Unknown words are zeros, or a category of their own; filled gaps are no unknown words.
@@ -155,7 +155,7 @@ func TestDates(t *testing.T) {
 		}
 		got, err := c.parse(tt.word, pointed, nil)
 		if tt.want == 0 {
-			wantError(t, err, "is not a date of the form "+tt.format+"; correct the cell, or write the file's format: for the column in the catalogue")
+			wantError(t, err, "is not a date of the form "+tt.format+"; correct the cell, or write the file's \"format\" for the column in the catalogue")
 		} else if err != nil || math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("%s as %s is %v, want %v (%v)", tt.word, tt.as, got, tt.want, err)
 		}

@@ -115,7 +115,7 @@ func checkThousands(form dataset.NumberForm) error {
 	case !slices.Contains(dataset.ThousandsSigns(), form.Thousands):
 		return fmt.Errorf(`thousands: %q is not a sign between thousands; write ",", ".", " " or "'"`, form.Thousands)
 	case form.Thousands == string(rune(form.Decimal)):
-		return fmt.Errorf("thousands: %q is also the decimal sign; correct decimal or thousands", form.Thousands)
+		return fmt.Errorf("thousands: %q is also the decimal sign; correct \"decimal\" or \"thousands\"", form.Thousands)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ func (c CSV) checkText() error {
 	case !slices.Contains([]string{"", `"`, "'"}, c.Quote):
 		return fmt.Errorf(`csv: {quote: %q} cannot stand around fields; write "'" or "\""`, c.Quote)
 	case c.Names != nil && c.Headers != nil:
-		return errors.New("csv: the keys names and headers exclude each other; write names for a text without a header line, or headers to replace that line")
+		return errors.New("csv: the keys \"names\" and \"headers\" exclude each other; write \"names\" for a text without a header line, or \"headers\" to replace the header line")
 	}
 	return nil
 }
@@ -144,11 +144,11 @@ func (m *Mapping) Check() error {
 	case !slices.Contains([]string{"", ".", ","}, m.CSV.Decimal):
 		return fmt.Errorf(`csv: {decimal: %q} is not a decimal sign; write "." or ","`, m.CSV.Decimal)
 	case m.CSV.Decimal == "," && m.CSV.Delimiter == ",":
-		return errors.New("csv uses a comma between fields and as the decimal sign; correct delimiter or decimal")
+		return errors.New("csv uses a comma between fields and as the decimal sign; correct \"delimiter\" or \"decimal\"")
 	case m.CSV.Encoding != "" && !slices.Contains(dataset.Encodings(), m.CSV.Encoding):
 		return fmt.Errorf("csv: {encoding: %s} is not known; write one of %s", m.CSV.Encoding, strings.Join(dataset.Encodings(), ", "))
 	case m.Drop != nil && m.Keep != nil:
-		return errors.New("the keys drop and keep exclude each other; write drop with the columns to leave out, or keep with the columns to read")
+		return errors.New("the keys \"drop\" and \"keep\" exclude each other; write \"drop\" with the columns to leave out, or \"keep\" with the columns to read")
 	}
 	if err := m.CSV.checkText(); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (m *Mapping) checkColumns() error {
 		case c.Times < 0 || !isFinite(c.Times):
 			return fmt.Errorf("column %s has times: %g; write a number above 0", dataset.Quote(name), c.Times)
 		case slices.Contains(m.Drop, name):
-			return fmt.Errorf("column %s is listed under drop and under columns; remove it from one of them", dataset.Quote(name))
+			return fmt.Errorf("column %s is listed under \"drop\" and under \"columns\"; remove it from one of the two", dataset.Quote(name))
 		}
 		if err := cmp.Or(checkThousands(c.numbers(m.CSV.Numbers())), c.Format.check()); err != nil {
 			return fmt.Errorf("column %s: %w", dataset.Quote(name), err)
@@ -193,8 +193,9 @@ type IDRule struct {
 }
 
 // Canonical returns the text of a rule, which must be equal at all parties. It is "" for a plain
-// rule, whose ids are the unchanged cells of one column. Several columns appear by the
-// federation's names, since their order matters.
+// rule, whose ids are the unchanged cells of one column. For several columns the text contains the
+// federation's names of the columns, because parties that join the columns in different orders make
+// different ids.
 func (r IDRule) Canonical(theirs map[string]Theirs) string {
 	if len(r.Columns) <= 1 && len(r.Normalize) == 0 {
 		return ""
@@ -233,7 +234,7 @@ var normalizers = map[string]func(string) string{
 // Check refuses a rule without columns or with unknown steps.
 func (r *IDRule) Check() error {
 	if len(r.Columns) == 0 {
-		return errors.New("id has no columns; name at least one")
+		return errors.New("the key \"id\" lists no columns; name at least one")
 	}
 	for _, step := range r.Normalize {
 		if normalizers[step] == nil {
@@ -246,8 +247,8 @@ func (r *IDRule) Check() error {
 // idSeparator joins the columns of an id. The reader refuses ids that contain it.
 const idSeparator = "\x1f"
 
-// id makes an id from a row's fields. The error continues a sentence that names the column, whose
-// index it returns.
+// id makes an id from a row's fields. If a field is refused, id also returns the index of the
+// field. The caller puts the name of the column before the error text.
 func (r *IDRule) id(fields []string) (string, int, error) {
 	parts := make([]string, len(fields))
 	for i, f := range fields {
@@ -256,7 +257,7 @@ func (r *IDRule) id(fields []string) (string, int, error) {
 		}
 		switch parts[i] = f; {
 		case f == "":
-			return "", i, errors.New("has nothing left after normalize; correct the cell or drop the row")
+			return "", i, errors.New("has nothing left after \"normalize\"; correct the cell or drop the row")
 		case strings.Contains(f, idSeparator):
 			return "", i, fmt.Errorf("contains the character %+q, which separates the columns of an id; remove it", idSeparator)
 		}
@@ -338,15 +339,15 @@ func adviceOnMissing(name string, columns, names []string) string {
 func (t Theirs) checkUnit(c Column, own string) error {
 	switch {
 	case t.Unit != "" && c.Unit != "" && t.Unit != c.Unit && t.Times == 0:
-		return fmt.Errorf("column %s is in %s, but the schema has %s; write the conversion factor as times: in the catalogue", dataset.Quote(own), t.Unit, c.Unit)
+		return fmt.Errorf("column %s is in %s, but the schema has %s; write the conversion factor as \"times\" in the catalogue", dataset.Quote(own), t.Unit, c.Unit)
 	case t.Times != 0 && c.Type != Number:
-		return fmt.Errorf("column %s is a %s, but the catalogue multiplies it by %g, which needs a number; remove the key times", dataset.Quote(own), c.Type, t.Times)
+		return fmt.Errorf("column %s is a %s, but the catalogue multiplies it by %g, which needs a number; remove the key \"times\"", dataset.Quote(own), c.Type, t.Times)
 	case t.Thousands != "" && c.Type != Number:
-		return fmt.Errorf("column %s is a %s, but the catalogue has thousands for it, which needs a number; remove the key thousands", dataset.Quote(own), c.Type)
+		return fmt.Errorf("column %s is a %s, but the key \"thousands\" in the catalogue requires a number; remove the key", dataset.Quote(own), c.Type)
 	case t.Format != nil && c.Type != Date:
-		return fmt.Errorf("column %s is a %s, but the catalogue has a format for it, which needs a date; remove the key format", dataset.Quote(own), c.Type)
+		return fmt.Errorf("column %s is a %s, but the key \"format\" in the catalogue requires a date; remove the key", dataset.Quote(own), c.Type)
 	case t.Unit != "" && c.Unit == "":
-		return fmt.Errorf("column %s is in %s by the catalogue, but the schema has no unit for it; add unit to the schema, or remove it from the catalogue", dataset.Quote(own), t.Unit)
+		return fmt.Errorf("column %s is in %s by the catalogue, but the schema gives the column no unit; add the key \"unit\" in the schema, or remove it in the catalogue", dataset.Quote(own), t.Unit)
 	}
 	return nil
 }

@@ -24,10 +24,11 @@ type middle struct {
 }
 
 // Notices compares each number column's median over a party's own rows with the median over all
-// parties' training rows. If the sums give no median, it compares with the mean. It returns a
-// sentence for each column whose medians differ much. It also returns a sentence for each word that
-// is an agreed category but for its spelling, and for each column with words that are not agreed.
-// The sentences quote numbers and words and are for the party's own operator.
+// parties' training rows. If the sums give no median, it compares with the mean of all parties. It
+// returns a sentence for each column in which the two differ much. It also returns a sentence for
+// each word that differs from an agreed category only in spelling, and for each column with words
+// outside the agreed categories. The sentences quote numbers and words of the party, so they are
+// for the party's own operator only.
 func (p *Plan) Notices(sum []int64, f *Frame, rows []int) []string {
 	var list []string
 	for _, m := range f.merged(rows, p.categories) {

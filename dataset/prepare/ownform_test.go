@@ -72,10 +72,10 @@ func TestOwnFormsRefuse(t *testing.T) {
 		"percent":             {number, `{}`, "a\n5%\n", `t.csv:2: column "a" holds "5%", which is not a number; correct the cell, or give the column unit: "%" in the catalogue`},
 		"currency":            {number, `{}`, "a\n5 €\n", `t.csv:2: column "a" holds "5 €", which is not a number; correct the cell, or give the column unit: "€" in the catalogue`},
 		"third format":        {day, dates, "day\n1/3/2024\n", `t.csv:2: column "day" holds "1/3/2024", which is not a date of one of the forms %d.%m.%Y, %Y-%m-%d; correct the cell or the formats`},
-		"two readings":        {day, slashes, "day\n24/12/2024\n1/3/2024\n", `t.csv:3: column "day" holds "1/3/2024", which is one date by %d/%m/%Y and another by %m/%d/%Y; leave one format, or write the month by its name in the file`},
-		"German month":        {day, `{columns: {day: {format: "%d %b %Y"}}}`, "day\n24 Dez 2024\n", `t.csv:2: column "day" holds "24 Dez 2024", which is not a date of the form %d %b %Y; correct the cell, or write the file's format: for the column in the catalogue`},
-		"format of a number":  {number, `{columns: {a: {format: "%Y"}}}`, "a\n1\n", `t.csv:1: column "a" is a number, but the catalogue has a format for it, which needs a date; remove the key format`},
-		"thousands of a date": {day, `{columns: {day: {thousands: ","}}}`, "day\n1\n", `t.csv:1: column "day" is a date, but the catalogue has thousands for it, which needs a number; remove the key thousands`},
+		"two readings":        {day, slashes, "day\n24/12/2024\n1/3/2024\n", `t.csv:3: column "day" holds "1/3/2024", which is one date by %d/%m/%Y and another by %m/%d/%Y; keep only one format, or write the month by its name in the file`},
+		"German month":        {day, `{columns: {day: {format: "%d %b %Y"}}}`, "day\n24 Dez 2024\n", `t.csv:2: column "day" holds "24 Dez 2024", which is not a date of the form %d %b %Y; correct the cell, or write the file's "format" for the column in the catalogue`},
+		"format of a number":  {number, `{columns: {a: {format: "%Y"}}}`, "a\n1\n", `t.csv:1: column "a" is a number, but the key "format" in the catalogue requires a date; remove the key`},
+		"thousands of a date": {day, `{columns: {day: {thousands: ","}}}`, "day\n1\n", `t.csv:1: column "day" is a date, but the key "thousands" in the catalogue requires a number; remove the key`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var own Mapping

@@ -49,7 +49,7 @@ func noNumber(word string, form dataset.NumberForm, err error) error {
 	if advice := form.Advice(word); advice != "" {
 		return fmt.Errorf("%w; correct the cell, or %s", err, advice)
 	}
-	return fmt.Errorf("%w; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type", err)
+	return fmt.Errorf("%w; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type", err)
 }
 
 func (c *Column) parseBoolean(word string) (float64, error) {
@@ -58,7 +58,7 @@ func (c *Column) parseBoolean(word string) (float64, error) {
 			return float64(code), nil
 		}
 	}
-	return 0, fmt.Errorf("is neither one of %s nor one of %s; correct the cell, or map the word by values in the catalogue", strings.Join(c.True, ", "), strings.Join(c.False, ", "))
+	return 0, fmt.Errorf("is neither one of %s nor one of %s; correct the cell, or map the word by \"values\" in the catalogue", strings.Join(c.True, ", "), strings.Join(c.False, ", "))
 }
 
 // parseCategory returns the index of a listed category. The frame codes the words of a column
@@ -70,7 +70,7 @@ func (c *Column) parseCategory(word string) (float64, error) {
 	if c.Unknown != UnknownError {
 		return unseen, nil
 	}
-	return 0, fmt.Errorf("is none of the categories %s; correct the cell, map the word by values in the catalogue, or write unknown: other in the schema", list(c.Categories))
+	return 0, fmt.Errorf("is none of the categories %s; correct the cell, map the word by \"values\" in the catalogue, or write \"unknown: other\" in the schema", list(c.Categories))
 }
 
 // list joins the first few words for a message.
@@ -95,7 +95,7 @@ func (c *Column) treatOutside(v float64) (float64, error) {
 	switch c.Outside {
 	case OutsideMissing:
 		if !c.filled() && c.Missing != FillDropRow {
-			return 0, errors.New("is outside the range and counts as a gap, but the schema does not fill the column's gaps; add the key missing to the schema")
+			return 0, errors.New("is outside the range and counts as a gap, but the schema does not fill the column's gaps; add the key \"missing\" to the schema")
 		}
 		return gap, nil
 	case OutsideClip:

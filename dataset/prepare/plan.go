@@ -93,7 +93,7 @@ func (p *Plan) With(agreed [][]string) (*Plan, error) {
 		c := p.schema[j]
 		c.Categories = agreed[i]
 		if n := len(c.Categories); n > MaxUnited {
-			return nil, fmt.Errorf("column %s has %d categories over all parties together; at most %d can be agreed on: list them in the schema", dataset.Quote(c.Name), n, MaxUnited)
+			return nil, fmt.Errorf("column %s has %d categories over all parties together; at most %d can be agreed on: list the categories in the schema", dataset.Quote(c.Name), n, MaxUnited)
 		}
 		if len(c.Categories) == 0 {
 			return nil, fmt.Errorf("column %s has no word that occurs in %d training rows of a party; list its categories, or leave the column out", dataset.Quote(c.Name), Least)
@@ -119,7 +119,7 @@ func (p *Plan) plan(j int) error {
 		}
 	}
 	if (scaled || c.Missing == FillMean || c.Missing == FillMedian) && !c.Ranged() && !c.Ordered {
-		return errors.New("has no range, which sums over parties need because they count numbers in parts of it; add range: [least, greatest]")
+		return errors.New("has no range, without which its numbers cannot be summed over parties; add range: [least, greatest]")
 	}
 	before := len(p.entries)
 	switch c.Missing {
@@ -151,9 +151,9 @@ func (p *Plan) words(j int) int {
 // Entries returns the length of a vector. It is 0 if parties have nothing to add up.
 func (p *Plan) Entries() int { return len(p.entries) }
 
-// Vector returns a party's entries over its training rows. A value that fewer than [Least] rows
-// have counts as the commonest value or as other. Vector refuses a column in which the party has
-// too few values.
+// Vector returns a party's entries over its training rows. If a value occurs in fewer than [Least]
+// rows, it is counted as the commonest value or as the category "other". Vector refuses a column in
+// which the party has too few values.
 func (p *Plan) Vector(f *Frame, rows []int) ([]int64, error) {
 	cells := p.masks(f, rows)
 	v := make([]int64, len(p.entries))
@@ -223,9 +223,10 @@ func (c *Column) count(w quantity, v float64, sum *big.Int, dst []int64) {
 	}
 }
 
-// foldEnds adds small counts at both ends to the next bins inwards, until the sum is at least
-// [Least]. Otherwise the greatest number of a column would show a single row. The
-// median stays in its part unless a party has fewer than Least rows on one side of it.
+// foldEnds adds small counts at both ends to the next bins inwards, until the first and the last
+// nonzero counts are at least [Least]. Otherwise the last nonzero bin could reveal the number of a
+// single row. The median stays in its bin unless a party has fewer than Least rows on one side of
+// the median.
 func foldEnds(bins []int64) {
 	low := foldUp(bins, func(i int) int { return i })
 	foldUp(bins[low:], func(i int) int { return len(bins[low:]) - 1 - i })
@@ -277,8 +278,8 @@ func toLimbs(x *big.Int, dst []int64) {
 	}
 }
 
-// Told lists the sums of each column, one column a line. Everyone who receives the sum of the
-// vectors learns them.
+// Told lists the sums of each column, one column a line. These sums are known to everyone who
+// receives the sum of the vectors.
 func (p *Plan) Told() []string {
 	var lines []string
 	for j := range p.schema {
@@ -304,8 +305,8 @@ func (p *Plan) toldOf(j int) []string {
 	return parts
 }
 
-// Holds lists the fitted values of each column, one column a line. Everyone who receives the
-// preparation learns them.
+// Holds lists the fitted values of each column, one column a line. These values are known to
+// everyone who receives the preparation.
 func (p *Plan) Holds() []string {
 	var lines []string
 	for j, c := range p.schema {

@@ -16,9 +16,9 @@ type Rare struct {
 
 // Common returns the prepared table of a frame, with common values in place of rare ones. Sums over
 // parties are computed from this table. A value is rare if fewer than [Least] of the given rows
-// have it. A rare word becomes other, if the column has that category and enough rows are in it,
-// else the commonest word. Rare truth values, rare gaps, and the deviating numbers of an otherwise
-// constant column are replaced, too.
+// have it. A rare word is replaced by the category "other", if the column has this category and
+// enough rows belong to it; otherwise it is replaced by the commonest word. Rare truth values, rare
+// gaps, and the deviating numbers of an otherwise constant column are replaced, too.
 func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
 	return p.apply(f, p.masks(f, rows))
 }
@@ -37,14 +37,15 @@ func (p *Plan) Rare(f *Frame, rows []int) []Rare {
 	return rareOf(p.schema, cells)
 }
 
-// masks returns the masks that [Preparation.Common] applies. They fill rare gaps like all gaps, so
-// that no indicator shows them.
+// masks returns the masks that [Preparation.Common] applies. The masks fill rare gaps like all
+// gaps, so that no indicator column shows a rare gap.
 func (p *Preparation) masks(f *Frame, rows []int) []mask {
 	return masks(p.schema, p.categories(), f, rows, func(j int, _ []float64) float64 { return p.columns[j].fill })
 }
 
-// masks returns the masks that [Plan.Vector] applies. If a column has an indicator, they fill its
-// rare gaps with a value computed from its other cells. Other gaps remain and are counted as gaps.
+// masks returns the masks that [Plan.Vector] applies. In a column with an indicator, the masks fill
+// rare gaps with a value computed from the column's other cells. All other gaps remain and are
+// counted as gaps.
 func (p *Plan) masks(f *Frame, rows []int) []mask {
 	return masks(p.schema, p.categories, f, rows, func(j int, values []float64) float64 {
 		if !p.schema[j].Indicator {
@@ -110,7 +111,7 @@ func rareOf(s Schema, all []mask) []Rare {
 // mask replaces cells of a column.
 type mask struct {
 	words []float64 // agreed index of each of the frame's words; nil without agreed categories
-	fill  float64   // code that replaces a gap; it is the code of a gap if gaps stay
+	fill  float64   // code that replaces a gap; if gaps stay, the code of a gap
 	level bool      // whether all cells except gaps get the same value
 	value float64   // if level is true, the replacement of all cells except gaps
 	codes []float64 // replacements of the categories, of other words, and of gaps; nil if words stay
@@ -129,7 +130,7 @@ func (m *mask) cell(v float64) float64 {
 }
 
 // replacementOfFilled returns the replacement of a cell after gaps are filled. The code of a word
-// is that of an agreed category.
+// is the index of an agreed category.
 func (m *mask) replacementOfFilled(v float64) float64 {
 	if m.codes != nil {
 		return m.codes[m.codeIndex(v)]

@@ -27,8 +27,8 @@ type Table struct {
 	// Classes are the allowed labels; nil allows all.
 	Classes []string
 	Aside   []string
-	// Features are the feature columns of a table without a schema, in the file's order. If it is
-	// nil, all columns without another use are features.
+	// Features lists the feature columns of a table without a schema, in the file's order. If
+	// Features is nil, all columns without another use are features.
 	Features []string
 	// New marks rows to predict, which may lack columns of the training table other than features:
 	// Mapping then describes or drops columns that the table need not have.
@@ -61,7 +61,7 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 
 // People identifies the person that each row is about, in the order of the records. The identifier
 // is the cell of the group column or, without a group column, the id. People returns nil for a
-// table without both.
+// table that has neither.
 func (t Table) People(from dataset.Records) ([]string, error) {
 	t.Schema, t.Label, t.Cut = Schema{}, "", ""
 	r, err := t.reader(from.Columns())
@@ -298,7 +298,7 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	}
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
 		if v = f.theirs.convert(v); !isFinite(v) {
-			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or the factor times in the catalogue", f.theirs.Times)
+			err = fmt.Errorf("is too large after multiplication by %g; correct the cell, or the factor \"times\" in the catalogue", f.theirs.Times)
 		}
 	}
 	if err == nil && (c.Type == Number || c.Type == Date) {
@@ -339,7 +339,7 @@ func (r *reader) parse(j int, word string) (float64, error) {
 }
 
 // checkSpelling refuses a word that differs from a category only by case, blanks or Unicode form.
-// As an unknown word it would silently count as another category.
+// Otherwise such a word would silently count as an unknown word.
 func (r *reader) checkSpelling(j int, word string) error {
 	if r.folded[j] == nil {
 		r.folded[j] = foldCategories(r.Schema[j].Categories)
@@ -360,7 +360,7 @@ func foldCategories(categories []string) map[string]string {
 	return folded
 }
 
-var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add the key missing to the schema")
+var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add the key \"missing\" to the schema")
 
 // word returns the federation's word for a field.
 func (f field) word(fields []string) string {
@@ -379,13 +379,13 @@ func (t Theirs) mappedNumber(word string, form dataset.NumberForm) (float64, err
 	plain, plainErr := pointed.Parse(word)
 	switch {
 	case err == nil && plainErr == nil && file != plain:
-		return 0, fmt.Errorf("values turns into %s, which could be %g or %g; write the number without a sign between thousands", dataset.Quote(word), file, plain)
+		return 0, fmt.Errorf("\"values\" turns into %s, which could be %g or %g; write the number without a sign between thousands", dataset.Quote(word), file, plain)
 	case err == nil:
 		return file, nil
 	case plainErr == nil:
 		return plain, nil
 	}
-	return 0, fmt.Errorf("values turns into %s, which is not a number; correct values in the catalogue", dataset.Quote(word))
+	return 0, fmt.Errorf("\"values\" turns into %s, which is not a number; correct \"values\" in the catalogue", dataset.Quote(word))
 }
 
 // withoutUnit returns the number of a cell that repeats the column's unit, such as "5 %".
@@ -453,12 +453,12 @@ func (r *reader) addID(row dataset.Record) error {
 	}
 	for i, at := range r.ids {
 		if r.id[i] = row.Fields[at]; r.missing[r.id[i]] {
-			return fmt.Errorf("column %s of the ids is empty; fill the cell or drop the row", dataset.Quote(r.ID.Columns[i]))
+			return fmt.Errorf("id column %s is empty in this row; fill the cell or drop the row", dataset.Quote(r.ID.Columns[i]))
 		}
 	}
 	id, at, err := r.ID.id(r.id)
 	if err != nil {
-		return fmt.Errorf("column %s of the ids %w", dataset.Quote(r.ID.Columns[at]), err)
+		return fmt.Errorf("id column %s %w", dataset.Quote(r.ID.Columns[at]), err)
 	}
 	id = strings.Clone(id) // without the copy, the whole line would stay in memory
 	if first, taken := r.firstID[id]; taken {
@@ -533,7 +533,7 @@ func (m *Mapping) federationNames(columns []string) ([]string, error) {
 	}
 	for _, name := range slices.Concat(m.Drop, m.Keep) {
 		if !slices.Contains(columns, name) {
-			return nil, fmt.Errorf("the catalogue lists column %s under drop or keep, but the table does not have it; correct the name", dataset.Quote(name))
+			return nil, fmt.Errorf("the catalogue lists column %s under \"drop\" or \"keep\", but the table does not have it; correct the name", dataset.Quote(name))
 		}
 	}
 	names := make([]string, len(columns))

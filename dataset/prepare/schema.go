@@ -142,8 +142,8 @@ func (c Column) OneHot() bool { return c.Type == Category && !c.Ordered }
 // Filled reports whether the schema fills the column's gaps.
 func (c Column) Filled() bool { return c.filled() }
 
-// Filters returns the setting that drops rows or changes numbers, as the schema writes it. Without
-// such a setting it returns "".
+// Filters returns the schema's setting that drops rows or changes numbers, such as "missing:
+// drop-row". Without such a setting it returns "".
 func (c Column) Filters() string {
 	switch {
 	case c.Missing == FillDropRow:
@@ -173,8 +173,8 @@ const (
 	otherName   = "other"
 )
 
-// Describe returns a line for each column about the allowed cells and their preparation.
-// The fills and agreed categories in it are fitted on training rows.
+// Describe returns a line for each column about the allowed cells and their preparation. The lines
+// contain fills and agreed categories, which are fitted on training rows.
 func (p *Preparation) Describe() []string {
 	lines := make([]string, len(p.schema))
 	for j := range p.schema {

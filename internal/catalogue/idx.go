@@ -58,7 +58,7 @@ func openLabels(images string) (*os.File, error) {
 	folder, base := filepath.Split(images)
 	name := idxAxes.ReplaceAllString(strings.Replace(base, idxImages, idxLabels, 1), "idx1")
 	if name == base {
-		return nil, &Error{images, `has no "images" in its name to find its labels by; rename it as MNIST's files, or set label to none`, nil}
+		return nil, &Error{images, `has no "images" in its name to find its labels by; rename it as MNIST's files, or set label to "none"`, nil}
 	}
 	plain := strings.TrimSuffix(name, ".gz")
 	for _, candidate := range []string{name, plain, plain + ".gz"} {
@@ -70,5 +70,5 @@ func openLabels(images string) (*os.File, error) {
 			return nil, unreadable(filepath.Join(folder, candidate), err)
 		}
 	}
-	return nil, &Error{images, fmt.Sprintf("has no file of labels next to it; put %s there, or set label to none", name), fs.ErrNotExist}
+	return nil, &Error{images, fmt.Sprintf("has no file of labels next to it; put %s there, or set label to \"none\"", name), fs.ErrNotExist}
 }

@@ -190,7 +190,7 @@ func TestRefusedOrigins(t *testing.T) {
 		"sql: {query_file: b}":                                    "sql requires exactly one database: dsn_env (the environment variable with the connection string of PostgreSQL) or sqlite (the path of a file)",
 		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql requires exactly one database: dsn_env (the environment variable with the connection string of PostgreSQL) or sqlite (the path of a file)",
 		"sql: {dsn_env: X}":                                       "sql has no query_file; write the SELECT to a file and add query_file with its path",
-		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: "the key csv describes a text, but a query returns cells; remove everything in csv except the key missing",
+		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: "the key \"csv\" describes a text, but a query returns cells; remove everything in \"csv\" except the key \"missing\"",
 		"sql: {dsn: 'postgres://u:hush@h/d', query_file: b}":      "dsn",
 	} {
 		_, err := config(t, "name: north\ndata: {patients: {"+entry+"}}\n")

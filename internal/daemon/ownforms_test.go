@@ -50,9 +50,9 @@ func TestOwnFormsOfAnEntry(t *testing.T) {
 // Own forms that contradict each other, or that no file can have, are refused at the start.
 func TestOwnFormsOfAnEntryRefuse(t *testing.T) {
 	for entry, want := range map[string]string{
-		`csv: {thousands: "."}`:                  `data p: csv: thousands: "." is also the decimal sign; correct decimal or thousands`,
+		`csv: {thousands: "."}`:                  `data p: csv: thousands: "." is also the decimal sign; correct "decimal" or "thousands"`,
 		`csv: {comment: "--"}`:                   `data p: csv: {comment: "--"} cannot begin a comment; write one character such as "#"`,
-		`csv: {names: [a], headers: [a]}`:        `data p: csv: the keys names and headers exclude each other; write names for a text without a header line, or headers to replace that line`,
+		`csv: {names: [a], headers: [a]}`:        `data p: csv: the keys "names" and "headers" exclude each other; write "names" for a text without a header line, or "headers" to replace the header line`,
 		`columns: {a: {thousands: "_"}}`:         `data p: column "a": thousands: "_" is not a sign between thousands; write ",", ".", " " or "'"`,
 		`columns: {a: {format: "%Q"}}`:           `data p: column "a": the format has %Q, which is not supported; use %Y %m %d %y %b %B %H %I %M %S %f %p`,
 		`columns: {a: {format: {x: y}}}`:         `config.yaml:3: format is a format of dates such as "%d.%m.%Y", or a list of formats`,

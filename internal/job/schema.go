@@ -312,11 +312,11 @@ func (c columnOf) Section() *section.Section {
 	}}
 }
 
-// fillOf reads and writes the key missing: a word for a way to fill gaps, or the value that fills
+// fillOf reads and writes the key "missing": a word for a way to fill gaps, or the value that fills
 // them.
 type fillOf struct{ *prepare.Column }
 
-// fillWords lists the words of the key missing; any other text is a value that fills gaps.
+// fillWords lists the words of the key "missing"; any other text is a value that fills gaps.
 var fillWords = []prepare.Fill{prepare.FillError, prepare.FillMean, prepare.FillMedian, prepare.FillMostFrequent, prepare.FillCategory, prepare.FillDropRow}
 
 func (f fillOf) Decode(key string, n *yaml.Node) error {

@@ -112,8 +112,8 @@ func lz4Block(dst, b []byte, n int) ([]byte, error) {
 	return dst, err
 }
 
-// lz4Hadoop decompresses a page of the old codec LZ4. Hadoop writes the lengths of blocks before
-// them. Other writers write one block without lengths.
+// lz4Hadoop decompresses a page of the old codec LZ4. Hadoop writes two lengths before each block.
+// Other writers write a single block without lengths.
 func lz4Hadoop(dst, b []byte, n int) ([]byte, error) {
 	framed, rest := dst, b
 	for len(rest) >= 8 && len(framed) < n {

@@ -25,8 +25,8 @@ type Column struct {
 	Kind Kind
 	// Width is the length in bytes of a FixedLenByteArray.
 	Width int
-	// Logical is the logical type of the values, such as STRING, INTEGER, DECIMAL or DATE. If it is
-	// "", Kind alone is their type.
+	// Logical is the logical type of the values, such as STRING, INTEGER, DECIMAL or DATE. If
+	// Logical is "", the type of the values is Kind.
 	Logical  string
 	Bits     int   // size of an INTEGER in bits
 	Unsigned bool  // whether an INTEGER is unsigned

@@ -217,7 +217,7 @@ type deltas struct {
 func (v *deltas) len() int { return len(v.number) }
 
 func (v *deltas) next() ([]byte, error) {
-	binary.LittleEndian.PutUint64(v.value[:], uint64(v.number[0])) // an INT32 is the lower 4 bytes, which are right even after an overflow
+	binary.LittleEndian.PutUint64(v.value[:], uint64(v.number[0])) // an INT32 is the lower 4 bytes, which an overflow does not change
 	v.number = v.number[1:]
 	return v.value[:v.width], nil
 }

@@ -83,7 +83,7 @@ func (f *File) checkRows(rows, most int64) error {
 		return errFooter
 	}
 	if rows > most/int64(max(len(f.Columns), 1)) {
-		return fmt.Errorf("the file announces %d rows of %d columns, which is too many for its size; if the numbers are right, save the table as .npy", rows, len(f.Columns))
+		return fmt.Errorf("the footer gives %d rows of %d columns, which is more than a file of this size may have; if the numbers are right, save the table as .npy", rows, len(f.Columns))
 	}
 	f.Rows = int(rows)
 	return nil
@@ -132,10 +132,10 @@ func (c *chunk) check(column Column, rows int, end int64) error {
 	return nil
 }
 
-// Each calls visit for each value of column j in the order of the rows, from 0. A value is as
-// parquet's PLAIN encoding has it, without a length before it: numbers are little-endian, a boolean
-// is the byte 0 or 1. It is good until visit returns. A null is an error. The first error ends the
-// walk.
+// Each calls visit for each value of column j in the order of the rows, from 0. A value has the
+// bytes of parquet's PLAIN encoding without a length: numbers are little-endian, a boolean is the
+// byte 0 or 1. The slice is valid until visit returns. A null is an error. Each stops at the first
+// error.
 func (f *File) Each(j int, visit func(row int, value []byte) error) error {
 	if err := f.Fault(j); err != nil {
 		return err

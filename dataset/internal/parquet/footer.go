@@ -36,7 +36,8 @@ const (
 	magicSize = int64(len(magic))
 	tailSize  = magicSize + 4 // the footer's length takes 4 bytes
 	maxFooter = 64 << 20
-	// These bounds limit the memory for a footer, in which a single byte can be a column.
+	// These bounds limit the memory for a footer. Without them, a short footer could declare a
+	// column with every byte.
 	maxColumns = 1 << 18
 	maxChunks  = 1 << 20 // chunks of all columns and row groups
 )

@@ -292,8 +292,8 @@ func (p *pages) splitV2(h header, body []byte) ([]byte, error) {
 	return p.decompress(rest, h.size-before)
 }
 
-// define records which rows of a page are not null. It copies them, because the values are later
-// unpacked into the same memory.
+// define records which rows of a page are not null. It copies the unpacked levels, because the
+// values are later unpacked into the same memory.
 func (p *pages) define(levels []byte, n int) error {
 	defined, err := p.unpack.hybrid(levels, 1, n)
 	p.defined = append(p.defined, defined...)

@@ -5,9 +5,8 @@ import (
 	"errors"
 )
 
-// thrift reads structures in Thrift's compact protocol, in which parquet's
-// footer and page headers are written. It keeps nothing of what it reads: memory
-// is the caller's. After a failure it reads nothing more.
+// thrift reads structures in Thrift's compact protocol, in which parquet's footer and page headers
+// are written. It stores nothing that it reads. After a failure it reads nothing more.
 type thrift struct {
 	rest  []byte
 	depth int
@@ -79,8 +78,8 @@ func (t *thrift) zigzag() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// structure calls the function each for every field of a structure. The function must read the
-// field's value or skip it.
+// structure calls each(f) for every field f of a structure. The function must read or skip the
+// value of the field.
 func (t *thrift) structure(each func(f field)) {
 	if t.depth++; t.depth > maxNesting {
 		t.fail()

@@ -23,7 +23,7 @@ func (p *pages) runs(b []byte, n int) (values, error) {
 }
 
 // hybrid reads n numbers of the given width in bits, in parquet's mix of run-length encoding and
-// bit packing. They are stored as runs of one number and as packed groups of 8 numbers.
+// bit packing. The numbers are stored as runs of one number and as packed groups of 8 numbers.
 func (u *unpacker) hybrid(b []byte, width, n int) ([]uint32, error) {
 	if width > maxBits {
 		return nil, errPage

@@ -99,15 +99,15 @@ refused("Excel", "UTF-16 without a byte order mark", plain, two, "t.csv:1: the t
 refused("Excel", "CSV (Macintosh): lines end with a carriage return", "age,y\r30,a\r", two, "t.csv:1: the lines end with a carriage return only; save the file with line feeds, in Excel as CSV UTF-8")
 refused("Excel", "percent", "age,y\n5%,a\n", two, 't.csv:2: column "age" holds "5%", which is not a number; correct the cell, or give the column unit: "%" in the catalogue')
 refused("Excel", "currency", "age,y\n5 €,a\n", two, 't.csv:2: column "age" holds "5 €", which is not a number; correct the cell, or give the column unit: "€" in the catalogue')
-refused("Excel", "German dates", "tag\n1.3.2024\n", {"tag": DAY}, 't.csv:2: column "tag" holds "1.3.2024", which is not a date of the form %Y-%m-%d; correct the cell, or write the file\'s format: for the column in the catalogue')
+refused("Excel", "German dates", "tag\n1.3.2024\n", {"tag": DAY}, 't.csv:2: column "tag" holds "1.3.2024", which is not a date of the form %Y-%m-%d; correct the cell, or write the file\'s "format" for the column in the catalogue')
 refused("R", "`write.table`", "age,y\n1,30,a\n", two, "t.csv:2: the row has 3 fields, but the table has 2 columns; remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one")
-refused("R", "NA", "age,y\nNA,a\n", two, 't.csv:2: column "age" holds "NA", which is not a number; correct the cell, name the word among csv: {missing: [...]} in the catalogue, or give the column another type')
+refused("R", "NA", "age,y\nNA,a\n", two, 't.csv:2: column "age" holds "NA", which is not a number; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type')
 refused("by hand", "comment lines", "# exported, today\nage,sex,y\n1,2,a\n", two, 't.csv:1: there is no column "age"; if lines that begin with # are comments, write csv: {comment: "#"} in the catalogue')
 refused("by hand", "a name twice", "age,y,age\n1,a,2\n", two, 't.csv:1: columns 1 and 3 (from 1) are both called "age"; rename one, or name all columns by csv: {headers: [...]} (--headers)')
 refused("by hand", "bars", "age|y\n1|a\n", two, 't.csv:1: the fields seem to be separated by bars; write csv: {delimiter: "|"} (--csv-delimiter "|"), or separate them by commas')
 refused("by hand", "blanks", "age y\n1  a\n", two, 't.csv:1: the fields seem to be separated by blanks; write csv: {delimiter: " "} (--csv-delimiter " "), or separate them by commas')
 refused("by hand", "detection limits", "age,y\n<5,a\n", two, 't.csv:2: column "age" holds "<5", which is not a number; correct the cell, or give the column values: {"<5": NUMBER} in the catalogue, or list the cell under csv: {missing: [...]}')
-refused("by hand", "a day that two formats read differently", "tag\n1/3/2024\n", {"tag": DAY}, 't.csv:2: column "tag" holds "1/3/2024", which is one date by %d/%m/%Y and another by %m/%d/%Y; leave one format, or write the month by its name in the file',
+refused("by hand", "a day that two formats read differently", "tag\n1/3/2024\n", {"tag": DAY}, 't.csv:2: column "tag" holds "1/3/2024", which is one date by %d/%m/%Y and another by %m/%d/%Y; keep only one format, or write the month by its name in the file',
         '{columns: {tag: {format: ["%d/%m/%Y", "%m/%d/%Y"]}}}')
 
 with open(pathlib.Path(__file__).parent / "forms.json", "w") as f:

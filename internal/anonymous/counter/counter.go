@@ -92,8 +92,8 @@ func newFlush() *Flush { return &Flush{done: make(chan struct{})} }
 
 func newPending(f *Flush) pending { return pending{map[Nonce]struct{}{}, sums{}, f} }
 
-// Open opens the counter's file and continues from its records. The channel of Due signals when
-// at least least packages wait for a record.
+// Open opens the counter's file and continues from its records. The channel of Due signals when the
+// number of packages that wait for a record reaches least.
 func Open(p secvm.Params, path string, least int) (*Counter, error) {
 	c := &Counter{params: p, least: least, due: make(chan struct{}, 1), tally: secvm.NewTally(p), next: newFlush()}
 	for i := range c.shards {
@@ -172,8 +172,8 @@ func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 	return s.arriving.flush, false, nil
 }
 
-// Record writes the packages that have arrived, and returns their number. If last is true, the
-// counter refuses further packages until Reopen.
+// Record writes the packages that have arrived, and returns the number of packages written. If last
+// is true, the counter refuses further packages until Reopen.
 func (c *Counter) Record(last bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -214,7 +214,7 @@ func (c *Counter) gather(last bool) ([]Nonce, sums) {
 }
 
 // settle marks the packages of the record as recorded if err is nil. After an error the gateway
-// ends, and reads from the disk which packages have been counted.
+// stops; when it is started again, it reads from the disk which packages have been counted.
 func (c *Counter) settle(err error) {
 	for i := range c.shards {
 		s := &c.shards[i]

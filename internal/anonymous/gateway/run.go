@@ -57,9 +57,10 @@ func (g *Gateway) Run(ctx context.Context) (*Result, error) {
 	return g.finish()
 }
 
-// hold keeps one window open until its end, and then closes it. It writes a record whenever
-// enough packages wait, and at three times: at the end of the window, in the middle of the time
-// of grace, and at its end. The middle one serves devices that were told to send again.
+// hold keeps one window open until its end, and then closes it. It writes a record whenever enough
+// packages wait, and at three times: at the end of the window, in the middle of the time of grace,
+// and at the end of the time of grace. The record in the middle serves devices that were told to
+// send again.
 func (g *Gateway) hold(ctx context.Context) error {
 	d := g.window.Load()
 	ends := time.UnixMilli(g.chain[len(g.chain)-1].Opens).Add(g.Window)

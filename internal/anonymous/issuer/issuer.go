@@ -80,7 +80,7 @@ const (
 // Open opens the folder of an issuer. On first use it generates the issuer's keys.
 func Open(c Config) (*Issuer, error) {
 	if c.Iterations < 1 || c.Iterations > maxKeys || c.Quota < 1 {
-		return nil, fmt.Errorf("issuer: the settings ask for %d tokens in each of %d iterations; use at least 1 token and 1 to 2^14 iterations", c.Quota, c.Iterations)
+		return nil, fmt.Errorf("issuer: the settings require %d tokens in each of %d iterations; use at least 1 token and 1 to 2^14 iterations", c.Quota, c.Iterations)
 	}
 	i := &Issuer{
 		Config: c, known: map[string]ed25519.PublicKey{}, desk: desk{busy: map[string]bool{}},

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// desk holds the names of devices whose requests are in progress. Each device has at most one,
-// so that no device can block another.
+// desk holds the names of devices whose requests are in progress. Each device has at most one
+// request in progress, so that no device can block another.
 type desk struct {
 	mu   sync.Mutex
 	busy map[string]bool

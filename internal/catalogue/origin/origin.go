@@ -98,7 +98,7 @@ func (s *SQL) check(form prepare.CSV) error {
 	case s.QueryFile == "":
 		return errors.New("sql has no query_file; write the SELECT to a file and add query_file with its path")
 	case !(&prepare.Mapping{CSV: form}).Empty():
-		return errors.New("the key csv describes a text, but a query returns cells; remove everything in csv except the key missing")
+		return errors.New("the key \"csv\" describes a text, but a query returns cells; remove everything in \"csv\" except the key \"missing\"")
 	}
 	return nil
 }

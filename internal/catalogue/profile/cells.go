@@ -404,5 +404,5 @@ func clashingWords(column string, words []string) []Problem {
 		return nil
 	}
 	one, other = fuzzymatch.Quote(one, other)
-	return []Problem{{Column: column, Text: fmt.Sprintf("column %s holds %s and %s, which differ only by case, blanks or Unicode form; map one by values in the catalogue", dataset.Quote(column), one, other)}}
+	return []Problem{{Column: column, Text: fmt.Sprintf("column %s holds %s and %s, which differ only by case, blanks or Unicode form; map one by \"values\" in the catalogue", dataset.Quote(column), one, other)}}
 }

@@ -174,7 +174,7 @@ func TestNumbersInOtherForms(t *testing.T) {
 		{"minus sign", repeated("\u22121.5", "2"), prepare.CSV{}, ""},
 		{"percent", repeated("5%", "7.5 %"), prepare.CSV{}, `column "x": 200 of 200 cells have "%" beside the number; give the column unit: "%" in the catalogue`},
 		{"currency", repeated("$5", "$7.5"), prepare.CSV{}, `column "x": 200 of 200 cells have "$" beside the number; give the column unit: "$" in the catalogue`},
-		{"limits", repeated("<5", "7"), prepare.CSV{}, `column "x": 100 of 200 cells are limits such as <5; map each to a number by values in the catalogue, or give it by --missing`},
+		{"limits", repeated("<5", "7"), prepare.CSV{}, `column "x": 100 of 200 cells are limits such as <5; map each to a number by "values" in the catalogue, or give it by --missing`},
 		{"two formats of dates", repeated("2024-03-01", "1.3.2024"), prepare.CSV{}, `column "x": 100 of 200 cells are dates by %Y-%m-%d and 100 by %d.%m.%Y; give the column format: ["%Y-%m-%d", "%d.%m.%Y"] in the catalogue`},
 		{"SAS's dates", repeated("01MAR2024", "24DEC2023"), prepare.CSV{}, ""},
 	}

@@ -124,7 +124,7 @@ func (c *columnCells) otherNumbers() otherForm {
 		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells have %s beside the number; give the column unit: %[4]s in the catalogue", dataset.Quote(c.name), n, c.seen, dataset.Quote(unit)), unit: unit}
 	}
 	if w.limits > 0 && c.fitsMostCells(c.numbers.fits+w.limits) {
-		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells are limits such as <5; map each to a number by values in the catalogue, or give it by --missing", dataset.Quote(c.name), w.limits, c.seen)}
+		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells are limits such as <5; map each to a number by \"values\" in the catalogue, or give it by --missing", dataset.Quote(c.name), w.limits, c.seen)}
 	}
 	return otherForm{}
 }

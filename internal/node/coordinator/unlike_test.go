@@ -104,7 +104,7 @@ func TestSitesThatDiffer(t *testing.T) {
 		{"missing, by the schema", "diagnosis", unlikeSchema, without, `south refused: its table has no column "kidney", which the job's schema describes; its own log says more`,
 			"", `there is no column \"kidney\"`, map[string][]string{"weightloss": {hub, "north"}}},
 		{"another unit, by the schema", "diagnosis", unlikeSchema, other, `south refused: its catalogue gives column "kidney" a unit or a factor that does not fit the job's schema; its own log says more`,
-			"", `column \"krea\" is in mg/dL, but the schema has umol/L; write the conversion factor as times: in the catalogue`, map[string][]string{"krea": {hub, "north"}, "mg/dL": {hub, "north"}}},
+			"", `column \"krea\" is in mg/dL, but the schema has umol/L; write the conversion factor as \"times\" in the catalogue`, map[string][]string{"krea": {hub, "north"}, "mg/dL": {hub, "north"}}},
 		{"missing, without a schema", "diagnosis", "", without, "column 2 of the table of north (the leader) has no partner at south",
 			`south has no column \"kidney\" (2 of this table)`, `north (the leader) has no column \"weightloss\"`, map[string][]string{"kidney": {hub, "south"}, "weightloss": {hub, "north"}}},
 		{"a unit without a schema", "diagnosis", "", other, "south refused: its data cannot be used for this job; its own log says why",
