@@ -121,7 +121,7 @@ func TestMarkupIsShown(t *testing.T) {
 	got := render(t, Run{
 		Title: evil, Summary: []Row{{evil, evil}}, Facts: []Row{{evil, evil}},
 		Metrics: []string{evil}, Scores: []Score{{evil, Alone, 7, map[string]float64{evil: 1}}},
-		Grid:    Grid{[]string{evil}, []Cell{{[]string{evil}, true}}},
+		Grid:    Grid{[]string{evil}, []Cell{{[]string{evil}, true}}, evil},
 		Curves:  []Curve{{Title: evil, X: evil, Steps: []string{evil}, Lines: []Line{{evil, []float64{1}}}, Notes: []Note{{evil, []string{evil}}}}},
 		Timings: []Timing{{evil, 1, 0}}, Traffic: []Traffic{{evil, 1, 1}}, Leakage: []Leak{{evil, []string{evil}}},
 	})
@@ -333,7 +333,7 @@ func TestValidate(t *testing.T) {
 		"no title":                {},
 		"no metric":               {Title: "t", Scores: []Score{{Name: "a", Kind: Alone}}},
 		"unknown kind":            {Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: "both"}}},
-		"ragged grid":             {Title: "t", Grid: Grid{[]string{"kernel", "C"}, []Cell{{[]string{"rbf"}, false}}}},
+		"ragged grid":             {Title: "t", Grid: Grid{[]string{"kernel", "C"}, []Cell{{[]string{"rbf"}, false}}, ""}},
 		"ragged line":             {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Lines: []Line{{"a", nil}}}}},
 		"no steps":                {Title: "t", Curves: []Curve{{Title: "c"}}},
 		"ragged notes":            {Title: "t", Curves: []Curve{{Steps: []string{"1"}, Notes: []Note{{"a", nil}}}}},

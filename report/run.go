@@ -62,8 +62,9 @@ func (k Kind) known() bool {
 // Grid is a table of parameter combinations and their cross-validated scores, with one row for each
 // combination.
 type Grid struct {
-	Columns []string
-	Rows    []Cell
+	Columns  []string
+	Rows     []Cell
+	ChosenBy string // criterion of the choice; "" for none
 }
 
 // Cell is one row of a grid, with a text for each column.

@@ -126,7 +126,7 @@ func (o outcome) printDetails(p *printer) {
 		p.linef("eigenvalues: %s", paragraph(fmt.Sprintf("%.6g", o.Eigenvalues)))
 	}
 	if o.Difference != nil {
-		p.linef("largest difference to the pooled decisions: %.2g%s", *o.Difference, o.agreement())
+		p.linef("largest difference to the decisions of pooled training on equally prepared rows: %.2g%s", *o.Difference, o.agreement())
 	}
 	if l := o.Components; l != nil {
 		p.linef("components compared with pooled, up to sign: mean squared error %.2g%s", l.MSE, formatR2(l.R2))

@@ -36,7 +36,7 @@ func page(j *job.Job, o outcome) report.Run {
 			{Label: "Learner", Value: chosenLearner(j, r).Text()},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
-		Grid:    reportGrid(r.Grid),
+		Grid:    o.reportGrid(),
 		Metrics: tableNames(r.Metrics),
 		Scores:  o.scored(),
 		Unit:    o.trainingUnit(),
@@ -113,12 +113,13 @@ func chosenLearner(j *job.Job, r *method.Result) job.Named {
 }
 
 // reportGrid converts the grid to a table of the report page.
-func reportGrid(grid []learner.Cell) report.Grid {
+func (o outcome) reportGrid() report.Grid {
+	grid := o.Grid
 	if len(grid) == 0 {
 		return report.Grid{}
 	}
 	t := gridTable(grid)
-	out := report.Grid{Columns: t.header}
+	out := report.Grid{Columns: t.header, ChosenBy: o.gridScore()}
 	for i, row := range t.rows {
 		cell := report.Cell{Best: grid[i].Best}
 		for _, text := range row {

@@ -201,7 +201,7 @@ func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (
 	} else {
 		r, err = a.predictByFile(q, path)
 	}
-	if err == nil && !a.json {
+	if err == nil {
 		a.tellContradictions(r)
 	}
 	return r, err
