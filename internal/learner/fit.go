@@ -56,7 +56,6 @@ type Solution struct {
 	Figures     Metrics   // metrics of the training itself; not nil
 	Eigenvalues []float64 // eigenvalues of components; nil for other learners
 	Inverted    Inverted  // matrix that the solver inverted; zero for other solvers
-	Empty       int       // clusters without a row
 	// Decide computes the decisions for the held-out rows in place of the functions in Head. It may
 	// be nil. It gets the kernel of the
 	// held-out rows with the support (cross), and of each row with itself (prior).
@@ -79,7 +78,6 @@ type Fitted struct {
 	order   []string
 
 	inverted Inverted
-	empty    int // clusters without a row
 }
 
 // ErrOneClass is the error if all training rows have the same class.
@@ -112,7 +110,7 @@ func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress fu
 	f := &Fitted{
 		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: linalg.At(t.Labels, test), Eigenvalues: got.Eigenvalues,
 		method: m, held: len(test), figures: got.Figures, order: t.Order,
-		inverted: got.Inverted, empty: got.Empty,
+		inverted: got.Inverted,
 	}
 	var needed []int
 	f.Head, needed = got.Head.Compact(len(support))

@@ -65,11 +65,6 @@ func (p KMeans) Fit(t Training) (*Solution, error) {
 	}
 	f := denseSolution(h, t)
 	f.Figures["inertia_training"] = m.Inertia
-	for _, size := range sizes {
-		if size == 0 {
-			f.Empty++
-		}
-	}
 	f.Decide = func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64] {
 		distances := f.Head.Decisions(cross)
 		inertia := linalg.Sum(prior)

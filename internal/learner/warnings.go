@@ -17,13 +17,10 @@ type Inverted struct {
 const illConditioned = 1e12
 
 // Warnings returns a sentence for each reason why the solution's numbers deserve less trust: an
-// ill-conditioned matrix, empty clusters, and probabilities that contradict the predicted classes.
+// ill-conditioned matrix, and probabilities that contradict the predicted classes.
 func (f *Fitted) Warnings() (lines []string) {
 	if f.inverted.Condition > illConditioned {
 		lines = append(lines, f.inverted.warning())
-	}
-	if f.empty > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %d clusters are empty: too few training rows differ from each other; lower \"n_clusters\"", f.empty, len(f.Head.Functions)))
 	}
 	if n := f.contradictions(); n > 0 {
 		lines = append(lines, fmt.Sprintf("for %d of %d held-out rows the predicted class is not the most probable one; probabilities from few rows are unreliable, so use the classes, or more rows", n, f.held))

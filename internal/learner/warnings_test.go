@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/learn/kmeans"
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
@@ -39,17 +38,5 @@ func TestContradictingProbabilitiesWarn(t *testing.T) {
 	f, _ := mustFit(t, line(4, labels, 0, 1, 2, 3, 0, 1, 2, 3), Spec{rbf, SVC{Params: svm.Params{C: 1}, Probability: true, Seed: 1}})
 	if got := f.Warnings(); len(got) != 1 || !strings.HasPrefix(got[0], "for 4 of 4 held-out rows the predicted class") {
 		t.Errorf("warnings %q; predicted %v with probabilities %v", got, f.Predicted, f.Head.Probabilities(f.Decisions).Data)
-	}
-}
-
-// Four rows at two places fill two clusters at most.
-func TestEmptyClustersWarn(t *testing.T) {
-	for clusters, want := range map[int]string{
-		2: "", 3: `1 of 3 clusters are empty: too few training rows differ from each other; lower "n_clusters"`,
-	} {
-		f, _ := mustFit(t, line(4, []string{"", "", "", "", ""}, 1, 1, 2, 2, 2), method(t, KMeans{kmeans.Params{Clusters: clusters}}))
-		if got := strings.Join(f.Warnings(), "\n"); got != want {
-			t.Errorf("%d clusters: warnings %q, want %q", clusters, got, want)
-		}
 	}
 }
