@@ -31,7 +31,7 @@ func TestLimitsOfJobs(t *testing.T) {
 		{"adversary", changed(func(p *fedcfk.Keys) { p.Adversary = sums.SemiHonest }), "adversary is semi-honest; this party requires active"},
 		{"corrupted", changed(func(p *fedcfk.Keys) { p.Corrupted = 0.04 }), "corrupted is 0.04; this party requires at least 0.05"},
 		{"dropped", changed(func(p *fedcfk.Keys) { p.Dropped = 0.21 }), "dropped is 0.21; this party allows at most 0.2"},
-		{"cohort", cohort(99), "cohort is 99, a device asks for 100 or more"},
+		{"cohort", cohort(99), "cohort is 99; a device requires at least 100"},
 		{"a large cohort", cohort(100), ""},
 		{"a protocol without devices", job.Named{Kind: okra.Protocol(), Values: new(okra.Keys)}, ""},
 	} {

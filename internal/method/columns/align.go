@@ -18,11 +18,11 @@ import (
 
 // alignment describes how a party matches its rows with the other parties' rows.
 type alignment struct {
-	// onlyCompare is true if the job promises equal ids in equal order. Then the parties only check
-	// whether their tables match. Each party brings a single id to the intersection: the digest of
-	// all its ids in their order. So the parties learn whether their tables have the same rows, and
-	// get a common key, for the cost of one id. A party can test a single guess at another party's
-	// whole list of ids. A plain comparison of digests would let it test many guesses offline.
+	// onlyCompare is true if the job promises equal ids in equal order. The parties then bring a
+	// single id each to the intersection: the digest of all ids of the table, in the table's order. So
+	// the parties learn whether their tables have the same rows, and get a common key, for the cost of
+	// one id. The intersection lets a party test a single guess at another party's whole list of ids.
+	// A plain comparison of digests would let that party test many guesses offline.
 	onlyCompare bool
 	kept        bool // an earlier job has matched the rows, so the parties compare no ids
 	maxIDs      int  // the number of ids that each party may look for
@@ -122,8 +122,8 @@ func (a alignment) serverMachine(setup method.Setup) (*method.Run, error) {
 	return run, err
 }
 
-// tableErrors rewrites a machine's errors about ids into errors about tables. Each id of this
-// intersection is the digest of a whole table.
+// tableErrors rewrites a machine's errors about ids into errors about tables. It is for parties
+// that only compare their tables, because each of their ids is the digest of a whole table.
 func tableErrors(m protocol.Machine) protocol.Machine {
 	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var none *psi.EmptyError
@@ -154,10 +154,10 @@ func idBytes(ids []string) [][]byte {
 	return list
 }
 
-// ruleID returns an id that represents the rule by which a party makes its ids. The party brings it
-// to the intersection as one more id. It is common to all parties if and only if all have the same
-// rule. A member that compares ids learns no more about it than about any other id. A party with a
-// plain rule brings no such id.
+// ruleID returns an id that represents the rule by which a party makes its ids. The party brings
+// this id to the intersection as one more id. The id is common to all parties if and only if all
+// parties have the same rule. A member that compares ids learns no more about the rule than about
+// any other id. A party whose rule is "" brings no such id.
 func ruleID(rule string) [][]byte {
 	if rule == "" {
 		return nil
@@ -208,7 +208,7 @@ func (a alignment) withRuleErrors(m protocol.Machine) protocol.Machine {
 // otherRule returns the error for parties that make their ids by different rules. Peers do not
 // learn this party's rule.
 func (a alignment) otherRule() error {
-	const advice = "agree on one, write it as id: {columns, normalize} in each catalogue, and submit the job again"
+	const advice = "agree on one rule, write it as id: {columns, normalize} in each catalogue, and submit the job again"
 	return &fault.Error{
 		Code: fault.CodeBadInput, Err: fmt.Errorf("columns: another party makes its ids by another rule than this party (%s); %s", a.rule, advice),
 		Public: "the parties' catalogues make ids by different rules; " + advice,

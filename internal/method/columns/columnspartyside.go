@@ -57,8 +57,9 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	return p, nil
 }
 
-// align selects the rows that all parties have, in the common order. Then it holds out rows and
-// scales the columns. Each column belongs to one party, so this needs no message.
+// align selects the rows that all parties have, in the common order. Then it holds out rows, and
+// prepares and scales the columns. Each column belongs to one party, so the party needs no message
+// for the scaling.
 func (p *Party) align(order []int, key [32]byte) error {
 	if err := p.Limits.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (p *Party) align(order []int, key [32]byte) error {
 }
 
 // setDeclaration sets the party's declaration, which commits to the common rows under the shared
-// key. The method's function declare adds its own fields.
+// key. Function declare adds the fields of the method.
 func (p *Party) setDeclaration(declare func(*Declaration) error) error {
 	own := commit(p.Set, p.key)
 	err := declare(&own)
@@ -94,8 +95,8 @@ func commit(set *dataset.Set, key [32]byte) Declaration {
 	return Declaration{Rows: len(set.IDs), alignment: psi.Align(key, idBytes(set.IDs), dataset.Complement(len(set.IDs), nil))}
 }
 
-// Training returns the scaled common rows that are not held out. Only these may influence the
-// scaling.
+// Training returns the scaled common rows that are not held out. Only the training rows may
+// influence the scaling.
 func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, dataset.Complement(p.train, nil)) }
 
 // Width returns the number of the party's columns after preparation.
@@ -140,10 +141,10 @@ func (p *Party) Aligned() []string {
 	return p.Set.IDs
 }
 
-// Judge evaluates decisions on held-out rows whose labels this party has. u holds one row for each
-// output and one column for each of these held-out rows. rows holds their places in the common
-// order, and training the places of the training rows whose labels the party has. Judge returns nil
-// without rows.
+// Judge evaluates decisions on held-out rows whose labels this party has. rows holds the places of
+// these held-out rows in the common order. training holds the places of the training rows whose
+// labels the party has. Matrix u has one row for each output and one column for each entry of rows.
+// If rows is empty, Judge returns nil.
 func (p *Party) Judge(o *learner.Outputs, u linalg.Matrix[float64], rows, training []int) (*method.Judged, error) {
 	if len(rows) == 0 {
 		return nil, nil

@@ -49,7 +49,7 @@ func decodeDeclaration(b []byte) (Declaration, error) {
 		r.Fail(fmt.Errorf("the unit of gamma is %v; it must be finite and at least 0", d.Unit))
 	}
 	if r.Err() == nil && (d.Rows > psi.MaxIDs || d.Columns.Columns < 1 || d.Columns.Columns > gram.MaxColumns || d.Columns.Exponent > gram.MaxExponent || d.Labels > maxLabelsBytes) {
-		r.Fail(fmt.Errorf("a size is outside its limits: %d rows, %d columns of values up to 2^%d, %d bytes of labels", d.Rows, d.Columns.Columns, d.Columns.Exponent, d.Labels))
+		r.Fail(fmt.Errorf("a declared size is outside its limits: %d rows, %d columns, values up to 2^%d, %d bytes of labels", d.Rows, d.Columns.Columns, d.Columns.Exponent, d.Labels))
 	}
 	return d, r.Close("columns: declaration")
 }
@@ -65,7 +65,8 @@ type Declared struct {
 // them.
 var errUndeclared = errors.New("columns: the parties have not yet declared their columns")
 
-// Rows returns the number of common rows, or an error if the parties have not yet declared it.
+// Rows returns the number of common rows, or an error if the parties have not yet declared this
+// number.
 func (d Declared) Rows() (int, error) {
 	if len(d.List) == 0 {
 		return 0, errUndeclared
@@ -112,7 +113,8 @@ func (d Declared) checkAligned(parties []string) error {
 	return fault.BadInputf("columns: %w", errOrder)
 }
 
-// orderDigest returns a digest of the number of rows and the commitment to their order.
+// orderDigest returns a digest of the declared number of rows and of the commitment to the rows'
+// order.
 func (d Declaration) orderDigest() [sha256.Size]byte {
 	var w wire.Writer
 	w.Uint32(uint32(d.Rows))

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// keptAlignment records which rows of a party's table match the other parties' rows. A job finds
-// it, and later jobs reuse it.
+// keptAlignment records which rows of a party's table match the other parties' rows. One job makes
+// the alignment, and later jobs reuse it.
 type keptAlignment struct {
 	name    string
 	table   string   // the table's name in the catalogue
@@ -66,8 +66,8 @@ func decodeAlignment(b []byte) (k keptAlignment, err error) {
 	return k, r.Close("columns: alignment")
 }
 
-// ToKeep encodes the alignment for later jobs. It returns nil if the job does not name its
-// alignment or reuses an earlier one.
+// ToKeep encodes the alignment for later jobs. It returns nil if the job gives its alignment no
+// name, or reuses an earlier job's alignment.
 func (p *Party) ToKeep() []byte {
 	name := p.Job.Data.Partition.Alignment
 	if name == "" || p.kept || p.Set == nil {
@@ -109,8 +109,8 @@ func (k keptAlignment) keyOf(id job.ID) [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// mismatch explains why an alignment does not suit the job. It returns "" if the alignment suits
-// it. The text depends only on the job file and the names of editions.
+// mismatch returns the reason why an alignment does not suit the job, or "" if there is none. The
+// reason depends only on the job file and the names of editions.
 func (k keptAlignment) mismatch(p *Party) string {
 	switch {
 	case k.name != p.Job.Data.Partition.Alignment:

@@ -41,8 +41,8 @@ func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
 	return err
 }
 
-// LearningSteps returns the coordinator's computations after it has received the Gram matrix and
-// the labels.
+// LearningSteps returns the steps in which the coordinator computes, after the Gram matrix and the
+// labels have arrived.
 func LearningSteps[P, S any](j *job.Job, learner func(*S) *Learner) (list []method.StepOf[P, S, Declared]) {
 	stages := []string{"learn", "evaluate"}
 	if j.Data.Folds > 0 {
@@ -148,8 +148,8 @@ func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*me
 }
 
 // EncodeLabels encodes a list of the distinct labels and, for each row, the index of the row's
-// label in this list. The length reveals the number of rows and classes, but not how many rows each
-// class has. Without labels it returns nil.
+// label in this list. The length of the code reveals the number of rows and classes, but not how
+// many rows each class has. Without labels, EncodeLabels returns nil.
 func EncodeLabels(labels []string) []byte {
 	if labels == nil {
 		return nil
@@ -178,13 +178,13 @@ func decodeLabels(b []byte, n int) ([]string, error) {
 	r := wire.NewReader(b)
 	classes := r.Strings(n, method.MaxLabelBytes)
 	if r.Err() == nil && r.Len() != 4*n {
-		r.Fail(fmt.Errorf("the class numbers have %d bytes for %d rows; each row needs 4", r.Len(), n))
+		r.Fail(fmt.Errorf("the class indices have %d bytes for %d rows; each row needs 4 bytes", r.Len(), n))
 	}
 	labels := make([]string, 0, n)
 	for range n {
 		c := r.Uint32()
 		if r.Err() == nil && int(c) >= len(classes) {
-			r.Fail(fmt.Errorf("a label has class number %d, but there are only %d classes", c, len(classes)))
+			r.Fail(fmt.Errorf("a label has class index %d (counted from 0), but there are only %d classes", c, len(classes)))
 		}
 		if r.Err() != nil {
 			break

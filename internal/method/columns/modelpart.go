@@ -18,8 +18,8 @@ import (
 )
 
 // ModelPart holds one party's part of a model whose columns belong to several parties. Jobs with
-// open predictions make such models. It is secret, and useless without the other parties' parts.
-// All methods share one format; the fields of other methods stay empty.
+// open predictions make such models. The part is secret, and useless without the other parties'
+// parts. All methods share this format; each method leaves the fields of other methods empty.
 type ModelPart struct {
 	Job     *job.Job
 	Basis   Basis
@@ -34,8 +34,8 @@ type ModelPart struct {
 	Coefficients linalg.Matrix[float64] // one row for each output and two columns for each direction
 	Mean         float64                // the mean that training subtracted from numeric labels
 
-	// Rows holds the party's scaled columns of the model's rows. Only methods with inner products
-	// use it.
+	// Rows holds the party's scaled columns of the model's rows. Only methods with inner products use
+	// this matrix.
 	Rows linalg.Matrix[float64]
 }
 
@@ -44,15 +44,15 @@ type Directions struct {
 	Gamma  float64  // the gamma of the kernel, as a number without a unit
 	Key    [32]byte // the seed of the entries of the directions
 	Common [32]byte // the seed of the directions' scales; all parties share it
-	Before int      // the number of earlier parties' columns that share Key; 0 if each party has its own Key
+	Before int      // if all parties share Key, the number of columns of earlier parties; otherwise 0
 }
 
 // Basis holds the facts about a model that every member with a part of the model knows. Query
-// sessions are bound to it.
+// sessions are bound to these facts.
 type Basis struct {
 	Parent  protocol.SessionID // the id of the training session; it identifies the model
 	Rows    int                // the number of rows in the model; 0 for random features
-	Outputs int                // the number of outputs for a new row; 0 where only the party with the labels knows it
+	Outputs int                // the number of outputs for a new row; 0 if only the party with the labels knows this number
 }
 
 const basisMagic = "mercer/v1/basis"
@@ -87,7 +87,7 @@ func readBasis(r *wire.Reader) Basis {
 	r.Fixed(b.Parent[:])
 	b.Rows, b.Outputs = int(r.Uint32()), int(r.Uint32())
 	if r.Err() == nil && (b.Rows > gram.MaxRows || b.Outputs > MaxOutputs) {
-		r.Fail(fmt.Errorf("the basis has %d rows and %d outputs, above the limit", b.Rows, b.Outputs))
+		r.Fail(fmt.Errorf("the basis has %d rows and %d outputs; one of these numbers is above its limit", b.Rows, b.Outputs))
 	}
 	return b
 }
@@ -98,9 +98,8 @@ const (
 	maxFeatures = 1 << 21
 )
 
-// modelPartMagic names the version of the format. The job file in a model part keeps the form in
-// which the program that trained the model wrote it. Later programs may write job files
-// differently, but still read it.
+// modelPartMagic names the version of the format. A model part contains the job file in the form
+// that the training program wrote. Later programs may write another form, but still read this one.
 const modelPartMagic = "mercer/v1/portion"
 
 // ModelPart returns the model part that the party keeps after the job. The method fills in its own
@@ -199,14 +198,14 @@ func (o *ModelPart) check() error {
 	}
 	if c := o.Coefficients; c.Rows > 0 {
 		if c.Cols != 2*o.Job.Protocol.Limit("directions") {
-			return fmt.Errorf("columns: the model part has %d coefficients for each output and %d directions; each direction needs two", c.Cols, o.Job.Protocol.Limit("directions"))
+			return fmt.Errorf("columns: the model part has %d coefficients for each output and %d directions; each direction needs two coefficients", c.Cols, o.Job.Protocol.Limit("directions"))
 		}
 		if err := o.Output.Check(c.Rows); err != nil {
 			return fmt.Errorf("columns: model part: %w", err)
 		}
 	}
 	if o.Rows.Rows != o.Basis.Rows || o.Rows.Rows > 0 && o.Rows.Cols != o.Width {
-		return fmt.Errorf("columns: the model part has a matrix of %d x %d values, which does not match its columns or its %d rows", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
+		return fmt.Errorf("columns: the model part has a matrix of %d x %d values, which does not match the columns or the %d rows of the part", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
 	}
 	return nil
 }

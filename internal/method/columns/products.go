@@ -80,8 +80,8 @@ func holderOf(rows linalg.Rows) (gram.Holder, error) {
 	return h, err
 }
 
-// TooLarge wraps an error about too large values, so that other members do not see the values. Only
-// the log of the values' owner quotes them.
+// TooLarge wraps an error about values that are too large. The error quotes these values only in
+// their owner's log; other members do not see them.
 func TooLarge(err error) error {
 	return fault.Magnitude.Of(err)
 }

@@ -94,9 +94,9 @@ type Helper struct {
 	own   Declaration
 }
 
-// HelperOf prepares a party for a query. The party needs its part of the model and a table with its
-// columns of the new rows. The helper copies the model part's secrets, because the query can be
-// withdrawn, and the retained state erased, while its machine is built.
+// HelperOf prepares a party for a query. The party needs its part of the model, and a table with
+// the party's columns of the new rows. The helper has a copy of the model part's secrets, because
+// the query can be withdrawn, and the retained state erased, while the helper's machine is built.
 func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*Helper, error) {
 	set, err := o.ModelPart.usedColumns(self, set)
 	if err != nil {
@@ -106,8 +106,8 @@ func (o *Inquirer) HelperOf(q method.Question, self string, set *dataset.Set) (*
 	return &Helper{Question: q, Self: self, ModelPart: o.ModelPart.clone(), Scaling: o.ModelPart.Scaling, table: unlabelled(set)}, nil
 }
 
-// align selects the new rows that all parties have, in the common order. It commits to them under
-// the parties' key.
+// align selects the new rows that all parties have, in the common order. The declaration commits to
+// these rows under the key that the parties share.
 func (h *Helper) align(order []int, key [32]byte, declare func(*Declaration) error) error {
 	set := h.table.Subset(order)
 	h.order, h.Rows = order, dataset.RowsOf(set.X)
@@ -134,8 +134,8 @@ func (h *Helper) release(kind method.ReleaseKind, rows *dataset.Set) method.Rele
 
 var errUnanswered = errors.New("columns: the query must have one decision for each aligned row, but its sessions did not compute them")
 
-// Answer returns predictions for those rows of the querying party's table that all parties have.
-// They are in the order of that table.
+// Answer returns predictions for those rows of the querying party's table that all parties have, in
+// the order of this table.
 func (h *Helper) Answer() (*method.Prediction, error) {
 	if h.Decisions.Rows == 0 || h.Decisions.Rows != len(h.order) {
 		return nil, errUnanswered

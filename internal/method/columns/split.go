@@ -49,8 +49,8 @@ func HeldOutLast(train, test int) []bool {
 
 // Keys holds the job's settings for the alignment; see protocol/psi.
 type Keys struct {
-	// MaxIDs is the largest number of ids that each party may bring to the alignment. So it also
-	// limits the ids that a party can look up in the others' tables.
+	// MaxIDs is the largest number of ids that each party may bring to the alignment. So MaxIDs also
+	// limits how many ids a party can look up in the other parties' tables.
 	MaxIDs int
 }
 

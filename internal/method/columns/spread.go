@@ -18,9 +18,10 @@ func (p *Party) Spread() Spread {
 }
 
 // Tally returns a number by which the coordinator checks that each training row has exactly one
-// label. The numbers of all active parties then add up to 0 modulo 2^32. Otherwise their sum is 0
-// by chance once in 2^32 times. Each row has a random number that all parties know and the
-// coordinator does not. So the coordinator learns from the sum only whether it is 0.
+// label. If so, the numbers of all active parties add up to 0 modulo 2^32. If not, the sum is 0
+// only by chance, once in 2^32 times. Each training row has a random number that all parties know
+// and the coordinator does not, and each party computes its number from these. So the coordinator
+// learns only whether the sum is 0.
 func (p *Party) Tally() uint32 {
 	random := prg.New(p.key, "columns/tally")
 	numbers := make([]uint32, p.train)

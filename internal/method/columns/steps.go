@@ -29,9 +29,9 @@ type AsNew[P, S any] struct {
 }
 
 // Steps returns the steps that begin a job: the alignment of the rows and the exchange of
-// declarations. In the alignment the parties agree on the same rows in the same order, which the
-// coordinator does not learn. Then they declare facts about their data to each other and to the
-// coordinator.
+// declarations. In the alignment the parties agree on the common rows and on an order of these
+// rows. The coordinator learns neither. Then the parties declare facts about their data to each
+// other and to the coordinator.
 func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	if as.Lets == nil {
 		return nil, errors.New("columns: the method must state its releases of the common rows in the field Lets")

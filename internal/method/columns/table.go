@@ -90,7 +90,7 @@ func unlabelled(set *dataset.Set) *dataset.Set {
 }
 
 // prepare fits the preparation and the scaling of the party's columns on the training rows. Each
-// column belongs to one party, so this needs no message.
+// column belongs to one party, so the fit needs no message.
 func (p *Party) prepare() error {
 	split := method.Split{Set: p.Set, Test: HeldOutLast(p.train, p.Set.X.Rows()-p.train)}
 	split, scaling, err := PrepareAlone(p.Job, split)

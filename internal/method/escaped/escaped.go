@@ -72,7 +72,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case k.Mode != job.Paper:
 		return in.Refuse("protocol", "protocol escaped lets a party read the rows of all parties that the job lists earlier, and has no hardened version; use okra, or add mode: paper to compare with escaped")
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "a model of escaped needs products with its rows, which new rows do not have; remove prediction: open")
+		return in.Refuse("prediction", "a model of escaped needs products with its training rows, which the protocol does not compute for new rows; remove prediction: open")
 	}
 	return learner.OnMatrix(j, in)
 }
@@ -139,7 +139,7 @@ func (p *party) release() ([]method.Release, error) {
 	return []method.Release{p.Release(method.ReleaseRows)}, nil
 }
 
-// ownFigures refuses metrics over the party's own held-out rows if these are too few.
+// ownFigures refuses metrics over the party's own held-out rows if there are too few of these rows.
 func (p *party) ownFigures() error { return rows.CheckOwnFigures(p.Limits, p.Job, p.Split) }
 
 // facts returns the facts for the statement of leakage. It returns none before the session.

@@ -72,7 +72,7 @@ func (s *server) takeSums(sum [][]int64) error {
 	}
 	v := verdict{counts: [4]int64(sum[0]), labels: sum[1][0], single: uint32(sum[2][0]) == 0 && sum[1][0] == int64(train)}
 	if v.judged() > test || v.labels > int64(train*len(s.Job.Active())) {
-		return fmt.Errorf("fdskl: the active workers report more rows than the job has: %d of %d held-out rows judged, %d labels of %d training rows", v.judged(), test, v.labels, train)
+		return fmt.Errorf("fdskl: the active workers report more rows than the job has: they judged %d of %d held-out rows, and have labels of %d of %d training rows", v.judged(), test, v.labels, train)
 	}
 	s.verdict = &v
 	return nil

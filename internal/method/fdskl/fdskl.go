@@ -76,7 +76,7 @@ func steps(c method.Instance) ([]step, error) {
 }
 
 // learnedBytes is the number of bytes in every report of the label holder. A fixed length hides
-// which metrics it has.
+// which metrics the report has.
 func learnedBytes(t job.Task) int { return 9*len(learnedMetrics(t)) + 8 + 32 }
 
 // summingSession returns the session that adds up phases. The returned function sets the session's
@@ -101,8 +101,9 @@ func workerMembers(c method.Instance) []protocol.Member {
 	return list
 }
 
-// labelBroadcastStep returns the step in which each active worker tells the others how many labels
-// it has and which classes. The coordinator and passive workers are not members.
+// labelBroadcastStep returns the step in which each active worker tells the other active workers
+// how many labels it has, and of which classes. The coordinator and passive workers are not
+// members.
 func labelBroadcastStep(c method.Instance) step {
 	return step{Name: "labels", Session: &method.Session{
 		Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Purpose: "labels",

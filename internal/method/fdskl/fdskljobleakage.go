@@ -30,7 +30,7 @@ func Exposures(j *job.Job, rows int) map[string]protocol.Exposure {
 
 // Leakage describes in plain words what each role learns from a job of protocol fdskl. rows is the
 // number of common rows. e is the measured exposure. Only a process that has all columns can
-// measure it; others pass zero.
+// measure the exposure; other callers pass the zero value.
 func Leakage(j *job.Job, rows int, e fdskl.Exposure) map[string][]string {
 	parties, active := j.Parties(), j.Active()
 	lines := fdskl.Leakage(factsOf(j, rows, e))

@@ -36,8 +36,8 @@ var _ job.Settings = (*Keys)(nil)
 // Placing names how labels are distributed among the active parties.
 type Placing string
 
-// Spread means that each active party has the labels of only some rows. By default each has all
-// labels.
+// Spread means that each active party has the labels of only some rows. By default each active
+// party has all labels.
 const Spread Placing = "spread"
 
 // Training names the order in which the party with the labels requests phases and learns from them.
@@ -117,9 +117,9 @@ func (k *Keys) checkActive(in *section.Place) error {
 	case err != nil:
 		return err
 	case k.Active == 1 && k.Labels == Spread:
-		return in.Refuse("labels", "labels: spread needs several active parties, but only one is active; add active: 2 and training: faithful, or remove labels")
+		return in.Refuse("labels", "labels: spread needs several active parties, but only one is active; add active: 2 and training: faithful, or remove \"labels\"")
 	case k.Active > 1 && k.Training != Faithful:
-		return in.Refuse("active", "several active workers take turns at one row and one direction; add training: faithful, or remove active")
+		return in.Refuse("active", "several active workers take turns at one row and one direction; add training: faithful, or remove \"active\"")
 	case k.Active > 1 && k.Directions%k.Active != 0:
 		return in.Refuse("directions", "directions is %d; write a multiple of %d, the number of active workers", k.Directions, k.Active)
 	case k.Active > 1 && k.Directions/k.Active > maxWorkerDirections:
@@ -149,11 +149,11 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case k.Active > len(j.Parties()):
 		return in.Refuse("protocol", "active is %d, but the job has only %d parties; write at most %d", k.Active, len(j.Parties()), len(j.Parties()))
 	case k.Labels == Spread && j.Task().Numbers:
-		return in.Refuse("protocol", "labels: spread needs two classes, but learner %s predicts numbers; use logistic or smooth-hinge, or remove labels", j.Learner.Name())
+		return in.Refuse("protocol", "labels: spread needs two classes, but learner %s predicts numbers; use learner logistic or smooth-hinge, or remove \"labels\"", j.Learner.Name())
 	case k.Active > 1 && j.Prediction == job.Open:
-		return in.Refuse("prediction", "prediction: open does not work with several active workers in this version; remove prediction, or active")
+		return in.Refuse("prediction", "prediction: open does not work with several active workers in this version; remove \"prediction\" or \"active\"")
 	case j.Compares(job.ExactKernel) && j.Kernel.Name == job.LaplacianProduct:
-		return in.Refuse("compare", "the exact laplacian-product kernel is not available, only its random features; remove exact-kernel")
+		return in.Refuse("compare", "the exact laplacian-product kernel is not available, only its random features; remove \"exact-kernel\"")
 	case j.Data.Folds > 0:
 		return in.Refuse("data", "protocol fdskl has no folds; use test: {fraction: 0.25}")
 	}
@@ -165,7 +165,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 func (k *Keys) checkTraining(l *learner.Descent, in *section.Place) error {
 	switch {
 	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):
-		return in.Refuse("learner", "training cached has no rate, batch or iterations; remove them, or add training: block to protocol")
+		return in.Refuse("learner", "training: cached uses no rate, batch or iterations; remove all three, or add training: block to protocol")
 	case k.Training == Cached:
 		return nil
 	case k.Training == Faithful && (l.Batch > 1 || l.Iterations != 0):

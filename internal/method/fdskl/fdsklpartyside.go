@@ -199,8 +199,8 @@ func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
-// learn completes the training and evaluates the model on held-out rows. An error of interrupt ends
-// it early.
+// learn completes the training and evaluates the model on held-out rows. If function interrupt
+// returns an error, learn ends early.
 func (p *party) learn(interrupt func() error) (learned, error) {
 	got, err := p.solver.Learn(interrupt)
 	if err != nil {

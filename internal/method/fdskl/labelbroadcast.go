@@ -15,11 +15,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol/psi"
 )
 
-// labelBroadcast holds the label counts and classes that active workers tell only each other. A job
-// whose labels are spread needs them.
+// labelBroadcast holds the label counts and classes that the active workers send only to each
+// other, in a job with spread labels.
 type labelBroadcast struct {
 	counts  []int    // the number of labelled training rows at each active worker
-	classes []string // the classes of all labels, in the job's order of classes or, if it has none, in the order of package dataset
+	classes []string // the classes of all labels, in the job's order of classes or, without such an order, in the order of package dataset
 }
 
 // weight returns the weight of each label at the active worker with the given index. All workers
@@ -38,7 +38,7 @@ func (p *party) labelBroadcaster(setup method.Setup) (*method.Run, error) {
 	own := p.Spread()
 	classes, _ := dataset.Classes(linalg.At(p.Set.Labels, slices.Concat(own.Training, own.HeldOut)))
 	if len(classes) > 2 {
-		return nil, markOwnLabels(fmt.Errorf("the party's labels have %d classes, but spread labels must have two; let the job or its dictionary merge classes, or let one party be active", len(classes)))
+		return nil, markOwnLabels(fmt.Errorf("the party's labels have %d classes, but spread labels must have two; merge classes in the job or its dictionary, or let only one party be active", len(classes)))
 	}
 	if len(own.Training) == 0 {
 		return nil, markOwnLabels(errors.New("the party has no labels of common training rows; make fewer parties active"))

@@ -11,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// partner is the solver of an active worker in a job with several active workers. They take turns.
-// Each worker has the coefficients of its own directions, and the decision function is the sum of
-// all their parts. With one row and one direction at a time, the model equals the model of a single
+// partner is the solver of an active worker in a job whose active workers take turns. Each worker
+// has the coefficients of its own directions. The decision function is the sum of all workers'
+// parts. Each iteration uses one row and one direction, so the model equals the model of a single
 // worker with all labels and directions.
 type partner struct {
 	problem
@@ -28,8 +28,8 @@ type partner struct {
 	decisions   []float64               // the decisions about the judged rows
 }
 
-// judgedAtOnce is the largest number of held-out rows in one request of a worker. So the parts of
-// their decisions, and a request for scattered rows, fit into a message.
+// judgedAtOnce is the largest number of held-out rows in one request of a worker. With this limit,
+// the decisions' parts and a request for scattered rows each fit into one message.
 const judgedAtOnce = 1 << 12
 
 // partnerOf returns the solver of the active worker with the given index. The worker draws and

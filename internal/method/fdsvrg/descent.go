@@ -20,7 +20,7 @@ const (
 	mostMargin = 1 << 56
 )
 
-// rateOf returns the learning rate. By default this is 1 over four times a bound of the objective's
+// rateOf returns the learning rate. The default rate is 1/(4b), where b bounds the objective's
 // second derivative.
 func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
 	_, params := learner.OptimizerParamsOf(j)
@@ -34,12 +34,12 @@ func rateOf(j *job.Job, loss linear.Loss, d columns.Declared) float64 {
 	return 1 / (4 * (loss.Curvature()*norm + params.Lambda))
 }
 
-// WithOnes appends a column of ones to the columns of the party with the labels. Its weight is the
-// intercept, with the same penalty as all weights.
+// WithOnes appends a column of ones to the columns of the party with the labels. The weight of this
+// column is the intercept. The penalty applies to it as to all weights.
 type WithOnes struct{ linalg.Rows }
 
-// Shape returns the number of rows, and of columns with the appended one; it implements
-// [linalg.Rows].
+// Shape returns the number of rows and the number of columns, with the appended column; it
+// implements [linalg.Rows].
 func (r WithOnes) Shape() (rows, cols int) {
 	rows, cols = r.Rows.Shape()
 	return rows, cols + 1
@@ -97,7 +97,8 @@ func (v *weights) Margins(s fdsvrg.Step) []int64 {
 }
 
 // Learn updates the weights with the slopes of a step; it implements [fdsvrg.Worker]. The slopes of
-// a full step are those of the mean loss. The slopes of an inner step are differences to them.
+// a full step are the slopes of the mean loss. The slopes of an inner step are differences from the
+// slopes of the last full step.
 func (v *weights) Learn(s fdsvrg.Step, slopes []float64) {
 	if s.Kind == fdsvrg.Full {
 		clear(v.mean)

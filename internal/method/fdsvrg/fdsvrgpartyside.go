@@ -105,7 +105,7 @@ func (p *party) worker(setup method.Setup) (*method.Run, error) {
 
 // products lists what the party releases in the training. A party without labels releases margins,
 // which are sums of products of rows. The party with the labels releases nothing about its columns.
-// But the first slopes reveal the labels of all training rows, so it releases these labels.
+// But the first slopes reveal the labels of all training rows, so this party releases these labels.
 func (p *party) products() ([]method.Release, error) {
 	list, err := p.Releases(method.ReleaseProducts)
 	if p.Self != p.Parties[0] {

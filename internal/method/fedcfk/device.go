@@ -26,8 +26,9 @@ func (d Device) Likes() secagg.Vector {
 	return Likes(d.Liked)
 }
 
-// Pairs returns the device's vector of the second sum. For each pair i < j of kept items that the
-// person likes both, it has 1 or the product of both ratings.
+// Pairs returns the device's vector of the second sum. The vector has one entry for each pair i < j
+// of kept items. If the person likes both items, the entry is the product of their ratings, or 1 in
+// a job without ratings. Otherwise it is 0.
 func (d Device) Pairs(kept []int) Pairs {
 	return Pairs{len(kept), d.likedIndices(kept), d.ratings(kept), 1}
 }
@@ -107,8 +108,8 @@ func (d Device) Best(scores []float64, items []string) []method.Recommendation {
 	return slices.Clone(list[:min(learner.ProfileOf(d.Job).Recommend, len(list))])
 }
 
-// Likes lists liked items in ascending order. As a secure-aggregation vector it has 1 for each of
-// them.
+// Likes lists liked items in ascending order. As a vector of secure aggregation, the list has a 1
+// for each liked item and a 0 for any other item.
 type Likes []int
 
 // Read implements secagg.Vector.
@@ -143,7 +144,7 @@ func Entries(items int) int { return items * (items + 1) / 2 }
 func RowOf(i, rows int) int { return i*rows - i*(i-1)/2 }
 
 // mark sets the products of the k-th liked item with the liked items after it. The item's row
-// begins at offset begin of dst, which may lie outside dst.
+// begins at offset begin of dst. This offset may lie outside dst.
 func (p Pairs) mark(dst []int64, begin, k int) {
 	item := p.liked[k] + p.apart // second item of the row's first pair
 	if begin+p.items-item <= 0 || begin >= len(dst) {

@@ -28,9 +28,9 @@ const (
 
 // Devices holds the public settings of a FedCFK job (Polato, Gallinaro and Aiolli,
 // "Privacy-preserving kernel computation for vertically partitioned data"). Mercer replaces the
-// paper's single secure sum by two sums, and adds every list only once. The first sum counts how
-// many people like each item. The second counts, over the people in the first sum and for items
-// that enough people like, how many like both items of a pair.
+// paper's single secure sum by two sums, and adds every list only once to each sum. The first sum
+// counts how many people like each item. The second sum counts, for each pair of items that enough
+// people like, how many people of the first sum like both items.
 type Devices struct {
 	method.Instance
 	Items int // number of items in the catalogue
@@ -60,12 +60,12 @@ func (c Devices) Remaining(people int) int {
 const minItems = 10
 
 // MaxKept returns the greatest number of items in the second sum. A sum of outer products over
-// fewer people than items has low rank, so its diagonal, which counts the likes of the people in
-// it, follows from the other entries. The first sum less this diagonal is the list of an absent
-// person. With two thirds as many items as people, the diagonal is undetermined (Ledermann, "On the
-// rank of the reduced correlational matrix", 1937; Mercer's rule 12). Corrupted people may bring
-// lists that do not raise the rank, so if the job expects many of them, the other people alone must
-// be enough.
+// fewer people than items has low rank. Its diagonal counts the likes of the people in the sum, and
+// then follows from the other entries. If one person is absent from the second sum, the first sum
+// minus this diagonal is that person's list. With two thirds as many items as people, the diagonal
+// is undetermined (Ledermann, "On the rank of the reduced correlational matrix", 1937; Mercer's
+// rule 12). Corrupted people may bring lists that do not raise the rank. So the items are also
+// limited by the number of the other people.
 func (c Devices) MaxKept(people int) int {
 	least := c.Remaining(people)
 	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))
@@ -73,7 +73,7 @@ func (c Devices) MaxKept(people int) int {
 }
 
 // minLikes returns the number of likes that an item needs to take part. The corrupted clients of a
-// session may pretend to like any item, so their number is added (rule 13).
+// session may pretend to like any item, so minLikes adds the number of these clients (rule 13).
 func (c Devices) minLikes(people int) int64 {
 	k := c.Keys()
 	cut := k.Threshold

@@ -43,8 +43,8 @@ var itself = method.New(method.Binding[Party, Server, public]{
 	Present: present,
 })
 
-// undeployable returns the reason why a job can run in simulate only; "" if it can be deployed.
-// Such a job exposes lists or needs all lists in one place.
+// undeployable returns the reason why a job can run only in command simulate, or "" if the job can
+// be deployed. The reason is that the job exposes lists or needs all lists in one place.
 func undeployable(j *job.Job) string {
 	switch k := job.As[*Keys](j.Protocol); {
 	case k.Mode == job.Paper:
@@ -185,7 +185,8 @@ func (c Devices) announcedItems(k public, announced []byte) (likes []int64, kept
 	return likes, kept, err
 }
 
-// keptItems returns the items that take part in the second sum, or an error if these are too few.
+// keptItems returns the items that take part in the second sum, or an error if there are too few
+// such items.
 func (c Devices) keptItems(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
@@ -197,8 +198,8 @@ func (c Devices) keptItems(people int, likes []int64) ([]int, error) {
 
 // followPairs returns the session of the second sum, which continues the session of the first sum.
 // It includes all clients whose vectors are in the first sum, even absent ones, so that the server
-// cannot choose whom to omit. Their names, the first sum's session and result, and the kept items
-// determine the session's ID (rule 12).
+// cannot choose whom to omit. The names of these clients, the first sum's session and result, and
+// the kept items determine the session's ID (rule 12).
 func (c Devices) followPairs(_ method.Session, k public, announced []byte) (*method.Session, error) {
 	likes, kept, err := c.announcedItems(k, announced)
 	if err != nil {

@@ -75,8 +75,8 @@ func (s *Server) EndedFirst(e method.End) { s.firstEnd = e }
 func (s *Server) EndedSecond(e method.End) { s.secondEnd = e }
 
 // AnnouncePairs returns the announcement of the second sum, which holds the first sum's counts of
-// likes. It returns an error if too few parties remain. It cannot identify a party that added a
-// vector that is not a list of likes.
+// likes. It returns an error if too few parties remain, or if the sum shows that some vector is not
+// a list of likes. The sum does not show whose vector this is.
 func (s *Server) AnnouncePairs() ([]byte, error) {
 	stayed := s.firstEnd.Stayed
 	if least := s.Remaining(len(s.Parties)); len(stayed) < least {
@@ -89,8 +89,8 @@ func (s *Server) AnnouncePairs() ([]byte, error) {
 	return encodeCounts(s.first.likes), nil
 }
 
-// announceKernel returns the announcement of the kernel and of the remaining parties that receive
-// it.
+// announceKernel returns the announcement of the kernel. The announcement names the remaining
+// parties, which receive the kernel.
 func (s *Server) announceKernel() ([]byte, error) {
 	n := notice{clients: s.secondEnd.Stayed, bytes: len(s.broadcast), hash: sha256.Sum256(s.broadcast)}
 	if len(n.clients) == 0 {

@@ -35,9 +35,9 @@ var _ job.Settings = (*Keys)(nil)
 // Margin names the people whose likes count when FedCFK selects items with enough likes.
 type Margin string
 
-// The margins. With MarginCorrupted an item takes part only if threshold honest people like it,
-// however many corrupted people pretend to. With MarginNone all people count, which gives no
-// protection from a server with clients of its own.
+// The margins. With MarginCorrupted an item takes part only if at least Threshold honest people
+// like the item, however many corrupted people pretend to like it. With MarginNone all people
+// count, which gives no protection from a server with clients of its own.
 const (
 	MarginCorrupted Margin = "corrupted"
 	MarginNone      Margin = "none"
@@ -95,7 +95,7 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	for _, key := range []string{"rounds", "once", "participation", "decoys", "omitted"} {
 		if in.Given(key) {
-			return in.Refuse(key, "%s belongs to mode paper of fedcfk, which exposes lists; remove it, or add mode: paper to reproduce the paper", key)
+			return in.Refuse(key, "%s is a key of mode paper of fedcfk, and this mode exposes lists; remove the key, or add mode: paper to reproduce the paper", key)
 		}
 	}
 	if k.Margin == "" {
@@ -123,7 +123,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case d.Test.Fraction > 0 && d.Test.By == "":
 		return in.Refuse("data", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
 	case d.Partition.Dropout > k.Dropped:
-		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
+		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise \"dropped\" or lower \"dropout\"", d.Partition.Dropout, k.Dropped)
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "fedcfk has no prediction: open, since every device predicts for itself; remove it")
 	case in.Given("compare") && j.Compares(job.Alone):
@@ -135,7 +135,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return err
 	}
 	if k.Ratings > 0 && (j.Kernel.Name == job.Tanimoto || slices.Contains(job.BooleanKernels(), j.Kernel.Name)) {
-		return in.Refuse("kernel", "the %s kernel compares lists of likes, not ratings; remove ratings, or use linear, polynomial, dot-product or rbf", j.Kernel.Name)
+		return in.Refuse("kernel", "the %s kernel compares lists of likes, not ratings; remove \"ratings\", or use kernel linear, polynomial, dot-product or rbf", j.Kernel.Name)
 	}
 	return nil
 }
@@ -149,9 +149,9 @@ func checkKernel(k job.Kernel, in *section.Place) error {
 	case k.GammaUnit != "":
 		return in.Refuse("kernel", "fedcfk has no gamma_unit; give gamma as a number")
 	case k.Amplitude != 0:
-		return in.Refuse("kernel", "a kernel between items has no amplitude, since its values are brought to at most 1; remove amplitude")
+		return in.Refuse("kernel", "a kernel between items has no amplitude, since its values are scaled to at most 1; remove amplitude")
 	case k.Name == job.Polynomial && k.Gamma != 1:
-		return in.Refuse("kernel", "gamma of a kernel between items is %g; it is (C + coef0)^degree, so write gamma: 1", k.Gamma)
+		return in.Refuse("kernel", "gamma of a kernel between items is %g; the kernel is (C + coef0)^degree, so write gamma: 1", k.Gamma)
 	case k.Name == job.Polynomial && k.Degree > job.MaxItemDegree:
 		return in.Refuse("kernel", "degree of a kernel between items is %d; write 1 to %d", k.Degree, job.MaxItemDegree)
 	case len(k.Coefficients) > job.MaxItemDegree+1:
@@ -172,7 +172,7 @@ const (
 
 func (k *Keys) finishPaper(in *section.Place) error {
 	if in.Given("ratings") {
-		return in.Refuse("ratings", "mode paper of fedcfk counts likes; remove ratings, or use mode: hardened")
+		return in.Refuse("ratings", "mode paper of fedcfk counts likes; remove \"ratings\", or use mode: hardened")
 	}
 	for _, key := range []string{"threshold", "margin"} {
 		if in.Given(key) {

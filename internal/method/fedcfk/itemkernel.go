@@ -11,7 +11,8 @@ import (
 )
 
 // ItemKernel is the kernel between items, which the coordinator broadcasts to all devices. Every
-// device receives the whole kernel, so no device has to request rows. It is the whole model.
+// device receives the whole kernel, so no device has to request rows. The kernel is the whole
+// model.
 type ItemKernel struct {
 	Catalogue int      // number of items in the catalogue
 	Kept      []int    // items in the kernel, ascending
@@ -28,10 +29,10 @@ func SpecOf(k job.Kernel) komd.Spec {
 
 // ItemKernel computes the kernel from both sums over the given number of people. The slice
 // popularity has the likes of all items, or the sums of their squared ratings. The slice pairs has
-// the pairs i < j of kept items, row by row. People missing from the second sum make its counts too
-// small by at most their number. The diagonal is never too small, as if each missing person were
-// several people who like one item each. So the result is a kernel, up to rounding; the solver
-// refuses any other matrix.
+// the pairs i < j of kept items, row by row. People who are missing from the second sum make the
+// counts of pairs too small, by at most the number of these people. The diagonal is never too
+// small, as if each missing person were several people who like one item each. So the result is a
+// kernel, up to rounding; the solver refuses any other matrix.
 func (c Devices) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
 	counts := komd.Counts{Users: people, Most: c.Keys().Ratings, C: linalg.New[float64](len(kept), len(kept))}
 	at := 0

@@ -46,8 +46,8 @@ type PaperFigures struct {
 	KernelErrors []float64 `json:"kernel_errors"`
 	Requested    uint64    `json:"rows_requested"`
 	Indefinite   int       `json:"people_without_convex_weights"`
-	// ListsRead counts lists that the server could read from the row of an item that only one
-	// person liked in a round. ListsNamed counts those of them that only one person can have.
+	// ListsRead counts lists that the server could read from the row of an item that only one person
+	// liked in a round. ListsNamed counts the read lists that only one person can have.
 	ListsRead  int `json:"lists_read"`
 	ListsNamed int `json:"lists_named"`
 	// Solved counts people whose lists follow from the sums of several rounds together.

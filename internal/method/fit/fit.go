@@ -1,7 +1,7 @@
 // Package fit is the method of jobs of kind Fit. Parties with different rows fit once the
 // preparation of their rows under a data dictionary, and learn nothing else. Later jobs of the
-// dictionary name this job. So the parties never release two fits whose difference belongs to a few
-// people. See package rows.
+// dictionary name this job and reuse its fit. So the parties never release a second fit, whose
+// difference from the first could describe only a few people. See package rows.
 package fit
 
 import (

@@ -83,8 +83,8 @@ func (s *server) keep(method.Closing) (method.RetainedState, error) {
 	return columns.RetainedState(s.Job, file.Bytes()), err
 }
 
-// isEarlierState reports whether an earlier version of this package retained a state. The model in
-// such a state has rows.
+// isEarlierState reports whether an earlier version of this package wrote a retained state. Of all
+// states without a protocol's name, only such a state contains a model with rows.
 func isEarlierState(body []byte) bool {
 	rows, ok := columns.RetainedRows(body)
 	return ok && rows > 0

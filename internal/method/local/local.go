@@ -20,8 +20,8 @@ import (
 // functions are nil.
 type LocalSupport struct {
 	Name string // the protocol's word in job files
-	// Play runs every member of a job in this process. It is for protocols with too many members
-	// for one process each, and for protocols without a coordinator.
+	// Play runs every member of a job in this process. It is for protocols whose members are too many
+	// to have one process each, and for protocols without a coordinator.
 	Play func(context.Context, Play) (*method.Result, error)
 	// Compare adds comparisons on the pooled rows to the result of a finished job. It makes all
 	// comparisons that the job requests; no other code makes any. When ctx ends, training in

@@ -100,8 +100,8 @@ func StatesOf[S, P any](f *Federation) *Typed[S, P] {
 	return known
 }
 
-// JudgedBy checks that only the party named by holder keeps scores of held-out rows. It must keep
-// their ids, their labels and all metrics that it has sent to the coordinator.
+// JudgedBy checks that only the party named by holder keeps scores of held-out rows. This party
+// must keep the ids and labels of these rows, and all metrics that it has sent to the coordinator.
 func (f *Federation) JudgedBy(t testing.TB, holder string, label map[string]string) {
 	t.Helper()
 	var own *method.Judged

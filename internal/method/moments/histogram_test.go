@@ -420,7 +420,7 @@ func TestRefusedHistogramsOfMoments(t *testing.T) {
 		"three classes": fmt.Sprintf(histogramFile, `a, b, c`),
 		"one party":     strings.Replace(fmt.Sprintf(histogramFile, `a, b`), "{fraction: 0.4}", "{party: north}", 1),
 	} {
-		if _, err := (&job.Reader{Protocols: []job.Protocol{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "remove histogram") {
+		if _, err := (&job.Reader{Protocols: []job.Protocol{Protocol()}, Learners: learner.Table()}).Parse("job.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), `remove "histogram"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

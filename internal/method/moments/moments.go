@@ -49,8 +49,8 @@ type step = method.StepOf[party, server, public]
 
 // steps returns the plan of a job. The parties agree on columns and a scaling, declare their
 // numbers of training rows, and add up the moments of these rows. The coordinator selects and
-// solves from the sums and sends all parties the solution. The parties add up its errors on
-// held-out rows.
+// solves from the sums and sends all parties the solution. The parties add up the solution's errors
+// on held-out rows.
 func steps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -94,9 +94,9 @@ type public struct {
 	solution [32]byte // SHA-256 of the broadcast solution; zero before the broadcast
 }
 
-// sumGroups describes the groups of entries that each party adds to the sums. They are the upper
-// triangle of the features' products, the products of features and targets, and the number of
-// training rows. A regression also has the sums of the targets and of their squares.
+// sumGroups describes the groups of entries that each party adds to the sums. These entries are the
+// upper triangle of the matrix of the features' products, the products of features and targets, and
+// the number of training rows. A regression also has the sums of the targets and of their squares.
 func sumGroups(j *job.Job, features int) []secagg.Group {
 	l := objectiveOf(j)
 	groups := []secagg.Group{
@@ -110,9 +110,10 @@ func sumGroups(j *job.Job, features int) []secagg.Group {
 	return groups
 }
 
-// errorGroups describes the groups of entries that each party adds to the sums of errors. They are
-// its number of held-out rows, its error sums, and its membership figure with a 1 if it has such a
-// figure. If the job counts decisions in bins, they include the rows of both classes by bin.
+// errorGroups describes the groups of entries that each party adds to the sums of errors. These
+// entries are the party's number of held-out rows, the party's error sums, the party's membership
+// figure, and a 1 if the party has such a figure. If the job counts decisions in bins, the entries
+// also count, for both classes, the rows in each bin.
 func errorGroups(j *job.Job) []secagg.Group {
 	groups := []secagg.Group{
 		{Entries: 1, Bound: moments.MaxRows},

@@ -28,7 +28,7 @@ type server struct {
 	counted    headcount
 	session    protocol.SessionID // ID of the sums' session, from which the directions follow
 	sums       *moments.Sums
-	scores     []float64 // score of each hyperparameter value in the job; nil if the job has only one
+	scores     []float64 // score of each hyperparameter value in the job; nil if the job has only one value
 	fitted     *fitted
 	body       []byte // the encoded solution, as sent to the parties
 	heldOut    int64

@@ -24,16 +24,16 @@ type Keys struct {
 	// Deviations makes a Gaussian process return a standard deviation with each prediction. Every
 	// party then receives the sums of products of features, from which deviations are computed.
 	Deviations bool
-	// Histogram makes the parties sort held-out decisions into bins and add up the counts. The job
-	// has two classes. The bins give the ROC curve and the area under it. Without bins the server
-	// learns one count about these rows.
+	// Histogram makes the parties sort held-out decisions into bins and add up the counts. The job has
+	// two classes. The bins give the ROC curve and the area under it. Without bins the server learns
+	// one count about the held-out rows.
 	Histogram bool
 }
 
 var _ job.Settings = (*Keys)(nil)
 
-// MaxDirections is the greatest number of directions of a job. It also limits the numbers in a
-// party's sums, which grow with the square of the directions.
+// MaxDirections is the greatest number of directions of a job. It also limits how many numbers the
+// sums have, because this count grows with the square of the directions.
 const MaxDirections = 4096
 
 // maxWeights is the greatest number of weights that every party receives. As float64 they take 64
@@ -63,7 +63,7 @@ func (k *Keys) Section() *section.Section {
 func (k *Keys) finish(in *section.Place) error {
 	switch {
 	case k.Mode != job.Hardened:
-		return in.Refuse("mode", "protocol moments has no mode %s; remove it", k.Mode)
+		return in.Refuse("mode", "protocol moments has no mode %s; remove \"mode\"", k.Mode)
 	case in.Given("directions") && (k.Directions < 2 || k.Directions > MaxDirections || k.Directions%2 != 0):
 		return in.Refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for the default", k.Directions, MaxDirections)
 	case in.Given("classes") && len(k.Classes) < 2:
@@ -94,17 +94,17 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "":
 		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
 	case k.Directions > 0 && components > k.Directions:
-		return in.Refuse("learner", "the learner has %d components, but the protocol only %d directions; write at most as many components as directions", components, k.Directions)
+		return in.Refuse("learner", "the learner has %d components, but the protocol has only %d directions; write at most as many components as directions", components, k.Directions)
 	case j.Kernel.Amplitude != 0:
 		return in.Refuse("kernel", "protocol moments has random features, which have no amplitude in this version; remove amplitude")
 	case components*k.maxFeatures() > maxWeights:
 		return in.Refuse("learner", "%d components of %d directions need more than %d weights; write fewer components or directions", components, k.maxFeatures(), maxWeights)
 	case j.Data.Folds > 0:
-		return in.Refuse("data", "protocol moments chooses by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
+		return in.Refuse("data", "protocol moments selects hyperparameters by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
 	case j.Data.Test.Split() != "" && len(j.Parties()) == 2:
 		return in.Refuse("data", "if one of two parties is held out, the sums are over the other party's rows alone; name three parties or more, or use protocol okra")
 	case j.Compares(job.Pooled) || j.Compares(job.Alone):
-		return in.Refuse("compare", "protocol moments is compared with other numbers of directions only in this version; use compare: [curve], or remove it")
+		return in.Refuse("compare", "in this version, protocol moments is compared only with other numbers of directions; use compare: [curve], or remove \"compare\"")
 	case j.Compares(job.Curve) && !j.Task().Classes:
 		return in.Refuse("compare", "the curve shows accuracy, which learner %s does not have; remove compare", j.Learner.Name())
 	}
@@ -127,9 +127,9 @@ func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
 	case !k.Histogram:
 		return nil
 	case len(k.Classes) != 2:
-		return in.Refuse("protocol", "histogram counts decisions between two classes, and this job has %d; remove histogram", len(k.Classes))
+		return in.Refuse("protocol", "histogram counts decisions between two classes, but this job has %d classes; remove \"histogram\"", len(k.Classes))
 	case j.Data.Test.Party != "" || j.Data.Test.Parties != "":
-		return in.Refuse("protocol", "if all rows of a party are held out, the histogram counts this party's rows alone; remove histogram, or use test: {fraction: 0.25}")
+		return in.Refuse("protocol", "if all rows of a party are held out, the histogram counts this party's rows alone; remove \"histogram\", or use test: {fraction: 0.25}")
 	}
 	return nil
 }
@@ -147,21 +147,21 @@ func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	}
 	switch {
 	case j.Data.Dictionary != nil && (regresses && k.Targets != j.Data.Range || classifies && !slices.Equal(k.Classes, j.Data.Order)):
-		return in.Refuse("protocol", "protocol contradicts the dictionary, which gives a label's classes or range; correct the dictionary if necessary, and remove classes and targets from protocol")
+		return in.Refuse("protocol", "the section protocol contradicts the dictionary about the label's classes or range; correct the dictionary if necessary, and remove \"classes\" and \"targets\" from protocol")
 	case classifies && j.Data.Order != nil && !slices.Equal(k.Classes, j.Data.Order):
-		return in.Refuse("protocol", "protocol and label must list the same classes in the same order; correct one of the lists, or remove one")
+		return in.Refuse("protocol", "protocol and label must list the same classes in the same order; correct or remove one of the two lists")
 	case !able:
 		return in.Refuse("learner", "protocol moments runs learner %s, not %s", learner.Able(" or ", learner.On[learner.SumsLearner]), l)
 	case classifies && k.Classes == nil:
 		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", l, labelAdvice(j, "classes: [ill, well]", "classes: [ill, well]"))
 	case !classifies && k.Classes != nil:
-		return in.Refuse("protocol", "learner %s has no classes; remove them from protocol", l)
+		return in.Refuse("protocol", "learner %s has no classes; remove \"classes\" from protocol", l)
 	case regresses && k.Targets == [2]float64{}:
 		return in.Refuse("protocol", "learner %s needs the range of all labels, which no party knows alone; %s", l, labelAdvice(j, "targets: [0, 100]", "range: [0, 100]"))
 	case !regresses && k.Targets != [2]float64{}:
-		return in.Refuse("protocol", "learner %s has no targets; remove them from protocol", l)
+		return in.Refuse("protocol", "learner %s has no targets; remove \"targets\" from protocol", l)
 	case k.Deviations && !objective.Process:
-		return in.Refuse("protocol", "learner %s has no deviations; remove them from protocol", l)
+		return in.Refuse("protocol", "learner %s has no deviations; remove \"deviations\" from protocol", l)
 	case regresses:
 		if err := job.CheckRange(in, "protocol", "targets", k.Targets); err != nil {
 			return err
@@ -199,7 +199,7 @@ func checkListed(classes []string, set *dataset.Set) error {
 				own, listed := fuzzymatch.Quote(label, classes[at])
 				return fmt.Errorf("%s has a row of class %s, and the job's protocol lists %s, which differs only by case, blanks or Unicode form; write one of them everywhere", set.Name, own, listed)
 			}
-			return fmt.Errorf("%s has a row of class %q, which the job's protocol does not list; list all classes in the setting classes", set.Name, label)
+			return fmt.Errorf("%s has a row of class %q, which the job's protocol does not list; list all classes under \"classes\"", set.Name, label)
 		}
 	}
 	return nil
@@ -213,7 +213,7 @@ func checkNumbers(within moments.Range, set *dataset.Set) error {
 	}
 	for i, v := range values {
 		if !within.Holds(v) {
-			return fmt.Errorf("%s has the number %v in row %d, outside the job's targets [%v, %v]; give targets that include all numbers", set.Name, v, i+1, within.Least, within.Greatest)
+			return fmt.Errorf("%s has the label %v in row %d, outside the job's targets [%v, %v]; give targets that include all labels", set.Name, v, i+1, within.Least, within.Greatest)
 		}
 	}
 	return nil

@@ -240,8 +240,8 @@ func (k public) features(j *job.Job) int {
 }
 
 // declarer builds the machine that declares a party's numbers of training rows and of columns to
-// all members. Each party checks the shares, because a sum mostly over one party's rows does not
-// protect that party from the others.
+// all members. Each party checks which share of all rows it has, because a sum mostly over one
+// party's rows does not protect that party from the others.
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	var own wire.Writer
 	own.Uint64(uint64(len(p.Split.Rows(false))))

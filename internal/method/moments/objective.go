@@ -20,8 +20,8 @@ type objective interface {
 	targets(labels []string, rows int) (moments.Targets, error)
 	width() int
 	totals() int
-	// criterion returns the rule that selects among the job's hyperparameter values. Its name is ""
-	// if the learner has only one value.
+	// criterion returns the rule that selects among the job's hyperparameter values. The rule's name
+	// is "" if the learner has only one value.
 	criterion() criterion
 	// solve fits the learner to the sums with one hyperparameter value. The parties receive the
 	// solution, which has outputs() outputs and extra() more numbers.
@@ -110,7 +110,7 @@ func decodeFitted(j *job.Job, features int, b []byte) (*fitted, error) {
 	r, l, values := wire.NewReader(b), objectiveOf(j), regularisers(j)
 	t := &fitted{choice: int(r.Uint32())}
 	if r.Err() == nil && t.choice >= len(values) {
-		return nil, fmt.Errorf("the solution is for value %d (counted from 0), but the job has only %d values", t.choice, len(values))
+		return nil, fmt.Errorf("the solution is for the value with index %d (counted from 0), but the job has only %d values", t.choice, len(values))
 	}
 	t.solution = moments.Solution{Weights: linalg.New[float64](l.outputs(), features), Offset: make([]float64, l.outputs())}
 	t.extra = make([]float64, l.extra(features))

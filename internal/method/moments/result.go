@@ -33,9 +33,9 @@ type Figures struct {
 	// tests all candidates together and knows a tenth of the members. A launching process that owns
 	// up to 2,000 rows measures it; otherwise it is null.
 	Joint *float64 `json:"joint_membership_auc"`
-	// Within is the greatest rounding error of a share of held-out rows (accuracy, coverage_95).
-	// The error arises because parties round counts to fives. Within is 0 if the result has no such
-	// share.
+	// Within is the greatest rounding error of a share of held-out rows (accuracy, coverage_95). The
+	// error arises because parties round counts to multiples of 5. Within is 0 if the result has no
+	// such share.
 	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
 	// TooFew reports that decisions were counted in bins but are too few for metrics.
 	TooFew bool `json:"too_few_for_figures,omitempty"`
@@ -126,8 +126,8 @@ func curveLines(curve []Point) report.Curve {
 	return c
 }
 
-// rowsPerFeature is the advised number of training rows for each feature of the sums. With
-// fewer, the sums reveal whether a row is among them.
+// rowsPerFeature is the advised number of training rows for each feature of the sums. With fewer
+// rows, the sums reveal whether a given row is among the training rows.
 const rowsPerFeature = 20
 
 // leakage describes in plain words what each role learns in this job.

@@ -74,13 +74,13 @@ func (p *party) findNewRows(r continuation) error {
 	}
 	return &fault.Error{
 		Code:   fault.CodePolicy,
-		Err:    fmt.Errorf("okra: %d of the %d rows of %s in the earlier job are missing or have changed values, labels or held-out flags; restore them, or submit a job that continues none", gone, len(r.rows), p.Self),
-		Public: fmt.Sprintf("rows of %s in the earlier job are missing or have changed; restore them, or submit a job that continues none", p.Self),
+		Err:    fmt.Errorf("okra: %d of the %d rows of %s in the earlier job are missing or have changed values, labels or held-out flags; restore them, or submit a job that continues no other", gone, len(r.rows), p.Self),
+		Public: fmt.Sprintf("rows of %s in the earlier job are missing or have changed; restore them, or submit a job that continues no other", p.Self),
 	}
 }
 
 // resumeFrom restores the state that the party kept when the earlier job ended. A party of the
-// earlier job must have it, and a newcomer must not.
+// earlier job must have such a state, and a newcomer must not.
 func (p *party) resumeFrom(b []byte) error {
 	late := slices.Contains(changesContinuing(p.Job).Late, p.Self)
 	switch {

@@ -139,9 +139,9 @@ func continuingSteps(c method.Instance) ([]step, error) {
 	return append([]step{okraSteps(before, first)[0], joiningStep(s)}, learningSteps(c.Job)...), err
 }
 
-// countLater returns how many of a party's n rows the party sends after the first session. These
-// rows are at the end of its table. With at least two rows, at least one is sent before and one
-// after.
+// countLater returns how many of a party's n rows the party sends after the first session. The
+// party sends the last rows of its table later. If the party adds rows and has at least two, it
+// sends at least one row in the first session and at least one later.
 func (c *Changes) countLater(party string, n int) int {
 	for _, s := range c.Added {
 		if s.Party == party {
@@ -172,8 +172,8 @@ func (c *Changes) ReceivesPreparation(j *job.Job, party string) bool {
 	return c.changesParties() && !c.refits(j) && slices.Contains(c.Late, party)
 }
 
-// firstInstance returns the job with only the parties of its first session. lastInstance returns it
-// with only the parties of its last session.
+// firstInstance returns the job with only the parties of its first session. lastInstance returns
+// the job with only the parties of its last session.
 func (c *Changes) firstInstance(of method.Instance) method.Instance {
 	of.Parties = without(of.Parties, c.Late)
 	return of

@@ -89,8 +89,8 @@ func problemOf(m *okra.Server) learner.Problem {
 	return learner.Problem{Gram: m.Gram(), Labels: m.Labels(), Test: m.Test()}
 }
 
-// rowLimitErrors rewrites a machine's errors about too many rows. Such an error becomes a fault of
-// the job, and its text names a protocol without a matrix of all rows.
+// rowLimitErrors rewrites a machine's errors about too many rows. The new error is a fault of the
+// job, and recommends a protocol that needs no matrix of all rows.
 func rowLimitErrors(m protocol.Machine) protocol.Machine {
 	return method.Translated{Machine: m, Meaning: func(err error) error {
 		var limit *okra.LimitError
@@ -123,7 +123,7 @@ func (s *server) evaluate(ctx context.Context, progress method.Reporter) error {
 	return s.Do(ctx, s.Job, "evaluate", progress.Counts)
 }
 
-// learn fits the model. It contains encoded rows, so it never leaves the coordinator.
+// learn fits the model. The model contains encoded rows, so it never leaves the coordinator.
 func (s *server) learn(ctx context.Context, progress method.Reporter) error {
 	err := s.Do(ctx, s.Job, "learn", progress.Counts)
 	if err == nil {
@@ -306,7 +306,7 @@ func (s *server) resumeFrom(b []byte) error {
 }
 
 // findLeavers finds the parties of the earlier job that take no part in this job. If the
-// preparation was fitted on their rows too, this job must keep it explicitly.
+// preparation was also fitted on the rows of such parties, this job must set "preparation: keep".
 func (s *server) findLeavers() error {
 	for _, part := range s.base.Parts {
 		if !slices.Contains(s.Parties, part.Party) {

@@ -79,11 +79,11 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	switch {
 	case k.Encoder == Block && k.Mode != job.Paper:
-		return in.Refuse("encoder", "encoder block is the paper's and reveals each block's Gram matrix; use hadamard, or add mode: paper to reproduce the paper")
+		return in.Refuse("encoder", "encoder block is that of the paper and reveals each block's Gram matrix; use hadamard, or add mode: paper to reproduce the paper")
 	case k.Mode == job.Paper && k.Encoder != Block:
-		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove one of the two", k.Encoder)
+		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove \"mode\" or \"encoder\"", k.Encoder)
 	case in.Given("preparation") && !k.continues() && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
-		return in.Refuse("preparation", "preparation works only with late, withdrawn, added or continues; remove preparation")
+		return in.Refuse("preparation", "\"preparation\" works only with \"late\", \"withdrawn\", \"added\" or \"continues\"; remove \"preparation\"")
 	case in.Given("rounds") && k.Encoder != Hadamard:
 		return in.Refuse("rounds", "encoder %s has no rounds; remove rounds", k.Encoder)
 	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
@@ -101,16 +101,16 @@ func (k *Keys) Spec() okra.Spec {
 func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	for _, name := range c.Late {
 		if !slices.Contains(j.Parties(), name) {
-			return in.Refuse("protocol", "%s comes late but is not among the job's parties; name all parties in partition: {parties: [..]}", name)
+			return in.Refuse("protocol", "%s is in \"late\" but not among the job's parties; name all parties in partition: {parties: [..]}", name)
 		}
 	}
 	switch {
 	case len(c.Added) > 0:
-		return in.Refuse("protocol", "a job that continues another adds all new rows of its parties' tables; remove added")
+		return in.Refuse("protocol", "a job that continues another adds all new rows of its parties' tables; remove \"added\"")
 	case len(c.Withdrawn) > 0:
-		return in.Refuse("protocol", "a job that continues another must not have the key withdrawn; leave withdrawn parties out of the job's parties")
+		return in.Refuse("protocol", "a job that continues another must not have the key \"withdrawn\"; leave withdrawn parties out of the job's parties")
 	case c.Preparation == Refit:
-		return in.Refuse("protocol", "a job that continues another keeps the earlier job's preparation; to fit again, submit a job that continues none")
+		return in.Refuse("protocol", "a job that continues another keeps the earlier job's preparation; to fit again, submit a job that continues no other")
 	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
 		return in.Refuse("protocol", "%s would be the leader, but it lacks the seed; list it after a party of the earlier job", c.Late[0])
 	}
@@ -123,19 +123,19 @@ func (k *Keys) Demands() job.Demands {
 }
 
 // check refuses a job whose learner does not use the Gram matrix, or whose parties cannot carry out
-// its changes.
+// the job's changes.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if err := learner.OnRows(j, in); err != nil {
 		return err
 	}
 	if learner.UsesViews(j) && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove late, withdrawn, added, continuable and continues", j.Learner.Name())
+		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove \"late\", \"withdrawn\", \"added\", \"continuable\" and \"continues\"", j.Learner.Name())
 	}
 	if rows.GroupsFolds(j) && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("data", "folds by groups need the same parties from beginning to end; remove folds or group, or remove all of late, withdrawn, added, continuable and continues")
+		return in.Refuse("data", "folds by groups need the same parties from beginning to end; remove \"folds\" or \"group\", or remove all of \"late\", \"withdrawn\", \"added\", \"continuable\" and \"continues\"")
 	}
 	if j.Data.Test.Split() != "" && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("data", "a job with late, withdrawn, added, continuable or continues cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
+		return in.Refuse("data", "a job with \"late\", \"withdrawn\", \"added\", \"continuable\" or \"continues\" cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
 	}
 	return k.checkChanges(j, in)
 }
@@ -168,14 +168,14 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	case !c.changesParties():
 		return nil
 	case c.Continuable:
-		return in.Refuse("protocol", "without continues, a job with late, withdrawn or added runs only in simulate, which keeps no state; remove continuable")
+		return in.Refuse("protocol", "without \"continues\", a job with \"late\", \"withdrawn\" or \"added\" runs only in simulate, which keeps no state; remove \"continuable\"")
 	}
 	for _, name := range slices.Concat(c.Late, c.Withdrawn) {
 		switch {
 		case !slices.Contains(j.Parties(), name):
-			return in.Refuse("protocol", "%s is not a party of the job, so it cannot come late or withdraw; name one of its parties", name)
+			return in.Refuse("protocol", "%s is not a party of the job, so it cannot be in \"late\" or \"withdrawn\"; name a party of the job", name)
 		case slices.Contains(c.Late, name) && slices.Contains(c.Withdrawn, name):
-			return in.Refuse("protocol", "%s is in both late and withdrawn; keep one of the two", name)
+			return in.Refuse("protocol", "%s is in both \"late\" and \"withdrawn\"; remove it from one of the two", name)
 		}
 	}
 	if err := c.checkAdded(j, in); err != nil {
@@ -184,9 +184,9 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	first, last := without(j.Parties(), c.Late), without(j.Parties(), c.Withdrawn)
 	switch {
 	case len(first) < 2:
-		return in.Refuse("protocol", "fewer than two parties take part from the beginning; name fewer parties in late")
+		return in.Refuse("protocol", "fewer than two parties take part from the beginning; name fewer parties in \"late\"")
 	case len(last) < 2:
-		return in.Refuse("protocol", "fewer than two parties stay until the end; name fewer parties in withdrawn")
+		return in.Refuse("protocol", "fewer than two parties stay until the end; name fewer parties in \"withdrawn\"")
 	case slices.Contains(c.Late, last[0]):
 		return in.Refuse("protocol", "%s would be the leader, but it lacks the seed; list it after a party that neither comes late nor withdraws", last[0])
 	case j.Prediction == job.Open:
@@ -206,11 +206,11 @@ func (c *Changes) checkAdded(j *job.Job, in *section.Place) error {
 	for _, s := range c.Added {
 		switch {
 		case !slices.Contains(j.Parties(), s.Party):
-			return in.Refuse("protocol", "%s is not a party of the job, so it cannot add rows; name one of its parties", s.Party)
+			return in.Refuse("protocol", "%s is not a party of the job, so it cannot add rows; name a party of the job", s.Party)
 		case slices.Contains(c.Late, s.Party) || slices.Contains(c.Withdrawn, s.Party):
-			return in.Refuse("protocol", "%s comes late or withdraws, so it cannot add rows; keep one of the two", s.Party)
+			return in.Refuse("protocol", "%s is in \"late\" or \"withdrawn\", so it cannot add rows; remove it from one of the lists", s.Party)
 		case s.Share == 1:
-			return in.Refuse("protocol", "%s would bring all its rows after the first session; name it in late", s.Party)
+			return in.Refuse("protocol", "%s would bring all its rows after the first session; name it in \"late\"", s.Party)
 		}
 	}
 	return nil

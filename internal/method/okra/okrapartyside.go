@@ -19,7 +19,7 @@ import (
 type party struct {
 	*rows.Party
 	labelled bool // the party sends labels with its rows
-	total    int  // the number of rows of all parties; 0 until the server has stated it
+	total    int  // the number of rows of all parties; 0 until the server has stated this number
 	epoch    okra.Seed
 	parent   protocol.SessionID // the id of the session that uploaded the rows
 

@@ -258,7 +258,7 @@ func (o *inquirer) trainedSession(q method.Question) (okra.Params, protocol.Sess
 }
 
 // newAsker returns the state of the querying party. It copies the seed, because the query can be
-// withdrawn, and the retained state erased, while its machine is built.
+// withdrawn, and the retained state erased, while the party's machine is built.
 func (o *inquirer) newAsker(_ method.Question, _ string, t method.Table) (*asker, error) {
 	rows, err := o.encoder.scaledRows(t.Set)
 	return &asker{*o.encoder, rows, &method.Prediction{Output: o.encoder.Output}}, err
@@ -297,8 +297,8 @@ func (o *inquirer) server(q method.Question) (*answerer, error) {
 	return &answerer{o, params}, err
 }
 
-// answerer is the state of the coordinator during a query, for which it computes the model's
-// decisions.
+// answerer is the state of the coordinator during a query. The coordinator computes the model's
+// decisions for the query.
 type answerer struct {
 	*inquirer
 	params okra.Params

@@ -185,8 +185,8 @@ func (p *party) declare(d *columns.Declaration) error {
 // the alignment.
 func (p *party) products() ([]method.Release, error) { return p.Releases(method.ReleaseProducts) }
 
-// server is the state of the coordinator, which learns from the summed matrix. The first party
-// sends it this matrix.
+// server is the state of the coordinator, which learns from the summed matrix. The coordinator
+// receives this matrix from the first party.
 type server struct{ columns.Learner }
 
 func (s *server) learner() *columns.Learner { return &s.Learner }
@@ -264,8 +264,8 @@ func (s *server) firstLearns() string {
 	return line
 }
 
-// neighbours says which two parties can together read another party's matrix. They are its
-// neighbours in the ring.
+// neighbours says which two parties can together read another party's matrix. These two are the
+// other party's neighbours in the ring.
 func (s *server) neighbours() string {
 	if len(s.Parties) == 2 {
 		return fmt.Sprintf("With two parties, %s alone reads the products over the columns of %s: it subtracts its own from the sum. The server and %[2]s together read those of %[1]s.%[3]s", s.Parties[0], s.Parties[1], s.LatticeReadsOne())

@@ -41,8 +41,8 @@ func FoldSteps[P, S any](c method.Instance, party func(*P, method.Setup) (*metho
 }
 
 // DealGroups returns the fold of each row of the split. Folds count from 1; held-out rows have 0.
-// DealGroups assigns groups by decreasing size, each to the smallest fold so far. Parties start
-// with different folds, so that their largest groups are not together.
+// DealGroups assigns groups by decreasing size, each to the smallest fold so far. Different parties
+// start with different folds, so that not all parties' largest groups are in one fold.
 func DealGroups(j *job.Job, party int, s method.Split) []int {
 	var groups []string
 	training := s.Rows(false)

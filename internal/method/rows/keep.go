@@ -168,7 +168,7 @@ func (d digests) ReadRow(i int, dst []float64) {
 }
 
 // errOtherFit reports that the fitted values of an earlier job do not suit this job.
-var errOtherFit = errors.New("the earlier job has another schema or other settings of scale; write the earlier job's schema and scale")
+var errOtherFit = errors.New("the earlier job has another schema or another \"scale\"; write the earlier job's schema and \"scale\"")
 
 // FitAgain prepares and scales the party's rows with the fitted values that it has kept from an
 // earlier job.

@@ -114,7 +114,7 @@ func (p *Party) noFit() error {
 }
 
 // errWrongFit reports that a kept fit does not match the job.
-var errWrongFit = errors.New("the fit that the job names belongs to another dictionary or table, or has another scaling; remove fit from the job file")
+var errWrongFit = errors.New("the fit that the job names belongs to another dictionary or table, or has another scaling; remove \"fit\" from the job file")
 
 // prepareByKept prepares the rows with an encoded fit that the party has kept from an earlier job.
 func (p *Party) prepareByKept(kept []byte) error {
@@ -162,7 +162,7 @@ func (p *Party) takeKept(k keptFit) error {
 }
 
 // keptSteps returns the steps of a job that reuses an earlier job's fit. Newcomers receive the fit.
-// Then all parties state that their fits are equal.
+// Then every party states a digest of its preparation and scaling, because these must be equal.
 func keptSteps(c method.Instance) []Step {
 	var steps []Step
 	if len(c.Job.Data.Fit.Told) > 0 {
@@ -172,7 +172,7 @@ func keptSteps(c method.Instance) []Step {
 }
 
 // keptBytes is the size of the message that sends a fit to newcomers. It follows from the job file,
-// so it does not reveal how many words were agreed on.
+// so the size does not reveal on how many words the parties have agreed.
 func keptBytes(j *job.Job) int {
 	d := j.Data.Dictionary
 	columns := 0 // the largest possible number of prepared columns
@@ -184,8 +184,8 @@ func keptBytes(j *job.Job) int {
 	return 64<<10 + 3*len(d.Encode()) + 128*len(d.Columns) + 16*columns + agreed*unionBytes
 }
 
-// tellFit builds the machine in which the leader sends its fit. Newcomers take it over, and all
-// others compare it with their own.
+// tellFit builds the machine in which the leader sends its fit. Newcomers take over this fit. All
+// other parties compare it with their own fit.
 func (p *Party) tellFit(s method.Setup) (*method.Run, error) {
 	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return padded(p.kept, keptBytes(p.Job)) }, p.hearFit)

@@ -19,8 +19,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Sizes of message bodies for each column with agreed categories. They are fixed, so they do not
-// reveal how many words a party has.
+// Sizes of message bodies for each column with agreed categories. The sizes are fixed, so they do
+// not reveal how many words a party has.
 const (
 	proposalBytes = 32 << 10
 	unionBytes    = 128 << 10
@@ -189,7 +189,7 @@ func (p *Party) setFitParties(s method.Setup) {
 }
 
 // tellUnion builds the machine in which the leader sends the agreed categories to the other
-// parties. They are the union of the categories that the parties have proposed.
+// parties. The agreed categories are the union of the categories that the parties have proposed.
 func (p *Party) tellUnion(s method.Setup) (*method.Run, error) {
 	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
@@ -214,8 +214,8 @@ func (p *Party) tell(s method.Setup, body func() ([]byte, error), take func([]by
 	return sums.Sender(s, b)
 }
 
-// propose builds the machine in which each party proposes categories to the leader. These are the
-// words that enough of the party's training rows have. The leader unites them.
+// propose builds the machine in which each party proposes categories to the leader. A party
+// proposes the words that enough of its training rows have. The leader unites the proposals.
 func (p *Party) propose(s method.Setup) (*method.Run, error) {
 	p.setFitParties(s)
 	own, err := p.proposals(p.frame())
@@ -303,8 +303,8 @@ func (p *Party) add(s method.Setup) (*method.Run, error) {
 	return sums.Server(s, secagg.Limits{}, func(all [][]int64) error { return p.addUp(own, all[0]) })
 }
 
-// addOther checks the second party's numbers and adds them to the leader's numbers. It is for a fit
-// between two parties.
+// addOther checks the second party's numbers and adds them to the leader's numbers. Only a fit
+// between two parties uses addOther.
 func (p *Party) addOther(own []int64, body []byte) error {
 	other, err := decodeSum(body, len(own))
 	if err == nil && slices.ContainsFunc(other, func(v int64) bool { return v < 0 || v > prepare.EntryTop }) {
@@ -365,8 +365,8 @@ func (p *Party) compareDigests(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// basis returns a digest of the preparation and the scaling. It must be equal at all parties of the
-// job.
+// basis returns a digest of the preparation and the scaling. The digest must be equal at all
+// parties of the job.
 func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
 	if p.kept != nil {
 		return sha256.Sum256(p.kept) // the kept fit includes the scaling, which no other step compares

@@ -33,7 +33,7 @@ type Party struct {
 	fit     fitter
 	notices []string     // messages to the party's operator about its own columns
 	raw     *dataset.Set // the table before preparation, if the job fits a preparation
-	kept    []byte       // the earlier job's fit that prepares the rows; nil before it arrives, or if the job reuses none
+	kept    []byte       // the earlier job's fit that prepares the rows; nil before this fit arrives, or if the job reuses no fit
 }
 
 // Of checks a party's table, holds out rows and returns the party for a job. Errors describe faults
@@ -90,11 +90,11 @@ func unprepared(c method.Instance, self string, t method.Table) (*Party, error) 
 	return p, nil
 }
 
-// Step is one of the steps with which a job begins. None follows from public values.
+// Step is one of the steps with which a job begins. No such step depends on public values.
 type Step = method.StepOf[Party, Witness, struct{}]
 
-// Steps returns the steps that begin a job. They agree on a common column order and, if the job has
-// them, on a common preparation and scaling.
+// Steps returns the steps that begin a job. In these steps the parties agree on a common column
+// order and, if the job has them, on a common preparation and scaling.
 func Steps(c method.Instance) ([]Step, error) { return steps(c, "preparation") }
 
 // StepsAgain returns the same steps as [Steps], for parties that fit a second time.
@@ -163,7 +163,7 @@ func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 
 // Release describes the party's release of its rows in a job. It depends only on the fit's own
-// values, so the ledger can be asked before the fit.
+// values, so the party can ask its ledger before the fit.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Instance.Release(kind, p.Self, p.label, p.read())
 	if r.Edition = p.edition; r.Edition.ID != "" && kind != method.ReleaseRows {
@@ -270,7 +270,8 @@ func foldLeakage(c method.Instance) map[string][]string {
 }
 
 // checkSides refuses a table that the job's bound divides into too few training or held-out rows.
-// Together with another bound, the dates of these few rows would identify them.
+// The bounds of two jobs together would give the dates of these few rows so closely that the dates
+// identify the rows.
 func checkSides(f method.Limits, j *job.Job, s method.Split) error {
 	if j.Data.Test.Column == "" {
 		return nil

@@ -87,8 +87,9 @@ func commonNumbers(s method.Split) ([]int, linalg.Rows, error) {
 	return places, level{dataset.RowsOf(x), dataset.NearConstantColumns(x, counted(s), prepare.Least)}, nil
 }
 
-// Together computes, in one process, the scaling on which several parties would agree. It is empty
-// if the job has none. A single party releases its sums to nobody, so it replaces no value.
+// Together computes, in one process, the scaling on which several parties would agree. The scaling
+// is empty if the job has none. A single party releases its sums to nobody, so Together then
+// replaces no rare value.
 func Together(j *job.Job, parties []method.Split) (scale.Scaling, error) {
 	if len(parties) == 1 || j.Unshared() {
 		return PooledScaling(j, parties)

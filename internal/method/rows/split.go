@@ -91,8 +91,8 @@ func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	return test, err
 }
 
-// later returns the rows that the job holds out because of their value in a column. This value is
-// at or after a bound, which the job states.
+// later returns the rows that the job holds out because their value in a column is at or after the
+// bound that the job states.
 func later(j *job.Job, set *dataset.Set) ([]int, error) {
 	name := j.Data.Test.Column
 	if set.Cut == nil {

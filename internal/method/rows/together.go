@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// PreparationReceivers tells which parties of a job only receive the preparation. A protocol's
+// PreparationReceivers says which parties of a job only receive the preparation. A protocol's
 // settings implement it if some parties fit nothing.
 type PreparationReceivers interface {
 	ReceivesPreparation(j *job.Job, party string) bool
@@ -128,8 +128,8 @@ func fitTogether(j *job.Job, splits []method.Split, frames []*prepare.Frame) (*p
 	return plan.Fit(sum)
 }
 
-// uniteAll returns the categories of each column whose categories the parties agree on. They are
-// the words that at least one party has in enough training rows.
+// uniteAll returns the categories of each column whose categories the parties agree on. These
+// categories are the words that at least one party has in enough training rows.
 func uniteAll(s prepare.Schema, splits []method.Split, frames []*prepare.Frame) ([][]string, error) {
 	var agreed [][]string
 	for _, column := range s.Agrees() {

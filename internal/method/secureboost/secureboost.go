@@ -1,6 +1,7 @@
 // Package secureboost runs jobs of protocol SecureBoost, in which parties with different columns of
 // the same people grow boosted trees. It serves for comparison with FDSKL. The party with the
-// labels decides by sums over the bins of the other parties' columns. See protocol/secureboost.
+// labels selects splits by sums over the bins of the other parties' columns. See
+// protocol/secureboost.
 package secureboost
 
 import (

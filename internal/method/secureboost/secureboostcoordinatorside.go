@@ -47,7 +47,8 @@ type finding struct {
 	model   [32]byte // SHA-256 of the trees, which stay with the party that has the labels
 }
 
-// findingBytes is the number of bytes in every finding. A fixed length hides which metrics it has.
+// findingBytes is the number of bytes in every finding. A fixed length hides which metrics the
+// finding has.
 const findingBytes = 4*9 + 32
 
 // findingMetrics lists the metrics of a finding in the order in which they are encoded.

@@ -119,7 +119,7 @@ func NewTraining(j *job.Job, labels []string, train int) (*Training, error) {
 		return nil, err
 	}
 	if out.Y.Rows > 1 {
-		return nil, errors.New("boosted trees need two classes, but the labels have more; choose two")
+		return nil, errors.New("boosted trees need two classes, but the labels have more classes; let the job have two classes")
 	}
 	y := make([]float64, train)
 	for i, v := range out.Y.Row(0) {

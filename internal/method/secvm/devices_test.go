@@ -276,7 +276,7 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 // A job below a device's limits is refused before its data are looked at.
 func TestLimitsOfDevices(t *testing.T) {
 	for want, protocol := range map[string]string{
-		"cohort is 4, a device asks for 100 or more":            "cohort: 4",
+		"cohort is 4; a device requires at least 100":           "cohort: 4",
 		"dropped is 0.3; this device allows at most 0.2":        "cohort: 100, dropped: 0.3",
 		"corrupted is 0.01; this device requires at least 0.05": "cohort: 100, corrupted: 0.01",
 		"adversary is semi-honest; this device requires active": "cohort: 100, adversary: semi-honest",

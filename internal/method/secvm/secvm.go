@@ -52,7 +52,7 @@ func undeployable(j *job.Job) string {
 func minimums(f method.Limits, j *job.Job) error {
 	k := KeysOf(j)
 	if k.Cohort < f.Cohort {
-		return fmt.Errorf("cohort is %d, a device asks for %d or more", k.Cohort, f.Cohort)
+		return fmt.Errorf("cohort is %d; a device requires at least %d", k.Cohort, f.Cohort)
 	}
 	if k.summed() {
 		return k.Keys.CheckLimits(f, "device")

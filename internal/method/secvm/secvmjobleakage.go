@@ -31,7 +31,7 @@ func Rare(t *secvm.Tally) int {
 	return rare
 }
 
-// unit returns the word column or the word bin, because a weight belongs to one of these.
+// unit returns "column" or "bin", because each weight belongs to a column or to a bin.
 func unit(p secvm.Params) string {
 	if p.Spec().Columns {
 		return "column"

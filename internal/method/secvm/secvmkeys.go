@@ -14,7 +14,7 @@ import (
 type Keys struct {
 	job.Moded
 	sums.Keys            // the settings of aggregation secagg
-	Classes     []string // the two classes, the positive one last; in simulate, nil means the classes of the data
+	Classes     []string // the two classes, the positive one last; in command simulate, nil means the classes of the data
 	Space       FeatureSpace
 	Bins        int // the number of bins or columns; 0 means the columns of the table, if one process has it
 	Hashes      int // the number of bins into which each feature is hashed; 0 means no hashing
@@ -86,7 +86,7 @@ func (k *Keys) summed() bool { return k.Aggregation == SecureSum }
 
 func (k *Keys) finish(in *section.Place) error {
 	if len(k.Classes) != 0 && len(k.Classes) != 2 {
-		return in.Refuse("classes", "secvm needs two classes; name two, the second is the positive one")
+		return in.Refuse("classes", "secvm needs two classes; name two classes, the positive one last")
 	}
 	if err := k.finishFeatures(in); err != nil {
 		return err
@@ -136,15 +136,15 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case learner.StepsOf(j) == nil:
 		return in.Refuse("learner", "protocol secvm does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.StepsOf(j) != nil }))
 	case d.Partition.Parties != nil:
-		return in.Refuse("data", "secvm runs on anonymous devices; remove parties")
+		return in.Refuse("data", "secvm runs on anonymous devices; remove \"parties\"")
 	case learner.StepsOf(j).Schedule != hinge.Pegasos && k.Mode != job.Paper:
 		return in.Refuse("learner", "schedule: %s does not bound the weights, and devices need a bound; write mode: paper in protocol, or schedule: pegasos", learner.StepsOf(j).Schedule)
 	case d.Partition.Dropout > 0 && !k.summed():
 		return in.Refuse("data", "dropout is for secure sums; remove it, or add aggregation: secagg to protocol")
 	case d.Partition.Dropout > k.Dropped:
-		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise dropped or lower dropout", d.Partition.Dropout, k.Dropped)
+		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise \"dropped\" or lower \"dropout\"", d.Partition.Dropout, k.Dropped)
 	case d.Source == "" || d.ID != "" || d.Folds > 0:
-		return in.Refuse("data", "secvm reads one table from source; remove sources, id and folds")
+		return in.Refuse("data", "secvm reads one table from \"source\"; remove \"sources\", \"id\" and \"folds\"")
 	case j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "secvm has kernel linear only, not %s", j.Kernel.Name)
 	case j.Prediction == job.Open:

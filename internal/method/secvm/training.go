@@ -61,8 +61,9 @@ func radius(j *job.Job) float64 {
 }
 
 // weightLimit returns the largest magnitude of a weight, which is the radius of the ball that
-// contains the weights. Without a ball it returns the bound that pegasos keeps by itself if
-// features are 0 or 1, because its first step sets a weight to 1/lambda times a mean of features.
+// contains the weights. Without a ball, the limit is the bound that pegasos keeps by itself if
+// features are 0 or 1. The first step of pegasos sets a weight to at most 1/lambda, because the
+// mean of such features is at most 1.
 func weightLimit(j *job.Job) float64 {
 	if r := radius(j); r > 0 {
 		return r

@@ -26,7 +26,8 @@ func Support() local.LocalSupport {
 // compareJob compares a job with trainings on all parties' columns together and on each party's own
 // columns. Each training draws its own directions. Decisions are not compared, because other
 // directions give other decisions. compareJob also measures how much the label holder could find
-// out. On demand it fits a learner with the exact kernel, to show the cost of random features.
+// out. If the job asks for it, compareJob also fits a learner with the exact kernel, to show what
+// random features cost.
 func compareJob(ctx context.Context, c local.Comparison) error {
 	j, own, r := c.Job, c.Splits, c.Result
 	all, err := pool.Beside(own)
@@ -103,8 +104,9 @@ func trainRandom(ctx context.Context, j *job.Job, s method.Split) (fdskl.Learned
 }
 
 // learnRandom trains and evaluates a model on random features of all parties' columns. It learns as
-// an fdskl job would. Held-out rows come last. It draws its own directions from the distribution
-// of the job's directions. After ctx ends it soon returns an error that wraps ctx's error.
+// an fdskl job would. Held-out rows come last. learnRandom draws its own directions from the
+// distribution of the job's directions. After ctx ends it soon returns an error that wraps ctx's
+// error.
 func learnRandom(ctx context.Context, j *job.Job, rows linalg.Rows, labels []string, train int) (fdskl.Learned, error) {
 	t, err := fdskl.NewSolver(j, labels, train, j.Hash())
 	if err != nil {

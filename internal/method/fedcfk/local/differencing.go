@@ -3,8 +3,8 @@ package local
 // Differences finds people whose lists follow from several sums. Each exact sum over a known group
 // is a linear equation for the lists of its members. A person is exposed if some combination of the
 // equations leaves only that person's list. Two groups that differ by one person are the shortest
-// combination (So et al., arXiv 2106.03328). It computes modulo a prime; except for rare
-// coincidences, its findings hold for rational numbers.
+// combination (So et al., arXiv 2106.03328). Differences computes modulo a prime; except for rare
+// coincidences, its findings also hold for rational numbers.
 type Differences struct {
 	people int
 	rows   map[int][]uint64 // rows in echelon form, by the column of the leading 1

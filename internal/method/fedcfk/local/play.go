@@ -1,5 +1,5 @@
-// Package local runs all members of a FedCFK job in one process. It serves jobs with too many
-// people for one process each, and mode paper, which runs only here:
+// Package local runs all members of a FedCFK job in one process. It serves jobs whose people are
+// too many to have one process each, and jobs in mode paper, which run only here:
 //
 //	popularity -> triangle -> learn -> evaluate (each device by itself) -> compare
 //	in mode paper:  rounds (each with requests for rows) -> learn -> evaluate -> compare
@@ -161,7 +161,8 @@ func newJobRun(p *people) (*jobRun, error) {
 	return r, err
 }
 
-// runFirstSum runs the sum of all lists of likes. To continue, clients need only its public result.
+// runFirstSum runs the sum of all lists of likes. To continue, clients need only the sum's public
+// result.
 func (r *jobRun) runFirstSum(ctx context.Context) (err error) {
 	opened, err := r.sumSession(popularity, r.server.Public(), nil)
 	if err != nil {

@@ -153,8 +153,8 @@ func (r *run) compute(lo int) <-chan bool {
 	return done
 }
 
-// deliver passes a client's messages to the server until the server postpones one. It reports
-// whether the server took any.
+// deliver passes a client's messages to the server until the server postpones a message. It reports
+// whether the server has taken any message.
 func (r *run) deliver(ctx context.Context, s *seat) (taken bool, err error) {
 	for len(s.outbox) > 0 && r.end == nil {
 		m := s.outbox[0]
@@ -221,8 +221,8 @@ func (r *run) result() *Result {
 	return out
 }
 
-// seat holds a client's queues and state in a session. While its batch computes, only its own
-// client uses it, except for arrived.
+// seat holds a client's queues and state in a session. While the client's batch computes, only this
+// client uses the seat, except for the field arrived.
 type seat struct {
 	Client
 	session protocol.SessionID
@@ -247,7 +247,7 @@ func (s *seat) acceptArrived() {
 }
 
 // processNext processes the client's next event, if any, once the outbox is empty. It reports
-// whether it processed one.
+// whether it has processed an event.
 func (s *seat) processNext() bool {
 	if s.gone || s.ended || len(s.outbox) > 0 || len(s.inbox) == 0 {
 		return false

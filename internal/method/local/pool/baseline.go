@@ -20,8 +20,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Fit trains a learner on pooled training rows and predicts pooled held-out rows. Arguments train
-// and test hold the parties that contribute these rows. The job has no folds.
+// Fit trains a learner on pooled training rows and predicts pooled held-out rows. Argument train
+// holds the splits of the parties that contribute training rows, and test the splits of the parties
+// that contribute held-out rows. The job has no folds.
 func Fit(ctx context.Context, j *job.Job, train, test []method.Split) (*learner.Fitted, error) {
 	p, err := Prepare(j, train, test)
 	if err != nil {
@@ -111,8 +112,8 @@ func (p *Rows) Problem() learner.Problem {
 	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups}
 }
 
-// Tables returns the training or the held-out rows of several parties, without their labels. Other
-// parts of the tables may differ.
+// Tables returns the training or the held-out rows of several parties, in tables without labels,
+// ids or groups.
 func Tables(splits []method.Split, held bool) []*dataset.Set {
 	sets := make([]*dataset.Set, len(splits))
 	for k, s := range splits {
@@ -136,7 +137,8 @@ func Labels(splits []method.Split, held bool) []string {
 
 // Groups returns the groups of the rows that Tables returns, or nil if the rows have none. A group
 // belongs to one party, because no member detects that two parties have rows of the same patient.
-// If all parties deal their groups into the job's folds, each fold is one group.
+// If the parties assign their groups to the job's folds, Groups returns the names of the rows'
+// folds instead.
 func Groups(j *job.Job, splits []method.Split, held bool) []string {
 	dealt := rows.GroupsFolds(j) && !j.Unshared()
 	var groups []string
@@ -193,17 +195,18 @@ func joinPreparations(splits []method.Split) *prepare.Preparation {
 var ErrNoLabels = fault.BadInput(errors.New("it has no labels to learn from"))
 
 const (
-	// smallRows is the greatest number of rows for which every learner gets a Gram matrix. At 8
-	// bytes a number it takes 128 MiB.
+	// smallRows is the greatest number of rows for which every learner gets a Gram matrix. Such a
+	// matrix, of 8 bytes for each entry, takes at most 128 MiB.
 	smallRows = 1 << 12
 	// filledNumbers is the largest number of entries of a dense matrix that scaling makes from sparse
-	// rows. At 8 bytes a number they take 2 GiB.
+	// rows. These entries, of 8 bytes each, take 2 GiB.
 	filledNumbers = 1 << 28
 )
 
-// Input returns the input of a job's learner. For a job among parties, and for few rows, this is
-// the Gram matrix. Otherwise a learner that reads matrix rows gets them computed on demand. A
-// learner that needs the whole matrix gets it up to a limited size.
+// Input returns the input of a job's learner. For a job among parties, and for few rows, the input
+// is the Gram matrix. Otherwise a learner that reads single rows of this matrix gets rows that are
+// computed on demand. A learner that needs the whole matrix gets a matrix of limited size, or an
+// error.
 func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 	n, _ := p.X.Shape()
 	_, rowwise := j.Learner.Values.(learner.Rowwise)

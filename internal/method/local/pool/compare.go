@@ -33,7 +33,7 @@ func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics,
 }
 
 // Alone adds to a result the metrics of each party that learns from its own data only. If a party
-// cannot learn alone, Alone adds its error.
+// cannot learn alone, Alone adds the party's error.
 func Alone(ctx context.Context, c local.Comparison, reach func(party int) (method.Alone, error)) error {
 	for i, name := range c.Job.Parties() {
 		one, err := reach(i)

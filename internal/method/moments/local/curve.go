@@ -25,8 +25,8 @@ type pooledRows struct {
 	seed        uint64
 }
 
-// drawCount returns the number of random draws that a point of the curve averages. Fewer features
-// vary more and cost less, so they get more draws.
+// drawCount returns the number of random draws that a point of the curve averages. With fewer
+// features, the results of draws vary more and cost less, so the point averages more draws.
 func drawCount(features int) int { return max(1, min(32, 2048/features)) }
 
 // curve returns points with 20, 10, 4, 2 and 1 rows for each feature. The training rows select the

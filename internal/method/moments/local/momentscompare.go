@@ -64,7 +64,7 @@ func canAttack(r *method.Result) bool { return r.HeldOut > 0 && r.Training+r.Hel
 func detailsOf(r *method.Result) (*sums.Details, error) {
 	d, err := method.DetailsOf[sums.Details](r)
 	if err == nil && (d == nil || d.Sums == nil) {
-		err = errors.New("moments: the result has no description of its sums; it is not of protocol moments")
+		err = errors.New("moments: the result has no description of its sums, so its job did not run protocol moments")
 	}
 	if err == nil {
 		r.Details = d
@@ -104,9 +104,9 @@ const jointRows = 2000
 const knownStride = 10
 
 // jointAttack runs the membership attack on the sums of all training rows. The attacker has these
-// sums, and knows a tenth of the training rows. It separates the other training rows from held-out
-// rows by a test of all candidates together. jointAttack draws new directions, because directions
-// are public in a job and any draw is equally good.
+// sums, and knows a tenth of the training rows. The attacker tests all candidates together, to
+// separate the other training rows from held-out rows. jointAttack draws new directions, because
+// directions are public in a job and any draw is equally good.
 func jointAttack(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	_, width := p.X.Shape()
 	var seed wire.Writer
@@ -143,7 +143,7 @@ func jointAttack(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) er
 }
 
 // attackSets lists the training rows and the candidates of the attack. The attacker knows that the
-// first candidates are members; known counts these.
+// first candidates are members; known is the number of these candidates.
 func attackSets(test []bool) (training, candidates []int, known int) {
 	for i, held := range test {
 		if !held {
