@@ -264,7 +264,7 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, group: y, columns: {y: {as: ward}}}":      `columns renames "y" to "ward"; write "ward"`,
 		"data:\n  p: {path: a.csv, cut: y, columns: {y: {as: day}}}":         `columns renames "y" to "day"; write "day"`,
 		"data:\n  p: {path: a.csv, weight: w}":                               "data p: this version cannot weight rows, so every row counts the same; remove the setting \"weight\"",
-		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":            "data p: rows in the policy's limits is -1; write 0 for none, or a number above it",
+		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":            `data p: "rows" in the policy's limits is -1; write 0 for none, or a number above it`,
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,
 		"data:\n  p: {path: a.csv, policy: {floors: {training_row: 1}}}":     `config.yaml:3: unknown key "training_row"; did you mean "training_rows"?`,
 		"data:\n  p: {path: a.csv, policy: {floors: {training_rows: many}}}": `config.yaml:3: found "many"; write a whole number`,
@@ -322,8 +322,8 @@ data:
 	}
 	warned := strings.Join(c.Warnings(), "\n")
 	for _, want := range []string{
-		"max_ids in the policy now belongs to its section limits", "max_ids_total in the", "max_directions in the", "max_directions_total in the",
-		"data own: the policy's section floors is now called limits; rename it",
+		`max_ids in the policy now belongs to the section "limits"`, "max_ids_total in the", "max_directions in the", "max_directions_total in the",
+		`data own: the policy's section "floors" is now called "limits"; rename the section`,
 	} {
 		if !strings.Contains(warned, want) {
 			t.Errorf("the warnings lack %q:\n%s", want, warned)

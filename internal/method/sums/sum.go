@@ -66,8 +66,8 @@ func Client(s method.Setup, v secagg.Vector, added func()) (*method.Run, error) 
 	return Adder(s, v, func(Summation, []string) error { added(); return nil })
 }
 
-// Adder builds the machine of a party that adds a vector to the sum. Unlike Client, it passes the
-// sum's description and survivors to added.
+// Adder builds the machine of a party that adds a vector to the sum. Unlike Client, Adder passes
+// the sum's description and the survivors to the function added.
 func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors []string) error) (*method.Run, error) {
 	params, err := secagg.DecodeParams(s.Session.Params)
 	if err != nil {
@@ -78,14 +78,14 @@ func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors [
 	return method.RunOf(m, err, func() error { return added(Summation{s.Session, params}, m.Survivors()) })
 }
 
-// Collector builds the server's machine, which adds up the clients' vectors. take receives the sums
-// and the survivors.
+// Collector builds the server's machine, which adds up the clients' vectors. The function take
+// receives the sums and the survivors.
 func Collector(s method.Setup, take func(of Summation, survivors []string, sums [][]int64) error) (*method.Run, error) {
 	return collector(s, secagg.Limits{}, take)
 }
 
 // Server builds the coordinator's machine for a sum that needs the vector of every party. Otherwise
-// it equals Collector.
+// it works like [Collector].
 func Server(s method.Setup, room secagg.Limits, take func(sums [][]int64) error) (*method.Run, error) {
 	run, err := collector(s, room, func(of Summation, survivors []string, sums [][]int64) error {
 		if len(survivors) != of.People() {

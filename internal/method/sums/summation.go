@@ -110,8 +110,8 @@ type Figures struct {
 	FromServer uint64 `json:"from_server_bytes"`
 }
 
-// Table returns a table of the sums. If there are many rounds, it has only the first and the last;
-// the result has all.
+// Table returns a table of the sums. If there are many rounds, the table has only the first and the
+// last; the result has all of them.
 func Table(sums []Figures) method.Block {
 	if len(sums) > 2 {
 		sums = []Figures{sums[0], sums[len(sums)-1]}

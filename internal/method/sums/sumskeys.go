@@ -33,8 +33,8 @@ const (
 	defaultDropped   = 0.10
 )
 
-// SumKeys declares the keys of a secure sum. A job without a sum has none of them. when describes,
-// for the documentation, the jobs that have a sum.
+// SumKeys declares the keys of a secure sum. A job without a sum has no such keys. The text when
+// describes, for the documentation, the jobs that have a sum.
 func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
 	return []section.Field{
 		{Key: "adversary", Value: section.Choice[Adversary]{Noun: "adversary", Dst: &k.Adversary, Known: []Adversary{Active, SemiHonest}}, Else: "active" + when,
@@ -59,8 +59,8 @@ func (k *Keys) FinishSum(in *section.Place) error {
 	return in.Share("dropped", "the clients", k.Dropped)
 }
 
-// CheckLimits refuses settings that an operator's limits do not permit. who names the member in
-// errors, such as "party".
+// CheckLimits refuses settings that an operator's limits do not permit. The text who names the
+// member in errors, such as "party".
 func (k *Keys) CheckLimits(f method.Limits, who string) error {
 	switch {
 	case f.Active && k.Adversary != Active:

@@ -22,7 +22,7 @@ type Prediction struct {
 	Learner model.Kind `json:"learner"`
 	Classes []string   `json:"classes,omitempty"`
 	// Rows lists the indices of the predicted rows, ascending. It is empty if all rows are
-	// predicted. Some rows may be unknown to a party that holds columns of them.
+	// predicted. A row has no prediction if a party lacks its columns of that row.
 	Rows      []int       `json:"rows,omitempty"`
 	Predicted []string    `json:"predicted"` // label or number for each row; null if the learner predicts none
 	Decisions [][]float64 `json:"decisions"` // decisions for each row, as model.Output describes them
@@ -123,9 +123,9 @@ const (
 	rowsFormat = 2
 )
 
-// encodeRows encodes the parts of a table that are needed for predictions. These are its numbers,
-// the names of its columns, its name in messages, and the ids of its rows, by which other parties
-// match these rows. It omits labels.
+// encodeRows encodes the parts of a table that are needed for predictions: the numbers, the names
+// of the columns, the table's name in messages, and the ids of the rows, by which other parties
+// match the rows. It omits labels.
 func encodeRows(set *dataset.Set) ([]byte, error) {
 	narrow, isNarrow := set.X.(*dataset.Dense32)
 	size := sizeOf(isNarrow)

@@ -77,8 +77,8 @@ func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
 }
 
 // Predict asks a party's daemon to predict rows. It sends the daemon the features and the ids.
-// source is the other parties' name of their table with these rows' other columns; "" is the job's
-// own table.
+// Other parties may hold further columns of the rows in their table source; "" means the job's
+// table.
 func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, source string) (p Prediction, err error) {
 	rows, err := encodeRows(set)
 	if err != nil {

@@ -26,7 +26,7 @@ type Job struct {
 	Parties []string             `json:"parties"`
 	Failure *coordinator.Failure `json:"error,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
-	// that have not confirmed that they erased theirs.
+	// that have not confirmed that their artifacts are erased.
 	Forgotten bool           `json:"forgotten,omitempty"`
 	Silent    []string       `json:"silent,omitempty"`
 	Result    *method.Result `json:"result,omitempty"`

@@ -12,8 +12,9 @@ import (
 const maxKeyBytes = 4 << 10 // maximum length of a public key in bytes; a key of ML-KEM-768 with X25519 has 1,216 bytes
 
 // Acceptance is a party's agreement to a session. It carries the party's public key for the
-// session, signed with its identity key. So a stolen identity does not open old traffic, and nobody
-// can substitute another key.
+// session, signed with the party's identity key. Each session has a key of its own, so a stolen
+// identity key does not decrypt earlier sessions. The session key is signed, so nobody can
+// substitute another.
 type Acceptance struct {
 	Member    string
 	Key       []byte // public key for encryption, derived from the session's seed
@@ -94,8 +95,9 @@ func DecodeDirectory(b []byte) (Directory, error) {
 	return d, r.Close("control: directory")
 }
 
-// Verify checks the directory's signed keys, one for each member of the session. At most absent
-// members may lack a key. The entry of self must be the given key.
+// Verify checks the directory's signed keys, one for each member of the session. The number of
+// members without a key must not exceed the argument absent. The entry of the member self must be
+// the given key.
 func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
 	if len(d) != len(s.Members) {
 		return fmt.Errorf("control: the directory has %d keys for %d members; it must have one for each", len(d), len(s.Members))

@@ -1,5 +1,5 @@
 // Package control defines the messages with which a coordinator and its parties begin and end
-// sessions. Each is sealed to the receiver's identity key and signed:
+// sessions. Each message is sealed to the receiver's identity key and signed:
 //
 //	coordinator            party
 //	Proposal     ------>            the session to run, and its job

@@ -15,14 +15,14 @@ const MaxHoldings = 1024
 // Holding describes a job whose state a party holds.
 type Holding struct {
 	Job job.ID
-	// Open is true if the party has sessions of the job with their secrets. Otherwise the job has
-	// ended, and the party has retained state.
+	// Open is true if the party has sessions of the job, and the secrets of these sessions.
+	// Otherwise the job has ended, and the party has retained state.
 	Open bool
 }
 
-// Holdings lists the jobs whose state a party holds. With it the party asks for the state of these
-// jobs, because a closing may have been lost. The coordinator repeats Closing or Forget for each
-// job that is due for one, and does not answer about other jobs.
+// Holdings lists the jobs whose state a party holds. With this list the party asks whether the jobs
+// are closed or forgotten, because the message about this may have been lost. The coordinator sends
+// Closing or Forget again for each such job, and does not answer about other jobs.
 type Holdings []Holding
 
 // HoldingsTopic returns the session id under which Holdings messages are sent.

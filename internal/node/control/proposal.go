@@ -49,8 +49,8 @@ type Proposal struct {
 	// Announced holds facts that only the coordinator knows and that determine the session's
 	// descriptor. The stage defines their format.
 	Announced []byte
-	// Inquiry is the prediction query for which the session runs. Its ID is in Job. It is nil in a
-	// session of the job itself.
+	// Inquiry is the prediction query for which the session runs, or nil in a session of the job
+	// itself. The field Job holds the query's ID, if there is a query.
 	Inquiry *Inquiry
 }
 

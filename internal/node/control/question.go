@@ -11,8 +11,8 @@ import (
 // after a job's end.
 const StagePredict = 0xffff
 
-// Place returns the index of the plan's step that belongs to a stage. A StagePredict session is the
-// only one of its plan, so its index is 0.
+// Place returns the index of the plan's step that belongs to a stage. A plan with StagePredict has
+// only this step, so the index is 0.
 func Place(stage uint16) int {
 	if stage == StagePredict {
 		return 0
@@ -26,7 +26,7 @@ type Question struct {
 	Rows uint32
 	Tag  [16]byte // random identifier of the query, by which the coordinator recognises a repetition
 	// Source names the table in which other parties have further columns of the rows. "" is the
-	// table of the job. It has no use if no other party holds columns of the rows.
+	// table of the job. Source has no effect if no other party holds columns of the rows.
 	Source string
 }
 

@@ -25,7 +25,7 @@ type Report struct {
 	PeakRSS      uint64  // peak memory in bytes
 	Facts        method.Facts
 	// Word says which accuracy figures over its own held-out rows the party permits. Reports of
-	// earlier programs have none.
+	// earlier programs lack this field.
 	Word learner.FigurePermission
 }
 
@@ -71,8 +71,8 @@ func DecodeReport(b []byte) (*Report, error) {
 	return p, r.Close("control: report")
 }
 
-// read reads the fields that follow the outcome. A report without a permission and a trouble ends
-// before these fields.
+// read reads the fields that follow the outcome. A report with neither a permission nor a trouble
+// ends before the fields for them.
 func (p *Report) read(r *wire.Reader) {
 	p.PID, p.Sent, p.Received, p.CPU, p.PeakRSS = r.Uint32(), r.Uint64(), r.Uint64(), r.Float64(), r.Uint64()
 	p.Facts = method.Facts{Known: r.Bool(), Grid: readGrid(r), Features: r.Uint32()}

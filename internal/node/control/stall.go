@@ -10,9 +10,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Stall reports that a member cannot continue a session for now. The reason is its own, such as a
+// Stall reports that a member cannot continue a session for now, for a reason of its own, such as a
 // full disk. With [fault.NoTrouble] it reports that the member continues. The coordinator passes
-// the report on to the other members, which would otherwise blame a member that waits.
+// the report on to the other members. Otherwise these could blame another member, which only waits
+// for the stalled one.
 type Stall struct {
 	Member  string
 	Trouble fault.Trouble
@@ -43,8 +44,8 @@ type stalled struct {
 	changes int
 }
 
-// mostChanges bounds how many changes of one member's state are recorded in a session. The last one
-// says that it cannot continue, and stays.
+// mostChanges bounds how many changes of one member's state are recorded in a session. The last of
+// these changes says that the member cannot continue, and further changes are ignored.
 const mostChanges = 16
 
 // Note records a stall message, and reports whether it changes the member's state.
@@ -73,9 +74,9 @@ func (s *Stalls) Note(m *Stall, now time.Time) bool {
 
 // Explain replaces the error about a silent member if a stalled member may be the cause of the
 // silence. A member counts as stalled if it cannot continue, or recently could not. A member that
-// waits for another is silent through no fault of its own. Errors of other kinds stay. Stalls do
-// not excuse the relay that reports them: the error still blames the relay, and adds the relay's
-// report. The relay itself passes "" as the argument relay.
+// waits for another is silent through no fault of its own. Explain returns other errors unchanged.
+// Stalls do not excuse the relay that reports them: the error still blames the relay, and adds the
+// relay's report. The relay itself passes "" as the argument relay.
 func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Duration) error {
 	first := s.first(now, within)
 	if first == "" || fault.CodeOf(err) != fault.CodeTimedOut {

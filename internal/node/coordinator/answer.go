@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// hearQuestion queues a party's prediction query until the coordinator can answer it. If the party
-// asks too many at a time, hearQuestion tells it to ask again, so that its questions do not delay
-// those of others.
+// hearQuestion queues a party's prediction query until the coordinator can answer it. If too many
+// queries of the party are in the queue, hearQuestion tells the party to ask again later, so that
+// other parties' queries are not delayed.
 func (c *Coordinator) hearQuestion(ctx context.Context, in driver.Inbound, running *sync.WaitGroup) {
 	body, err := control.DecodeQuestion(in.Message.Body)
 	if err != nil {
@@ -86,7 +86,7 @@ func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
 
 // answer runs the sessions that answer a party's prediction query, or refuses the query. If this
 // process ends before the answer, the question stays with the broker. The next process then tells
-// the party that it has no answer.
+// the party that there is no answer.
 func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	err := c.answerQuestion(ctx, q)
 	if ctx.Err() != nil {

@@ -214,9 +214,9 @@ func (c *Coordinator) otherMembers(d *conducted) []string {
 	return names
 }
 
-// gather proposes the session and waits until every party has accepted. When time is up, enough
-// parties suffice. After a restart, gather takes the parties that were present before, because only
-// their keys are in the directory.
+// gather proposes the session and waits until every party has accepted. When the time is up, the
+// session begins without the missing parties, if it allows so many to be absent. After a restart,
+// gather takes the parties that were present before, because only their keys are in the directory.
 func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	began, err := d.begun()
 	if err != nil {
@@ -245,7 +245,7 @@ func (c *Coordinator) gathered(d *conducted) bool {
 }
 
 // askerJoins is the time within which a party must accept the session that answers its query. The
-// party waits for nothing else.
+// time can be short, because the party is waiting for this session.
 const askerJoins = 30 * time.Second
 
 // joinTime returns the time that the parties have to accept a session.

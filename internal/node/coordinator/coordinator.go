@@ -33,8 +33,8 @@ type Config struct {
 	Jobs      string    // path of the folder that contains the jobs' folders
 	Artifacts Artifacts // store of finished jobs' artifacts
 	// Own is true if one operator owns all rows and this process has started all members. The
-	// coordinator then runs jobs for one process, and keeps private models, which nobody else can
-	// query.
+	// coordinator then also runs jobs that only one process can run, and keeps private models,
+	// because nobody else can query them.
 	Own bool
 	// Retention is the time that a job is kept after its end. 0 means no limit.
 	Retention time.Duration
@@ -304,11 +304,12 @@ func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func
 // errAborted is the error of a job that the operator has aborted.
 var errAborted = errors.New("the operator aborted the job")
 
-// Abort ends a queued or running job. The job fails, and the next one begins when all its secrets
-// are destroyed. The abort is on disk when Abort returns, before the parties hear it: no crash
-// undoes it. If the job already has its outcome, Abort returns an error.
+// Abort ends a queued or running job. The job fails, and the next job begins when all secrets of
+// the aborted job are destroyed. When Abort returns, the abort is on disk, so no crash undoes it.
+// The parties learn of it later. If the job already has its outcome, Abort returns an error.
 //
-// A local computation is left alone: it soon ends by itself, and its memory is not free until then.
+// Abort does not wait for the coordinator's own computation, which soon ends and then frees its
+// memory.
 func (c *Coordinator) Abort(id job.ID) error {
 	c.mu.Lock()
 	j, known := c.jobs[id]

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 )
 
-// missingFit returns a new job that fits the dictionary for the given job. It returns nil if spec
-// needs no fit, or if a job makes or has made it.
+// missingFit returns a new job that fits the dictionary of the job spec. It returns nil if spec
+// needs no fit, or if another job makes or has made the fit.
 func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	if c.Own || !spec.NeedsFit() {
 		return nil
@@ -37,7 +37,8 @@ func makesFitFor(fit Job, spec *job.Job) bool {
 func usable(fit Job) bool { return fit.State == Done && !fit.Forgotten }
 
 // takeFit writes the id of the job that made the fit into the file of a job that uses the fit. It
-// comes before any proposal to a party. The first fit stays the only one.
+// runs before any party receives a proposal of the job. The first fit of a dictionary stays the
+// only one.
 func (c *Coordinator) takeFit(j *Job) error {
 	if c.Own || !j.Spec.NeedsFit() {
 		return nil
@@ -77,15 +78,15 @@ func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
 			return j, nil
 		case j.State == Failed:
 			err = &fault.Error{Code: j.Failure.Code, Blamed: j.Failure.Blamed, Public: j.Failure.Told,
-				Err: fmt.Errorf("the fit of dictionary %s, job %v, failed: %s", spec.Data.Dictionary.Name, j.ID, j.Failure.Message)}
+				Err: fmt.Errorf("the fit of dictionary %s (job %v) failed: %s", spec.Data.Dictionary.Name, j.ID, j.Failure.Message)}
 		}
 	}
 	return Job{}, err
 }
 
 // takeAlignment writes the id of the job that made the alignment into the file of a job that uses
-// the alignment. The first alignment of a name stays the only one. If there is none, the job makes
-// it.
+// the alignment. The first alignment of a name stays the only one. If there is no alignment yet,
+// the job makes one.
 func (c *Coordinator) takeAlignment(j *Job) error {
 	of := j.Spec.Data.Partition
 	if c.Own || of.Alignment == "" || of.AlignedBy != (job.ID{}) {

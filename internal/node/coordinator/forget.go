@@ -24,10 +24,10 @@ type Forgotten struct {
 	Silent  []string            // names of the parties that have not confirmed
 }
 
-// Forget destroys a finished job's artifacts at the coordinator and at every party. These are its
-// model, its decisions and the state for prediction queries. The result stays, until
-// [Coordinator.Delete]. The broker delivers the request to a party that does not answer when it
-// comes back and, if that fails, the coordinator repeats it when the party asks about its jobs.
+// Forget destroys a finished job's artifacts at the coordinator and at every party. The artifacts
+// are the job's model, its decisions and the state for prediction queries. The result stays, until
+// [Coordinator.Delete]. If a party does not answer, the broker delivers the request when the party
+// is back. If that fails, the coordinator repeats the request when the party asks about its jobs.
 func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error) {
 	j, unreadable, err := c.endedJob(id)
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Coordinator) endedJob(id job.ID) (j *Job, unreadable bool, err error) {
 }
 
 // Delete removes a job's artifacts at all members, and its file, status and result at the
-// coordinator. It keeps the id, so that parties can be told.
+// coordinator. It keeps the id, so that the coordinator can still tell a party to erase the job.
 func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error) {
 	f, err := c.Forget(ctx, id)
 	if err != nil {

@@ -72,7 +72,7 @@ type Status struct {
 	Stage   string   `json:"stage,omitempty"`
 	Failure *Failure `json:"error,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
-	// that have not confirmed that they erased theirs.
+	// that have not confirmed that their artifacts are erased.
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`
 	// Ended is the time at which the job was closed. Its retention time counts from then.
@@ -159,7 +159,7 @@ func (c *Coordinator) nextOrder() int {
 // parties if the job names none, and refuses a party that is not a member.
 func (c *Coordinator) admit(spec *job.Job) error {
 	if spec.Data.Sources != nil {
-		return errors.New("coordinator: the job has the setting sources, which only mercer simulate accepts; a deployed job must name one source, which each party looks up in its own catalogue")
+		return errors.New("coordinator: the job has the setting \"sources\", which only mercer simulate accepts; a deployed job must name one \"source\", which each party looks up in its own catalogue")
 	}
 	if len(spec.Parties()) == 0 {
 		by := job.Rows

@@ -34,9 +34,9 @@ type Artifacts interface {
 }
 
 // keepResults writes a job's artifacts and then its result. A result therefore exists only if all
-// artifacts do. An error of the disk is an interruption: another process can do all of it again. A
-// private model of a job that keeps predictions closed is not kept: nobody could use it, and it
-// holds rows that every party could decode.
+// artifacts do. A disk error counts as an interruption, because another process can write
+// everything again. A private model of a job that keeps predictions closed is not kept: nobody
+// could use it, and it holds rows that every party could decode.
 func (c *Coordinator) keepResults(w *course) (*method.Result, error) {
 	hub := w.hub
 	result, err := hub.Result()
@@ -78,8 +78,8 @@ func addPreparation(h *method.CoordinatorSide, r *method.Result) (err error) {
 	return err
 }
 
-// describeModel describes the coordinator's model for the result, or returns nil if it has no
-// model.
+// describeModel describes the coordinator's model for the result, or returns nil if the coordinator
+// has no model.
 func (c *Coordinator) describeModel(spec *job.Job, h *method.CoordinatorSide) ([]method.ModelFile, error) {
 	m := h.Model
 	if m == nil {
@@ -214,7 +214,8 @@ func (c *Coordinator) readArtifact(id job.ID, item vault.Item) ([]byte, error) {
 	return b, nil
 }
 
-// readJobs reads the jobs of an earlier process, and finishes the deletions that it began.
+// readJobs reads the jobs of an earlier process, and finishes the deletions that the earlier
+// process began.
 func (c *Coordinator) readJobs() error {
 	if err := os.MkdirAll(c.Jobs, 0o700); err != nil {
 		return err

@@ -14,11 +14,12 @@ const (
 	// maxAnswers bounds the prediction queries that the coordinator answers at the same time.
 	maxAnswers = 8
 	// maxHeld bounds the prediction queries of one party in the queue, both waiting and being
-	// answered. A party asks one at a time, but its next question may come before its last is done
-	// here.
+	// answered. A party sends one query at a time, but the next query may arrive before the
+	// coordinator has finished the last.
 	maxHeld = 2
 	// overtaking is how long the coordinator continues to answer a query after its party has sent a
-	// newer query. The party no longer waits for the first, whose end may be on its way.
+	// newer query. The party no longer waits for the older query, whose last messages may still be
+	// on the way.
 	overtaking = 2 * time.Second
 )
 
@@ -109,8 +110,9 @@ func (d *queue) done(q *asked) {
 	d.answering = slices.DeleteFunc(d.answering, func(other *asked) bool { return other == q })
 }
 
-// beginRefusal reports whether the coordinator may send a party a refusal, and records that it
-// does. It allows only one unfinished refusal for each party, since the party may not be listening.
+// beginRefusal reports whether the coordinator may send a party a refusal, and records that a
+// refusal is being sent. It allows only one unfinished refusal for each party, since the party may
+// not be listening.
 func (d *queue) beginRefusal(party string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -44,8 +44,8 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 	return c.close(ctx, j)
 }
 
-// attempt runs a job, which the operator can abort meanwhile. An abort is no failure of this
-// process.
+// attempt runs a job, which the operator can abort meanwhile. An abort ends the job, but does not
+// count as an interruption of this process.
 func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, error) {
 	ctx, end := c.abortable(ctx, j.ID)
 	defer end()
@@ -328,8 +328,8 @@ func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note fun
 	return nil, nil
 }
 
-// tellAll sends a control message to several parties in parallel. A full queue delays the message
-// to one party only.
+// tellAll sends a control message to several parties in parallel, so that one party's full queue
+// does not delay the others' messages.
 func (c *Coordinator) tellAll(ctx context.Context, names []string, id protocol.SessionID, kind string, body []byte) error {
 	return errors.Join(c.tellEach(ctx, names, id, kind, body)...)
 }

@@ -192,7 +192,7 @@ func (d *Device) runSteps(ctx context.Context, r *Report) (missed error) {
 }
 
 // firstStep returns the index of the step at which this process begins. If a device may miss
-// sessions, it is the last step of an earlier process.
+// sessions, the first step is the last step of an earlier process.
 func (d *Device) firstStep() (step int) {
 	if d.passing {
 		for i := range d.before {

@@ -186,8 +186,8 @@ func (b *box) recordStayed(stayed []string) {
 	b.stayed = stayed
 }
 
-// timeout returns the duration of a timer. Until the first device has sent a message, it is at
-// least the time in which devices may join a job.
+// timeout returns the duration of a timer. Until the first device has sent a message, the duration
+// is at least the time in which devices may join a job.
 func (s *Service) timeout(next *method.Session, b *box, t protocol.Timer) time.Duration {
 	limits := s.Enrolment.Job.Timeout
 	if b.toServer.Load() == 0 {

@@ -26,8 +26,8 @@ const (
 
 const magic = "mercer/v1/enrolment"
 
-// Enrolment is an authority's signed list of the devices in a job. The same job with the same
-// devices has one enrolment, and is one job.
+// Enrolment is an authority's signed list of the devices in a job. For the same job file and the
+// same devices there is only one enrolment, and so only one job.
 type Enrolment struct {
 	Job  *job.Job
 	Keys []ed25519.PublicKey // the devices' public keys, in the devices' order

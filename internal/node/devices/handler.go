@@ -112,9 +112,9 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 	}
 }
 
-// open returns the box of the session that a request names. If there is none, it answers the
-// request. The status is 410 for a session of a step that has ended, and 503 for a session that
-// this process has not begun.
+// open returns the box of the session that a request names. If there is no such box, open itself
+// answers the request. The status is 410 for a session of a step that has ended, and 503 for a
+// session that this process has not begun.
 func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
 	index, err := strconv.Atoi(q.URL.Query().Get("step"))
 	if err != nil {
@@ -202,13 +202,13 @@ func (s *Service) readMessage(w http.ResponseWriter, q *http.Request, b *box, by
 		return err
 	}
 	if most := request.BodyTime(by.Length) / 2; took > most {
-		return fmt.Errorf("devices: a body of %d bytes took %v; it may take at most %v, half of the longest time", by.Length, took, most)
+		return fmt.Errorf("devices: a body of %d bytes took %v; it may take at most %v, half of the time limit for its length", by.Length, took, most)
 	}
 	return nil
 }
 
-// complain logs that a device sent a slow or malformed message. A device can cause any number, so
-// the log only counts them.
+// complain logs that a device sent a slow or malformed message. A device can send any number of
+// such messages, so complain counts them and logs only some.
 func (s *Service) complain(name string, why error) {
 	if n, tell := s.complaints.Count("", name); tell {
 		s.Logger.Warn("a device sent a slow or malformed message", "device", name, "times", n, "error", why)

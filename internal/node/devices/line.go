@@ -149,8 +149,8 @@ func movedBy(answer []byte) error {
 	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
 }
 
-// pull waits for messages beyond the first after, and returns at least one. Like step, it pauses if
-// a server answers early.
+// pull waits for further messages, and returns at least one. The argument after is the number of
+// messages that the device already has. Like step, it pauses if a server answers early.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
 	query := sessionQuery(step, session)
 	query.Set("after", strconv.Itoa(after))

@@ -80,7 +80,7 @@ const shownDigits = 12
 func (o Approval) Short() string { return o.Hash[:min(len(o.Hash), shownDigits)] }
 
 // Revoke removes the approvals of a dictionary and returns them. The argument is the dictionary's
-// name, its hash, or the hash's digits in lists.
+// name, its hash, or the short form of its hash (see [Approval.Short]).
 func (a Approvals) Revoke(which string) (revoked []Approval, err error) {
 	err = a.change(func(list []Approval) ([]Approval, error) {
 		return slices.DeleteFunc(list, func(o Approval) bool {

@@ -66,7 +66,8 @@ func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
 }
 
 // findModels collects the jobs that released the same rows as the release under comparison. A job
-// that trains again on the same rows has another id, and its questions are about the same kernel.
+// that trains again on the same rows has another id, but questions about either job's model concern
+// the same kernel.
 func (c *comparison) findModels() {
 	c.models = make(map[string]bool)
 	for _, u := range c.now.Uses {
@@ -85,15 +86,15 @@ func (c *comparison) oneModel(h head) bool {
 	return slices.ContainsFunc(h.Uses, func(u Use) bool { return c.models[u.Model] })
 }
 
-// repeats reports whether an identical release was disclosed before. If only the fit of that
-// release was disclosed, it does not count.
+// repeats reports whether an identical release was disclosed before. An identical release does not
+// count if only its fit was disclosed.
 func (c *comparison) repeats() bool {
 	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.released() && !h.pending() })
 }
 
-// differences compares the release with all earlier releases of the same kind. It begins with those
-// that have equal settings. A row that such a release disclosed is known, so only the other rows
-// are compared with releases that disclosed something else.
+// differences compares the release with all earlier releases of the same kind. It begins with the
+// earlier releases that have equal settings. The rows that these have disclosed are known already,
+// so only the other rows are compared with releases that have other settings.
 func (l Ledger) differences(c *comparison) error {
 	slices.SortStableFunc(c.heads, func(a, b head) int { return c.distance(a.Entry) - c.distance(b.Entry) })
 	for _, h := range c.heads {
@@ -156,8 +157,8 @@ func (c *comparison) distance(earlier *Entry) int {
 }
 
 // compareSchemas compares the release with earlier releases of the same table or people that used
-// another schema. Jobs must not vary which rows take part and how their cells are read. Once both
-// schemas of a table have been released, later releases under either schema pass.
+// another schema. Otherwise jobs could vary which rows take part and how cells are read. After
+// releases under both schemas of a table, later releases under either schema pass.
 func (l Ledger) compareSchemas(c *comparison) error {
 	all := slices.Concat(c.heads, c.others)
 	both := slices.ContainsFunc(all, func(h head) bool { // an earlier release had this table and schema, so the operator knows both schemas
@@ -186,7 +187,7 @@ func (l Ledger) compareSchemas(c *comparison) error {
 // encoded rows. Encoded rows are known up to a rotation, and sums in the columns' own directions
 // reveal the rotation.
 func (l Ledger) compareKinds(c *comparison) error {
-	var both []bool // for each row of the release: whether an earlier release of the other kind contains its person
+	var both []bool // for each row of the release: whether an earlier release of the other kind contains the row's person
 	var with []head
 	for _, h := range c.others {
 		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
@@ -286,7 +287,7 @@ func (l Ledger) compareFits(c *comparison) error {
 }
 
 // meetsNew reports whether the release has a new row of a person in the earlier entry. A row is new
-// if no earlier release has disclosed the same values of it.
+// if no earlier release has disclosed the row with the same values.
 func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 	meet(c.now.Rows, earlier.Rows, func(i int, _ Row) { found = found || !c.known[i] })
 	return found
@@ -375,7 +376,7 @@ func (l Ledger) countSums(c *comparison) error {
 }
 
 // countUses adds the uses of an earlier release to the counts of the people in both releases. If
-// the people in both are not known, it adds them to the counts of everybody.
+// the people in both are not known, it adds the uses to the counts of everybody.
 func (l Ledger) countUses(c *comparison, h head, one []summed, all *summed) (met bool, err error) {
 	uses := h.Uses
 	if c.now.Uses != nil { // skip this job's own use, which an earlier admission may have recorded

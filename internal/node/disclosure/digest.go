@@ -143,8 +143,8 @@ func columnsOf(r method.Release) ([]string, int) {
 	return names, width
 }
 
-// labelled reports whether labels are part of each row's values. In other kinds they are released
-// beside the row.
+// labelled reports whether labels are part of each row's values. In releases of other kinds, the
+// label is released beside the row.
 func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.Set.Labels != nil }
 
 // digest computes the digests of a release's rows under the ledger's key.

@@ -65,9 +65,9 @@ func (u Use) share() float64 {
 	return float64(u.Numbers) / float64(u.Cells)
 }
 
-// covers reports whether u and o are uses by the same job, and the share of u is not larger. The
-// share of a job's sums is the largest possible one until all parties have announced their rows,
-// and again after a restart.
+// covers reports whether u and o are uses by the same job, and the share of u is at most the share
+// of o. The share of a job's sums is the largest possible one until all parties have announced
+// their rows, and again after a restart.
 func (u Use) covers(o Use) bool {
 	return u == o || u.Model == o.Model && u.Directions == o.Directions && u.Cells > 0 && u.share() <= o.share()
 }
@@ -115,7 +115,7 @@ func (e *Entry) pending() bool {
 const maxUses = 1 << 12
 
 // ID returns a name of the released content in 16 hexadecimal digits. Jobs that release equal
-// content share one ID, and so do questions.
+// content share one ID. The same holds for questions.
 func (e *Entry) ID() string {
 	named := *e
 	if e.Kind == method.ReleaseIDs || e.Kind == method.ReleaseRows {
@@ -212,7 +212,7 @@ func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
 }
 
 // meet calls the function common for each person who is in both lists. It returns the number of
-// people in then who are not in now. Both lists must be ascending by person.
+// people in the list then who are not in the list now. Both lists must be ascending by person.
 func meet(now, then []Row, common func(i int, then Row)) (went int) {
 	for i := range now {
 		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {

@@ -75,11 +75,11 @@ func (e *DirectionsError) Error() string {
 // maxEntries bounds the releases of each kind in a ledger.
 const maxEntries = 1 << 10
 
-// Admit records that a release may be disclosed, and returns the release's ID. A session calls it
-// before it begins. It returns a *HeldError if the operator must approve the release first, and a
-// *DirectionsError if rows would be disclosed in more than maxDirections (0 for any number). If two
-// different releases are admitted at once, one awaits approval. Admitting the same job's release
-// again changes nothing.
+// Admit records that a release may be disclosed, and returns the release's ID. It is called before
+// a session begins. It returns a *HeldError if the operator must approve the release first, and a
+// *DirectionsError if rows would be disclosed in more directions than maxDirections (0 for any
+// number). If two different releases are admitted at once, one awaits approval. Admitting the same
+// job's release again changes nothing.
 func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
@@ -271,7 +271,7 @@ func (l Ledger) keepNote(id string) error {
 
 // grow merges earlier entries of the same release into e. It returns the files of these earlier
 // entries, which the caller removes. For encoded rows, and for questions about one model, it merges
-// all entries like e, because a new one only adds rows.
+// all entries that [Entry.canMerge] permits, because a new entry only adds rows.
 func (l Ledger) grow(e *Entry) (files []string, err error) {
 	heads, err := l.heads()
 	if err != nil {
@@ -328,8 +328,8 @@ func (e *Entry) mergeFrom(earlier *Entry) {
 	e.More = slices.Compact(e.More)
 }
 
-// addUses adds the uses of jobs to the entry. A use that an old use of the same job does not cover
-// replaces the old one.
+// addUses adds the uses of jobs to the entry. A use replaces an old use of the same job, unless the
+// old use covers it.
 func (e *Entry) addUses(uses []Use) {
 	for _, u := range uses {
 		i := slices.IndexFunc(e.Uses, func(o Use) bool { return o.Model == u.Model })

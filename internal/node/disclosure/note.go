@@ -89,8 +89,8 @@ func (n Listed) encode() []byte {
 	return w.Bytes()
 }
 
-// shortened cuts sentences to the size of a note. It adds a digest of the cut part, so that no
-// approval of other sentences covers it.
+// shortened cuts sentences to the size of a note. It adds a digest, so that the approval of a short
+// text covers no other sentences with the same beginning.
 func shortened(said []string) []string {
 	short := slices.Clone(said)
 	for i, s := range short {

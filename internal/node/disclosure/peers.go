@@ -30,8 +30,8 @@ func (e *IDsError) Error() string {
 	return fmt.Sprintf("%s has looked up %d ids in %d sessions, and with up to %d more would exceed the %d that this party allows (max_ids_total in its policy)", e.Name, e.IDs, e.Sessions, e.Most, e.Total)
 }
 
-// charge records how many ids each peer looks up in one session. Before known is true, it has the
-// largest number that each peer may look up.
+// charge records how many ids each peer looks up in one session. While the field known is false,
+// the number is the largest one that each peer may look up.
 type charge struct {
 	session string
 	peers   []Peer // the session's peers, by name
@@ -143,8 +143,8 @@ func (b *book) sum(name string) Peer {
 	return sum
 }
 
-// fold moves the ids of some open sessions into the peers' totals. The function which selects these
-// sessions.
+// fold moves the ids of some open sessions into the peers' totals. It moves the sessions for which
+// the function which returns true.
 func (b *book) fold(which func(charge) bool) {
 	var rest []charge
 	for _, c := range b.charges {

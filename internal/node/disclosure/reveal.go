@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// leastPeople is the least number of people by which two sums may differ without approval. Their
-// difference is then a sum over many people.
+// leastPeople is the least number of people by which two sums may differ without approval. The
+// difference of two such sums is a sum over many people.
 const leastPeople = 10
 
 // meeting counts the rows that a release and an earlier entry have in common, and the rows that
@@ -42,7 +42,8 @@ func (e *Entry) meet(earlier *Entry) meeting {
 }
 
 // revealsSameSettings describes what two releases with equal settings reveal together. It returns
-// no sentence if they have no row in common, or all rows. More rows of one model are no difference.
+// no sentence if they have no row in common, or all rows. Further rows of one model count as no
+// difference, except in sums.
 func (e *Entry) revealsSameSettings(earlier *Entry, oneModel bool) []string {
 	m := e.meet(earlier)
 	if m.common == 0 {
@@ -169,8 +170,8 @@ func fewestOfAClass(numbers bool, lists ...[]someone) int {
 }
 
 // mayDifferInFit reports whether different fits may have prepared the common rows of two entries. A
-// fit of this job counts as equal to the earlier one's if the parties and the party's own rows are
-// the same. Values are compared once they are known.
+// fit of this job counts as equal to the earlier entry's fit if the parties and the party's own
+// rows are the same. Values are compared once they are known.
 func (e *Entry) mayDifferInFit(earlier *Entry, m meeting) bool {
 	switch e.Fit.By {
 	case method.NoFit:
@@ -192,7 +193,7 @@ func refits(common int) string {
 }
 
 // revealsSplit describes what a job reveals if it chooses the held-out rows itself. The operator
-// approves each such split by itself.
+// approves each such split separately.
 func (e *Entry) revealsSplit() []string {
 	if e.Split == "" {
 		return nil

@@ -15,8 +15,8 @@ import (
 )
 
 // The ledger compares releases of two editions of one table without their rows. It compares kinds,
-// editions, columns, labels, scales and peers. The home found which people differ when it made the
-// editions.
+// editions, columns, labels, scales and peers. When the home made the editions, it found which
+// people differ.
 
 // editionsOfOneTable reports whether both entries are of editions of the same table.
 func (e *Entry) editionsOfOneTable(o *Entry) bool {

@@ -96,8 +96,8 @@ func (d *driver) claim(names []string) error {
 }
 
 // acknowledge adds a message to those that the next settle acknowledges. Messages that change
-// nothing wait, too: a repeated message may share its place in the broker's queue with the one that
-// is not on disk yet.
+// nothing wait, too: a repeated message may share a place in the broker's queue with its first
+// copy, which may not be on disk yet.
 func (d *driver) acknowledge(in Inbound) {
 	in.Message.Body = nil // do not keep the body, because the machine now owns it
 	d.unacked = append(d.unacked, in)
@@ -127,8 +127,8 @@ func digests(messages []protocol.Message) [][32]byte {
 }
 
 // ErrInputChanged reports that the data changed between a session's begin and its replay. The
-// replay is refused, because an answer in an old session would reveal the difference of the two
-// inputs.
+// replay is refused. Otherwise the session's messages about the old and the new data would together
+// reveal the difference.
 var ErrInputChanged = fault.Changed.Errorf("driver: the data has changed since this session began; the session is aborted, submit the job again")
 
 // ErrDiverged reports that a replayed machine behaves differently from the journal.

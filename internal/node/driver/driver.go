@@ -24,7 +24,7 @@ type Mail interface {
 	// anew in each call.
 	Send(ctx context.Context, m protocol.Message) error
 	// In delivers verified messages of this session. If the channel is closed, no more messages
-	// will come, and the session continues as far as it needs none.
+	// will come, and the session continues as far as it can without them.
 	In() <-chan Inbound
 }
 
@@ -193,7 +193,7 @@ func (d *driver) handleNext(ctx context.Context) error {
 }
 
 // Interrupted returns the error of a session whose context has ended. If the session was aborted,
-// the error blames a member. If the daemon shuts down, it wraps [ErrInterrupted].
+// the error blames a member. If the daemon shuts down, the error wraps [ErrInterrupted].
 func Interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var blame *protocol.BlameError
@@ -297,8 +297,8 @@ func (d *driver) outcome() error {
 	return err
 }
 
-// abort writes err to the journal as the outcome, unless err is an interruption. If the machine had
-// ended with an error of its own, that error comes first.
+// abort writes err to the journal as the outcome, unless err is an interruption. If the machine has
+// ended with an error of its own, the outcome names that error before err.
 func (d *driver) abort(err error) error {
 	if errors.Is(err, ErrInterrupted) {
 		return err

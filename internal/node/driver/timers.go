@@ -43,8 +43,8 @@ func (t *timers) disarm(name protocol.Timer) bool {
 // armed again meanwhile.
 func (t *timers) expired(c *clock) bool { return t.clocks[c.name] == c && t.disarm(c.name) }
 
-// start starts the clocks of all armed timers. After a restart each begins anew: the time a process
-// was down does not count against its peers.
+// start starts the clocks of all armed timers. After a restart each clock begins anew: the time
+// that a process was down does not count against its peers.
 func (t *timers) start(timeout func(protocol.Timer) time.Duration) {
 	for _, name := range t.armed {
 		t.run(name, timeout(name))

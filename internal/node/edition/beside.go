@@ -9,21 +9,22 @@ type Beside struct {
 	Number int    `json:"number"`
 	Rows   Few    `json:"rows,omitzero"` // changes that released rows of all people reveal
 	Sums   Few    `json:"sums,omitzero"` // changes that released sums over training or held-out people reveal
-	// Classes lists, for each label, the columns that have changed for few people of a class. The name
-	// "" stands for all columns. It is listed if few people came to a class, left the table from it or
-	// moved from it to one other. Numbers does the same for people whose number is not the most
-	// frequent one among those who changed.
+	// Classes lists, for each label, the columns that have changed for few people of a class. The
+	// name "" stands for all columns. It is listed if few people came to the table in one class,
+	// left it from one class, or moved from one class to another. Numbers is the counterpart for
+	// numbers: it considers the people whose number is not the most frequent one among those who
+	// changed.
 	Classes map[string][]string `json:"classes,omitempty"`
 	Numbers map[string][]string `json:"numbers,omitempty"`
 	// HeldOut is the counterpart of Classes for the held-out people.
 	HeldOut map[string][]string `json:"held_out,omitempty"`
-	// Compared records the rule, the columns and the labels of the comparison. If it is nil, the
-	// comparison clears nothing.
+	// Compared records the rule, the columns and the labels of the comparison. If Compared is nil,
+	// every function whose name begins with Clear returns false.
 	Compared *Compared `json:"-"`
 }
 
 // Compared records the rule, the columns and the labels with which an edition was compared with
-// earlier editions. Whether others have changed is unknown.
+// earlier editions. Whether other columns and labels have changed is unknown.
 type Compared struct {
 	Rule    int      `json:"rule"`
 	Columns []string `json:"columns"` // names in ascending order
@@ -52,8 +53,8 @@ func (c *Compared) knows(columns []string, label string) bool {
 // Few lists the columns and labels that have changed for one to nine people.
 type Few struct {
 	// Any makes Touch report true for all columns and labels. It is set for sums if few people came or
-	// went. In a table without ids it is also set if rows came and rows went, because some of them may
-	// differ in one column.
+	// went. In a table without ids it is also set if rows came and rows went, because a row that
+	// went and a row that came may differ in one column only.
 	Any     bool     `json:"any,omitempty"`
 	Columns []string `json:"columns,omitempty"` // names of columns; "" means all columns
 	Labels  []string `json:"labels,omitempty"`

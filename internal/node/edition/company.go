@@ -73,10 +73,10 @@ func (b *book) leaver(name string) string {
 // Standing tells, for each person in a dictionary's newest edition, whether the person is held out.
 type Standing map[Element]bool
 
-// Company extends a withdrawal by the people who must leave together with the withdrawn people. It
-// adds them to out, so that nobody can tell fewer than [Least] people apart by the editions before
-// and after. It chooses them by their digests, which are under a key of the home. If few people
-// would stay, these are withdrawn, too.
+// Company adds to out the people who must leave together with the withdrawn people, so that the
+// editions before and after do not tell fewer than [Least] people apart. It chooses these people by
+// their digests, which are made with a key of the home. If few people would stay, they are
+// withdrawn, too.
 func (s Store) Company(table string, now []Standing, out map[Element]bool) error {
 	b, err := s.book()
 	if err != nil {

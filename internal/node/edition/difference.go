@@ -72,9 +72,9 @@ type difference struct {
 	of         []ofLabel
 }
 
-// ofLabel counts how people of two editions differ in one label. Sums over some classes, each with
-// any weight, differ by whole counts of these: by all people who came to one of the classes, left
-// one, or moved between two with different weights.
+// ofLabel counts how people of two editions differ in one label. If sums weight the classes, the
+// sums of the two editions differ by whole groups of people: by all who came in a class, by all who
+// left from a class, or by all who moved between two classes with different weights.
 type ofLabel struct {
 	changed    tally              // people whose label differs between the editions
 	single     tally              // like changed, but a person with several rows counts only as possible
@@ -135,8 +135,8 @@ func (d *difference) change(now, then *Person, n int) {
 	}
 }
 
-// change counts a person whose label differs between the two editions. If all rows of the person
-// have one class in both editions, they keep it.
+// change counts a person whose label differs between the two editions. A person whose rows all have
+// one class, the same in both editions, has not changed.
 func (d *ofLabel) change(now, then []uint64, several bool, n int) {
 	own := !slices.Equal(now, then)
 	if !own && (!several || len(now) == 1) {
@@ -154,9 +154,9 @@ func (d *ofLabel) change(now, then []uint64, several bool, n int) {
 }
 
 // changeWithin adds a person's change of a column to the tallies of the person's classes. A person
-// with rows of several classes counts in [ofLabel.moved], too: sums that weigh these classes
-// differently await approval unless ten people have certainly moved, and all other sums depend on
-// the changes of all rows.
+// with rows of several classes counts in [ofLabel.moved], too. So sums that weight these classes
+// differently await approval, unless ten people have certainly moved. All other sums depend on the
+// changes of all the person's rows.
 func (d *ofLabel) changeWithin(column int, classes []uint64, sure bool, n int) {
 	for _, v := range classes {
 		d.within[column].add(v, sure, n)

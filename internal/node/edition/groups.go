@@ -36,8 +36,8 @@ func Ascending[V any](of map[Element]V) []Known[V] {
 	return list
 }
 
-// merge visits the elements of two sorted lists in ascending order. If a list lacks an element, its
-// value is nil.
+// merge visits the elements of two sorted lists in ascending order. If a list lacks an element,
+// visit gets nil for that list.
 func merge[A, B any](a []Known[A], b []Known[B], visit func(e Element, a *A, b *B)) {
 	for len(a) > 0 || len(b) > 0 {
 		order := 0

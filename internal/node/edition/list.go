@@ -63,7 +63,7 @@ type tableState struct {
 // dictionaryState records the editions of a table for one dictionary.
 type dictionaryState struct {
 	Labels []string `json:"labels"` // labels that the catalogue offered
-	ID     string   `json:"id"`     // ID of the stored cells; in a table without ids, ID of the stored groups
+	ID     string   `json:"id"`     // ID of the item with the cells, or with the groups if the rows have no ids
 	Last   int      `json:"last"`   // greatest number of an edition
 	// Past is the ID of the item with the people in the editions. It is "" if an earlier program
 	// made the last edition.
@@ -132,7 +132,7 @@ func (b *book) check() error {
 	}
 	for _, e := range b.Editions {
 		if e.Number < 1 || e.Number > maxPast {
-			return fmt.Errorf("the number %d of an edition is outside the allowed range", e.Number)
+			return fmt.Errorf("edition number %d is outside the allowed range", e.Number)
 		}
 	}
 	return nil
@@ -147,8 +147,8 @@ func (s Store) List() ([]Edition, error) {
 	return b.Editions, nil
 }
 
-// Dictionaries returns the hashes of the dictionaries for which a table has been frozen. The value
-// of a hash is the list of labels that the catalogue offered.
+// Dictionaries returns the hashes of the dictionaries for which a table has been frozen. The map
+// has, for each hash, the labels that the catalogue offered.
 func (s Store) Dictionaries(table string) (map[string][]string, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil {
@@ -233,8 +233,8 @@ func (s Store) change(do func(*book, *vault.Artifacts) error) (err error) {
 	return errors.Join(err, s.sweep(artifacts))
 }
 
-// begin writes an empty list before any other file. If the list is missing later, the home thus
-// knows that it is lost.
+// begin writes an empty list before any other file. So if the file is missing later, the home knows
+// that the list was lost.
 func (s Store) begin(artifacts *vault.Artifacts) error {
 	_, err := os.Stat(filepath.Join(s.Folder, "list"))
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -28,8 +28,9 @@ func (t *Person) equal(o *Person) bool {
 // past records the people in a dictionary's editions of a table. It has all people of the last
 // edition and, for each earlier edition, the people who differ in the next one.
 //
-// Memory and file take 32 bytes and 8 a column and label for a person, once for the last edition and
-// again for each in which the person differed, but not more than nine times in all.
+// In memory and in the file, a person's state takes 32 bytes, and 8 more for each column and label.
+// The past has each person's last state and the earlier states that differ. In a large table these
+// are on average at most nine states for a person.
 type past struct {
 	columns, labels []string
 	byRows          bool // true if the table has no ids, so that each row counts as a person
@@ -106,8 +107,8 @@ const (
 	leastStates  = 1 << 16
 )
 
-// forget removes the oldest editions if the past stores too many former states of people. Jobs
-// beside these editions await approval.
+// forget removes the oldest editions if the past stores too many former states of people. After a
+// release of a removed edition, releases of later editions await approval.
 func (p *past) forget() {
 	kept, most := 0, max(statesFactor*len(p.last), leastStates)
 	for i := len(p.editions) - 1; i >= 0; i-- {
@@ -179,8 +180,8 @@ func (p *past) beside() (list []Beside) {
 	return list
 }
 
-// mostBeside is the largest number of earlier editions with which a new edition is compared. Jobs
-// beside older editions await approval.
+// mostBeside is the largest number of earlier editions with which a new edition is compared. After
+// a release of a still older edition, releases of the new edition await approval.
 const mostBeside = 64
 
 // onSide replaces a person by an outsider unless the person is on the wanted side of the split. The
@@ -349,8 +350,8 @@ func (p *past) readPerson(r *wire.Reader, s *slabs) (t Person) {
 	return t
 }
 
-// slabs allocates memory for decoded people in large blocks. Editions share it, because an earlier
-// edition may have only one person.
+// slabs allocates memory for decoded people in large blocks. Editions share a block, because an
+// earlier edition may have only one person.
 type slabs struct {
 	cells  slab[uint64]
 	labels slab[[]uint64]

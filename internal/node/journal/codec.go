@@ -172,8 +172,8 @@ type Record struct {
 	Ended     string // outcome of the session
 }
 
-// These constants bound one record. A longer Ended is cut off; anything else over its bound is
-// refused by Append.
+// These constants bound one record. Append cuts off a longer Ended, and refuses anything else over
+// its bound.
 const (
 	MaxSent         = protocol.MaxMembers
 	MaxClaims       = 4096

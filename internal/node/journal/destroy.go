@@ -117,8 +117,8 @@ func (s *Store) sweep() error {
 	return nil
 }
 
-// due reports whether the destruction of a session must be completed. Then the session has ended
-// and still has files, or it has a tombstone and has not ended.
+// due reports whether the destruction of a session must be completed. That is so if the session has
+// ended and still has files, or if it has a tombstone and has not ended.
 func (s *Store) due(id protocol.SessionID) (bool, error) {
 	ended, err := s.ended(id)
 	if err != nil {

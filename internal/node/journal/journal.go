@@ -140,8 +140,8 @@ func (j *Journal) flush() error {
 }
 
 // Records returns an iterator over the records that are in the journal when the iteration begins,
-// oldest first. One body is in memory at a time. After an error it ends; the error wraps [ErrLost]
-// if the session must be aborted.
+// oldest first. One body is in memory at a time. The iteration ends after an error, which wraps
+// [ErrLost] if the session must be aborted.
 func (j *Journal) Records() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if j.closed {

@@ -54,7 +54,7 @@ func (s *Store) unknown(id protocol.SessionID) error {
 	return fmt.Errorf("journal: session %v cannot be opened: %w", id, ErrUnknown)
 }
 
-// load opens the files of a session whose mark says open. It closes m if it fails.
+// load opens the files of a session whose mark says open. If load fails, it closes m.
 func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, error) {
 	if err := s.claim(id); err != nil {
 		return nil, Note{}, errors.Join(err, m.close())
@@ -102,8 +102,8 @@ func (j *Journal) load(id protocol.SessionID, marked uint64) (Note, error) {
 	return j.mend(marked)
 }
 
-// mend checks the whole log, cuts off a torn end, and flushes the rest. The first marked records
-// must be there, because they were on disk.
+// mend checks the whole log, cuts off a torn end, and flushes the rest. The argument marked is the
+// number of records that were on disk before, so the log must still have that many.
 func (j *Journal) mend(marked uint64) (Note, error) {
 	info, err := j.log.Stat()
 	if err != nil {

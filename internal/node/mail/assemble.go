@@ -16,9 +16,9 @@ import (
 )
 
 // A control message that is longer than a chunk travels in pieces. The directory of a large
-// federation is an example. Each piece follows the SHA-256 of the whole message. Only a coordinator
-// sends such messages. Nothing is acknowledged before the whole is, so that after a crash all
-// pieces come again.
+// federation is an example. The body of each piece begins with the SHA-256 of the whole message.
+// Only a coordinator sends such messages. No piece is acknowledged before the whole message is, so
+// after a crash the broker delivers all pieces again.
 const (
 	pieceBytes = protocol.MaxChunkBytes - sha256.Size
 	// maxPieces is the largest number of pieces of one control message. It is enough for the proposal
@@ -79,8 +79,8 @@ func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in dri
 }
 
 // makeRoom drops the oldest unfinished message if there are too many. A coordinator that was killed
-// in the middle of a message sends it again as a new message, and never completes the first. If it
-// was not killed, the broker delivers the pieces once more.
+// in the middle of a message sends it again as a new message, and never completes the first. If the
+// coordinator was not killed, the broker delivers the pieces once more.
 func (x *Router) makeRoom() {
 	if len(x.unfinished) < maxUnfinished {
 		return

@@ -149,8 +149,9 @@ func (x *Router) post(ctx context.Context, lane transport.Lane, h protocol.Heade
 }
 
 // route decides what happens to a delivery in the bulk lane. It never waits: a busy session must
-// not delay the others. A message is put back only once it is known that a member of the session
-// has signed it, since it takes a place in its sender's share until it is settled.
+// not delay the others. It puts a message back only after it has verified that a member of the
+// session has signed the message, because a message takes a place in its sender's share until it is
+// settled.
 func (x *Router) route(d transport.Delivery) {
 	h, err := envelope.Peek(d.Data)
 	if err != nil {
@@ -229,7 +230,8 @@ func (x *Router) routeControl(d transport.Delivery) {
 }
 
 // drop acknowledges a delivery that this member cannot use. It logs the reason and the sender that
-// the transport names. A member that sends them without end does not fill the log.
+// the transport names. It logs only some of many such deliveries, so that no member can fill the
+// log.
 func (x *Router) drop(d transport.Delivery, why error) {
 	if n, tell := x.dropped.Count("", d.From); tell {
 		x.log.Warn("dropped a message", "sender", d.From, "so far", n, "error", why)
@@ -299,7 +301,7 @@ func (b *Mailbox) Send(ctx context.Context, m protocol.Message) error {
 }
 
 // deliver passes a session's message to the driver. A member of the session has signed the message.
-// While the driver is busy, it leaves the message with the broker.
+// While the driver is busy, deliver leaves the message with the broker.
 func (b *Mailbox) deliver(d transport.Delivery, sealed envelope.Verified) {
 	if len(b.in) == cap(b.in) {
 		b.router.later(d, waitForRoom)

@@ -250,7 +250,8 @@ func (p *Party) stall(ctx context.Context, f finished) error {
 }
 
 // postpone puts back a proposal or a directory if the disk has no room for it. It tells the
-// coordinator why the answer is late. The message comes again until the coordinator gives up.
+// coordinator why the answer is late. The broker delivers the message again until the coordinator
+// gives up.
 func (p *Party) postpone(ctx context.Context, id protocol.SessionID, why error) error {
 	if err := p.tellStall(ctx, id, fault.Disk); err != nil {
 		return errors.Join(notNow(why), err)

@@ -198,8 +198,8 @@ func (p *Party) destroy(w *work, outcome string) error {
 	return nil
 }
 
-// remember records in the vault that a job has ended. It comes before the destruction, after which
-// nothing else records it.
+// remember records in the vault that a job has ended. It must run before the destruction, after
+// which nothing else records the job's end.
 func (p *Party) remember(w *work) error {
 	if w.inquiry != nil {
 		return nil

@@ -1,5 +1,6 @@
 // Package party implements the daemon of one data holder. It dials out to the coordinator's broker,
-// waits for proposals, checks them against its operator's policy, and runs its machines.
+// waits for proposals, checks the proposals against the operator's policy, and runs the party's
+// machines.
 //
 // It can be killed at any instruction. Started again, it replays the journals of its open sessions and
 // continues them. When a job closes, it destroys everything it held for the job, and reports so to the

@@ -261,9 +261,10 @@ func (p *Party) forgetSession(r *running) error {
 	return p.Releases.Closed(r.session.ID().String())
 }
 
-// maxRefused bounds the proposals that a party refuses in a day after it has read their table. A
+// maxRefused bounds the proposals that a party refuses in a day after it has read the table. A
 // coordinator can propose any number of jobs, and some refusals reveal something about the rows: a
-// job whose range is too narrow for them is refused, so sixteen ranges find the greatest value.
+// job is refused if its range is too narrow for the rows, so sixteen jobs with different ranges
+// find the greatest value.
 const maxRefused = 60
 
 // refusals holds the times at which the party refused a job after it had read the job's table.

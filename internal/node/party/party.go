@@ -56,7 +56,7 @@ type Config struct {
 	// party, in the words of its own log. Only its operator may read them. It may be nil.
 	Failed func(cause error)
 	// Judged stores predictions of held-out rows and their accuracy, if this party has the labels
-	// of these rows. The coordinator has neither.
+	// of these rows. The coordinator gets neither the predictions nor the accuracy.
 	Judged func(id job.ID, own *method.Judged) error
 	// Version is the program's version, which the stored predictions record.
 	Version string
@@ -348,7 +348,7 @@ func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 }
 
 // putOff schedules a question again, because the coordinator is busy with other questions of this
-// party. These may date from before a restart.
+// party. Those other questions may date from before a restart.
 func (p *Party) putOff(m protocol.Message) error {
 	b, err := control.DecodeQuestion(m.Body)
 	if err != nil {

@@ -30,8 +30,9 @@ type Policy struct {
 	// Splits lists the ways in which a job may itself choose the held-out rows. The entries are words
 	// of [job.Splits]; the default is none. A fraction needs no entry.
 	Splits []string `yaml:"splits,omitempty"`
-	// Own is true if one process plays all parties with its own data. It then runs jobs for one
-	// process, and asks no operator about a job's own split of sums. No configuration sets it.
+	// Own is true if one process plays all parties with its own data. The policy then also allows
+	// jobs that only such a process can run, and no operator must approve a job's own split of
+	// sums. No configuration sets it.
 	Own bool `yaml:"-"`
 	// SpreadLabels allows jobs that train on the labels of several parties. Each of these parties
 	// learns from the labels of a part of the rows, and its result reveals something about its labels
@@ -43,14 +44,14 @@ type Policy struct {
 	// Filters has no effect, because jobs no longer choose rows. It exists so that configurations
 	// of earlier versions can be read.
 	Filters bool `yaml:"filters,omitempty"`
-	// Ratings allows jobs that reveal sums of squared ratings for each item. If one person rates an
-	// item, the sum is that person's rating.
+	// Ratings allows jobs that reveal sums of squared ratings for each item. If only one person
+	// rates an item, the sum reveals that person's rating.
 	Ratings bool `yaml:"ratings,omitempty"`
 	// Views allows learners that learn from two views of each row (multi-view learning). The products
 	// within a view of one column reveal that column, up to its sign.
 	Views bool `yaml:"views,omitempty"`
 	// OwnFigures allows results with accuracy figures over this table's held-out rows. The
-	// coordinator must be able to compute them, and the rows must meet the limits.
+	// coordinator must be able to compute the figures, and the rows must meet the limits.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
 	// Limits holds conditions that every job and the table must meet.
 	Limits PolicyLimits `yaml:"limits,omitempty"`
@@ -119,8 +120,8 @@ func (p Policy) Refusals(j *job.Job, parties int) []string {
 	return reasons
 }
 
-// plays reports whether this process plays all parties of a job that requires this. The job repeats
-// releases that a ledger would hold for approval.
+// plays reports whether this process plays all parties of a job that only such a process can run.
+// Such a job repeats releases that a ledger would hold for approval.
 func (p Policy) plays(j *job.Job) bool { return p.Own && j.Played() != nil }
 
 // words returns the reasons to refuse a job that uses a protocol, mode, learner or kernel outside

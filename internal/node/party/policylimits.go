@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// PolicyLimits holds the limits that a policy sets in its section limits. They apply to every job
+// PolicyLimits holds the limits that a policy sets in its section "limits". They apply to every job
 // and to the table. A nil field keeps its default. See [method.Limits].
 type PolicyLimits struct {
 	// MaxIDs bounds the ids that each party may look up in the others' tables in one job by columns.
@@ -74,17 +74,17 @@ func (l PolicyLimits) validate() error {
 		{"max_ids", l.MaxIDs}, {"max_ids_total", l.MaxIDsTotal}, {"max_directions", l.MaxDirections}, {"max_directions_total", l.MaxDirectionsTotal},
 	} {
 		if n.value < 0 {
-			return fmt.Errorf("%s in the policy's limits is %d; write 0 for none, or a number above it", n.key, n.value)
+			return fmt.Errorf("%q in the policy's limits is %d; write 0 for none, or a number above it", n.key, n.value)
 		}
 	}
 	if !(v.Corrupted >= 0 && v.Corrupted < 1) {
-		return fmt.Errorf("corrupted in the policy's limits is %g; write a share of the people from 0 to below 1", v.Corrupted)
+		return fmt.Errorf("\"corrupted\" in the policy's limits is %g; write a share of the people from 0 to below 1", v.Corrupted)
 	}
 	if !(v.Share >= 0 && v.Share < 1) {
-		return fmt.Errorf("share in the policy's limits is %g; write a share of all training rows from 0 to below 1", v.Share)
+		return fmt.Errorf("\"share\" in the policy's limits is %g; write a share of all training rows from 0 to below 1", v.Share)
 	}
 	if !(v.Dropped > 0 && v.Dropped <= 1) {
-		return fmt.Errorf("dropped in the policy's limits is %g; write a share of the people above 0 and up to 1", v.Dropped)
+		return fmt.Errorf("\"dropped\" in the policy's limits is %g; write a share of the people above 0 and up to 1", v.Dropped)
 	}
 	return nil
 }
@@ -99,13 +99,13 @@ type EarlierLimits struct {
 	MaxDirectionsTotal *int          `yaml:"max_directions_total,omitempty"`
 }
 
-// Upgrade moves limits from earlier keys into the section limits, and returns a warning for each
+// Upgrade moves limits from earlier keys into the section "limits", and returns a warning for each
 // key. It refuses a policy that has both the section and an earlier key.
 func (p *Policy) Upgrade() (warnings []string, err error) {
 	earlier, merged := p.Earlier, p.Limits
 	p.Earlier = EarlierLimits{}
 	if earlier.Floors != nil {
-		warnings = append(warnings, "the policy's section floors is now called limits; rename it, the next version will refuse it")
+		warnings = append(warnings, "the policy's section \"floors\" is now called \"limits\"; rename the section, the next version will refuse it")
 		merged = *earlier.Floors
 	}
 	for _, one := range []struct {
@@ -119,7 +119,7 @@ func (p *Policy) Upgrade() (warnings []string, err error) {
 		if one.from == nil {
 			continue
 		}
-		warnings = append(warnings, fmt.Sprintf("%s in the policy now belongs to its section limits; move it there, the next version will refuse it", one.key))
+		warnings = append(warnings, fmt.Sprintf("%s in the policy now belongs to the section \"limits\"; move it there, the next version will refuse it", one.key))
 		*one.to = *one.from
 	}
 	if warnings != nil && p.Limits != (PolicyLimits{}) {

@@ -72,8 +72,8 @@ type reply struct {
 
 // Predict returns a model's predictions for new rows. The rows stay at this party. If the
 // coordinator has the model, only the rows' encodings are sent. If other parties hold columns of
-// the rows, the rows are aligned first; source is their name of the table of these rows, and "" is
-// the job's own table. The job must have kept predictions open.
+// the rows, the rows are aligned first. The other parties find these columns in their table source;
+// "" means the job's table. The job must have kept predictions open.
 func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source string) (*method.Prediction, error) {
 	if a, err := p.predictHere(id, set); a != nil || err != nil {
 		return a, err

@@ -79,8 +79,8 @@ func (r *running) sameJob(body []byte) error {
 	return err
 }
 
-// maxJobs bounds the jobs whose tables and secrets a party holds at a time. A coordinator need not
-// close the jobs that it proposes.
+// maxJobs bounds the jobs whose tables and secrets a party holds at a time. Without this bound, a
+// coordinator that never closes its jobs could exhaust the party's memory.
 const maxJobs = 16
 
 // consider checks a proposal. If it is acceptable, consider stores the session in the vault.
@@ -285,8 +285,8 @@ func (p *Party) allowed(w *work) error {
 
 // approved checks that the operator has approved the job's dictionary. A job without a dictionary
 // states nothing about the table itself. A question about the model of an ended job continues after
-// a revocation, because its rows are read as the model's were. So does a job without a dictionary
-// that began with an earlier program.
+// a revocation, because its rows are read in the same way as the model's rows. A job without a
+// dictionary that began with an earlier program continues, too.
 func (p *Party) approved(w *work) error {
 	d := w.job.Data.Dictionary
 	begun := d == nil && w.job.Data.Schema == nil && p.jobs[w.id] != nil
@@ -438,9 +438,9 @@ func refuseHeld(err error, text string) error {
 }
 
 // maxAttempts is the largest number of sessions in which a party may try to make one contribution.
-// A party may make the contribution only once, so all sessions but the last ended before it. Each
-// session shows the coordinator with whom this party's secrets would be shared, so a coordinator
-// that begins many sessions can choose among them (protocol/secagg).
+// A party may make the contribution only once, so each session but the last ended before the
+// contribution. Each session shows the coordinator with whom this party's secrets would be shared,
+// so a coordinator that begins many sessions can choose among them (protocol/secagg).
 const maxAttempts = 8
 
 // attempt counts the session against maxAttempts for each of its claims. The count never expires.

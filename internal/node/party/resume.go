@@ -68,9 +68,9 @@ func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Troub
 	}
 }
 
-// reopen reads a session from the vault. An error means that this process cannot resume it. Either
-// the federation has changed, or the session is a prediction, whose rows were in a request to the
-// former process.
+// reopen reads a session from the vault. An error means that this process cannot resume the
+// session. Either the federation has changed, or the session is a prediction, whose rows were in a
+// request to the former process.
 func (p *Party) reopen(v vault.Session) (*running, error) {
 	body, err := v.Get(vault.Proposal)
 	if err != nil {
@@ -85,7 +85,7 @@ func (p *Party) reopen(v vault.Session) (*running, error) {
 		return nil, err
 	}
 	if prop.Predicts() {
-		return nil, errors.New("party: the prediction's caller ended with the former process")
+		return nil, errors.New("party: the rows to predict were lost with the former process; ask for the prediction again")
 	}
 	w, err := p.work(prop)
 	if err != nil {

@@ -95,8 +95,8 @@ func (w *work) parties() []string {
 }
 
 // among checks that all participants are parties of the approved roster, including this party. A
-// coordinator that named itself a party would receive the values that parties keep from it, first
-// of all their scales.
+// coordinator that named itself a party would receive the values that parties keep from the
+// coordinator, first of all their scales.
 func (p *Party) among(parties []string) error {
 	for _, name := range parties {
 		if m, ok := p.Roster.Lookup(name); !ok || m.Role != roster.Party {
@@ -109,8 +109,8 @@ func (p *Party) among(parties []string) error {
 	return nil
 }
 
-// table returns the name of the catalogue's table that a job or a question uses. The rows of an own
-// question come from the operator, and its model belongs to the job's table.
+// table returns the name of the catalogue's table that a job or a question uses. The rows of this
+// party's own question come from its operator, and the question's model belongs to the job's table.
 func (w *work) table() string {
 	if w.inquiry != nil && w.question == nil && w.inquiry.Source != "" {
 		return w.inquiry.Source

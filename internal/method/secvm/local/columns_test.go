@@ -217,8 +217,8 @@ func TestWidthOfColumns(t *testing.T) {
 		{"", "", 9, 40},
 		{"", "", 50, 50},
 		{", bins: 60", "", 50, 60},
-		{", bins: 49", "words has 50 columns, but bins is only 49; raise bins, or remove it", 50, 0},
-		{"", "words has 65537 columns, but devices take part in models of at most 65536; remove features: columns, so that they are hashed", 65537, 0},
+		{", bins: 49", `words has 50 columns, but "bins" is only 49; raise "bins", or remove the key`, 50, 0},
+		{"", `words has 65537 columns, but devices take part in models of at most 65536; remove "features: columns", so that the columns are hashed`, 65537, 0},
 		{"", "", 65536, 65536},
 	} {
 		c := devicesConfig(t, strings.Replace(few.Replace(unhashed), "features: columns", "features: columns"+tt.bins, 1))

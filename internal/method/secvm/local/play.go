@@ -33,8 +33,8 @@ func Support() local.LocalSupport {
 }
 
 // play runs every member of a job in this process. Each row is a device that answers every window
-// with the same number of packages, encoded and counted one by one. With aggregation secagg every
-// window is a secure sum, in which each device has its own keys, masks and shares.
+// with the same number of packages, encoded and counted one by one. With the aggregation "secagg",
+// every window is a secure sum, in which each device has its own keys, masks and shares.
 func play(ctx context.Context, c local.Play) (*method.Result, error) {
 	p, err := read(c)
 	if err != nil {
@@ -76,8 +76,8 @@ func read(c local.Play) (p people, err error) {
 	return p, err
 }
 
-// withBins sets the number of bins if the job leaves it open. In a job without hashing, it is the
-// number of columns of the tables.
+// withBins sets the number of bins if the job does not state it. In a job without hashing, there is
+// a bin for each column, so the number of bins is the number of columns of the tables.
 func (p people) withBins() (people, error) {
 	k := *secvm.KeysOf(p.Job)
 	if !k.Unhashed() {
@@ -92,10 +92,10 @@ func (p people) withBins() (people, error) {
 	case k.Bins == 0:
 		k.Bins = columns
 	case k.Bins < columns:
-		return p, fmt.Errorf("%s has %d columns, but bins is only %d; raise bins, or remove it", p.rows.Name, columns, k.Bins)
+		return p, fmt.Errorf("%s has %d columns, but \"bins\" is only %d; raise \"bins\", or remove the key", p.rows.Name, columns, k.Bins)
 	}
 	if k.Bins > most {
-		return p, fmt.Errorf("%s has %d columns, but devices take part in models of at most %d; remove features: columns, so that they are hashed", p.rows.Name, k.Bins, most)
+		return p, fmt.Errorf("%s has %d columns, but devices take part in models of at most %d; remove \"features: columns\", so that the columns are hashed", p.rows.Name, k.Bins, most)
 	}
 	j := *p.Job
 	j.Protocol.Values = &k
@@ -170,9 +170,9 @@ func (r *records) checkCohort() error {
 	cohort, vanish := secvm.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))
 	switch n := len(r.devicesWith(secvmmachines.Train)); {
 	case n < cohort:
-		return fmt.Errorf("%s: %d devices train, but a step requires at least %d participants; lower cohort", r.rows.Name, n, cohort)
+		return fmt.Errorf("%s: %d devices train, but a step requires at least %d participants; lower \"cohort\"", r.rows.Name, n, cohort)
 	case n-vanish < cohort:
-		return fmt.Errorf("%s: %d devices train, %d may vanish in a window, but a step requires at least %d participants; lower cohort or dropout", r.rows.Name, n, vanish, cohort)
+		return fmt.Errorf("%s: %d devices train, %d may vanish in a window, but a step requires at least %d participants; lower \"cohort\" or \"dropout\"", r.rows.Name, n, vanish, cohort)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func twoClasses(j *job.Job, labels []string) ([2]string, error) {
 	}
 	for _, class := range found {
 		if class != named[0] && class != named[1] {
-			return [2]string{}, fmt.Errorf("the labels have a class %q, which the job's classes do not name", class)
+			return [2]string{}, fmt.Errorf("the labels have a class %q, which is not among the job's classes", class)
 		}
 	}
 	return [2]string(named), nil

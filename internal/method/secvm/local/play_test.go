@@ -210,8 +210,8 @@ func TestBadDevices(t *testing.T) {
 	for want, change := range map[string]func(*people){
 		"the labels have 1 classes":            func(c *people) { c.rows.Labels = slices.Repeat([]string{"a"}, 400) },
 		"no label column":                      func(c *people) { c.rows.Labels = nil },
-		"lower cohort":                         func(c *people) { secvm.KeysOf(c.Job).Cohort = 390 },
-		`which the job's classes do not name`:  func(c *people) { secvm.KeysOf(c.Job).Classes = []string{"a", "b"} },
+		`lower "cohort"`:                       func(c *people) { secvm.KeysOf(c.Job).Cohort = 390 },
+		`which is not among the job's classes`: func(c *people) { secvm.KeysOf(c.Job).Classes = []string{"a", "b"} },
 		`class_weight names class "malignant"`: func(c *people) { learner.StepsOf(c.Job).ClassWeight = map[string]float64{"malignant": 2} },
 		"use 3 (for participation, bias and ":  func(c *people) { secvm.KeysOf(c.Job).Packages = 2 },
 	} {

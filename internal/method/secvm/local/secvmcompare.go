@@ -29,8 +29,8 @@ type averages struct {
 	points []secvm.AveragePoint
 }
 
-// note stores the weights of an iteration. If measure is not nil, it also measures the means of the
-// last weights.
+// note stores the weights of an iteration. If measure is not nil, note also measures the means of
+// the last weights.
 func (a *averages) note(iteration int, w []float64, measure func(w []float64) float64) {
 	if a.last = append(a.last, w); len(a.last) > slices.Max(a.counts) {
 		a.last = a.last[1:]
@@ -138,8 +138,8 @@ func (r *records) measure(score func(device int) float64) (learner.Metrics, erro
 }
 
 // compare trains pooled linear machines on the same features, over a grid of the parameter C. It
-// reports the machine with the best figures on the held-out records, which favours the pooled
-// machine.
+// reports the machine with the best figures on the held-out records. This choice favours the pooled
+// machine over the job's model.
 func (r *records) compare(ctx context.Context) error {
 	if r.Job.Compares(job.Curve) {
 		if err := r.compareBins(ctx); err != nil {
@@ -179,8 +179,8 @@ func (r *records) compare(ctx context.Context) error {
 	return nil
 }
 
-// compareBins measures the accuracy of the job for several numbers of bins. It computes the sums in
-// this process. For a job without hashing, it measures hashed features.
+// compareBins measures the accuracy of the job for several numbers of bins, and computes the sums
+// in this process. It hashes the features even if the job does not.
 func (r *records) compareBins(ctx context.Context) error {
 	for power := 6; power <= 16; power++ {
 		j := *r.Job
@@ -196,8 +196,8 @@ func (r *records) compareBins(ctx context.Context) error {
 	return nil
 }
 
-// accuracyOf returns the accuracy of a variant of the job on the same devices. They keep their
-// roles. It plays the variant in mode paper, because cover packages do not change the result.
+// accuracyOf returns the accuracy of a variant of the job on the same devices, which keep their
+// roles. It plays the variant in mode "paper", because cover packages do not change the result.
 func (r *records) accuracyOf(ctx context.Context, j *job.Job) (float64, error) {
 	c := r.people
 	k := *secvm.KeysOf(j)
@@ -228,7 +228,7 @@ func (r *records) featured() (*dataset.CSR, error) {
 	return dataset.NewCSR(r.server.Params().Spec().Bins, start, bins, counts)
 }
 
-// measurePooled adds up a machine's support vectors to one weight vector and evaluates it.
+// measurePooled adds up a machine's support vectors, and evaluates the sum as a weight vector.
 func (r *records) measurePooled(m *svm.Classifier, all *dataset.CSR, train []int) (learner.Metrics, error) {
 	pair, support := m.Pairs[0], m.Support()
 	w := make([]float64, all.Cols())
@@ -295,7 +295,7 @@ func (r *records) summands(call secvm.Call) ([]secvmmachines.Summand, error) {
 	return list, nil
 }
 
-// compareSum compares a secure sum with the sum of the packages that its devices would have sent.
+// compareSum compares a secure sum with the plain sum of the packages of the same devices.
 func (r *records) compareSum(s *secvmmachines.Sum, added []string, call secvm.Call) error {
 	weights, err := r.server.Params().Weights(call.Weights)
 	if err != nil {

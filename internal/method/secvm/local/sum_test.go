@@ -88,8 +88,8 @@ func TestSumsWithDropouts(t *testing.T) {
 
 func TestBadSums(t *testing.T) {
 	for want, changes := range map[string][]string{
-		"6 may vanish in a window, but a step requires at least 44 participants; lower cohort or dropout": {"cohort: 30", "cohort: 44", "{by: devices}", "{by: devices, dropout: 0.1}"},
-		"devices train, but a step requires at least 59 participants; lower cohort":                       {"cohort: 30", "cohort: 59"},
+		`6 may vanish in a window, but a step requires at least 44 participants; lower "cohort" or "dropout"`: {"cohort: 30", "cohort: 44", "{by: devices}", "{by: devices, dropout: 0.1}"},
+		`devices train, but a step requires at least 59 participants; lower "cohort"`:                         {"cohort: 30", "cohort: 59"},
 	} {
 		if _, err := summedConfig(t, changes...).play(context.Background()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

@@ -153,7 +153,7 @@ func held(t testing.TB, err error, where, want string) {
 }
 
 // Approve approves all releases that await approval in a party's ledger. It fails the test unless
-// their number is many.
+// the number of these releases equals the argument many.
 func (l Ledgers) Approve(t testing.TB, party string, many int) {
 	t.Helper()
 	list, err := l[party].List()

@@ -14,8 +14,8 @@ import (
 // Lookup returns the signing key of a roster member. It returns false for an unknown name.
 type Lookup func(name string) (ed25519.PublicKey, bool)
 
-// Verified is an envelope with a verified signature and a body that is still sealed. Its bytes are
-// those given to [Verify].
+// Verified is an envelope with a verified signature and a body that is still sealed. It shares the
+// bytes that were given to [Verify].
 type Verified struct {
 	Header protocol.Header // the header, which the sender has signed
 

@@ -84,8 +84,8 @@ func (s *Sum) End() method.End {
 }
 
 // Sum runs one secure sum among the clients of a session. Map leavers gives, for each client that
-// drops out, the first message that it does not send. Function vector returns a client's vector by
-// the client's index among the devices.
+// drops out, the first message that the client does not send. Function vector returns a client's
+// vector by the client's index among the devices.
 func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*Sum, error) {
 	names := s.Session.With(protocol.RoleParty)
 	public := c.Public(names)
