@@ -73,13 +73,13 @@ func (s Suggestion) describedColumns() (list []Column) {
 	return list
 }
 
-// isDropped reports whether learners cannot use a column, or the table does not name it.
+// isDropped reports whether learners cannot use a column, or the column has no name in the table.
 func (c Column) isDropped() bool {
 	return c.Type == Text || c.Type == Empty || c.Type == Unreadable || dataset.IsUnnamed(c.Name)
 }
 
-// columnKeys returns the text of a column's keys in the dictionary. fills reports whether they fill
-// the column's gaps.
+// columnKeys returns the text of a column's keys in the dictionary. The result fills reports
+// whether the keys fill the column's gaps.
 func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	keys := []string{"type: " + string(c.Type)}
 	fill := ""
@@ -179,7 +179,7 @@ func (s Suggestion) Entry() string {
 	return b.String()
 }
 
-// missing lists the words that mean a gap: the given ones, and those that look like gaps.
+// missing lists the words that mean a gap: the given words, and the words that look like gaps.
 func (s Suggestion) missing() []string {
 	list := slices.Clone(s.Own.CSV.Missing)
 	for _, word := range s.gapWords {
@@ -198,7 +198,8 @@ func (s Suggestion) gapAdvice() string {
 	return " # missing: remove words that are values"
 }
 
-// numberKeys returns the signs of the form that reads the numbers, "" for those that no key needs.
+// numberKeys returns the decimal sign and the thousands separator of the form that reads the
+// numbers. A sign is "" if the catalogue entry needs no key for it.
 func (s Suggestion) numberKeys() (decimal, thousands string) {
 	if s.Numbers == s.Own.CSV.Numbers() {
 		return s.Own.CSV.Decimal, s.Own.CSV.Thousands
@@ -206,7 +207,8 @@ func (s Suggestion) numberKeys() (decimal, thousands string) {
 	return string(rune(s.Numbers.Decimal)), s.Numbers.Thousands
 }
 
-// columnsOfEntry returns the key columns of a catalogue entry, or "" if no column needs it.
+// columnsOfEntry returns the text of the key "columns" in a catalogue entry, or "" if the entry
+// needs no such key.
 func (s Suggestion) columnsOfEntry() string {
 	var lines []string
 	for _, c := range s.describedColumns() {
@@ -241,8 +243,8 @@ func (s Suggestion) sourceLine() string {
 	return "path: " + scalar(s.Path)
 }
 
-// roundedRange returns a range that contains two numbers. Its ends have one significant digit. A
-// range of one sign is widened to zero.
+// roundedRange returns a range that contains two numbers. Both ends of the range have one
+// significant digit. If both numbers have the same sign, one end of the range is 0.
 func roundedRange(least, greatest float64) (low, high float64) {
 	low, high = -oneDigit(-least), oneDigit(greatest)
 	if low >= high {
