@@ -8,7 +8,7 @@ import (
 )
 
 // privacyLines says in three lines who can reconstruct rows and why. It returns nil for results of
-// earlier versions, which do not say it.
+// earlier versions, which lack this information.
 func privacyLines(exposures map[string]protocol.Exposure) []string {
 	server, known := exposures["server"]
 	if !known {
@@ -26,8 +26,8 @@ func privacyLines(exposures map[string]protocol.Exposure) []string {
 	return append(lines, "Why: "+strings.TrimSuffix(whyExposed(server, others, coalition), ".")+".")
 }
 
-// whyExposed returns the reason for the greatest exposure to a single member. If no member reaches
-// a row alone, it returns the reason for the exposure to several members together.
+// whyExposed returns the reason for the greatest exposure to a single member. If no single member
+// can reconstruct a row, it returns the reason for the exposure to several members together.
 func whyExposed(server protocol.Exposure, others, coalition *protocol.Exposure) string {
 	switch {
 	case others != nil && others.Exceeds(server):

@@ -27,8 +27,9 @@ type Progress interface {
 	Close()
 }
 
-// progress returns a line on a terminal, or one log entry for each stage if the user asks for a
-// log of level info. Otherwise, as on a pipe or with --json, it shows nothing.
+// progress returns a display of progress. If the log includes level info, the display writes one
+// log entry for each stage. Otherwise it rewrites a line of the terminal, or shows nothing if there
+// is no terminal or --json is given.
 func (a *app) progress() Progress {
 	switch {
 	case a.log.Enabled(context.Background(), slog.LevelInfo):
@@ -106,7 +107,8 @@ type stageLog struct {
 	last  string // stage of the last entry
 }
 
-// Step logs a stage that is new. Parts are logged only if their command announces no stages.
+// Step logs a stage that is new. It logs a part of a stage only if the command has reported no
+// whole stage.
 func (l *stageLog) Step(p protocol.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
