@@ -18,10 +18,11 @@ import (
 )
 
 // devicesRun holds the size of a session of secure aggregation that runs with all its clients. A
-// tenth of the clients vanish at the most expensive moment: after all others have masked with
-// them, and before they send their vectors. Key exchange and share distribution run in full.
-// Only the first of parts equal parts of each vector is processed, because masks are most of the
-// work and every segment needs equal masks.
+// tenth of the clients vanish at the most expensive moment: all other clients have masked their
+// vectors with the keys of the vanishing clients, and the vanishing clients have not sent their own
+// vectors. Key exchange and share distribution run in full. The field parts is the number of equal
+// parts of each vector. Only the first part is processed, because masks are most of the work and
+// the masks of each segment cost the same.
 type devicesRun struct {
 	clients, items int
 	liked          int // number of items that each client likes
@@ -143,8 +144,8 @@ func takesVectors(e protocol.Event) bool {
 
 func seedOf(what string, client int) [32]byte { return sha256.Sum256(fmt.Append(nil, what, client)) }
 
-// seat creates client i and adds it to the session. Its creation counts as work on segments,
-// because it hashes the whole vector.
+// seat creates client i and adds it to the session. The creation counts as work on segments,
+// because NewClient hashes the whole vector.
 func (h *hall) seat(i int, setup protocol.Setup, p secagg.Params, id secagg.Identity) error {
 	spent, leaves := &h.present, ""
 	if h.vanishes(i) {

@@ -19,11 +19,11 @@ type encodeSize struct {
 	flaked     []int // numbers of features for encoder flake
 }
 
-// Encode returns a benchmark of OKRA's encoders. It compares encoder hadamard with reading and
-// writing the encoded rows as often as hadamard passes over them. It compares encoder block with
-// dgemm. It also measures how the time of hadamard grows with the number of features. For more
-// sizes it shows the cost of a value for each doubling of the width, which rises when a row no
-// longer fits a cache. It compares hadamard and haar with their rival flake.
+// Encode returns a benchmark of OKRA's encoders. It compares encoder hadamard with one reading and
+// writing of the encoded rows for each of the encoder's passes. It compares encoder block with
+// dgemm, and encoders hadamard and haar with encoder flake. It also measures how the time of
+// hadamard grows with the number of features. At some more sizes it shows the time for one value
+// and one doubling of the width. This time rises when a row no longer fits a cache.
 func Encode() Benchmark {
 	return encodeOf(encodeSize{rows: 400, few: 1 << 14, many: 1 << 18, others: []int{1 << 16, 1 << 20}, blocked: 1 << 16, blockDgemm: 2048, flaked: []int{128, 512, 2048}})
 }
@@ -61,8 +61,8 @@ func (e encoding) run() run { return pure(func() { e.Encode(e.dst, e.src) }) }
 
 const hadamardRounds = 3
 
-// rowsAt returns the number of rows to encode with f features. For the longest rows it returns
-// fewer rows, so that they take half of the memory of those with many features.
+// rowsAt returns the number of rows to encode with f features. If f exceeds s.many, the number is
+// smaller: the rows then take half of the memory of s.rows rows with s.many features.
 func (s encodeSize) rowsAt(f int) int {
 	if f <= s.many {
 		return s.rows
@@ -156,8 +156,8 @@ func raceBlock(s encodeSize) (race, error) {
 	}, nil
 }
 
-// raceFlake compares FLAKE with OKRA's encoders. The time includes the making of the encoder,
-// which is nearly all of the time for FLAKE.
+// raceFlake compares FLAKE with OKRA's encoders. The time includes the creation of the encoder. For
+// FLAKE, the creation takes nearly all of the time.
 func raceFlake(rows, features int) func(encodeSize) (race, error) {
 	return func(encodeSize) (race, error) {
 		specs := []okra.Spec{{Encoder: okra.Flake}, {Encoder: okra.Haar}, {Encoder: okra.Hadamard, Rounds: hadamardRounds}}

@@ -21,10 +21,10 @@ const MaxFDSKLRows = fdskl.MaxRows
 // grownRows is the largest number of rows at which growth is measured.
 const grownRows = 20_000
 
-// FDSKL returns a benchmark of training on columns that four workers hold. All workers run in
-// this process, without a network between them. The benchmark measures how the cost of mode
-// cached grows with rows, directions and columns. It also compares the cost with the given
-// number of rows with the cost allowed for a million rows.
+// FDSKL returns a benchmark of training on columns that four workers hold. All workers run in this
+// process, without a network between them. The benchmark measures how the cost of mode cached grows
+// with rows, directions and columns. It also measures one training on the given number of rows. It
+// compares the cost of this training with the cost allowed for a million rows.
 func FDSKL(rows int) Benchmark {
 	most, whole := wholeTask, wholeTask
 	most.rows, whole.rows = grownRows, rows
@@ -42,9 +42,9 @@ func fdsklOf(most, whole cachedSize) Benchmark {
 	return b
 }
 
-// growths returns three series of sizes, in each of which one dimension doubles twice. The
-// series of columns has 16 times as many columns, because the products of few columns are a
-// small part of the time.
+// growths returns three series of sizes, in each of which one dimension doubles twice. In the
+// series of columns, all numbers of columns are multiplied by 16, because products of few columns
+// take only a small part of the time.
 func growths(full cachedSize) []growth {
 	const passes = 5
 	rows, directions, columns := growth{"rows", nil, passes}, growth{"directions", nil, passes}, growth{"columns", nil, passes}

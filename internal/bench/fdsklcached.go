@@ -12,7 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
-// cachedSize holds the size of a training in mode cached. The number bits is that of one phase.
+// cachedSize holds the size of a training in mode cached. The field bits is the number of bits of
+// one phase.
 type cachedSize struct{ rows, columns, directions, bits int }
 
 func (c cachedSize) String() string {
@@ -48,7 +49,7 @@ func (c *cached) Answer(rows []int, words []byte) {
 	c.table.Put(words, rows[0], len(rows), d.First, d.Count)
 }
 
-// clouds holds generated rows. Their columns are divided into parts, one for each worker.
+// clouds holds generated rows. The columns of the rows are divided into parts, one for each worker.
 type clouds struct {
 	parts   []linalg.Rows
 	targets linalg.Matrix[float64] // labels -1 or 1, in one row
@@ -133,8 +134,7 @@ func wrong(u, y []float64) float64 {
 	return float64(n) / float64(len(y))
 }
 
-// wholeTask is the task whose cost has a target on two cores. wholeWall and wholePeak are these
-// targets.
+// wholeTask is the training for which wholeWall and wholePeak set targets on two cores.
 var wholeTask = cachedSize{rows: 1_000_000, columns: 100, directions: 1024, bits: 16}
 
 const (

@@ -25,13 +25,13 @@ type gatewaySize struct {
 	counted    []int // sizes of windows that are counted without cryptography, in ascending order
 }
 
-// Gateway returns a benchmark of a SecVM gateway in a separate process. The argument program is
-// the command line that runs mercer. The benchmark seals the given number of packages
-// beforehand, each with a token of blind RSA, and posts them over loopback. It compares the
-// gateway's processor time with the time of only opening the packages and verifying their
-// tokens. For a fortieth of that number it uses tokens of VOPRF, which take long to make. It
-// measures on the counter alone, up to a million packages, how cost and memory grow with the
-// window. Homes and records are in the folder dir, which the caller removes.
+// Gateway returns a benchmark of a SecVM gateway in a separate process. The argument program is the
+// command line that runs mercer. The benchmark seals the given number of packages beforehand, each
+// with a token of blind RSA, and posts them over loopback. It compares the gateway's processor time
+// with the time of only opening the packages and verifying their tokens. It repeats the comparison
+// with tokens of VOPRF, but only with a fortieth of the packages, because these tokens take long to
+// make. With the counter alone and up to a million packages, it measures how cost and memory grow
+// with the window. Homes and records are in the folder dir, which the caller removes.
 func Gateway(reader *job.Reader, program []string, dir string, packages int) Benchmark {
 	return gatewayBenchmark(reader, program, dir, gatewaySize{rsa: packages, voprf: max(packages/40, MinGatewayPackages), counted: []int{10_000, 100_000, 1_000_000}})
 }

@@ -87,8 +87,8 @@ func allCounted(t *secvm.Tally, packages int) error {
 }
 
 // memoryOfPackages returns the counter's largest memory per package while a window grows, in bytes.
-// It counts live memory, less that of the empty counter. It measures each time the window has grown
-// by a seventh, because tables grow in steps.
+// It counts live memory, less the live memory of the empty counter. It measures each time the
+// window has grown by a seventh, because hash tables grow in steps.
 func memoryOfPackages(p secvm.Params, dir string, from, to int) (most float64, err error) {
 	var empty uint64
 	next := from

@@ -49,8 +49,8 @@ spec:
   compare: []
 `
 
-// nobody is an address without a server. It stands for the witnesses, which are not needed
-// because no device waits for them.
+// nobody is an address without a server. It replaces the addresses of the witnesses. The benchmark
+// runs no witness, because no device waits for a countersignature.
 const nobody = "http://127.0.0.1:9"
 
 // gatewayWindow is the length of the window, longer than any measurement.
@@ -109,8 +109,8 @@ func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
 	return g.furnishRSA(c)
 }
 
-// configure opens a gateway once, to write its configuration and announce its first window. It then
-// reads both.
+// configure opens a gateway once, so that the gateway writes its configuration and its first
+// window. It then reads the configuration and the window.
 func (g *postedGateway) configure(c gateway.Config) error {
 	announcing, err := gateway.Open(c)
 	if err != nil {

@@ -32,8 +32,8 @@ const (
 	gatewayTime = 30 * time.Minute
 )
 
-// gatewayLeast returns the smallest number of packages that the gateway puts into one record. If
-// many packages are posted, it is the program's default.
+// gatewayLeast returns the smallest number of packages that the gateway puts into one record. For
+// many packages, the number is the program's default.
 func gatewayLeast(packages int) int { return max(1, min(256, packages/64)) }
 
 // measured returns a run that starts a gateway, posts letters and ends the gateway. It stores in
@@ -79,7 +79,7 @@ func (g *postedGateway) forget() error {
 // gatewayProcess holds a running gateway process.
 type gatewayProcess struct {
 	cmd     *exec.Cmd
-	input   io.Closer // the gateway's standard input; the gateway ends when this process closes it or dies
+	input   io.Closer // the gateway's standard input; the gateway stops when this process closes the input or dies
 	address string
 	reading sync.WaitGroup // waits for the goroutine that reads the log
 	last    string         // last line of the log; readable after the gateway's end
@@ -104,7 +104,7 @@ func (g *postedGateway) start(ctx context.Context, least int) (*gatewayProcess, 
 	lines := bufio.NewScanner(log)
 	if p.address = p.listening(lines); p.address == "" {
 		_, err := p.end()
-		return nil, errors.Join(fmt.Errorf("bench: the gateway ended before it listened; the last line of its log: %s", p.last), err)
+		return nil, errors.Join(fmt.Errorf("bench: the gateway stopped before it listened on a port; the last line of the gateway's log: %s", p.last), err)
 	}
 	p.reading.Go(func() { p.listening(lines) })
 	return p, nil
@@ -159,8 +159,9 @@ func (p *gatewayProcess) end() (float64, error) {
 }
 
 // post posts all letters over several connections at once. It uses twice as many connections as a
-// record has packages. It returns when all letters are acknowledged, except the last ones. These
-// are too few for a record, but the gateway has checked them and counted them in memory.
+// record has packages. It returns when all letters are acknowledged, except the last ones. The
+// gateway has checked the last letters and counted them in memory, but acknowledges letters only
+// when there are enough for a record.
 func (p *gatewayProcess) post(ctx context.Context, letters []letter, least int) error {
 	lanes := min(2*least, len(letters))
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: lanes, DisableCompression: true}}
@@ -204,8 +205,8 @@ func (m *mailing) post(ctx context.Context) error {
 	}
 }
 
-// deliver posts a letter again and again until the gateway acknowledges it. It gives up when the
-// remaining letters are too few for a record.
+// deliver posts a letter again and again until the gateway acknowledges it. It returns without an
+// acknowledgement when the remaining letters are too few for a record.
 func (m *mailing) deliver(ctx context.Context, l letter) error {
 	for {
 		status, err := l.post(ctx, m.client, m.address)

@@ -12,8 +12,8 @@ type shape struct{ m, n, k int }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.m, s.n, s.k) }
 
-// product is a routine with the shape at which it is measured. Its target is the least allowed
-// share of the rate of multiply-adds; 0 means no target.
+// product is a routine with the shape at which it is measured. The target is the least share of the
+// rate of multiply-adds that the product must reach; 0 means no target.
 type product struct {
 	routine string
 	shape
@@ -106,9 +106,9 @@ func work[T linalg.Float](path linalg.Path, p product) task {
 	return j
 }
 
-// raceProduct alternates the loop of multiply-adds and the product, on one core and on all
-// cores. The loop does as much work as the product, so that it runs at least as long under the
-// same load.
+// raceProduct alternates the loop of multiply-adds and the product, on one core and on all cores.
+// The loop does as many operations as the product, so that the times of both are similar and the
+// load is the same.
 func raceProduct(path linalg.Path, p product, j task) race {
 	counts := coreCounts()
 	done := make([]float64, len(counts)) // operations of the loop, by number of cores

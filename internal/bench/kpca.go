@@ -22,9 +22,9 @@ type kpcaSize struct {
 // residual is the largest error that learn/kpca allows, relative to the largest eigenvalue.
 const residual = 1e-12
 
-// KPCA returns a benchmark of kernel PCA on a computed kernel matrix. It compares its time with
-// that of reading the matrix as often as Lanczos must. It also compares the eigenvalues with
-// those of a dense solver.
+// KPCA returns a benchmark of kernel PCA on a computed kernel matrix. It compares the time of
+// kernel PCA with the time in which the matrix is read as often as the Lanczos method reads it. It
+// also compares the eigenvalues with the eigenvalues of a dense solver.
 func KPCA() Benchmark {
 	return kpcaOf(kpcaSize{rows: 6400, columns: 100, components: 20, small: 400})
 }

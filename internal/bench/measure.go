@@ -147,8 +147,8 @@ func inTurns(ctx context.Context, rounds int, runs []run, step func()) ([]span, 
 	return best, nil
 }
 
-// timed measures one run. It first returns the memory of earlier runs to the system, so that
-// neither their memory nor its collection counts for this run.
+// timed measures one run. It first returns the memory of earlier runs to the system, so that this
+// run includes neither that memory nor the garbage collection of it.
 func timed(ctx context.Context, r run) (span, error) {
 	if err := ctx.Err(); err != nil {
 		return span{}, err

@@ -29,8 +29,8 @@ func PSI(rows int) Benchmark {
 	return b
 }
 
-// The targets for two parties with a million ids each. multiplications is the number of elements
-// in one run of multiplyAlone.
+// fullWall and fullCPU are the targets for two parties with a million ids each. multiplications is
+// the number of elements in one run of multiplyAlone.
 const (
 	fullRows        = 1_000_000
 	fullWall        = 180 // wall time in seconds on two cores
@@ -160,8 +160,8 @@ func multiplyAlone() run {
 	})
 }
 
-// Row is one measured figure with its limit and target. A field that does not apply is nil or
-// empty, because not every figure has a limit, and not every ratio a target.
+// Row is one measured figure with its limit and target. A field that does not apply to the figure
+// is nil or empty.
 type Row struct {
 	Name    string   `json:"name"`
 	Value   float64  `json:"value"`

@@ -142,8 +142,8 @@ func cpuOf(s span) float64  { return s.cpu }
 // measured.
 type sample struct{ stayed, vanished int }
 
-// sampleOf returns the numbers of sampled clients. It leaves enough other clients to hold their
-// shares.
+// sampleOf returns the numbers of sampled clients. Enough other clients remain to hold the shares
+// of the sampled clients.
 func sampleOf(p secagg.Params, clients int) sample {
 	spare := clients - p.Degree().Threshold
 	return sample{min(16, spare), min(2, spare)}
@@ -226,7 +226,8 @@ func (f forecast) rows(client, stayed, vanished span, sent, received int) []Row 
 }
 
 // holders returns the number of members that hold a client's shares. The client receives the keys
-// of as many members. It also returns the number of clients with which the client shares a mask.
+// of the same number of members. It also returns the number of clients with which the client shares
+// a mask.
 func (f forecast) holders() (holders, pairs float64) {
 	d := f.p.Degree()
 	if d.Complete {
@@ -235,9 +236,10 @@ func (f forecast) holders() (holders, pairs float64) {
 	return float64(d.Holders), 2 * float64(d.Holders)
 }
 
-// client counts the operations of one client. They are the generation of its two keys, key
-// agreements with the holders of its shares and the owners of shares it holds, the expansion of
-// its masks, and the verification of its holders' signatures of the survivors.
+// client counts the operations of one client. These are the generation of two keys, key agreements,
+// the expansion of masks, and the verification of the holders' signatures of the list of survivors.
+// The key agreements are with the holders of the client's shares, and with the clients whose shares
+// this client holds.
 func (f forecast) client() tally {
 	k, pairs := f.holders()
 	return tally{
@@ -247,8 +249,8 @@ func (f forecast) client() tally {
 	}
 }
 
-// server counts the operations of the server. It expands one mask for each client in the sum, and
-// all masks of the vanished clients.
+// server counts the operations of the server. The server expands one mask for each client in the
+// sum, and all masks of the vanished clients.
 func (f forecast) server(in, gone int) tally {
 	_, pairs := f.holders()
 	partners := min(pairs, float64(in))

@@ -49,9 +49,9 @@ const (
 	scarce = 512e6
 )
 
-// SVM returns a benchmark of training a C-SVC, from the text file to the model. It uses
-// generated rows and, if lib has it, a9a. Its limit is the time of all inner products. If a peer
-// is given, it also compares times and results with the peer's.
+// SVM returns a benchmark of training a C-SVC, from the text file to the model. It uses generated
+// rows and, if lib has it, a9a. The limit is the time of all inner products. If a peer is given,
+// the benchmark also compares times and results with those of the peer.
 func SVM(lib catalogue.Library, peer Peer) Benchmark {
 	generated := svmTask{
 		name: "20,000 x 100", gamma: .01, c: 1, tol: svm.DefaultTol,
@@ -168,8 +168,9 @@ func raceSVM(t svmTask, peer Peer) (r race, err error) {
 	return r, nil
 }
 
-// allProducts returns a run that computes the inner products of all pairs of rows. Every
-// training over all pairs needs at least this work. It works by panels that stay in the cache.
+// allProducts returns a run that computes the inner products of all pairs of rows. Every training
+// over all pairs needs at least this work. The run multiplies panels of rows that stay in the
+// cache.
 func allProducts(x linalg.Matrix[float64]) run {
 	const panel = 256
 	dst := linalg.New[float64](panel, x.Rows)
@@ -287,8 +288,8 @@ func FindPeer(name string) (Peer, error) {
 // ErrNoPeer is returned if the program to compare with is not installed.
 var ErrNoPeer = errors.New("the program to compare with is not installed")
 
-// svmReport holds the results of a training by Mercer or by the peer. The peer's peak is not
-// measured, because a child's peak includes its parent's.
+// svmReport holds the results of a training by Mercer or by the peer. The peak of the peer is not
+// measured, because the peak of a child process includes the memory of the parent.
 type svmReport struct {
 	objective float64
 	support   int

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// loadImages reads a folder of images. part, the text after # in the name, sets their size and
-// colours.
+// loadImages reads a folder of images. The argument part is the text after # in the name. It sets
+// the size and the colours of the images.
 func loadImages(path, part string, c Columns) (*dataset.Set, error) {
 	o := dataset.ImageOptions{Name: filepath.ToSlash(path), Label: c.Label, ID: c.ID}
 	if c.Label == LabelColumn {

@@ -74,17 +74,18 @@ func Folder(env func(string) string) string {
 }
 
 // Load reads a source: bundled:NAME, generated:ROWSxCOLUMNS (see below), the path of a file, or a
-// name in the data folder. If a folder holds one table, its name means that table. A folder
+// name in the data folder. The name of a folder that holds one table means that table. A folder
 // without tables but with images, in a sub-folder for each class, is read as images.
 //
-// After # a name may select a part: in an archive the array with the features
-// (mnist.npz#x_train), in a folder of images their size or colours (slices#88x104, flowers#rgb,
+// After # a name may select a part: in an archive the array with the features (mnist.npz#x_train),
+// in a folder of images the size or the colours of the images (slices#88x104, flowers#rgb,
 // flowers#64x64,rgb). bundled:digits#odd has the classes odd and even.
 //
-// Generated rows have two classes, or as many as a third number says (generated:1000x10x4). With
-// #rbf their labels follow a sum of radial basis functions (generated:1000x10#rbf). With
-// #sparse=SHARE the labels do the same, and only that share of each row is not zero
-// (generated:1000x200#sparse=0.05); #binary=SHARE has ones there.
+// Generated rows have two classes, or the number of classes that a third number gives
+// (generated:1000x10x4). With #rbf the labels follow a sum of radial basis functions
+// (generated:1000x10#rbf). With #sparse=SHARE the labels follow such a sum, too, and only this share
+// of the values in each row is not zero (generated:1000x200#sparse=0.05). With #binary=SHARE the
+// values that are not zero are ones.
 //
 // Names joined by " + " mean one table below the other (a9a/a9a + a9a/a9a.t).
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
@@ -254,8 +255,8 @@ func unreadable(path string, err error) *Error {
 	return &Error{path, "cannot be read: " + reason(err) + "; " + advice, err}
 }
 
-// reason returns the innermost cause of a file error. It leaves out the path, which the sentence
-// already contains.
+// reason returns the innermost cause of a file error. It leaves out the path, which the caller's
+// message already contains.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {

@@ -108,9 +108,9 @@ func countClass(tables []Entry, folder string) []Entry {
 	return tables
 }
 
-// isClass reports whether a folder is a class of images. It looks at a few entries, of which more
-// than half must be images; other folders may hold a plot. It returns false for an unreadable
-// folder.
+// isClass reports whether a folder is a class of images. It looks at a few entries. More than half
+// of these entries must be images, because other folders may also hold an image, such as a plot. It
+// returns false for an unreadable folder.
 func isClass(folder string) bool {
 	const few = 32
 	f, err := os.Open(folder)

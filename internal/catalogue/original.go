@@ -69,9 +69,9 @@ func LookupOriginal(name string) (Original, error) {
 	return Original{}, &Error{name, problem, nil}
 }
 
-// Fetch downloads a file into a folder, which it creates if necessary. It leaves an existing file
-// alone, and returns an error if its content differs. The fetched file appears complete and
-// checked, or not at all.
+// Fetch downloads a file into a folder, which it creates if necessary. It does not change an
+// existing file. It returns an error if the content of an existing file is not the expected one.
+// The fetched file appears complete and checked, or not at all.
 func (f File) Fetch(ctx context.Context, client *http.Client, folder string) (path string, fresh bool, err error) {
 	path = filepath.Join(folder, f.Name)
 	switch have, err := os.ReadFile(path); {

@@ -77,7 +77,8 @@ const (
 	devicesRuns = 1
 )
 
-// benchmark returns a command that runs a benchmark. runs is its default number of repetitions.
+// benchmark returns a command that runs a benchmark. The argument runs is the command's default
+// number of repetitions.
 func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmark) *cobra.Command {
 	return a.addBenchmark(&cobra.Command{
 		Use:     name,

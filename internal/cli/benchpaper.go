@@ -109,8 +109,8 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 	return r, nil
 }
 
-// experimentsOf returns the chosen experiments of one paper or of all papers. The list names them
-// with or without the paper. An empty list chooses all.
+// experimentsOf returns the chosen experiments of one paper or of all papers. The list only gives
+// their names, each with or without the paper's name. An empty list chooses all experiments.
 func experimentsOf(which string, only []string) (chosen []paper.Experiment, err error) {
 	found := make(map[string]bool)
 	for _, e := range paper.Experiments() {

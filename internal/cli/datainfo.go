@@ -37,7 +37,7 @@ type dataInfoResult struct {
 }
 
 // schemed is the warning for every table with words or gaps, whatever its schema.
-const schemed = "This table has words or gaps, and a job needs a schema to turn them into numbers. A word becomes a column of 0 and 1, and so does a gap with indicator. Such columns lie on a grid, and others may too. Once there are more rows than prepared columns, an OKRA server can compute the columns on a grid, or some of them, by lattice reduction. Treat them as readable by the server. The leakage of the finished job says what holds for its rows."
+const schemed = "This table has words or gaps, and a job needs a schema to turn them into numbers. A word becomes a column of 0 and 1, and so does a gap with indicator. Such columns lie on a grid, and others may too. Once there are more rows than prepared columns, an OKRA server can compute the columns on a grid, or some of them, by lattice reduction. Treat these columns as readable by the server. The leakage of the finished job says what holds for the rows of the job."
 
 // infoNumbers holds statistics of a table of numbers without gaps.
 type infoNumbers struct {

@@ -150,8 +150,8 @@ func exampleDictionary(name, _ string) (*job.Dictionary, error) {
 	return job.ParseDictionary(name+".yaml", file)
 }
 
-// inProcesses runs a job as processes on this machine. Unless sums is nil, it also runs this second
-// job, which releases only sums, on the same rows and compares the results.
+// inProcesses runs a job as processes on this machine. If the job sums, which releases only sums,
+// is not nil, it runs this second job on the same rows and compares the results.
 func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r Result, err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // stop the processes when the terminal is closed
 		var stop func()
@@ -252,8 +252,8 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 }
 
 // approved runs a job that needs approval at each hospital, because an earlier job released the
-// same rows. The demonstration owns all rows, so it approves the job for the operators. held holds
-// the reasons from the ledgers.
+// same rows. The demonstration owns all rows, so it approves the job for the operators. The result
+// held lists the ledgers' reasons to require approval.
 func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r *method.Result, held []string, err error) {
 	for range len(fed.Shares) + 1 {
 		if r, _, err = a.watched(ctx, fed, j); fault.CodeOf(err) != fault.CodePolicy {

@@ -222,8 +222,8 @@ func (a *app) checkLine(home string) check {
 	return good("line", "%s", found)
 }
 
-// checkCatalogue warns of tables in a party's catalogue that jobs cannot use fully. Jobs cannot use
-// such a table at all, or only without labels.
+// checkCatalogue warns of tables in a party's catalogue that jobs cannot use, or can use only
+// without labels.
 func (a *app) checkCatalogue(home string) check {
 	h := daemon.Home(home)
 	c, err := h.Config(a.reader)

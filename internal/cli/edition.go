@@ -50,8 +50,8 @@ func (r editionResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// tellFew prints which jobs on a new edition need an operator's approval. Compared with a job on an
-// earlier edition, they could reveal data of the few people who changed.
+// tellFew prints which jobs on a new edition need an operator's approval. A job on the new edition
+// and a job on an earlier edition could together reveal data of the few people who changed.
 func tellFew(p *printer, list []edition.Beside) {
 	if len(list) > 0 && list[0].Outdated() {
 		p.linef("    an earlier version of Mercer compared it with earlier editions, so that all jobs await approval if jobs read those; freeze the table again")
@@ -64,8 +64,8 @@ func tellFew(p *printer, list []edition.Beside) {
 	}
 }
 
-// jobsBeside describes the jobs that need approval because of an earlier edition. Where both jobs
-// that release rows and jobs that release sums need it, they share one entry.
+// jobsBeside describes the jobs that need approval because of an earlier edition. If jobs that
+// release rows and jobs that release sums both need approval, they share one entry for all jobs.
 func jobsBeside(b edition.Beside) (of []string) {
 	all := edition.Few{Any: b.Rows.Any && b.Sums.Any, Columns: inBoth(b.Rows.Columns, b.Sums.Columns), Labels: inBoth(b.Rows.Labels, b.Sums.Labels)}
 	of = append(of, describeFew(all, "all jobs")...)
@@ -102,7 +102,7 @@ func notIn(f, all edition.Few) edition.Few {
 }
 
 // describeFew describes the jobs of one kind that need approval. It leaves out columns and labels
-// if all such jobs need it.
+// if all jobs of this kind need approval.
 func describeFew(f edition.Few, jobs string) (of []string) {
 	if f.Any || slices.Contains(f.Columns, "") {
 		return []string{jobs}

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// leastRows is the smallest number of rows on each side of a curve, which are a class and all other
-// classes. It is also the least number of rows of a bin.
+// leastRows is the smallest number of rows that the class of a curve must have. All other classes
+// together must have as many. It is also the smallest number of rows in a bin.
 const leastRows = 10
 
 // graphs returns those graphs of an assessment that have enough rows.
@@ -61,8 +61,8 @@ func rocGraph(curves []learner.ClassCurves, named func(string) string) report.Gr
 	return g
 }
 
-// precisionGraph returns the graph of precision by recall. It leaves out the points of recall 0, where
-// precision is that of a few rows or of none.
+// precisionGraph returns the graph of precision by recall. It leaves out the points of recall 0, at
+// which precision is computed from a few rows or from none.
 func precisionGraph(curves []learner.ClassCurves, named func(string) string) report.Graph {
 	g := report.Graph{Title: "Precision-recall curve", X: "recall", Y: "precision"}
 	for _, c := range curves {

@@ -56,8 +56,8 @@ func gridColumns(like learner.Cell) []column {
 	return append(columns, column{"", func(c learner.Cell) any { return map[bool]string{true: "chosen"}[c.Best] }})
 }
 
-// cellKernel formats the nonzero parameters of a kernel. It rounds them, because gamma may come
-// from the data.
+// cellKernel formats the nonzero parameters of a kernel. It rounds them, because a gamma that is
+// computed from the data has many digits.
 func cellKernel(k kernel.Spec) string {
 	s := k.Name
 	for _, p := range []struct {

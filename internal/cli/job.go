@@ -148,8 +148,8 @@ func (r jobResult) next() string {
 	return ""
 }
 
-// answers reports whether the job answers prediction queries. Results of earlier versions contain no
-// job file and do not say it.
+// answers reports whether the job answers prediction queries. It returns false for a result of an
+// earlier version, which contains no job file.
 func (r jobResult) answers() bool {
 	if r.Result == nil || r.Result.About == nil {
 		return false
@@ -230,7 +230,7 @@ func (a *app) jobWait() *cobra.Command {
 		}
 		j, err := a.waitShowing(ctx, c, args[0])
 		if errors.Is(err, context.DeadlineExceeded) {
-			return nil, fmt.Errorf("job %s did not end within %v: %w", args[0], timeout, err)
+			return nil, fmt.Errorf("job %s did not finish within %v: %w", args[0], timeout, err)
 		}
 		if err != nil {
 			return nil, err

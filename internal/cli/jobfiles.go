@@ -28,7 +28,7 @@ func outFlag(cmd *cobra.Command, out *string) {
 }
 
 // save writes the result and the report of a finished job into a folder. It also writes the
-// predictions of held-out rows if the coordinator knows scores and labels. Of a failed job it
+// predictions of held-out rows if the coordinator knows scores and labels. For a failed job, it
 // writes only a report, which says why the job failed.
 func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error {
 	if r.Failure != nil && r.Result == nil {

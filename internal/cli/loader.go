@@ -45,7 +45,8 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 	}
 }
 
-// suggestInfo adds to the error about a cell of a file the command that lists all problems of it.
+// suggestInfo adds a hint to an error about a cell: the command that lists all problems of the
+// file.
 func suggestInfo(err error, file string) error {
 	var cell *dataset.SyntaxError
 	if file == "" || !errors.As(err, &cell) || cell.Line < 2 {

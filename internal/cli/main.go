@@ -37,9 +37,9 @@ type app struct {
 	task      string // what the command is running now, such as "repeat 2 of 5"; progress names it
 }
 
-// Main runs mercer with the given arguments and returns the exit code. reader knows the methods
-// whose jobs it can read. own lists the support of these methods for a process that has the data of
-// all parties.
+// Main runs mercer with the given arguments and returns the exit code. The reader can read the jobs
+// of the methods that it knows. The list own holds the support of these methods for a process that
+// has the data of all parties.
 func Main(reader *job.Reader, own []local.LocalSupport, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
 	a := &app{reader: reader, local: own, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
 	a.json = asksForJSON(args) // set before parsing, so that errors of parsing can be printed as JSON
@@ -89,8 +89,8 @@ func (a *app) fail(command string, e *Error) error {
 	return err
 }
 
-// asksForJSON reports whether the arguments contain --json. It is used when they could not be
-// parsed.
+// asksForJSON reports whether the arguments contain --json. It is used before the arguments are
+// parsed, so that an error of parsing can be printed as JSON.
 func asksForJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]
@@ -104,8 +104,8 @@ func (a *app) library() catalogue.Library { return catalogue.New(catalogue.Folde
 // grace is the time that an interrupted command waits for its running work.
 const grace = time.Second
 
-// orAbandon runs f, but stops waiting for f soon after ctx has ended. It waits no longer than
-// grace. Work that ignores ctx, such as computing a large matrix, then ends with the process.
+// orAbandon runs f. After ctx has ended, it waits for f at most the time grace. Work that ignores
+// ctx, such as computing a large matrix, then ends with the process.
 func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -18,8 +18,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// openPredictor reads a model file of Mercer or of LIBSVM. features is the number of features of
-// the rows, which LIBSVM files lack.
+// openPredictor reads a model file of Mercer or of LIBSVM. The argument features is the number of
+// features of the rows, because a LIBSVM file does not state this number.
 func openPredictor(path string, features int) (model.Predictor, error) {
 	return open(path, func(b *bufio.Reader) (model.Predictor, error) {
 		if isLIBSVM(b) {
@@ -81,8 +81,8 @@ func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err err
 	})
 }
 
-// openWhole opens a model file and returns what the function read decodes from it. Its errors say
-// why the file is not a usable model.
+// openWhole opens a model file and returns what the function read decodes from the file. An error
+// says why the file is not a usable model.
 func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -192,8 +192,8 @@ func describeModel(m method.ModelFile) string {
 	return "sealed in its home; mercer job download"
 }
 
-// supportText returns a text that says how many training rows the model holds. A support vector
-// machine holds only some of them; most other learners hold all.
+// supportText returns a text that says how many training rows the model holds. The model of a
+// support vector machine holds only some training rows. The models of most other learners hold all.
 func (o outcome) supportText() string {
 	switch o.Support {
 	case 0:
@@ -247,7 +247,7 @@ func (p *printer) printLeakage(leakage map[string][]string) {
 	}
 }
 
-// listItem returns a line of a list. The first line of the list starts with its name.
+// listItem returns a line of a list. The first line of the list starts with the name of the list.
 func listItem(name string, i int, text string) string {
 	if i > 0 {
 		name = ""

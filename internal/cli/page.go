@@ -83,7 +83,7 @@ func page(j *job.Job, o outcome) report.Run {
 	return run
 }
 
-// lastFacts returns the facts with which the table of facts on a page ends.
+// lastFacts returns the last rows of the table of facts on a page.
 func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
 	add := func(label, value string) { facts = append(facts, report.Row{Label: label, Value: value}) }
 	if r.ExactKernel != nil {

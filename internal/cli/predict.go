@@ -337,7 +337,7 @@ func (r predictResult) sheet() *sheet {
 	return s
 }
 
-// save writes the table into a file and returns a result that names it.
+// save writes the table into a file and returns a result that names the file.
 func (r predictResult) save(path string) (Result, error) {
 	text, err := r.sheet().encode()
 	if err != nil {
@@ -380,7 +380,7 @@ func (r answerTable) Print(w io.Writer) error {
 }
 
 // dataOrInput returns the name of the data source, which may be standard input. For a dash it
-// copies the CSV from standard input to a temporary file, which done removes.
+// copies the CSV from standard input to a temporary file. The function done removes this file.
 func (a *app) dataOrInput(name string) (data string, done func() error, err error) {
 	if name != "-" {
 		return name, func() error { return nil }, nil

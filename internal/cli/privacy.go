@@ -8,7 +8,7 @@ import (
 )
 
 // privacyLines says in three lines who can reconstruct rows and why. It returns nil for results of
-// earlier versions, which do not say it.
+// earlier versions, which lack this information.
 func privacyLines(exposures map[string]protocol.Exposure) []string {
 	server, known := exposures["server"]
 	if !known {

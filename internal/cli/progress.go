@@ -29,8 +29,9 @@ type Progress interface {
 	Close()
 }
 
-// progress returns a line on a terminal, or one log entry for each stage if the user asks for a
-// log of level info. Otherwise, as on a pipe or with --json, it shows nothing.
+// progress returns a display of progress. If the log includes level info, the display writes one
+// log entry for each stage. Otherwise it rewrites a line of the terminal, or shows nothing if there
+// is no terminal or --json is given.
 func (a *app) progress() Progress {
 	switch {
 	case a.log.Enabled(context.Background(), slog.LevelInfo):

@@ -48,8 +48,8 @@ func screeningRow(name string, part, whole int) []any {
 	return []any{name, fmt.Sprintf("%.2f", float64(part)/float64(whole)), fmt.Sprintf("%.2f to %.2f", in.Low, in.High), fmt.Sprintf("%d of %d", part, whole)}
 }
 
-// className returns the name of a class for a page. A number alone says nothing, so it stands beside
-// the name of the label's column.
+// className returns the name of a class for a page. A class that is a number has no meaning by
+// itself, so the name of the label column is added.
 func className(j *job.Job, class string) string {
 	if _, err := strconv.ParseFloat(class, 64); err != nil || j == nil || j.Data.Label == "" || j.Data.Label == job.NoLabel {
 		return class

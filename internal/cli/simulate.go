@@ -277,7 +277,7 @@ func addComparison(r *method.Result, took time.Duration) {
 func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (*method.Result, *method.Outcome, error) {
 	if _, err := method.Of(j); err != nil { // method.Of knows only protocols that a coordinator and parties run
 		if j.Link != (job.Link{}) {
-			return nil, nil, fmt.Errorf("protocol %s sends no messages over a network; remove link", j.Protocol.Name())
+			return nil, nil, fmt.Errorf("protocol %s sends no messages over a network; remove \"link\"", j.Protocol.Name())
 		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}

@@ -149,7 +149,7 @@ HTTPS.`,
 }
 
 // sumsResult holds the result of a finished job of devices, and the resources that the server used.
-// After a restart, it counts only the server's last process.
+// After a restart, the resources are only those of the server's last process.
 type sumsResult struct {
 	*method.Result
 	seconds, cpu float64

@@ -20,7 +20,7 @@ type constant struct {
 }
 
 // constant returns the constant answer with its metrics on the held-out rows. It returns nil if the
-// result has no counts to compute them.
+// result lacks the counts from which the metrics are computed.
 func (o outcome) constant() *constant {
 	if c := constantClass(o.classCounts()); c != nil {
 		return c
@@ -257,8 +257,8 @@ func (o outcome) bestAlone(name string) *method.Alone {
 // errorMetrics lists the metrics whose smaller values are better.
 var errorMetrics = []string{"rmse", "mae", "brier"}
 
-// percentPlaces returns how many decimals percentages need. They need one if a share would be
-// rounded to 0 or 100 %, otherwise none.
+// percentPlaces returns how many decimals percentages need. The number is 1 if a share between 0
+// and 100 % would be rounded to 0 or 100 %, and otherwise 0.
 func percentPlaces(shares []float64) int {
 	for _, v := range shares {
 		if p := math.Round(100 * v); v > 0 && v < 1 && (p == 0 || p == 100) {

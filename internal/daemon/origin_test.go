@@ -180,17 +180,17 @@ func TestFailedSource(t *testing.T) {
 // Entries that say where the table is twice, or limit a file, are refused.
 func TestRefusedOrigins(t *testing.T) {
 	for entry, want := range map[string]string{
-		"path: a.csv, command: [./x]":                             "the source has more than one of path, command and sql; give only one of them",
-		"command: [./x], sql: {sqlite: a, query_file: b}":         "the source has more than one of path, command and sql; give only one of them",
-		"path: a.csv, timeout: 1m":                                "timeout and max_bytes apply to command and sql only; remove them for a file",
+		"path: a.csv, command: [./x]":                             `the source has more than one of "path", "command" and "sql"; give only one of these keys`,
+		"command: [./x], sql: {sqlite: a, query_file: b}":         `the source has more than one of "path", "command" and "sql"; give only one of these keys`,
+		"path: a.csv, timeout: 1m":                                `"timeout" and "max_bytes" apply only to "command" and "sql"; remove both keys for a file`,
 		"command: [./x], max_bytes: -1":                           "max_bytes is -1; write a number above 0",
 		"command: [./x], features: 3":                             "the columns of this table have names, but the setting \"features\" is for columns without names; remove features",
-		"command: []":                                             "command is empty; write command: [./extract.sh]",
+		"command: []":                                             `"command" is empty; write command: [./extract.sh]`,
 		"command: [psql]":                                         `command "psql" is not a path; write ./psql for a file of this folder, or an absolute path`,
-		"sql: {query_file: b}":                                    "sql requires exactly one database: dsn_env (the environment variable with the connection string of PostgreSQL) or sqlite (the path of a file)",
-		"sql: {dsn_env: X, sqlite: a, query_file: b}":             "sql requires exactly one database: dsn_env (the environment variable with the connection string of PostgreSQL) or sqlite (the path of a file)",
-		"sql: {dsn_env: X}":                                       "sql has no query_file; write the SELECT to a file and add query_file with its path",
-		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: "the key \"csv\" describes a text, but a query returns cells; remove everything in \"csv\" except the key \"missing\"",
+		"sql: {query_file: b}":                                    `"sql" requires exactly one database: "dsn_env" (the environment variable with the connection string of PostgreSQL) or "sqlite" (the path of a file)`,
+		"sql: {dsn_env: X, sqlite: a, query_file: b}":             `"sql" requires exactly one database: "dsn_env" (the environment variable with the connection string of PostgreSQL) or "sqlite" (the path of a file)`,
+		"sql: {dsn_env: X}":                                       `"sql" has no "query_file"; write the SELECT to a file, and add "query_file" with the path of this file`,
+		`sql: {dsn_env: X, query_file: b}, csv: {delimiter: ";"}`: `the key "csv" describes a text, but a query returns cells; remove everything in "csv" except the key "missing"`,
 		"sql: {dsn: 'postgres://u:hush@h/d', query_file: b}":      "dsn",
 	} {
 		_, err := config(t, "name: north\ndata: {patients: {"+entry+"}}\n")

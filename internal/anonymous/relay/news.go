@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/ohttp"
 )
 
-// fresh is the time for which the relay reuses the gateway's answer before it asks the gateway
-// again. It also reuses a failure for this time.
+// fresh is the time for which the relay reuses the gateway's last answer, even a failure, before
+// the relay sends the next request.
 const fresh = time.Second / 2
 
 // news caches the gateway's announcement, which is public and equal for all devices. Many

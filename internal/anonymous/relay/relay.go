@@ -132,8 +132,8 @@ func (s *statusWriter) WriteHeader(status int) {
 	s.ResponseWriter.WriteHeader(status)
 }
 
-// presence records the tokens that devices have shown for one window. It is kept only in memory,
-// because a device that waits for others shows its token again.
+// presence records the tokens that devices have shown for one window. The tokens are kept only in
+// memory: after a restart of the relay, each waiting device shows its token again.
 type presence struct {
 	mu     sync.Mutex
 	links  int // length of the history, whose last link describes the window
@@ -163,8 +163,8 @@ func (p *presence) count(s witness.Standing) int {
 // maxToken is the largest size of a token in bytes.
 const maxToken = 1 << 10
 
-// greet records a device's token for the last window. The token does not tell the relay which
-// device sends it, because it was issued blindly.
+// greet records a device's token for the last window. The token was issued blindly, so it does not
+// identify the device.
 func (r *Relay) greet(w http.ResponseWriter, q *http.Request) {
 	s := r.witness.Standing()
 	var status int

@@ -37,8 +37,8 @@ type Config struct {
 	HTTP                *http.Client
 	Limits              secvmmachines.Limits
 	Early               int
-	// Seed fixes the devices' random draws, so that a run can be compared with a simulation. If it
-	// is nil, the draws are truly random.
+	// Seed fixes the devices' random draws, so that a run can be compared with a simulation. If
+	// Seed is nil, the draws are truly random.
 	Seed   func(label string) [32]byte
 	Logger *slog.Logger
 }
@@ -53,7 +53,7 @@ type Result struct {
 	Lost         int `json:"lost"`
 }
 
-// Credential derives the signing key by which the issuer knows the device of a row.
+// Credential derives the signing key by which the issuer recognises the device of a row.
 func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
 	seed := id.Derive("device", uint32(row))
 	return ed25519.NewKeyFromSeed(seed[:])

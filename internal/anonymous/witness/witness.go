@@ -1,9 +1,9 @@
-// Package witness lets relay and issuer countersign a gateway's announcements to devices. Each
-// witness has the gateway's key from its operator. It countersigns only the first configuration
-// that this gateway shows it, and only one link at each place of the history. It does not read
-// histories of other senders. It writes a countersignature to disk before it sends it, so that
-// it countersigns nothing else after a restart. So a gateway that gives one device other keys or
-// other weights than all others does not get both countersignatures, unless both witnesses
+// Package witness lets relay and issuer countersign a gateway's announcements to devices. The
+// operator of a witness gives the witness the gateway's key. A witness countersigns only the first
+// configuration of this gateway, and only one link at each place of the history. It does not read
+// histories from other senders. A countersignature is on disk before the witness sends it, so that
+// even a restarted witness signs no contradiction. Therefore a gateway that gives one device other
+// keys or other weights than all others does not get both countersignatures, unless both witnesses
 // collude with it.
 package witness
 
@@ -85,9 +85,9 @@ func (w *Witness) configure(c *secvm.Configuration) {
 	w.configuration, w.follower = c, secvm.Follower{Key: c.Signer, Configuration: c.Hash()}
 }
 
-// Countersign checks that h equals or extends the history that the witness signed last, and
-// signs the new head. It returns [secvm.ErrConfiguration] if the configuration differs from the
-// countersigned one, and [secvm.ErrForked] if the history differs.
+// Countersign checks that h equals or extends the history that the witness signed last, and signs
+// the new head. It returns [secvm.ErrConfiguration] if the configuration differs from the
+// countersigned one, and [secvm.ErrForked] if h contradicts the countersigned history.
 func (w *Witness) Countersign(h secvm.History) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,8 +150,8 @@ func (w *Witness) first(c *secvm.Configuration, signed []byte) error {
 	return nil
 }
 
-// append writes a record to the witness's file. After an error the content of the disk is
-// unknown until it is read again.
+// append writes a record to the witness's file. After an error, the content of the file is unknown
+// until the next Open reads the file.
 func (w *Witness) append(record []byte) error {
 	if w.failed = w.log.Append(record); w.failed != nil {
 		return fmt.Errorf("%w: %w", ErrMemory, w.failed)
@@ -167,8 +167,8 @@ type Standing struct {
 	head          secvm.Statement
 }
 
-// Standing returns the countersigned history. It returns an empty one if the witness could not
-// write its file.
+// Standing returns the countersigned history. The result is empty if the witness has no
+// configuration or could not write its file.
 func (w *Witness) Standing() Standing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -221,8 +221,9 @@ func (w *Witness) Serve(mux *http.ServeMux, log *slog.Logger, count func(Standin
 	})
 }
 
-// maxShown is the largest number of histories that are read at a time. The gateway shows one. A
-// few more are allowed, because an observer can repeat the header of an earlier request.
+// maxShown is the largest number of histories that are read at a time. The gateway sends one at a
+// time. A few more are allowed, because an observer can occupy a place with the repeated header of
+// an earlier request.
 const maxShown = 4
 
 // take reads a history whose header its gateway has signed, and countersigns it.

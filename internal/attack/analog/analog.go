@@ -108,7 +108,8 @@ func (c clouds) align(turn *mat.Dense, steps int) (best *mat.Dense, distance flo
 }
 
 // With few classes, the class means leave most of the isometry undetermined. In this case start
-// also tries the axes in the order of their variance, with all signs of the first ones.
+// also pairs the principal axes of both clouds by their variance, with every combination of signs
+// of the first axes.
 const (
 	fewClasses = 3
 	signs      = 5

@@ -115,9 +115,9 @@ func distances(a, b *mat.Dense) [][]float64 {
 	return list
 }
 
-// assign gives each row of a cost table its own column, so that the total cost is least. The
-// table has at most as many rows as columns. (H. Kuhn, The Hungarian method for the assignment
-// problem, Naval Research Logistics Quarterly 2, 1955, by shortest paths.)
+// assign gives each row of a cost table its own column, so that the total cost is least. The table
+// has at most as many rows as columns. This is the method of H. Kuhn (The Hungarian method for the
+// assignment problem, Naval Research Logistics Quarterly 2, 1955) with shortest paths.
 func assign(cost [][]float64) []int {
 	if len(cost) == 0 {
 		return nil
@@ -189,7 +189,8 @@ func (s *search) reset() {
 func (s *search) reached() []int { return s.columns[s.open:] }
 
 // nearest updates the cheapest paths with the costs of a row and returns the nearest unreached
-// column. It marks this column as reached. The search came to the row from column by.
+// column. It marks this column as reached. The parameter by is the column from which the search
+// reached the row.
 func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, by int) int {
 	step, at := math.Inf(1), 0
 	for i, j := range s.columns[:s.open] {

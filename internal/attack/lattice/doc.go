@@ -1,6 +1,6 @@
 // Package lattice implements an attack on protocols: it reconstructs data from a Gram matrix. It
-// exists for the tests of protocols that give a Gram matrix to a server, and for the warnings
-// that users get about them; no code of the program imports it.
+// exists for the tests of protocols that give a Gram matrix to a server, and for the warnings to
+// users of such protocols; no code of the program imports it.
 //
 // If each feature has integer multiples of its own step (counts, pixels, one-hot codes, all of
 // these after scaling), the rows are in a lattice. Once the rows generate it, its shortest basis

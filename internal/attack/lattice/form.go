@@ -17,12 +17,14 @@ type form struct {
 }
 
 const (
-	// lovasz is the factor in LLL's Lovász condition. Two neighbours are swapped if the swap
-	// reduces the squared norm of the first one's orthogonal part to less than this share.
+	// lovasz is the factor in LLL's Lovász condition. Two neighbouring vectors are swapped if the
+	// squared norm of the orthogonal part at the first place then falls below this share of its
+	// earlier value.
 	lovasz = .99
 	// negligible is the squared norm below which the orthogonal part of a vector counts as zero. In
 	// theory, the orthogonal part of an independent integer vector can be as short as 1 over the
-	// determinant of the earlier vectors. In reduced bases it is far longer than negligible.
+	// determinant of the earlier vectors. In a reduced basis, the squared norm of the orthogonal
+	// part is far above negligible.
 	negligible = 1e-6
 )
 
@@ -65,10 +67,10 @@ func (b *form) reduce(k int, place func(k int) int) {
 	}
 }
 
-// deepen reduces the basis further by deep insertions of vectors at earlier positions. See
-// Schnorr and Euchner, Lattice basis reduction: improved practical algorithms and solving subset
-// sum problems, Math. Program. 66, 1994. It moves a vector to the first position where its
-// orthogonal part is shorter than that of the vector there.
+// deepen reduces the basis further by deep insertions of vectors at earlier positions. See Schnorr
+// and Euchner, Lattice basis reduction: improved practical algorithms and solving subset sum
+// problems, Math. Program. 66, 1994. Each insertion moves a vector to the first position at which
+// the orthogonal part of the moved vector is shorter than that of the present one.
 func (b *form) deepen() {
 	b.reduce(0, func(k int) int {
 		left := float64(b.gram[k][k])

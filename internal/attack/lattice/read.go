@@ -21,11 +21,12 @@ const (
 
 // Read reconstructs features from the n x n Gram matrix of n rows.
 //
-// It reduces the lattice of the vectors (w y, u), where u are integer coefficients of rows, y is
-// that combination of rows, and w a large weight. Combinations that are zero except for the
-// rounding of rows are short and come first. With enough rows their coefficients are small, and
-// so are the coefficients of all other combinations after reduction by them. Therefore errors
-// stay below the steps.
+// It reduces the lattice of the vectors (w y, u), where u holds an integer coefficient for each
+// row, y is the combination of rows with these coefficients, and w is a large weight. Combinations
+// that are zero except for the rounding of rows are short and come first. With enough rows, the
+// coefficients of these short combinations are small. After reduction by the short combinations,
+// all other combinations have small coefficients, too. Small coefficients keep the rounding error
+// of a combination below the features' steps.
 func Read(gram linalg.Matrix[float64]) Reading {
 	rows, rank := spanning(gram, rowsPerDimension)
 	b := combinations(gram, rows, penalty).last(rank)
@@ -164,15 +165,16 @@ func Differences(gram linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// dependent is a bound on the squared distance of a row from the span of others, in units of the
-// largest squared norm. A row below this bound counts as dependent. The bound is far above the
-// error of rounding to float32, and far below a step.
+// dependent is a bound on the squared distance between a row and the span of the chosen rows, in
+// units of the largest squared norm of a row. A row below this bound counts as dependent on the
+// chosen rows. The bound is far above the error of rounding to float32, and far below a feature's
+// step.
 const dependent = 1e-9
 
-// spanning chooses rows that span all rows. It repeats the choice among the remaining rows until
-// it has enough times as many rows as dimensions. Each choice takes one row for each dimension,
-// always the row farthest from the earlier ones. The repeated choices find features that few
-// rows have. spanning returns the rows and the dimension.
+// spanning returns rows that span all rows, and the dimension of the span. It chooses one row for
+// each dimension, always the row farthest from the span of the earlier ones. It repeats this choice
+// among the remaining rows until the number of chosen rows is enough times the dimension. The
+// repetitions find features that few rows have.
 func spanning(gram linalg.Matrix[float64], enough float64) (rows []int, rank int) {
 	left := make([]bool, gram.Rows)
 	for i := range left {
@@ -246,11 +248,13 @@ type Reading struct {
 }
 
 // Column is a reconstructed feature: the feature equals Step times Values in every row, or Step
-// times -Values. It may also be the difference or the sum of two features with equal steps. Then
-// Step is their step over the square root of 2. The value of largest magnitude is positive.
+// times -Values. A column may also be the difference or the sum of two features with equal steps.
+// Step is then the step of one of the two features, divided by the square root of 2. The entry of
+// Values with the largest magnitude is positive.
 //
-// The vector behind a column was verified: twice its inner product with each row is an integer
-// multiple of its squared norm, which is not a coincidence for all rows.
+// The lattice vector of each column was verified: for every row, twice the inner product of vector
+// and row is an integer multiple of the vector's squared norm. That this holds for all rows cannot
+// be a coincidence.
 type Column struct {
 	Step   float64
 	Values []int64
@@ -259,8 +263,8 @@ type Column struct {
 // wholeTolerance is the largest distance from an integer at which a quotient counts as an integer.
 const wholeTolerance = .1
 
-// add appends a column for a lattice vector, if the vector can belong to a feature. The slice
-// inner holds the vector's inner products with all rows, and square its squared norm.
+// add appends a column for a lattice vector, if the vector can belong to a feature. The slice inner
+// holds the vector's inner products with all rows, and square is the vector's squared norm.
 func (r *Reading) add(inner []float64, square float64) {
 	values := make([]int64, len(inner))
 	odd := false

@@ -12,12 +12,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Scene holds the traffic of many devices as relay and gateway have seen it, and facts that only
-// a test knows. Its methods try to link the packages of one device. A method returns an error
-// that says what it could link.
+// Scene holds the traffic of many devices as relay and gateway have seen it, and facts that only a
+// test knows. The methods of Scene try to link the packages of one device. A method that finds a
+// link returns an error which describes it.
 //
-// Only the devices see more than a relay, and only the relay sees more than a gateway: if an
-// attack fails for both, it fails for every party unless parties collude.
+// Apart from the devices, no party sees more than the relay or the gateway. So an attack that fails
+// for both of these fails for every party unless parties collude.
 type Scene struct {
 	Relay, Gateway []Exchange
 	Opens          []time.Time // opening times of the windows
@@ -174,7 +174,7 @@ func (s *Scene) ByBytes() error {
 
 // ByID compares the contents that the gateway sees after it opens requests. All packages of an
 // iteration must be equal except for their content and for each token's nonce and authenticator.
-// These must share no bytes with those of another token.
+// The nonce and the authenticator of one token must share no bytes with those of another token.
 func (s *Scene) ByID() error {
 	frames, tokens := map[string]bool{}, map[string]bool{}
 	var list [][]byte
@@ -200,7 +200,8 @@ func (s *Scene) ByID() error {
 	return nil
 }
 
-// arrivals returns the first arrival of each package, in order, and the number of its device.
+// arrivals returns the first arrival of each package, in order of time, and the number of each
+// package's device.
 func (s *Scene) arrivals(seen []Exchange) (list []Exchange, devices []int) {
 	known := map[string]bool{}
 	for _, e := range seen {

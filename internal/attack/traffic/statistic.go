@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Level is the significance level of all tests. A statistic whose p-value is below it is
+// Level is the significance level of all tests. A statistic whose p-value is below Level is
 // suspicious.
 const Level = 1e-5
 
@@ -30,9 +30,9 @@ func (s Statistic) String() string { return fmt.Sprintf("%.4f (chance %.2g)", s.
 // deviations. Only large values are suspicious.
 func normal(z float64) Statistic { return Statistic{z, math.Erfc(z/math.Sqrt2) / 2} }
 
-// Uniform tests whether times are uniformly distributed over [0, 1]. The interval stands for one
-// window. It uses the statistic D of Kolmogorov and Smirnov. For a large number n of times, the
-// p-value is at most 2 exp(-2 n D^2).
+// Uniform tests whether times, in fractions of a window, are uniformly distributed over [0, 1]. The
+// test uses the statistic D of Kolmogorov and Smirnov. For a large number n of times, the p-value
+// is at most 2 exp(-2 n D^2).
 func Uniform(times []float64) Statistic {
 	sorted := slices.Sorted(slices.Values(times))
 	n := float64(len(sorted))
@@ -43,9 +43,9 @@ func Uniform(times []float64) Statistic {
 	return Statistic{d, 2 * math.Exp(-2*n*d*d)}
 }
 
-// Runs tests whether requests of the same sender follow each other too often in a series. Its
-// value is the number of neighbours with the same sender, divided by the average number in
-// random order (the runs of Wald and Wolfowitz, for several kinds). The p-value is that of a
+// Runs tests whether requests of the same sender follow each other too often in a series. The value
+// of the statistic is the number of neighbours with the same sender, divided by the average number
+// in random order (the runs of Wald and Wolfowitz, for several kinds). The p-value is that of a
 // Poisson variable, whose tail is slightly heavier than the true one.
 func Runs(series []int) Statistic {
 	counts := map[int]int{}

@@ -1,6 +1,6 @@
 // Package descriptor limits the share of this process's open files and connections that strangers
-// may use. A process without any can neither read a table nor write a queue; so no peer may use up
-// all of them.
+// may use. A process without a free file descriptor can neither read a table nor write a queue, so
+// no peer may use up all descriptors.
 package descriptor
 
 import (

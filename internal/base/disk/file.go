@@ -86,7 +86,7 @@ func fill(f *os.File, path string, write func(*os.File) error) error {
 	return nil
 }
 
-// reason removes the file's name from an error. It adds advice if there is any for this error.
+// reason removes the file's name from an error. If the disk is full, reason adds advice.
 func reason(err error, f *os.File) error {
 	var p *fs.PathError
 	if errors.As(err, &p) && p.Path == f.Name() {

@@ -20,11 +20,11 @@ const logHead = 12 // length, CRC-32C of the length, CRC-32C of the record
 type Log struct{ f *os.File }
 
 // ErrDamaged reports that the content of a log differs from the records that were written.
-var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or start a new log and lose its counts")
+var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or start a new log without the old counts")
 
 // OpenLog opens or creates a log and calls read with each of its records. The function read must
-// not keep a record. It cuts off the part of a record that a crash left: no caller has been told
-// that such a record is there.
+// not keep a record. If a crash left only a part of the last record, OpenLog removes this part:
+// Append has not reported such a record as written.
 func OpenLog(path string, read func(record []byte) error) (*Log, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -106,7 +106,7 @@ func checkZeros(f *os.File, offset int64) error {
 func sum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // Append adds a record to the log and returns when the record is on disk. After an error the log
-// must not be used any more: its content is known only when it is opened again.
+// must not be used any more: its content is unknown until OpenLog reads it again.
 func (l *Log) Append(record []byte) error {
 	if len(record) > MaxLogRecord {
 		return fmt.Errorf("disk: the record has %d bytes; at most %d are allowed", len(record), MaxLogRecord)

@@ -13,8 +13,8 @@ import (
 )
 
 // Timely returns a handler that calls h only after the whole body of a request has arrived in time.
-// A body may have at most most bytes. It is for senders whom the server must not know: until then
-// they get only a connection.
+// A body may have at most most bytes. Timely is for senders that stay anonymous to the server:
+// until its body has arrived, a request occupies only a connection.
 func Timely(most int64, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, err := request.ReadBody(w, q, most)
@@ -47,9 +47,9 @@ func Refuse(w http.ResponseWriter, status int) {
 	http.Error(w, http.StatusText(status), status)
 }
 
-// Answer writes the pieces one after the other. The header gives their total length. So answers may
-// share their common parts. The reader has a time limit by their length, and is cut off afterwards;
-// a client that is cut off asks again.
+// Answer writes the pieces one after the other, so that several answers can share a piece in
+// memory. The header gives the total length. The client must read the answer within a time that
+// depends on this length. Otherwise the connection is closed, and the client repeats the request.
 func Answer(w http.ResponseWriter, pieces ...[]byte) {
 	length := 0
 	for _, b := range pieces {

@@ -47,8 +47,9 @@ func Listen(address string) (net.Listener, error) {
 // above these.
 const firstPort, lastPort = 10000, 32767
 
-// Unused returns a loopback address at which nothing listens. It stays unused if all other users of
-// such addresses also call Unused: no outgoing connection gets such a port.
+// Unused returns a loopback address at which nothing listens. The address stays unused if all other
+// programs choose their addresses by Unused, because no outgoing connection gets a port in this
+// range.
 func Unused() (string, error) {
 	const tries = 100
 	var last error
@@ -62,9 +63,9 @@ func Unused() (string, error) {
 	return "", fmt.Errorf("endpoint: no free port is found on loopback: %w", last)
 }
 
-// Secure makes a listener speak TLS. The certificate and its key are files in PEM. Clients need
-// version 1.3. Both files are read now: after a change, start the program again. On an error it
-// returns the listener unchanged.
+// Secure makes a listener speak TLS. The certificate and its key are files in PEM. Clients must use
+// TLS 1.3. Secure reads both files once, so a new certificate takes effect when the program starts
+// again. On an error, Secure returns the listener unchanged.
 func Secure(l net.Listener, certificate, key string) (net.Listener, error) {
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {

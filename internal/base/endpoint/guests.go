@@ -56,8 +56,8 @@ func newGuests(most int, log *slog.Logger) *guests {
 }
 
 // Admit records that the sender of a request has proven its name. The connection then stays open
-// when strangers open many. A handler calls it for each request that it has verified. It ignores a
-// request that did not come through Serve.
+// when strangers open many. A handler calls Admit for each request whose sender the handler has
+// verified. Admit ignores a request that did not come through Serve.
 func Admit(q *http.Request, name string) {
 	if g, is := q.Context().Value(guestKey{}).(*guest); is {
 		g.of.admit(g, name)
@@ -129,8 +129,8 @@ func (s *guests) estrange(g *guest) {
 	}
 }
 
-// largest returns the list of connections of the address with the most strangers' connections. So
-// many devices behind one address compete with each other, and not with others.
+// largest returns the list of connections of the address with the most strangers' connections.
+// Devices behind one address therefore compete only with each other.
 func (s *guests) largest() (most *list.List) {
 	for _, one := range s.strangers {
 		if most == nil || one.Len() > most.Len() {
@@ -186,8 +186,8 @@ func addressOf(c net.Conn) netip.Prefix {
 	return from
 }
 
-// cut closes a connection at once. It sends no TLS alert, for which it would wait for a slow peer,
-// and discards unsent bytes.
+// cut closes a connection at once. It discards unsent bytes, and sends no TLS alert, because a slow
+// peer would delay the alert.
 func cut(c net.Conn) {
 	if secure, is := c.(*tls.Conn); is {
 		c = secure.NetConn()

@@ -34,8 +34,8 @@ type Error struct {
 	// Trouble, if set, is the only text that peers may read, because the error itself names files
 	// or quotes somebody's data.
 	Trouble Trouble
-	// Public, if set, is the text that peers may read instead of the error. It is made of facts
-	// that they know: the job, the policy's answer to it, the members' names.
+	// Public, if set, is the text that peers may read instead of the error. It contains only facts
+	// that peers know: the job, the policy's answer to the job, and the members' names.
 	Public string
 }
 
@@ -52,13 +52,13 @@ func BadInputf(format string, args ...any) error { return BadInput(fmt.Errorf(fo
 func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
 
 // Forbiddenf returns an operator's refusal of a job. It formats like [fmt.Errorf]. Peers may read
-// all of it: it holds facts of the job and of the policy, and of no row.
+// the whole text, so it must contain only facts about the job and the policy, and none about a row.
 func Forbiddenf(format string, args ...any) error {
 	return Public(Forbidden(fmt.Errorf(format, args...)))
 }
 
-// Public marks err as an error whose whole text peers may read. It holds facts that they
-// know, such as the job and the members' names, and of no row.
+// Public marks err as an error whose whole text peers may read. The text must contain only facts
+// that peers know, such as the job and the members' names, and none about a row.
 func Public(err error) error {
 	if err == nil {
 		return nil
@@ -66,7 +66,7 @@ func Public(err error) error {
 	return &open{err}
 }
 
-// open is an error whose whole text peers may read. Its code is its cause's.
+// open is an error whose whole text peers may read. Its code is that of the wrapped error.
 type open struct{ error }
 
 func (e *open) Unwrap() error  { return e.error }
@@ -116,9 +116,9 @@ type Notice struct {
 // maxNotice is the greatest length of a notice's text in bytes.
 const maxNotice = 1 << 10
 
-// NoticeOf returns the part of an error that others may read. If the error does not state
-// that part, the notice names only its kind, because its text may quote a cell, a path or
-// another member's message.
+// NoticeOf returns the part of an error that others may read. If the error does not state that
+// part, the notice names only the kind of the error, because the error's text may quote a cell, a
+// path or another member's message.
 func NoticeOf(err error) Notice {
 	n := Notice{Code: CodeOf(err)}
 	if err == nil {
@@ -171,8 +171,8 @@ func (c Code) trouble() Trouble {
 	return Unsaid
 }
 
-// Sentence returns the notice as text for logs and terminals. It makes a peer's own text
-// printable, and bounds it.
+// Sentence returns the notice as text for logs and terminals. It removes control characters from a
+// peer's text and limits the length of the text.
 func (n Notice) Sentence() string {
 	if n.Trouble != NoTrouble {
 		return n.Trouble.Sentence()
@@ -195,11 +195,12 @@ func Printable(s string) string {
 }
 
 // Trouble is a reason why a member cannot continue, from a closed list. Members send each other one
-// of these reasons, and never the text of an error of code that has seen a row. Each has one
-// sentence. The details are in the log of the member with the trouble.
+// of these reasons instead of an error's text, because the error of code that has read a row may
+// quote the row. Each reason has one sentence. The details are only in the log of the member with
+// the trouble.
 type Trouble uint8
 
-// The troubles. Messages and journals hold their numbers: add new ones at the end.
+// The troubles. Messages and journals hold the number of a trouble: add a new trouble at the end.
 const (
 	NoTrouble  Trouble = iota
 	Unsaid             // any error without its own trouble

@@ -6,8 +6,8 @@ package fuzzymatch
 import "strings"
 
 // Nearest returns the known word that needs the fewest edits to become word. On a tie it returns
-// the first such word. It returns false if none is near enough to be a typing error: more than a
-// third of the letters would have to change. It ignores case.
+// the first such word. It returns false if every known word needs edits of more than a third of the
+// letters, because a typing error needs fewer. It ignores case.
 func Nearest(word string, known ...string) (string, bool) {
 	best, bestEdits := "", len(word)+1
 	for _, k := range known {

@@ -30,8 +30,9 @@ const (
 
 // Identity holds the key pairs of a process. Get one from [Create], [Load] or [FromSeed].
 type Identity struct {
-	// secret is a closure, so that fmt cannot print the keys. In another struct's unexported fields,
-	// fmt cannot call Format, but it follows pointers. It cannot look into a function.
+	// secret is a closure, so that fmt cannot print the keys. If an Identity is an unexported field
+	// of another struct, fmt cannot call Format, and would print the keys behind a pointer. fmt
+	// cannot look into a function.
 	secret func() *secret
 	public Public
 }
@@ -201,8 +202,8 @@ func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 	return id, nil
 }
 
-// Load reads the identity at path. A file that anybody but its owner may read or write is
-// an error.
+// Load reads the identity at path. It returns an error if anybody but the owner may read or write
+// the file.
 func Load(path string) (*Identity, error) {
 	seed, err := readSeed(path)
 	if err != nil {

@@ -61,8 +61,8 @@ func (p Public) AppendTo(w *wire.Writer) {
 // Fingerprint is the SHA-256 hash of all public keys of an identity.
 type Fingerprint [sha256.Size]byte
 
-// Fingerprint returns the hash of all keys of p. Without a TLS key it is the fingerprint of
-// versions that had none.
+// Fingerprint returns the hash of all keys of p. If p has no TLS key, the fingerprint is the one of
+// earlier versions, in which no member had a TLS key.
 func (p Public) Fingerprint() Fingerprint {
 	var w wire.Writer
 	if len(p.TLS) == 0 {

@@ -19,7 +19,7 @@ func BodyTime(length int64) time.Duration {
 }
 
 // ReadBody reads the body of a request within the time of [BodyTime]. The request's header must
-// give its length, which is at most most. The body must arrive within [BodyTime].
+// give the body's length, which is at most most.
 func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error) {
 	length := q.ContentLength
 	if length < 0 || length > most {

@@ -1,7 +1,7 @@
-// Package request bounds the resources that a server gives to the sender of an HTTP
-// request. A sender that the server may know signs the request's header. The server
-// verifies the header before it gives a place or reads a byte of the body. A body must
-// arrive within a time that depends on its length.
+// Package request bounds the resources that a server gives to the sender of an HTTP request. A
+// sender that the server may know signs the request's header. The server verifies the header before
+// it spends one of its few places for requests or reads a byte of the body. A body must arrive
+// within a time that depends on its length.
 package request
 
 import (
@@ -33,10 +33,10 @@ var ErrUnsigned = errors.New("request: the header of this request is not signed 
 // ErrOtherBody reports a body that does not match the hash in the header.
 var ErrOtherBody = errors.New("request: the body does not match the hash in the header of its request")
 
-// Signer signs the headers of requests. A server verifies them before it gives a request a
-// place or reads a byte of its body. A signature covers all of the header: sender, method,
-// address, and the length and SHA-256 of the body. An observer can repeat a header, but
-// only with the same body to the same address.
+// Signer signs the headers of requests. A server verifies the signature before it gives the request
+// one of its few places or reads a byte of the body. The signature covers the sender, the method,
+// the address, and the length and SHA-256 of the body. An observer can repeat a header, but only
+// with the same body to the same address.
 type Signer struct {
 	Purpose string // of the requests
 	Of      []byte // job or other context to which the requests belong

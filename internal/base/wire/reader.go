@@ -111,7 +111,7 @@ func (r *Reader) Uint64() uint64 {
 }
 
 // Float64 reads a number of eight bytes. It accepts infinities and NaN; callers that cannot use
-// them check for them.
+// such values check for them.
 func (r *Reader) Float64() float64 { return math.Float64frombits(r.Uint64()) }
 
 // Count reads a 32-bit count of items that take at least size bytes each. The count is at
@@ -155,7 +155,8 @@ func (r *Reader) String(limit int) string {
 }
 
 // Magic reads a text of at most limit bytes that names the format of the bytes after it. If the
-// text differs from want, it fails with an error of this format, which quotes the text.
+// text differs from want, the reader fails with an error of the given format, which quotes the
+// text.
 func (r *Reader) Magic(limit int, want, format string) {
 	if got := r.String(limit); r.err == nil && got != want {
 		r.Fail(fmt.Errorf(format, got))

@@ -92,8 +92,8 @@ func add[T float32 | float64](w *Writer, v []T) {
 	w.b, _ = binary.Append(w.b, binary.LittleEndian, v) // cannot fail: binary.Append accepts all numbers of a fixed size
 }
 
-// littleEndian reports whether this machine stores numbers in the byte order of the wire. A copy is
-// then ten times faster than a loop.
+// littleEndian reports whether this machine stores numbers in the byte order of the wire. On such a
+// machine, a copy is ten times faster than a loop.
 var littleEndian = func() bool {
 	one := uint16(1)
 	return *(*byte)(unsafe.Pointer(&one)) == 1

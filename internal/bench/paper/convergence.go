@@ -83,8 +83,8 @@ func guFigure3(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// courses trains every method on the same rows, those of FDSKL's job. It returns first Algorithm 1,
-// then Mercer's training, then the rivals.
+// courses trains every method on the rows of FDSKL's job. It returns first Algorithm 1, then
+// Mercer's training, then the rivals.
 func (l *Runner) courses(ctx context.Context, g guSet, t task) ([]course, error) {
 	published, dsg, err := l.publishedCourses(ctx, g, t)
 	if err != nil {
@@ -115,8 +115,8 @@ func (l *Runner) courses(ctx context.Context, g guSet, t task) ([]course, error)
 	return append(list, pp, svm), err
 }
 
-// extend runs a job and appends its training to a course. If seconds is 0, the time is that of
-// the job.
+// extend runs a job and appends its training to a course. If seconds is 0, the time is the job's
+// training time.
 func (l *Runner) extend(ctx context.Context, c *course, t task, length string, seconds float64) error {
 	r, err := l.do(ctx, t)
 	if err != nil {

@@ -33,7 +33,7 @@ type guSet struct {
 	scale              string
 	gamma              float64 // kernel parameter, in units of 1 / median squared distance of the rows
 	rate               float64 // constant step size of Algorithm 1, chosen from .003 to 8 on an original data set
-	exact              bool    // the job also compares with the exact kernel, for which the rows are few enough
+	exact              bool    // whether the rows are few enough to compare with the exact kernel
 	fdskl, secureBoost float64 // published minutes of Table 4
 	once               bool    // trains on one split only
 	large              bool    // trains the rivals on rivalRepeats splits only
@@ -72,8 +72,8 @@ func (g guSet) data(l *Runner) (keys, origin string) {
 	return "source: " + source + "\nlabel: " + label + "\npartition: {by: columns, parties: [a, b, c, d], aligned: true}\ntest: {fraction: 0.25}\nscale: " + g.scale, origin
 }
 
-// guSetsFor returns the data sets of an experiment. In quick mode it returns only those that can
-// be original.
+// guSetsFor returns the data sets of an experiment. In quick mode it leaves out the sets whose
+// original data is never available.
 func guSetsFor(l *Runner) []guSet {
 	if l.Quick {
 		return guSets[:3]
@@ -133,8 +133,9 @@ var guRivals = []guRival{
 	{"SecureBoost", "{name: secureboost, mode: paper, he: none}", "{name: linear}", "{name: boosted-trees}"},
 }
 
-// encryptedTree is SecureBoost with encryption and only one tree. Each tree costs about as much,
-// and boostedTrees encrypted trees would take hours.
+// encryptedTree is SecureBoost with encryption and only one tree. One tree is enough to estimate
+// the time, because all trees take about the same time. Training boostedTrees encrypted trees would
+// take hours.
 var encryptedTree = guRival{"SecureBoost", "{name: secureboost, mode: paper, he: paillier}", "{name: linear}", "{name: boosted-trees, rounds: 1}"}
 
 // boostedTrees is the number of trees in a full SecureBoost model.
@@ -286,7 +287,7 @@ func guTable4(ctx context.Context, l *Runner) (*Measurement, error) {
 func training(r *method.Result) float64 { return r.Timings["protocol"] + r.Timings["learn"] }
 
 // growing lists the protocols of Figure 5, each with the largest number of rows for which this
-// machine has memory. A matrix of all pairs of rows allows fewer rows.
+// machine has memory. PP-SVMV holds a matrix of all pairs of rows, and so allows fewer rows.
 var growing = []struct {
 	name, protocol, learner string
 	most                    int

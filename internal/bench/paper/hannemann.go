@@ -35,8 +35,8 @@ func parties(n int) string {
 	return strings.Join(names, ", ")
 }
 
-// hannemannSet describes a data set and the kernel for it. The table of support vector machines
-// has one line for each.
+// hannemannSet describes a data set and the kernel for it. The table of support vector machines has
+// one line for each set.
 type hannemannSet struct {
 	name, source string
 	classes      string // YAML map of classes to merge; "" keeps all classes
@@ -62,8 +62,8 @@ const (
 // ofSlices is the Gaussian kernel for images of slices of a head.
 const ofSlices = "{name: rbf, gamma: 4, gamma_unit: median}"
 
-// hannemannSets lists the data sets of the table. The images of blood cells are
-// in grey, of 64 x 48 pixels. Without them, the program generates fewer rows of four classes.
+// hannemannSets lists the data sets of the table. The images of blood cells are in grey, of 64 x 48
+// pixels. Without these images, the program generates fewer rows of four classes.
 var hannemannSets = []hannemannSet{
 	{"Alzheimer's disease, two classes, 64 x 64 pixels", "alzheimer-mri#64x64", "{Demented: [MildDemented, ModerateDemented, VeryMildDemented]}", "none", ofSlices, published(.91), published(.97), true},
 	{"Alzheimer's disease, four classes, 64 x 64 pixels", "alzheimer-mri#64x64", "", "none", ofSlices, published(.97), published(1), true},
@@ -143,13 +143,12 @@ const (
 )
 
 // paperLink models the paper's network. A loss lowers the rate to the share of bytes that arrive.
-// TCP would lower it more: see mathisRate.
+// TCP would lower the rate more: see mathisRate.
 var paperLink = fmt.Sprintf("{rate: %g, latency: %gms, loss: %g}", paperRate, 1000*paperLatency, paperLoss)
 
 // mathisRate returns the rate of one TCP connection over the paper's network, in bytes a second. By
-// the formula of Mathis et al. (1997), it is the segment's size over the round trip, times the
-// square root of 3/2 over the loss. Each segment has 1,460 bytes. The round trip is taken as the
-// latency.
+// the formula of Mathis et al. (1997), the rate is (s/t) sqrt(1.5/p) for segments of s bytes, a
+// round trip of t seconds and a share p of lost segments. Here s is 1,460, and t is the latency.
 func mathisRate() float64 { return 1460 / paperLatency * math.Sqrt(1.5/paperLoss) }
 
 // mathisLink models the paper's line with the rate of mathisRate and without loss.
@@ -233,7 +232,7 @@ func (f *Measurement) timed(ctx context.Context, l *Runner, of rival, n int, lin
 }
 
 // overNetwork returns rows with the seconds of computing, and the size and the modelled seconds of
-// all messages. The last row has the sum of both times. It also returns this sum.
+// all messages. The last row has the sum of both times, which overNetwork also returns by itself.
 func overNetwork(cell string, r *method.Result) ([]Row, float64) {
 	computed, n := r.Timings["total"], r.Network
 	together := computed + n.Seconds

@@ -42,7 +42,7 @@ func hannemannTable1(ctx context.Context, l *Runner) (*Measurement, error) {
 			return nil, err
 		}
 		if r.Components == nil || r.Components.R2 == nil {
-			return nil, fmt.Errorf("the job %s compared no components", set.name)
+			return nil, fmt.Errorf("the result of job %s has no comparison of components", set.name)
 		}
 		f.Rows = append(f.Rows,
 			Row{set.name, "mse", once(r.Components.MSE), published(0)}, Row{set.name, "r2", once(*r.Components.R2), published(1)})

@@ -61,7 +61,7 @@ func hartmannRun(ctx context.Context, l *Runner, protocol, learner, compare stri
 }
 
 // steps lists the step lengths of Figure 2: Mercer's default, and the constant learning rate eta of
-// the paper's equation 2. The paper does not print its value.
+// the paper's equation 2. The paper does not state the value of eta.
 var steps = []struct{ name, protocol, learner string }{
 	{"1/(lambda t)", "features: columns", ""},
 	{"eta = 1", "mode: paper, features: columns", ", schedule: constant, rate: 1"},

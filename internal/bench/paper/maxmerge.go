@@ -139,7 +139,8 @@ func nearer(chosen []crowd, lines []report.Line) []Claim {
 	return append(claims, asDoubted(halved("Rounds bring the estimated kernel nearer to the kernel, with 10 % of people or fewer.", small)))
 }
 
-// halved judges the claim that the last error of each line is at most half of its first.
+// halved judges the claim that the last error of each line is at most half of the line's first
+// error.
 func halved(claim string, lines []report.Line) Claim {
 	holds := len(lines) > 0
 	var numbers []string

@@ -79,9 +79,9 @@ func polatoTable2(ctx context.Context, l *Runner) (*Measurement, error) {
 	return ml1m.robustness(ctx, l)
 }
 
-// robustness reproduces Table 1 or 2. The paper does not say how it held out 10 % of the
-// ratings. Here the newest ratings are held out. One round runs with masks. The draws of the table
-// add up without masks, because the sums of the protocol are exact.
+// robustness reproduces Table 1 or 2. The paper does not say how it held out 10 % of the ratings.
+// Here the newest ratings are held out. Only one round runs with masks. The rounds of the table add
+// up counts without masks, because the masked sums of the protocol are exact.
 func (p polatoSet) robustness(ctx context.Context, l *Runner) (*Measurement, error) {
 	claim := fmt.Sprintf("One round with half of the people costs little; with 30 %% it costs clearly more (%s).", p.name)
 	if f := p.missing(l, claim); f != nil {
@@ -131,8 +131,8 @@ func (f *Measurement) masked(ctx context.Context, l *Runner, p polatoSet) error 
 var rankingFigures = []string{"auc", "ndcg_100", "recall_100"}
 
 // oneRound returns the ranking figures after one round, for each of several random draws of people.
-// In each draw, a share of the people adds up one kernel, and every person's ranking comes from it.
-// It also returns the number of people who hold out an item that occurs in training.
+// In each draw, the given share of the people contributes to one kernel, which gives the rankings
+// of all people. It also returns the number of people who hold out an item that occurs in training.
 func oneRound(ctx context.Context, ratings *dataset.Ratings, share float64, runs int) (drawn map[string][]float64, judged int, err error) {
 	in, out, err := ratings.Newest(.1)
 	if err != nil {

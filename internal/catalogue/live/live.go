@@ -134,7 +134,7 @@ func checkColumns(names []string) error {
 			return fmt.Errorf("column %d (from 1) of the query has no name; name it by AS in the SELECT", j+1)
 		}
 		if other, taken := first[name]; taken {
-			return fmt.Errorf("columns %d and %d (from 1) of the query are both called %s; give one another name by AS in the SELECT", other+1, j+1, dataset.Quote(name))
+			return fmt.Errorf("columns %d and %d (from 1) of the query are both called %s; rename one of these columns by AS in the SELECT", other+1, j+1, dataset.Quote(name))
 		}
 		first[name] = j
 	}
@@ -163,7 +163,7 @@ func (s Source) queryText() (string, error) {
 	return string(b), nil
 }
 
-// resolve returns a path that is relative to the source's folder unless it is absolute.
+// resolve joins a relative path to the source's folder. It returns an absolute path unchanged.
 func (s Source) resolve(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -171,7 +171,8 @@ func (s Source) resolve(path string) string {
 	return filepath.Join(s.Folder, path)
 }
 
-// sortKey returns the id columns under the source's names. Rows are sorted by these columns.
+// sortKey returns the names that the id columns have in the source. Rows are sorted by these
+// columns.
 func (s Source) sortKey(columns []string) (key []string) {
 	for _, name := range s.IDs {
 		at := slices.Index(columns, name)

@@ -46,7 +46,7 @@ func TestQueryColumns(t *testing.T) {
 	}
 	s := live.Source{Origin: origin.Origin{SQL: &origin.SQL{SQLite: "a.db", QueryFile: "cohort.sql"}}, Folder: folder}
 	for query, want := range map[string]string{
-		"SELECT 1 AS age, 2 AS y, 3 AS age": `cohort.sql: columns 1 and 3 (from 1) of the query are both called "age"; give one another name by AS in the SELECT`,
+		"SELECT 1 AS age, 2 AS y, 3 AS age": `cohort.sql: columns 1 and 3 (from 1) of the query are both called "age"; rename one of these columns by AS in the SELECT`,
 		`SELECT 1 AS age, 2 AS ""`:          "cohort.sql: column 2 (from 1) of the query has no name; name it by AS in the SELECT",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, "cohort.sql"), []byte(query), 0o600); err != nil {

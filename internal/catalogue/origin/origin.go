@@ -16,12 +16,13 @@ import (
 // Origin describes a table that a program writes or a query returns. The zero value means that the
 // table is a file.
 type Origin struct {
-	// Command is a program with its arguments, which writes the table as CSV. It replaces a path.
+	// Command is a program with its arguments, which writes the table as CSV. A source with a
+	// command has no path.
 	Command []string `yaml:"command,omitempty"`
 	// Env lists the environment variables of this process that the program gets in addition to
 	// PATH, HOME and LANG.
 	Env []string `yaml:"env,omitempty"`
-	// SQL is a query whose rows are the table. It replaces a path.
+	// SQL is a query whose rows are the table. A source with a query has no path.
 	SQL *SQL `yaml:"sql,omitempty"`
 	// Timeout and MaxBytes limit a program or a query. The defaults are 10 minutes and 16 GiB.
 	Timeout  strictyaml.Days `yaml:"timeout,omitempty"`
@@ -52,13 +53,13 @@ func (o Origin) Name() string {
 func (o Origin) Check(path string, form prepare.CSV) error {
 	switch {
 	case o.Command != nil && o.SQL != nil, o.Given() && path != "":
-		return errors.New("the source has more than one of path, command and sql; give only one of them")
+		return errors.New(`the source has more than one of "path", "command" and "sql"; give only one of these keys`)
 	case !o.Given() && (!o.Timeout.IsZero() || o.MaxBytes != 0):
-		return errors.New("timeout and max_bytes apply to command and sql only; remove them for a file")
+		return errors.New(`"timeout" and "max_bytes" apply only to "command" and "sql"; remove both keys for a file`)
 	case o.MaxBytes < 0:
 		return fmt.Errorf("max_bytes is %d; write a number above 0", o.MaxBytes)
 	case o.Command == nil && o.Env != nil:
-		return errors.New("env lists variables for a command, but there is no command; remove env, or add command")
+		return errors.New(`"env" lists variables for a command, but there is no "command"; remove "env", or add "command"`)
 	case o.Command != nil:
 		return CheckCommand(o.Command, o.Env)
 	case o.SQL != nil:
@@ -75,7 +76,7 @@ var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func CheckCommand(args, env []string) error {
 	switch {
 	case len(args) == 0:
-		return errors.New("command is empty; write command: [./extract.sh]")
+		return errors.New(`"command" is empty; write command: [./extract.sh]`)
 	case !strings.ContainsRune(args[0], filepath.Separator):
 		return fmt.Errorf("command %q is not a path; write ./%s for a file of this folder, or an absolute path", args[0], args[0])
 	}
@@ -94,11 +95,11 @@ func (s *SQL) check(form prepare.CSV) error {
 	form.Missing = nil
 	switch {
 	case (s.DSNEnv == "") == (s.SQLite == ""):
-		return errors.New("sql requires exactly one database: dsn_env (the environment variable with the connection string of PostgreSQL) or sqlite (the path of a file)")
+		return errors.New(`"sql" requires exactly one database: "dsn_env" (the environment variable with the connection string of PostgreSQL) or "sqlite" (the path of a file)`)
 	case s.QueryFile == "":
-		return errors.New("sql has no query_file; write the SELECT to a file and add query_file with its path")
+		return errors.New(`"sql" has no "query_file"; write the SELECT to a file, and add "query_file" with the path of this file`)
 	case !(&prepare.Mapping{CSV: form}).Empty():
-		return errors.New("the key \"csv\" describes a text, but a query returns cells; remove everything in \"csv\" except the key \"missing\"")
+		return errors.New(`the key "csv" describes a text, but a query returns cells; remove everything in "csv" except the key "missing"`)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func TestVariablesThatAreRefused(t *testing.T) {
 	if err := CheckCommand([]string{"./x"}, []string{"PGPASSWORD", "_x1"}); err != nil {
 		t.Error(err)
 	}
-	if err := (Origin{SQL: &SQL{SQLite: "a", QueryFile: "b"}, Env: []string{"X"}}).Check("", prepare.CSV{}); err == nil || err.Error() != "env lists variables for a command, but there is no command; remove env, or add command" {
+	if err := (Origin{SQL: &SQL{SQLite: "a", QueryFile: "b"}, Env: []string{"X"}}).Check("", prepare.CSV{}); err == nil || err.Error() != `"env" lists variables for a command, but there is no "command"; remove "env", or add "command"` {
 		t.Errorf("got %v", err)
 	}
 }

@@ -144,8 +144,8 @@ func (c *columnCells) suggestedGaps() (list []string) {
 	return list
 }
 
-// settle counts the words that look like gaps: as gaps if they are in the list, and as words
-// otherwise.
+// settle counts the words that look like gaps. It counts a word in the list gaps as a gap, and any
+// other word as a word.
 func (c *columnCells) settle(gaps []string) {
 	for word, n := range c.gapWords {
 		if slices.Contains(gaps, word) {
@@ -156,8 +156,8 @@ func (c *columnCells) settle(gaps []string) {
 	}
 }
 
-// isCode reports whether a column whose cells are mostly numbers has a few words that are no
-// numbers, each many times. Such a column holds codes, such as "4", "6" and "rotary".
+// isCode reports whether a column whose cells are mostly numbers has a few other words, each of
+// them in many cells. Such a column holds codes, such as "4", "6" and "rotary".
 func (c *columnCells) isCode() bool {
 	w := &c.written
 	return c.numbers.fits < c.seen && len(c.words) <= fewWords && c.seen >= often*len(c.words) && w.limits == 0 && len(w.units) == 0 && c.otherNumbers().text == ""
@@ -193,7 +193,8 @@ func (c *columnCells) date() int {
 	return best
 }
 
-// yearsOf returns the years of a column's dates: by the given formats, or by one format without them.
+// yearsOf returns the range of years of a column's dates. It includes the dates in the format with
+// index one, and the dates in the given formats.
 func (c *columnCells) yearsOf(given []string, one int) span {
 	all := c.years[one]
 	for k, format := range formats {

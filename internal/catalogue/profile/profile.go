@@ -31,7 +31,7 @@ type Column struct {
 	// Least, Greatest and Mean summarise a column of numbers.
 	Least, Greatest, Mean float64 `json:"-"`
 
-	unread  bool     // whether the numbers are written in another form, so that they were not read
+	unread  bool     // whether the numbers are in a form that the reader does not read
 	unit    string   // unit that stands beside the numbers; "" for none
 	formats []string // formats of dates that only together read most cells
 	gaps    int      // cells that the suggestion reads as gaps

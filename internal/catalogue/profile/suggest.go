@@ -225,7 +225,8 @@ func (s Suggestion) gapAdvice() string {
 	return " # missing: remove words that are values"
 }
 
-// numberKeys returns the signs of the form that reads the numbers, "" for those that no key needs.
+// numberKeys returns the decimal sign and the thousands separator of the form that reads the
+// numbers. A sign is "" if the catalogue entry needs no key for it.
 func (s Suggestion) numberKeys() (decimal, thousands string) {
 	if s.Numbers == s.Own.CSV.Numbers() {
 		return s.Own.CSV.Decimal, s.Own.CSV.Thousands
@@ -233,7 +234,8 @@ func (s Suggestion) numberKeys() (decimal, thousands string) {
 	return string(rune(s.Numbers.Decimal)), s.Numbers.Thousands
 }
 
-// columnsOfEntry returns the key columns of a catalogue entry, or "" if no column needs it.
+// columnsOfEntry returns the text of the key "columns" in a catalogue entry, or "" if the entry
+// needs no such key.
 func (s Suggestion) columnsOfEntry() string {
 	var lines []string
 	for _, c := range s.describedColumns() {
@@ -287,8 +289,8 @@ func (s Suggestion) sourceLine() string {
 	return "path: " + scalar(s.Path)
 }
 
-// roundedRange returns a range that contains two numbers. Its ends have one significant digit. A
-// range of one sign is widened to zero.
+// roundedRange returns a range that contains two numbers. Both ends of the range have one
+// significant digit. If both numbers have the same sign, one end of the range is 0.
 func roundedRange(least, greatest float64) (low, high float64) {
 	low, high = -oneDigit(-least), oneDigit(greatest)
 	if low >= high {

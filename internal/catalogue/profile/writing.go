@@ -28,7 +28,8 @@ func newWriting(form dataset.NumberForm) writing {
 	return writing{form: form, forms: make([]int, len(dataset.CommonForms())), units: make(map[string]int)}
 }
 
-// add counts a word. read says whether it is a number in the form of the command.
+// add counts a word. The argument read says whether the word is a number in the command's number
+// form.
 func (w *writing) add(word string, read bool) {
 	if read {
 		w.addRead(word)
@@ -84,8 +85,8 @@ func otherSign(decimal byte) byte {
 	return ','
 }
 
-// better returns the common form that reads most cells, and their number. Cells that the command
-// reads count for a form that reads them, too.
+// better returns the common number form that reads most cells, and the number of these cells. A
+// cell that the command's form reads also counts for each common form that reads the cell.
 func (w *writing) better() (best dataset.NumberForm, cells int) {
 	for k, form := range dataset.CommonForms() {
 		n := w.forms[k] + w.whole
@@ -104,7 +105,8 @@ func (w *writing) better() (best dataset.NumberForm, cells int) {
 	return best, cells
 }
 
-// otherForm describes numbers in a form that the command does not read, if most cells have it.
+// otherForm describes numbers in a form that the command does not read, if most cells have this
+// form.
 type otherForm struct {
 	text string              // problem, or "" if the command reads most cells, or they are no numbers
 	form *dataset.NumberForm // form that reads them, or nil
@@ -178,8 +180,8 @@ func (c *columnCells) suspects() bool {
 	return c.written.grouped > 0 && c.written.grouped+c.written.whole == c.numbers.fits
 }
 
-// otherDates returns the two formats that together read most cells as dates, and the problem that
-// no format does so alone. Without the problem it returns nil.
+// otherDates returns the two formats that read most dates of a column, and a text about the
+// problem, if one format does not read enough of the cells. Otherwise it returns nil and "".
 func (c *columnCells) otherDates() (two []string, text string) {
 	best := c.date()
 	if best < 0 || c.fitsMostCells(c.dates[best].fits) && c.anyDate < c.seen || c.dates[best].fits == c.seen {
@@ -196,8 +198,8 @@ func (c *columnCells) otherDates() (two []string, text string) {
 		dataset.Quote(c.name), c.dates[one].fits, c.seen, two[0], c.dates[other].fits, two[1], two[0], two[1])
 }
 
-// listSuspects lists the columns of numbers whose decimal signs may separate thousands, if another
-// column is written so that this is likely.
+// listSuspects lists the columns of numbers whose decimal signs may separate thousands, if the form
+// of another column makes this likely.
 func (t *tableReader) listSuspects(columns []Column) (list []Problem) {
 	likely := slices.ContainsFunc(t.cells, func(c *columnCells) bool {
 		form, n := c.written.better()

@@ -14,7 +14,7 @@ const (
 	sweeps    = 100
 	sweepTime = 10 * time.Millisecond
 	// quietSweeps is the number of consecutive searches of /proc that must find no marked process.
-	// A process may end while it starts another one.
+	// One search can miss a process that an ending process has just started.
 	quietSweeps = 2
 )
 

@@ -143,8 +143,8 @@ func (c Command) lookUp(name string) (string, error) {
 // alwaysPassed lists the variables that every program gets if this process has them.
 var alwaysPassed = []string{"HOME", "LANG"}
 
-// environment returns the environment of the program. It leaves out all other variables, because
-// one may hold the password of another table.
+// environment returns the environment of the program. It leaves out all variables that neither this
+// package nor c.Env lists, because such a variable may hold the password of another table.
 func (c Command) environment(mark string) ([]string, error) {
 	env := []string{mark, "PATH=" + searchPath(os.Getenv("PATH"))}
 	for _, name := range alwaysPassed {

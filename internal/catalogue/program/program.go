@@ -71,8 +71,8 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 }
 
 // find returns the path of the program, with links resolved. It refuses a program that another user
-// could have changed. It also refuses such files among the arguments, because an interpreter runs
-// the code in them.
+// could have changed. It also refuses an argument that names such a file, because an interpreter
+// may run the code in the file.
 func (c Command) find() (string, error) {
 	if _, err := trusted.Folder(c.Folder); err != nil {
 		return "", fmt.Errorf("%s is not run in %s, since %w", c.Args[0], c.Folder, withoutPath(err))
@@ -87,8 +87,8 @@ func (c Command) find() (string, error) {
 	return path, c.checkChain(path, c.Args)
 }
 
-// newMark returns an environment variable with a random value. A program and its descendants are
-// recognised by it.
+// newMark returns an environment variable with a random value. The variable marks the program and
+// the processes that the program starts.
 func newMark() string { return "MERCER_PROGRAM=" + rand.Text() }
 
 // kill kills the program and all processes that it has started, so that reading its output ends.
@@ -112,7 +112,7 @@ func (c Command) resolve(path string) string {
 
 const (
 	// maxSteps is the largest number of programs in a chain in which each program starts the next.
-	// Linux allows as many scripts.
+	// Linux allows the same number of nested scripts.
 	maxSteps = 5
 	// maxFirstLine is the largest length of a script's first line. Linux cuts off the rest of a
 	// longer line.

@@ -63,11 +63,12 @@ func (q Query) Open(ctx context.Context) (Rows, error) {
 	return l, nil
 }
 
-// errNoColumns refuses a statement that returns no rows, because its only effect could be a change.
+// errNoColumns refuses a statement that returns no rows, because such a statement can only change
+// the database.
 var errNoColumns = errors.New("the query returns no columns; write one SELECT")
 
-// maxRow is the largest size of a row that is read from a database, in bytes. The row is read
-// before its cells are counted.
+// maxRow is the largest size of a row that is read from a database, in bytes. Query.MaxBytes cannot
+// replace this limit, because the cells of a row are counted only after the whole row is read.
 const maxRow = 64 << 20
 
 // leastRow is a size in bytes that every row may have, even if the limit on all cells is lower.
@@ -103,7 +104,7 @@ func (l *limitedRows) Next() (dataset.Record, error) {
 	return row, nil
 }
 
-// explain adds the cause to an error: an exceeded time limit or size limit, if there is one.
+// explain states in an error which limit was exceeded, if the time limit or a size limit was.
 func (l *limitedRows) explain(err error) error {
 	switch {
 	case errors.Is(err, io.EOF):

@@ -106,8 +106,8 @@ func (r *postgresRows) checkRole(source string) error {
 	return nil
 }
 
-// describe makes the server parse the query without running it. It refuses everything except a
-// SELECT that only reads, because a cursor accepts nothing else.
+// describe makes the server parse the query, and a cursor for it, without running the query. A
+// cursor accepts nothing but a SELECT that only reads, so describe refuses everything else.
 func (r *postgresRows) describe(text string) error {
 	about, err := r.conn.PgConn().Prepare(r.ctx, "", text, nil)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // A stream of rows begins with the names of the columns, which are encoded like a row. A row
-// consists of its line in the source, its length in bytes, and its fields, each after its length.
-// All numbers are varints. The fields of the sort key come first.
+// consists of the line number in the source, the length of the row in bytes, and the fields, each
+// after the field's length. All numbers are varints. The fields of the sort key come first.
 
 // maxRow is the largest size of an encoded row in bytes.
 const maxRow = 64 << 20

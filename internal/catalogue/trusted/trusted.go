@@ -21,10 +21,10 @@ import (
 const maxLinks = 40
 
 // byOthers holds the permission bits with which the group and others may write. With a POSIX access
-// list, the group's permission is the maximum of all entries.
+// list, the group's bits are the maximum of all entries, so these bits cover the list, too.
 const byOthers = 0o022
 
-// ErrProc refuses a path through /proc, because its content differs between processes.
+// ErrProc refuses a path through /proc, because the content of /proc differs between processes.
 var ErrProc = errors.New("the path leads through /proc, whose content differs between processes")
 
 // Find returns the path of a file or a folder, with links resolved. It returns an error if another

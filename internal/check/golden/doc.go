@@ -1,7 +1,7 @@
 // Package golden holds tests that compare the program's behaviour with its stored earlier
-// behaviour: results, pages, job files, refusals. It has no code of its own. A change of
-// structure leaves every file of its testdata unchanged. A change of behaviour rewrites them, in
-// a separate commit that gives the reason:
+// behaviour: results, pages, job files, refusals. It has no code of its own. A change of structure
+// leaves every file in testdata unchanged. A change of behaviour rewrites files in testdata, in a
+// separate commit that gives the reason:
 //
 //	MERCER_GOLDEN=write go test ./internal/check/golden
 //

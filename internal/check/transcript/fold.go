@@ -37,8 +37,8 @@ type folded struct {
 	beyond  bool // whether each member of the group also sends to a member outside
 }
 
-// fold groups the messages of a step by kind. The groups keep the order in which each kind first
-// appears.
+// fold groups the messages of a step by kind. The kinds are in the order in which they first
+// appear.
 func (g Group) fold(list []Message) (all []*folded) {
 	for _, m := range list {
 		at := slices.IndexFunc(all, func(f *folded) bool {
@@ -53,7 +53,8 @@ func (g Group) fold(list []Message) (all []*folded) {
 }
 
 // join merges two entries for messages of one kind and size. It does so if every member of the
-// group sends to all others in the group, and also to a member outside it.
+// group sends such messages to all other members of the group, and also to a member outside the
+// group.
 func (g Group) join(list []*folded) (all []*folded) {
 	each := "each " + g.Role + " -> "
 	inside := each + "each other " + g.Role
@@ -132,8 +133,9 @@ func (f *folded) route(g Group) string {
 // order compares two names by their positions in the group.
 func (g Group) order(a, b string) int { return slices.Index(g.Members, a) - slices.Index(g.Members, b) }
 
-// ring reports whether each member sends to the one that follows at the given distance. After the
-// last member comes the first. The caller has checked that there are no other messages.
+// ring reports whether each member sends to the member that is the given number of places later in
+// the group. After the last member, the places continue at the first. The caller has checked that
+// there are no other messages.
 func (g Group) ring(between map[string]bool, places int) bool {
 	for i, name := range g.Members {
 		if !between[name+" "+g.Members[(i+places)%len(g.Members)]] {

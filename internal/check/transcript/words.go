@@ -1,6 +1,6 @@
-// Package transcript writes small sessions of protocols as text for readers. The text shows
-// senders and receivers of messages, the messages' sizes, and what they reveal to the receivers.
-// Only tests import the package.
+// Package transcript writes small sessions of protocols as text for readers. The text shows senders
+// and receivers of messages, the sizes of the messages, and what each message reveals to its
+// receiver. Only tests import the package.
 //
 // Sizes and order come from a run, sentences from the files of testdata: one for each page
 // of docs/protocols, and shared.yaml for messages of several protocols. A message without a

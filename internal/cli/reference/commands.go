@@ -43,8 +43,8 @@ func (c commands) Links() string {
 
 type flag struct{ Name, Default, Means string }
 
-// environment replaces os.Getenv, so that the page does not depend on this machine. The home is
-// that of Linux.
+// environment replaces os.Getenv, so that the page does not depend on this machine. The default
+// home is that of Linux.
 func environment(variable string) string {
 	if variable == "MERCER_HOME" {
 		return "~/.config/mercer"

@@ -208,8 +208,8 @@ spec:
 `, label, partition, protocol, kernel, learner)
 }
 
-// listNames returns the distinct names of the combinations, separated by commas. The function of
-// returns whether a combination counts, and its name.
+// listNames returns the distinct names of the combinations, separated by commas. The argument of is
+// a function that returns whether a combination counts, and the combination's name.
 func (f *fits) listNames(of func(fit) (bool, string)) string {
 	var names []string
 	for _, one := range f.list {

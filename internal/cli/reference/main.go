@@ -34,8 +34,8 @@ func write(folder string) error {
 	return nil
 }
 
-// pages returns the generated pages by name. They link only to those pages of protocols that exist
-// in the folder.
+// pages returns the generated pages by name. The generated pages link only to pages of protocols
+// that exist in the folder.
 func pages(folder string) (map[string][]byte, error) {
 	job, err := newJobPage(folder)
 	if err != nil {

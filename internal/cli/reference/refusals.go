@@ -12,7 +12,8 @@ import (
 type refusal struct{ File, Says, Command string }
 
 // refusals groups refused files by the section that contains the mistake. It shows each message
-// once in a section. For keys that only another protocol or learner has, it shows one example.
+// once in a section. Of the messages about keys of another protocol or learner, it shows one
+// example.
 func refusals(cases []refused.Case) map[string][]refusal {
 	list, told := make(map[string][]refusal), make(map[string]bool)
 	for _, c := range cases {

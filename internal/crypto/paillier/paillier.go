@@ -74,7 +74,7 @@ func (k *PublicKey) Modulus() []byte { return k.n.FillBytes(make([]byte, (k.n.Bi
 // Bytes returns the length of a ciphertext.
 func (k *PublicKey) Bytes() int { return 2 * ((k.n.BitLen() + 7) / 8) }
 
-// Add sets c to the sum of the ciphertexts c and d, and returns it.
+// Add sets c to the sum of the ciphertexts c and d, and returns c.
 func (k *PublicKey) Add(c, d *big.Int) *big.Int {
 	c.Mul(c, d)
 	return c.Mod(c, k.square)
@@ -137,13 +137,13 @@ func below(random io.Reader, n *big.Int) (*big.Int, error) {
 }
 
 // The owner of a key proves that n has no factor in common with phi(n). Only then is every number
-// modulo n an n-th power, and an encryption of 0 by a random one hides all of a ciphertext except
-// its plaintext.
+// modulo n an n-th power. And only then does adding a random encryption of 0 hide everything about
+// a ciphertext except the plaintext.
 //
-// Source: Goldberg, Reyzin, Sagga, Baldimtsi, "Efficient noninteractive certification of
-// RSA moduli and beyond", ASIACRYPT 2019. If a prime divides both, at most one number in
-// that prime has an n-th root. Verify searches for primes below 2^16, and 11 numbers
-// derived from n have roots by chance for one modulus in 2^176.
+// Source: Goldberg, Reyzin, Sagga, Baldimtsi, "Efficient noninteractive certification of RSA moduli
+// and beyond", ASIACRYPT 2019. If a prime p divides both n and phi(n), at most a share 1/p of the
+// numbers modulo n has n-th roots. Verify excludes primes below 2^16. So if there is such a prime,
+// all 11 numbers derived from n have roots with probability at most 2^-176.
 const (
 	proofRoots = 11
 	leastPrime = 1 << 16

@@ -23,10 +23,10 @@ type half struct {
 	table         table    // of the base
 }
 
-// GenerateKey draws a private key of the given number of bits, which is a multiple of 2.
+// GenerateKey draws a private key of the given number of bits, which must be a multiple of 16.
 func GenerateKey(random io.Reader, bits int) (*PrivateKey, error) {
 	if bits < leastBits || bits > mostBits || bits%16 != 0 {
-		return nil, fmt.Errorf("paillier: the key has %d bits; use %d to %d", bits, leastBits, mostBits)
+		return nil, fmt.Errorf("paillier: the key has %d bits; use a multiple of 16 from %d to %d", bits, leastBits, mostBits)
 	}
 	p, err := prime(random, bits/2)
 	if err != nil {
@@ -141,7 +141,7 @@ func NewExponent(random io.Reader) (Exponent, error) {
 	return e, nil
 }
 
-// table holds powers of a base. For window j, it holds the base to the power v 2^(6 j).
+// table holds powers of a base. The number powers[j][v] is the base to the power v 2^(6 j).
 type table struct {
 	modulus *big.Int
 	powers  [windows][1 << windowBits]*big.Int

@@ -5,8 +5,8 @@ import "golang.org/x/sys/cpu"
 //go:generate go -C ../../simd/internal/asmgen run . -out ../../../crypto/prg/keystream_amd64.s -stubs ../../../crypto/prg/keystream_amd64.go -pkg prg keystream
 
 // wideCounter is a keystream that encrypts sixteen counters at a time. It uses the machine's AES
-// instructions, whose time does not depend on the key. Beyond 2^63, near where a counter exceeds a
-// word, it uses the standard library.
+// instructions, whose time does not depend on the key. From counter 2^63 on it uses the standard
+// library, because a later counter can exceed a word.
 type wideCounter struct {
 	keys [240]byte    // round keys; the first 32 bytes are the key itself
 	next uint64       // next counter

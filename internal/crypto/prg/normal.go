@@ -8,9 +8,9 @@ import (
 )
 
 // These constants define the ziggurat of Marsaglia and Tsang (2000, Journal of Statistical Software
-// 5(8)) for the density exp(-x^2/2), x >= 0. It has 256 strips of equal area, the lowest of which
-// holds the tail beyond tailStart. The layer, the sign and the magnitude come from different bits
-// of one word (Doornik, 2005): bits 0-7, 8 and 11-63.
+// 5(8)) for the density exp(-x^2/2), x >= 0. The ziggurat has 256 strips of equal area. The lowest
+// strip holds the tail beyond tailStart. The layer, the sign and the magnitude come from different
+// bits of one word (Doornik, 2005): bits 0-7, 8 and 11-63.
 const (
 	layers    = 256
 	tailStart = 3.6541528853610088   // R
@@ -38,8 +38,8 @@ func newZiggurat() *ziggurat {
 	return z
 }
 
-// edges returns the right edges of all strips. The base's edge is that of a rectangle with the area
-// of the base and its tail; the last edge is the peak.
+// edges returns the right edges of all strips. The edge of the base is that of a rectangle with the
+// same height and area as the base with the tail. The last edge is 0, at the peak.
 func edges() *[layers + 1]float64 {
 	y := exactmath.ExpNegative(half(tailStart))
 	x := &[layers + 1]float64{stripArea / y, tailStart}
@@ -50,8 +50,8 @@ func edges() *[layers + 1]float64 {
 	return x
 }
 
-// NormFloat64 returns a standard normal number. For 98.8 % of them one word of the stream
-// is enough.
+// NormFloat64 returns a standard normal number. One word of the stream is enough for 98.8 % of the
+// numbers.
 func (s *Stream) NormFloat64() float64 {
 	for {
 		u := s.Uint64()
@@ -67,8 +67,8 @@ func (s *Stream) NormFloat64() float64 {
 	}
 }
 
-// Normals fills dst with the same numbers as calls of NormFloat64, but faster. At a time, it reads
-// only slightly more of the keystream than the numbers need.
+// Normals fills dst with the same numbers as calls of NormFloat64, but faster. It fills the buffer
+// with only slightly more of the keystream than the numbers need.
 func (s *Stream) Normals(dst []float64) {
 	for len(dst) > 0 {
 		if s.pos == s.end {

@@ -14,8 +14,8 @@ import (
 // Size is the length of an encoded element in bytes.
 const Size = 32
 
-// Element is an element of the group. It is a point of the curve that represents its coset. The
-// zero value is not valid.
+// Element is an element of the group, which is a coset of points of the curve. It is stored as one
+// of these points. The zero value is not valid.
 type Element struct{ p edwards25519.Point }
 
 // Errors of Decode.
@@ -24,7 +24,7 @@ var (
 	ErrIdentity = errors.New("ristretto: the bytes encode the identity")
 )
 
-// Decode decodes an element. Each element has one encoding only (RFC 9496, section 4.3.1). It
+// Decode decodes an element. Each element has one encoding only (RFC 9496, section 4.3.1). Decode
 // refuses the identity.
 func Decode(b []byte) (Element, error) {
 	s, err := new(field.Element).SetBytes(b)
@@ -69,15 +69,15 @@ func onCurve(x, y, z, t *field.Element) (e Element) {
 	return e
 }
 
-// Hash maps a message to the group like a random function, one for each domain. It is the suite
-// ristretto255_XMD:SHA-512_R255MAP_RO_ of RFC 9380, appendix B. It panics on a domain of more than
-// 255 bytes.
+// Hash maps a message to the group like a random function. Each domain has its own function. Hash
+// implements the suite ristretto255_XMD:SHA-512_R255MAP_RO_ of RFC 9380, appendix B. It panics on a
+// domain of more than 255 bytes.
 func Hash(domain string, message []byte) Element {
 	uniform := expand(domain, message)
 	return fromUniform(&uniform)
 }
 
-// expand computes expand_message_xmd of RFC 9380, section 5.3.1, for 64 bytes, which are one block
+// expand computes expand_message_xmd of RFC 9380, section 5.3.1, for 64 bytes, which are one hash
 // of SHA-512.
 func expand(domain string, message []byte) [sha512.Size]byte {
 	if len(domain) > math.MaxUint8 {
@@ -93,8 +93,8 @@ func expand(domain string, message []byte) [sha512.Size]byte {
 	return sha512.Sum512(append(b, suffix...))
 }
 
-// fromUniform computes the one-way map of RFC 9496, section 4.3.4. It is the sum of the images of
-// the two halves.
+// fromUniform computes the one-way map of RFC 9496, section 4.3.4. The result is the sum of the
+// images of the two halves of b.
 func fromUniform(b *[64]byte) Element {
 	first, second := elligator(b[:32]), elligator(b[32:])
 	first.p.Add(&first.p, &second.p)

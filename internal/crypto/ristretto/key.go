@@ -72,8 +72,8 @@ func (w *double) set(p *edwards25519.Point) {
 	w.fh.Multiply(&w.f, &w.h)
 }
 
-// invert computes all inverses by one inversion (Montgomery's trick). Points that double to the
-// identity have none, and are left out of the product.
+// invert computes the inverses of all points by one inversion (Montgomery's trick). A point that
+// doubles to the identity has no inverse, and is left out of the product.
 func invert(all []double) {
 	product := *one
 	for i := range all {

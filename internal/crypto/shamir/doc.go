@@ -1,6 +1,6 @@
-// Package shamir shares a 32-byte secret among up to 65,535 holders. Any threshold
-// of holders can reconstruct it, and fewer learn nothing (Shamir 1979). The field is
-// GF(2^16), with one polynomial for each two bytes.
+// Package shamir shares a 32-byte secret among up to 65,535 holders. The threshold is the number of
+// holders who can reconstruct the secret together. Fewer holders learn nothing (Shamir 1979). The
+// field is GF(2^16), with one polynomial for each two bytes.
 //
 //	shares := shamir.Split(secret, 3, []uint16{1, 2, 3, 4, 5}, prg.New(seed, "shamir"))
 //	back, err := shamir.Combine(3, []uint16{5, 1, 2}, []shamir.Share{shares[4], shares[0], shares[1]})

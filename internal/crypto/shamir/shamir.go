@@ -11,16 +11,16 @@ import (
 // Size is the size of a secret and of a share, in bytes.
 const Size = 32
 
-// Share is one holder's part of a secret. Any threshold of shares reveals the secret.
+// Share is one holder's part of a secret. As many shares as the threshold reveal the secret.
 type Share [Size]byte
 
 // ErrInconsistent reports that the shares are not on one polynomial. At least one of them differs
 // from the share that was dealt.
 var ErrInconsistent = errors.New("shamir: the shares do not belong together")
 
-// Split divides secret into shares for the holders with the given points, which must be distinct
-// and not 0. Any threshold holders can combine their shares. The polynomials' coefficients are read
-// from random, 32 bytes for each degree.
+// Split divides secret into one share for each point. A point identifies a holder. The points must
+// be distinct and not 0. As many holders as the threshold can combine their shares. The
+// polynomials' coefficients are read from random, 32 bytes for each degree.
 func Split(secret [Size]byte, threshold int, points []uint16, random io.Reader) ([]Share, error) {
 	if err := check(threshold, points); err != nil {
 		return nil, err

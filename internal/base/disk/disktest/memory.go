@@ -32,7 +32,7 @@ func InMemory() {
 }
 
 // runs reports whether programs in the folder may run. Containers often forbid this, and some tests
-// put programs into their folders.
+// run programs from a temporary folder.
 func runs(dir string) bool {
 	own, err := os.MkdirTemp(dir, "mercer-test")
 	if err != nil {
