@@ -131,6 +131,24 @@ func repeated(words ...string) string {
 	return "i;x\n" + strings.Repeat("1;"+strings.Join(words, "\n1;")+"\n", 200/len(words))
 }
 
+// Names of months in other languages are suggested as a format.
+func TestNamesOfMonthsAreSuggested(t *testing.T) {
+	for in, want := range map[string]string{
+		repeated("1. März 2024", "24. Dezember 2023"):       "%d. %B %Y",
+		repeated("1. Mrz. 2024", "24. Dez 2023"):            "%d. %b %Y",
+		repeated("1 février 2024", "24 août 2023"):          "%d %B %Y",
+		repeated("1 févr. 2024", "24 déc. 2023"):            "%d %b %Y",
+		repeated("1 de enero de 2024", "2 de maio de 2023"): "%d de %B de %Y",
+		repeated("1 gennaio 2024", "24 maart 2023"):         "%d %B %Y",
+		repeated("01-mrt-24", "24-dic-23"):                  "%d-%b-%y",
+	} {
+		c := profiled(t, in, Asked{Own: prepare.Mapping{CSV: prepare.CSV{Delimiter: ";"}}}).Columns[1]
+		if c.Type != prepare.Date || c.Format != want {
+			t.Errorf("%.40q is %s %s, want %s", in, c.Type, c.Format, want)
+		}
+	}
+}
+
 // A column of numbers in another form is described as numbers, with the flag that reads it, and is
 // never suggested for dropping.
 func TestNumbersInOtherForms(t *testing.T) {
