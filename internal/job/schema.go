@@ -154,6 +154,9 @@ func (d *Data) Table(s Source) prepare.Table {
 	if d.Label != NoLabel {
 		t.Label = d.Label
 	}
+	if d.Unlabelled == prepare.FillDropRow && t.Label != "" {
+		t.Labelled = []string{t.Label}
+	}
 	if d.ID != "" {
 		t.ID.Columns = []string{d.ID}
 	}

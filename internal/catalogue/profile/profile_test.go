@@ -126,6 +126,30 @@ func TestSuggestion(t *testing.T) {
 	}
 }
 
+// Rows without a label are no mistake that only another file solves: a key leaves them out.
+func TestRowsWithoutALabelAreSuggested(t *testing.T) {
+	asked := Asked{Label: "ill"}
+	in := "a,ill\n" + strings.Repeat("1,u\n2,v\n3,\n4,NA\n", 5)
+	s := Suggestion{Table: profiled(t, in, asked), Path: "t.csv", Label: "ill"}
+	for _, p := range s.Problems {
+		if p.Fatal {
+			t.Errorf("%v is fatal", p)
+		}
+	}
+	if p := s.Problems[0]; p.Line != 4 || !strings.HasPrefix(p.Text, `column "ill" is empty, but every row needs a label; fill the cell, or write label: {column: "ill", missing: drop-row}`) {
+		t.Error(p)
+	}
+	for text, want := range map[string]string{s.Entry(): "\n  label: {column: ill, missing: drop-row}\n", s.Dictionary(): "\n# Some rows have no label. In simulate, the job leaves them out by label: {column: ill, missing: drop-row}.\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %s", text, want)
+		}
+	}
+	s.Table = profiled(t, "a,ill\n"+strings.Repeat("1,u\n2,v\n", 9), asked)
+	if text := s.Entry() + s.Dictionary(); !strings.Contains(text, "\n  label: ill\n") || strings.Contains(text, "drop-row") {
+		t.Error(text)
+	}
+}
+
 // repeated returns a table with one column whose cells repeat the given words.
 func repeated(words ...string) string {
 	return "i;x\n" + strings.Repeat("1;"+strings.Join(words, "\n1;")+"\n", 200/len(words))

@@ -47,6 +47,9 @@ func (s Suggestion) Dictionary() string {
 	if s.Label != "" {
 		fmt.Fprintf(&b, "  labels: {%s: {}} # classes: [well, ill] lists them, the positive one last\n", scalar(s.Label))
 	}
+	if s.lacksLabels() {
+		fmt.Fprintf(&b, "# Some rows have no label. In simulate, the job leaves them out by label: %s.\n", s.labelOfEntry())
+	}
 	return b.String()
 }
 
@@ -161,9 +164,9 @@ func (s Suggestion) Entry() string {
 	if form != nil {
 		fmt.Fprintf(&b, "  csv: {%s}%s\n", strings.Join(form, ", "), s.gapAdvice())
 	}
-	for _, key := range [][2]string{{"id", s.ID}, {"label", s.Label}} {
+	for _, key := range [][2]string{{"id", orNone(s.ID)}, {"label", s.labelOfEntry()}} {
 		if key[1] != "" {
-			fmt.Fprintf(&b, "  %s: %s\n", key[0], scalar(key[1]))
+			fmt.Fprintf(&b, "  %s: %s\n", key[0], key[1])
 		}
 	}
 	b.WriteString(s.columnsOfEntry())
@@ -177,6 +180,28 @@ func (s Suggestion) Entry() string {
 		fmt.Fprintf(&b, "  drop: %s # free text, empty, unreadable or without a name: never parsed\n", words(drop))
 	}
 	return b.String()
+}
+
+// lacksLabels reports whether rows have no label.
+func (s Suggestion) lacksLabels() bool {
+	return slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == s.Label && c.gaps > 0 })
+}
+
+// labelOfEntry returns the value of the key label, "" for no label. It leaves out rows that have
+// none.
+func (s Suggestion) labelOfEntry() string {
+	if s.lacksLabels() {
+		return fmt.Sprintf("{column: %s, missing: drop-row}", scalar(s.Label))
+	}
+	return orNone(s.Label)
+}
+
+// orNone returns a name as a YAML scalar, or "" for no name.
+func orNone(name string) string {
+	if name == "" {
+		return ""
+	}
+	return scalar(name)
 }
 
 // missing lists the words that mean a gap: the given ones, and those that look like gaps.
