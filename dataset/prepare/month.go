@@ -26,7 +26,7 @@ var fullNames = [12]string{
 	"september septembre septiembre setiembre settembre setembro",
 	"october oktober octobre octubre ottobre outubro",
 	"november novembre noviembre novembro",
-	"december dezember decembre diciembre dicembre dezembro",
+	"december dezember decembre diciembre dicembre dezembro", //nolint:misspell // French
 }
 
 // shortNames are the abbreviations that %b reads, a line for each month. Some languages do not
