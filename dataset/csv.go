@@ -253,6 +253,9 @@ func (p *csvParser) addLabel(row record) error {
 		return nil
 	}
 	label, err := p.labeller.canonical(row.fields[p.head.label])
+	if errors.Is(err, errEmpty) && p.head.names != nil {
+		return p.wrap(row.line, fmt.Errorf("%s %w", p.head.column(p.head.label), NoLabel(p.head.names[p.head.label])))
+	}
 	if err != nil {
 		return p.wrap(row.line, p.head.badCell(p.head.label, row.fields[p.head.label], err))
 	}

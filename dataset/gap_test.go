@@ -12,7 +12,7 @@ import (
 func TestGaps(t *testing.T) {
 	const text = "id,age,ill\np,40,yes\nq,50,\nr,60,+1\n"
 	_, err := ReadCSV(strings.NewReader(text), CSVOptions{Name: "t.csv", Label: "ill"})
-	wantSyntaxError(t, err, `t.csv:3: column "ill" is empty; fill the cell or drop the row`)
+	wantSyntaxError(t, err, `t.csv:3: column "ill" is empty, but every row needs a label; fill the cell, or write label: {column: "ill", missing: drop-row} in the catalogue (in simulate, in the job) to leave out such rows`)
 	s, err := ReadCSV(strings.NewReader(text), CSVOptions{Label: "ill", Gaps: true})
 	if err != nil {
 		t.Fatal(err)

@@ -207,8 +207,7 @@ func canonicalLabel(label string) (string, error) {
 	return strconv.FormatFloat(v, 'g', -1, 64), nil
 }
 
-// NoLabel returns the error for a row whose label is missing. column is the name of the labels in the
-// file.
+// NoLabel returns the error for a row whose label is missing. column is the name of the labels in jobs.
 func NoLabel(column string) error {
-	return fmt.Errorf("is empty, but every row needs a label; fill the cell, or remove such rows from the file, as dropna(subset=[%s]) of pandas does", Quote(column))
+	return fmt.Errorf("is empty, but every row needs a label; fill the cell, or write label: {column: %s, missing: drop-row} in the catalogue (in simulate, in the job) to leave out such rows", Quote(column))
 }

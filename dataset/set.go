@@ -315,13 +315,16 @@ type Table interface {
 // Set is a table with the labels and ids of its rows and the names of its columns. Labels, IDs,
 // Groups and Cut are nil or as long as the table.
 type Set struct {
-	Name    string // origin of the rows, for messages
-	X       Table
-	Labels  []string // class names, or numbers as text
-	IDs     []string
-	Columns []string // column names, or nil
-	Groups  []string // group of each row; a group, such as a patient's rows, is held out together
-	Cut     []string // cells of the column that decides which rows are held out: see [Bound]
+	Name string // origin of the rows, for messages
+	// Unlabelled is the number of rows that the reader left out because they had no label. Parts of
+	// a set do not repeat it.
+	Unlabelled int
+	X          Table
+	Labels     []string // class names, or numbers as text
+	IDs        []string
+	Columns    []string // column names, or nil
+	Groups     []string // group of each row; a group, such as a patient's rows, is held out together
+	Cut        []string // cells of the column that decides which rows are held out: see [Bound]
 }
 
 // MaxMagnitude bounds the magnitude of training data, so that sums of squares are finite.

@@ -152,6 +152,9 @@ func readDate(word, format string) (moment, bool) {
 		if format[i] == '%' && i+1 < len(format) {
 			i++
 			fits = c.take(format[i])
+			if format[i] == 'b' && !strings.HasPrefix(format[i+1:], ".") {
+				c.rest = strings.TrimPrefix(c.rest, ".") // the period of an abbreviation
+			}
 		} else {
 			c.rest, fits = strings.CutPrefix(c.rest, format[i:i+1])
 		}
@@ -192,9 +195,9 @@ func (c *clock) take(letter byte) bool {
 		}
 		return ok
 	case 'b':
-		return c.named(3)
+		return c.named(shortMonths)
 	case 'B':
-		return c.named(len("September"))
+		return c.named(fullMonths)
 	case 'p':
 		return c.readAMPM()
 	}
@@ -213,18 +216,10 @@ func (c *clock) digits(into *int, least, most int) bool {
 	return n >= least
 }
 
-var months = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
-
-// named reads the name of a month, shortened to at most the given number of letters.
-func (c *clock) named(most int) bool {
-	for i, name := range months {
-		name = name[:min(most, len(name))]
-		if len(c.rest) >= len(name) && strings.EqualFold(c.rest[:len(name)], name) {
-			c.month, c.rest = i+1, c.rest[len(name):]
-			return true
-		}
-	}
-	return false
+// named reads the name of a month.
+func (c *clock) named(names monthNames) (ok bool) {
+	c.month, c.rest, ok = names.cut(c.rest)
+	return ok
 }
 
 // readAMPM reads AM or PM.

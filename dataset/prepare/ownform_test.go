@@ -19,6 +19,7 @@ func TestOwnForms(t *testing.T) {
 		{"LibreOffice in French, blanks", `{csv: {decimal: ",", thousands: " "}, columns: {day: {format: "%d/%m/%y"}}}`, "a;day\n1\u00a0234,50;01/03/24\n-2;24/12/24\n"},
 		{"thousands of one column", `{columns: {A: {as: a, thousands: ","}, day: {format: "%d %B %Y"}}}`, "A,day\n\"1,234.5\",1 March 2024\n-2,24 december 2024\n"},
 		{"SAS's DATE9. and DOLLAR10.", `{csv: {thousands: ","}, columns: {a: {unit: "$"}, day: {format: "%d%b%Y"}}}`, "a,day\n\"$1,234.5\",01MAR2024\n-2,24DEC2024\n"},
+		{"months in German", `{columns: {day: {format: ["%d. %B %Y", "%d. %b %Y"]}}}`, "a,day\n1234.5,1. März 2024\n-2,24. Dez. 2024\n"},
 		{"two formats of dates", `{columns: {day: {format: ["%Y-%m-%d", "%d.%m.%Y"]}}}`, "a,day\n1234.5,2024-03-01\n-2,24.12.2024\n"},
 		{"limits", `{columns: {a: {values: {"<5": "-2"}}}}`, "a,day\n1234.5,2024-03-01\n<5,2024-12-24\n"},
 	}
@@ -73,7 +74,7 @@ func TestOwnFormsRefuse(t *testing.T) {
 		"currency":            {number, `{}`, "a\n5 €\n", `t.csv:2: column "a" holds "5 €", which is not a number; correct the cell, or give the column unit: "€" in the catalogue`},
 		"third format":        {day, dates, "day\n1/3/2024\n", `t.csv:2: column "day" holds "1/3/2024", which is not a date of one of the forms %d.%m.%Y, %Y-%m-%d; correct the cell or the formats`},
 		"two readings":        {day, slashes, "day\n24/12/2024\n1/3/2024\n", `t.csv:3: column "day" holds "1/3/2024", which is one date by %d/%m/%Y and another by %m/%d/%Y; keep only one format, or write the month by its name in the file`},
-		"German month":        {day, `{columns: {day: {format: "%d %b %Y"}}}`, "day\n24 Dez 2024\n", `t.csv:2: column "day" holds "24 Dez 2024", which is not a date of the form %d %b %Y; correct the cell, or write the file's "format" for the column in the catalogue`},
+		"Polish month":        {day, `{columns: {day: {format: "%d %b %Y"}}}`, "day\n24 gru 2024\n", `t.csv:2: column "day" holds "24 gru 2024", which is not a date of the form %d %b %Y; correct the cell, or write the file's "format" for the column in the catalogue`},
 		"format of a number":  {number, `{columns: {a: {format: "%Y"}}}`, "a\n1\n", `t.csv:1: column "a" is a number, but the key "format" in the catalogue requires a date; remove the key`},
 		"thousands of a date": {day, `{columns: {day: {thousands: ","}}}`, "day\n1\n", `t.csv:1: column "day" is a date, but the key "thousands" in the catalogue requires a number; remove the key`},
 	} {

@@ -24,6 +24,9 @@ type Table struct {
 	Group   string // column of the groups by the federation's name, "" for none
 	Cut     string // column that decides which rows are held out, "" for none
 	Gaps    bool   // whether labels may be missing; a missing label is ""
+	// Labelled are columns of labels in which each row needs a value: a row with a gap in one of
+	// them is left out, and its other cells are not parsed.
+	Labelled []string
 	// Classes are the allowed labels; nil allows all.
 	Classes []string
 	Aside   []string
@@ -63,7 +66,7 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 // is the cell of the group column or, without a group column, the id. People returns nil for a
 // table that has neither.
 func (t Table) People(from dataset.Records) ([]string, error) {
-	t.Schema, t.Label, t.Cut = Schema{}, "", ""
+	t.Schema, t.Label, t.Labelled, t.Cut = Schema{}, "", nil, ""
 	r, err := t.reader(from.Columns())
 	if err != nil {
 		return nil, t.refuse(1, err)
@@ -103,6 +106,7 @@ type reader struct {
 	Table
 	features []field // for each column of the schema, the column of the file
 	label    field
+	labelled []field
 	group    field
 	cut      field
 	ids      []int    // indices of the id's columns; empty without ids
@@ -114,14 +118,15 @@ type reader struct {
 	numbers  dataset.NumberForm // form of the text's numbers
 	plain    bool               // whether the table has no schema
 
-	labels  []string
-	forms   map[string]string // canonical form of each label, so that the name of each class is stored once
-	keys    []string
-	groups  []string
-	cuts    []string
-	firstID map[string]int
-	cells   []float64
-	id      []string
+	unlabelled int // number of rows left out
+	labels     []string
+	forms      map[string]string // canonical form of each label, so that the name of each class is stored once
+	keys       []string
+	groups     []string
+	cuts       []string
+	firstID    map[string]int
+	cells      []float64
+	id         []string
 }
 
 // field is a column of the file.
@@ -171,6 +176,13 @@ func (t Table) reader(columns []string) (*reader, error) {
 			return nil, err
 		}
 	}
+	for _, name := range t.Labelled {
+		f, err := find(name, " to take the labels from")
+		if err != nil {
+			return nil, err
+		}
+		r.labelled = append(r.labelled, f)
+	}
 	for _, name := range t.ID.Columns {
 		at := slices.Index(columns, name) // the id rule may name a column as the file does
 		if at < 0 {
@@ -194,7 +206,7 @@ func (r *reader) neededColumns() []int {
 			places = append(places, f.at)
 		}
 	}
-	for _, beside := range []field{r.label, r.group, r.cut} {
+	for _, beside := range append([]field{r.label, r.group, r.cut}, r.labelled...) {
 		if beside.at >= 0 {
 			places = append(places, beside.at)
 		}
@@ -222,7 +234,7 @@ func (t Table) allNumbers(names []string) (Schema, error) {
 	}
 	var features []string
 	for _, name := range names {
-		if name != "" && !dataset.IsUnnamed(name) && name != t.Label && name != t.Group && name != t.Cut && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
+		if name != "" && !dataset.IsUnnamed(name) && name != t.Label && !slices.Contains(t.Labelled, name) && name != t.Group && name != t.Cut && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
 			features = append(features, name)
 		}
 	}
@@ -248,8 +260,17 @@ func (t Table) schemaOfListed(names []string) (Schema, error) {
 	return Numbers(features), nil
 }
 
+// lacksLabel reports whether a row has no value in a column in which each row needs one.
+func (r *reader) lacksLabel(row dataset.Record) bool {
+	return slices.ContainsFunc(r.labelled, func(f field) bool { return r.missing[f.word(row.Fields)] })
+}
+
 // add reads one row.
 func (r *reader) add(row dataset.Record) error {
+	if r.lacksLabel(row) {
+		r.unlabelled++
+		return nil
+	}
 	for j := range r.features {
 		var err error
 		if r.cells[j], err = r.cell(j, row.Fields); err != nil {
@@ -414,7 +435,7 @@ func (r *reader) addLabel(row dataset.Record) error {
 		r.labels = append(r.labels, "")
 		return nil
 	case r.missing[word]:
-		return r.label.fault(word, dataset.NoLabel(r.label.own))
+		return r.label.fault(word, dataset.NoLabel(r.Label))
 	}
 	label, known := r.forms[word]
 	if !known {
@@ -471,6 +492,9 @@ func (r *reader) addID(row dataset.Record) error {
 
 // errNoRows returns the error that explains why a table has no rows.
 func (r *reader) errNoRows() error {
+	if n := r.unlabelled; n > 0 && r.frame.Dropped == 0 {
+		return fmt.Errorf("all %d rows lack a label and are left out; name another column of labels", n)
+	}
 	if n := r.frame.Dropped; n > 0 {
 		return fmt.Errorf("all %d rows have a gap and are dropped; write in the schema how gaps are filled", n)
 	}
@@ -479,7 +503,7 @@ func (r *reader) errNoRows() error {
 
 // set makes a set of the rows that were read. Without a schema its cells are numbers already.
 func (r *reader) set() *dataset.Set {
-	s := &dataset.Set{Name: r.Name, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts}
+	s := &dataset.Set{Name: r.Name, Unlabelled: r.unlabelled, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts}
 	if r.plain {
 		s.X = r.frame.numbers()
 	}

@@ -102,7 +102,7 @@ func TestReadRefuses(t *testing.T) {
 		{"label by the file's own name", "a,Ereignis\n1,ill\n", Table{Schema: number, Label: "Ereignis", Mapping: theirs("Ereignis", Theirs{As: "cens"})}, `t.csv:1: there is no column "Ereignis" to take the labels from; the catalogue renames it to "cens"; write "cens"`},
 		{"no id", "a\n1\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:1: there is no column "i" to take the ids from; correct the job, or rename the table's column in the catalogue`},
 		{"names in single quotes", "'a','y'\n1,x\n", Table{Schema: number, Label: "y"}, `t.csv:1: there is no column "a"; the names are in single quotes: write csv: {quote: "'"} in the catalogue`},
-		{"empty label", "a,y\n1,x\n2,\n", Table{Schema: number, Label: "y"}, `t.csv:3: column "y" is empty, but every row needs a label; fill the cell, or remove such rows from the file, as dropna(subset=["y"]) of pandas does`},
+		{"empty label", "a,y\n1,x\n2,\n", Table{Schema: number, Label: "y"}, `t.csv:3: column "y" is empty, but every row needs a label; fill the cell, or write label: {column: "y", missing: drop-row} in the catalogue (in simulate, in the job) to leave out such rows`},
 		{"label that is no number", "a,y\n1,inf\n", Table{Schema: number, Label: "y"}, `t.csv:2: column "y" holds "inf", which is not a finite number`},
 		{"empty id", "a,i\n1,\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}}}, `t.csv:2: id column "i" is empty in this row; fill the cell or drop the row`},
 		{"id that vanishes", "a,i\n1,x\n", Table{Schema: number, ID: IDRule{Columns: []string{"i"}, Normalize: []string{"digits"}}}, `t.csv:2: id column "i" has nothing left after "normalize"; correct the cell or drop the row`},
@@ -211,6 +211,38 @@ func TestReadDropsRows(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"x", "y"}, set.IDs); diff != "" {
 		t.Error(diff) // ids of dropped rows are no obstacle
+	}
+}
+
+// A row that lacks a needed label is left out before anything else of it is read, whichever label is
+// asked for.
+func TestReadLeavesOutRowsWithoutALabel(t *testing.T) {
+	in := "a,b,y,z,i\n1,2,u,1,p\nfree text,2,,1,p\n3,,v,NA,p\n,4,u,2,q\n5,6,v,3,r\n"
+	table := Table{Schema: checked(t, Schema{{Name: "a", Missing: FillDropRow}, {Name: "b"}}), ID: IDRule{Columns: []string{"i"}}, Labelled: []string{"y", "z"}, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}
+	for label, want := range map[string][]string{"y": {"u", "v"}, "z": {"1", "3"}, "": nil} {
+		table.Label = label
+		set, err := readText(in, table)
+		if err != nil {
+			t.Fatalf("label %q: %v", label, err)
+		}
+		if f := set.X.(*Frame); set.Unlabelled != 2 || f.Dropped != 1 || f.Rows() != 2 || !cmp.Equal(set.Labels, want) || !cmp.Equal(set.IDs, []string{"p", "r"}) {
+			t.Errorf("label %q: %d without a label, %d dropped, rows %v", label, set.Unlabelled, f.Dropped, set.IDs)
+		}
+	}
+	plain, err := readText("a,y,z\n1,u,\n2,,3\n4,v,5\n", Table{Label: "y", Labelled: []string{"y"}, Aside: []string{"z"}})
+	if err != nil || plain.X.Rows() != 2 || plain.Unlabelled != 1 || !cmp.Equal(plain.Columns, []string{"a"}) {
+		t.Errorf("without a schema: %+v, %v", plain, err)
+	}
+	if none, err := readText("a,y\n1,u\n", Table{Labelled: []string{"y"}}); err != nil || !cmp.Equal(none.Columns, []string{"a"}) || none.Labels != nil {
+		t.Errorf("a needed label is a feature: %+v, %v", none, err)
+	}
+	for _, text := range []string{"a,y\n1,\n2,\n", "a,x\n1,2\n"} {
+		want := "t.csv: all 2 rows lack a label and are left out; name another column of labels"
+		if strings.Contains(text, "x") {
+			want = `t.csv:1: there is no column "y" to take the labels from; correct the job, or rename the table's column in the catalogue`
+		}
+		_, err := readText(text, Table{Label: "y", Labelled: []string{"y"}})
+		wantError(t, err, want)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // reads text as CSV, and parquet files with their types. In other formats cells are numbers, and
 // columns without names are called x0, x1, ...
 func (l Library) LoadTable(ref string, t prepare.Table) (set *dataset.Set, err error) {
-	rows, found, err := l.Open(ref, t.Mapping, append(slices.Clone(t.ID.Columns), t.Label))
+	rows, found, err := l.Open(ref, t.Mapping, slices.Concat(t.ID.Columns, []string{t.Label}, t.Labelled))
 	switch {
 	case err != nil:
 		return nil, err
@@ -129,12 +129,16 @@ func (l Library) loadNumbers(ref string, t prepare.Table) (*dataset.Set, error) 
 	if len(t.ID.Columns) == 1 {
 		id = t.ID.Columns[0]
 	}
-	set, err := l.Load(ref, Columns{Label: orNone(t.Label), ID: id})
+	label := t.Label
+	if label == "" && t.Labelled != nil { // the job uses no labels, but its rows have them
+		label = t.Labelled[0]
+	}
+	set, err := l.Load(ref, Columns{Label: orNone(label), ID: id, Gaps: t.Labelled != nil})
 	if err != nil {
 		return nil, err
 	}
 	t.Name = set.Name
-	return prepare.Read(dataset.RecordsOf(set, t.Label, id), t)
+	return prepare.Read(dataset.RecordsOf(set, label, id), t)
 }
 
 func orNone(label string) string {

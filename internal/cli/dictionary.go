@@ -35,6 +35,7 @@ type trialResult struct {
 	Table    string        `json:"table,omitempty"`
 	Rows     int           `json:"rows"`
 	Left     int           `json:"rows_left_out"`
+	NoLabel  int           `json:"rows_without_label"` // also left out
 	Outside  []columnCount `json:"cells_outside"`
 	Rare     []columnCount `json:"rare_values"`
 	Former   string        `json:"former,omitempty"`
@@ -82,6 +83,9 @@ func (r trialResult) Print(w io.Writer) error {
 
 func (r trialResult) printTable(p *printer) {
 	p.linef("table %s: %s; %s left out because of a gap in a complete column", r.Table, humanize.Count(r.Rows, "row"), humanize.Count(r.Left, "row"))
+	if r.NoLabel > 0 {
+		p.linef("  left out %s without a label", humanize.Count(r.NoLabel, "row"))
+	}
 	for _, c := range r.Outside {
 		p.linef("  %s: %s outside the range", c.Column, humanize.Count(c.Rows, "cell"))
 	}
@@ -134,7 +138,7 @@ table.`,
 				return nil, err
 			}
 			r := trialResult{
-				Name: d.Name, Hash: d.Hash(), Table: t.Table, Rows: t.Rows, Left: t.Left, Outside: countsOf(t.Outside), Rare: countsOf(t.Rare),
+				Name: d.Name, Hash: d.Hash(), Table: t.Table, Rows: t.Rows, Left: t.Left, NoLabel: t.NoLabel, Outside: countsOf(t.Outside), Rare: countsOf(t.Rare),
 				Former: t.Former, Changes: append([]string{}, t.Changes...), People: t.People,
 			}
 			if !yes {

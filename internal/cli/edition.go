@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/edition"
@@ -24,13 +25,14 @@ type editionResult struct {
 	Edition    int    `json:"edition,omitempty"`
 	Training   int    `json:"training,omitempty"`
 	HeldOut    int    `json:"held_out,omitempty"`
-	Lack       int    `json:"lack,omitempty"` // number of people who are missing for the next edition
+	Unlabelled int    `json:"unlabelled,omitempty"` // number of rows that were left out because they had no label
+	Lack       int    `json:"lack,omitempty"`       // number of people who are missing for the next edition
 	// Beside lists the differences to earlier editions that concern only few people.
 	Beside []edition.Beside `json:"beside,omitempty"`
 }
 
 func resultOf(e edition.Edition) editionResult {
-	return editionResult{Table: e.Table, Dictionary: e.Name, Edition: e.Number, Training: e.Training, HeldOut: e.HeldOut, Beside: e.Beside}
+	return editionResult{Table: e.Table, Dictionary: e.Name, Edition: e.Number, Training: e.Training, HeldOut: e.HeldOut, Unlabelled: e.Unlabelled, Beside: e.Beside}
 }
 
 // Print names the edition that jobs now use.
@@ -46,6 +48,9 @@ func (r editionResult) Print(w io.Writer) error {
 		return p.err
 	}
 	p.linef("edition %d of table %s for dictionary %s: %d training rows, %d held out", r.Edition, r.Table, r.Dictionary, r.Training, r.HeldOut)
+	if r.Unlabelled > 0 {
+		p.linef("    left out %s without a label", humanize.Count(r.Unlabelled, "row"))
+	}
 	tellFew(p, r.Beside)
 	return p.err
 }

@@ -211,7 +211,7 @@ func entry(path, table string, policy *party.Policy) daemon.Source {
 	for _, column := range strings.Split(head, ",") {
 		switch column {
 		case "label":
-			s.Label = daemon.Labels{column}
+			s.Label = daemon.Labels{Columns: []string{column}}
 		case "id":
 		default:
 			s.Columns.Offered = append(s.Columns.Offered, column)

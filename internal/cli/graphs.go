@@ -166,7 +166,7 @@ func (o outcome) addFigures(run *report.Run, j *job.Job) {
 	}
 	run.Graphs = graphs(o.Figures, named)
 	if o.Figures != nil && o.Figures.Classes != nil {
-		run.Summary = append(run.Summary, report.Row{Label: "Classes", Value: countsText(o.Figures.Classes, named)})
+		run.Summary = append(run.Summary, report.Row{Label: "Classes", Value: countsText(o.Figures.Classes, func(class string) string { return withClass(o.titles, named(class)) })})
 	}
 	if p := o.Prepared; p != nil {
 		run.Facts = append(run.Facts, report.Row{Label: "Preparation", Value: p.Text()})
@@ -176,6 +176,16 @@ func (o outcome) addFigures(run *report.Run, j *job.Job) {
 		run.Facts = append(run.Facts, report.Row{Label: "Date", Value: a.Date.Format(time.RFC3339)}, report.Row{Label: "Mercer", Value: a.Version})
 		run.Job = a.Job
 	}
+}
+
+// withClass adds to a title the class that files have in its place.
+func withClass(titles job.Titles, title string) string {
+	for class, one := range titles {
+		if one == title && class != title {
+			return fmt.Sprintf("%s, class %s", title, class)
+		}
+	}
+	return title
 }
 
 // countsText lists classes with their numbers of rows.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/live"
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
@@ -18,7 +20,7 @@ import (
 // loader returns a function that reads a job's sources, for a process with the data of all parties.
 // It reads a source that can change only once for all runs of the job.
 func (a *app) loader(ctx context.Context) partition.Loader {
-	read := make(map[string]*snapshot.Memory)
+	read, told := make(map[string]*snapshot.Memory), make(map[string]bool)
 	load := func(s job.Source, d job.Data) (*dataset.Set, error) {
 		t := d.Table(s)
 		switch {
@@ -31,7 +33,7 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 				read[s.Party] = rows
 			}
 			return live.Table(read[s.Party], t)
-		case d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "":
+		case d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "" && t.Labelled == nil:
 			return a.library().Load(s.File, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread, Classes: d.Accepted()})
 		}
 		return a.library().LoadTable(s.File, t)
@@ -41,8 +43,20 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 		if err != nil {
 			return nil, suggestInfo(err, s.File)
 		}
+		a.tellUnlabelled(s, d, set.Unlabelled, told)
 		return d.Pick(set), nil
 	}
+}
+
+// tellUnlabelled prints how many rows of a source have no label and are left out, once for all runs
+// of the job.
+func (a *app) tellUnlabelled(s job.Source, d job.Data, rows int, told map[string]bool) {
+	of := cmp.Or(s.File, s.Party)
+	if rows == 0 || told[of] {
+		return
+	}
+	told[of] = true
+	a.tell(fmt.Sprintf("%s: left out %s without a value in %s", of, humanize.Count(rows, "row"), dataset.Quote(d.Label)))
 }
 
 // suggestInfo adds a hint to an error about a cell: the command that lists all problems of the

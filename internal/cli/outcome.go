@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/report"
@@ -27,6 +28,7 @@ type outcome struct {
 	// classes counts the rows of each class, if this process owns all rows and the result has no
 	// such counts.
 	classes    []learner.ClassCount
+	titles     job.Titles // titles of the classes; nil for none
 	objections objections
 	notices    noticeList
 	verbose    bool     // also print the details
@@ -39,6 +41,9 @@ func (o outcome) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(o.Result)
 	if err == nil && o.bySums != nil {
 		b, err = withKey(b, "by_sums", o.bySums.figures)
+	}
+	if err == nil && o.titles != nil {
+		b, err = withKey(b, "titles", o.titles)
 	}
 	if err == nil && o.Report != "" {
 		b, err = withKey(b, "report", o.Report)
@@ -55,9 +60,34 @@ func withKey(object []byte, key string, value any) ([]byte, error) {
 	return fmt.Appendf(object[:len(object)-1], `,%q:%s}`, key, b), err
 }
 
+// titled returns a copy of the outcome for people, in which titles replace classes.
+func (o outcome) titled() outcome {
+	if o.titles == nil {
+		return o
+	}
+	result := *o.Result
+	result.Figures, o.classes = result.Figures.Titled(o.titles.Of), learner.TitledCounts(o.classes, o.titles.Of)
+	o.Result = &result
+	return o
+}
+
+// titlesIn returns the titles of the classes of a result's job. It returns nil if the job or its
+// dictionary is unknown here.
+func titlesIn(reader *job.Reader, r *method.Result) job.Titles {
+	if r.About == nil {
+		return nil
+	}
+	j, err := reader.Parse(r.Job, []byte(r.About.Job))
+	if err != nil {
+		return nil
+	}
+	return j.Data.Titles
+}
+
 // Print writes the verdict, the scores, who can reconstruct rows, the notices, the files, and the
 // next command. With verbose, it writes the details before the files.
 func (o outcome) Print(w io.Writer) error {
+	o = o.titled()
 	p := &printer{w: w}
 	o.printVerdict(p)
 	o.printScores(p)

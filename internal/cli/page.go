@@ -25,6 +25,8 @@ func savePage(folder string, j *job.Job, o outcome) (string, error) {
 }
 
 func page(j *job.Job, o outcome) report.Run {
+	o.titles = j.Data.Titles
+	o = o.titled()
 	r, shown := o.Result, o.shown
 	run := report.Run{
 		Title: j.Name, Verdict: o.verdict(), Privacy: privacyLines(r.Exposures), HeldOut: r.HeldOut,

@@ -340,6 +340,7 @@ func folder(out string) error {
 // finish writes a run's files into its folder, with result.json as the last file. It writes nothing
 // before the run has succeeded.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
+	o.titles = j.Data.Titles
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
 	a.warnOfObjections(r, o.objections)

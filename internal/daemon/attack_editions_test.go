@@ -274,7 +274,7 @@ func labelledTable(label func(i int) string, n int) string {
 func frozenBy(t *testing.T, labels, text string) (Home, *Config, *job.Dictionary) {
 	t.Helper()
 	h := newHome(t, roster.Party)
-	c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"diagnosis", "outcome"}}}}
+	c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{Columns: []string{"diagnosis", "outcome"}}}}}
 	s := c.Data["patients"]
 	s.ID.Columns = []string{"id"}
 	c.Data["patients"] = s
@@ -551,7 +551,7 @@ func TestAttackSeveralRowsHideOneChange(t *testing.T) {
 		},
 	} {
 		h := newHome(t, roster.Party)
-		c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Group: "patient", Label: Labels{"diagnosis", "outcome"}}}}
+		c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Group: "patient", Label: Labels{Columns: []string{"diagnosis", "outcome"}}}}}
 		if err := c.save(h.ConfigPath(), roster.Party); err != nil {
 			t.Fatal(err)
 		}

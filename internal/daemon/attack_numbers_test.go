@@ -66,7 +66,7 @@ func TestTablesOfNumbersReadAsBefore(t *testing.T) {
 		edit  func(*Source)
 		data  func(*job.Data)
 	}{
-		"another label is not in the file": {numbersTable(200), func(s *Source) { s.Label = Labels{"ill", "dead"} }, nil},
+		"another label is not in the file": {numbersTable(200), func(s *Source) { s.Label = Labels{Columns: []string{"ill", "dead"}} }, nil},
 		"words that are not offered":       {long(func(i int) string { return ",word" }, ",note"), func(s *Source) { s.Columns.Offered = []string{"age", "krea"} }, nil},
 		"gaps that are not offered":        {long(func(i int) string { return "," }, ",note"), func(s *Source) { s.Columns.Offered = []string{"age", "krea"} }, nil},
 		"gaps in the label":                {strings.Replace(numbersTable(200), ",1\n", ",\n", 1), nil, func(d *job.Data) { d.Label = job.NoLabel }},
@@ -93,7 +93,7 @@ func TestTablesOfNumbersReadAsBefore(t *testing.T) {
 		"keep":                        {long(func(i int) string { return ",word" }, ",note"), func(s *Source) { s.Keep = []string{"id", "age", "krea", "ill"} }, nil},
 		"renamed":                     {long(func(i int) string { return ",word" }, ",note"), nil, nil},
 		"id is a feature name":        {numbersTable(200), func(s *Source) { s.ID = OwnID{}; s.Drop = []string{"id"} }, nil},
-		"a label that is a feature's": {numbersTable(200), func(s *Source) { s.Label = Labels{"ill", "krea"} }, nil},
+		"a label that is a feature's": {numbersTable(200), func(s *Source) { s.Label = Labels{Columns: []string{"ill", "krea"}} }, nil},
 		"semicolons":                  {strings.ReplaceAll(numbersTable(200), ",", ";"), func(s *Source) { s.CSV.Delimiter = ";" }, nil},
 	} {
 		h, c, key := undescribed(t, one.table)
@@ -192,11 +192,11 @@ func TestAttackANewColumnHidesAChange(t *testing.T) {
 // The order of an entry's labels says nothing of a table.
 func TestLabelsInAnotherOrder(t *testing.T) {
 	h, c, key := undescribed(t, strings.NewReplacer("ill\n", "ill,later\n", ",0\n", ",0,1\n", ",1\n", ",1,2\n").Replace(numbersTable(200)))
-	entered(t, h, c, func(e *Source) { e.Label = Labels{"ill", "later"} })
+	entered(t, h, c, func(e *Source) { e.Label = Labels{Columns: []string{"ill", "later"}} })
 	if _, err := sees(t, h, c, key, 1); err != nil {
 		t.Fatal(err)
 	}
-	entered(t, h, c, func(e *Source) { e.Label = Labels{"later", "ill"} })
+	entered(t, h, c, func(e *Source) { e.Label = Labels{Columns: []string{"later", "ill"}} })
 	if _, err := h.Freeze(context.Background(), all.Reader(), job.OfNumbers(), "patients"); err != nil {
 		t.Errorf("the same labels in another order: %v", err)
 	}

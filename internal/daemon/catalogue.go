@@ -60,12 +60,47 @@ type Source struct {
 	Policy *party.Policy `yaml:"policy,omitempty"`
 }
 
-// Labels lists the label columns of an entry. In YAML it is a name, a list of names, or the word
-// none.
-type Labels []string
+// Labels describes the label columns of an entry. In YAML it is a name, a list of names, the word
+// none, or a map with the key column for one of these and the key missing.
+type Labels struct {
+	Columns []string
+	// Needed lists the columns in which each row needs a value: by missing: drop-row, all of them. No
+	// job sees another row, whatever label it uses.
+	Needed []string
+}
+
+// ownLabels is the map form of Labels.
+type ownLabels struct {
+	Column  labelNames   `yaml:"column"`
+	Missing prepare.Fill `yaml:"missing,omitempty"`
+}
+
+// UnmarshalYAML reads one name, a list of names or a map.
+func (l *Labels) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		return (*labelNames)(&l.Columns).UnmarshalYAML(n)
+	}
+	var own ownLabels
+	if err := decodeNode(n, &own); err != nil {
+		return err
+	}
+	l.Columns = own.Column
+	switch {
+	case len(l.columns()) == 0:
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label has no column; add column: and the name of the column, or write label: none", n.Line)}}
+	case own.Missing == prepare.FillDropRow:
+		l.Needed = slices.Clone(l.Columns)
+	case own.Missing != "" && own.Missing != prepare.FillError:
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: missing is %q; write drop-row to leave out rows without a label, or error to refuse them", n.Line, own.Missing)}}
+	}
+	return nil
+}
+
+// labelNames reads and writes a name or a list of names.
+type labelNames []string
 
 // UnmarshalYAML reads one name or a list of names.
-func (l *Labels) UnmarshalYAML(n *yaml.Node) error {
+func (l *labelNames) UnmarshalYAML(n *yaml.Node) error {
 	var list []string
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -84,24 +119,35 @@ func (l *Labels) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-func (Labels) refuse(n *yaml.Node) error {
+func (labelNames) refuse(n *yaml.Node) error {
 	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label is the name of a column, a list of names, or none", n.Line)}}
 }
 
 // MarshalYAML writes a single name as a text, and several names as a list.
-func (l Labels) MarshalYAML() (any, error) {
+func (l labelNames) MarshalYAML() (any, error) {
 	if len(l) == 1 {
 		return l[0], nil
 	}
 	return []string(l), nil
 }
 
+// MarshalYAML writes the map form only if rows need a label.
+func (l Labels) MarshalYAML() (any, error) {
+	if l.Needed != nil {
+		return ownLabels{l.Columns, prepare.FillDropRow}, nil
+	}
+	return labelNames(l.Columns), nil
+}
+
+// IsZero reports whether the entry describes no labels.
+func (l Labels) IsZero() bool { return l.Columns == nil }
+
 // columns returns the label columns; it leaves out the word none.
 func (l Labels) columns() []string {
-	if len(l) == 1 && l[0] == job.NoLabel {
+	if len(l.Columns) == 1 && l.Columns[0] == job.NoLabel {
 		return nil
 	}
-	return l
+	return l.Columns
 }
 
 // check returns an error if the entry contradicts itself or has an unknown value.
@@ -124,7 +170,7 @@ func (s Source) check(known job.Names) error {
 		used[column] = what
 		return nil
 	}
-	if s.Cut != "" && (slices.Contains(s.ID.Columns, s.Cut) || s.Cut == s.Group || slices.Contains(s.Label, s.Cut)) {
+	if s.Cut != "" && (slices.Contains(s.ID.Columns, s.Cut) || s.Cut == s.Group || slices.Contains(s.Label.Columns, s.Cut)) {
 		return fmt.Errorf("column %q is the cut column, and also a label, the id or the group; name another column as cut", s.Cut)
 	}
 	for _, list := range []struct {
@@ -135,7 +181,7 @@ func (s Source) check(known job.Names) error {
 			if name == "" && list.what == "the group" {
 				continue
 			}
-			if name == "" || len(s.Label) > 1 && name == job.NoLabel {
+			if name == "" || len(s.Label.Columns) > 1 && name == job.NoLabel {
 				return fmt.Errorf("%q is not a column name, so it cannot be %s; name a column", name, list.what)
 			}
 			if err := take(list.what, name); err != nil {
@@ -192,7 +238,7 @@ func (c *Config) Warnings() []string {
 }
 
 func (s Source) warnings(name string, policy party.Policy) (list []string) {
-	if s.Label == nil {
+	if s.Label.IsZero() {
 		list = append(list, name+" has no label: and can be used without labels only")
 	}
 	if len(policy.Protocols) == 0 {
@@ -212,6 +258,9 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 	}
 	if label != "" {
 		c.Label = label
+	}
+	if j.Unlabelled == prepare.FillDropRow && !slices.Contains(s.Label.Needed, label) {
+		return c, unoffered("the job leaves out rows without a label, and the catalogue entry of %s does not; remove missing from the job's label, or write label: {column: %s, missing: drop-row} in the entry", name, dataset.Quote(label))
 	}
 	if j.ID != "" && !slices.Contains(s.ID.Columns, j.ID) && !s.ID.isIDColumn(j.ID, s.Columns) {
 		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.name()))

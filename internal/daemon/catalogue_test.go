@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"github.com/google/go-cmp/cmp"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 
 	"fmt"
@@ -255,7 +256,7 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, id: y, label: y}":                         `data p: column "y" has two uses, a label and the id; name it once`,
 		"data:\n  p: {path: a.csv, label: [y, none]}":                        `data p: "none" is not a column name, so it cannot be a label; name a column`,
 		"data:\n  p: {path: a.csv, columns: [\"\"]}":                         `data p: "" is not a column name, so it cannot be a feature; name a column`,
-		"data:\n  p: {path: a.csv, label: {a: b}}":                           "config.yaml:3: label is the name of a column, a list of names, or none",
+		"data:\n  p: {path: a.csv, label: {a: b}}":                           "config.yaml:3: unknown key \"a\"; there are column, missing",
 		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
 		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" has two uses, the id and the group; name it once`,
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
@@ -342,7 +343,7 @@ data:
 
 // Saved labels read back unchanged.
 func TestSavedLabels(t *testing.T) {
-	for _, labels := range []Labels{nil, {"y"}, {"y", "z"}, {job.NoLabel}} {
+	for _, labels := range []Labels{{}, {Columns: []string{"y"}}, {Columns: []string{"y", "z"}}, {Columns: []string{job.NoLabel}}, {[]string{"y", "z"}, []string{"y", "z"}}} {
 		path := filepath.Join(t.TempDir(), "config.yaml")
 		c := &Config{Name: "north", Data: map[string]Source{"p": {Path: "a.csv", Label: labels}}}
 		if err := c.save(path, roster.Party); err != nil {
@@ -352,8 +353,8 @@ func TestSavedLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(again.Data["p"].Label, labels) {
-			t.Errorf("%q, want %q", again.Data["p"].Label, labels)
+		if diff := cmp.Diff(labels, again.Data["p"].Label); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
 }

@@ -111,7 +111,11 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		Aligned: keepAlignment(artifacts), Alignments: artifacts.Of(vault.Aligned), Recommended: keepRecommendations(artifacts), Notified: keepNotices(artifacts), Judged: keepJudged(artifacts),
 		Version: o.Version, Limits: c.limits(),
 		Load: func(id job.ID, d job.Data) (method.Table, error) {
-			return h.load(ctx, c, d, h.key, snapshots{sealed, id})
+			t, err := h.load(ctx, c, d, h.key, snapshots{sealed, id})
+			if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {
+				o.Logger.Info("left out rows without a label", "table", d.Source, "rows", t.Set.Unlabelled, "job", id.String())
+			}
+			return t, err
 		},
 		Snapshots: sealed,
 	})

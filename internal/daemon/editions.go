@@ -74,7 +74,7 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	draft := edition.Draft{Edition: edition.Edition{
-		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held),
+		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held), Unlabelled: t.Unlabelled,
 	}}
 	if draft.Reading, err = s.mappingDigest(); err != nil {
 		return edition.Edition{}, err
@@ -143,8 +143,8 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 			continue
 		}
 		as := s
-		as.Label = labels     // the label columns of the edition
-		if d.Columns == nil { // ignore columns added later, which would change every person's cells
+		as.Label.Columns = labels // the label columns of the edition
+		if d.Columns == nil {     // ignore columns added later, which would change every person's cells
 			as = h.asFrozen(as, table, hash)
 		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
@@ -275,7 +275,7 @@ func (s Source) describedLabels(d *job.Dictionary) (list []job.LabelColumn) {
 		return list
 	}
 	for _, l := range d.Labels {
-		if slices.Contains(s.Label, l.Name) {
+		if slices.Contains(s.Label.Columns, l.Name) {
 			list = append(list, l)
 		}
 	}
@@ -305,7 +305,7 @@ func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snap
 		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns})
 	}
 	library := catalogue.New("") // the entry has the path of its file, so no data folder is needed
-	rows, found, err := library.Open(s.Path, s.mapping(), slices.Concat(s.ID.Columns, s.Label))
+	rows, found, err := library.Open(s.Path, s.mapping(), slices.Concat(s.ID.Columns, s.Label.Columns))
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ spec:
 func frozen(t *testing.T, id string) (Home, *Config, *job.Dictionary) {
 	t.Helper()
 	h := newHome(t, roster.Party)
-	c := &Config{Name: "north", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"diagnosis", "outcome"}}}}
+	c := &Config{Name: "north", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{Columns: []string{"diagnosis", "outcome"}}}}}
 	if id != "" {
 		s := c.Data["patients"]
 		s.ID.Columns = []string{id}
@@ -249,7 +249,7 @@ func TestAttackAnEntryThatIsEdited(t *testing.T) {
 		"other ids":    func(s *Source) { s.ID.Columns = []string{"id", "visit"} },
 		"normalized":   func(s *Source) { s.ID.Normalize = []string{"upper"} },
 		"a group":      func(s *Source) { s.Group = "visit" },
-		"fewer labels": func(s *Source) { s.Label = Labels{"diagnosis"} },
+		"fewer labels": func(s *Source) { s.Label = Labels{Columns: []string{"diagnosis"}} },
 	} {
 		h, c, d := frozen(t, "id")
 		entered(t, h, c, edit)
@@ -356,7 +356,7 @@ func TestBoundsThatAreRefused(t *testing.T) {
 		"cut_dates: dataset: \"soon\" is neither a number nor a day": {Cut: "age", CutDates: []string{"soon"}},
 		"the setting \"cut_dates\" requires the setting \"cut\"":     {CutDates: []string{""}},
 	} {
-		s.Path, s.Label = "x.csv", Labels{"y"}
+		s.Path, s.Label = "x.csv", Labels{Columns: []string{"y"}}
 		if err := s.check(job.Names{}); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v; want %s", err, says)
 		}

@@ -36,7 +36,7 @@ func numbersTable(n int) string {
 func undescribed(t *testing.T, table string) (Home, *Config, dataset.SplitKey) {
 	t.Helper()
 	h := newHome(t, roster.Party)
-	c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"ill"}}}}
+	c := &Config{Name: "north", Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{Columns: []string{"ill"}}}}}
 	s := c.Data["patients"]
 	s.ID.Columns = []string{"id"}
 	c.Data["patients"] = s
@@ -214,7 +214,7 @@ func TestADictionaryOfLabelsAlone(t *testing.T) {
 // no command.
 func TestWhatIsNotFrozenAsNumbers(t *testing.T) {
 	h, c, key := undescribed(t, strings.NewReplacer("ill\n", "ill,later\n", ",0\n", ",0,\n", ",1\n", ",1,2\n").Replace(numbersTable(200)))
-	entered(t, h, c, func(e *Source) { e.Label = Labels{"ill", "later"} })
+	entered(t, h, c, func(e *Source) { e.Label = Labels{Columns: []string{"ill", "later"}} })
 	if seen, err := sees(t, h, c, key, 1); err != nil || seen.Edition.Number != 1 {
 		t.Errorf("a table of which another label has gaps: edition %d, %v", seen.Edition.Number, err)
 	}

@@ -70,7 +70,10 @@ func (s Source) identificationDigest(key dataset.SplitKey) string {
 
 // mappingDigest returns a digest of the entry's settings that determine how its table is read.
 func (s Source) mappingDigest() (string, error) {
-	b, err := json.Marshal(s.mapping())
+	b, err := json.Marshal(struct {
+		prepare.Mapping
+		Labelled []string `json:",omitempty"` // a digest covers it only if it is set
+	}{s.mapping(), s.Label.Needed})
 	if err != nil {
 		return "", err
 	}

@@ -105,7 +105,7 @@ func TestLoadRefusesChosenRows(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(string(h), "patients.csv"), []byte("a,ill\n1,0\n2,1\n3,0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := &Config{Name: "north", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{"ill"}}}}
+	c := &Config{Name: "north", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{Columns: []string{"ill"}}}}}
 	for name, test := range map[string]job.Test{"every row but one": {Every: 2}, "another table": {Source: "patients"}} {
 		_, err := h.load(context.Background(), c, job.Data{Source: "patients", Label: "ill", Test: test}, dataset.SplitKey{1}, snapshots{})
 		if fault.CodeOf(err) != fault.CodePolicy {

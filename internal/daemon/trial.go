@@ -24,6 +24,7 @@ type Trial struct {
 	Table   string         // "" at a coordinator, which has no table
 	Rows    int            // number of rows that jobs can use
 	Left    int            // number of rows left out because a required cell is missing
+	NoLabel int            // number of rows left out because they have no label
 	Outside []prepare.Rare // numbers of cells outside the range of their column
 	Rare    []prepare.Rare // numbers of training rows with a rare value, which fewer than ten rows have
 	Former  string         // hash of the approved dictionary that the new one would replace; "" if there is none
@@ -143,7 +144,7 @@ func (t *Trial) count(set *dataset.Set, held []int) error {
 	if !is {
 		return fmt.Errorf("daemon: table %s was read without a dictionary; counts of its cells require a dictionary", t.Table)
 	}
-	t.Rows, t.Left = f.Rows(), f.Dropped
+	t.Rows, t.Left, t.NoLabel = f.Rows(), f.Dropped, set.Unlabelled
 	for j, c := range f.Schema() {
 		if n := f.Outside[j]; n > 0 {
 			t.Outside = append(t.Outside, prepare.Rare{Column: c.Name, Rows: n})

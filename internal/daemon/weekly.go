@@ -94,6 +94,6 @@ func (f freezer) next(ctx context.Context, o dictionary.Approval) error {
 	case err != nil:
 		return err
 	}
-	f.log.Info("froze a table", "table", o.Table, "dictionary", o.Name, "edition", made.Number, "training", made.Training, "held_out", made.HeldOut)
+	f.log.Info("froze a table", "table", o.Table, "dictionary", o.Name, "edition", made.Number, "training", made.Training, "held_out", made.HeldOut, "unlabelled", made.Unlabelled)
 	return nil
 }

@@ -372,5 +372,7 @@ func (h Home) dropWithdrawn(s Source, table string, set *dataset.Set) (*dataset.
 			rows = append(rows, i)
 		}
 	}
-	return set.Subset(rows), nil
+	stays := set.Subset(rows)
+	stays.Unlabelled = set.Unlabelled
+	return stays, nil
 }

@@ -364,11 +364,11 @@ func TestAttackAFurtherLabelHidesAChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entered(t, h, c, func(s *Source) { s.Label = Labels{"diagnosis"} })
+	entered(t, h, c, func(s *Source) { s.Label = Labels{Columns: []string{"diagnosis"}} })
 	if _, err := h.Freeze(context.Background(), all.Reader(), one, "patients"); err != nil {
 		t.Fatal(err)
 	}
-	entered(t, h, c, func(s *Source) { s.Label = Labels{"diagnosis", "outcome"} })
+	entered(t, h, c, func(s *Source) { s.Label = Labels{Columns: []string{"diagnosis", "outcome"}} })
 	h.put(t, "patients.csv", strings.Replace(frozenTable(200), "\np9,23,81,", "\np9,23,82,", 1))
 	var few *edition.LackError
 	if _, err := h.Freeze(context.Background(), all.Reader(), two, "patients"); !errors.As(err, &few) {

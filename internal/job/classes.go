@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
@@ -67,6 +68,9 @@ func (d *Data) finishClasses(in *section.Place) error {
 
 // finishOrder refuses an order of classes that contradicts the merging of classes.
 func (d *Data) finishOrder(in *section.Place) error {
+	if d.Partition.By == Devices && (d.Titles != nil || d.Unlabelled != "") {
+		return in.Refuse("label", "label.titles and label.missing are for parties with tables, not for devices; write label: with only the name of the column")
+	}
 	if d.Order == nil {
 		return nil
 	}
@@ -139,14 +143,18 @@ func (v labelOf) Decode(key string, n *yaml.Node) error {
 }
 
 func (v labelOf) Encode() *yaml.Node {
-	if v.Order != nil && v.Dictionary == nil {
-		return v.Map().Encode()
+	own := *v.Data
+	if own.Dictionary != nil {
+		own.Order, own.Titles = nil, nil // the dictionary has the classes
+	}
+	if own.Order != nil || own.Titles != nil || own.Unlabelled != "" {
+		return labelOf{&own}.Map().Encode()
 	}
 	return section.Text{Dst: &v.Label}.Encode()
 }
 
 func (v labelOf) Form() string {
-	return "the name of a column, or a map such as {column: diagnosis, classes: [well, ill]}"
+	return "the name of a column, or a map such as {column: diagnosis, classes: [well, ill], missing: drop-row}"
 }
 
 // Map declares the keys of the map form of label.
@@ -155,13 +163,24 @@ func (v labelOf) Map() *section.Section {
 		{Key: "column", Value: section.Text{Dst: &v.Label}, Else: "the column that each party's catalogue names", Doc: "The column of the labels."},
 		{Key: "classes", Value: section.Words{Dst: &v.Order, Most: maxMerged, Example: "[well, ill]"}, Else: "the classes of the tables, sorted",
 			Doc: "All classes, in order. The second of two classes is the positive one. A table with another class is refused. Between parties, the dictionary lists them."},
+		{Key: "titles", Value: titlesOf{&v.Titles}, Else: "none",
+			Doc: "Texts that replace classes where people read them: in the verdict, the tables and the report. Files keep the classes. Beside a dictionary, the dictionary has the titles."},
+		{Key: "missing", Value: section.Choice[prepare.Fill]{Noun: "treatment of rows without a label", Dst: &v.Unlabelled, Known: []prepare.Fill{prepare.FillError, prepare.FillDropRow}}, Else: "error",
+			Doc: "The treatment of rows without a label: refuse the table (error), or leave them out (drop-row). Between parties, each party's catalogue decides it, and a job that says drop-row runs only where the catalogue says so, too."},
 	}, Finish: v.finish}
 }
 
 func (v labelOf) finish(in *section.Place) error {
+	if v.Unlabelled == prepare.FillError {
+		v.Unlabelled = "" // the default is not written
+	}
 	switch {
+	case v.Label == NoLabel && v.Unlabelled != "":
+		return in.Refuse("missing", "label has missing and no column; name the column, or write label: none")
 	case v.Label == NoLabel && v.Order != nil:
 		return in.Refuse("column", "label has classes and no column; name the column, or write label: none")
+	case v.Label == NoLabel && v.Titles != nil:
+		return in.Refuse("titles", "label has titles and no column; name the column, or write label: none")
 	case in.Given("classes") && len(v.Order) < 2:
 		return in.Refuse("classes", "classes has %d entries; list two or more, the positive class last", len(v.Order))
 	}
@@ -179,7 +198,7 @@ func (v labelOf) finish(in *section.Place) error {
 		}
 		v.Order[i] = label
 	}
-	return nil
+	return v.Titles.check(in, v.Order)
 }
 
 // Accepted lists the labels that tables may have. Nil means that any label is allowed.

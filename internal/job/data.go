@@ -25,12 +25,16 @@ type Data struct {
 	Label string
 	// Order lists all classes of the labels in order. The second of two classes is the positive
 	// one. If it is nil, package dataset sorts the classes that occur.
-	Order    []string
-	Classes  []MergedClass // merged classes; all other classes stay as they are
-	Range    [2]float64    // range of numeric labels, from the dictionary; zero for any number
-	ID       string        // column of the row ids; "" for none
-	Group    string        // column of groups, whose rows are held out together; "" for none
-	Features int           // number of columns besides label and id; 0 for all columns of the source
+	Order   []string
+	Classes []MergedClass // merged classes; all other classes stay as they are
+	Titles  Titles        // texts that explain classes to people; nil for none
+	// Unlabelled is the treatment of rows without a label: drop-row leaves them out, and "" refuses
+	// the table. A deployed party's catalogue decides it; the job may only repeat it.
+	Unlabelled prepare.Fill
+	Range      [2]float64 // range of numeric labels, from the dictionary; zero for any number
+	ID         string     // column of the row ids; "" for none
+	Group      string     // column of groups, whose rows are held out together; "" for none
+	Features   int        // number of columns besides label and id; 0 for all columns of the source
 	// Schema describes the columns that the job uses. Nil means that all columns are numbers
 	// without gaps.
 	Schema prepare.Schema

@@ -34,6 +34,7 @@ type LabelColumn struct {
 	Name    string
 	Classes []string      // all classes, in order; nil for the classes that occur
 	Merged  []MergedClass // merged classes
+	Titles  Titles        // texts that explain classes to people; nil for none
 	Range   [2]float64    // least and greatest value of a numeric label; zero for any
 }
 
@@ -380,6 +381,8 @@ func (l labelColumn) Section() *section.Section {
 			Doc: "All classes, in order. The second of two classes is the positive one. A table with another class is refused."},
 		{Key: "merged", Value: mergedClasses{&l.Merged}, Else: "every class stays",
 			Doc: "Classes that merge several classes of the tables."},
+		{Key: "titles", Value: titlesOf{&l.Titles}, Else: "none",
+			Doc: "Texts that replace classes where people read them: in the verdict, the tables and the report. Files keep the classes."},
 		{Key: "range", Value: section.Interval{Dst: &l.Range}, Else: "none; no job by sums predicts the label as a number",
 			Doc: "The least and the greatest value of a label that is a number. A table with another value is refused."},
 		textFor{l.Name, l.of}.field(),
@@ -389,13 +392,13 @@ func (l labelColumn) Section() *section.Section {
 // finish checks a label column's classes by the same rules as a job's classes.
 func (l labelColumn) finish(in *section.Place) error {
 	switch {
-	case in.Given("range") && (in.Given("classes") || in.Given("merged")):
+	case in.Given("range") && (in.Given("classes") || in.Given("merged") || in.Given("titles")):
 		return in.Refuse("range", "label %s has classes and a range; keep classes, or keep range for a number", section.Quote(l.Name))
 	case in.Given("range"):
 		return CheckRange(in, "range", "range", l.Range)
 	}
-	as := Data{Label: l.Name, Order: l.Classes, Classes: l.Merged}
-	if in.Given("classes") {
+	as := Data{Label: l.Name, Order: l.Classes, Classes: l.Merged, Titles: l.Titles}
+	if in.Given("classes") || in.Given("titles") {
 		if err := (labelOf{&as}).finish(in); err != nil {
 			return err
 		}

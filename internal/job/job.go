@@ -392,7 +392,10 @@ func (j *Job) finishLabels(in *section.Place) error {
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
-	if j.Data.Order != nil && !task.Classes && j.Data.Dictionary == nil {
+	if j.Data.Unlabelled != "" && (j.Data.Label == NoLabel || j.Data.Spread) {
+		return in.Refuse("data", "label.missing needs a label in each row, but learner %s uses no labels, or other parties have some of them; remove missing", j.Learner.Name())
+	}
+	if (j.Data.Order != nil || j.Data.Titles != nil) && !task.Classes && j.Data.Dictionary == nil {
 		return in.Refuse("data", "learner %s does not use a list of classes; write label: with only the name of the column", j.Learner.Name())
 	}
 	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {

@@ -106,8 +106,8 @@ func (d *Data) finishDictionary(in *section.Place) error {
 		return in.Refuse("schema", "schema must not describe columns, because the dictionary describes them; remove schema")
 	case in.Given("classes"):
 		return in.Refuse("classes", "the dictionary merges the classes; remove classes")
-	case d.Order != nil:
-		return in.Refuse("label", "the dictionary lists the classes; write label: with only the name of the column")
+	case d.Order != nil || d.Titles != nil:
+		return in.Refuse("label", "the dictionary lists the classes and their titles; remove classes and titles from label")
 	case d.Partition.By == Devices:
 		return in.Refuse("dictionary", "dictionary is for tables, and each device holds one row; remove it")
 	case in.Given("features"):
@@ -159,9 +159,9 @@ func (d *Data) pickLabel(in *section.Place) error {
 	return nil
 }
 
-// DescribeLabel sets the data's label, classes and range to those of a dictionary's label column.
+// DescribeLabel sets the data's label, classes, titles and range to those of a dictionary's label column.
 func (d *Data) DescribeLabel(l LabelColumn) {
-	d.Label, d.Order, d.Classes, d.Range = l.Name, slices.Clone(l.Classes), l.Merged, l.Range
+	d.Label, d.Order, d.Classes, d.Titles, d.Range = l.Name, slices.Clone(l.Classes), l.Merged, l.Titles, l.Range
 }
 
 // finishPickedLabel uses the dictionary's only label if the learner needs a label and the job names
@@ -178,7 +178,7 @@ func (j *Job) finishPickedLabel(in *section.Place) error {
 		}
 		d.DescribeLabel(d.Dictionary.Labels[0])
 	}
-	if task.Numbers && (d.Order != nil || d.Classes != nil) {
+	if task.Numbers && (d.Order != nil || d.Classes != nil || d.Titles != nil) {
 		return in.Refuse("data", "learner %s predicts numbers, but the dictionary's label %s has classes; name a label that is a number", j.Learner.Name(), section.Quote(d.Label))
 	}
 	if !task.Numbers {

@@ -154,6 +154,9 @@ func (d *Data) Table(s Source) prepare.Table {
 	if d.Label != NoLabel {
 		t.Label = d.Label
 	}
+	if d.Unlabelled == prepare.FillDropRow && t.Label != "" {
+		t.Labelled = []string{t.Label}
+	}
 	if d.ID != "" {
 		t.ID.Columns = []string{d.ID}
 	}
@@ -300,7 +303,7 @@ func (c columnOf) Section() *section.Section {
 		{Key: "ordered", Value: section.Yes{Dst: &c.Ordered}, Default: "false", Doc: "Makes one column of 0, 1, 2, ... in the order of the categories."},
 		{Key: "true", Value: section.Words{Dst: &c.True, Most: prepare.MaxCategories, Example: `[yes, "1"]`}, Else: `[true, yes, "1"] for booleans`, Doc: "The words for true."},
 		{Key: "false", Value: section.Words{Dst: &c.False, Most: prepare.MaxCategories, Example: `[no, "0"]`}, Else: `[false, no, "0"] for booleans`, Doc: "The words for false."},
-		{Key: "format", Value: section.Text{Dst: &c.Format}, Else: "none", Doc: "The format of dates, as for strptime."},
+		{Key: "format", Value: section.Text{Dst: &c.Format}, Else: "none", Doc: "The format of dates, as for strptime. %b and %B read names of months in seven languages."},
 		{Key: "as", Value: section.Choice[prepare.Part]{Noun: "part", Dst: &c.As, Known: []prepare.Part{prepare.Year, prepare.Month, prepare.Weekday, prepare.Days}},
 			Else: "none", Doc: "The number to take from a date. Weekday 0 is Monday."},
 		{Key: "since", Value: section.Text{Dst: &c.Since}, Else: "none", Doc: "The day from which days are counted, such as 2020-01-01."},

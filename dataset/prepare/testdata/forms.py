@@ -10,6 +10,7 @@ import base64
 import io
 import json
 import pathlib
+import re
 
 import pandas as pd
 
@@ -88,6 +89,13 @@ case("by hand", "minus sign U+2212 (pandas reads text; here by a converter)", "a
 case("by hand", "detection limits", "age,y\n<5,a\n7,b\n", two, '{columns: {age: {values: {"<5": "2.5"}}}}', convert={"age": lambda s: 2.5 if s == "<5" else float(s)})
 case("by hand", "two formats of dates", "age,tag\n1,2024-03-01\n2,24.12.1969\n", {"age": NUMBER, "tag": DAY}, '{columns: {tag: {format: ["%Y-%m-%d", "%d.%m.%Y"]}}}', dates={"tag": ["%Y-%m-%d", "%d.%m.%Y"]}, dtype={"tag": str})
 case("by hand", "months by name", "age,tag\n1,1 March 2024\n2,24 Dec 1969\n", {"age": NUMBER, "tag": DAY}, '{columns: {tag: {format: ["%d %B %Y", "%d %b %Y"]}}}', dates={"tag": ["%d %B %Y", "%d %b %Y"]})
+for kind, tags, english, formats in (
+    ("months by name, German (pandas reads English names; here by a converter)", ("1. März 2024", "24. Dez. 1969"), ("March", "Dec"), ["%d. %B %Y", "%d. %b %Y"]),
+    ("months by name, French (pandas: by a converter)", ("1 février 2024", "24 déc. 1969"), ("February", "Dec"), ["%d %B %Y", "%d %b %Y"]),
+    ("months by name, Spanish (pandas: by a converter)", ("1 de enero de 2024", "24 de dic de 1969"), ("January", "Dec"), ["%d de %B de %Y", "%d de %b de %Y"]),
+):
+    names = dict(zip((re.search(r"(?!de\b)[^\W\d]{3,}\.?", tag)[0] for tag in tags), english))
+    case("by hand", kind, "age,tag\n1,%s\n2,%s\n" % tags, {"age": NUMBER, "tag": DAY}, "{columns: {tag: {format: [%s]}}}" % ", ".join('"%s"' % f for f in formats), dates={"tag": formats}, convert={"tag": lambda s, names=names: next(s.replace(n, e) for n, e in names.items() if n in s)})
 case("by hand", "quotes in quotes, line breaks in cells", 'age,y\n30,"a ""1"""\n31,"b\nc"\n', {"age": NUMBER, "y": words('a "1"', "b\nc")})
 
 refused("Excel", "decimal commas", "age;y\n1,5;a\n", two, 't.csv:2: column "age" holds "1,5", which is not a number; correct the cell, or write csv: {decimal: ","} in the catalogue')

@@ -16,7 +16,7 @@ import (
 // formats lists the recognised date formats. Of two similar formats the more common one comes
 // first.
 var formats = []string{
-	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y", "%d%b%Y", "%d-%b-%Y", "%d %B %Y", "%b %d %Y", "%Y-%m-%d %H:%M:%S.%f",
+	"%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%d %b %Y", "%d%b%Y", "%d-%b-%Y", "%d %B %Y", "%b %d %Y", "%d. %B %Y", "%d. %b %Y", "%d de %B de %Y", "%d-%b-%y", "%Y-%m-%d %H:%M:%S.%f",
 }
 
 // booleans lists pairs of words for no and yes.

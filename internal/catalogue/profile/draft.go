@@ -44,6 +44,9 @@ func (d Draft) Job() string {
 	if d.hasIDs() {
 		b.WriteString("    id: id\n")
 	}
+	if slices.ContainsFunc(d.Sites, func(s Site) bool { return s.lacksLabels() }) {
+		fmt.Fprintf(&b, "    label: {column: %s, missing: drop-row} # some rows have no label\n", scalar(d.Label))
+	}
 	b.WriteString("    dictionary: # what every site's columns mean\n" + indented(d.dictionary(columns), "      "))
 	b.WriteString("    test: {fraction: 0.25}\n    scale: standard\n")
 	learner := "svc"

@@ -157,7 +157,7 @@ func (t *tableReader) add(row dataset.Record) {
 		case c.name == t.ID:
 			t.addID(row.Line, word, gap)
 		case c.name == t.Label && gap:
-			t.fatal(row.Line, c.name, dataset.NoLabel(c.name).Error())
+			t.refuse(row.Line, c.name, dataset.NoLabel(c.name).Error())
 		}
 		if gap {
 			c.missing++
@@ -167,8 +167,15 @@ func (t *tableReader) add(row dataset.Record) {
 	}
 }
 
+// refuse adds the problem of a row that a key of the job or the catalogue solves.
+func (t *tableReader) refuse(line int, column, why string) {
+	t.rowProblems = append(t.rowProblems, Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), false})
+}
+
+// fatal adds the problem of a row that only another file solves.
 func (t *tableReader) fatal(line int, column, why string) {
-	t.rowProblems = append(t.rowProblems, Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), true})
+	t.refuse(line, column, why)
+	t.rowProblems[len(t.rowProblems)-1].Fatal = true
 }
 
 func (t *tableReader) addID(line int, id string, gap bool) {

@@ -147,9 +147,51 @@ func TestSuggestion(t *testing.T) {
 	}
 }
 
+// Rows without a label are no mistake that only another file solves: a key leaves them out.
+func TestRowsWithoutALabelAreSuggested(t *testing.T) {
+	asked := Asked{Label: "ill"}
+	in := "a,ill\n" + strings.Repeat("1,u\n2,v\n3,\n4,NA\n", 5)
+	s := Suggestion{Table: profiled(t, in, asked), Path: "t.csv", Label: "ill"}
+	for _, p := range s.Problems {
+		if p.Fatal {
+			t.Errorf("%v is fatal", p)
+		}
+	}
+	if p := s.Problems[0]; p.Line != 4 || !strings.HasPrefix(p.Text, `column "ill" is empty, but every row needs a label; fill the cell, or write label: {column: "ill", missing: drop-row}`) {
+		t.Error(p)
+	}
+	for text, want := range map[string]string{s.Entry(): "\n  label: {column: ill, missing: drop-row}\n", s.Dictionary(): "\n  # Some rows have no label. In simulate, the job leaves them out by label: {column: ill, missing: drop-row}.\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nlacks %s", text, want)
+		}
+	}
+	s.Table = profiled(t, "a,ill\n"+strings.Repeat("1,u\n2,v\n", 9), asked)
+	if text := s.Entry() + s.Dictionary(); !strings.Contains(text, "\n  label: ill\n") || strings.Contains(text, "drop-row") {
+		t.Error(text)
+	}
+}
+
 // repeated returns a table with one column whose cells repeat the given words.
 func repeated(words ...string) string {
 	return "i;x\n" + strings.Repeat("1;"+strings.Join(words, "\n1;")+"\n", 200/len(words))
+}
+
+// Names of months in other languages are suggested as a format.
+func TestNamesOfMonthsAreSuggested(t *testing.T) {
+	for in, want := range map[string]string{
+		repeated("1. März 2024", "24. Dezember 2023"):       "%d. %B %Y",
+		repeated("1. Mrz. 2024", "24. Dez 2023"):            "%d. %b %Y",
+		repeated("1 février 2024", "24 août 2023"):          "%d %B %Y",
+		repeated("1 févr. 2024", "24 déc. 2023"):            "%d %b %Y",
+		repeated("1 de enero de 2024", "2 de maio de 2023"): "%d de %B de %Y",
+		repeated("1 gennaio 2024", "24 maart 2023"):         "%d %B %Y",
+		repeated("01-mrt-24", "24-dic-23"):                  "%d-%b-%y",
+	} {
+		c := profiled(t, in, Asked{Own: prepare.Mapping{CSV: prepare.CSV{Delimiter: ";"}}}).Columns[1]
+		if c.Type != prepare.Date || c.Format != want {
+			t.Errorf("%.40q is %s %s, want %s", in, c.Type, c.Format, want)
+		}
+	}
 }
 
 // A column of numbers in another form is described as numbers, with the flag that reads it, and is

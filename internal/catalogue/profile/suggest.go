@@ -56,6 +56,9 @@ func (s Suggestion) columnLines() string {
 	if complete != nil {
 		fmt.Fprintf(&b, "complete: %s # a row with a gap in one of these columns is used in no job\n", words(complete))
 	}
+	if s.lacksLabels() {
+		fmt.Fprintf(&b, "# Some rows have no label. In simulate, the job leaves them out by label: %s.\n", s.labelOfEntry())
+	}
 	return b.String()
 }
 
@@ -156,9 +159,9 @@ func (s Suggestion) Entry() string {
 	name, _, _ := strings.Cut(filepath.Base(s.Path), ".")
 	fmt.Fprintf(&b, "# For the catalogue of the table's owner, under data.\n%s:\n  %s\n", scalar(name), s.sourceLine())
 	b.WriteString(indented(s.csvLine(), "  "))
-	for _, key := range [][2]string{{"id", s.ID}, {"label", s.Label}} {
+	for _, key := range [][2]string{{"id", orNone(s.ID)}, {"label", s.labelOfEntry()}} {
 		if key[1] != "" {
-			fmt.Fprintf(&b, "  %s: %s\n", key[0], scalar(key[1]))
+			fmt.Fprintf(&b, "  %s: %s\n", key[0], key[1])
 		}
 	}
 	b.WriteString(s.columnsOfEntry())
@@ -204,6 +207,28 @@ func (s Suggestion) csvLine() string {
 		return ""
 	}
 	return fmt.Sprintf("csv: {%s}%s\n", strings.Join(form, ", "), s.gapAdvice())
+}
+
+// lacksLabels reports whether rows have no label.
+func (s Suggestion) lacksLabels() bool {
+	return slices.ContainsFunc(s.Columns, func(c Column) bool { return c.Name == s.Label && c.gaps > 0 })
+}
+
+// labelOfEntry returns the value of the key label, "" for no label. It leaves out rows that have
+// none.
+func (s Suggestion) labelOfEntry() string {
+	if s.lacksLabels() {
+		return fmt.Sprintf("{column: %s, missing: drop-row}", scalar(s.Label))
+	}
+	return orNone(s.Label)
+}
+
+// orNone returns a name as a YAML scalar, or "" for no name.
+func orNone(name string) string {
+	if name == "" {
+		return ""
+	}
+	return scalar(name)
 }
 
 // missing lists the words that mean a gap: the given ones, and those that look like gaps.

@@ -144,7 +144,7 @@ func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 		Limits: party.PolicyLimits{ClassRows: new(0)},
 	}}
 	if set.Labels != nil {
-		c.Label = daemon.Labels{"label"}
+		c.Label = daemon.Labels{Columns: []string{"label"}}
 	}
 	if set.IDs != nil {
 		c.ID.Columns = []string{"id"}

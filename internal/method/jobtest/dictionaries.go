@@ -30,7 +30,7 @@ func (d *Dictionaries) Approve(j *job.Job) *job.Job {
 		}
 	}
 	if label := j.Data.Label; label != "" && label != job.NoLabel {
-		dict.Labels = []job.LabelColumn{{Name: label, Classes: j.Data.Order, Merged: j.Data.Classes}}
+		dict.Labels = []job.LabelColumn{{Name: label, Classes: j.Data.Order, Merged: j.Data.Classes, Titles: j.Data.Titles}}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

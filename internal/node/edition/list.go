@@ -23,6 +23,8 @@ type Edition struct {
 	Dictionary string `json:"dictionary_hash"`
 	Training   int    `json:"training"`
 	HeldOut    int    `json:"held_out"`
+	// Unlabelled is the number of rows that the freeze left out because they had no label.
+	Unlabelled int `json:"unlabelled,omitempty"`
 	// Cuts lists the days or numbers in CutColumn at which jobs may split the rows. A job may hold out
 	// the rows from a cut on.
 	Cuts      []string `json:"cuts,omitempty"`
