@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
@@ -297,8 +298,8 @@ func run(t *testing.T, j *job.Job, files map[string]string, step string, disturb
 		t.Fatal(err)
 	}
 	once := false
-	r, _, err := f.Wait(ctx, id, func(stage string) {
-		if stage == step && !once {
+	r, _, err := f.Wait(ctx, id, func(j admin.Job) {
+		if j.Stage == step && !once {
 			once = true
 			disturb(f)
 		}
