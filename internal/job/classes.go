@@ -223,7 +223,8 @@ func (d *Data) checkNumbers(set *dataset.Set) error {
 }
 
 // CheckRange refuses a range [least, greatest] if its numbers are not ascending, or if they are too
-// far apart. The error is at key at and calls the range name.
+// far apart. The argument at is the key of the range in the file; the error calls the range by the
+// argument name.
 func CheckRange(in *section.Place, at, name string, r [2]float64) error {
 	switch {
 	case !(r[0] < r[1]):

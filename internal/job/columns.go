@@ -29,7 +29,7 @@ func (j *Job) Columns(party string) []string {
 }
 
 // ownColumns reads and writes the map from party to a list of columns. It keeps the order of the
-// file, because random directions depend on it.
+// file, because random directions depend on this order.
 type ownColumns struct{ dst *[]OwnColumns }
 
 func (v ownColumns) Decode(key string, n *yaml.Node) error {

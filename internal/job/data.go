@@ -24,7 +24,7 @@ type Data struct {
 	// each party's catalogue names.
 	Label string
 	// Order lists all classes of the labels in order. The second of two classes is the positive
-	// one. If it is nil, package dataset sorts the classes that occur.
+	// one. If Order is nil, package dataset sorts the classes that occur.
 	Order    []string
 	Classes  []MergedClass // merged classes; all other classes stay as they are
 	Range    [2]float64    // range of numeric labels, from the dictionary; zero for any number
@@ -70,7 +70,7 @@ type Source struct {
 // Partition describes how one source is divided among parties.
 type Partition struct {
 	By Direction
-	// Parties lists the parties that share the rows or columns. In a partition by devices they are
+	// Parties lists the parties that share the rows or columns. In a partition by devices it lists
 	// the devices of a deployed job.
 	Parties []string
 	// Skew is the concentration of a Dirichlet label skew between the parties. Smaller values give
@@ -94,10 +94,10 @@ type Partition struct {
 	// that is not listed uses all its columns.
 	Columns []OwnColumns
 	// Labels lists the share of labels of each active party in a simulation with spread labels. The
-	// seed determines whose labels they are. Nil means equal shares.
+	// seed determines which party gets each label. Nil means equal shares.
 	Labels []PartyShare
 	// Dropout is the share of devices that drop out of each simulated session. The seed determines
-	// the points at which they do.
+	// at which point of the session each of these devices drops out.
 	Dropout float64
 }
 
@@ -128,7 +128,8 @@ type Test struct {
 	None    bool           // the job holds out no rows
 	Party   string         // the party all of whose rows are held out
 	Parties HeldOutParties // holds out all rows of each party in turn
-	// Column names a column, and From is its least held-out value, a number or a date.
+	// Column names a column, and From is the least held-out value of this column, a number or a
+	// date.
 	Column, From string
 }
 
@@ -186,16 +187,16 @@ func (j *Job) Active() []string {
 	return j.Parties()[:max(1, j.Protocol.Demands().Labelled)]
 }
 
-// Asks reports whether the data are rows for which a trained model predicts. Only such data have
-// neither a test nor folds.
+// Asks reports whether the data are rows for which a trained model predicts. It recognizes such
+// data by the lack of both a test and folds.
 func (d *Data) Asks() bool { return d.Test == Test{} && d.Folds == 0 }
 
 // Section declares the keys of the section data.
 func (d *Data) Section() *section.Section { return d.section(nil, new(error)) }
 
 // section declares the keys of the section data. With a nil Reader, it cannot find a dictionary by
-// its name. The reader of the section sets alone to the reason why only a process that holds all
-// rows can use the data.
+// its name. If only a process that holds all rows can use the data, reading the section stores the
+// reason in *alone.
 func (d *Data) section(r *Reader, alone *error) *section.Section {
 	return &section.Section{Name: "data", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",

@@ -142,7 +142,8 @@ func (d *Dictionary) finish(in *section.Place) error {
 }
 
 // OfNumbers returns the implied dictionary of a table without a dictionary, in which every column
-// is a number without gaps. An operator who allows jobs on the table thereby approves it.
+// is a number without gaps. An operator who allows jobs on the table thereby approves this
+// dictionary.
 func OfNumbers() *Dictionary { return &Dictionary{Name: "numbers", Fraction: defaultFraction} }
 
 // IsNumbers reports whether the dictionary equals [OfNumbers].

@@ -316,8 +316,8 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 // maxRepeats is the greatest number of runs of a job.
 const maxRepeats = 100
 
-// finishRepeats refuses repeated runs that would all have the same split. Runs on devices differ in
-// their participants too.
+// finishRepeats refuses repeated runs that would all have the same split. Runs on devices also
+// differ in which devices take part.
 func (j *Job) finishRepeats(in *section.Place) error {
 	switch t := j.Data.Test; {
 	case !in.Given("repeats"):

@@ -312,8 +312,8 @@ func (c columnOf) Section() *section.Section {
 	}}
 }
 
-// fillOf reads and writes the key missing: a word for a way to fill gaps, or the value that fills
-// them.
+// fillOf reads and writes the key "missing". Its value is a word for a way to fill gaps, or the
+// value that fills them.
 type fillOf struct{ *prepare.Column }
 
 // fillWords lists the words of the key missing; any other text is a value that fills gaps.
@@ -347,7 +347,7 @@ func (f fillOf) Encode() *yaml.Node {
 	n := section.Word(f.Value)
 	for _, fill := range fillWords {
 		if f.Value == string(fill) {
-			n.Style = yaml.DoubleQuotedStyle // without quotes, a reader would take the category for a word such as mean
+			n.Style = yaml.DoubleQuotedStyle // without quotes, a reader would take the category for a way to fill gaps, such as "mean"
 		}
 	}
 	return n
