@@ -108,11 +108,11 @@ func (l Labels) columns() []string {
 func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "" && s.Width > 0:
-		return errors.New("the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove features")
+		return errors.New("the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove \"features\"")
 	case len(s.CutDates) > 0 && s.Cut == "":
-		return errors.New("the setting \"cut_dates\" requires the setting \"cut\", which names the column of the dates; add cut, or remove cut_dates")
+		return errors.New("the setting \"cut_dates\" requires the setting \"cut\", which names the column of the dates; add \"cut\", or remove \"cut_dates\"")
 	case s.Editions != "" && s.Editions != weekly:
-		return fmt.Errorf("editions is %q; write weekly, or leave it out and use mercer data freeze", s.Editions)
+		return fmt.Errorf("editions is %q; write \"weekly\", or remove the setting and use mercer data freeze", s.Editions)
 	case s.Weight != "":
 		return errors.New("this version cannot weight rows, so every row counts the same; remove the setting \"weight\"")
 	}
@@ -152,7 +152,7 @@ func (s Source) check(known job.Names) error {
 		}
 	}
 	if s.Width != 0 && s.Given() {
-		return errors.New("the columns of this table have names, but the setting \"features\" is for columns without names; remove features")
+		return errors.New("the columns of this table have names, but the setting \"features\" is for columns without names; remove \"features\"")
 	}
 	if err := s.Origin.Check(s.Path, s.CSV); err != nil {
 		return err

@@ -259,7 +259,7 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
 		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" has two uses, the id and the group; name it once`,
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
-		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove features",
+		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove \"features\"",
 		"data:\n  p: {path: a.csv, weight: w}":                               "data p: this version cannot weight rows, so every row counts the same; remove the setting \"weight\"",
 		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":            "data p: rows in the policy's limits is -1; write 0 for none, or a number above it",
 		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":             `data p: protocols in the policy names "orka"; did you mean "okra"?`,

@@ -32,7 +32,7 @@ func (s Source) peopleRule() string {
 // The result is sorted, without duplicates.
 func (s Source) normalizedNames(table string, people []string) ([]string, error) {
 	if s.ID.IsZero() && s.Group == "" {
-		return nil, fmt.Errorf("the catalogue's entry of %s has neither id nor group to identify people; remove the rows from the table, and freeze it", table)
+		return nil, fmt.Errorf("the catalogue's entry of %s has neither \"id\" nor \"group\" to identify people; remove their rows from the table, and freeze the table", table)
 	}
 	if s.Group != "" {
 		return slices.Compact(slices.Sorted(slices.Values(people))), nil

@@ -130,7 +130,7 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 		return err
 	}
 	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(about, name) }); len(names) > 0 {
-		return fmt.Errorf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
+		return fmt.Errorf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people who have no rows yet", table, dataset.Quote(strings.Join(names, ", ")))
 	}
 	return nil
 }

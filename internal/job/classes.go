@@ -60,7 +60,7 @@ func (d *Data) finishClasses(in *section.Place) error {
 		}
 	}
 	if d.Classes != nil && d.Partition.By == Devices {
-		return in.Refuse("classes", "classes is for parties with tables, not for devices; remove it")
+		return in.Refuse("classes", "\"classes\" is for parties with tables, not for devices; remove it")
 	}
 	return d.finishOrder(in)
 }
@@ -97,7 +97,7 @@ func (v mergedClasses) Decode(key string, n *yaml.Node) error {
 		name := n.Content[i]
 		m := MergedClass{Class: name.Value}
 		if m.Class == "" {
-			return section.At(name, "classes has a class without a name; write one")
+			return section.At(name, "\"classes\" has an entry without a name; write the name of the merged class")
 		}
 		if slices.ContainsFunc(*v.dst, func(o MergedClass) bool { return o.Class == m.Class }) {
 			return section.At(name, "class %s is listed twice; keep one", section.Quote(m.Class))
@@ -107,7 +107,7 @@ func (v mergedClasses) Decode(key string, n *yaml.Node) error {
 			return err
 		}
 		if len(m.Of) == 0 {
-			return section.At(n.Content[i+1], "%s is empty; name at least one", what)
+			return section.At(n.Content[i+1], "%s is empty; name at least one class", what)
 		}
 		*v.dst = append(*v.dst, m)
 	}

@@ -47,7 +47,7 @@ func (v ownColumns) Decode(key string, n *yaml.Node) error {
 			return err
 		}
 		if len(c.Names) == 0 {
-			return section.At(n.Content[i+1], "%s is empty; name at least one, or leave the party out to use all of its columns", what)
+			return section.At(n.Content[i+1], "%s is empty; name at least one column, or leave the party out to use all of its columns", what)
 		}
 		*v.dst = append(*v.dst, c)
 	}

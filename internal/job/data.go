@@ -240,13 +240,13 @@ func (d *Data) section(r *Reader, alone *error) *section.Section {
 func (d *Data) finish(in *section.Place) error {
 	switch {
 	case in.Given("source") && in.Given("sources"):
-		return in.Refuse("sources", "data has both source and sources; keep source to divide one table, or sources to give each party its own")
+		return in.Refuse("sources", "data has both \"source\" and \"sources\"; keep \"source\" to divide one table, or \"sources\" to give each party its own")
 	case !in.Given("source") && !in.Given("sources"):
 		return in.Refuse("source", "data has no source; add source: bundled:digits or a file")
 	case in.Given("sources") && d.Partition.By == Columns && d.Partition.Parties != nil:
-		return in.Refuse("partition", "partition must not list parties, because sources names them; write partition: {by: columns}")
+		return in.Refuse("partition", "partition must not list parties, because \"sources\" names them; write partition: {by: columns}")
 	case in.Given("sources") && in.Given("partition") && d.Partition.By != Columns:
-		return in.Refuse("partition", "partition divides one source, but sources already gives each party its own; remove one")
+		return in.Refuse("partition", "\"partition\" divides one source, but \"sources\" already gives each party its own; remove one of the two keys")
 	case d.Partition.By == Columns && !in.Given("sources") && d.Partition.Parties == nil:
 		return in.Refuse("partition", "partition has no parties; add parties: [guest, host], the first of which holds the labels")
 	case d.Partition.By == Columns && in.Given("sources") && d.ID == "":
@@ -256,11 +256,11 @@ func (d *Data) finish(in *section.Place) error {
 	case d.ID != "" && d.ID == d.Label:
 		return in.Refuse("id", "id and label are the same column %s; name two columns", section.Quote(d.ID))
 	case in.Given("features") && slices.ContainsFunc(d.Sources, func(s Source) bool { return s.Given() }):
-		return in.Refuse("features", "features is for files without column names, but a program or a query gives names; remove features")
+		return in.Refuse("features", "\"features\" is for files without column names, but a program or a query names its columns; remove \"features\"")
 	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
 		return in.Refuse("features", "features is %d; write the number of columns, not counting label and id, from 1 to %d", d.Features, MaxFeatures)
 	case in.Given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.Given("sources")):
-		return in.Refuse("features", "features does not apply to devices or to sources by columns; remove features")
+		return in.Refuse("features", "\"features\" does not apply to devices or to sources by columns; remove it")
 	}
 	if d.Partition.By == Devices {
 		if in.Given("scale") && d.Scale != None {
@@ -302,9 +302,9 @@ func (d *Data) finishColumns(in *section.Place) error {
 		case parties != nil && !slices.Contains(parties, c.Party):
 			return in.Refuse("partition", "partition names columns of %q, which is not a party of the job; name one of its parties", c.Party)
 		case d.ID != "" && slices.Contains(c.Names, d.ID):
-			return in.Refuse("partition", "partition must not list %s among the columns of %s, because it is the id; remove it from the list", section.Quote(d.ID), c.Party)
+			return in.Refuse("partition", "partition must not list %s among the columns of %s, because this column is the id; remove it from the list", section.Quote(d.ID), c.Party)
 		case d.Label != "" && slices.Contains(c.Names, d.Label):
-			return in.Refuse("partition", "partition must not list %s among the columns of %s, because it is the label; remove it from the list", section.Quote(d.Label), c.Party)
+			return in.Refuse("partition", "partition must not list %s among the columns of %s, because this column is the label; remove it from the list", section.Quote(d.Label), c.Party)
 		}
 	}
 	return nil
@@ -351,7 +351,7 @@ func (p *Partition) finish(in *section.Place) error {
 	}
 	switch {
 	case p.By != Columns && in.Given("columns"):
-		return in.Refuse("columns", "columns is for partition: {by: columns} only; add by: columns, or remove it")
+		return in.Refuse("columns", "\"columns\" is for partition: {by: columns} only; add by: columns, or remove \"columns\"")
 	case p.By != Columns && in.Given("coverage"):
 		return in.Refuse("coverage", "the key coverage is for partition: {by: columns} only; remove it")
 	case in.Given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
@@ -365,7 +365,7 @@ func (p *Partition) finish(in *section.Place) error {
 	case p.Aligned && in.Given("alignment"):
 		return in.Refuse("alignment", "the key alignment needs a comparison of ids, but \"aligned: true\" omits this comparison; remove one of the two")
 	case in.Given("alignment") && (p.Alignment == "" || len(p.Alignment) > maxAlignment):
-		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d", len(p.Alignment), maxAlignment)
+		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d bytes", len(p.Alignment), maxAlignment)
 	case in.Given("aligned_by") && !in.Given("alignment"):
 		return in.Refuse("aligned_by", "aligned_by needs the name of the alignment; add alignment: and its name, or remove aligned_by")
 	case p.By == Columns && in.Given("skew"):
@@ -375,7 +375,7 @@ func (p *Partition) finish(in *section.Place) error {
 		return err
 	}
 	if p.Skew < 0 {
-		return in.Refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
+		return in.Refuse("skew", "skew is %g; write 0 for equal shares or a number above 0", p.Skew)
 	}
 	return nil
 }
@@ -416,7 +416,7 @@ func (t *Test) finish(in *section.Place) error {
 	case in.Given("column") || in.Given("from"):
 		return t.finishCut(in)
 	case !in.Given("by") && kinds != 1:
-		return in.Refuse("", "test has %d keys; give one of fraction, every, source, party, parties, or column and from", kinds)
+		return in.Refuse("", "test has %d keys; give one of fraction, every, source, party, parties, or column together with from", kinds)
 	}
 	if in.Given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
 		return in.Refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)
@@ -441,11 +441,11 @@ func (d *Data) LeavesRows() error {
 	case d.Partition.By == Devices:
 		return nil
 	case d.Test.Source != "":
-		return errors.New("test.source is for simulate, which divides it among the parties; use test: {fraction: 0.25}")
+		return errors.New("test.source is for mercer simulate, which divides this table among the parties; use test: {fraction: 0.25}")
 	case d.Test.Every > 0:
-		return errors.New("test: {every: ...} is for simulate, because each party chooses its own held-out rows; use test: {fraction: 0.25}")
+		return errors.New("test: {every: ...} is for mercer simulate, because each party chooses its own held-out rows; use test: {fraction: 0.25}")
 	case d.Test.Parties != "":
-		return errors.New("test: {parties: each} is for simulate; submit one job for each party, with test: {party: NAME}")
+		return errors.New("test: {parties: each} is for mercer simulate; submit one job for each party, with test: {party: NAME}")
 	}
 	return nil
 }

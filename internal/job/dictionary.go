@@ -115,9 +115,9 @@ func (d *Dictionary) finish(in *section.Place) error {
 		at := d.Columns.Index(name)
 		switch {
 		case at < 0:
-			return in.Refuse("complete", "complete names %s, which columns does not describe; add the column to columns", section.Quote(name))
+			return in.Refuse("complete", "\"complete\" names %s, which \"columns\" does not describe; add the column to \"columns\"", section.Quote(name))
 		case d.Columns[at].Missing != prepare.FillError:
-			return in.Refuse("complete", "complete must not list %s, because the column's key missing fills the gaps; remove that key, or remove the column from complete", section.Quote(name))
+			return in.Refuse("complete", "\"complete\" must not list %s, because the column's key \"missing\" fills the gaps; remove that key, or remove the column from \"complete\"", section.Quote(name))
 		}
 		d.Columns[at].Missing = prepare.FillDropRow
 		if err := d.Columns[at].Check(); err != nil {
@@ -129,7 +129,7 @@ func (d *Dictionary) finish(in *section.Place) error {
 	}
 	for _, l := range d.Labels {
 		if slices.Contains(d.Complete, l.Name) || d.Columns.Index(l.Name) >= 0 {
-			return in.Refuse("labels", "%s is in labels and in columns; keep one", section.Quote(l.Name))
+			return in.Refuse("labels", "%s is in both \"labels\" and \"columns\"; remove it from one of the two", section.Quote(l.Name))
 		}
 	}
 	if d.Columns == nil {
@@ -391,7 +391,7 @@ func (l labelColumn) Section() *section.Section {
 func (l labelColumn) finish(in *section.Place) error {
 	switch {
 	case in.Given("range") && (in.Given("classes") || in.Given("merged")):
-		return in.Refuse("range", "label %s has classes and a range; keep classes, or keep range for a number", section.Quote(l.Name))
+		return in.Refuse("range", "label %s has both classes and a range; keep the classes, or keep the range if the label is a number", section.Quote(l.Name))
 	case in.Given("range"):
 		return CheckRange(in, "range", "range", l.Range)
 	}

@@ -214,7 +214,7 @@ type Presentation struct {
 	Majority float64
 	// Within bounds the rounding error of shares of held-out rows; 0 if they are exact.
 	Within float64
-	Pooled   int // amount of the pooled learner's training data, in Unit; 0 means the number of training rows
+	Pooled int // amount of the pooled learner's training data, in Unit; 0 means the number of training rows
 	// Text replaces the line that counts training rows and held-out rows.
 	Text  []Block
 	Later []Block // blocks after the table of the hyperparameter grid
