@@ -24,8 +24,8 @@ type Source struct {
 	Path string `yaml:"path,omitempty"` // relative to the home's folder
 	// Origin is the program or the query that returns the table. It replaces Path.
 	origin.Origin `yaml:",inline"`
-	// Label lists the columns from which a job may choose its labels. Without these columns, jobs
-	// can only use the table without labels. Label columns are not features.
+	// Label lists the columns from which a job may choose its labels. If it is empty, jobs can use
+	// the table only without labels. Label columns are not features.
 	Label Labels `yaml:"label,omitempty"`
 	// ID is the column of ids, or the rule that makes ids from several columns. By the ids, jobs
 	// find the rows of the same people in other parties' tables. Without ID the table has no ids.
@@ -33,8 +33,8 @@ type Source struct {
 	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is
 	// a feature only if Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists the bounds of column Cut, as days or numbers. A job may hold out an edition's
-	// rows from one of these bounds on.
+	// CutDates lists values of column Cut, as days or numbers. A job over an edition may hold out
+	// the rows at or after one of these values.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
 	// Without a list, jobs may use all remaining columns.
@@ -154,11 +154,11 @@ func (l Labels) columns() []string {
 func (s Source) check(known job.Names) error {
 	switch {
 	case s.Group != "" && s.Width > 0:
-		return errors.New("the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove features")
+		return errors.New("the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove \"features\"")
 	case len(s.CutDates) > 0 && s.Cut == "":
-		return errors.New("the setting \"cut_dates\" requires the setting \"cut\", which names the column of the dates; add cut, or remove cut_dates")
+		return errors.New("the setting \"cut_dates\" requires the setting \"cut\", which names the column of the dates; add \"cut\", or remove \"cut_dates\"")
 	case s.Editions != "" && s.Editions != weekly:
-		return fmt.Errorf("editions is %q; write weekly, or leave it out and use mercer data freeze", s.Editions)
+		return fmt.Errorf("editions is %q; write \"weekly\", or remove the setting and use mercer data freeze", s.Editions)
 	case s.Weight != "":
 		return errors.New("this version cannot weight rows, so every row counts the same; remove the setting \"weight\"")
 	}
@@ -198,7 +198,7 @@ func (s Source) check(known job.Names) error {
 		}
 	}
 	if s.Width != 0 && s.Given() {
-		return errors.New("the columns of this table have names, but the setting \"features\" is for columns without names; remove features")
+		return errors.New("the columns of this table have names, but the setting \"features\" is for columns without names; remove \"features\"")
 	}
 	if err := s.Origin.Check(s.Path, s.CSV); err != nil {
 		return err

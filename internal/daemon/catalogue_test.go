@@ -260,7 +260,7 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, label: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
 		"data:\n  p: {path: a.csv, group: y, id: y}":                         `data p: column "y" has two uses, the id and the group; name it once`,
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                        `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
-		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove features",
+		"data:\n  p: {path: a.csv, group: y, features: 9}":                   "data p: the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove \"features\"",
 		"data:\n  p: {path: a.csv, label: y, columns: {y: {as: event}}}":     `data p: label, group and cut take the federation's names, and columns renames "y" to "event"; write "event"`,
 		"data:\n  p: {path: a.csv, group: y, columns: {y: {as: ward}}}":      `columns renames "y" to "ward"; write "ward"`,
 		"data:\n  p: {path: a.csv, cut: y, columns: {y: {as: day}}}":         `columns renames "y" to "day"; write "day"`,

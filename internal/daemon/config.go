@@ -59,7 +59,7 @@ func (c *Config) limits() party.Limits {
 //go:embed example.yaml
 var example []byte
 
-// save writes the configuration. For a party without a catalogue, it adds the example of a
+// save writes the configuration. For a party without a catalogue, it adds an example of a
 // catalogue.
 func (c *Config) save(path string, role roster.Role) error {
 	b, err := yaml.Marshal(c)

@@ -130,7 +130,8 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 }
 
 // keepAlignment returns a function that stores the ids of a job's rows, in the order of the job.
-// Readers of decisions need them, because the coordinator knows rows by columns only by number.
+// Readers of decisions need the ids, because the coordinator of a job by columns knows each row
+// only by its number.
 func keepAlignment(e *vault.Artifacts) func(id job.ID, ids []string) error {
 	return func(id job.ID, ids []string) error {
 		table := [][]string{{"id"}}
@@ -176,8 +177,8 @@ func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	}
 }
 
-// refusedTwin makes a TwinError an input error, because the operator runs two daemons with one
-// identity.
+// refusedTwin makes a TwinError an input error, because an operator who runs two daemons with one
+// identity causes it.
 func refusedTwin(err error) error {
 	var twin *nats.TwinError
 	if errors.As(err, &twin) {

@@ -197,8 +197,8 @@ func heldOut(e *vault.Artifacts, id job.ID, rows int) ([]int, error) {
 
 // holdsOut returns the rows that every job with the same dictionary holds out. It chooses rows by
 // their groups, their ids, or all cells that the dictionary reads, whatever columns and label a job
-// uses. For a dictionary without columns, these are the cells that a simulated job reads, with the
-// label if there is only one.
+// uses. For a dictionary without columns, the cells are those that a simulated job reads, including
+// the label if the catalogue offers exactly one.
 func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store, set *dataset.Set, key dataset.SplitKey) ([]int, error) {
 	if d.Columns == nil {
 		data := d.Of(c.Name)
@@ -265,8 +265,8 @@ func (h Home) describe(c *Config, s Source, data job.Data, rows snapshot.Store) 
 	return schema, schema.Check()
 }
 
-// describedLabels returns the dictionary's labels that the catalogue offers. If the dictionary is
-// not a written one, it returns all labels of the entry.
+// describedLabels returns the dictionary's labels that the catalogue offers. For the implied
+// dictionary of numbers, it returns all labels of the entry.
 func (s Source) describedLabels(d *job.Dictionary) (list []job.LabelColumn) {
 	if d.IsNumbers() {
 		for _, name := range slices.Sorted(slices.Values(s.Label.columns())) { // sorted: the order in the entry must not matter
@@ -413,8 +413,9 @@ const largeTable = 4 * edition.Least
 // seesEdition reports whether a job reads an edition of a table instead of the table itself. A job
 // without a dictionary uses an edition if the table is a file with column names; the first such job
 // makes the first edition. The job uses the table itself if the table is too small to be frozen and
-// was never frozen. Then the policy's limits apply, and the ledger compares single rows. A table of
-// many rows is not small, even if it has few patients or few rows after a bound.
+// was never frozen. For such a small table the policy's limits apply, and the ledger compares
+// single rows. A table of many rows is not small, even if it has few patients or few rows after a
+// bound.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil

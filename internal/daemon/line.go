@@ -25,8 +25,8 @@ func publicKeys(id *identity.Identity, in roster.Member) identity.Public {
 	return id.Public()
 }
 
-// firstPublic returns the public keys of a new member. A coordinator that listens on its own
-// machine only needs no TLS key.
+// firstPublic returns the public keys of a new member. A coordinator that listens only on its own
+// machine needs no TLS key.
 func (c *Config) firstPublic(id *identity.Identity, role roster.Role) identity.Public {
 	host, _, err := splitAddress(c.Listen)
 	if role == roster.Party || c.Listen != "" && err == nil && nats.Loopback(host) {

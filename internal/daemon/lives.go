@@ -13,9 +13,9 @@ import (
 // spacePause is the time between two attempts to write to a home on a full disk.
 const spacePause = 3 * time.Second
 
-// keepRunning runs a party. If the party ends because a session could not write its journal, lives
-// waits until the home is writable and runs the party again. It returns every other error, and also
-// the error of a home that is not writable at the start.
+// keepRunning runs a party. If the party ends because a session could not write its journal,
+// keepRunning waits until the home is writable and runs the party again. It returns every other
+// error, and also the error of a home that is not writable at the start.
 func keepRunning(ctx context.Context, log *slog.Logger, probe, life func() error) error {
 	for stalled := false; ; {
 		err := life()

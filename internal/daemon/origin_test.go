@@ -184,7 +184,7 @@ func TestRefusedOrigins(t *testing.T) {
 		"command: [./x], sql: {sqlite: a, query_file: b}":         `the source has more than one of "path", "command" and "sql"; give only one of these keys`,
 		"path: a.csv, timeout: 1m":                                `"timeout" and "max_bytes" apply only to "command" and "sql"; remove both keys for a file`,
 		"command: [./x], max_bytes: -1":                           "max_bytes is -1; write a number above 0",
-		"command: [./x], features: 3":                             "the columns of this table have names, but the setting \"features\" is for columns without names; remove features",
+		"command: [./x], features: 3":                             "the columns of this table have names, but the setting \"features\" is for columns without names; remove \"features\"",
 		"command: []":                                             `"command" is empty; write command: [./extract.sh]`,
 		"command: [psql]":                                         `command "psql" is not a path; write ./psql for a file of this folder, or an absolute path`,
 		"sql: {query_file: b}":                                    `"sql" requires exactly one database: "dsn_env" (the environment variable with the connection string of PostgreSQL) or "sqlite" (the path of a file)`,

@@ -32,7 +32,7 @@ func (s Source) peopleRule() string {
 // The result is sorted, without duplicates.
 func (s Source) normalizedNames(table string, people []string) ([]string, error) {
 	if s.ID.IsZero() && s.Group == "" {
-		return nil, fmt.Errorf("the catalogue's entry of %s has neither id nor group to identify people; remove the rows from the table, and freeze it", table)
+		return nil, fmt.Errorf("the catalogue's entry of %s has neither \"id\" nor \"group\" to identify people; remove their rows from the table, and freeze the table", table)
 	}
 	if s.Group != "" {
 		return slices.Compact(slices.Sorted(slices.Values(people))), nil
@@ -91,8 +91,8 @@ func knownBy(set *dataset.Set) []string {
 }
 
 // peopleAndCells returns a digest of each person of an edition, and of each person's cells. The
-// digests use the home's key. A person is a group or an id. In a table without both, each row is a
-// person, identified by its cells; equal rows get numbers.
+// digests use the home's key. A person is a group or an id. In a table without groups and ids, each
+// row counts as a person, identified by its cells; numbers distinguish equal rows.
 func peopleAndCells(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
 	if knownBy(set) != nil {
 		return cutAndCells(maps.Values(peopleIn(key, set, labels, held)))

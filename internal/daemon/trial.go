@@ -26,7 +26,7 @@ type Trial struct {
 	Left    int            // number of rows left out because a required cell is missing
 	NoLabel int            // number of rows left out because they have no label
 	Outside []prepare.Rare // numbers of cells outside the range of their column
-	Rare    []prepare.Rare // numbers of training rows with a rare value, which fewer than ten rows have
+	Rare    []prepare.Rare // for each column, the number of training rows whose value occurs in fewer than ten rows
 	Former  string         // hash of the approved dictionary that the new one would replace; "" if there is none
 	Changes []string       // differences of the new dictionary from the former, one in a line
 	People  int            // number of people whose cells differ between the two dictionaries
@@ -160,8 +160,8 @@ func (t *Trial) count(set *dataset.Set, held []int) error {
 }
 
 // readOtherwise returns the number of people whose cells two dictionaries read differently. It
-// compares only the columns that both have. It matches people by their ids or, without ids, by
-// their cells.
+// compares only the columns that both dictionaries have. It matches people by their ids or, in a
+// table without ids, by their cells.
 func readOtherwise(then, now *dataset.Set) int {
 	var common []string
 	for _, name := range then.Columns {

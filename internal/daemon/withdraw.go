@@ -43,7 +43,7 @@ func (h Home) exclusively(do func() error) (err error) {
 // Withdraw withdraws people from a table: neither current nor later editions include them. It also
 // withdraws other people, chosen by the home's key, so that the editions before and after do not
 // reveal who was named. If a crash interrupts the command, running it again completes the
-// withdrawal. Names that neither the table nor an edition has are refused.
+// withdrawal. Names that neither the table nor an edition contains are refused.
 func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(s Source, absent []string) error { return h.mustHave(ctx, s, table, absent) })
 }
@@ -130,7 +130,7 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 		return err
 	}
 	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(about, name) }); len(names) > 0 {
-		return fmt.Errorf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people before their rows come", table, dataset.Quote(strings.Join(names, ", ")))
+		return fmt.Errorf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people who have no rows yet", table, dataset.Quote(strings.Join(names, ", ")))
 	}
 	return nil
 }
@@ -191,8 +191,8 @@ type usedRow struct {
 }
 
 // newestEditions returns the newest edition of a table for each dictionary. It also returns the
-// editions of revoked dictionaries that the catalogue's entry can no longer read. No people can be
-// withdrawn from these editions, and no job needs them.
+// editions of revoked dictionaries if the catalogue's entry can no longer read these editions. No
+// people can be withdrawn from such an edition, and no job needs it.
 func (h Home) newestEditions(c *Config, s Source, key dataset.SplitKey, table string) (all []newestEdition, lost []edition.Edition, err error) {
 	list, err := h.Editions().List()
 	if err != nil {

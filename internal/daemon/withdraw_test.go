@@ -233,7 +233,7 @@ func plainJob(t *testing.T, h Home, c *Config, d *job.Dictionary) ([]string, err
 
 func TestWithdrawalsThatAreRefused(t *testing.T) {
 	h, _, _ := frozen(t, "")
-	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p1"}); err == nil || !strings.Contains(err.Error(), "has neither id nor group") {
+	if _, err := h.Withdraw(t.Context(), all.Reader(), "patients", []string{"p1"}); err == nil || !strings.Contains(err.Error(), "has neither \"id\" nor \"group\"") {
 		t.Error(err)
 	}
 	h, c, d := frozen(t, "id")

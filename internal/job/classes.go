@@ -61,7 +61,7 @@ func (d *Data) finishClasses(in *section.Place) error {
 		}
 	}
 	if d.Classes != nil && d.Partition.By == Devices {
-		return in.Refuse("classes", "classes is for parties with tables, not for devices; remove it")
+		return in.Refuse("classes", "\"classes\" is for parties with tables, not for devices; remove it")
 	}
 	return d.finishOrder(in)
 }
@@ -101,7 +101,7 @@ func (v mergedClasses) Decode(key string, n *yaml.Node) error {
 		name := n.Content[i]
 		m := MergedClass{Class: name.Value}
 		if m.Class == "" {
-			return section.At(name, "classes has a class without a name; write one")
+			return section.At(name, "\"classes\" has an entry without a name; write the name of the merged class")
 		}
 		if slices.ContainsFunc(*v.dst, func(o MergedClass) bool { return o.Class == m.Class }) {
 			return section.At(name, "class %s is listed twice; keep one", section.Quote(m.Class))
@@ -111,7 +111,7 @@ func (v mergedClasses) Decode(key string, n *yaml.Node) error {
 			return err
 		}
 		if len(m.Of) == 0 {
-			return section.At(n.Content[i+1], "%s is empty; name at least one", what)
+			return section.At(n.Content[i+1], "%s is empty; name at least one class", what)
 		}
 		*v.dst = append(*v.dst, m)
 	}
@@ -242,7 +242,8 @@ func (d *Data) checkNumbers(set *dataset.Set) error {
 }
 
 // CheckRange refuses a range [least, greatest] if its numbers are not ascending, or if they are too
-// far apart. The error is at key at and calls the range name.
+// far apart. The argument at is the key of the range in the file; the error calls the range by the
+// argument name.
 func CheckRange(in *section.Place, at, name string, r [2]float64) error {
 	switch {
 	case !(r[0] < r[1]):

@@ -29,7 +29,7 @@ func (j *Job) Columns(party string) []string {
 }
 
 // ownColumns reads and writes the map from party to a list of columns. It keeps the order of the
-// file, because random directions depend on it.
+// file, because random directions depend on this order.
 type ownColumns struct{ dst *[]OwnColumns }
 
 func (v ownColumns) Decode(key string, n *yaml.Node) error {
@@ -47,7 +47,7 @@ func (v ownColumns) Decode(key string, n *yaml.Node) error {
 			return err
 		}
 		if len(c.Names) == 0 {
-			return section.At(n.Content[i+1], "%s is empty; name at least one, or leave the party out to use all of its columns", what)
+			return section.At(n.Content[i+1], "%s is empty; name at least one column, or leave the party out to use all of its columns", what)
 		}
 		*v.dst = append(*v.dst, c)
 	}

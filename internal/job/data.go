@@ -74,7 +74,7 @@ type Source struct {
 // Partition describes how one source is divided among parties.
 type Partition struct {
 	By Direction
-	// Parties lists the parties that share the rows or columns. In a partition by devices they are
+	// Parties lists the parties that share the rows or columns. In a partition by devices it lists
 	// the devices of a deployed job.
 	Parties []string
 	// Skew is the concentration of a Dirichlet label skew between the parties. Smaller values give
@@ -98,10 +98,10 @@ type Partition struct {
 	// that is not listed uses all its columns.
 	Columns []OwnColumns
 	// Labels lists the share of labels of each active party in a simulation with spread labels. The
-	// seed determines whose labels they are. Nil means equal shares.
+	// seed determines which party gets each label. Nil means equal shares.
 	Labels []PartyShare
 	// Dropout is the share of devices that drop out of each simulated session. The seed determines
-	// the points at which they do.
+	// at which point of the session each of these devices drops out.
 	Dropout float64
 }
 
@@ -132,7 +132,8 @@ type Test struct {
 	None    bool           // the job holds out no rows
 	Party   string         // the party all of whose rows are held out
 	Parties HeldOutParties // holds out all rows of each party in turn
-	// Column names a column, and From is its least held-out value, a number or a date.
+	// Column names a column, and From is the least held-out value of this column, a number or a
+	// date.
 	Column, From string
 }
 
@@ -190,16 +191,16 @@ func (j *Job) Active() []string {
 	return j.Parties()[:max(1, j.Protocol.Demands().Labelled)]
 }
 
-// Asks reports whether the data are rows for which a trained model predicts. Only such data have
-// neither a test nor folds.
+// Asks reports whether the data are rows for which a trained model predicts. It recognizes such
+// data by the lack of both a test and folds.
 func (d *Data) Asks() bool { return d.Test == Test{} && d.Folds == 0 }
 
 // Section declares the keys of the section data.
 func (d *Data) Section() *section.Section { return d.section(nil, new(error)) }
 
 // section declares the keys of the section data. With a nil Reader, it cannot find a dictionary by
-// its name. The reader of the section sets alone to the reason why only a process that holds all
-// rows can use the data.
+// its name. If only a process that holds all rows can use the data, reading the section stores the
+// reason in *alone.
 func (d *Data) section(r *Reader, alone *error) *section.Section {
 	return &section.Section{Name: "data", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
@@ -243,13 +244,13 @@ func (d *Data) section(r *Reader, alone *error) *section.Section {
 func (d *Data) finish(in *section.Place) error {
 	switch {
 	case in.Given("source") && in.Given("sources"):
-		return in.Refuse("sources", "data has both source and sources; keep source to divide one table, or sources to give each party its own")
+		return in.Refuse("sources", "data has both \"source\" and \"sources\"; keep \"source\" to divide one table, or \"sources\" to give each party its own")
 	case !in.Given("source") && !in.Given("sources"):
 		return in.Refuse("source", "data has no source; add source: bundled:digits or a file")
 	case in.Given("sources") && d.Partition.By == Columns && d.Partition.Parties != nil:
-		return in.Refuse("partition", "partition must not list parties, because sources names them; write partition: {by: columns}")
+		return in.Refuse("partition", "partition must not list parties, because \"sources\" names them; write partition: {by: columns}")
 	case in.Given("sources") && in.Given("partition") && d.Partition.By != Columns:
-		return in.Refuse("partition", "partition divides one source, but sources already gives each party its own; remove one")
+		return in.Refuse("partition", "\"partition\" divides one source, but \"sources\" already gives each party its own; remove one of the two keys")
 	case d.Partition.By == Columns && !in.Given("sources") && d.Partition.Parties == nil:
 		return in.Refuse("partition", "partition has no parties; add parties: [guest, host], the first of which holds the labels")
 	case d.Partition.By == Columns && in.Given("sources") && d.ID == "":
@@ -259,11 +260,11 @@ func (d *Data) finish(in *section.Place) error {
 	case d.ID != "" && d.ID == d.Label:
 		return in.Refuse("id", "id and label are the same column %s; name two columns", section.Quote(d.ID))
 	case in.Given("features") && slices.ContainsFunc(d.Sources, func(s Source) bool { return s.Given() }):
-		return in.Refuse("features", "features is for files without column names, but a program or a query gives names; remove features")
+		return in.Refuse("features", "\"features\" is for files without column names, but a program or a query names its columns; remove \"features\"")
 	case in.Given("features") && (d.Features < 1 || d.Features > MaxFeatures):
 		return in.Refuse("features", "features is %d; write the number of columns, not counting label and id, from 1 to %d", d.Features, MaxFeatures)
 	case in.Given("features") && (d.Partition.By == Devices || d.Partition.By == Columns && in.Given("sources")):
-		return in.Refuse("features", "features does not apply to devices or to sources by columns; remove features")
+		return in.Refuse("features", "\"features\" does not apply to devices or to sources by columns; remove it")
 	}
 	if d.Partition.By == Devices {
 		if in.Given("scale") && d.Scale != None {
@@ -305,9 +306,9 @@ func (d *Data) finishColumns(in *section.Place) error {
 		case parties != nil && !slices.Contains(parties, c.Party):
 			return in.Refuse("partition", "partition names columns of %q, which is not a party of the job; name one of its parties", c.Party)
 		case d.ID != "" && slices.Contains(c.Names, d.ID):
-			return in.Refuse("partition", "partition must not list %s among the columns of %s, because it is the id; remove it from the list", section.Quote(d.ID), c.Party)
+			return in.Refuse("partition", "partition must not list %s among the columns of %s, because this column is the id; remove it from the list", section.Quote(d.ID), c.Party)
 		case d.Label != "" && slices.Contains(c.Names, d.Label):
-			return in.Refuse("partition", "partition must not list %s among the columns of %s, because it is the label; remove it from the list", section.Quote(d.Label), c.Party)
+			return in.Refuse("partition", "partition must not list %s among the columns of %s, because this column is the label; remove it from the list", section.Quote(d.Label), c.Party)
 		}
 	}
 	return nil
@@ -354,7 +355,7 @@ func (p *Partition) finish(in *section.Place) error {
 	}
 	switch {
 	case p.By != Columns && in.Given("columns"):
-		return in.Refuse("columns", "columns is for partition: {by: columns} only; add by: columns, or remove it")
+		return in.Refuse("columns", "\"columns\" is for partition: {by: columns} only; add by: columns, or remove \"columns\"")
 	case p.By != Columns && in.Given("coverage"):
 		return in.Refuse("coverage", "the key coverage is for partition: {by: columns} only; remove it")
 	case in.Given("coverage") && (p.Coverage <= 0 || p.Coverage > 1):
@@ -368,7 +369,7 @@ func (p *Partition) finish(in *section.Place) error {
 	case p.Aligned && in.Given("alignment"):
 		return in.Refuse("alignment", "the key alignment needs a comparison of ids, but \"aligned: true\" omits this comparison; remove one of the two")
 	case in.Given("alignment") && (p.Alignment == "" || len(p.Alignment) > maxAlignment):
-		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d", len(p.Alignment), maxAlignment)
+		return in.Refuse("alignment", "alignment has %d bytes; write a name of up to %d bytes", len(p.Alignment), maxAlignment)
 	case in.Given("aligned_by") && !in.Given("alignment"):
 		return in.Refuse("aligned_by", "aligned_by needs the name of the alignment; add alignment: and its name, or remove aligned_by")
 	case p.By == Columns && in.Given("skew"):
@@ -378,7 +379,7 @@ func (p *Partition) finish(in *section.Place) error {
 		return err
 	}
 	if p.Skew < 0 {
-		return in.Refuse("skew", "skew is %g; write 0 for equal shares or a number above it", p.Skew)
+		return in.Refuse("skew", "skew is %g; write 0 for equal shares or a number above 0", p.Skew)
 	}
 	return nil
 }
@@ -419,7 +420,7 @@ func (t *Test) finish(in *section.Place) error {
 	case in.Given("column") || in.Given("from"):
 		return t.finishCut(in)
 	case !in.Given("by") && kinds != 1:
-		return in.Refuse("", "test has %d keys; give one of fraction, every, source, party, parties, or column and from", kinds)
+		return in.Refuse("", "test has %d keys; give one of fraction, every, source, party, parties, or column together with from", kinds)
 	}
 	if in.Given("fraction") && (t.Fraction <= 0 || t.Fraction >= 1) {
 		return in.Refuse("fraction", "fraction is %g; write a number between 0 and 1, such as 0.25", t.Fraction)
@@ -444,11 +445,11 @@ func (d *Data) LeavesRows() error {
 	case d.Partition.By == Devices:
 		return nil
 	case d.Test.Source != "":
-		return errors.New("test.source is for simulate, which divides it among the parties; use test: {fraction: 0.25}")
+		return errors.New("test.source is for mercer simulate, which divides this table among the parties; use test: {fraction: 0.25}")
 	case d.Test.Every > 0:
-		return errors.New("test: {every: ...} is for simulate, because each party chooses its own held-out rows; use test: {fraction: 0.25}")
+		return errors.New("test: {every: ...} is for mercer simulate, because each party chooses its own held-out rows; use test: {fraction: 0.25}")
 	case d.Test.Parties != "":
-		return errors.New("test: {parties: each} is for simulate; submit one job for each party, with test: {party: NAME}")
+		return errors.New("test: {parties: each} is for mercer simulate; submit one job for each party, with test: {party: NAME}")
 	}
 	return nil
 }

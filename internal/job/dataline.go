@@ -13,8 +13,8 @@ func DataLine(file []byte, text string) int {
 	return mention(under(under(root, "spec"), "data"), text)
 }
 
-// DataKey reports whether the data section of a job file contains a key. A parsed job cannot tell,
-// because it has defaults for missing keys.
+// DataKey reports whether the data section of a job file contains a key. A parsed job does not show
+// this, because it has defaults for missing keys.
 func DataKey(file []byte, key string) bool {
 	root, err := document(file)
 	return err == nil && under(under(under(root, "spec"), "data"), key) != nil

@@ -116,9 +116,9 @@ func (d *Dictionary) finish(in *section.Place) error {
 		at := d.Columns.Index(name)
 		switch {
 		case at < 0:
-			return in.Refuse("complete", "complete names %s, which columns does not describe; add the column to columns", section.Quote(name))
+			return in.Refuse("complete", "\"complete\" names %s, which \"columns\" does not describe; add the column to \"columns\"", section.Quote(name))
 		case d.Columns[at].Missing != prepare.FillError:
-			return in.Refuse("complete", "complete must not list %s, because the column's key missing fills the gaps; remove that key, or remove the column from complete", section.Quote(name))
+			return in.Refuse("complete", "\"complete\" must not list %s, because the column's key \"missing\" fills the gaps; remove that key, or remove the column from \"complete\"", section.Quote(name))
 		}
 		d.Columns[at].Missing = prepare.FillDropRow
 		if err := d.Columns[at].Check(); err != nil {
@@ -130,7 +130,7 @@ func (d *Dictionary) finish(in *section.Place) error {
 	}
 	for _, l := range d.Labels {
 		if slices.Contains(d.Complete, l.Name) || d.Columns.Index(l.Name) >= 0 {
-			return in.Refuse("labels", "%s is in labels and in columns; keep one", section.Quote(l.Name))
+			return in.Refuse("labels", "%s is in both \"labels\" and \"columns\"; remove it from one of the two", section.Quote(l.Name))
 		}
 	}
 	if d.Columns == nil {
@@ -143,7 +143,8 @@ func (d *Dictionary) finish(in *section.Place) error {
 }
 
 // OfNumbers returns the implied dictionary of a table without a dictionary, in which every column
-// is a number without gaps. An operator who allows jobs on the table thereby approves it.
+// is a number without gaps. An operator who allows jobs on the table thereby approves this
+// dictionary.
 func OfNumbers() *Dictionary { return &Dictionary{Name: "numbers", Fraction: defaultFraction} }
 
 // IsNumbers reports whether the dictionary equals [OfNumbers].

@@ -126,7 +126,7 @@ func TestDeployedRecommender(t *testing.T) {
 	if err := j.Deployable(); err != nil {
 		t.Error(err)
 	}
-	if err := j.Simulable(); err == nil || err.Error() != "job: simulate takes the people from the ratings; remove parties" {
+	if err := j.Simulable(); err == nil || err.Error() != "job: mercer simulate takes the people from the ratings; remove \"parties\"" {
 		t.Errorf("parties are simulated: %v", err)
 	}
 	for name, tt := range map[string]struct{ old, bad, want string }{
@@ -134,7 +134,7 @@ func TestDeployedRecommender(t *testing.T) {
 		"margin":      {"{name: fedcfk, ", "{name: fedcfk, margin: none, ", "runs in simulate only; remove margin: none"},
 		"semi-honest": {"{name: fedcfk, ", "{name: fedcfk, adversary: semi-honest, ", "runs in simulate only; remove adversary: semi-honest"},
 		"time":        {"{every: 10}", "{by: time, fraction: 0.1}", "use test: {by: user-time, fraction: 0.1} or {every: 10}"},
-		"dropout":     {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is for simulate only; remove it"},
+		"dropout":     {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is for mercer simulate only; remove it"},
 	} {
 		j, err := reader().Parse("job.yaml", []byte(strings.Replace(deployed, tt.old, tt.bad, 1)))
 		if err != nil {

@@ -43,7 +43,7 @@ func (d *Data) finishFit(in *section.Place) error {
 	case !d.Fit.Named():
 		return nil
 	case d.Schema == nil || d.Dictionary == nil || d.Dictionary.Name == "" || d.Partition.By != Rows || !d.Fits():
-		return in.Refuse("fit", "fit is only for jobs by rows with a dictionary that requires a fit; remove fit")
+		return in.Refuse("fit", "\"fit\" is only for jobs by rows with a dictionary that requires a fit; remove \"fit\"")
 	case len(parties) > 0 && d.Fit.Tells(parties[0]):
 		return in.Refuse("fit", "fit.told must not name the first party %s, which sends the fit; list a party first that has the fit", section.Quote(parties[0]))
 	}

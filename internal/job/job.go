@@ -105,16 +105,16 @@ func (j *Job) Hash() [sha256.Size]byte { return sha256.Sum256(j.Encode()) }
 // not.
 func (j *Job) Simulable() error {
 	if j.Parties() != nil && j.Data.Partition.By == Devices {
-		return errors.New("job: simulate takes the people from the ratings; remove parties")
+		return errors.New("job: mercer simulate takes the people from the ratings; remove \"parties\"")
 	}
 	if j.Protocol.Demands().Outlives {
-		return errors.New("job: simulate keeps no state for a later job; replace continuable and continues by late: [south], which simulates a party that joins later")
+		return errors.New("job: mercer simulate keeps no state for a later job; replace \"continuable\" and \"continues\" by late: [south], which simulates a party that joins later")
 	}
 	if j.Data.Label == "" {
-		return fmt.Errorf("job: data has no label, which simulate requires; add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
+		return fmt.Errorf("job: data has no label, which mercer simulate requires; add label: and the name of the column that holds %s", cmp.Or(j.Task().Labels, Classes().Labels))
 	}
 	if j.Parties() == nil && j.Data.Partition.By != Devices && !j.Unshared() {
-		return errors.New("job: data has no parties, which simulate requires; add partition: {parties: [north, south]} or sources: to data")
+		return errors.New("job: data has no parties, which mercer simulate requires; add partition: {parties: [north, south]} or sources: to data")
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (j *Job) OwnWord() error {
 	case d.Dictionary != nil || d.Partition.By == Devices:
 		return nil
 	case d.Order != nil || d.Classes != nil || j.Protocol.Demands().Describes:
-		return errors.New("job: the job itself gives the classes of the label, their merging or the range of its numbers, which each party's operator must approve; " + byDictionary)
+		return errors.New("job: the job itself gives the classes of the label, the merging of classes or the range of the label's numbers, which each party's operator must approve; " + byDictionary)
 	case d.Test.Fraction != 0 && d.Test.Fraction != defaultFraction:
 		return fmt.Errorf("job: test holds out %[2]g of the rows, but all jobs over a table without a dictionary hold out %[1]g; remove test, or %[3]s", defaultFraction, d.Test.Fraction, byDictionary)
 	}
@@ -164,10 +164,10 @@ func (j *Job) Played() error {
 // the protocol.
 func (j *Job) Unsimulated() error {
 	if j.Repeats > 0 {
-		return errors.New("job: repeats is for simulate, because several splits reveal more about a row than one split; remove repeats")
+		return errors.New("job: \"repeats\" is for mercer simulate, because several splits reveal more about a row than one split; remove \"repeats\"")
 	}
 	if j.Link != (Link{}) {
-		return errors.New("job: link is for simulate, because it describes a simulated network; remove link")
+		return errors.New("job: \"link\" is for mercer simulate, because it describes a simulated network; remove \"link\"")
 	}
 	if err := j.Data.LeavesRows(); err != nil {
 		return fmt.Errorf("job: %w", err)
@@ -254,10 +254,10 @@ func (j *Job) finishSpread(in *section.Place) error {
 		return nil
 	}
 	if j.Data.Sources != nil {
-		return in.Refuse("data", "partition.labels divides the labels of one table, but sources gives each party its own; remove labels from partition")
+		return in.Refuse("data", "partition.labels divides the labels of one table, but \"sources\" gives each party its own; remove \"labels\" from partition")
 	}
 	if !j.Data.Spread {
-		return in.Refuse("data", "partition.labels needs labels: spread in protocol fdskl; add that, or remove labels from partition")
+		return in.Refuse("data", "partition.labels needs \"labels: spread\" in protocol fdskl; add this setting, or remove \"labels\" from partition")
 	}
 	names := make([]string, len(shares))
 	for i, s := range shares {
@@ -316,8 +316,8 @@ func (j *Job) finishGrid(in *section.Place, kernels []Kernel, learners []Named) 
 // maxRepeats is the greatest number of runs of a job.
 const maxRepeats = 100
 
-// finishRepeats refuses repeated runs that would all have the same split. Runs on devices differ in
-// their participants too.
+// finishRepeats refuses repeated runs that would all have the same split. Runs on devices also
+// differ in which devices take part.
 func (j *Job) finishRepeats(in *section.Place) error {
 	switch t := j.Data.Test; {
 	case !in.Given("repeats"):
@@ -351,7 +351,7 @@ func (j *Job) finishRatings(in *section.Place) error {
 		return nil
 	}
 	if j.Data.Like != 0 || j.Data.Test.By != "" {
-		return in.Refuse("data", "the keys like and by are for ratings, but protocol %s has rows; remove them", j.Protocol.Name())
+		return in.Refuse("data", "the keys \"like\" and \"by\" are for ratings, but protocol %s has rows; remove them", j.Protocol.Name())
 	}
 	for _, k := range j.Kernels() {
 		if slices.Contains(BooleanKernels(), k.Name) {
@@ -402,10 +402,10 @@ func (j *Job) finishLabels(in *section.Place) error {
 		return in.Refuse("data", "protocol %s cannot keep groups together in folds; use test: {fraction: 0.25} without folds, or protocol okra", j.Protocol.Name())
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
-		return in.Refuse("data", "folds need accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
+		return in.Refuse("data", "folds need the metric accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}
 	if j.Data.Classes != nil && (j.Data.Label == NoLabel || !task.Classes && needs) {
-		return in.Refuse("data", "learner %s does not use classes; remove classes", j.Learner.Name())
+		return in.Refuse("data", "learner %s does not use classes; remove \"classes\"", j.Learner.Name())
 	}
 	if j.Data.Partition.Skew > 0 && (needs && !task.Classes || j.Data.Label == NoLabel) {
 		return in.Refuse("data", "skew needs classes, and this job has none; remove skew")

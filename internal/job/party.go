@@ -39,8 +39,8 @@ func (p *partyNames) enough(n *yaml.Node) error {
 	return nil
 }
 
-// enoughTables refuses an empty map of tables. It returns a refusal of a single table, which the
-// protocols between parties need.
+// enoughTables refuses an empty map of tables. For a map with a single table, it returns the
+// refusal as single, for the protocols that need several parties.
 func (p *partyNames) enoughTables(n *yaml.Node) (single, err error) {
 	err = p.enough(n)
 	if len(*p) == 1 {

@@ -12,7 +12,7 @@ import (
 )
 
 // errNoDictionaries refuses a job that names a dictionary if the reader knows no dictionaries.
-var errNoDictionaries = errors.New("this command knows no dictionaries; for simulate, describe the columns in the job, or put the file NAME.yaml beside the job")
+var errNoDictionaries = errors.New("this command knows no dictionaries; for mercer simulate, describe the columns in the job, or put the file NAME.yaml beside the job")
 
 // ErrUnapproved reports a dictionary that this home has not approved. Peers may see this error.
 var ErrUnapproved = errors.New("this home has not approved the dictionary; its operator must compare the file with the other operators' files and run mercer federation dictionary approve FILE")
@@ -99,19 +99,19 @@ func (d *Data) finishDictionary(in *section.Place) error {
 	dict := d.Dictionary
 	switch {
 	case dict == nil && in.Given("columns"):
-		return in.Refuse("columns", "columns needs a dictionary, and the job names none; add dictionary:, or remove columns")
+		return in.Refuse("columns", "\"columns\" needs a dictionary, and the job names none; add dictionary:, or remove \"columns\"")
 	case dict == nil:
 		return nil
 	case in.Given("schema"):
 		return in.Refuse("schema", "schema must not describe columns, because the dictionary describes them; remove schema")
 	case in.Given("classes"):
-		return in.Refuse("classes", "the dictionary merges the classes; remove classes")
+		return in.Refuse("classes", "the dictionary merges the classes; remove \"classes\"")
 	case d.Order != nil || d.Titles != nil:
 		return in.Refuse("label", "the dictionary lists the classes and their titles; remove classes and titles from label")
 	case d.Partition.By == Devices:
-		return in.Refuse("dictionary", "dictionary is for tables, and each device holds one row; remove it")
+		return in.Refuse("dictionary", "\"dictionary\" is for parties with tables, not for devices; remove it")
 	case in.Given("features"):
-		return in.Refuse("features", "the dictionary lists the features; remove features")
+		return in.Refuse("features", "the dictionary lists the features; remove \"features\"")
 	case dict.Leader != "" && d.Partition.By == Rows && len(d.parties()) > 0 && d.parties()[0] != dict.Leader:
 		return in.Refuse("dictionary", "the dictionary's leader is %s, which must be the job's first party; list %s first", section.Quote(dict.Leader), dict.Leader)
 	}
@@ -132,15 +132,15 @@ func (d *Data) pickColumns(in *section.Place) error {
 	case !in.Given("columns"):
 		return nil
 	case d.Read == nil:
-		return in.Refuse("columns", "columns needs a dictionary that describes columns, and this one has none; remove columns")
+		return in.Refuse("columns", "\"columns\" needs a dictionary that describes columns, and this one describes none; remove \"columns\"")
 	case len(d.Picked) == 0:
-		return in.Refuse("columns", "columns is empty; name at least one, or remove it to use all")
+		return in.Refuse("columns", "\"columns\" is empty; name at least one column, or remove the key to use all columns")
 	}
 	d.Schema = make(prepare.Schema, 0, len(d.Picked))
 	for _, name := range d.Picked {
 		at := d.Read.Index(name)
 		if at < 0 {
-			return in.Refuse("columns", "columns names %s, which the dictionary does not have; it has %s", section.Quote(name), joinNames(d.Read.Names()))
+			return in.Refuse("columns", "\"columns\" names %s, which the dictionary does not have; the dictionary has %s", section.Quote(name), joinNames(d.Read.Names()))
 		}
 		d.Schema = append(d.Schema, d.Read[at])
 	}
@@ -153,7 +153,7 @@ func (d *Data) pickLabel(in *section.Place) error {
 	}
 	l, described := d.Dictionary.label(d.Label)
 	if !described {
-		return in.Refuse("label", "label is %s, which is not a label of the dictionary; it has %s", section.Quote(d.Label), listedOr(d.Dictionary.labelNames(), "none"))
+		return in.Refuse("label", "label is %s, which is not a label of the dictionary; the dictionary has %s", section.Quote(d.Label), listedOr(d.Dictionary.labelNames(), "none"))
 	}
 	d.DescribeLabel(l)
 	return nil

@@ -26,9 +26,9 @@ func (d *Data) finishSchema(in *section.Place) error {
 	}
 	switch {
 	case d.Partition.By == Devices:
-		return in.Refuse("schema", "schema is for tables, and each device holds one row; remove it")
+		return in.Refuse("schema", "\"schema\" is for parties with tables, not for devices; remove it")
 	case in.Given("features"):
-		return in.Refuse("features", "the schema lists the features; remove features")
+		return in.Refuse("features", "the schema lists the features; remove \"features\"")
 	}
 	for _, name := range []string{d.Label, d.ID} {
 		if name != "" && d.ownedSchema(d.Schema).Index(name) >= 0 {
@@ -233,7 +233,7 @@ func (v schemaMap) Decode(key string, n *yaml.Node) error {
 // that reads a column's description.
 func eachColumn(key string, n *yaml.Node, dst *prepare.Schema, describe func(*prepare.Column) section.Value) error {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
-		return section.At(n, "%s has no column; describe one, or remove it", key)
+		return section.At(n, "%s has no column; describe at least one, or remove the key", key)
 	}
 	if n.Kind != yaml.MappingNode {
 		return section.At(n, "%s is %s; write a map such as {age: {range: [0, 120]}}", key, section.Describe(n))
@@ -350,7 +350,7 @@ func (f fillOf) Encode() *yaml.Node {
 	n := section.Word(f.Value)
 	for _, fill := range fillWords {
 		if f.Value == string(fill) {
-			n.Style = yaml.DoubleQuotedStyle // without quotes, a reader would take the category for a word such as mean
+			n.Style = yaml.DoubleQuotedStyle // without quotes, a reader would take the category for a way to fill gaps, such as "mean"
 		}
 	}
 	return n

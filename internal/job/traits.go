@@ -19,8 +19,8 @@ type Traits struct {
 	// Labels refuses labels that the job does not list. It is nil for a protocol whose parties
 	// agree on classes during the job.
 	Labels func(*Job, *dataset.Set) error
-	// Undeployable returns the reason why real parties cannot run the job, or "" if they can. It is
-	// nil if they can run all jobs.
+	// Undeployable returns the reason why real parties cannot run the job, or "" if they can.
+	// Undeployable is nil if real parties can run all jobs.
 	Undeployable func(*Job) string
 }
 

@@ -39,8 +39,8 @@ const (
 )
 
 // The parties without figures must together have these numbers of held-out rows, in total and of
-// each class. The
-// figures over these rows together follow from the released figures and the figures over all rows.
+// each class. A reader of the result can compute the figures over all these rows together: they
+// follow from the figures over all parties' rows and the released figures.
 const (
 	restRows  = 50
 	restClass = 10

@@ -84,7 +84,7 @@ func (p CCA) Fit(t Training) (*Solution, error) {
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean)
 //
-// The mean of k(x, .) only shifts every a_j by their mean.
+// Lowering each a_j by the mean of all a_j subtracts the mean of k(x, .).
 func scoreFunction(dual []float64, centring kernel.Centring, rows []int, n int) model.Function {
 	coef, rho := make([]float64, n), 0.0
 	shift := linalg.Sum(dual) / float64(len(dual))
@@ -134,8 +134,8 @@ func checkViews(j *job.Job, in *section.Place) error {
 
 // InViews converts a job's rows to the rows from which the job's learner learns. For a learner of
 // two views, each training row appears twice: first with the columns of the first view, then with
-// the others. Hidden columns are 0, so that products of rows of one view are its kernel. Held-out
-// rows stay whole.
+// the others. Hidden columns are 0, so that the products of the rows of one view are the kernel of
+// that view. Held-out rows stay whole.
 func InViews(l job.Named, x linalg.Rows, columns []string, test []bool) (linalg.Rows, []bool, error) {
 	on, twofold := l.Values.(*CCA)
 	if !twofold {

@@ -1,7 +1,7 @@
 // Package learner selects a job's learner, fits it on a linear Gram matrix, and measures it on
 // held-out rows. The coordinator uses it on the Gram matrix of a protocol. The launching process,
 // which owns the data, uses it on raw rows for the comparisons pooled (the cost of privacy) and
-// alone (the gain of joining). One function fits all three.
+// alone (the gain of joining). One function fits the learner in all three cases.
 //
 // [Choose] converts a job file's kernel, grid and units to plain numbers. Every learner on a kernel
 // is a [Solver]: it finds functions of the kernel over some of the training rows (model.Head) and

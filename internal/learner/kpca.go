@@ -42,7 +42,7 @@ func (p *KPCA) Sums() Objective { return Objective{Components: p.Components} }
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean),  a = u_c / sqrt(lambda_c)
 //
-// where the mean of k(x, .) only shifts every a_j by their mean.
+// Lowering each a_j by the mean of all a_j subtracts the mean of k(x, .).
 func (p KPCA) Fit(t Training) (*Solution, error) {
 	m, err := kpca.FitUntil(t.Kernel, p.Components, t.Interrupt)
 	if err != nil {

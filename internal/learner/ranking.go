@@ -11,11 +11,12 @@ import (
 // rankDepth is the number of recommendations that count for ndcg_100 and recall_100.
 const rankDepth = 100
 
-// Ranking evaluates recommendations against the users' held-out items. For each user, score returns
-// the scores of all items. The ranked items are those in another user's profile of train, without
-// those in the user's own. Profiles are ascending lists of items. Ranking returns the means of auc,
-// ndcg_100 and recall_100, and the number of users in them: users who hold out an item that occurs
-// in training. score is called on all cores.
+// Ranking evaluates recommendations against the users' held-out items. train and test hold one
+// profile for each user, an ascending list of items. For each user, score returns the scores of all
+// items; it is called on all cores. Ranking ranks the items that occur in train, except the items
+// in the user's own profile of train. It returns the means of auc, ndcg_100 and recall_100 over the
+// users who have a training item and hold out an item that occurs in train. It also returns the
+// number of these users.
 func Ranking(items int, train, test [][]int, score func(user int) ([]float64, error)) (Metrics, int, error) {
 	seen := make([]bool, items)
 	for _, profile := range train {
@@ -45,7 +46,8 @@ func Ranking(items int, train, test [][]int, score func(user int) ([]float64, er
 	return m, len(figures), nil
 }
 
-// judgeUser returns AUC, nDCG and recall of the ranking for one user. Only seen items are ranked.
+// judgeUser returns AUC, nDCG and recall of the ranking for one user. It ranks only the seen items,
+// which occur in training.
 func judgeUser(seen []bool, known, wanted []int, score func() ([]float64, error)) ([]float64, error) {
 	scores, err := score()
 	if err != nil {

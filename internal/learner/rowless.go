@@ -5,8 +5,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Rowless returns the fitted model without its rows. It decides from the products of these rows
-// with new rows.
+// Rowless returns the fitted model without its rows. The returned model decides from the products
+// of its training rows with new rows.
 func (w *Work) Rowless() (*model.Rowless, error) {
 	dot, support := w.Problem.Gram, w.Fitted.Support
 	spec := model.RowlessSpec{Kernel: w.Choice.Job.Kernel.Spec(), Head: w.Fitted.Head}

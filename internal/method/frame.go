@@ -190,7 +190,7 @@ type (
 	// DevicesOf holds the functions of a protocol whose members are devices instead of parties.
 	DevicesOf[P, S any] struct {
 		Serves func(*job.Job) error // returns nil if devices can run the job
-		// Passing reports that each session can run without the sessions before it. A device that
+		// Passing states that each session can run without the sessions before it. A device that
 		// misses a session takes part in the next one. All members erase a session once the next
 		// has begun.
 		Passing bool

@@ -11,13 +11,14 @@ import (
 type Limits struct {
 	Directions int // greatest number of random features in released sums
 
-	// The next three limits are minimum counts of the party's own rows for moments. Held-out rows
-	// reveal as much as training rows, and a sum over a class with few rows exposes these rows.
+	// The next three limits are minimum counts of the party's own rows for protocol moments.
+	// Held-out rows reveal as much as training rows, and a sum over a class with few rows exposes
+	// these rows.
 	TrainingRows int
 	HeldOutRows  int
 	ClassRows    int // training rows of each class that occurs at the party
-	// Share is the largest share of all training rows that one party may hold. Between two parties
-	// half of the remaining share is added.
+	// Share is the largest share of all training rows that one party may hold. In a job with two
+	// parties, the limit is halfway between Share and 1.
 	Share float64
 	// Rows is the minimum number of the party's rows, including held-out rows. It is for okra,
 	// flake, escaped and all methods that divide the data by columns.

@@ -76,7 +76,7 @@ type Release struct {
 	Label    string       // the column of the labels that are released or enter sums; "" for none
 	Table    string       // the table's name in the catalogue; the ledger identifies rows without ids by this name
 	Edition  Edition      // the edition that holds the rows; zero if the ledger compares rows one by one
-	Schema   string       // the text of the job's schema for this table, then of the learner's views, if it has any
+	Schema   string       // the text of the job's schema for this table, followed by the learner's views if the learner uses two
 	Set      *dataset.Set // the table as read, before anything is fitted; with labels if sums include labels
 	Fit      Fit          // the fitted values that prepare encoded rows
 	Split    string       // a description of the rows that the job holds out; "" if the party's key selects them
@@ -87,14 +87,15 @@ type Release struct {
 	Model string
 	// Directions is the number of random directions that are released for each row.
 	Directions int
-	// Numbers is how many numbers the released sums have. Cells is how many table cells enter them.
-	// Before all parties have declared their rows, Numbers is an upper and Cells a lower estimate.
-	// Both are zero for a release that is not counted.
+	// Numbers is how many numbers the released sums have. Cells is how many table cells enter these
+	// sums. Before all parties have declared their rows, Numbers is an upper and Cells a lower
+	// estimate. Both are zero for a release that is not counted.
 	Numbers, Cells int64
 }
 
 // Fit describes the values that parties fit on rows and use to prepare rows. Two fits of the same
-// rows reveal information about their columns. The zero value means that no values are fitted.
+// rows reveal information about the columns of these rows. The zero value means that no values are
+// fitted.
 type Fit struct {
 	By     FitBy
 	Values []byte   // the encoded fit; nil before it is known
@@ -116,7 +117,7 @@ const (
 )
 
 // Release describes the rows that a party releases in one session of the instance. Argument label
-// is the column of the labels if the catalogue decides it.
+// is the column of the labels if the catalogue chooses this column.
 func (c Instance) Release(kind ReleaseKind, party, label string, rows *dataset.Set) Release {
 	r := Release{Kind: kind, Job: c.Job.Name, Peers: []string{c.Coordinator}, Scale: string(c.Job.Data.Scale), Table: c.Job.Data.Source, Schema: schemaText(c.Job, party), Set: rows}
 	for _, name := range c.Parties {

@@ -37,14 +37,14 @@ type Result struct {
 	// ExactKernel holds the metrics of the exact kernel on pooled rows if the job uses random
 	// features.
 	ExactKernel learner.Metrics `json:"exact_kernel,omitempty"`
-	// Repeats describes the spread of the metrics over the runs of a repeated job. The metrics
-	// above are the first run's.
+	// Repeats describes the spread of the metrics over the runs of a repeated job. The other
+	// metrics of the result are then those of the first run.
 	Repeats *learner.Repeats `json:"repeats,omitempty"`
-	// LeaveOneSiteOut lists the metrics of each party of a leave-one-site-out job. The metrics
-	// above are the first party's.
+	// LeaveOneSiteOut lists the metrics of each party of a leave-one-site-out job. The other
+	// metrics of the result are then those of the first party.
 	LeaveOneSiteOut *LeaveOneSiteOut    `json:"turns,omitempty"`
 	Difference      *float64            `json:"max_decision_difference"` // greatest difference from pooled decisions about equally prepared rows
-	Exact           *bool               `json:"exact"`                   // each prediction equals the one of pooled learning on equally prepared rows; null for numbers
+	Exact           *bool               `json:"exact"`                   // whether each prediction equals the prediction of pooled learning on equally prepared rows; null if the predictions are numbers
 	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
 	Timings         map[string]float64  `json:"timings_s"`
 	Network         *Network            `json:"network,omitempty"` // the simulated network that delays the job's messages
@@ -258,7 +258,8 @@ type Facts struct {
 	Known bool // false: the party has no facts at this stage
 	Grid  Grid
 	// Features is the number of features if the job has more rows than features, and 0 otherwise.
-	// With more rows, the rank of the Gram matrix reveals the number; otherwise it stays secret.
+	// With more rows, the rank of the Gram matrix reveals the number; otherwise the number stays
+	// secret.
 	Features uint32
 }
 

@@ -96,8 +96,8 @@ type Inquirer interface {
 	Erasable
 	// Among returns the parties that take part in a query, including the querying party.
 	Among(q Question) []string
-	// Fits returns an error if the querying party cannot query these rows. The job of q is not
-	// known yet.
+	// Fits returns an error if the querying party cannot query these rows. The field Job of q is
+	// not set yet.
 	Fits(q Question, set *dataset.Set) error
 	Plan(q Question) ([]Step, error)
 	// Party returns a party's side of the query. t holds the queried rows at the querying party,
@@ -122,8 +122,8 @@ type Closing struct {
 // Prediction is the answer to a query about new rows.
 type Prediction struct {
 	model.Output
-	// Rows lists, in ascending order, the table's rows that have an answer. For each other row,
-	// some party lacks its columns. Nil means all rows.
+	// Rows lists, in ascending order, the table's rows that have an answer. For every other row, at
+	// least one party lacks its part of the columns. Nil means all rows.
 	Rows      []int
 	Predicted []string               // one prediction for each row; nil if the learner predicts nothing
 	Decisions linalg.Matrix[float64] // rows x outputs, see model.Output

@@ -128,7 +128,7 @@ type Run struct {
 	// Own, if not nil, returns the fault that the machine has found in this member's own data, or
 	// nil. It may be called however the session ended. The error belongs in the member's own log.
 	Own func() error
-	// Announced returns how many ids each peer has brought to an intersection, as far as this
+	// Announced returns how many ids each peer has contributed to an intersection, as far as this
 	// member knows. It may be called however the session ended.
 	Announced func() map[string]int
 	// Stayed returns the parties whose completion the session requires. It is called after the

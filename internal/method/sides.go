@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Protocol is a binding without type parameters, which daemons and programs run. It is used as a
-// pointer that is created once, so that job files that refer to it can be compared.
+// Protocol is a binding without type parameters. Daemons and programs run it. Each protocol is
+// created once and used through its pointer, so that two jobs of one protocol compare equal.
 type Protocol struct {
 	name     string
 	traits   job.Traits

@@ -15,7 +15,7 @@ type Table struct {
 	HeldOut *dataset.Set     // test rows from a separate source, or nil
 	Ratings *dataset.Ratings // a recommender's data, in place of rows
 	// Key selects the held-out rows of a job with a held-out fraction. All jobs of a party share
-	// it.
+	// the key.
 	Key dataset.SplitKey
 	// Held lists, in ascending order, the rows of an edition that all jobs with a held-out fraction
 	// hold out. Nil means that Key selects the rows.

@@ -60,7 +60,8 @@ type cases struct {
 var files embed.FS
 
 // Cases returns the job files that the reader refuses. In an error text it replaces PROTOCOLS and
-// LEARNERS by the names that the reader knows, and BYCOLUMNS by the protocols by columns.
+// LEARNERS by the names that the reader knows, and BYCOLUMNS by the names of the protocols for data
+// by columns.
 func Cases(r *job.Reader) ([]Case, error) {
 	known := r.Known()
 	list, err := readCases(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "LEARNERS", strings.Join(known.Learners, ", "), "BYCOLUMNS", byColumns(r)))

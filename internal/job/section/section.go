@@ -11,8 +11,8 @@ import (
 // Values holds the values of a section's keys; its implementations are pointers to structs. Values
 // never change after reading, because copies of a job share them.
 type Values interface {
-	// Section declares the keys in canonical order, with pointers to the receiver's fields. Reading
-	// calls it on an empty struct, and writing on a filled one.
+	// Section declares the keys in canonical order, with pointers to the receiver's fields. A
+	// reader calls Section on an empty struct, and a writer on a filled one.
 	Section() *Section
 }
 

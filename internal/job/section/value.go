@@ -23,7 +23,7 @@ func scalar(key string, n *yaml.Node) (string, error) {
 	case len(n.Value) > maxText:
 		return "", At(n, "%s is %d bytes long; at most %d are allowed", key, len(n.Value), maxText)
 	case strings.ContainsFunc(n.Value, unprintable):
-		return "", At(n, "%s is %s, with a character in it that does not print; remove that", key, Quote(n.Value))
+		return "", At(n, "%s is %s, which contains a character that does not print; remove this character", key, Quote(n.Value))
 	}
 	return n.Value, nil
 }

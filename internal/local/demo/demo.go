@@ -1,7 +1,7 @@
 // Package demo runs a whole federation as processes on this machine: one coordinator and its
-// parties. Each process has a fresh identity, its own home in a temporary folder, and each party
-// its own share of the data. The processes are connected over loopback sockets. They run the
-// ordinary daemons, and an operator could type every command that the demonstration gives them.
+// parties. Each process has a fresh identity and its own home in a temporary folder. Each party
+// also has its own share of the data. The processes are connected over loopback sockets. They run
+// the ordinary daemons, and an operator could type every command that the demonstration gives them.
 package demo
 
 import (

@@ -56,7 +56,7 @@ type Devices struct {
 	DevicesConfig
 	processes
 	address map[string]string // host:port at which a process listens
-	reached map[string]string // host:port at which other processes reach a process, if it is not the address in the field address
+	reached map[string]string // host:port at which other processes reach a process, if it differs from the entry of address
 
 	gatewayKey string // public key, in hexadecimal digits
 }

@@ -58,7 +58,7 @@ func undeployable(j *job.Job) string {
 	case j.Data.Test.By == job.Time:
 		return "the newest ratings of all can be held out in simulate only; use test: {by: user-time, fraction: 0.1} or {every: 10}"
 	case j.Data.Partition.Dropout > 0:
-		return "dropout is for simulate only; remove it"
+		return "dropout is for mercer simulate only; remove it"
 	}
 	return ""
 }

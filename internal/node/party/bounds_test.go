@@ -53,7 +53,7 @@ func TestPolicyWithoutABoundOfIDs(t *testing.T) {
 // refused before the table is read, in all cases, and leaves nothing in the ledger.
 func TestAttackAJobSpeaksForTheHome(t *testing.T) {
 	const rowsAndCells, ofLabels, ofFraction = "the job itself describes the columns, which each party's operator must approve",
-		"the job itself gives the classes of the label, their merging or the range of its numbers, which each party's operator must approve",
+		"the job itself gives the classes of the label, the merging of classes or the range of the label's numbers, which each party's operator must approve",
 		"all jobs over a table without a dictionary hold out 0.25"
 	sums := func(keys, learner string) *strings.Replacer {
 		return strings.NewReplacer("{name: okra}", "{name: moments, directions: 8"+keys+"}", "{name: svc, C: 10}", learner)

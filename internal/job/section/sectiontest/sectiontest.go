@@ -24,11 +24,11 @@ func Declared(t *testing.T, fresh func() section.Values, text string) {
 	for i, f := range s.Fields {
 		switch {
 		case !strings.HasSuffix(f.Doc, ".") || strings.Contains(f.Doc, "\n"):
-			t.Errorf("%s: key %s has %q for a sentence", s.Name, f.Key, f.Doc)
+			t.Errorf("%s: key %s has the description %q, which is not one sentence in one line", s.Name, f.Key, f.Doc)
 		case f.Need == "" && f.Default == "" && f.Else == "":
-			t.Errorf("%s: key %s may be missing, and nothing says what then", s.Name, f.Key)
+			t.Errorf("%s: key %s may be missing, but has no default and no text on what happens then", s.Name, f.Key)
 		case f.Value.Form() == "":
-			t.Errorf("%s: key %s says nothing of its form", s.Name, f.Key)
+			t.Errorf("%s: key %s does not state its form", s.Name, f.Key)
 		}
 		if f.Default == "" || has(given, f.Key) {
 			continue
