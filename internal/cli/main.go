@@ -71,7 +71,7 @@ func (a *app) fail(command string, e *Error) error {
 	if a.json {
 		return a.print(document{
 			Schema: schema, Command: command, Result: e.Result,
-			Error: &complaint{Code: e.Code, Message: e.Error(), Hint: e.Hint},
+			Error: &complaint{Code: e.Code, Message: message(e), Hint: e.Hint},
 		})
 	}
 	var err error
