@@ -44,7 +44,7 @@ type CSV struct {
 type Theirs struct {
 	As     string            `yaml:"as,omitempty"`     // name of the column in the federation
 	Unit   string            `yaml:"unit,omitempty"`   // unit of the file's numbers
-	Times  float64           `yaml:"times,omitempty"`  // factor that converts to the schema's unit
+	Times  float64           `yaml:"times,omitempty"`  // factor that converts to the schema's unit; 0 means none
 	Values map[string]string `yaml:"values,omitempty"` // the federation's word for each of the file's words
 
 	// A digest covers a field below only if the field is set.
@@ -318,7 +318,10 @@ func (e *UnlikeError) Public() string {
 
 // adviceOnMissing returns advice about a missing column.
 func adviceOnMissing(name string, columns, names []string) string {
-	if i := slices.Index(columns, name); i >= 0 {
+	switch i := slices.Index(columns, name); {
+	case i >= 0 && names[i] == "":
+		return "the catalogue leaves the column out; remove it from drop, or list it in keep"
+	case i >= 0:
 		return fmt.Sprintf("the catalogue renames it to %s; write %s", dataset.Quote(names[i]), dataset.Quote(names[i]))
 	}
 	for i, n := range names {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -210,9 +211,15 @@ func readDictionary(path string) (*job.Dictionary, error) {
 // the folder of a job file.
 func dictionariesBeside(jobFile string) func(name, hash string) (*job.Dictionary, error) {
 	return func(name, _ string) (*job.Dictionary, error) {
-		path := filepath.Join(filepath.Dir(jobFile), filepath.Base(name)+".yaml")
+		if filepath.Base(name) != name || filepath.Ext(name) == ".yaml" {
+			return nil, fmt.Errorf("write the name of the dictionary without folder and ending, such as %s, and put its file beside the job file", strings.TrimSuffix(filepath.Base(name), ".yaml"))
+		}
+		path := filepath.Join(filepath.Dir(jobFile), name+".yaml")
 		b, err := os.ReadFile(path)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("there is no file %s; put the dictionary there, beside the job file, or correct the name", path)
+		case err != nil:
 			return nil, fmt.Errorf("the dictionary's file beside the job file cannot be read: %w", err)
 		}
 		return job.ParseDictionary(path, b)

@@ -74,7 +74,7 @@ func (a *app) fail(command string, e *Error) error {
 		defer a.notices.told(a)
 		return a.print(document{
 			Schema: schema, Command: command, Result: e.Result,
-			Error: &complaint{Code: e.Code, Message: e.Error(), Hint: e.Hint},
+			Error: &complaint{Code: e.Code, Message: message(e), Hint: e.Hint},
 		})
 	}
 	var err error

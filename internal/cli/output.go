@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -60,7 +61,14 @@ func (a *app) succeed(command string, r Result) error {
 	return r.Print(terminal{a.stdout})
 }
 
-func (a *app) complain(err error) { a.tell("mercer: " + err.Error()) }
+func (a *app) complain(err error) { a.tell("mercer: " + message(err)) }
+
+// packages matches the name of a package that begins an error of the library, or of a part of it. A
+// developer needs the name; a user does not know it.
+var packages = regexp.MustCompile(`(^|: )(?:(?:columnorder|coordinator|daemon|dataset|device|devices|disk|issuer|job|learner|model|psi|roster|secvm|svm): )+`)
+
+// message returns the text of an error for users.
+func message(err error) string { return packages.ReplaceAllString(err.Error(), "$1") }
 
 // tell writes a line to stderr. It ignores a write error, because no place is left to report it.
 func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.stderr, printable(line)) }

@@ -147,7 +147,12 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	e := usage("%w", err)
 	e.Hint = helpHint(cmd)
 	var unknown *pflag.NotExistError
-	if !errors.As(err, &unknown) {
+	var value *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &value):
+		e.Err = fmt.Errorf("--%s is %q; write %s", value.GetFlag().Name, value.GetValue(), valueOf(value.GetFlag()))
+		return e
+	case !errors.As(err, &unknown):
 		return e
 	}
 	if name := unknown.GetSpecifiedName(); !cmd.HasParent() && isCommand(cmd, name) {
@@ -160,6 +165,23 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		e.Hint = fmt.Sprintf("did you mean --%s?", near)
 	}
 	return e
+}
+
+// valueOf describes the values of a flag.
+func valueOf(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64":
+		return "a whole number"
+	case "uint", "uint64":
+		return "a whole number from 0"
+	case "float64":
+		return "a number"
+	case "duration":
+		return "a time such as 90s or 10m"
+	case "bool":
+		return "true or false"
+	}
+	return "another value"
 }
 
 func isCommand(root *cobra.Command, name string) bool {

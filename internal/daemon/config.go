@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -79,25 +83,103 @@ func (h Home) Config(jobs *job.Reader) (*Config, error) { return loadConfig(jobs
 const maxConfigBytes = 1 << 20
 
 func loadConfig(jobs *job.Reader, path string) (*Config, error) {
-	info, err := os.Stat(path)
+	b, err := readConfig(path)
 	if err != nil {
-		return nil, fault.BadInputf("daemon: %w", err)
-	}
-	if info.Size() > maxConfigBytes {
-		return nil, fault.BadInputf("%s has %d bytes; at most %d are allowed", path, info.Size(), maxConfigBytes)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("daemon: %w", err)
+		return nil, err
 	}
 	c := &Config{}
 	if err := decodeStrictly(b, c); err != nil {
 		return nil, fault.BadInputf("%s:%w", path, err)
 	}
 	if err := errors.Join(c.upgrade(), c.check(jobs.Known())); err != nil {
-		return nil, fault.BadInputf("%s: %w", path, err)
+		return nil, fault.BadInputf("%s:%d: %w", path, lineOf(b, err), err)
 	}
 	return c, nil
+}
+
+// absentConfig is the error that a home has no configuration. It matches [fs.ErrNotExist]. It holds
+// the path.
+type absentConfig string
+
+func (path absentConfig) Error() string {
+	return string(path) + " does not exist; create a home with mercer federation init, or restore the file from a backup"
+}
+
+func (absentConfig) Is(target error) bool { return target == fs.ErrNotExist }
+
+func readConfig(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.BadInput(absentConfig(path))
+	case err != nil:
+		return nil, fault.BadInputf("%s cannot be read: %w", path, errors.Unwrap(err))
+	case !info.Mode().IsRegular():
+		return nil, fault.BadInputf("%s is not a file; restore it from a backup", path)
+	case info.Size() > maxConfigBytes:
+		return nil, fault.BadInputf("%s has %d bytes; at most %d are allowed", path, info.Size(), maxConfigBytes)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fault.BadInputf("%s cannot be read: %w", path, errors.Unwrap(err))
+	}
+	return b, nil
+}
+
+// lineOf returns the line of the setting that the error is about: among the settings that the text
+// has, the one that the message names first. A message about a table begins with the words
+// "data NAME:"; then only the table's settings count, and without one the table's own line.
+func lineOf(text []byte, err error) int {
+	var doc yaml.Node
+	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
+		return 1
+	}
+	line, part, message := 1, doc.Content[0], err.Error()
+	if rest, ok := strings.CutPrefix(message, "data "); ok {
+		name, about, _ := strings.Cut(rest, ": ")
+		if key, table := setting(part, "data", name); key != nil {
+			line, part, message = key.Line, table, about
+		}
+	} else if _, tables := setting(part, "data"); tables != nil {
+		tables.Content = nil
+	}
+	first := len(message)
+	for key := range settings(part) {
+		place := regexp.MustCompile(`\b` + regexp.QuoteMeta(key.Value) + `\b`).FindStringIndex(message)
+		if place != nil && place[0] < first {
+			first, line = place[0], key.Line
+		}
+	}
+	return line
+}
+
+// setting returns the key and the value at a path of keys, or nil.
+func setting(n *yaml.Node, path ...string) (key, value *yaml.Node) {
+	value = n
+	for _, name := range path {
+		i := slices.IndexFunc(value.Content, func(c *yaml.Node) bool { return c.Value == name })
+		if i < 0 || i+1 >= len(value.Content) {
+			return nil, nil
+		}
+		key, value = value.Content[i], value.Content[i+1]
+	}
+	return key, value
+}
+
+// settings yields all keys of a map and of the maps in it.
+func settings(n *yaml.Node) iter.Seq[*yaml.Node] {
+	return func(yield func(*yaml.Node) bool) {
+		for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+			if !yield(n.Content[i]) {
+				return
+			}
+			for key := range settings(n.Content[i+1]) {
+				if !yield(key) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // upgrade moves settings from their places in an earlier version to their current places. It stores
@@ -167,10 +249,8 @@ func decodeStrictly(b []byte, c *Config) error {
 	switch {
 	case errors.Is(err, io.EOF):
 		return errors.New("1: the file is empty; it needs at least the setting \"name\"")
-	case errors.As(err, &problem) && problem.Line > 0:
-		return fmt.Errorf("%d: %w", problem.Line, err)
-	case err != nil:
-		return fmt.Errorf(" %w", err)
+	case errors.As(err, &problem):
+		return fmt.Errorf("%d: %w", max(problem.Line, 1), err)
 	}
-	return nil
+	return err
 }

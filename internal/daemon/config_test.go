@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,16 +51,52 @@ func TestTimesInAConfiguration(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 	for text, want := range map[string]string{
-		"retention: 30":         `config.yaml:2: "30" is no time; write days such as 30d, or hours such as 12h`,
-		"retention: -3d":        "is no time",
-		"unclosed: 0d":          "is no time",
-		"unclosed: for ever":    "is no time",
-		"unclosed: 99999999d":   "is no time",
+		"retention: 30":         `config.yaml:2: retention is "30"; write a time above zero, such as 30d, 12h or 90s`,
+		"retention: -3d":        "write a time above zero, such as",
+		"unclosed: 0d":          "write a time above zero, such as",
+		"unclosed: for ever":    "write a time above zero, such as",
+		"unclosed: 99999999d":   "write a time above zero, such as",
 		"retentoin: 30d":        "retention",
-		"retention: [30d, 31d]": "is no time",
+		"retention: [30d, 31d]": "write a time above zero, such as",
 	} {
 		if _, err := config(t, "name: north\n"+text+"\n"); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// An answer names the line of the setting that it is about, however the mistake was found.
+func TestConfigurationsNameTheLine(t *testing.T) {
+	const head = "name: north\ncoordinator: nats://127.0.0.1:4222\ndata:\n  first: {path: a.csv, policy: {protocols: [okra]}}\n  p:\n    path: p.csv\n    label: y\n"
+	for text, want := range map[string]string{
+		head + "    policy:\n      protocols: [orka]\n":         `config.yaml:9: data p: protocols in the policy names "orka"`,
+		head + "    policy:\n      min_parties: -2\n":           "config.yaml:9: data p: min_parties in the policy is -2; write 2 or more",
+		head + "    policy:\n      limits:\n        rows: -1\n": "config.yaml:10: data p: \"rows\" in the policy's limits is -1",
+		head + "    editions: yearly\n":                         `config.yaml:8: data p: editions is "yearly"`,
+		"name: north\ncoordinator: http://x\n":                  "config.yaml:2: coordinator address",
+		head + "policy:\n  protocols: [orka]\n":                 `config.yaml:9: protocols in the policy names "orka"`,
+		head + "    policy:\n      min_parties: two\n":          `config.yaml:9: min_parties is "two"; write a whole number`,
+		head + "    names: [a]\n":                               `config.yaml:8: unknown key "names" here; it belongs in csv`,
+		head + "    csv: {delimiter: \";\"\n":                   "this is not YAML",
+	} {
+		if _, err := config(t, text); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// Without a configuration, or with a folder in its place, the answer says what to do.
+func TestConfigurationThatIsMissing(t *testing.T) {
+	folder := t.TempDir()
+	if _, err := loadConfig(all.Reader(), filepath.Join(folder, "config.yaml")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v does not match fs.ErrNotExist", err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(folder, "config.yaml"): "does not exist; create a home with mercer federation init, or restore the file from a backup",
+		folder:                               "is not a file; restore it from a backup",
+	} {
+		if _, err := loadConfig(all.Reader(), path); fault.CodeOf(err) != fault.CodeBadInput || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

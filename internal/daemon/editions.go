@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -50,6 +53,9 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 	s, err := c.source(h, table)
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
+	}
+	if _, err := os.Stat(s.Path); !s.Given() && errors.Is(err, fs.ErrNotExist) && filepath.Ext(s.Path) != "" {
+		return edition.Edition{}, fault.BadInputf("%s does not exist; correct path: of %s in %s, or put the file there", s.Path, table, h.ConfigPath())
 	}
 	if d.IsNumbers() && !s.hasColumnNames() {
 		return edition.Edition{}, fault.BadInputf("%s can be frozen only for an approved dictionary, because it is not a CSV or parquet file; approve a dictionary, and freeze the table for it", table)

@@ -182,7 +182,7 @@ func (v labelOf) finish(in *section.Place) error {
 	case v.Label == NoLabel && v.Titles != nil:
 		return in.Refuse("titles", "label has titles and no column; name the column, or write label: none")
 	case in.Given("classes") && len(v.Order) < 2:
-		return in.Refuse("classes", "classes has %d entries; list two or more, the positive class last", len(v.Order))
+		return in.Refuse("classes", "classes needs two or more; list them all, the positive class last")
 	}
 	if one, other, found := fuzzymatch.Clash(v.Order); found {
 		one, other = fuzzymatch.Quote(one, other)

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
@@ -38,13 +36,13 @@ func document(data []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, section.AtLine(1, "the file is empty; start it with apiVersion: %s", APIVersion)
 	case err != nil:
-		return nil, syntaxError(err)
+		return nil, syntaxError(data, err)
 	}
 	switch err := d.Decode(&second); {
 	case err == nil:
 		return nil, section.At(&second, "a second document starts here; keep one job in a file")
 	case !errors.Is(err, io.EOF):
-		return nil, syntaxError(err)
+		return nil, syntaxError(data, err)
 	}
 	root := doc.Content[0]
 	return root, refuseUnplain(root, 0)
@@ -82,23 +80,8 @@ func refuseUnplain(n *yaml.Node, depth int) error {
 	return nil
 }
 
-var syntaxLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// syntaxError converts the YAML parser's error to an error with a line, which it takes from the
-// parser's message.
-func syntaxError(err error) error {
-	msg := err.Error()
-	m := syntaxLine.FindStringSubmatch(msg)
-	if m == nil {
-		return section.AtLine(1, "this is not YAML: %s", msg)
-	}
-	msg = strings.TrimPrefix(msg, m[0])
-	line, err := strconv.Atoi(m[1])
-	if err != nil {
-		return section.AtLine(1, "this is not YAML: %s", msg) // the parser's message gives no line for line 1
-	}
-	if strings.HasPrefix(msg, "did not find expected") {
-		line++ // the parser's grammar counts lines from 0, its scanner from 1
-	}
-	return section.AtLine(line, "this is not YAML: %s", msg)
+// syntaxError converts the YAML parser's error to an error with a line.
+func syntaxError(data []byte, err error) error {
+	e := strictyaml.SyntaxError(data, err)
+	return section.AtLine(e.Line, "%s", e.Problem)
 }

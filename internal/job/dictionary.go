@@ -333,8 +333,11 @@ func (v textFor) Form() string { return section.Text{}.Form() }
 type labelColumns struct{ *Dictionary }
 
 func (v labelColumns) Decode(key string, n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+	switch {
+	case n.Kind != yaml.MappingNode:
 		return section.At(n, "%s is %s; write a map such as {diagnosis: {classes: [well, ill]}}", key, section.Describe(n))
+	case len(n.Content) == 0:
+		return section.At(n, "%s has no column; describe one, as in {diagnosis: {classes: [well, ill]}}, or remove %s", key, key)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		l := LabelColumn{Name: n.Content[i].Value}

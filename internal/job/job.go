@@ -254,10 +254,10 @@ func (j *Job) finishSpread(in *section.Place) error {
 		return nil
 	}
 	if j.Data.Sources != nil {
-		return in.Refuse("data", "partition.labels divides the labels of one table, but \"sources\" gives each party its own; remove \"labels\" from partition")
+		return in.Refuse("data.partition.labels", "partition.labels divides the labels of one table, but \"sources\" gives each party its own; remove \"labels\" from partition")
 	}
 	if !j.Data.Spread {
-		return in.Refuse("data", "partition.labels needs \"labels: spread\" in protocol fdskl; add this setting, or remove \"labels\" from partition")
+		return in.Refuse("data.partition.labels", "partition.labels needs \"labels: spread\" in protocol fdskl; add this setting, or remove \"labels\" from partition")
 	}
 	names := make([]string, len(shares))
 	for i, s := range shares {
@@ -265,11 +265,11 @@ func (j *Job) finishSpread(in *section.Place) error {
 	}
 	for _, name := range j.Active() {
 		if !slices.Contains(names, name) {
-			return in.Refuse("data", "partition.labels has no share for %s, although that party is active; give a share to each of %s", name, joinNames(j.Active()))
+			return in.Refuse("data.partition.labels", "partition.labels has no share for %s, although that party is active; give a share to each of %s", name, joinNames(j.Active()))
 		}
 	}
 	if len(names) > len(j.Active()) {
-		return in.Refuse("data", "partition.labels has shares for parties that are not active; give shares to %s only", joinNames(j.Active()))
+		return in.Refuse("data.partition.labels", "partition.labels has shares for parties that are not active; give shares to %s only", joinNames(j.Active()))
 	}
 	return nil
 }
@@ -365,14 +365,14 @@ func (j *Job) finishRatings(in *section.Place) error {
 // ratings each person holds out ratings; each device of secvm draws whether its row is held out.
 func (j *Job) finishTest(in *section.Place) error {
 	if j.Data.Test.None && !j.Unshared() {
-		return in.Refuse("data", "protocol %s does not take test: none in this version; use test: {fraction: 0.25}", j.Protocol.Name())
+		return in.Refuse("data.test", "protocol %s does not take test: none in this version; use test: {fraction: 0.25}", j.Protocol.Name())
 	}
 	f := j.Data.Test.Fraction
 	steps := math.Round(fractionSteps * f)
 	if j.Data.Partition.By == Devices || f == 0 || f == steps/fractionSteps && steps <= mostSteps {
 		return nil
 	}
-	return in.Refuse("data", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
+	return in.Refuse("data.test.fraction", "fraction is %g; write a multiple of 0.05 from 0.05 to 0.5, such as 0.25", f)
 }
 
 // kernelSection returns the section of a kernel. It is the function declare of a [sweep].
@@ -385,30 +385,30 @@ func (j *Job) finishLabels(in *section.Place) error {
 	owned := j.Data.Sources == nil && j.undeployable() == "" // if true, the parties' catalogues can supply a missing label
 	switch {
 	case needs && j.Data.Label == "" && !owned:
-		return in.Refuse("data", "data has no label; add label: and the name of the column that holds %s", task.Labels)
+		return in.Refuse("data.label", "data has no label; add label: and the name of the column that holds %s", task.Labels)
 	case needs && j.Data.Label == "":
 	case needs && j.Data.Label == NoLabel:
-		return in.Refuse("data", "learner %s needs labels; give label: the name of their column", j.Learner.Name())
+		return in.Refuse("data.label", "learner %s needs labels; give label: the name of their column", j.Learner.Name())
 	case j.Data.Label == "":
 		j.Data.Label = NoLabel
 	}
 	if j.Data.Unlabelled != "" && (j.Data.Label == NoLabel || j.Data.Spread) {
-		return in.Refuse("data", "label.missing needs a label in each row, but learner %s uses no labels, or other parties have some of them; remove missing", j.Learner.Name())
+		return in.Refuse("data.label", "label.missing needs a label in each row, but learner %s uses no labels, or other parties have some of them; remove missing", j.Learner.Name())
 	}
 	if (j.Data.Order != nil || j.Data.Titles != nil) && !task.Classes && j.Data.Dictionary == nil {
-		return in.Refuse("data", "learner %s does not use a list of classes; write label: with only the name of the column", j.Learner.Name())
+		return in.Refuse("data.label", "learner %s does not use a list of classes; write label: with only the name of the column", j.Learner.Name())
 	}
 	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {
-		return in.Refuse("data", "protocol %s cannot keep groups together in folds; use test: {fraction: 0.25} without folds, or protocol okra", j.Protocol.Name())
+		return in.Refuse("data.folds", "protocol %s cannot keep groups together in folds; use test: {fraction: 0.25} without folds, or protocol okra", j.Protocol.Name())
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
-		return in.Refuse("data", "folds need the metric accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
+		return in.Refuse("data.folds", "folds need the metric accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}
 	if j.Data.Classes != nil && (j.Data.Label == NoLabel || !task.Classes && needs) {
-		return in.Refuse("data", "learner %s does not use classes; remove \"classes\"", j.Learner.Name())
+		return in.Refuse("data.classes", "learner %s does not use classes; remove \"classes\"", j.Learner.Name())
 	}
 	if j.Data.Partition.Skew > 0 && (needs && !task.Classes || j.Data.Label == NoLabel) {
-		return in.Refuse("data", "skew needs classes, and this job has none; remove skew")
+		return in.Refuse("data.partition.skew", "skew needs classes, and this job has none; remove skew")
 	}
 	return nil
 }

@@ -259,15 +259,15 @@ func (r *Reader) finishPartition(j *Job) func(*section.Place) error {
 		name, want, by := j.Protocol.Name(), j.Traits().Partition(), cmp.Or(j.Data.Partition.By, Rows)
 		switch {
 		case want == by && by == Columns && j.Data.Test.Source != "":
-			return in.Refuse("data", "protocol %s takes no test source in this version; use test: {fraction: 0.25} or {every: 10}", name)
+			return in.Refuse("data.test.source", "protocol %s takes no test source in this version; use test: {fraction: 0.25} or {every: 10}", name)
 		case want == by:
 			return nil
 		case by == Devices:
-			return in.Refuse("data", "protocol %s has no devices; write partition: {by: rows, parties: [north, south]}", name)
+			return in.Refuse("data.partition.by", "protocol %s has no devices; write partition: {by: rows, parties: [north, south]}", name)
 		case want == Rows:
-			return in.Refuse("data", "%s needs partition: {by: rows}; this job has by: columns, which is for %s", name, joinNames(r.protocolNames(Columns)))
+			return in.Refuse("data.partition.by", "%s needs partition: {by: rows}; this job has by: columns, which is for %s", name, joinNames(r.protocolNames(Columns)))
 		}
-		return in.Refuse("data", "%s needs partition: {by: %s}; this job has by: %s", name, want, by)
+		return in.Refuse("data.partition.by", "%s needs partition: {by: %s}; this job has by: %s", name, want, by)
 	}
 }
 

@@ -2,6 +2,7 @@ package job
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"go.yaml.in/yaml/v3"
@@ -23,12 +24,16 @@ type owned struct {
 // decode reads a source: the path of a file, or a map with the path, program or query and its
 // mapping.
 func (s *Source) decode(key string, n *yaml.Node) error {
-	if n.Kind != yaml.MappingNode {
+	switch n.Kind {
+	case yaml.MappingNode:
+	case yaml.SequenceNode:
+		return section.At(n, "%s is a list; write the path of a file, or a map such as {path: a.csv}", key)
+	default:
 		return (section.Text{Dst: &s.File}).Decode(key, n)
 	}
 	var o owned
 	if err := strictyaml.DecodeNode(n, &o); err != nil {
-		return section.At(n, "%s: %v", key, err)
+		return section.AtLine(lineOf(err, n), "%s: %v", key, err)
 	}
 	if o.Path == "" && !o.Given() {
 		return section.At(n, "%s has no path; add path: and the file", key)
@@ -38,6 +43,14 @@ func (s *Source) decode(key string, n *yaml.Node) error {
 	}
 	s.File, s.Origin, s.Mapping = o.Path, o.Origin, o.Mapping
 	return nil
+}
+
+// lineOf returns the line of a source's error, or the source's own line.
+func lineOf(err error, n *yaml.Node) int {
+	if problem := (*strictyaml.Error)(nil); errors.As(err, &problem) {
+		return problem.Line
+	}
+	return n.Line
 }
 
 func (s *Source) encode() *yaml.Node {

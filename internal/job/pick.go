@@ -1,7 +1,9 @@
 package job
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,8 +19,8 @@ var errNoDictionaries = errors.New("this command knows no dictionaries; for merc
 // ErrUnapproved reports a dictionary that this home has not approved. Peers may see this error.
 var ErrUnapproved = errors.New("this home has not approved the dictionary; its operator must compare the file with the other operators' files and run mercer federation dictionary approve FILE")
 
-// errOtherDictionary refuses a dictionary whose name or hash is not the one that the job states.
-var errOtherDictionary = errors.New("the dictionary that was found has another name or hash; compare the two files")
+// errOtherDictionary refuses a dictionary whose hash is not the one that the job states.
+var errOtherDictionary = errors.New("the dictionary that was found has another hash; compare the two files")
 
 // dictionaryOf reads and writes the key dictionary: a name, a name and hash, or the dictionary
 // itself.
@@ -41,7 +43,11 @@ func (v dictionaryOf) Decode(key string, n *yaml.Node) error {
 	if v.reader != nil && v.reader.Dictionary != nil {
 		v.Dictionary, err = v.reader.Dictionary(name, hash)
 	}
-	if err == nil && (v.Dictionary.Name != name || hash != "" && v.Dictionary.Hash() != hash) {
+	switch {
+	case err != nil:
+	case v.Dictionary.Name != name:
+		err = fmt.Errorf("the dictionary that was found is called %s; write that name here, or correct metadata: {name: ...} in the dictionary", section.Quote(v.Dictionary.Name))
+	case hash != "" && v.Dictionary.Hash() != hash:
 		err = errOtherDictionary
 	}
 	if err != nil {
@@ -112,7 +118,7 @@ func (d *Data) finishDictionary(in *section.Place) error {
 		return in.Refuse("dictionary", "\"dictionary\" is for parties with tables, not for devices; remove it")
 	case in.Given("features"):
 		return in.Refuse("features", "the dictionary lists the features; remove \"features\"")
-	case dict.Leader != "" && d.Partition.By == Rows && len(d.parties()) > 0 && d.parties()[0] != dict.Leader:
+	case dict.Leader != "" && cmp.Or(d.Partition.By, Rows) == Rows && len(d.parties()) > 0 && d.parties()[0] != dict.Leader:
 		return in.Refuse("dictionary", "the dictionary's leader is %s, which must be the job's first party; list %s first", section.Quote(dict.Leader), dict.Leader)
 	}
 	for _, pick := range []func(*section.Place) error{d.pickColumns, d.pickLabel, d.pickFraction} {
@@ -179,7 +185,7 @@ func (j *Job) finishPickedLabel(in *section.Place) error {
 		d.DescribeLabel(d.Dictionary.Labels[0])
 	}
 	if task.Numbers && (d.Order != nil || d.Classes != nil || d.Titles != nil) {
-		return in.Refuse("data", "learner %s predicts numbers, but the dictionary's label %s has classes; name a label that is a number", j.Learner.Name(), section.Quote(d.Label))
+		return in.Refuse("data.label", "learner %s predicts numbers, but the dictionary's label %s has classes; name a label that is a number", j.Learner.Name(), section.Quote(d.Label))
 	}
 	if !task.Numbers {
 		d.Range = [2]float64{}

@@ -127,7 +127,7 @@ func checkViews(j *job.Job, in *section.Place) error {
 		}
 	}
 	if j.Data.Label != "" && j.Data.Label != job.NoLabel {
-		return in.Refuse("data", "learner %s does not use labels; remove label", j.Learner.Name())
+		return in.Refuse("data.label", "learner %s does not use labels; remove label", j.Learner.Name())
 	}
 	return nil
 }

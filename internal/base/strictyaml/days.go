@@ -12,6 +12,9 @@ import (
 // Days is a duration, written in days, such as 30d, or in Go's units, such as 12h.
 type Days struct{ time.Duration }
 
+// days stands for [Days] in errors of the decoder, which name Go types. [Decode] rewrites them.
+const days = "days"
+
 // UnmarshalYAML reads a duration such as 30d or 12h.
 func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 	text := n.Value
@@ -24,7 +27,7 @@ func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 		d.Duration, err = time.ParseDuration(text)
 	}
 	if err != nil || d.Duration <= 0 {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %q is no time; write days such as 30d, or hours such as 12h", n.Line, text)}}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: cannot unmarshal %s `%s` into %s", n.Line, n.ShortTag(), text, days)}}
 	}
 	return nil
 }

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -30,6 +32,9 @@ func (e *Error) Error() string { return e.Problem }
 // Decode decodes a text that holds one document. For an empty text it returns io.EOF; every other
 // error is an *Error.
 func Decode(text []byte, into any) error {
+	if line := notUTF8(text); line > 0 {
+		return &Error{line, "this line is not UTF-8 text; save the file as UTF-8"}
+	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	err := d.Decode(into)
@@ -40,9 +45,63 @@ func Decode(text []byte, into any) error {
 	case errors.Is(err, io.EOF):
 		return err
 	case errors.As(err, &list) && len(list.Errors) > 0:
-		return inWords(list.Errors[0], reflect.TypeOf(into))
+		return inWords(list.Errors[0], reflect.TypeOf(into), parsed(text))
 	}
-	return &Error{Problem: "this is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+	return SyntaxError(text, err)
+}
+
+// notUTF8 returns the first line that is not UTF-8, or 0. A text with the mark of UTF-16 is left to
+// the YAML parser, which reads it.
+func notUTF8(text []byte) int {
+	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
+		return 0
+	}
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if !utf8.Valid(line) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// SyntaxError returns the YAML parser's error about a text, with its line.
+func SyntaxError(text []byte, err error) *Error {
+	problem, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
+	if m := atLine.FindStringSubmatch(problem); m != nil {
+		line, _ = strconv.Atoi(m[1]) // digits
+		problem = m[2]
+	}
+	switch {
+	case strings.HasPrefix(problem, "did not find expected"):
+		line++ // the parser's grammar counts lines from 0, its scanner from 1
+	case strings.HasPrefix(problem, "control characters"):
+		line = 1 + bytes.Count(text[:max(0, bytes.IndexFunc(text, forbidden))], []byte("\n"))
+	case strings.Contains(problem, "tab character"), strings.Contains(problem, "cannot start any token") && tabbed(text, line):
+		problem = "a tab indents this line; indent by blanks"
+	}
+	return &Error{max(line, 1), "this is not YAML: " + problem}
+}
+
+// forbidden reports whether YAML does not allow the character.
+func forbidden(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f }
+
+// tabbed reports whether a tab is in the indentation of the line.
+func tabbed(text []byte, line int) bool {
+	lines := bytes.Split(text, []byte("\n"))
+	if line < 1 || line > len(lines) {
+		return false
+	}
+	words := bytes.TrimLeft(lines[line-1], " \t")
+	return bytes.ContainsRune(lines[line-1][:len(lines[line-1])-len(words)], '\t')
+}
+
+// parsed returns the first document of a text, or nil if there is none.
+func parsed(text []byte) *yaml.Node {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil || len(doc.Content) == 0 {
+		return nil
+	}
+	return doc.Content[0]
 }
 
 // ended returns an error if there is text after the first document, because nothing would read that
@@ -65,48 +124,111 @@ func DecodeNode(n *yaml.Node, into any) error {
 	err = Decode(text, into)
 	var problem *Error
 	if errors.As(err, &problem) {
-		return &Error{n.Line, problem.Problem}
+		return &Error{lineIn(n, parsed(text), problem.Line), problem.Problem}
 	}
 	return err
 }
 
+// lineIn returns the line of n's value whose copy in again begins on the given line. n and again
+// are the same document, written in two ways. If no value begins there, it returns n's line.
+func lineIn(n, again *yaml.Node, line int) int {
+	found := n.Line
+	var walk func(n, again *yaml.Node) bool
+	walk = func(n, again *yaml.Node) bool {
+		if again.Line == line && again.Kind == yaml.ScalarNode {
+			found = n.Line
+			return true
+		}
+		for i := range min(len(n.Content), len(again.Content)) {
+			if walk(n.Content[i], again.Content[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	if again != nil {
+		walk(n, again)
+	}
+	return found
+}
+
 var (
-	atLine  = regexp.MustCompile(`^line (\d+): (.*)$`)
-	unknown = regexp.MustCompile(`^field (.+) not found in type `)
-	kinds   = regexp.MustCompile("^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
+	atLine   = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
+	unknown  = regexp.MustCompile(`^field (.+) not found in type (.+)$`)
+	repeated = regexp.MustCompile(`^mapping key (".*") already defined at line (\d+)$`)
+	kinds    = regexp.MustCompile("(?s)^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
 )
 
-// inWords rewrites an error of the decoder without names of Go types. t is the type that was
-// decoded.
-func inWords(problem string, t reflect.Type) error {
+// inWords rewrites an error of the decoder without names of Go types. The document doc tells which
+// key has the value that the error is about.
+func inWords(problem string, into reflect.Type, doc *yaml.Node) error {
 	e := &Error{Problem: problem}
 	if m := atLine.FindStringSubmatch(problem); m != nil {
 		e.Line, _ = strconv.Atoi(m[1]) // digits
 		e.Problem = m[2]
 	}
 	if m := kinds.FindStringSubmatch(e.Problem); m != nil {
-		e.Problem = fmt.Sprintf("found %s; write %s", given(m[1], m[2]), wanted(m[3]))
-	}
-	if m := unknown.FindStringSubmatch(e.Problem); m != nil {
-		e.Problem = unknownKey(m[1], t)
+		e.Problem = fmt.Sprintf("%s %s; write %s", subject(doc, e.Line, m[1], m[2]), given(m[1], m[2]), wanted(m[3]))
+	} else if m := unknown.FindStringSubmatch(e.Problem); m != nil {
+		e.Problem = unknownKey(m[1], m[2], into)
+	} else if m := repeated.FindStringSubmatch(e.Problem); m != nil {
+		e.Problem = fmt.Sprintf("%s is given twice; keep one", m[1])
 	}
 	return e
 }
 
-// unknownKey returns the problem of a key that is unknown where it stands. The type may have the key
-// elsewhere.
-func unknownKey(key string, t reflect.Type) string {
-	known := keysOf(t)
-	near, found := fuzzymatch.Nearest(key, known...)
-	switch parents := parentsOf(t, key); {
-	case parents != nil:
-		return fmt.Sprintf("unknown key %q here; it belongs under %s", key, strings.Join(parents, " or "))
-	case slices.Contains(known, key):
-		return fmt.Sprintf("unknown key %q here; it belongs to an outer level", key)
-	case found:
+// unknownKey returns the sentence about a key that the structure of the given type lacks.
+func unknownKey(key, typ string, into reflect.Type) string {
+	var known []string
+	home := ""
+	visit(into, "", func(name string, t reflect.Type) {
+		own := keysOf(t)
+		if t.String() == typ {
+			known = own
+		} else if home == "" && name != "" && slices.Contains(own, key) {
+			home = name
+		}
+	})
+	switch near, ok := fuzzymatch.Nearest(key, known...); {
+	case ok:
 		return fmt.Sprintf("unknown key %q; did you mean %q?", key, near)
+	case home != "" && slices.Contains(known, home):
+		return fmt.Sprintf("unknown key %q here; it belongs in %s", key, home)
 	}
 	return fmt.Sprintf("unknown key %q; there are %s", key, strings.Join(known, ", "))
+}
+
+// subject returns the words "KEY is" for the key whose value on the given line has the kind and the
+// text. It returns "found" unless exactly one value of the document has them, under a key.
+func subject(doc *yaml.Node, line int, kind, text string) string {
+	var keys []string
+	var walk func(key string, n *yaml.Node)
+	walk = func(key string, n *yaml.Node) {
+		if n != doc && n.Line == line && n.ShortTag() == "!!"+kind && (n.Kind != yaml.ScalarNode || sameText(n.Value, text)) {
+			keys = append(keys, key)
+		}
+		for i, part := range n.Content {
+			switch {
+			case n.Kind == yaml.SequenceNode:
+				walk("", part)
+			case i%2 == 1:
+				walk(n.Content[i-1].Value, part)
+			}
+		}
+	}
+	if doc != nil {
+		walk("", doc)
+	}
+	if len(keys) != 1 || keys[0] == "" {
+		return "found"
+	}
+	return keys[0] + " is"
+}
+
+// sameText reports whether the decoder quotes value as text. It shortens long values.
+func sameText(value, text string) bool {
+	start, cut := strings.CutSuffix(text, "...")
+	return value == text || cut && strings.HasPrefix(value, start)
 }
 
 // given describes the value that the file holds.
@@ -125,7 +247,7 @@ func wanted(kind string) string {
 	switch {
 	case strings.HasPrefix(kind, "[]"):
 		return "a list"
-	case kind == "int":
+	case strings.HasPrefix(kind, "int"), strings.HasPrefix(kind, "uint"):
 		return "a whole number"
 	case kind == "bool":
 		return "true or false"
@@ -133,63 +255,55 @@ func wanted(kind string) string {
 		return "a number"
 	case kind == "string":
 		return "one word"
+	case kind == days:
+		return "a time above zero, such as 30d, 12h or 90s"
 	}
 	return "a map"
 }
 
-// structure returns the structure that a type's values are made of. It returns false for other types.
-func structure(t reflect.Type) (reflect.Type, bool) {
-	for t.Kind() == reflect.Map || t.Kind() == reflect.Pointer {
+// visit calls f with every structure inside t, t included, and with the key that holds it. The key
+// is "" for t.
+func visit(t reflect.Type, key string, f func(key string, t reflect.Type)) {
+	for t.Kind() == reflect.Map || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	return t, t.Kind() == reflect.Struct
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	f(key, t)
+	for field, name := range fields(t) {
+		visit(field.Type, name, f)
+	}
 }
 
-// parentsOf lists the keys of a structure whose own structures have the key.
-func parentsOf(t reflect.Type, key string) (parents []string) {
-	t, ok := structure(t)
-	if !ok {
-		return nil
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		switch {
-		case name == "" && rest == "inline":
-			parents = append(parents, parentsOf(f.Type, key)...)
-		case name != "" && name != "-" && slices.Contains(keysOf(f.Type), key):
-			parents = append(parents, name)
-		}
-	}
-	return parents
-}
-
-// keysOf lists the keys of a structure and of its nested structures, each key once.
+// keysOf lists the keys of a structure, without those of structures in it.
 func keysOf(t reflect.Type) []string {
 	var keys []string
-	add := func(list ...string) {
-		for _, key := range list {
-			if !slices.Contains(keys, key) {
-				keys = append(keys, key)
+	for _, name := range fields(t) {
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+// fields yields the fields of a structure that have a key in a file, each with its key. Fields of
+// an inlined structure count as the structure's own.
+func fields(t reflect.Type) iter.Seq2[reflect.StructField, string] {
+	return func(yield func(reflect.StructField, string) bool) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			switch {
+			case rest == "inline":
+				for inner, name := range fields(f.Type) {
+					if !yield(inner, name) {
+						return
+					}
+				}
+			case name != "" && name != "-":
+				if !yield(f, name) {
+					return
+				}
 			}
 		}
 	}
-	t, ok := structure(t)
-	if !ok {
-		return nil
-	}
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-		switch {
-		case name == "-":
-			continue // the field has no key in a file
-		case name != "":
-			add(name)
-		case rest != "inline":
-			continue // the type decodes itself
-		}
-		add(keysOf(f.Type)...)
-	}
-	return keys
 }

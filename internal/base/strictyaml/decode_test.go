@@ -4,41 +4,61 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 type inner struct {
 	Decimal string `yaml:"decimal"`
-	Deep    struct {
-		Sign string `yaml:"sign"`
-	} `yaml:"deep"`
+}
+
+type nested struct {
+	Word string `yaml:"word"`
+	In   *inner `yaml:"in"`
 }
 
 type sample struct {
-	Name   string           `yaml:"name"`
-	Count  int              `yaml:"count"`
-	Share  float64          `yaml:"share"`
-	On     bool             `yaml:"on"`
-	Words  []string         `yaml:"words"`
-	Inside map[string]inner `yaml:"inside"`
-	inner  `yaml:",inline"`
+	Name   string            `yaml:"name"`
+	Count  int               `yaml:"count"`
+	Bytes  int64             `yaml:"bytes"`
+	Share  float64           `yaml:"share"`
+	On     bool              `yaml:"on"`
+	Wait   Days              `yaml:"wait"`
+	Words  []string          `yaml:"words"`
+	Inside map[string]nested `yaml:"inside"`
+	CSV    struct {
+		Sign string `yaml:"sign"`
+	} `yaml:"csv"`
+	inner `yaml:",inline"`
 }
 
 func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]Error{
-		"nam: x":                 {1, `unknown key "nam"; did you mean "name"?`},
-		"\nzzzzzz: x":            {2, `unknown key "zzzzzz"; there are name, count, share, on, words, inside, decimal, deep, sign`},
-		"sign: x":                {1, `unknown key "sign" here; it belongs under inside or deep`},
-		"inside: {a: {name: x}}": {1, `unknown key "name" here; it belongs to an outer level`},
-		"count: many":            {1, `found "many"; write a whole number`},
-		"share: [1]":             {1, "found a list; write a number"},
-		"on: perhaps":            {1, `found "perhaps"; write true or false`},
-		"words: {a: b}":          {1, "found a map; write a list"},
-		"name: [a]":              {1, "found a list; write one word"},
-		"inside: [a]":            {1, "found a list; write a map"},
-		"inside:\n  a: {deci: }": {2, `unknown key "deci"; there are name, count, share, on, words, inside, decimal, deep, sign`},
-		"name: x\n---\nname: y":  {2, "something follows the first YAML document; write one document in a file"},
-		"name: x\n---\n: :\n]":   {0, "something follows the first YAML document; write one document in a file"},
-		"a: b: c":                {0, "this is not YAML: mapping values are not allowed in this context"},
+		"nam: x":                           {1, `unknown key "nam"; did you mean "name"?`},
+		"\nzzzzzz: x":                      {2, `unknown key "zzzzzz"; there are name, count, bytes, share, on, wait, words, inside, csv, decimal`},
+		"sign: x":                          {1, `unknown key "sign" here; it belongs in csv`},
+		"count: many":                      {1, `count is "many"; write a whole number`},
+		"bytes: 1GB":                       {1, `bytes is "1GB"; write a whole number`},
+		"share: [1]":                       {1, "share is a list; write a number"},
+		"on: perhaps":                      {1, `on is "perhaps"; write true or false`},
+		"wait: 5":                          {1, `wait is "5"; write a time above zero, such as 30d, 12h or 90s`},
+		"name: x\nwait: soon":              {2, `wait is "soon"; write a time above zero, such as 30d, 12h or 90s`},
+		"words: {a: b}":                    {1, "words is a map; write a list"},
+		"name: [a]":                        {1, "name is a list; write one word"},
+		"inside: [a]":                      {1, "inside is a list; write a map"},
+		"inside: {a: {word: {x: y}}}":      {1, "found a map; write one word"}, // three maps begin on this line
+		"- a":                              {1, "found a list; write a map"},
+		"inside: {a: {in: {decimal: []}}}": {1, "decimal is a list; write one word"},
+		"inside:\n  a: {deci: }":           {2, `unknown key "deci"; there are word, in`},
+		"name: x\nname: y":                 {2, `"name" is given twice; keep one`},
+		"name: x\n---\nname: y":            {2, "something follows the first YAML document; write one document in a file"},
+		"name: x\n---\n: :\n]":             {0, "something follows the first YAML document; write one document in a file"},
+		"a: b: c":                          {1, "this is not YAML: mapping values are not allowed in this context"},
+		"name: x\ncount: [1":               {2, "this is not YAML: did not find expected ',' or ']'"},
+		"name: x\n\n\tcount: 1":            {3, "this is not YAML: a tab indents this line; indent by blanks"},
+		"name: x\n\tcount: 1":              {2, "this is not YAML: a tab indents this line; indent by blanks"},
+		"name: x\ncsv: a\x00b":             {2, "this is not YAML: control characters are not allowed"},
+		"name: x\ncsv: caf\xe9":            {2, "this line is not UTF-8 text; save the file as UTF-8"},
 	} {
 		var s sample
 		var got *Error
@@ -52,5 +72,23 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	var s sample
 	if err := Decode([]byte("name: x\ndecimal: \",\""), &s); err != nil || s.Name != "x" || s.Decimal != "," {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A part of a document names the lines of the document.
+func TestDecodeNodeKeepsLines(t *testing.T) {
+	for text, want := range map[string]Error{
+		"a: 1\nb:\n  name: x\n  # a comment\n\n  nam: x": {6, `unknown key "nam"; did you mean "name"?`},
+		"a: 1\nb:\n  name: x\n\n  count: many":           {5, `count is "many"; write a whole number`},
+		"a: 1\nb: {name: x, nam: y}":                     {2, `unknown key "nam"; did you mean "name"?`},
+	} {
+		var doc yaml.Node
+		if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+			t.Fatal(err)
+		}
+		var got *Error
+		if err := DecodeNode(doc.Content[0].Content[3], &sample{}); !errors.As(err, &got) || *got != want {
+			t.Errorf("%q: %+v, want %+v", text, err, want)
+		}
 	}
 }

@@ -65,7 +65,7 @@ func (c Command) Start(ctx context.Context) (*Output, error) {
 	}
 	if err != nil {
 		o.stop()
-		return nil, fmt.Errorf("%s cannot be run: %w", c.Args[0], err)
+		return nil, notRun(c.Args[0], err)
 	}
 	return o, nil
 }
@@ -268,4 +268,15 @@ func withoutPath(err error) error {
 		return p.Err
 	}
 	return err
+}
+
+// notRun returns the error that the system does not start a program.
+func notRun(path string, err error) error {
+	switch {
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("%s cannot be run, because it is not executable; use chmod u+x %s", path, path)
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%s cannot be run, because it is neither a program nor a script whose first line names one; begin a script with a line such as #!/bin/sh", path)
+	}
+	return fmt.Errorf("%s cannot be run: %w", path, err)
 }

@@ -1,6 +1,8 @@
 package section
 
 import (
+	"fmt"
+
 	"maps"
 	"slices"
 	"strconv"
@@ -17,7 +19,7 @@ type Interval struct{ Dst *[2]float64 }
 
 func (v Interval) Decode(key string, n *yaml.Node) error {
 	if n.Kind != yaml.SequenceNode || len(n.Content) != 2 {
-		return At(n, "%s is %s; write two numbers such as [0, 100]", key, Describe(n))
+		return At(n, "%s is %s; write two numbers such as [0, 100]", key, describeCount(n))
 	}
 	for i, c := range n.Content {
 		if err := (Number{&v.Dst[i]}).Decode("one of "+key, c); err != nil {
@@ -25,6 +27,17 @@ func (v Interval) Decode(key string, n *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// describeCount describes a value of which the number of parts matters.
+func describeCount(n *yaml.Node) string {
+	switch {
+	case n.Kind != yaml.SequenceNode:
+		return Describe(n)
+	case len(n.Content) == 1:
+		return "a list of one"
+	}
+	return fmt.Sprintf("a list of %d", len(n.Content))
 }
 
 func (v Interval) Encode() *yaml.Node {

@@ -1,21 +1,51 @@
 package section
 
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
 // Place holds the lines of a section and its keys in the file, for the errors of Finish.
 type Place struct {
 	Line  int            // line of the section, from 1
 	Lines map[string]int // line of each key in the file
+	node  *yaml.Node     // the section itself; nil in an empty Place
 }
 
 // Given reports whether the file has the key.
 func (p *Place) Given(key string) bool { return p.Lines[key] > 0 }
 
 // Refuse returns an error at the line of key, or at the line of the section if the file lacks the
-// key.
+// key. A key with dots, such as data.test.fraction, is a key in an inner section; if the file lacks
+// it, the line is that of the innermost section on the way that the file has.
 func (p *Place) Refuse(key, format string, args ...any) error {
-	if p.Given(key) {
-		return AtLine(p.Lines[key], format, args...)
+	return AtLine(p.lineOf(key), format, args...)
+}
+
+func (p *Place) lineOf(key string) int {
+	line, in := p.Line, p.node
+	for name := range strings.SplitSeq(key, ".") {
+		at := entry(in, name)
+		if at < 0 {
+			return line
+		}
+		line, in = in.Content[at].Line, in.Content[at+1]
 	}
-	return AtLine(p.Line, format, args...)
+	return line
+}
+
+// entry returns the index of a key in a map's content, or -1.
+func entry(n *yaml.Node, key string) int {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return -1
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
 }
 
 // Positive refuses a number that is not above 0.

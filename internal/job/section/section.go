@@ -77,7 +77,7 @@ func (s *Section) Decode(_ string, n *yaml.Node) error {
 	default:
 		return At(n, "%s is %s; it must be %s", s.Name, Describe(n), s.Form())
 	}
-	in := &Place{Line: n.Line, Lines: make(map[string]int)}
+	in := &Place{Line: n.Line, Lines: make(map[string]int), node: n}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if err := s.decodeKey(in, n.Content[i], n.Content[i+1]); err != nil {
 			return err

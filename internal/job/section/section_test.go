@@ -103,6 +103,25 @@ func TestInstead(t *testing.T) {
 	}
 }
 
+// The line of a refusal is that of the innermost key on the way that the file has.
+func TestLinesOfInnerKeys(t *testing.T) {
+	for key, want := range map[string]int{"a": 1, "a.b": 2, "a.b.c": 3, "a.b.d": 2, "a.x.y": 1, "z": 1, "e": 4, "e.f": 4} {
+		var got *section.Error
+		s := section.Section{Name: "all", Fields: []section.Field{{Key: "a", Value: anything{}}, {Key: "e", Value: anything{}}},
+			Finish: func(in *section.Place) error { return in.Refuse(key, "no") }}
+		if err := s.Decode("all", node(t, "a:\n  b:\n    c: 1\ne: 2")); !errors.As(err, &got) || got.Line != want {
+			t.Errorf("%s: %v, want line %d", key, err, want)
+		}
+	}
+}
+
+// anything takes every value.
+type anything struct{}
+
+func (anything) Decode(string, *yaml.Node) error { return nil }
+func (anything) Encode() *yaml.Node              { return nil }
+func (anything) Form() string                    { return "anything" }
+
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"price: 2":                             "all has no name; add name: one",
@@ -114,6 +133,8 @@ func TestErrors(t *testing.T) {
 		"name: one\ninner: {tol: a}":           `tol is "a", not a number; write one such as 0.5`,
 		"name: one\nitems: [a, b, c]":          "items has more than 2; that is the most there may be",
 		"name: one\nweights: {ill: 0}":         `the weight of class "ill" is 0; write a number above 0`,
+		"name: one\nrange: [1, 2, 3]":          "range is a list of 3; write two numbers such as [0, 100]",
+		"name: one\nrange: [1]":                "range is a list of one; write two numbers such as [0, 100]",
 		"name: one\nrange: 3":                  `range is "3"; write two numbers such as [0, 100]`,
 		"name: one\nwait: 0s":                  `wait is "0s"; write a time above zero and up to 720h, such as 90s or 10m`,
 		"name: one\nopen: maybe":               `open is "maybe"; write true or false`,

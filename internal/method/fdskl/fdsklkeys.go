@@ -155,7 +155,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case j.Compares(job.ExactKernel) && j.Kernel.Name == job.LaplacianProduct:
 		return in.Refuse("compare", "the exact laplacian-product kernel is not available, only its random features; remove \"exact-kernel\"")
 	case j.Data.Folds > 0:
-		return in.Refuse("data", "protocol fdskl has no folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", "protocol fdskl has no folds; use test: {fraction: 0.25}")
 	}
 	return k.checkTraining(optimizer, in)
 }

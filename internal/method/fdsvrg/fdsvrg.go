@@ -134,7 +134,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "protocol fd-svrg trains a linear model; write kernel: {name: linear}")
 	case j.Data.Folds > 0:
-		return in.Refuse("data", "protocol fd-svrg has no folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", "protocol fd-svrg has no folds; use test: {fraction: 0.25}")
 	}
 	params.Iterations = cmp.Or(params.Iterations, defaultEpochs)
 	params.Batch = cmp.Or(params.Batch, defaultBatch)

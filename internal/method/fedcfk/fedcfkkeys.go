@@ -121,9 +121,9 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case d.Source == "" || d.Label != "" && d.Label != job.NoLabel || d.ID != "" || d.Folds > 0 || d.Test.Source != "":
 		return in.Refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
 	case d.Test.Fraction > 0 && d.Test.By == "":
-		return in.Refuse("data", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
+		return in.Refuse("data.test", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
 	case d.Partition.Dropout > k.Dropped:
-		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise \"dropped\" or lower \"dropout\"", d.Partition.Dropout, k.Dropped)
+		return in.Refuse("data.partition.dropout", "dropout is %g, and the protocol tolerates only %g; raise \"dropped\" or lower \"dropout\"", d.Partition.Dropout, k.Dropped)
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "fedcfk has no prediction: open, since every device predicts for itself; remove it")
 	case in.Given("compare") && j.Compares(job.Alone):

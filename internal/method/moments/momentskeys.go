@@ -67,7 +67,7 @@ func (k *Keys) finish(in *section.Place) error {
 	case in.Given("directions") && (k.Directions < 2 || k.Directions > MaxDirections || k.Directions%2 != 0):
 		return in.Refuse("directions", "directions is %d; write an even number from 2 to %d, or leave it out for the default", k.Directions, MaxDirections)
 	case in.Given("classes") && len(k.Classes) < 2:
-		return in.Refuse("classes", "classes has %d entries; give two or more", len(k.Classes))
+		return in.Refuse("classes", "classes needs two or more; list them all")
 	}
 	if one, other, found := fuzzymatch.Clash(k.Classes); found {
 		one, other = fuzzymatch.Quote(one, other)
@@ -100,9 +100,9 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case components*k.maxFeatures() > maxWeights:
 		return in.Refuse("learner", "%d components of %d directions need more than %d weights; write fewer components or directions", components, k.maxFeatures(), maxWeights)
 	case j.Data.Folds > 0:
-		return in.Refuse("data", "protocol moments selects hyperparameters by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", "protocol moments selects hyperparameters by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
 	case j.Data.Test.Split() != "" && len(j.Parties()) == 2:
-		return in.Refuse("data", "if one of two parties is held out, the sums are over the other party's rows alone; name three parties or more, or use protocol okra")
+		return in.Refuse("data.test.party", "if one of two parties is held out, the sums are over the other party's rows alone; name three parties or more, or use protocol okra")
 	case j.Compares(job.Pooled) || j.Compares(job.Alone):
 		return in.Refuse("compare", "in this version, protocol moments is compared only with other numbers of directions; use compare: [curve], or remove \"compare\"")
 	case j.Compares(job.Curve) && !j.Task().Classes:

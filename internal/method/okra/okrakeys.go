@@ -132,10 +132,10 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("protocol", "learner %s runs with the same parties from beginning to end; remove \"late\", \"withdrawn\", \"added\", \"continuable\" and \"continues\"", j.Learner.Name())
 	}
 	if rows.GroupsFolds(j) && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("data", "folds by groups need the same parties from beginning to end; remove \"folds\" or \"group\", or remove all of \"late\", \"withdrawn\", \"added\", \"continuable\" and \"continues\"")
+		return in.Refuse("data.folds", "folds by groups need the same parties from beginning to end; remove \"folds\" or \"group\", or remove all of \"late\", \"withdrawn\", \"added\", \"continuable\" and \"continues\"")
 	}
 	if j.Data.Test.Split() != "" && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("data", "a job with \"late\", \"withdrawn\", \"added\", \"continuable\" or \"continues\" cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
+		return in.Refuse("data.test", "a job with \"late\", \"withdrawn\", \"added\", \"continuable\" or \"continues\" cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
 	}
 	return k.checkChanges(j, in)
 }

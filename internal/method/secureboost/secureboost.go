@@ -83,7 +83,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case j.Prediction == job.Open:
 		return in.Refuse("prediction", "protocol secureboost cannot predict new rows in this version; remove prediction")
 	case j.Data.Folds > 0:
-		return in.Refuse("data", "protocol secureboost has no folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", "protocol secureboost has no folds; use test: {fraction: 0.25}")
 	}
 	return nil
 }

@@ -136,13 +136,13 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case learner.StepsOf(j) == nil:
 		return in.Refuse("learner", "protocol secvm does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.StepsOf(j) != nil }))
 	case d.Partition.Parties != nil:
-		return in.Refuse("data", "secvm runs on anonymous devices; remove \"parties\"")
+		return in.Refuse("data.partition.parties", "secvm runs on anonymous devices; remove \"parties\"")
 	case learner.StepsOf(j).Schedule != hinge.Pegasos && k.Mode != job.Paper:
 		return in.Refuse("learner", "schedule: %s does not bound the weights, and devices need a bound; write mode: paper in protocol, or schedule: pegasos", learner.StepsOf(j).Schedule)
 	case d.Partition.Dropout > 0 && !k.summed():
-		return in.Refuse("data", "dropout is for secure sums; remove it, or add aggregation: secagg to protocol")
+		return in.Refuse("data.partition.dropout", "dropout is for secure sums; remove it, or add aggregation: secagg to protocol")
 	case d.Partition.Dropout > k.Dropped:
-		return in.Refuse("data", "dropout is %g, and the protocol tolerates only %g; raise \"dropped\" or lower \"dropout\"", d.Partition.Dropout, k.Dropped)
+		return in.Refuse("data.partition.dropout", "dropout is %g, and the protocol tolerates only %g; raise \"dropped\" or lower \"dropout\"", d.Partition.Dropout, k.Dropped)
 	case d.Source == "" || d.ID != "" || d.Folds > 0:
 		return in.Refuse("data", "secvm reads one table from \"source\"; remove \"sources\", \"id\" and \"folds\"")
 	case j.Kernel.Name != job.Linear:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
@@ -170,7 +171,7 @@ func (c *Coordinator) admit(spec *job.Job) error {
 	}
 	for _, name := range spec.Parties() {
 		if !slices.Contains(c.parties(), name) {
-			return fmt.Errorf("coordinator: party %q is not in the roster; the roster has parties %v", name, c.parties())
+			return fmt.Errorf("party %q is not in the roster; the roster has %s", name, strings.Join(c.parties(), ", "))
 		}
 	}
 	if err := spec.Deployable(); err != nil && !c.Own {

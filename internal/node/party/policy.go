@@ -93,6 +93,9 @@ func (p Policy) Validate(known job.Names) error {
 			return fmt.Errorf("%s in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))
 		}
 	}
+	if p.MinParties < 0 {
+		return fmt.Errorf("min_parties in the policy is %d; write 2 or more", p.MinParties)
+	}
 	return p.Limits.validate()
 }
 

@@ -54,7 +54,7 @@ func (k key) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToStri
 func (k *key) UnmarshalYAML(n *yaml.Node) error {
 	b, err := base64.StdEncoding.Strict().DecodeString(n.Value)
 	if n.Kind != yaml.ScalarNode || err != nil {
-		return fmt.Errorf("line %d: a key must be written in base64", n.Line)
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: a key must be written in base64", n.Line)}}
 	}
 	*k = b
 	return nil
@@ -68,7 +68,7 @@ func Load(path string) (*Roster, error) {
 	}
 	r, err := Parse(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w (in %s)", err, path)
+		return nil, inFile(path, err)
 	}
 	return r, nil
 }
@@ -84,6 +84,14 @@ func readFile(path string) (b []byte, err error) {
 		err = fmt.Errorf("the file %s is larger than the maximum of %d bytes", path, maxFileBytes)
 	}
 	return b, err
+}
+
+// inFile returns an error about a file's content with the file and the line.
+func inFile(path string, err error) error {
+	if problem := (*strictyaml.Error)(nil); errors.As(err, &problem) {
+		return fmt.Errorf("%s:%d: %w", path, max(problem.Line, 1), problem)
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // Parse reads and validates one YAML document. Unknown keys are errors.
@@ -108,13 +116,11 @@ func decode(b []byte, into any) error {
 	var problem *strictyaml.Error
 	switch {
 	case errors.Is(err, io.EOF):
-		return errors.New("roster: the file is empty")
-	case errors.As(err, &problem) && problem.Line > 0:
-		return fmt.Errorf("roster: line %d: %w", problem.Line, err)
-	case err != nil:
-		return fmt.Errorf("roster: %w", err)
+		return errors.New("roster: the file is empty; take the file that mercer federation init or mercer federation roster wrote")
+	case errors.As(err, &problem):
+		return fmt.Errorf("roster: line %d: %w", max(problem.Line, 1), err)
 	}
-	return nil
+	return err
 }
 
 func (d *document) roster() *Roster {
@@ -185,7 +191,7 @@ func LoadMember(path string) (Member, error) {
 	}
 	m, err := ParseMember(b)
 	if err != nil {
-		return Member{}, fmt.Errorf("%w (in %s)", err, path)
+		return Member{}, inFile(path, err)
 	}
 	return m, nil
 }

@@ -63,7 +63,7 @@ func TestParseRefuses(t *testing.T) {
 		{"empty", "", "the file is empty"},
 		{"unknown key", good + "admin: true\n", `unknown key "admin"`},
 		{"unknown key of a member", replace("role: party", "role: party\n    admin: true"), `unknown key "admin"`},
-		{"a key twice", good + "kind: Roster\n", "already defined"},
+		{"a key twice", good + "kind: Roster\n", "is given twice; keep one"},
 		{"second document", good + "---\nkind: Roster\n", "something follows"},
 		{"wrong kind", replace("kind: Roster", "kind: Job"), `kind is "Job"`},
 		{"wrong version", replace("mercer/v1", "mercer/v2"), `apiVersion is "mercer/v2"`},
