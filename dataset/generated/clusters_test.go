@@ -38,6 +38,17 @@ func TestClusters(t *testing.T) {
 			}
 		}
 	}
+	apart, pairs := 0.0, 0 // mean squared distance of two classes' means in a column
+	for c := range classes {
+		for d := range c {
+			for j, v := range sum.Row(c) {
+				apart, pairs = apart+(v-sum.Row(d)[j])*(v-sum.Row(d)[j]), pairs+1
+			}
+		}
+	}
+	if apart /= float64(pairs); apart < .1 || apart > .5 { // 2 .35^2 is expected
+		t.Errorf("the means of two classes have a mean squared distance of %v in a column", apart)
+	}
 	if share := float64(others) / rows; math.Abs(share-wrong*(classes-1)/classes) > .01 {
 		t.Errorf("%v of the labels are wrong", share)
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/cca"
@@ -53,10 +55,12 @@ func TestViewsEqualTwoKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var pair [2][]float64 // the held-out rows' scores of the first pair, in each view
 	for side, v := range []cca.View{want.X, want.Y} {
 		all := kernel.LinearGram([]linalg.Matrix[float64]{first, second}[side])
 		scores := v.Transform(linalg.Matrix[float64]{Rows: held, Cols: train, Stride: all.Stride, Data: all.Data[train*all.Stride:]})
 		for i := range held {
+			pair[side] = append(pair[side], scores.Row(i)[0])
 			for c, s := range scores.Row(i) {
 				if got := f.Decisions.Row(i)[2*side+c]; math.Abs(got-s) > 1e-8 {
 					t.Fatalf("row %d, view %d, pair %d: score %v, want %v", i, side, c, got, s)
@@ -66,6 +70,9 @@ func TestViewsEqualTwoKernels(t *testing.T) {
 	}
 	if !near(m["correlation_training"], want.Correlations[0]) || m["correlation"] < .8 || Examples(l, 2*train) != train {
 		t.Errorf("metrics %v, want a correlation_training of %v", m, want.Correlations[0])
+	}
+	if r := stat.Correlation(pair[0], pair[1], nil); math.Abs(m["correlation"]-r) > 1e-8 || r > .9999 {
+		t.Errorf("the first pair's scores have a correlation of %v, and the metrics say %v", r, m["correlation"])
 	}
 }
 

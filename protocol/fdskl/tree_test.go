@@ -3,11 +3,25 @@ package fdskl
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
+
+// Sums go up a heap, straight to the root, or along a chain.
+func TestTreesOfTheTopologies(t *testing.T) {
+	for topology, want := range map[Topology]Tree{
+		Binary: {Root, 0, 0, 1, 1, 2, 2},
+		Star:   {Root, 0, 0, 0, 0, 0, 0},
+		Chain:  {Root, 0, 1, 2, 3, 4, 5},
+	} {
+		if got := topology.Tree(7); !slices.Equal(got, want) {
+			t.Errorf("%s is %v, want %v", topology, got, want)
+		}
+	}
+}
 
 // The trees of mode paper leak nothing, in every topology, for q = 3 to 17.
 func TestSafeTrees(t *testing.T) {

@@ -1,6 +1,7 @@
 package okra
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -22,6 +23,53 @@ func TestBlockSizes(t *testing.T) {
 			if sum != f || math.Abs(float64(len(sizes))-float64(f)/float64(width)) > 1 {
 				t.Errorf("f = %d, width %d: %d blocks of %d features in all", f, width, len(sizes), sum)
 			}
+		}
+	}
+}
+
+// The encoder of a session has the blocks of the session's width, and their frames are orthonormal.
+func TestBlocksAreOfTheSessionsWidth(t *testing.T) {
+	const f = 640
+	for _, width := range []int{0, minBlock, maxBlockWidth} {
+		e := mustEncoder(t, Spec{Mode: Paper, BlockWidth: width}, 3, f)
+		if width == 0 {
+			width = defaultBlockWidth
+		}
+		frames := e.(*block).frames
+		if want := int(math.Round(f / float64(width))); len(frames) != want {
+			t.Errorf("width %d: %d blocks, want %d", width, len(frames), want)
+		}
+		y, gram := linalg.New[float64](f, e.Width()), linalg.New[float64](f, f)
+		e.Encode(y, identity(f))
+		linalg.Syrk(gram, y)
+		for i := range f {
+			spread := 0
+			for _, v := range y.Row(i) {
+				if v != 0 {
+					spread++
+				}
+			}
+			if spread > width+3+(e.Width()-f) {
+				t.Errorf("width %d: feature %d is in %d coordinates", width, i, spread)
+			}
+			for j, v := range gram.Row(i) {
+				if want := map[bool]float64{true: 1}[i == j]; math.Abs(v-want) > 1e-12 {
+					t.Fatalf("width %d: rows %d and %d of the frames have the product %v", width, i, j, v)
+				}
+			}
+		}
+	}
+}
+
+// A session has the encoder that it names.
+func TestEncodersAreThoseOfTheirNames(t *testing.T) {
+	for name, want := range map[string]string{Hadamard: "*okra.hadamard", Haar: "*okra.haar", HBH: "*okra.hbh", Flake: "*okra.flake", Block: "*okra.block"} {
+		spec := Spec{Encoder: name}
+		if name == Block {
+			spec.Mode = Paper
+		}
+		if got := fmt.Sprintf("%T", mustEncoder(t, spec, 1, 192)); got != want {
+			t.Errorf("encoder %s is %s, want %s", name, got, want)
 		}
 	}
 }

@@ -110,6 +110,31 @@ func TestPitfall15SharesNameSenderReceiverAndSession(t *testing.T) {
 	}
 }
 
+// The key that seals a share follows from a private key of its sender or of its holder, and from no
+// other client's: the server, which carries the shares, cannot open them.
+func TestPitfall15OnlyBothEndsHaveTheKey(t *testing.T) {
+	c := newCohort(t, spec(Active), 5)
+	id := c.session.ID()
+	var all []*secrets
+	for i := range 3 {
+		s, err := newSecrets([32]byte{byte(i + 1)}, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	key := func(own, other int) [32]byte {
+		return must(sealingKey(id, all[own].encryption, 0, 1, [keyBytes]byte(all[other].encryption.PublicKey().Bytes())))(t)
+	}
+	sender, holder := key(0, 1), key(1, 0)
+	if sender != holder {
+		t.Error("sender and holder have different keys")
+	}
+	if outsider := key(2, 0); outsider == sender || key(2, 1) == sender {
+		t.Error("a third client has the key")
+	}
+}
+
 // deliveriesTo runs a session and returns what each client was handed.
 func deliveriesTo(t *testing.T, c *cohort) map[int]deliveries {
 	t.Helper()

@@ -71,6 +71,14 @@ func TestGoldenBins(t *testing.T) {
 				}
 				checked++
 			}
+			p := params(t, func(s *secvm.Spec) { s.Bins, s.Hashes = 1000, len(bins) })
+			left := bins[:]
+			for _, e := range p.Vector([]string{name}) { // a record's feature is in the same bins
+				left = slices.DeleteFunc(left, func(b int) bool { return b == e.Bin })
+			}
+			if len(left) > 0 {
+				t.Errorf("a record with %s is not in bins %v", name, left)
+			}
 		}
 	}
 	if checked == 0 {

@@ -2,7 +2,9 @@ package paper
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +76,7 @@ func TestGridIsThePapers(t *testing.T) {
 // ESCAPED sends numbers of eight bytes, so it is compared with OKRA and FLAKE on the same wire. The
 // last claim is of a line that carries what TCP would.
 func TestRivalsTravelOnOneWire(t *testing.T) {
-	narrow, slow := 0, 0
+	narrow, slow, counts := 0, 0, []int(nil)
 	l := labRunner(t, true, func(j *job.Job) *method.Result {
 		r := &method.Result{Timings: map[string]float64{"total": 1}, Network: &method.Network{Seconds: 1}}
 		if k, is := j.Protocol.Values.(*okra.Keys); is && k.Wire == okra.Float32 {
@@ -84,6 +86,10 @@ func TestRivalsTravelOnOneWire(t *testing.T) {
 		if j.Link.Loss == 0 {
 			slow++
 		}
+		counts = append(counts, len(j.Data.Partition.Parties))
+		if want := fmt.Sprintf("generated:%dx1000", 400*counts[len(counts)-1]); j.Data.Source != want {
+			t.Errorf("rows of %s, want %s", j.Data.Source, want)
+		}
 		return r
 	})
 	f, err := hannemannFigure2(t.Context(), l)
@@ -92,6 +98,9 @@ func TestRivalsTravelOnOneWire(t *testing.T) {
 	}
 	if narrow != 4 || slow != len(rivals) {
 		t.Errorf("%d jobs of OKRA with numbers of 4 bytes, want 4; %d jobs over TCP, want %d", narrow, slow, len(rivals))
+	}
+	if want := slices.Repeat([]int{3, 6, 10, 10}, len(rivals)); !slices.Equal(counts, want) {
+		t.Errorf("numbers of parties %v, want %v", counts, want)
 	}
 	for i, want := range []Verdict{Fails, Holds, Fails} { // equal times on one wire
 		if f.Claims[i].Verdict != want {

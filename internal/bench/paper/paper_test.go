@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/fdskl"
@@ -66,6 +67,30 @@ func TestFigure6TurnsAccuracyIntoErrorAndMarksGeneratedRows(t *testing.T) {
 	}
 }
 
+// A box plot has the error of every split: ten if the runner makes ten, and three of Algorithm 1 and
+// DSG, which take longest.
+func TestFigure6HasTheErrorOfEverySplit(t *testing.T) {
+	runner, _ := small(t, func(j *job.Job) *method.Result {
+		var accuracies []float64
+		for i := range j.Repeats {
+			accuracies = append(accuracies, 1-float64(i)/16)
+		}
+		all := map[string]learner.Spread{"accuracy": learner.SpreadOf(accuracies)}
+		return &method.Result{Repeats: &learner.Repeats{Together: all, Pooled: all, ExactKernel: all}}
+	})
+	runner.Runs = 10
+	f, err := guFigure6(t.Context(), runner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{0, .0625, .125, .1875, .25, .3125, .375, .4375, .5, .5625}
+	for i, b := range f.Boxes[0].Boxes {
+		if splits := []int{3, 3, 10, 10, 10, 10, 10}[i]; !slices.Equal(b.Values, want[:splits]) {
+			t.Errorf("%s has the errors %v, want %v", b.Name, b.Values, want[:splits])
+		}
+	}
+}
+
 func TestEqualJobsRunOnce(t *testing.T) {
 	runner, ran := small(t, func(*job.Job) *method.Result {
 		return &method.Result{Metrics: map[string]float64{"accuracy": 0.75}, Timings: map[string]float64{"protocol": 30, "learn": 30}}
@@ -102,7 +127,8 @@ func TestTwoClassesOfAlzheimersDiseaseMergeTheStages(t *testing.T) {
 	if _, err := hannemannSVM(t.Context(), runner); err != nil {
 		t.Fatal(err)
 	}
-	if len(merged) != 1 || merged[0].Class != "Demented" || len(merged[0].Of) != 3 || generated {
+	stages := []string{"MildDemented", "ModerateDemented", "VeryMildDemented"}
+	if len(merged) != 1 || merged[0].Class != "Demented" || !slices.Equal(merged[0].Of, stages) || generated {
 		t.Errorf("merged %+v, four generated classes beside the blood cells: %v", merged, generated)
 	}
 	runner.Has = func(source string) bool { return source != bloodCells }

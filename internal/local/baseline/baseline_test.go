@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/local/partition/partitiontest"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -172,6 +176,32 @@ func TestCompareRefusesAnotherOutcome(t *testing.T) {
 	}
 	if d := cmp.Diff(2, len(r.Alone)); d != "" {
 		t.Error(d)
+	}
+}
+
+// The comparison trains by itself on the rows of all parties: a federation with other decisions and
+// figures has its difference, is not exact, and has the figures of the pooled machine beside it.
+func TestCompareTellsADifferentFederation(t *testing.T) {
+	j := parse(t, shared, "")
+	r, o, shares := run(t, j, map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 80)})
+	want := maps.Clone(r.Metrics)
+	other := *o
+	other.Decisions, other.Predicted = linalg.New[float64](o.Decisions.Rows, o.Decisions.Cols), slices.Clone(o.Predicted)
+	for i := range other.Decisions.Rows {
+		for k, v := range o.Decisions.Row(i) {
+			other.Decisions.Row(i)[k] = v + .5
+		}
+	}
+	other.Predicted[0] = map[string]string{"0": "1", "1": "0"}[o.Predicted[0]]
+	r.Metrics = learner.Metrics{"accuracy": .25}
+	if err := Compare(t.Context(), nil, j, shares, &other, r); err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(*r.Difference-.5) > 1e-9 || *r.Exact {
+		t.Errorf("difference %v, exact %v; want .5 and false", *r.Difference, *r.Exact)
+	}
+	if d := cmp.Diff(want, r.Pooled); d != "" || len(want) < 3 {
+		t.Errorf("figures of the pooled machine: %s", d)
 	}
 }
 

@@ -4,12 +4,14 @@ import (
 	"bufio"
 	"compress/gzip"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,7 +50,9 @@ func TestFDSKLBesidePooled(t *testing.T) {
 		{"directions: 512, training: faithful", "name: logistic", 2, "accuracy", 0.7},
 	} {
 		t.Run(fmt.Sprintf("%s/%d", c.learner, c.parties), func(t *testing.T) {
+			began := time.Now()
 			r := randomJob(t, names[:c.parties], c.protocol, c.learner)
+			checkTimings(t, r.Timings, time.Since(began).Seconds())
 			t.Logf("%v, pooled %v, alone %v", r.Metrics, r.Pooled, r.Alone)
 			if v := r.Metrics[c.metric]; v < c.least || r.Pooled[c.metric] < c.least {
 				t.Errorf("%s is %v, pooled %v", c.metric, v, r.Pooled[c.metric])
@@ -67,6 +71,21 @@ func TestFDSKLBesidePooled(t *testing.T) {
 				t.Error(active)
 			}
 		})
+	}
+}
+
+// checkTimings demands that the seconds of all steps add up to the total, which is most of the
+// seconds that the job took.
+func checkTimings(t *testing.T, timings map[string]float64, took float64) {
+	t.Helper()
+	sum := 0.0
+	for name, v := range timings {
+		if name != "total" && name != "cpu_s" {
+			sum += v
+		}
+	}
+	if total := timings["total"]; math.Abs(sum-total) > 1e-9 || total > took || total < took/1000 {
+		t.Errorf("timings %v add up to %v s, and the job took %v s", timings, sum, took)
 	}
 }
 

@@ -1,6 +1,8 @@
 package fdskl
 
 import (
+	"encoding/binary"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -42,9 +44,46 @@ func TestSeveralActive(t *testing.T) {
 				t.Errorf("%s lets out %+v", name, r)
 			}
 		}
+		checkCoefficientsStay(t, f)
 		active := strings.Join(f.Result(t).Leakage["active"], " ")
 		if !strings.Contains(active, "The active workers are guest, host, which hold the labels.") || !strings.Contains(active, "in up to 128 directions") {
 			t.Error(active)
+		}
+	}
+}
+
+// checkCoefficientsStay demands that no message to a member has a coefficient of a worker.
+func checkCoefficientsStay(t *testing.T, f *federated) {
+	t.Helper()
+	held := make(map[uint64]string)
+	for name, p := range f.Parties {
+		if p.solver == nil {
+			continue
+		}
+		got, err := p.solver.Learn(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range got.Coefficients.Row(0) {
+			if a != 0 {
+				held[math.Float64bits(a)] = name
+			}
+		}
+	}
+	if len(held) < 100 {
+		t.Fatalf("%d coefficients", len(held))
+	}
+	everybody := maps.Clone(f.Received)
+	everybody[f.Coordinator] = f.Sent
+	for receiver, steps := range everybody {
+		for step, list := range steps {
+			for _, m := range list {
+				for at := range max(0, len(m.Body)-7) {
+					if owner, is := held[binary.LittleEndian.Uint64(m.Body[at:])]; is {
+						t.Fatalf("%s: a message from %s to %s has a coefficient of %s", step, m.Sender, receiver, owner)
+					}
+				}
+			}
 		}
 	}
 }

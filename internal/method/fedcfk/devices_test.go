@@ -302,6 +302,36 @@ func TestBestAreTheHighestScores(t *testing.T) {
 	}
 }
 
+// A device weighs its person's items by CF-KOMD with the job's lambda. Items outside the kernel rank
+// below all others.
+func TestScoresAreOfTheJobsLambda(t *testing.T) {
+	c := someDevices(4, MarginNone)
+	k, err := c.ItemKernel([]int{0, 1, 2}, []int64{6, 5, 4, 1}, []int64{4, 3, 1}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := k.Model()
+	var seen [][]float64
+	for _, lambda := range []float64{.01, 3} {
+		c.Job.Learner.Values.(*learner.CFKOMD).Lambda = lambda
+		got, err := Device{Devices: c, Liked: []int{0, 1}}.Recommend(m, k.Kept, []int64{6, 5, 4, 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := m.Scores([]int{0, 1}, lambda)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want[:3], got[:3]); diff != "" || got[3] >= slices.Min(got[:3]) {
+			t.Errorf("lambda %v: scores %v: %s", lambda, got, diff)
+		}
+		seen = append(seen, got)
+	}
+	if cmp.Equal(seen[0], seen[1]) {
+		t.Error("lambda changes nothing")
+	}
+}
+
 // The sums give the kernel that the job names, with the job's settings. Of nine people six like the
 // first item, five the second, and four both.
 func TestItemKernelIsTheJobsKernel(t *testing.T) {
@@ -318,6 +348,8 @@ func TestItemKernelIsTheJobsKernel(t *testing.T) {
 		"disjunctive": {job.Kernel{Name: job.Disjunctive, Degree: 2}, 28 / math.Sqrt(33*30)},
 		"dnf":         {job.Kernel{Name: job.DNF, Degree: 2, Clause: 2}, 231 / math.Sqrt(420*305)},
 		"cnf":         {job.Kernel{Name: job.CNF, Degree: 2, Clause: 2}, 378 / math.Sqrt(528*435)},
+		"dnf of 3":    {job.Kernel{Name: job.DNF, Degree: 2, Clause: 3}, 422 / math.Sqrt(1470*785)},
+		"cnf of 3":    {job.Kernel{Name: job.CNF, Degree: 3, Clause: 2}, 3276 / math.Sqrt(5456*4060)},
 	} {
 		c := someDevices(2, MarginNone)
 		c.Job.Kernel = tt.kernel

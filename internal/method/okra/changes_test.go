@@ -104,6 +104,31 @@ func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
 	}
 }
 
+// Each party sends its rows to the coordinator once, and to nobody else.
+func TestRowsAreUploadedOnce(t *testing.T) {
+	f := play(t, "none", "")
+	uploads := make(map[string]int)
+	for _, list := range f.Sent {
+		for _, m := range list {
+			if m.Kind == "Rows" {
+				uploads[m.Sender]++
+			}
+		}
+	}
+	for name := range f.Parties {
+		if uploads[name] != 1 {
+			t.Errorf("%s sends %d messages with rows", name, uploads[name])
+		}
+		for step, list := range f.Received[name] {
+			for _, m := range list {
+				if m.Kind == "Rows" {
+					t.Errorf("%s: %s receives rows from %s", step, name, m.Sender)
+				}
+			}
+		}
+	}
+}
+
 // A refit is a run without the party that withdrew: its scaling has no trace of it, and its
 // decisions equal the decisions of a job that never had it.
 func TestRefitIsARunWithoutTheLeaver(t *testing.T) {

@@ -188,6 +188,46 @@ func TestKeep(t *testing.T) {
 	}
 }
 
+// In each round a device receives the rows that it requests, and no others. It keeps the row of the
+// latest round that sent one.
+func TestDevicesKeepTheRowsOfTheirRequests(t *testing.T) {
+	const items, rounds = 12, 6
+	c, liked := paperDevices(items), []int{1, 4, 5, 9}
+	m := &merging{people: &people{setting: c, figures: &fedcfk.Figures{Paper: new(fedcfk.PaperFigures)}}, intersection: NewIntersection(c, 1)}
+	m.devices = []*PaperDevice{NewPaperDevice(c, liked, prg.New([32]byte{3}, "test"))}
+	twin := NewPaperDevice(c, liked, prg.New([32]byte{3}, "test"))
+	want, omitted := make(map[int]int), 0
+	for round := 1; round <= rounds; round++ {
+		m.offer = &Offer{rows: make([][]uint16, items)}
+		for i := range m.offer.rows {
+			m.offer.rows[i] = slices.Repeat([]uint16{uint16(100*round + i)}, items)
+		}
+		m.requestRows(round)
+		for _, i := range twin.Request() {
+			want[i] = 100*round + i
+		}
+		for at, i := range liked {
+			if got := m.devices[0].held[at]; len(got.values) == 0 && want[i] > 0 || len(got.values) > 0 && int(got.values[0]) != want[i] {
+				t.Errorf("round %d, item %d: the device has %v, want %d", round, i, got, want[i])
+			}
+			if want[i] < 100*round {
+				omitted++
+			}
+		}
+	}
+	if omitted == 0 {
+		t.Error("every request has all items: the test shows nothing")
+	}
+	s := m.devices[0].stripe(make([]float64, items))
+	for r, i := range s.Liked {
+		for c, j := range s.Liked { // for a pair the younger row counts, and its number begins with its round
+			if got := s.Rows.Row(r)[j] * fedcfk.One; c != r && int(math.Round(got))/100 != max(want[i], want[j])/100 {
+				t.Errorf("pair %d and %d has %v, rows %d and %d", i, j, got, want[i], want[j])
+			}
+		}
+	}
+}
+
 // Max-merge is not positive semidefinite: if one round has all three of two items' friends
 // together, and another round the third, the result is no longer a kernel.
 func TestMaxMergeIsNoKernel(t *testing.T) {

@@ -1,0 +1,68 @@
+package secvm
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/protocol/secvm"
+)
+
+// counted is the result of a window whose sum of subgradients over n records is known.
+type counted struct {
+	sum []float64
+	n   float64
+}
+
+func (counted) Enough() bool { return true }
+
+func (c counted) Gradient(float64, float64) ([]float64, float64, error) { return c.sum, c.n, nil }
+
+func (counted) Outcomes() (none [2]secvm.Outcome) { return none }
+
+// A job's training makes the steps of the paper's equations 2 and 7 with the job's lambda and rate,
+// and its model is the mean of the last two weight vectors.
+func TestTrainingMakesThePapersSteps(t *testing.T) {
+	const lambda, n = .5, 100.
+	for learning, eta := range map[string]func(step float64) float64{
+		"":                                 func(step float64) float64 { return 1 / (lambda * step) },
+		", schedule: constant, rate: 0.25": func(float64) float64 { return .25 },
+	} {
+		text := strings.NewReplacer("{name: secvm,", "{name: secvm, mode: paper,", ", aggregation: secagg, dropped: 0.1", "", "lambda: 100, iterations: 2", "lambda: 0.5, iterations: 4"+learning).Replace(enrolledJob)
+		j := read(t, text)
+		if got := learner.StepsOf(j).Lambda; got != lambda {
+			t.Fatalf("lambda %v", got)
+		}
+		training, err := NewTraining(j, [2]string{"no", "yes"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, before := make([]float64, training.Params().Features()), []float64(nil)
+		for step := 1.; step <= 4; step++ {
+			if _, got := training.Published(); !slices.EqualFunc(got, w, isNear) {
+				t.Fatalf("%q, step %v: weights %v, want %v", learning, step, got, w)
+			}
+			c := counted{make([]float64, len(w)), n}
+			for k := range c.sum {
+				c.sum[k] = 10 * math.Sin(step+float64(k)) // stays within the bound of the weights
+			}
+			if over, err := training.Close(c); err != nil || !over {
+				t.Fatalf("%v, %v", over, err)
+			}
+			before, w = w, slices.Clone(w)
+			for k := range w {
+				w[k] = (1-eta(step)*lambda)*w[k] + eta(step)*c.sum[k]/n
+			}
+		}
+		for k := range w {
+			w[k] = (w[k] + before[k]) / 2
+		}
+		if got := training.Model().Weights; !slices.EqualFunc(got, w, isNear) {
+			t.Errorf("%q: the model has weights %v, want %v", learning, got, w)
+		}
+	}
+}
+
+func isNear(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
