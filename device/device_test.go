@@ -189,7 +189,8 @@ func TestAttackOneDeviceIsToldOtherwise(t *testing.T) {
 		attack func(s *server, honest secvm.Chain)
 		want   error
 	}{
-		"another past": {func(s *server, _ secvm.Chain) { s.tell(s.history(5, 1)) }, secvm.ErrForked},
+		"another past":                 {func(s *server, _ secvm.Chain) { s.tell(s.history(5, 1)) }, secvm.ErrForked},
+		"another past, both in league": {func(s *server, _ secvm.Chain) { s.announce(5, 1) }, secvm.ErrForked}, // the device itself remembers
 		"other weights in the newest link": {func(s *server, honest secvm.Chain) {
 			s.tell(s.extend(honest[:1], edge(s)), edge(s))
 		}, secvm.ErrForked},

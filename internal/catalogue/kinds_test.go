@@ -137,6 +137,22 @@ func TestLoadKinds(t *testing.T) {
 	}
 }
 
+// The first number after the name is the width. The picture is 4 x 2; its red grows by 1 from pixel to
+// pixel and by 4 from row to row.
+func TestSizeOfPicturesIsWidthByHeight(t *testing.T) {
+	l, _ := kinds(t)
+	for ref, want := range map[string]float64{"flat#2x1,rgb": 2, "flat#1x2,rgb": 4} {
+		set, err := l.Load(ref, Columns{Label: "none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := dataset.DenseOf(set.X).Matrix().Row(0)
+		if len(x) != 6 || x[3]-x[0] != want || x[4] != x[1] || x[5] != x[2] {
+			t.Errorf("%s: %v, want two pixels whose red differs by %v", ref, x, want)
+		}
+	}
+}
+
 func TestLoadKindsRefuses(t *testing.T) {
 	l, in := kinds(t)
 	for _, c := range []struct {

@@ -29,6 +29,25 @@ func TestGuarantee(t *testing.T) {
 	}
 }
 
+// Step and iterations are the theorem's: the numbers come from its formulas in Python.
+func TestGuaranteeIsTheTheorems(t *testing.T) {
+	smoother := gaussianKernel(1e-2)
+	smoother.Lipschitz = 0.25
+	for _, tt := range []struct {
+		of      Assumptions
+		epsilon float64
+		want    Guarantee
+	}{
+		{gaussianKernel(1e-3), 0.01, Guarantee{2.1446594688113108e-13, 3.1168639240302844e+16}},
+		{smoother, 0.1, Guarantee{3.427694700792795e-08, 12784180089.493843}},
+	} {
+		g, err := tt.of.Guarantee(tt.epsilon)
+		if err != nil || math.Abs(g.Rate/tt.want.Rate-1) > 1e-12 || math.Abs(g.Iterations/tt.want.Iterations-1) > 1e-12 {
+			t.Errorf("%+v with an error of %v: %+v, %v; want %+v", tt.of, tt.epsilon, g, err, tt.want)
+		}
+	}
+}
+
 // The step keeps to all three of the theorem's bounds, and less error or less
 // lambda take a shorter one and more iterations.
 func TestGuaranteeBounds(t *testing.T) {

@@ -158,7 +158,7 @@ func (s *once) Answer(_ []int, words []byte) { s.words = append(s.words, words..
 // no trace: the genuine one is answered as if nothing had been.
 func TestRequestsThatAreRefused(t *testing.T) {
 	f := newFederation(t, Spec{Bits: 16, Topology: Star, Rows: 10, Directions: 4}, 3)
-	first, second := Request{Rows: Spans(1, 2, 3), Directions: Span{0, 2}}, Request{Rows: Spans(1, 2), Directions: Span{2, 2}}
+	first, second := Request{Rows: Spans(1, 2, 3, 7), Directions: Span{0, 2}}, Request{Rows: Spans(1, 2), Directions: Span{2, 2}}
 	unsigned := f.signed(second, 2, 1)
 	unsigned.Body = bytes.Clone(unsigned.Body)
 	unsigned.Body[len(unsigned.Body)-1] ^= 1
@@ -172,6 +172,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not expected"},
 		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "rows must ascend and be below 10"},
 		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each direction is answered once"},
+		{"phases of a later span that were answered", f.signed(Request{Rows: Spans(7), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each direction is answered once"},
 		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "this active worker may request directions 0 to 3"},
 		{"unsigned", unsigned, protocol.KindInconsistent, "does not have a valid signature"},
 		{"cut", protocol.Message{Header: unsigned.Header, Body: unsigned.Body[:9]}, protocol.KindMalformed, "too early"},

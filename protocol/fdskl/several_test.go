@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/mercer-fl/mercer/protocol"
@@ -22,6 +23,7 @@ type partner struct {
 	draws  []int // rows, one for each iteration
 	phases map[int][]float64
 	alpha  []float64
+	heard  []float64 // the others' parts of f, one for each iteration
 }
 
 func (p *partner) Next() (Request, bool) {
@@ -70,6 +72,7 @@ func (p *partner) decay() {
 }
 
 func (p *partner) Shares(sum []float64) {
+	p.heard = append(p.heard, sum[0])
 	row := p.draws[len(p.alpha)]
 	f := p.part(row) + sum[0]
 	p.decay()
@@ -263,7 +266,11 @@ func TestAsynchronousActiveWorkers(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for k, draws := range c.draws {
-			alpha := r.Outcome(c.names[k]).Machine.(*Active).schedule.(*partner).alpha
+			schedule := r.Outcome(c.names[k]).Machine.(*Active).schedule.(*partner)
+			if !slices.ContainsFunc(schedule.heard, func(part float64) bool { return part != 0 }) {
+				t.Errorf("seed %d: active worker %d has learnt nothing of the others' parts of f", seed, k)
+			}
+			alpha := schedule.alpha
 			if len(alpha) != len(draws) {
 				t.Errorf("seed %d: active worker %d has made %d iterations, want %d", seed, k, len(alpha), len(draws))
 			}

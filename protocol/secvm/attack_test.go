@@ -97,11 +97,11 @@ func TestAttackLinkByValueOfTheLoss(t *testing.T) {
 	for j := range w {
 		w[j] = r.NormFloat64() / 8
 	}
-	logistic, hinge := make(map[float64][]int), make(map[float64][]int) // devices by the value of a package
+	logistic, hinge := make(map[float64][]int), make(map[secvm.Package][]int) // devices by all that a package holds but its feature
 	for d := range 200 {
 		var v secvm.Vector
 		margin, label := 0.0, 1-2*(d%2)
-		for _, j := range r.Perm(64)[:5] {
+		for _, j := range r.Perm(64)[:4+d%4/2] { // records of two lengths for each label
 			v = append(v, secvm.Entry{Bin: j, Count: 1})
 			margin += float64(label) * w[j]
 		}
@@ -116,7 +116,8 @@ func TestAttackLinkByValueOfTheLoss(t *testing.T) {
 		}
 		for _, one := range said {
 			if one.Kind == secvm.Training {
-				hinge[float64(one.Value)] = append(hinge[float64(one.Value)], d)
+				one.Index = 0
+				hinge[one] = append(hinge[one], d)
 			}
 		}
 	}
@@ -130,7 +131,7 @@ func TestAttackLinkByValueOfTheLoss(t *testing.T) {
 
 // linked returns the share of the pairs of packages with equal values that are of one
 // device.
-func linked(devices map[float64][]int) float64 {
+func linked[V comparable](devices map[V][]int) float64 {
 	pairs, same := 0, 0
 	for _, list := range devices {
 		for i, a := range list {

@@ -96,6 +96,34 @@ func TestRunPooledLeavesItsModel(t *testing.T) {
 	}
 }
 
+// The components of the job are compared with pooled's: components that are -3 times as long are
+// aligned first, and their mean squared difference is four times pooled's mean square.
+func TestCompareComponents(t *testing.T) {
+	text := strings.NewReplacer("{name: svc, C: 10, tol: 1.0e-8%s}", "{name: kpca, n_components: 3}", "[pooled, alone]", "[pooled]").Replace(jobFile)
+	j := jobtest.Parse(t, fmt.Sprintf(text, shared))
+	shares, err := partition.Shares(j, partitiontest.Library(map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 80)}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, o, err := RunPooled(t.Context(), j, shares, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, n := 0.0, 0.0
+	for i := range o.Decisions.Rows {
+		for k, v := range o.Decisions.Row(i) {
+			want, n = want+4*v*v, n+1
+			o.Decisions.Row(i)[k] = -3 * v
+		}
+	}
+	if err := Compare(t.Context(), nil, j, shares, o, r); err != nil {
+		t.Fatal(err)
+	}
+	if l := r.Components; l == nil || math.Abs(l.MSE/(want/n)-1) > 1e-9 || l.R2 == nil || *l.R2 > -2.9 {
+		t.Errorf("likeness %+v, want a mean squared error of %v and an R2 of about -3", l, want/n)
+	}
+}
+
 func heldOut(t *testing.T, shares []partition.Share) linalg.Matrix[float64] {
 	t.Helper()
 	var splits []method.Split

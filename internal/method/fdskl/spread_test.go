@@ -325,6 +325,39 @@ func TestWeightsOfSpreadLabels(t *testing.T) {
 	}
 }
 
+// A worker's steps have its weight: the first coefficients with weight 3 are three times those with
+// weight 1.
+func TestStepsHaveTheWorkersWeight(t *testing.T) {
+	labels, _ := halves(8)
+	words := newWords(8, 256)
+	coefficients := func(weight float64) []float64 {
+		p, err := newProblem(random(t, ", mode: paper, bits: 16, active: 2, training: faithful, labels: spread", "logistic"), labels, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := partnerOf(p, 0, columns.Spread{Training: linalg.Range(0, 6)}, weight, [32]byte{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, _ := s.Next()
+		row := []int{q.Rows[0].First}
+		b := make([]byte, 2*q.Directions.Count)
+		words.Block(b, row, q.Directions.First, q.Directions.Count)
+		s.Answer(row, b)
+		s.Shares([]float64{0})
+		return s.optimizer.Coefficients().Row(0)
+	}
+	one, three := coefficients(1), coefficients(3)
+	if len(one) != 2 || len(three) != 2 {
+		t.Fatalf("%d and %d coefficients of one step", len(one), len(three))
+	}
+	for k, v := range one {
+		if v == 0 || math.Abs(three[k]/v-3) > 1e-12 {
+			t.Errorf("coefficient %d is %v, three times the weight gives %v", k, v, three[k])
+		}
+	}
+}
+
 // A held-out row is evaluated by the worker that requests it first. A later request for it stops
 // nothing.
 func TestHeldOutRowsAreJudgedOnce(t *testing.T) {

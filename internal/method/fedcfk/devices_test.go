@@ -21,6 +21,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -359,6 +360,32 @@ func TestItemKernelIsTheJobsKernel(t *testing.T) {
 		}
 		if got := float64(k.Values[1]) / One; math.Abs(got-tt.want) > .51/One {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// A device's scores come from CF-KOMD with the job's lambda. With two liked items of kernel value s, the
+// weight of the first is 1/2 + (q0 - q1) / (2 (1 + lambda - s)) for the means q of their kernel rows.
+func TestRecommendHasTheJobsLambda(t *testing.T) {
+	const s = .5
+	k := mat.NewDense(4, 4, []float64{1, s, .4, .2, s, 1, .1, .1, .4, .1, 1, 0, .2, .1, 0, 1})
+	m := linalg.Matrix[float64]{Rows: 4, Cols: 4, Stride: 4, Data: k.RawMatrix().Data}
+	for _, lambda := range []float64{.1, 1, 10} {
+		c := someDevices(4, MarginNone)
+		c.Job.Learner.Values = &learner.CFKOMD{Profile: learner.Profile{Lambda: lambda}}
+		got, err := Device{Devices: c, Liked: []int{0, 1}}.Recommend(komd.New(m), []int{0, 1, 2, 3}, []int64{9, 8, 7, 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean := make([]float64, 4)
+		for i := range mean {
+			mean[i] = (k.At(i, 0) + k.At(i, 1) + k.At(i, 2) + k.At(i, 3)) / 4
+		}
+		a := .5 + (mean[0]-mean[1])/(2*(1+lambda-s))
+		for j, v := range got {
+			if want := a*k.At(0, j) + (1-a)*k.At(1, j) - mean[j]; math.Abs(v-want) > 1e-9 {
+				t.Errorf("lambda %v: item %d has score %v, want %v", lambda, j, v, want)
+			}
 		}
 	}
 }

@@ -2,11 +2,13 @@ package secvm
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // A result that was read back is worded as the one that was written.
@@ -78,5 +80,13 @@ func TestMajorityOf(t *testing.T) {
 		if got := MajorityOf(tests); got != want {
 			t.Errorf("%v: %v, want %v", tests, got, want)
 		}
+	}
+}
+
+// The first class has label -1 and the second +1.
+func TestTestsOf(t *testing.T) {
+	got := TestsOf([2]string{"well", "ill"}, [2]secvm.Outcome{{Total: 3, Correct: 1}, {Total: 5, Correct: 4}})
+	if want := []ClassTest{{"well", 3, 1}, {"ill", 5, 4}}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -167,6 +167,28 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// A request leaves out the share of the own items that the job names.
+func TestRequestLeavesOutTheJobsShare(t *testing.T) {
+	const rounds = 400
+	liked := []int{2, 30, 31, 77, 90}
+	for _, omitted := range []float64{0, .5, .9} {
+		c := paperDevices(100)
+		c.Keys().Omitted = omitted
+		a, own := NewPaperDevice(c, liked, prg.New([32]byte{}, "test")), 0
+		for range rounds {
+			for _, i := range a.Request() {
+				if slices.Contains(liked, i) {
+					own++
+				}
+			}
+		}
+		asked := rounds * float64(len(liked))
+		if want := (1 - omitted) * asked; math.Abs(float64(own)-want) > 5*math.Sqrt(asked*omitted*(1-omitted)) {
+			t.Errorf("omitted %v: %d own items in %d requests, want about %.0f", omitted, own, rounds, want)
+		}
+	}
+}
+
 // If rows disagree, the newer one counts. Rows that were never requested are unknown.
 func TestKeep(t *testing.T) {
 	a := NewPaperDevice(paperDevices(4), []int{0, 2, 3}, prg.New([32]byte{}, "test"))

@@ -1,0 +1,35 @@
+package learner
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mercer-fl/mercer/internal/job"
+)
+
+// A search has as many folds as the job says, and each row is in one of them, with classes, with numbers
+// and with groups.
+func TestRowsAreInTheJobsFolds(t *testing.T) {
+	var labels, groups []string
+	for i := range 60 {
+		labels, groups = append(labels, []string{"a", "b", "c"}[i%3]), append(groups, fmt.Sprint(i/2))
+	}
+	for _, k := range []int{2, 5, 10} {
+		for name, parts := range map[string]func() ([][]int, error){
+			"classes": func() ([][]int, error) { return Folds{K: k, Seed: 1, Task: job.Classes()}.Divide(labels, nil) },
+			"numbers": func() ([][]int, error) { return Folds{K: k, Seed: 1}.Divide(labels, nil) },
+			"groups":  func() ([][]int, error) { return Folds{K: k, Seed: 1, Task: job.Classes()}.Divide(labels, groups) },
+		} {
+			got, err := parts()
+			seen := make(map[int]bool)
+			for _, part := range got {
+				for _, row := range part {
+					seen[row] = true
+				}
+			}
+			if err != nil || len(got) != k || len(seen) != 60 {
+				t.Errorf("%s, %d folds: %d parts with %d rows, %v", name, k, len(got), len(seen), err)
+			}
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package fdskl
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/mercer-fl/mercer/learn/linear"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/fdskl"
+)
+
+// someWords are random phases of rows in directions, in words of 16 bits.
+type someWords [][]uint16
+
+func newWords(rows, directions int) someWords {
+	rng, w := rand.New(rand.NewPCG(7, 8)), make(someWords, rows)
+	for i := range w {
+		w[i] = make([]uint16, directions)
+		for d := range w[i] {
+			w[i][d] = uint16(rng.Uint32())
+		}
+	}
+	return w
+}
+
+func (w someWords) Block(dst []byte, rows []int, first, count int) {
+	for i, r := range rows {
+		for d := range count {
+			binary.LittleEndian.PutUint16(dst[2*(i*count+d):], w[r][first+d])
+		}
+	}
+}
+
+// features returns the cosine and the sine of each of a row's first phases.
+func (w someWords) features(row, directions int) []float64 {
+	var phi []float64
+	for _, word := range w[row][:directions] {
+		sin, cos := math.Sincos(2 * math.Pi * float64(word) / (1 << 16))
+		phi = append(phi, cos, sin)
+	}
+	return phi
+}
+
+// halves gives every second row class "1".
+func halves(rows int) (labels []string, y []float64) {
+	for i := range rows {
+		labels, y = append(labels, []string{"0", "1"}[i%2]), append(y, float64(2*(i%2)-1))
+	}
+	return labels, y
+}
+
+// Training cached ends in the minimum of objective (1) with the job's lambda, the mean loss of the
+// training rows and half of lambda times the squared norm: its gradient, computed from the words alone,
+// is zero there.
+func TestCachedTrainingMinimisesTheObjective(t *testing.T) {
+	const rows, train, directions, lambda = 60, 45, 256, 0.05
+	words := newWords(rows, directions)
+	labels, y := halves(rows)
+	s, err := NewSolver(random(t, ", bits: 16", "logistic, lambda: 0.05"), labels, train, [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := AnswerAll(t.Context(), s, words, 2); err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Learn(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, gradient := l.Coefficients.Row(0), make([]float64, 2*directions)
+	linalg.Axpy(lambda, w, gradient)
+	for i := range train {
+		phi := words.features(i, directions)
+		u := linalg.Dot(w, phi) / math.Sqrt(directions)
+		linalg.Axpy(-y[i]/(1+math.Exp(y[i]*u))/math.Sqrt(directions)/train, phi, gradient)
+	}
+	if off, size := math.Sqrt(linalg.Dot(gradient, gradient)), lambda*math.Sqrt(linalg.Dot(w, w)); off > .01*size || size == 0 {
+		t.Errorf("the gradient is %v long at the solution, where lambda times the coefficients is %v long", off, size)
+	}
+}
+
+// Training faithful is algorithm 1 with the job's rate and lambda: one row and one direction at a time,
+// each coefficient -rate times slope times feature, and all earlier ones decay by 1 - rate lambda.
+func TestFaithfulTrainingIsAlgorithm1(t *testing.T) {
+	const rows, train, directions, rate, lambda = 24, 20, 256, 0.5, 0.02
+	words := newWords(rows, directions)
+	labels, y := halves(rows)
+	s, err := NewSolver(random(t, ", bits: 16, training: faithful", "logistic, rate: 0.5, lambda: 0.02"), labels, train, [32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []float64
+	watch := func(q fdskl.Request) {
+		row := q.Rows[0].First
+		if row >= train {
+			return
+		}
+		phi := words.features(row, len(want)/2+1)
+		u, n := linalg.Dot(want, phi[:len(want)]), len(want)
+		for k := range want {
+			want[k] *= 1 - rate*lambda
+		}
+		slope := linear.Logistic{}.Slope(u, y[row])
+		want = append(want, -rate*slope*phi[n], -rate*slope*phi[n+1])
+	}
+	if err := AnswerAll(t.Context(), watched{s, watch}, words, 2); err != nil {
+		t.Fatal(err)
+	}
+	l, err := s.Learn(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := l.Coefficients.Row(0)
+	if len(got) != len(want) || len(got) != 2*directions {
+		t.Fatalf("%d coefficients, the twin has %d, want %d", len(got), len(want), 2*directions)
+	}
+	for k, v := range want {
+		if math.Abs(got[k]-v) > 1e-9 {
+			t.Fatalf("coefficient %d is %v, want %v", k, got[k], v)
+		}
+	}
+}
