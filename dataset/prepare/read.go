@@ -307,8 +307,11 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 	}
 	word := f.word(fields)
 	if r.missing[word] {
-		if c.filled() || c.Missing == FillDropRow {
+		if c.filled() || c.Missing == FillDropRow && !r.New {
 			return gap, nil
+		}
+		if c.Missing == FillDropRow {
+			return 0, f.fault(word, errNoAnswer)
 		}
 		return 0, f.fault(word, errGap)
 	}
@@ -380,6 +383,9 @@ func foldCategories(categories []string) map[string]string {
 	}
 	return folded
 }
+
+// errNoAnswer refuses a gap in a row to predict whose like is left out of the training.
+var errNoAnswer = errors.New("is empty, and the job uses no row with a gap in this column; fill the cell, or remove the row from the new table")
 
 var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add the key \"missing\" to the schema")
 

@@ -41,32 +41,43 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 	return func(s job.Source, d job.Data) (*dataset.Set, error) {
 		set, err := load(s, d)
 		if err != nil {
-			return nil, suggestInfo(err, s.File)
+			return nil, suggestInfo(err, s)
 		}
-		a.tellUnlabelled(s, d, set.Unlabelled, told)
+		a.tellLeftOut(s, d, set, told)
 		return d.Pick(set), nil
 	}
 }
 
-// tellUnlabelled prints how many rows of a source have no label and are left out, once for all runs
-// of the job.
-func (a *app) tellUnlabelled(s job.Source, d job.Data, rows int, told map[string]bool) {
+// tellLeftOut prints how many rows of a source are left out because they have no label, or a gap in
+// a column that must be complete. It prints this once for all runs of the job.
+func (a *app) tellLeftOut(s job.Source, d job.Data, set *dataset.Set, told map[string]bool) {
 	of := cmp.Or(s.File, s.Party)
-	if rows == 0 || told[of] {
+	if told[of] {
 		return
 	}
 	told[of] = true
-	a.tell(fmt.Sprintf("%s: left out %s without a value in %s", of, humanize.Count(rows, "row"), dataset.Quote(d.Label)))
+	if n := set.Unlabelled; n > 0 {
+		a.tell(fmt.Sprintf("%s: left out %s without a value in %s", of, humanize.Count(n, "row"), dataset.Quote(d.Label)))
+	}
+	if f, is := set.X.(*prepare.Frame); is && f.Dropped > 0 {
+		a.tell(fmt.Sprintf("%s: left out %s with a gap in a column that must be complete", of, humanize.Count(f.Dropped, "row")))
+	}
 }
 
 // suggestInfo adds a hint to an error about a cell: the command that lists all problems of the
-// file.
-func suggestInfo(err error, file string) error {
+// source's file.
+func suggestInfo(err error, s job.Source) error {
 	var cell *dataset.SyntaxError
-	if file == "" || !errors.As(err, &cell) || cell.Line < 2 {
+	if s.File == "" || !errors.As(err, &cell) || cell.Line < 2 {
 		return err
 	}
-	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s lists all problems of the table", file)}
+	form, flags := s.Mapping.CSV, ""
+	for _, flag := range [][2]string{{"--encoding", form.Encoding}, {"--csv-delimiter", form.Delimiter}, {"--decimal", form.Decimal}, {"--thousands", form.Thousands}, {"--missing", strings.Join(form.Missing, ",")}} {
+		if flag[1] != "" {
+			flags += fmt.Sprintf(" %s '%s'", flag[0], flag[1])
+		}
+	}
+	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s%s lists all problems of the table", s.File, flags)}
 }
 
 // copyRows runs a program or a query and keeps the resulting rows in memory.

@@ -50,7 +50,7 @@ func (a *app) readRows(n newRows, made *prepare.Preparation) (*dataset.Set, erro
 	if made == nil {
 		return a.library().LoadTable(n.data, t)
 	}
-	t.Schema, t.Absent = made.Schema(), n.absent
+	t.Schema, t.Absent, t.New = made.Schema(), n.absent, true
 	set, err := a.library().LoadTable(n.data, t)
 	if err != nil {
 		return nil, n.lacking(t, err)
@@ -80,11 +80,11 @@ func (n newRows) lacking(t prepare.Table, err error) error {
 		training = fmt.Sprintf("%s calls it %q, and the training table had it", n.as, unlike.Column)
 	}
 	cure := "add the column, or fill it in every row with --allow-missing-columns"
-	switch {
-	case n.as == "":
+	if !t.Schema[t.Schema.Index(unlike.Column)].Filled() {
+		cure = "add the column, since the job's schema does not fill its gaps"
+	}
+	if n.as == "" {
 		cure += "; if the training table has other names for its columns, describe them by --as, see mercer predict --help"
-	case !t.Schema[t.Schema.Index(unlike.Column)].Filled():
-		cure = "the job's schema does not fill its gaps; add the column"
 	}
 	return usage("%s has no column %q, but %s; %s", n.shown, column, training, cure)
 }
@@ -99,7 +99,6 @@ func (a *app) describe(n newRows) (t prepare.Table, err error) {
 		if t, err = a.entry(n); err != nil {
 			return t, err
 		}
-		t.New = true
 	}
 	if n.columns.Label != "" {
 		t.Label = n.columns.Label

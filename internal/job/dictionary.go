@@ -397,7 +397,7 @@ func (l labelColumn) Section() *section.Section {
 func (l labelColumn) finish(in *section.Place) error {
 	switch {
 	case in.Given("range") && (in.Given("classes") || in.Given("merged") || in.Given("titles")):
-		return in.Refuse("range", "label %s has classes and a range; keep classes, or keep range for a number", section.Quote(l.Name))
+		return in.Refuse("range", "label %s has both classes and a range; keep the classes, or keep the range if the label is a number", section.Quote(l.Name))
 	case in.Given("range"):
 		return CheckRange(in, "range", "range", l.Range)
 	}

@@ -59,6 +59,7 @@ type columnCells struct {
 	years           []span // years that each date format reads
 	anyDate         int    // number of words that one of the formats reads
 	written         writing
+	form            *dataset.NumberForm // form that reads the numbers of all columns, if another reads this column's as well
 	least, greatest float64
 	sum             float64
 }

@@ -208,6 +208,11 @@ func (t *tableReader) settleGaps() (gaps []string) {
 // table returns the profile of the collected cells.
 func (t *tableReader) table() *Table {
 	out := &Table{Rows: t.rows, Problems: t.rowProblems, gapWords: t.settleGaps(), Numbers: t.suggestedForm()}
+	for _, c := range t.cells {
+		if out.Numbers.Decimal == t.Own.CSV.Numbers().Decimal && out.Numbers.Thousands != "" {
+			c.form = &out.Numbers
+		}
+	}
 	for j, c := range t.cells {
 		d := c.describe()
 		if c.name == t.Label {

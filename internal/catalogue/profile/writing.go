@@ -116,7 +116,11 @@ type otherForm struct {
 // otherNumbers returns how most cells are numbers in another form than the command reads.
 func (c *columnCells) otherNumbers() otherForm {
 	w := &c.written
-	if form, n := w.better(); n > c.numbers.fits && c.fitsMostCells(n) {
+	form, n := w.better()
+	if c.form != nil && c.numbers.fits < c.seen {
+		form = *c.form
+	}
+	if n > c.numbers.fits && c.fitsMostCells(n) {
 		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells are numbers with %s: %s", dataset.Quote(c.name), n, c.seen, form, form.Flags()), form: &form}
 	}
 	if c.fitsMostCells(c.numbers.fits) {
@@ -158,10 +162,25 @@ func (t *tableReader) suggestedForm() dataset.NumberForm {
 		case c.suspects() && (best.Thousands == "" || best.Thousands == sign):
 			best.Thousands = sign
 		default:
-			return current
+			return t.groupedForm(current)
 		}
 	}
 	return best
+}
+
+// groupedForm returns the common form with the given decimal sign whose sign between thousands reads
+// most cells of all columns that the given form does not read. It returns the given form if there is
+// none.
+func (t *tableReader) groupedForm(current dataset.NumberForm) dataset.NumberForm {
+	for k, form := range dataset.CommonForms() {
+		reads := func(c *columnCells) bool {
+			return c.otherNumbers().form == nil || c.fitsMostCells(c.written.forms[k]+c.numbers.fits)
+		}
+		if form.Decimal == current.Decimal && form.Thousands != "" && !slices.ContainsFunc(t.cells, func(c *columnCells) bool { return !reads(c) }) {
+			return form
+		}
+	}
+	return current
 }
 
 // commonUnit returns the most frequent unit and its number of cells.
