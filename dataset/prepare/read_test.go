@@ -311,6 +311,14 @@ func TestNewRowsLackOtherColumns(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
+	whole := Table{Schema: Schema{{Name: "age", Missing: FillDropRow}}}
+	if set, err := readText("age,n\n50,1\n,2\n", whole); err != nil || set.X.Rows() != 1 {
+		t.Errorf("training leaves out a row with a gap: %v", err)
+	}
+	whole.New = true
+	if _, err := readText("age,n\n50,1\n,2\n", whole); err == nil || err.Error() != `t.csv:3: column "age" is empty, and the job uses no row with a gap in this column; fill the cell, or remove the row from the new table` {
+		t.Errorf("a new row with a gap gets no answer, unsaid: %v", err)
+	}
 	if drop.Drop[0] != "ward" || len(drop.Columns) != 1 {
 		t.Errorf("reading changes the catalogue's mapping: %+v", drop)
 	}

@@ -151,15 +151,23 @@ func (c *shared) join() {
 	if c.Type != prepare.Category {
 		return
 	}
-	c.Words = nil
+	c.joint, c.Words = true, nil
 	if !listed || len(words.words) > prepare.MaxAgreed {
 		return
 	}
 	list, spelled := words.spellings()
-	c.Words = list
+	c.Words, c.apart = list, len(c.own) > 1 && len(list) == c.countWords()
 	for i := range c.own {
 		c.own[i].values = respelled(c.own[i], spelled)
 	}
+}
+
+// countWords adds up the numbers of words of all sites.
+func (c *shared) countWords() (n int) {
+	for _, own := range c.own {
+		n += len(own.Words)
+	}
+	return n
 }
 
 // respelled returns the words to use for the column's own words.
@@ -200,10 +208,15 @@ func (d Draft) dictionary(columns []shared) string {
 	return text + fmt.Sprintf("labels: {%s: {}}\n", scalar(d.Label))
 }
 
-// classes returns the classes, sorted, of the first site that calls the label as the job does.
+// classes returns the classes, sorted, of the first site that calls the label as the job does. Of a
+// pair such as yes and no, the word for yes is last.
 func (d Draft) classes() []string {
 	i := slices.IndexFunc(d.Sites, func(s Site) bool { return s.Label == d.Label })
-	return slices.Sorted(maps.Keys(d.Sites[max(i, 0)].Classes))
+	list := slices.Sorted(maps.Keys(d.Sites[max(i, 0)].Classes))
+	if len(list) == 2 && isOneOf(list[0], booleans, 1) && isOneOf(list[1], booleans, 0) {
+		slices.Reverse(list)
+	}
+	return list
 }
 
 // partial returns the lines of the dictionary, as comments, for columns that only some sites have.

@@ -375,3 +375,56 @@ func TestSuggestionReadsGapsAndDates(t *testing.T) {
 		}
 	}
 }
+
+// Points and commas between thousands are told apart from decimal signs by the other columns.
+func TestThousandsAreFoundBesideDecimals(t *testing.T) {
+	for name, in := range map[string]string{
+		"points": "a;b\n1.118;0,5\n286.000;1,25\n12.500;7,0\n",
+		"commas": "a;b\n1,118;0.5\n286,000;1.25\n12,500;7.0\n",
+	} {
+		table := profiled(t, in, Asked{Own: prepare.Mapping{CSV: prepare.CSV{Delimiter: ";"}}})
+		s := Suggestion{Table: table}
+		want := map[string][2]string{"points": {",", "."}, "commas": {".", ","}}[name]
+		if form := s.Form(); form.Decimal != want[0] || form.Thousands != want[1] {
+			t.Errorf("%s: decimal %q, thousands %q", name, form.Decimal, form.Thousands)
+		}
+	}
+}
+
+// drafted returns the draft of a job from tables, by site, whose labels are in the column y.
+func drafted(t *testing.T, tables ...[2]string) string {
+	t.Helper()
+	d := Draft{Label: "y"}
+	for _, site := range tables {
+		s := Suggestion{Table: profiled(t, site[1], Asked{Label: "y"}), Path: site[0] + ".csv", Label: "y"}
+		d.Sites = append(d.Sites, Site{site[0], s})
+	}
+	return d.Job()
+}
+
+func TestDraftOfSeveralTables(t *testing.T) {
+	rows := func(head string, cells ...string) string {
+		return head + "\n" + strings.Repeat(strings.Join(cells, "\n")+"\n", 6)
+	}
+	text := drafted(t,
+		[2]string{"north", rows("Age,sex,smoker,y,extra", "30,F,Yes,no,1", "41.5,M,No,yes,2", "50,F,,no,3")},
+		[2]string{"south", rows("age,sex,smoker,y", "35,female,y,yes", "60,male,n,no", "70,female,y,no")})
+	for _, line := range []string{
+		"metadata: {name: north-south}\n", "          age: {as: Age}\n", "        Age: {type: number, range: [0, 70]} #",
+		`        sex: {type: category, categories: [F, M, female, male]} # no word stands at two sites: write under values`,
+		`        smoker: {type: boolean, true: ["Yes", "y"], false: ["No", "n"], missing: most-frequent}`,
+		"        # extra: {type: number, range: [0, 3]} # at north\n", `      labels: {"y": {classes: ["no", "yes"]}} # the positive class last`, "  learner: {name: svc, C: 1}\n",
+	} {
+		if !strings.Contains(text, line) {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+	var numbers strings.Builder
+	numbers.WriteString("a,y\n")
+	for i := range 60 {
+		fmt.Fprintf(&numbers, "%d,%g\n", i, float64(i)/7)
+	}
+	if text := drafted(t, [2]string{"north", numbers.String()}); !strings.Contains(text, "learner: {name: svr, C: 1}") || !strings.Contains(text, "protocol: {name: pooled}") {
+		t.Errorf("measured labels of one table:\n%s", text)
+	}
+}

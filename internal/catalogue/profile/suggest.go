@@ -115,7 +115,7 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 			keys, fill = append(keys, fmt.Sprintf("range: [%d, %d]", low, high)), "median"
 		}
 	case prepare.Boolean:
-		keys = append(keys, "true: "+words(c.yes), "false: "+words(c.no))
+		keys, fill = append(keys, "true: "+words(c.yes), "false: "+words(c.no)), "most-frequent"
 	case prepare.Category:
 		if !slices.Contains(c.Words, "missing") {
 			fill = "category"
@@ -147,7 +147,9 @@ func (s Suggestion) advice(c Column) string {
 		return " # add range: [least, greatest possible]"
 	case c.Type == prepare.Date:
 		return " # add range: [first, last possible year]"
-	case c.Type == prepare.Category && c.Words != nil:
+	case c.apart:
+		return " # no word stands at two sites: write under values, at each site, which words mean the same"
+	case c.Type == prepare.Category && c.Words != nil && !c.joint:
 		return " # the words of this table; other tables may have more"
 	}
 	return ""
