@@ -20,7 +20,7 @@ import (
 // loader returns a function that reads a job's sources, for a process with the data of all parties.
 // It reads a source that can change only once for all runs of the job.
 func (a *app) loader(ctx context.Context) partition.Loader {
-	read, told := make(map[string]*snapshot.Memory), make(map[string]bool)
+	read := make(map[string]*snapshot.Memory)
 	load := func(s job.Source, d job.Data) (*dataset.Set, error) {
 		t := d.Table(s)
 		switch {
@@ -43,24 +43,20 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 		if err != nil {
 			return nil, suggestInfo(err, s)
 		}
-		a.tellLeftOut(s, d, set, told)
+		a.noteLeftOut(s, d, set)
 		return d.Pick(set), nil
 	}
 }
 
-// tellLeftOut prints how many rows of a source are left out because they have no label, or a gap in
-// a column that must be complete. It prints this once for all runs of the job.
-func (a *app) tellLeftOut(s job.Source, d job.Data, set *dataset.Set, told map[string]bool) {
+// noteLeftOut adds a notice of the rows of a source that are left out because they have no label, or
+// a gap in a column that must be complete.
+func (a *app) noteLeftOut(s job.Source, d job.Data, set *dataset.Set) {
 	of := cmp.Or(s.File, s.Party)
-	if told[of] {
-		return
-	}
-	told[of] = true
 	if n := set.Unlabelled; n > 0 {
-		a.tell(fmt.Sprintf("%s: left out %s without a value in %s", of, humanize.Count(n, "row"), dataset.Quote(d.Label)))
+		a.notices.add(fmt.Sprintf("notice: %s: left out %s without a value in %s", of, humanize.Count(n, "row"), dataset.Quote(d.Label)))
 	}
 	if f, is := set.X.(*prepare.Frame); is && f.Dropped > 0 {
-		a.tell(fmt.Sprintf("%s: left out %s with a gap in a column that must be complete", of, humanize.Count(f.Dropped, "row")))
+		a.notices.add(fmt.Sprintf("notice: %s: left out %s with a gap in a column that must be complete", of, humanize.Count(f.Dropped, "row")))
 	}
 }
 
