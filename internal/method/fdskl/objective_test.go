@@ -81,9 +81,9 @@ func TestCachedTrainingMinimisesTheObjective(t *testing.T) {
 	}
 }
 
-// Training faithful is algorithm 1 with the job's rate and lambda: one row and one direction at a time,
+// By hand, training faithful is algorithm 1 with the job's rate and lambda: one row and one direction at a time,
 // each coefficient -rate times slope times feature, and all earlier ones decay by 1 - rate lambda.
-func TestFaithfulTrainingIsAlgorithm1(t *testing.T) {
+func TestFaithfulCoefficientsByHand(t *testing.T) {
 	const rows, train, directions, rate, lambda = 24, 20, 256, 0.5, 0.02
 	words := newWords(rows, directions)
 	labels, y := halves(rows)

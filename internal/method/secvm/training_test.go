@@ -10,17 +10,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// counted is the result of a window whose sum of subgradients over n records is known.
-type counted struct {
+// knownWindow is the result of a window whose sum of subgradients over n records is known.
+type knownWindow struct {
 	sum []float64
 	n   float64
 }
 
-func (counted) Enough() bool { return true }
+func (knownWindow) Enough() bool { return true }
 
-func (c counted) Gradient(float64, float64) ([]float64, float64, error) { return c.sum, c.n, nil }
+func (c knownWindow) Gradient(float64, float64) ([]float64, float64, error) { return c.sum, c.n, nil }
 
-func (counted) Outcomes() (none [2]secvm.Outcome) { return none }
+func (knownWindow) Outcomes() (none [2]secvm.Outcome) { return none }
 
 // A job's training makes the steps of the paper's equations 2 and 7 with the job's lambda and rate,
 // and its model is the mean of the last two weight vectors.
@@ -44,7 +44,7 @@ func TestTrainingMakesThePapersSteps(t *testing.T) {
 			if _, got := training.Published(); !slices.EqualFunc(got, w, isNear) {
 				t.Fatalf("%q, step %v: weights %v, want %v", learning, step, got, w)
 			}
-			c := counted{make([]float64, len(w)), n}
+			c := knownWindow{make([]float64, len(w)), n}
 			for k := range c.sum {
 				c.sum[k] = 10 * math.Sin(step+float64(k)) // stays within the bound of the weights
 			}
