@@ -124,9 +124,9 @@ func (f Folds) divide(n int, labels []string) (tests [][]int, err error) {
 	return tests, nil
 }
 
-// scatter writes values[i] to dst[at[i]].
-func scatter[T any](dst []T, at []int, values []T) {
-	for i, r := range at {
+// scatter writes values[i] to dst[index[i]].
+func scatter[T any](dst []T, index []int, values []T) {
+	for i, r := range index {
 		dst[r] = values[i]
 	}
 }

@@ -48,13 +48,13 @@ func plural(word string, names []string) string {
 }
 
 // Arrange returns the set with its columns in the order of another table's columns. Error messages
-// call the other table by the text in whose. Columns are matched by name. If a column is missing or
+// call the other table otherName. Columns are matched by name. If a column is missing or
 // superfluous, the error is a *[ColumnsError]. If one of the tables has no column names, columns
 // are matched by position, and the set must have width columns.
-func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
+func (s *Set) Arrange(otherName string, width int, columns []string) (*Set, error) {
 	if s.Columns == nil || columns == nil {
 		if s.X.Cols() != width {
-			return nil, fmt.Errorf("%s has %d columns, but %s has %d", title(s), s.X.Cols(), whose, width)
+			return nil, fmt.Errorf("%s has %d columns, but %s has %d", title(s), s.X.Cols(), otherName, width)
 		}
 		return s, nil
 	}
@@ -65,7 +65,7 @@ func (s *Set) Arrange(whose string, width int, columns []string) (*Set, error) {
 	for i, name := range s.Columns {
 		at[name] = i
 	}
-	e := &ColumnsError{Table: title(s), Whose: whose}
+	e := &ColumnsError{Table: title(s), Whose: otherName}
 	order := make([]int, len(columns))
 	for place, name := range columns {
 		i, known := at[name]

@@ -171,8 +171,8 @@ func (s swapQuotes) Read(p []byte) (int, error) {
 // swappedQuotes swaps the quotes of a field back.
 var swappedQuotes = strings.NewReplacer(`"`, "'", "'", `"`)
 
-// InSingleQuotes reports whether names has the column's name in single quotes. A reader treats such
-// quotes as a part of the name.
-func InSingleQuotes(column string, names []string) bool {
-	return slices.Contains(names, "'"+column+"'")
+// InSingleQuotes reports whether list contains the column's name in single quotes. A reader treats
+// such quotes as a part of the name.
+func InSingleQuotes(column string, list []string) bool {
+	return slices.Contains(list, "'"+column+"'")
 }

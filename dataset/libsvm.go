@@ -132,8 +132,8 @@ func (p *libsvmParser) newLabel(token string) (string, error) {
 	return p.labeller.canonical(token)
 }
 
-// addPair stores one index:value pair and returns its index, which must be above last.
-func (p *libsvmParser) addPair(pair []byte, last int) (int, error) {
+// addPair stores one index:value pair and returns its index, which must be above lastIndex.
+func (p *libsvmParser) addPair(pair []byte, lastIndex int) (int, error) {
 	colon := bytes.IndexByte(pair, ':')
 	switch {
 	case colon < 0:
@@ -146,10 +146,10 @@ func (p *libsvmParser) addPair(pair []byte, last int) (int, error) {
 		return 0, err
 	}
 	switch {
-	case index == last:
+	case index == lastIndex:
 		return 0, p.errorf(p.line, "index %d occurs twice; keep one", index)
-	case index < last:
-		return 0, p.errorf(p.line, "index %d follows index %d; sort the indices of each row", index, last)
+	case index < lastIndex:
+		return 0, p.errorf(p.line, "index %d follows index %d; sort the indices of each row", index, lastIndex)
 	}
 	return index, p.store(index, pair[colon+1:])
 }

@@ -61,12 +61,12 @@ type NearConstant struct {
 }
 
 // NearConstantColumns lists the columns in which almost all of the given rows hold one value: the
-// number of rows with another value is below least. Of a sparse table it reads the stored entries
+// number of rows with another value is below limit. Of a sparse table it reads the stored entries
 // only.
-func NearConstantColumns(t Table, rows []int, least int) []NearConstant {
+func NearConstantColumns(t Table, rows []int, limit int) []NearConstant {
 	tallies := make([]Tally, t.Cols())
 	for j := range tallies {
-		tallies[j].Least = least
+		tallies[j].Least = limit
 	}
 	if sparse, is := t.(*CSR); is {
 		sparse.tally(tallies, rows)

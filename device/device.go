@@ -226,14 +226,14 @@ func (d *Device) pause() time.Duration  { return time.Duration(d.job.Pause) * ti
 // endOf returns the end of a window. Afterwards the device sends no package for the first time.
 func (d *Device) endOf(l secvm.Link) time.Time { return time.UnixMilli(l.Opens).Add(d.length()) }
 
-// draw returns a uniformly random duration below most.
-func (d *Device) draw(most time.Duration) time.Duration {
-	if most <= 0 {
+// draw returns a uniformly random duration below limit.
+func (d *Device) draw(limit time.Duration) time.Duration {
+	if limit <= 0 {
 		return 0
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return time.Duration(d.random.Uint64n(uint64(most)))
+	return time.Duration(d.random.Uint64n(uint64(limit)))
 }
 
 // waitToRepeat waits for about a fortieth of a window before the device repeats a request.

@@ -203,10 +203,10 @@ func (c *Column) transformedRange() (low, high float64, err error) {
 }
 
 // Proposal returns the words that a party proposes as categories of a column, sorted. A word must
-// occur in a minimum number of the given rows, least. Of more than [MaxAgreed] such words, Proposal
+// occur in at least minRows of the given rows. Of more than [MaxAgreed] such words, Proposal
 // returns the most frequent. It refuses a column in which most words differ, since such words are
 // no categories.
-func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
+func (f *Frame) Proposal(rows []int, column, minRows int) ([]string, error) {
 	counts := make([]int, len(f.words[column]))
 	total, different := 0, 0
 	for _, i := range rows {
@@ -226,7 +226,7 @@ func (f *Frame) Proposal(rows []int, column, least int) ([]string, error) {
 	}
 	codes := make([]int, 0, len(counts))
 	for code, n := range counts {
-		if n >= least {
+		if n >= minRows {
 			codes = append(codes, code)
 		}
 	}

@@ -25,7 +25,7 @@ type Frame struct {
 	// replaced by a gap or by an end of the range. Outside is nil if the frame is a part of a
 	// table.
 	Outside []int
-	// Absent names the columns that the table lacked; all of their cells are gaps.
+	// Absent lists the columns that the table lacked; all of their cells are gaps.
 	Absent []string
 }
 

@@ -78,13 +78,13 @@ func (c devicesRun) likes(client int) liking {
 	return pairs
 }
 
-// Read writes the vector's entries, starting at index first, into dst. It implements
+// Read writes the vector's entries into dst, beginning with the entry at index start. It implements
 // [secagg.Vector].
-func (l liking) Read(_, first int, dst []int64) {
+func (l liking) Read(_, start int, dst []int64) {
 	clear(dst)
-	at, _ := slices.BinarySearch(l, first)
-	for ; at < len(l) && l[at] < first+len(dst); at++ {
-		dst[l[at]-first] = 1
+	at, _ := slices.BinarySearch(l, start)
+	for ; at < len(l) && l[at] < start+len(dst); at++ {
+		dst[l[at]-start] = 1
 	}
 }
 

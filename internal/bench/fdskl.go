@@ -32,13 +32,13 @@ func FDSKL(rows int) Benchmark {
 }
 
 // fdsklOf returns a benchmark of how the cost of training grows, and of one whole training. The
-// growth ends at size most, and the whole training has size whole.
-func fdsklOf(most, whole cachedSize) Benchmark {
+// growth ends at maxSize. The whole training has trainingSize.
+func fdsklOf(maxSize, trainingSize cachedSize) Benchmark {
 	var b Benchmark
-	for _, g := range growths(most) {
+	for _, g := range growths(maxSize) {
 		b.cases = append(b.cases, sceneOf("growth with "+g.what, g, growth.race))
 	}
-	b.cases = append(b.cases, sceneOf(whole.String(), whole, raceWhole))
+	b.cases = append(b.cases, sceneOf(trainingSize.String(), trainingSize, raceWhole))
 	return b
 }
 

@@ -47,16 +47,16 @@ func raceCounter(dir string, sizes []int) (race, error) {
 	return r, nil
 }
 
-// countWindow counts n packages in a new counter. After each record it calls at with the number
-// of packages counted so far.
-func countWindow(p secvm.Params, dir string, n int, at func(int)) (err error) {
+// countWindow counts n packages in a new counter. At the start and after each record it calls
+// report with the number of packages counted so far.
+func countWindow(p secvm.Params, dir string, n int, report func(int)) (err error) {
 	least := gatewayLeast(n)
 	c, err := counter.Open(p, filepath.Join(dir, "packages"), least)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Remove()) }()
-	at(0)
+	report(0)
 	nonces := rand.NewChaCha8(seedOf("nonces", n))
 	for i := range n {
 		var id counter.Nonce
@@ -69,7 +69,7 @@ func countWindow(p secvm.Params, dir string, n int, at func(int)) (err error) {
 			if _, err := c.Record(false); err != nil {
 				return err
 			}
-			at(i + 1)
+			report(i + 1)
 		}
 	}
 	return allCounted(c.Tally(), n)

@@ -36,11 +36,11 @@ const (
 // many packages, the number is the program's default.
 func gatewayLeast(packages int) int { return max(1, min(256, packages/64)) }
 
-// measured returns a run that starts a gateway, posts letters and ends the gateway. It stores in
-// least the smallest processor time, user and system, of all runs in seconds. Without letters,
-// that is the cost of start and end.
-func (g *postedGateway) measured(least *float64, letters []letter) run {
-	*least = math.Inf(1)
+// measured returns a run that starts a gateway, posts letters and ends the gateway. It stores the
+// smallest processor time of all runs, user and system, in *cost, in seconds. Without letters, this
+// is the cost of start and end.
+func (g *postedGateway) measured(cost *float64, letters []letter) run {
+	*cost = math.Inf(1)
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, gatewayTime)
 		defer cancel()
@@ -59,7 +59,7 @@ func (g *postedGateway) measured(least *float64, letters []letter) run {
 		if err := errors.Join(err, failed); err != nil {
 			return fmt.Errorf("%w; the last line of the gateway's log: %s", err, p.last)
 		}
-		*least = min(*least, used)
+		*cost = min(*cost, used)
 		return nil
 	}
 }

@@ -52,9 +52,10 @@ func (r *Rows) Unreadable(place int) error {
 	return nil
 }
 
-// Open opens a parquet file, or a CSV text in the format of the owner's mapping. found is false for
-// other sources. A column in asked is kept even if it looks like the index column that pandas adds.
-func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows, found bool, err error) {
+// Open opens a parquet file, or a CSV text in the format of the owner's mapping. For other sources,
+// isTable is false. Each of the given columns is kept even if it looks like the index column that
+// pandas adds.
+func (l Library) Open(ref string, own prepare.Mapping, columns []string) (r *Rows, isTable bool, err error) {
 	path := l.textPath(ref)
 	if path == "" {
 		return nil, false, nil
@@ -65,7 +66,7 @@ func (l Library) Open(ref string, own prepare.Mapping, asked []string) (r *Rows,
 	}
 	r = &Rows{Name: filepath.ToSlash(path), Closer: f}
 	if hasSuffix(path, ".parquet") {
-		r.Records, err = openParquet(r.Name, f, asked)
+		r.Records, err = openParquet(r.Name, f, columns)
 	} else {
 		r.Records, err = dataset.OpenCSV(r.Name, f, csvFormat(path, own))
 	}

@@ -77,14 +77,14 @@ const (
 	devicesRuns = 1
 )
 
-// benchmark returns a command that runs a benchmark. The argument runs is the command's default
+// benchmark returns a command that runs a benchmark. The argument repeats is the command's default
 // number of repetitions.
-func (a *app) benchmark(name, short string, runs int, make func() bench.Benchmark) *cobra.Command {
+func (a *app) benchmark(name, short string, repeats int, make func() bench.Benchmark) *cobra.Command {
 	return a.addBenchmark(&cobra.Command{
 		Use:     name,
 		Short:   short,
 		Example: fmt.Sprintf("  mercer bench %s\n  mercer bench %s --json --check", name, name),
-	}, runs, func() (bench.Benchmark, error) { return make(), nil })
+	}, repeats, func() (bench.Benchmark, error) { return make(), nil })
 }
 
 // addBenchmark adds the flags and the code of a benchmark to a command.

@@ -150,9 +150,9 @@ func exampleDictionary(name, _ string) (*job.Dictionary, error) {
 	return job.ParseDictionary(name+".yaml", file)
 }
 
-// inProcesses runs a job as processes on this machine. If the job sums, which releases only sums,
-// is not nil, it runs this second job on the same rows and compares the results.
-func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r Result, err error) {
+// inProcesses runs a job as processes on this machine. Unless sumsJob is nil, it also runs this
+// second job, which releases only sums, on the same rows, and compares the results.
+func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sumsJob *job.Job) (r Result, err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // stop the processes when the terminal is closed
 		var stop func()
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -170,7 +170,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	result, decided, err := a.runDemo(ctx, j, sums, shares, f.seed, dir)
+	result, decided, err := a.runDemo(ctx, j, sumsJob, shares, f.seed, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +185,8 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sums *job.Job) (r
 	if err := result.inspect(j, shares); err != nil {
 		return nil, err
 	}
-	if sums != nil {
-		result.objectBySums(partition.Refusals(sums, shares, 0))
+	if sumsJob != nil {
+		result.objectBySums(partition.Refusals(sumsJob, shares, 0))
 	}
 	if result.table, err = sheetOf(j, shares, decided); err != nil {
 		return nil, err
@@ -234,17 +234,18 @@ func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []partition.
 	return r, o, err
 }
 
-// demonstrate runs the federation's job and, unless sums is nil, the job by sums.
-func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.Job) (outcome, *method.Outcome, error) {
+// demonstrate runs the federation's job and, unless sumsJob is nil, this second job, which releases
+// only sums.
+func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sumsJob *job.Job) (outcome, *method.Outcome, error) {
 	r, o, err := a.watched(ctx, fed, fed.Job)
-	if err != nil || sums == nil {
+	if err != nil || sumsJob == nil {
 		return outcome{Result: r}, o, err
 	}
-	second, held, err := a.approved(ctx, fed, sums)
+	second, held, err := a.approved(ctx, fed, sumsJob)
 	if err != nil {
 		return outcome{}, nil, err
 	}
-	bySums, err := a.sumsOutcome(sums, second)
+	bySums, err := a.sumsOutcome(sumsJob, second)
 	if err == nil {
 		bySums.held = held
 	}
@@ -253,17 +254,17 @@ func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sums *job.J
 
 // approved runs a job that needs approval at each hospital, because an earlier job released the
 // same rows. The demonstration owns all rows, so it approves the job for the operators. The result
-// held lists the ledgers' reasons to require approval.
-func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r *method.Result, held []string, err error) {
+// reasons lists why the ledgers require approval.
+func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r *method.Result, reasons []string, err error) {
 	for range len(fed.Shares) + 1 {
 		if r, _, err = a.watched(ctx, fed, j); fault.CodeOf(err) != fault.CodePolicy {
-			return r, held, err
+			return r, reasons, err
 		}
 		more, failed := fed.Approve()
 		if failed != nil || len(more) == 0 {
 			return nil, nil, errors.Join(err, failed)
 		}
-		held = append(held, more...)
+		reasons = append(reasons, more...)
 	}
 	return nil, nil, err
 }

@@ -139,8 +139,9 @@ func (a *app) devices(ctx context.Context, f demoFlags) (r Result, err error) {
 	return a.runDevices(ctx, c, f.out)
 }
 
-// runDevices runs the processes of the demonstration until they end, and writes the model into out.
-func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) (r Result, err error) {
+// runDevices runs the processes of the demonstration until they end, and writes the model into the
+// folder target.
+func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, target string) (r Result, err error) {
 	began := time.Now()
 	fed, err := demo.FoundDevices(c)
 	if err != nil {
@@ -160,7 +161,7 @@ func (a *app) runDevices(ctx context.Context, c demo.DevicesConfig, out string) 
 	if err != nil {
 		return nil, err
 	}
-	path, err := keepModel(done.Gateway.Model, out)
+	path, err := keepModel(done.Gateway.Model, target)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type editionResult struct {
 	HeldOut    int    `json:"held_out,omitempty"`
 	Unlabelled int    `json:"unlabelled,omitempty"` // number of rows that were left out because they had no label
 	Lack       int    `json:"lack,omitempty"`       // number of people who are missing for the next edition
-	// Beside lists the differences to earlier editions that concern only few people.
+	// The field Beside lists the differences to earlier editions that concern only few people.
 	Beside []edition.Beside `json:"beside,omitempty"`
 }
 
@@ -69,8 +69,8 @@ func tellFew(p *printer, list []edition.Beside) {
 	}
 }
 
-// jobsBeside describes the jobs that need approval because of an earlier edition. If jobs that
-// release rows and jobs that release sums both need approval, they share one entry for all jobs.
+// jobsBeside describes the jobs that need approval because of an earlier edition. A difference that
+// affects jobs that release rows as well as jobs that release sums has one entry, for all jobs.
 func jobsBeside(b edition.Beside) (of []string) {
 	all := edition.Few{Any: b.Rows.Any && b.Sums.Any, Columns: inBoth(b.Rows.Columns, b.Sums.Columns), Labels: inBoth(b.Rows.Labels, b.Sums.Labels)}
 	of = append(of, describeFew(all, "all jobs")...)
@@ -90,20 +90,20 @@ func jobsBeside(b edition.Beside) (of []string) {
 	return of
 }
 
-// elementsExcept returns the elements of a list that names does not contain.
-func elementsExcept(list, names []string) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(names, name) })
+// elementsExcept returns the elements of list that do not occur in exceptions.
+func elementsExcept(list, exceptions []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(name string) bool { return slices.Contains(exceptions, name) })
 }
 
 // inBoth returns the names that are in both lists.
 func inBoth(a, b []string) []string { return elementsExcept(a, elementsExcept(a, b)) }
 
-// notIn returns f without the columns and labels that the argument all lists.
-func notIn(f, all edition.Few) edition.Few {
-	if all.Any {
+// notIn returns f without the columns and labels in exceptions.
+func notIn(f, exceptions edition.Few) edition.Few {
+	if exceptions.Any {
 		return edition.Few{}
 	}
-	return edition.Few{Any: f.Any, Columns: elementsExcept(f.Columns, all.Columns), Labels: elementsExcept(f.Labels, all.Labels)}
+	return edition.Few{Any: f.Any, Columns: elementsExcept(f.Columns, exceptions.Columns), Labels: elementsExcept(f.Labels, exceptions.Labels)}
 }
 
 // describeFew describes the jobs of one kind that need approval. It leaves out columns and labels

@@ -119,9 +119,9 @@ type ownResult struct {
 	reader *job.Reader
 }
 
-// showOwn reads a job's result from a party's home. Unless out is "", it also writes the result
+// showOwn reads a job's result from a party's home. Unless target is "", it also writes the result
 // into this folder.
-func (a *app) showOwn(home daemon.Home, id, out string) (Result, error) {
+func (a *app) showOwn(home daemon.Home, id, target string) (Result, error) {
 	own, err := home.Judged(id)
 	if err != nil {
 		e := usage("%w", err)
@@ -130,8 +130,8 @@ func (a *app) showOwn(home daemon.Home, id, out string) (Result, error) {
 	}
 	r := ownResult{ID: id, Own: outcome{Result: own.Result, titles: titlesIn(a.reader, own.Result), verbose: a.verbose}, reader: a.reader}
 	r.Own.table, err = heldOutSheet(own.Outcome, func(s *sheet) { s.add("id", own.Outcome.Held) })
-	if err == nil && out != "" {
-		r.Files, err = saveResult(a.reader, out, r.Own)
+	if err == nil && target != "" {
+		r.Files, err = saveResult(a.reader, target, r.Own)
 	}
 	return r, err
 }

@@ -38,10 +38,10 @@ type app struct {
 }
 
 // Main runs mercer with the given arguments and returns the exit code. The reader can read the jobs
-// of the methods that it knows. The list own holds the support of these methods for a process that
-// has the data of all parties.
-func Main(reader *job.Reader, own []local.LocalSupport, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	a := &app{reader: reader, local: own, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
+// of the methods that it knows. The list localSupport holds the support of these methods for a
+// process that has the data of all parties.
+func Main(reader *job.Reader, localSupport []local.LocalSupport, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
+	a := &app{reader: reader, local: localSupport, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
 	a.json = asksForJSON(args) // set before parsing, so that errors of parsing can be printed as JSON
 	return a.execute(a.root(), args)
 }

@@ -81,15 +81,15 @@ func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err err
 	})
 }
 
-// openWhole opens a model file and returns what the function read decodes from the file. An error
+// openWhole opens a model file and returns what the function decode reads from the file. An error
 // says why the file is not a usable model.
-func openWhole[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err error) {
+func openWhole[T any](path string, decode func(*bufio.Reader) (T, error)) (m T, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return m, usage("the model cannot be read: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	m, err = read(bufio.NewReader(f))
+	m, err = decode(bufio.NewReader(f))
 	switch {
 	case errors.Is(err, model.ErrPrivate):
 		return m, refused(fmt.Errorf("%s: %w", path, err), "use mercer predict --job ID")

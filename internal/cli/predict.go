@@ -380,8 +380,8 @@ func (r answerTable) Print(w io.Writer) error {
 }
 
 // dataOrInput returns the name of the data source, which may be standard input. For a dash it
-// copies the CSV from standard input to a temporary file. The function done removes this file.
-func (a *app) dataOrInput(name string) (data string, done func() error, err error) {
+// copies the CSV from standard input to a temporary file. The function cleanup removes this file.
+func (a *app) dataOrInput(name string) (data string, cleanup func() error, err error) {
 	if name != "-" {
 		return name, func() error { return nil }, nil
 	}
@@ -389,14 +389,14 @@ func (a *app) dataOrInput(name string) (data string, done func() error, err erro
 	if err != nil {
 		return "", nil, err
 	}
-	done = func() error { return os.RemoveAll(dir) }
+	cleanup = func() error { return os.RemoveAll(dir) }
 	data = filepath.Join(dir, "input.csv")
 	err = disk.ReplaceBy(data, func(w io.Writer) error {
 		_, err := io.Copy(w, a.stdin)
 		return err
 	})
 	if err != nil {
-		return "", nil, errors.Join(err, done())
+		return "", nil, errors.Join(err, cleanup())
 	}
-	return data, done, nil
+	return data, cleanup, nil
 }

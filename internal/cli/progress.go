@@ -161,8 +161,8 @@ type statusLine struct {
 	mu    sync.Mutex
 	stage string
 	part  protocol.Progress // last progress of a part; zero if the stage has reported none
-	first int64             // what was done of the part at its first step; more than 0 if earlier steps were missed
-	began time.Time         // when the part began, or the stage if it has no part
+	first int64             // progress at the part's first step; more than 0 if earlier steps were missed
+	began time.Time         // start of the part, or of the stage if the stage has no part
 	width int               // characters on the screen
 }
 

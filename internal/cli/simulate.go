@@ -142,20 +142,22 @@ func (a *app) simulateAll(ctx context.Context, j *job.Job, dir string, seed func
 	return first, nil
 }
 
-// runTask names run i of n of a job for the display of progress, after the task that it belongs to.
-func runTask(of string, j *job.Job, i, n int) string {
+// runTask returns the name of run i of n of a job for the display of progress. The name begins with
+// the task to which the run belongs.
+func runTask(task string, j *job.Job, i, n int) string {
 	name := fmt.Sprintf("repeat %d of %d", i+1, n)
 	switch {
 	case n == 1:
-		return of
+		return task
 	case j.Data.Test.Parties != "":
 		name = fmt.Sprintf("without %s (%d of %d)", j.Parties()[i], i+1, n)
 	}
-	return strings.TrimPrefix(of+", "+name, ", ")
+	return strings.TrimPrefix(task+", "+name, ", ")
 }
 
-// launch collects warnings, runs a job in a temporary folder, and moves the results to out.
-func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, error)) (_ Result, err error) {
+// launch collects warnings, runs a job in a temporary folder, and moves the results to the folder
+// target.
+func (a *app) launch(j *job.Job, target string, run func(dir string) (outcome, error)) (_ Result, err error) {
 	if warnings := local.Of(a.local, j).Warnings; warnings != nil {
 		for _, line := range warnings(j) {
 			a.notices.add("warning: " + line)
@@ -170,7 +172,7 @@ func (a *app) launch(j *job.Job, out string, run func(dir string) (outcome, erro
 	if err != nil {
 		return nil, err
 	}
-	return a.finish(j, result, out)
+	return a.finish(j, result, target)
 }
 
 // simulateRun performs one run of a job and leaves its files in dir.
@@ -420,9 +422,10 @@ func saveTable(folder string, s *sheet) (string, error) {
 	return path, disk.Replace(path, text)
 }
 
-// adopt copies the models and the other files of a result from the run's temporary folder to out.
-func adopt(r *method.Result, files func(*method.Result) map[string]*string, out string) error {
-	if err := os.MkdirAll(out, 0o700); err != nil {
+// adopt copies the models and the other files of a result from the run's temporary folder to the
+// folder target.
+func adopt(r *method.Result, files func(*method.Result) map[string]*string, target string) error {
+	if err := os.MkdirAll(target, 0o700); err != nil {
 		return fmt.Errorf("the results folder cannot be created: %w", err)
 	}
 	for i := range r.Models {
@@ -431,9 +434,9 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, out 
 		if from == "" {
 			continue // no member kept a whole model
 		}
-		m.Path = filepath.Join(out, filepath.Base(m.Path))
+		m.Path = filepath.Join(target, filepath.Base(m.Path))
 		if m.Private {
-			m.Path = filepath.Join(out, m.Party, "model")
+			m.Path = filepath.Join(target, m.Party, "model")
 		}
 		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
 			return fmt.Errorf("the results folder cannot be created: %w", err)
@@ -447,7 +450,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, out 
 	}
 	for what, path := range files(r) {
 		from := *path
-		*path = filepath.Join(out, filepath.Base(from))
+		*path = filepath.Join(target, filepath.Base(from))
 		if err := copyFile(*path, from); err != nil {
 			return fmt.Errorf("the %s: %w", what, err)
 		}

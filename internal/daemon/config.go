@@ -203,20 +203,19 @@ func (c *Config) upgrade() error {
 	return nil
 }
 
-// check returns an error if a setting is missing or wrong. known holds the names that policies may
-// use.
-func (c *Config) check(known job.Names) error {
+// check returns an error if a setting is missing or wrong. Policies may use the given names.
+func (c *Config) check(names job.Names) error {
 	if c.Name == "" {
 		return errors.New("the setting \"name\" is missing; write the name that the roster gives this member")
 	}
 	if _, _, err := splitAddress(c.Listen); err != nil {
 		return err
 	}
-	if err := c.Policy.Validate(known); err != nil {
+	if err := c.Policy.Validate(names); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
-		if err := c.Data[name].check(known); err != nil {
+		if err := c.Data[name].check(names); err != nil {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}

@@ -127,14 +127,14 @@ func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err erro
 }
 
 // RunGateway runs the gateway of anonymous devices until the model is trained. If ctx ends first,
-// there is no result. own is the issuer's configuration if the gateway is its own issuer; it then
-// issues VOPRF tokens.
-func RunGateway(ctx context.Context, c gateway.Config, own *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
+// there is no result. If the gateway is its own issuer, issuerConfig is the issuer's configuration,
+// and the issuer's tokens are VOPRF tokens; otherwise issuerConfig is nil.
+func RunGateway(ctx context.Context, c gateway.Config, issuerConfig *issuer.Config, d Doors, o Options) (r *gateway.Result, err error) {
 	var handler http.Handler
 	var parts collectors
-	if own != nil {
-		own.Type = privacypass.VOPRF
-		i, err := issuer.Open(*own)
+	if issuerConfig != nil {
+		issuerConfig.Type = privacypass.VOPRF
+		i, err := issuer.Open(*issuerConfig)
 		if err != nil {
 			return nil, err
 		}

@@ -241,15 +241,15 @@ func (d *Data) checkNumbers(set *dataset.Set) error {
 	return nil
 }
 
-// CheckRange refuses a range [least, greatest] if its numbers are not ascending, or if they are too
-// far apart. The argument at is the key of the range in the file; the error calls the range by the
-// argument name.
-func CheckRange(in *section.Place, at, name string, r [2]float64) error {
+// CheckRange refuses a range [least, greatest] if its numbers are not ascending or are too far
+// apart. The argument key is the range's key in the file. The error calls the range by the text in
+// name.
+func CheckRange(in *section.Place, key, name string, r [2]float64) error {
 	switch {
 	case !(r[0] < r[1]):
-		return in.Refuse(at, "%s is [%g, %g]; write the smaller number first", name, r[0], r[1])
+		return in.Refuse(key, "%s is [%g, %g]; write the smaller number first", name, r[0], r[1])
 	case math.IsInf(r[1]-r[0], 0):
-		return in.Refuse(at, "%s is [%g, %g], which is too wide; change the unit", name, r[0], r[1])
+		return in.Refuse(key, "%s is [%g, %g], which is too wide; change the unit", name, r[0], r[1])
 	}
 	return nil
 }

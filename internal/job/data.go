@@ -118,8 +118,8 @@ const Columns Direction = "columns"
 // Devices gives every person with ratings, or every row, a separate device.
 const Devices Direction = "devices"
 
-// Test selects the held-out rows. Exactly one field is set, with two exceptions: By accompanies a
-// fraction of ratings, and with folds no field need be set.
+// Test selects the held-out rows. Exactly one field is set, with two exceptions: the field By
+// accompanies a fraction of ratings, and with folds no field need be set.
 type Test struct {
 	By Order // which ratings a fraction holds out
 	// Fraction is the share of the rows or ratings that the job holds out. Each party's own key
@@ -132,8 +132,8 @@ type Test struct {
 	None    bool           // the job holds out no rows
 	Party   string         // the party all of whose rows are held out
 	Parties HeldOutParties // holds out all rows of each party in turn
-	// Column names a column, and From is the least held-out value of this column, a number or a
-	// date.
+	// Column is the name of a column. The field From is the least held-out value of this column, a
+	// number or a date.
 	Column, From string
 }
 
@@ -198,14 +198,14 @@ func (d *Data) Asks() bool { return d.Test == Test{} && d.Folds == 0 }
 // Section declares the keys of the section data.
 func (d *Data) Section() *section.Section { return d.section(nil, new(error)) }
 
-// section declares the keys of the section data. With a nil Reader, it cannot find a dictionary by
+// section declares the keys of the section data. With a nil Reader, a dictionary cannot be found by
 // its name. If only a process that holds all rows can use the data, reading the section stores the
-// reason in *alone.
-func (d *Data) section(r *Reader, alone *error) *section.Section {
+// reason in *reason.
+func (d *Data) section(r *Reader, reason *error) *section.Section {
 	return &section.Section{Name: "data", Fields: []section.Field{
 		{Key: "source", Value: section.Text{Dst: &d.Source}, Else: "none; give this or sources",
 			Doc: "One table for all parties: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
-		{Key: "sources", Value: sources{&d.Sources, alone}, Else: "none", Doc: "One table for each party. Numbers are added up in this order. Protocol pooled also takes a single table."},
+		{Key: "sources", Value: sources{&d.Sources, reason}, Else: "none", Doc: "One table for each party. Numbers are added up in this order. Protocol pooled also takes a single table."},
 		{Key: "label", Value: labelOf{d}, Else: "the column that each party's catalogue names; none for a learner without labels",
 			Doc: "The column of the labels, or none, or a map of column and classes. The map lists all classes in order; the second of two classes is the positive one."},
 		{Key: "classes", Value: ownClasses{mergedClasses{&d.Classes}, d}, Else: "every class stays",
@@ -234,8 +234,8 @@ func (d *Data) section(r *Reader, alone *error) *section.Section {
 		if err := d.finish(in); err != nil {
 			return err
 		}
-		if *alone == nil {
-			*alone = d.planSums(in)
+		if *reason == nil {
+			*reason = d.planSums(in)
 		}
 		return nil
 	}}

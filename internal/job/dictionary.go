@@ -171,9 +171,10 @@ func (d *Dictionary) Of(party string) Data {
 	return data
 }
 
-// Changes lists the differences between d and next in columns, labels and rows, one line for each.
-func (d *Dictionary) Changes(next *Dictionary) (lines []string) {
-	then, now := d.statements(), next.statements()
+// Changes lists the differences between d and the newer dictionary in columns, labels and rows, one
+// line for each.
+func (d *Dictionary) Changes(newer *Dictionary) (lines []string) {
+	then, now := d.statements(), newer.statements()
 	for _, what := range slices.Sorted(maps.Keys(then)) {
 		if is, stays := now[what]; !stays {
 			lines = append(lines, what+" falls away: "+then[what])

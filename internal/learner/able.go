@@ -35,9 +35,9 @@ type (
 	Rowwise interface{ Rowwise() }
 )
 
-// Able returns a text that lists all learners that the function able accepts. Classifiers come
-// first, then regressions. The argument last joins the last two names.
-func Able(last string, able func(*job.Job) bool) string {
+// Able returns a text that lists all learners for which isAble returns true. Classifiers come
+// first, then regressions. The text conjunction joins the last two names.
+func Able(conjunction string, isAble func(*job.Job) bool) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
 		names := &others
@@ -47,13 +47,13 @@ func Able(last string, able func(*job.Job) bool) string {
 		case task.Numbers:
 			names = &numbers
 		}
-		if able(&job.Job{Learner: job.Named{Kind: k, Values: k.New()}}) {
+		if isAble(&job.Job{Learner: job.Named{Kind: k, Values: k.New()}}) {
 			*names = append(*names, k.Name())
 		}
 	}
 	all := slices.Concat(classes, numbers, others)
 	if n := len(all) - 1; n > 0 {
-		return strings.Join(all[:n], ", ") + last + all[n]
+		return strings.Join(all[:n], ", ") + conjunction + all[n]
 	}
 	return strings.Join(all, "")
 }

@@ -80,8 +80,8 @@ type Confusion struct {
 type ClassCurves struct {
 	Class string  `json:"class"`
 	AUC   float64 `json:"roc_auc"`
-	// Within is the largest possible error of AUC. It is 0 if AUC is exact, and above 0 if scores
-	// were counted in bins.
+	// The field Within is the largest possible error of AUC. It is 0 if AUC is exact, and above 0
+	// if scores were counted in bins.
 	Within    float64   `json:"roc_auc_within,omitempty"`
 	AP        float64   `json:"average_precision"`
 	FPR       []float64 `json:"false_positive_rate"`

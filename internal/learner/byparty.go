@@ -154,10 +154,10 @@ func (p *PartyFigures) measure(f *Fitted) error {
 	return err
 }
 
-// Hold assigns the rows from first to end-1 to a party. A new party gets the
-// given permission for figures.
-func (w *Work) Hold(party string, first, end int, word FigurePermission) {
-	rows := linalg.Range(first, end)
+// Hold assigns the rows from start to end-1 to a party. A new party gets the given permission for
+// figures.
+func (w *Work) Hold(party string, start, end int, word FigurePermission) {
+	rows := linalg.Range(start, end)
 	for i := range w.Holders {
 		if h := &w.Holders[i]; h.Party == party {
 			h.Rows = append(h.Rows, rows...)

@@ -116,20 +116,20 @@ type Work struct {
 	Assessment *Assessment
 }
 
-// Do performs one step: tune, learn or evaluate. Step learn first performs tune if necessary. For
-// each part of a step, counts returns a progress function, which may be nil. If ctx ends, the step
-// soon stops with an error that wraps ctx's error.
-func (w *Work) Do(ctx context.Context, j *job.Job, step string, counts func(part string) func(done, total int) error) error {
+// Do performs one step: tune, learn or evaluate. The step learn performs tune first if necessary.
+// For each part of a step, progressOf returns a progress function, which may be nil. If ctx ends,
+// the step soon stops with an error that wraps ctx's error.
+func (w *Work) Do(ctx context.Context, j *job.Job, step string, progressOf func(part string) func(done, total int) error) error {
 	var err error
 	switch step {
 	case "tune":
-		w.Choice, err = Choose(ctx, j, w.Problem, counts(step))
+		w.Choice, err = Choose(ctx, j, w.Problem, progressOf(step))
 	case "learn":
 		if w.Choice == nil {
-			err = w.Do(ctx, j, "tune", counts)
+			err = w.Do(ctx, j, "tune", progressOf)
 		}
 		if err == nil {
-			w.Fitted, err = w.Choice.Fit(ctx, w.Problem, counts(step))
+			w.Fitted, err = w.Choice.Fit(ctx, w.Problem, progressOf(step))
 		}
 	case "evaluate":
 		err = w.evaluate(j.Seed)

@@ -92,9 +92,9 @@ func (f *Fitted) auc(codes []int) (float64, bool) {
 	return auc, err == nil
 }
 
-// scores returns one score for each held-out row and each of n classes. known holds the indices of
-// the classes that the classifier knows.
-func (f *Fitted) scores(n int, known []int) (linalg.Matrix[float64], error) {
+// scores returns one score for each held-out row and each of n classes. The list classes holds the
+// indices of the classes that the classifier knows.
+func (f *Fitted) scores(n int, classes []int) (linalg.Matrix[float64], error) {
 	own, err := f.ownScores()
 	if err != nil {
 		return own, err
@@ -105,7 +105,7 @@ func (f *Fitted) scores(n int, known []int) (linalg.Matrix[float64], error) {
 		for c := range row {
 			row[c] = math.Inf(-1)
 		}
-		for k, c := range known {
+		for k, c := range classes {
 			row[c] = own.Row(i)[k]
 		}
 	}

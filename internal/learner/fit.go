@@ -98,15 +98,15 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 	return f, nil
 }
 
-// fit trains a solver on some rows and computes its decisions for other rows. The argument all is
+// fit trains a solver on some rows and computes its decisions for other rows. The argument gram is
 // the kernel matrix of the problem.
-func (t Problem) fit(all kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
-	got, err := m.Fit(Training{kernel.Subset(all, train), linalg.At(t.Labels, train), t.Order, progress, interrupt})
+func (t Problem) fit(gram kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
+	got, err := m.Fit(Training{kernel.Subset(gram, train), linalg.At(t.Labels, train), t.Order, progress, interrupt})
 	if err != nil {
 		return nil, err
 	}
 	support := linalg.At(train, got.Support)
-	decisions := got.decided(all, test, support)
+	decisions := got.decided(gram, test, support)
 	f := &Fitted{
 		Decisions: decisions, Predicted: got.Head.Predict(decisions), Truth: linalg.At(t.Labels, test), Eigenvalues: got.Eigenvalues,
 		method: m, held: len(test), figures: got.Figures, order: t.Order,

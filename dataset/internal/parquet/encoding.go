@@ -39,7 +39,7 @@ func (e encoding) unknown() error {
 // values is an iterator over the values of a page.
 type values interface {
 	len() int
-	next() ([]byte, error) // next value; to be called at most len times
+	next() ([]byte, error) // returns the next value; may be called at most len times
 }
 
 // decode returns a reader of the n values in b.

@@ -78,9 +78,9 @@ func (t *thrift) zigzag() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// structure calls each(f) for every field f of a structure. The function must read or skip the
-// value of the field.
-func (t *thrift) structure(each func(f field)) {
+// structure calls visit(f) for every field f of a structure. The function visit must read or skip
+// the value of the field.
+func (t *thrift) structure(visit func(f field)) {
 	if t.depth++; t.depth > maxNesting {
 		t.fail()
 	}
@@ -95,7 +95,7 @@ func (t *thrift) structure(each func(f field)) {
 			id = int(int16(t.zigzag()))
 		}
 		if t.err == nil {
-			each(field{id, b & 15})
+			visit(field{id, b & 15})
 		}
 	}
 	t.depth--
@@ -110,8 +110,8 @@ func (t *thrift) nested(f field, each func(f field)) {
 	t.structure(each)
 }
 
-// list calls the function each for every element of a list, with the element's kind.
-func (t *thrift) list(f field, each func(kind byte)) {
+// list calls visit for every element of a list, with the element's kind.
+func (t *thrift) list(f field, visit func(kind byte)) {
 	if f.kind != isList && f.kind != isSet {
 		t.fail()
 		return
@@ -123,7 +123,7 @@ func (t *thrift) list(f field, each func(kind byte)) {
 	}
 	// A huge n is harmless, since every element takes at least one byte.
 	for ; n > 0 && t.err == nil; n-- {
-		each(head & 15)
+		visit(head & 15)
 	}
 }
 

@@ -93,9 +93,9 @@ func newFlush() *Flush { return &Flush{done: make(chan struct{})} }
 func newPending(f *Flush) pending { return pending{map[Nonce]struct{}{}, sums{}, f} }
 
 // Open opens the counter's file and continues from its records. The channel of Due signals when the
-// number of packages that wait for a record reaches least.
-func Open(p secvm.Params, path string, least int) (*Counter, error) {
-	c := &Counter{params: p, least: least, due: make(chan struct{}, 1), tally: secvm.NewTally(p), next: newFlush()}
+// number of packages that wait for a record reaches threshold.
+func Open(p secvm.Params, path string, threshold int) (*Counter, error) {
+	c := &Counter{params: p, least: threshold, due: make(chan struct{}, 1), tally: secvm.NewTally(p), next: newFlush()}
 	for i := range c.shards {
 		c.shards[i] = shard{open: true, recorded: map[Nonce]struct{}{}, arriving: newPending(c.next)}
 	}
@@ -172,14 +172,14 @@ func (c *Counter) Count(n Nonce, p secvm.Package) (*Flush, bool, error) {
 	return s.arriving.flush, false, nil
 }
 
-// Record writes the packages that have arrived, and returns the number of packages written. If last
-// is true, the counter refuses further packages until Reopen.
-func (c *Counter) Record(last bool) (int, error) {
+// Record writes the packages that have arrived, and returns the number of packages written. If
+// isLast is true, the counter refuses further packages until Reopen.
+func (c *Counter) Record(isLast bool) (int, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	leaving := c.next
 	c.next = newFlush()
-	nonces, all := c.gather(last)
+	nonces, all := c.gather(isLast)
 	if len(nonces) > 0 {
 		if leaving.err = c.log.Append(encodeRecord(nonces, all)); leaving.err == nil {
 			leaving.err = c.add(all)

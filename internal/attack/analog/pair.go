@@ -189,15 +189,14 @@ func (s *search) reset() {
 func (s *search) reached() []int { return s.columns[s.open:] }
 
 // nearest updates the cheapest paths with the costs of a row and returns the nearest unreached
-// column. It marks this column as reached. The parameter by is the column from which the search
-// reached the row.
-func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, by int) int {
+// column. It marks this column as reached. The search reached the row from the column origin.
+func (s *search) nearest(cost []float64, rowPrice float64, columnPrice []float64, origin int) int {
 	step, at := math.Inf(1), 0
 	for i, j := range s.columns[:s.open] {
 		least := s.least[j]
 		if c := cost[j] - rowPrice - columnPrice[j]; c < least {
 			least = c
-			s.least[j], s.before[j] = c, by
+			s.least[j], s.before[j] = c, origin
 		}
 		if least < step {
 			step, at = least, i

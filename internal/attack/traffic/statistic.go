@@ -121,11 +121,11 @@ func filled(margin []float64) float64 {
 const sharedBytes = 8
 
 // Repeated returns eight consecutive bytes that occur at two places of the messages, or nil if
-// there are none. It ignores the bytes of each message before index from.
-func Repeated(messages [][]byte, from int) []byte {
+// there are none. It ignores the bytes of each message before index start.
+func Repeated(messages [][]byte, start int) []byte {
 	var windows []uint64
 	for _, m := range messages {
-		for at := from; at+sharedBytes <= len(m); at++ {
+		for at := start; at+sharedBytes <= len(m); at++ {
 			windows = append(windows, binary.BigEndian.Uint64(m[at:]))
 		}
 	}

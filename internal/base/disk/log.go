@@ -22,15 +22,15 @@ type Log struct{ f *os.File }
 // ErrDamaged reports that the content of a log differs from the records that were written.
 var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or start a new log without the old counts")
 
-// OpenLog opens or creates a log and calls read with each of its records. The function read must
-// not keep a record. If a crash left only a part of the last record, OpenLog removes this part:
-// Append has not reported such a record as written.
-func OpenLog(path string, read func(record []byte) error) (*Log, error) {
+// OpenLog opens or creates a log and calls onRecord with each record of the log. The function
+// onRecord must not keep a record. If a crash left only a part of the last record, OpenLog removes
+// this part: Append has not reported such a record as written.
+func OpenLog(path string, onRecord func(record []byte) error) (*Log, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("disk: %w", err)
 	}
-	end, err := readLog(f, read)
+	end, err := readLog(f, onRecord)
 	if err == nil {
 		err = f.Truncate(end)
 	}

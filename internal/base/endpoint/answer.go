@@ -13,13 +13,13 @@ import (
 )
 
 // Timely returns a handler that calls h only after the whole body of a request has arrived in time.
-// A body may have at most most bytes. Timely is for senders that stay anonymous to the server:
+// A body may have at most limit bytes. Timely is for senders that stay anonymous to the server:
 // until its body has arrived, a request occupies only a connection.
-func Timely(most int64, h http.Handler) http.Handler {
+func Timely(limit int64, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		body, err := request.ReadBody(w, q, most)
+		body, err := request.ReadBody(w, q, limit)
 		if err != nil {
-			Refuse(w, StatusOf(q, most, err))
+			Refuse(w, StatusOf(q, limit, err))
 			return
 		}
 		q.Body = io.NopCloser(bytes.NewReader(body))

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// List joins the texts of items by commas. It shows the first items, at most as many as most says,
-// and counts the others: "a, b, and 3 more".
-func List[T any](items []T, most int, text func(T) string) string {
-	shown := make([]string, min(len(items), most))
+// List joins the texts of items by commas. It shows at most limit items, the first ones, and counts
+// the others: "a, b, and 3 more".
+func List[T any](items []T, limit int, text func(T) string) string {
+	shown := make([]string, min(len(items), limit))
 	for i := range shown {
 		shown[i] = text(items[i])
 	}

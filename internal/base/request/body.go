@@ -19,11 +19,11 @@ func BodyTime(length int64) time.Duration {
 }
 
 // ReadBody reads the body of a request within the time of [BodyTime]. The request's header must
-// give the body's length, which is at most most.
-func ReadBody(w http.ResponseWriter, q *http.Request, most int64) ([]byte, error) {
+// give the body's length, which is at most limit bytes.
+func ReadBody(w http.ResponseWriter, q *http.Request, limit int64) ([]byte, error) {
 	length := q.ContentLength
-	if length < 0 || length > most {
-		return nil, fmt.Errorf("request: the body has %d bytes; at most %d are allowed, and the header must give the length", length, most)
+	if length < 0 || length > limit {
+		return nil, fmt.Errorf("request: the body has %d bytes; at most %d are allowed, and the header must give the length", length, limit)
 	}
 	clock := http.NewResponseController(w)
 	if err := clock.SetReadDeadline(time.Now().Add(BodyTime(length))); err != nil {

@@ -129,25 +129,26 @@ func DecodeNode(n *yaml.Node, into any) error {
 	return err
 }
 
-// lineIn returns the line of n's value whose copy in again begins on the given line. n and again
-// are the same document, written in two ways. If no value begins there, it returns n's line.
-func lineIn(n, again *yaml.Node, line int) int {
+// lineIn returns the line of the value in n whose copy in rewritten begins on the given line. The
+// two nodes n and rewritten hold the same document, written in two ways. If no value begins there,
+// lineIn returns n's line.
+func lineIn(n, rewritten *yaml.Node, line int) int {
 	found := n.Line
-	var walk func(n, again *yaml.Node) bool
-	walk = func(n, again *yaml.Node) bool {
-		if again.Line == line && again.Kind == yaml.ScalarNode {
+	var walk func(n, rewritten *yaml.Node) bool
+	walk = func(n, rewritten *yaml.Node) bool {
+		if rewritten.Line == line && rewritten.Kind == yaml.ScalarNode {
 			found = n.Line
 			return true
 		}
-		for i := range min(len(n.Content), len(again.Content)) {
-			if walk(n.Content[i], again.Content[i]) {
+		for i := range min(len(n.Content), len(rewritten.Content)) {
+			if walk(n.Content[i], rewritten.Content[i]) {
 				return true
 			}
 		}
 		return false
 	}
-	if again != nil {
-		walk(n, again)
+	if rewritten != nil {
+		walk(n, rewritten)
 	}
 	return found
 }

@@ -33,14 +33,14 @@ func (r *Reader) Fail(err error) {
 // Len returns the number of bytes that are not yet read.
 func (r *Reader) Len() int { return len(r.b) }
 
-// Close returns the first error of the reader, or an error if bytes are left over. In the error,
-// what names the decoded thing.
-func (r *Reader) Close(what string) error {
+// Close returns the first error of the reader, or an error if bytes are left over. The error begins
+// with subject, the name of the decoded thing.
+func (r *Reader) Close(subject string) error {
 	if r.err == nil && len(r.b) > 0 {
 		r.err = fmt.Errorf("%d bytes are left over", len(r.b))
 	}
 	if r.err != nil {
-		return fmt.Errorf("%s: %w", what, r.err)
+		return fmt.Errorf("%s: %w", subject, r.err)
 	}
 	return nil
 }
@@ -155,10 +155,10 @@ func (r *Reader) String(limit int) string {
 }
 
 // Magic reads a text of at most limit bytes that names the format of the bytes after it. If the
-// text differs from want, the reader fails with an error of the given format, which quotes the
-// text.
-func (r *Reader) Magic(limit int, want, format string) {
-	if got := r.String(limit); r.err == nil && got != want {
+// text differs from the expected one, the reader fails with an error of the given format, which
+// quotes the text.
+func (r *Reader) Magic(limit int, expected, format string) {
+	if got := r.String(limit); r.err == nil && got != expected {
 		r.Fail(fmt.Errorf(format, got))
 	}
 }

@@ -209,15 +209,15 @@ func againstTime(title string, courses []course) report.Curve {
 const leastSeconds = 1e-3 // smallest value at which the time axis may begin, in seconds
 
 // moments returns the values of a time axis, each 1, 2 or 5 times a power of ten. It begins with
-// the first value that is at least least, and ends with the first that is at least most.
-func moments(least, most float64) (list []float64) {
-	for power := int(math.Floor(math.Log10(least))); ; power++ {
+// the first value that is at least low, and ends with the first that is at least high.
+func moments(low, high float64) (list []float64) {
+	for power := int(math.Floor(math.Log10(low))); ; power++ {
 		for _, digit := range []float64{1, 2, 5} {
 			s := digit * math.Pow10(power)
-			if s >= least {
+			if s >= low {
 				list = append(list, s)
 			}
-			if s >= most {
+			if s >= high {
 				return list
 			}
 		}

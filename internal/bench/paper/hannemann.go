@@ -213,7 +213,7 @@ func hannemannFigure2(ctx context.Context, l *Runner) (*Measurement, error) {
 }
 
 // timed runs one rival on a modelled line and adds the results to the measurement. It returns the
-// seconds of computing and of messages together.
+// total time of computing and messages, in seconds.
 func (f *Measurement) timed(ctx context.Context, l *Runner, of rival, n int, link, note string) (float64, error) {
 	r, err := l.do(ctx, task{
 		name:     fmt.Sprintf("hannemann-%d", n),

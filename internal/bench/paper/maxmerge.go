@@ -14,10 +14,10 @@ import (
 )
 
 // crowd is a rule for the number of people in a round of Figure 1. The number is a share of all
-// people, drawn anew for each round between least and most.
+// people, drawn anew for each round between low and high.
 type crowd struct {
-	name        string
-	least, most float64
+	name      string
+	low, high float64
 }
 
 // crowds lists the crowds of Figure 1: five constant sizes, and a size that is drawn anew in each
@@ -32,7 +32,7 @@ const few = .10
 
 // draw chooses the people of one round and returns their lists of items.
 func (c crowd) draw(s *prg.Stream, lists [][]int) [][]int {
-	share := c.least + s.Float64()*(c.most-c.least)
+	share := c.low + s.Float64()*(c.high-c.low)
 	order := s.Perm(len(lists))
 	chosen := make([][]int, max(2, int(share*float64(len(lists))+1e-9)))
 	for i := range chosen {
@@ -129,7 +129,7 @@ func (f *Measurement) figure1(ctx context.Context, ratings *dataset.Ratings, rou
 func nearer(chosen []crowd, lines []report.Line) []Claim {
 	var small, large []report.Line
 	for i, c := range chosen {
-		if c.most <= few {
+		if c.high <= few {
 			small = append(small, lines[i])
 		} else {
 			large = append(large, lines[i])

@@ -55,11 +55,11 @@ const (
 	Unknown Verdict = "cannot be checked"
 )
 
-// judge returns a claim with its verdict. The argument holds says whether our figures confirm
+// judge returns a claim with its verdict. The argument isConfirmed says whether our figures confirm
 // the claim.
-func judge(text string, holds bool, format string, numbers ...any) Claim {
+func judge(text string, isConfirmed bool, format string, numbers ...any) Claim {
 	verdict := Fails
-	if holds {
+	if isConfirmed {
 		verdict = Holds
 	}
 	return Claim{Text: text, Verdict: verdict, Numbers: fmt.Sprintf(format, numbers...)}

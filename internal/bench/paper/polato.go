@@ -148,7 +148,7 @@ func oneRound(ctx context.Context, ratings *dataset.Ratings, share float64, runs
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		kernel, err := komd.Spec{Name: komd.Linear}.Kernel(komd.CountsOf(items, crowd{least: share, most: share}.draw(s, train)))
+		kernel, err := komd.Spec{Name: komd.Linear}.Kernel(komd.CountsOf(items, crowd{low: share, high: share}.draw(s, train)))
 		if err != nil {
 			return nil, 0, err
 		}

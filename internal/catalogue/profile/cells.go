@@ -194,10 +194,10 @@ func (c *columnCells) date() int {
 	return best
 }
 
-// yearsOf returns the range of years of a column's dates. It includes the dates in the format with
-// index one, and the dates in the given formats.
-func (c *columnCells) yearsOf(given []string, one int) span {
-	all := c.years[one]
+// yearsOf returns the range of years of a column's dates. It includes dates in the format with the
+// given index and dates in the given formats.
+func (c *columnCells) yearsOf(given []string, index int) span {
+	all := c.years[index]
 	for k, format := range formats {
 		if s := c.years[k]; s.some && slices.Contains(given, format) {
 			all.add(s.least)

@@ -28,10 +28,10 @@ func newWriting(form dataset.NumberForm) writing {
 	return writing{form: form, forms: make([]int, len(dataset.CommonForms())), units: make(map[string]int)}
 }
 
-// add counts a word. The argument read says whether the word is a number in the command's number
-// form.
-func (w *writing) add(word string, read bool) {
-	if read {
+// add counts a word. The argument isNumber says whether the word is a number in the command's
+// number form.
+func (w *writing) add(word string, isNumber bool) {
+	if isNumber {
 		w.addRead(word)
 		return
 	}

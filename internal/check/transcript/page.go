@@ -25,9 +25,9 @@ type Session struct {
 
 // Page is a transcript under construction.
 type Page struct {
-	// Shown has two keys for each message that the page shows: "PROTOCOL/KIND" and "step N
-	// PROTOCOL/KIND". Elsewhere lists, by the name of another page, the messages that this page
-	// leaves to it.
+	// The map Shown has two keys for each message that the page shows: "PROTOCOL/KIND" and "step N
+	// PROTOCOL/KIND". The map Elsewhere lists, for the name of another page, the messages that this
+	// page leaves to that page.
 	Shown     map[string]bool
 	Elsewhere map[string][]string
 

@@ -40,8 +40,8 @@ type Run struct {
 	Only   []string // names of the shown steps; all steps if empty
 }
 
-// Table describes a party's invented table. Its rows belong to the people with the numbers From to
-// To.
+// Table describes a party's invented table. Its rows belong to people with consecutive numbers. The
+// field From holds the first of these numbers, and the field To the last.
 type Table struct {
 	From, To int
 	Columns  []string
@@ -107,10 +107,10 @@ func read(file string, to any) error {
 	return nil
 }
 
-// kind returns the description of a message. It looks in the transcript's own file and then in the
-// shared file, first for a description in the message's step. The result own says whether the
-// description is in the transcript's own file.
-func (w *Words) kind(m Message) (k Kind, own bool, err error) {
+// kind returns the description of a message. It searches the transcript's own file and then the
+// shared file. In each file, a description for the message's step comes before a description for
+// all steps. The result isOwn says whether the description is in the transcript's own file.
+func (w *Words) kind(m Message) (k Kind, isOwn bool, err error) {
 	plain := m.Protocol + "/" + m.Kind
 	for _, s := range []*Say{&w.Say, w.shared} {
 		for _, key := range []string{m.Step + " " + plain, plain} {

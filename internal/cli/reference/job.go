@@ -208,12 +208,12 @@ spec:
 `, label, partition, protocol, kernel, learner)
 }
 
-// listNames returns the distinct names of the combinations, separated by commas. The argument of is
-// a function that returns whether a combination counts, and the combination's name.
-func (f *fits) listNames(of func(fit) (bool, string)) string {
+// listNames returns the distinct names of the combinations, separated by commas. The function
+// nameOf returns whether a combination counts, and the combination's name.
+func (f *fits) listNames(nameOf func(fit) (bool, string)) string {
 	var names []string
 	for _, one := range f.list {
-		if is, name := of(one); is && !slices.Contains(names, name) {
+		if is, name := nameOf(one); is && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

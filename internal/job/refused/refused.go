@@ -48,7 +48,7 @@ type cases struct {
 	Dictionaries []string // texts of approved dictionaries
 	Cases        []struct {
 		Name, Place string
-		Replace, By string  // By replaces the only occurrence of Replace in Job
+		Replace, By string  // Replace is a text that occurs once in Job; the text By takes its place
 		File        *string // a whole file in place of Job
 		Line        int
 		Says        string

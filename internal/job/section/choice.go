@@ -65,7 +65,7 @@ func (v Choices[T]) Decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-// inKnownOrder returns the given names in the order of known.
+// inKnownOrder returns the given names in the order of the known names.
 func inKnownOrder[T ~string](known, given []T) []T {
 	out := make([]T, 0, len(given))
 	for _, k := range known {

@@ -64,10 +64,11 @@ func (p *Place) NotNegative(key string, v float64) error {
 	return p.Refuse(key, "%s is %g; write 0 or a number above 0", key, v)
 }
 
-// Share refuses a number that is not a share from 0 to below 1. The argument of names the whole.
-func (p *Place) Share(key, of string, v float64) error {
+// Share refuses a number that is not a share from 0 to below 1. The argument whole says in words
+// what the number is a share of.
+func (p *Place) Share(key, whole string, v float64) error {
 	if v < 0 || v >= 1 {
-		return p.Refuse(key, "%s is %g; write a share of %s from 0 to below 1, such as 0.1", key, v, of)
+		return p.Refuse(key, "%s is %g; write a share of %s from 0 to below 1, such as 0.1", key, v, whole)
 	}
 	return nil
 }

@@ -157,9 +157,9 @@ func (f *Devices) URL(name string) string {
 	return "http://" + address
 }
 
-// await waits until done returns true. It returns an error if the process ends first.
-func (f *Devices) await(ctx context.Context, name string, done func() bool) error {
-	for !done() {
+// await waits until isDone returns true. It returns an error if the process ends first.
+func (f *Devices) await(ctx context.Context, name string, isDone func() bool) error {
+	for !isDone() {
 		select {
 		case <-f.running[name].ended:
 			return f.endedEarly(ctx, name)

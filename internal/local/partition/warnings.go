@@ -187,14 +187,14 @@ func warnEqualRows(splits []method.Split) []string {
 	return []string{fmt.Sprintf("%d of %d held-out rows equal a training row in every feature, and the %d training rows are %d different ones: figures can be better than on new rows; if a column names the person, group by it", equal, held, rows, len(trained))}
 }
 
-// rowDigests returns a digest of the features of each row: of the held-out rows if held is true,
-// else of the training rows.
-func rowDigests(s method.Split, held bool) [][sha256.Size]byte {
+// rowDigests returns a digest of the features of each held-out row if heldOut is true, else of each
+// training row.
+func rowDigests(s method.Split, heldOut bool) [][sha256.Size]byte {
 	list := make([][sha256.Size]byte, 0, len(s.Test))
 	x := dataset.RowsOf(s.Set.X)
 	_, cols := x.Shape()
 	row, h := make([]float64, cols), sha256.New()
-	for _, r := range s.Rows(held) {
+	for _, r := range s.Rows(heldOut) {
 		x.ReadRow(r, row)
 		list = append(list, digest(h, row))
 	}

@@ -33,7 +33,7 @@ func Of(j *job.Job) []Run {
 	return repeats
 }
 
-// Collect combines the results of all runs into one. This is the first run's result, with the
+// Collect combines the results of all runs into one. It returns the first run's result and adds the
 // metrics of all runs if there are several.
 func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	first := results[0]

@@ -87,19 +87,19 @@ func (s *server) result() (*method.Result, error) {
 // Learned is the outcome of a training on random features.
 type Learned struct {
 	Metrics learner.Metrics // the metrics on held-out rows
-	// Left is the remaining gradient norm after the last pass, as a fraction of the initial norm. It
-	// is 0 if the training converged.
+	// The field Left is the remaining gradient norm after the last pass, as a fraction of the
+	// initial norm. It is 0 if the training converged.
 	Left float64
 }
 
-// Warnings returns a warning about the figures if the training has not converged. who names the
-// training in the warning.
-func (l Learned) Warnings(who string) []string {
+// Warnings returns a warning about the figures if the training has not converged. The warning calls
+// the training by the text in name.
+func (l Learned) Warnings(name string) []string {
 	if l.Left == 0 {
 		return nil
 	}
 	return []string{fmt.Sprintf("%s has not converged: after %d passes the gradient is still at %.2g of what it was, not at %g; figures may change with more. Raise lambda, or give fewer directions.",
-		who, linear.DefaultMaxPasses, l.Left, linear.DefaultTol)}
+		name, linear.DefaultMaxPasses, l.Left, linear.DefaultTol)}
 }
 
 // learned is the report that the party with the labels sends to the coordinator.

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// WDBC returns n rows of the WDBC data set, starting at row from.
-func WDBC(t testing.TB, from, n int) *dataset.Set {
+// WDBC returns n consecutive rows of the WDBC data set. The first of them has the index start.
+func WDBC(t testing.TB, start, n int) *dataset.Set {
 	t.Helper()
 	set, err := bundled.Load("wdbc")
 	if err != nil {
@@ -20,7 +20,7 @@ func WDBC(t testing.TB, from, n int) *dataset.Set {
 	}
 	rows := make([]int, n)
 	for i := range rows {
-		rows[i] = from + i
+		rows[i] = start + i
 	}
 	return set.Subset(rows)
 }

@@ -159,13 +159,13 @@ const (
 )
 
 // expose measures what the label holder of an fdskl job could find out about the other parties'
-// columns. all holds all columns of the rows, with the label holder's columns first.
-func expose(ctx context.Context, j *job.Job, all linalg.Rows, own int) (fdsklmachines.Exposure, error) {
-	n, width := all.Shape()
+// columns. The matrix data holds all columns of the rows, with the label holder's columns first.
+func expose(ctx context.Context, j *job.Job, data linalg.Rows, own int) (fdsklmachines.Exposure, error) {
+	n, width := data.Shape()
 	n = min(n, exposedRows)
 	rows := linalg.New[float64](n, width)
 	for i := range n {
-		all.ReadRow(i, rows.Row(i))
+		data.ReadRow(i, rows.Row(i))
 	}
 	d, err := directionsFromHash(j, rows)
 	if err != nil {
