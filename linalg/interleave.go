@@ -17,26 +17,26 @@ const Interleaved = 8
 // firstRows returns the first n rows of x, of 8 values each. It panics when x is shorter.
 func firstRows(x []float64, n int) []float64 { return x[: Interleaved*n : len(x)] }
 
-// Interleave stores the transpose of m in the slice to, as m.Cols rows of 8 values. m has at most 8
-// rows; missing rows count as zeros.
-func Interleave(to []float64, m Matrix[float64]) {
+// Interleave stores the transpose of m in dst, as m.Cols rows of 8 values. m has at most 8 rows;
+// missing rows count as zeros.
+func Interleave(dst []float64, m Matrix[float64]) {
 	if m.Rows > Interleaved {
 		panic(fmt.Sprintf("linalg: %d interleaved vectors, at most %d", m.Rows, Interleaved))
 	}
-	packPanel(firstRows(to, m.Cols), m, Interleaved, 0, m.Cols)
+	packPanel(firstRows(dst, m.Cols), m, Interleaved, 0, m.Cols)
 }
 
 // Deinterleave is the inverse of [Interleave]. It sets m to the transpose of the first m.Rows
-// columns of from. Whole lines of m are written past the caches, since they are not read soon.
-func Deinterleave(m Matrix[float64], from []float64) { deinterleaveOn(Paths()[0], m, from) }
+// columns of src. Whole lines of m are written past the caches, since they are not read soon.
+func Deinterleave(m Matrix[float64], src []float64) { deinterleaveOn(Paths()[0], m, src) }
 
-func deinterleaveOn(p Path, m Matrix[float64], from []float64) {
+func deinterleaveOn(p Path, m Matrix[float64], src []float64) {
 	if m.Rows > Interleaved {
 		panic(fmt.Sprintf("linalg: %d interleaved vectors, at most %d", m.Rows, Interleaved))
 	}
-	from = firstRows(from, m.Cols)
+	src = firstRows(src, m.Cols)
 	_, past := simd.Transposers64(p)
-	unpackPanel(m, firstRows(from, m.Cols), Interleaved, past)
+	unpackPanel(m, firstRows(src, m.Cols), Interleaved, past)
 }
 
 // SignRows multiplies row i of x by scale, or by -scale if signs[i] is below 0. It does so for each
@@ -93,12 +93,12 @@ func (s Strips) first(n int) []float64 {
 	return s.Values[: (n-1)*s.Distance+Strip : len(s.Values)]
 }
 
-// CopyStrips copies the first n strips of from into to. It panics if there are fewer.
-func CopyStrips(n int, to, from Strips) { copyStripsOn(Paths()[0], n, to, from) }
+// CopyStrips copies the first n strips of src to dst. It panics if there are fewer.
+func CopyStrips(n int, dst, src Strips) { copyStripsOn(Paths()[0], n, dst, src) }
 
-func copyStripsOn(p Path, n int, to, from Strips) {
+func copyStripsOn(p Path, n int, dst, src Strips) {
 	if n > 0 {
-		simd.InterleavedOf(p).CopyStrips(n, to.first(n), to.Distance, from.first(n), from.Distance)
+		simd.InterleavedOf(p).CopyStrips(n, dst.first(n), dst.Distance, src.first(n), src.Distance)
 	}
 }
 
@@ -132,56 +132,58 @@ func (a *Ahead) ask(p Path) {
 	}
 }
 
-// FWHTCollect sets near to the Walsh-Hadamard matrix of order n times the first n strips of far.
-// near holds n adjacent strips. The highest levels are computed during the copy. Meanwhile it
-// prefetches the strips of ahead. It runs on one core; use it inside For. It panics if far has
-// fewer than n strips, and unless n is a power of two, at least two.
-func FWHTCollect(near []float64, far Strips, ahead *Ahead) {
-	fwhtCollectOn(Paths()[0], near, far, ahead)
+// FWHTCollect multiplies the first n strips of src by the Walsh-Hadamard matrix of order n and
+// stores the product in dst, which holds n adjacent strips. It computes the highest levels during
+// the copy. Meanwhile it prefetches the strips in queue. It runs on one core; use it inside For. It
+// panics if src has fewer than n strips, and unless n is a power of two, at least two.
+func FWHTCollect(dst []float64, src Strips, queue *Ahead) {
+	fwhtCollectOn(Paths()[0], dst, src, queue)
 }
 
-func fwhtCollectOn(p Path, near []float64, far Strips, ahead *Ahead) {
-	n := stripsOf(near)
+func fwhtCollectOn(p Path, dst []float64, src Strips, queue *Ahead) {
+	n := stripsOf(dst)
 	step, parts := simd.Butterflies64(p).Top(n)
-	from, block := far.first(n), n/parts
+	values, block := src.first(n), n/parts
 	for i := range block {
-		step(Strip, near[i*Strip:], block*Strip, from[i*far.Distance:], block*far.Distance)
-		ahead.ask(p)
+		step(Strip, dst[i*Strip:], block*Strip, values[i*src.Distance:], block*src.Distance)
+		queue.ask(p)
 	}
-	fwhtBlocks(p, near, block, ahead)
+	fwhtBlocks(p, dst, block, queue)
 }
 
-// FWHTSpread sets the first n strips of far to the Walsh-Hadamard matrix of order n times near,
-// which holds n adjacent strips. It overwrites near.
-func FWHTSpread(far Strips, near []float64, ahead *Ahead) {
-	fwhtSpreadOn(Paths()[0], far, near, ahead)
+// FWHTSpread multiplies src, which holds n adjacent strips, by the Walsh-Hadamard matrix of order n
+// and stores the product in the first n strips of dst. It overwrites src. Meanwhile it prefetches
+// the strips in queue.
+func FWHTSpread(dst Strips, src []float64, queue *Ahead) {
+	fwhtSpreadOn(Paths()[0], dst, src, queue)
 }
 
-func fwhtSpreadOn(p Path, far Strips, near []float64, ahead *Ahead) {
-	n := stripsOf(near)
+func fwhtSpreadOn(p Path, dst Strips, src []float64, queue *Ahead) {
+	n := stripsOf(src)
 	step, parts := simd.Butterflies64(p).Top(n)
-	to, block := far.first(n), n/parts
-	fwhtBlocks(p, near, block, ahead)
+	values, block := dst.first(n), n/parts
+	fwhtBlocks(p, src, block, queue)
 	for i := range block {
-		step(Strip, to[i*far.Distance:], block*far.Distance, near[i*Strip:], block*Strip)
-		ahead.ask(p)
+		step(Strip, values[i*dst.Distance:], block*dst.Distance, src[i*Strip:], block*Strip)
+		queue.ask(p)
 	}
 }
 
-// fwhtBlocks transforms each group of block consecutive strips in near.
-func fwhtBlocks(p Path, near []float64, block int, ahead *Ahead) {
-	for i := 0; i < len(near); i += block * Strip {
-		fwhtColumnsOn(p, near[i:][:block*Strip], Strip)
-		ahead.ask(p)
+// fwhtBlocks transforms the strips in values. The argument block is the number of consecutive
+// strips that it transforms together.
+func fwhtBlocks(p Path, values []float64, block int, queue *Ahead) {
+	for i := 0; i < len(values); i += block * Strip {
+		fwhtColumnsOn(p, values[i:][:block*Strip], Strip)
+		queue.ask(p)
 	}
 }
 
-// stripsOf returns the number of strips in near. It panics unless this number is a power of two, at
-// least two.
-func stripsOf(near []float64) int {
-	n := len(near) / Strip
-	if n*Strip != len(near) || n < 2 || n&(n-1) != 0 {
-		panic(fmt.Sprintf("linalg: FWHT of %d values as strips of %d; use a power of two of these, at least two", len(near), Strip))
+// stripsOf returns the number of strips in values. It panics unless this number is a power of two,
+// at least two.
+func stripsOf(values []float64) int {
+	n := len(values) / Strip
+	if n*Strip != len(values) || n < 2 || n&(n-1) != 0 {
+		panic(fmt.Sprintf("linalg: FWHT of %d values as strips of %d; use a power of two of these, at least two", len(values), Strip))
 	}
 	return n
 }

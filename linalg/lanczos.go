@@ -81,16 +81,16 @@ func (s *spectrum) sort() {
 	slices.SortStableFunc(s.pairs, func(a, b eigenpair) int { return cmp.Compare(b.value, a.value) })
 }
 
-// run adds up to want eigenpairs whose vectors are orthogonal to the known eigenvectors. It adds
-// fewer if its start vector is in a smaller invariant subspace. It returns false if no pair above
+// run adds at most limit eigenpairs whose vectors are orthogonal to the known eigenvectors. It adds
+// fewer if the start vector is in a smaller invariant subspace. It returns false if no pair above
 // the floor is left.
-func (s *spectrum) run(want int) (bool, error) {
+func (s *spectrum) run(limit int) (bool, error) {
 	k, err := s.start()
 	if err != nil {
 		return false, err
 	}
 	room := s.n - len(s.pairs)
-	for next := min(room, want+20); ; next = min(room, next+next/4) {
+	for next := min(room, limit+20); ; next = min(room, next+next/4) {
 		if err := k.grow(next); err != nil {
 			return false, err
 		}
@@ -99,7 +99,7 @@ func (s *spectrum) run(want int) (bool, error) {
 			return false, err
 		}
 		s.norm = max(s.norm, math.Abs(r.values[0]), math.Abs(r.values[len(r.values)-1]))
-		switch found := min(want, len(r.values)); {
+		switch found := min(limit, len(r.values)); {
 		case s.nothingAbove(r):
 			return false, nil
 		case r.worst(found) <= s.tol*s.norm:

@@ -58,30 +58,32 @@ func (m Matrix[T]) Shape() (rows, cols int) { return m.Rows, m.Cols }
 // ReadRow writes row i in float64 to dst, which has one entry for each column.
 func (m Matrix[T]) ReadRow(i int, dst []float64) { Widen(dst, m.Row(i)) }
 
-// Widen copies the numbers of from to dst, which must have the same length.
-func Widen[T Float](dst []float64, from []T) {
-	if same, ok := any(from).([]float64); ok {
+// Widen copies the numbers of src to dst, which must have the same length.
+func Widen[T Float](dst []float64, src []T) {
+	if same, ok := any(src).([]float64); ok {
 		copy(dst, same)
 		return
 	}
-	dst = dst[:len(from)]
-	for j, v := range from {
+	dst = dst[:len(src)]
+	for j, v := range src {
 		dst[j] = float64(v)
 	}
 }
 
-// Gather fills dst with consecutive rows of from, beginning with row first. It runs on all cores.
-func Gather(dst Matrix[float64], from Rows, first int) {
+// Gather fills dst with consecutive rows of src, beginning with row number start. It runs on all
+// cores.
+func Gather(dst Matrix[float64], src Rows, start int) {
 	const grain = 1 << 16 // count of numbers that a core takes at a time
 	For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			from.ReadRow(first+i, dst.Row(i))
+			src.ReadRow(start+i, dst.Row(i))
 		}
 	})
 }
 
-// Pick returns the given rows of from, in the given order, without copying them. It keeps index.
-func Pick(from Rows, index []int) Rows { return picked{from, index} }
+// Pick returns the given rows of src, in the given order, without copying them. The result keeps
+// the slice index.
+func Pick(src Rows, index []int) Rows { return picked{src, index} }
 
 type picked struct {
 	from  Rows

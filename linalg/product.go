@@ -141,8 +141,8 @@ func pack[S, T Float](p panels[T], m Matrix[S], row, rowEnd, k, kEnd int) {
 	})
 }
 
-// tile runs the micro-kernel on tile t of block b. A panel of left stays in the first-level cache
-// while all panels of right are read from the second-level cache.
+// tile runs the micro-kernel on tile t of block b. A panel of the left factor stays in the
+// first-level cache while all panels of the right factor are read from the second-level cache.
 func (p *product[S, T]) tile(kernel func(k int, a, b, c []T, stride int), left, right panels[T], b, t tile) {
 	var spill []T
 	rows, cols := p.micro.Rows, p.micro.Cols

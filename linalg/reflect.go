@@ -60,12 +60,12 @@ func makeFrame(path Path, q panels[float64], n int, signs []int8, vectors [][]fl
 	})
 }
 
-// setColumns copies the n rows of x to columns first to end-1 of p. The rows are simd.Lanes values
+// setColumns copies the n rows of x to columns start to end-1 of p. The rows are simd.Lanes values
 // apart in x.
-func (p panels[T]) setColumns(x []T, n, first, end int) {
+func (p panels[T]) setColumns(x []T, n, start, end int) {
 	through, _ := simd.Transposers64(Paths()[0])
 	for i := 0; i < n; i += p.width {
-		columns := Matrix[T]{end - first, min(p.width, n-i), p.width, p.at(i)[first*p.width:]}
+		columns := Matrix[T]{end - start, min(p.width, n-i), p.width, p.at(i)[start*p.width:]}
 		unpackPanel(columns, x[i*simd.Lanes:], simd.Lanes, through)
 	}
 }
@@ -98,7 +98,7 @@ func mulRows(p Path, m Matrix[float64], q panels[float64], room []float64) {
 
 // pair is two neighbouring reflections, which are applied one after the other.
 type pair struct {
-	first, second         []float64 // vectors of the reflections; first begins one coordinate after second
+	first, second         []float64 // vectors of the two reflections; the first vector begins one coordinate after the second
 	betaFirst, betaSecond float64
 	across                float64 // inner product of the two vectors
 }

@@ -19,17 +19,17 @@ func MulVec(dst []float64, a Matrix[float64], x []float64) {
 	})
 }
 
-// At returns the entries of from at the given indices, in the order of the indices. It returns nil
-// if from is nil.
-func At[E any](from []E, at []int) []E {
-	if from == nil {
+// At returns the entries of values at the given indices, in the order of the indices. It returns
+// nil if values is nil.
+func At[E any](values []E, index []int) []E {
+	if values == nil {
 		return nil
 	}
-	to := make([]E, len(at))
-	for a, i := range at {
-		to[a] = from[i]
+	entries := make([]E, len(index))
+	for a, i := range index {
+		entries[a] = values[i]
 	}
-	return to
+	return entries
 }
 
 // Range returns the integers from lo to hi-1.

@@ -91,7 +91,7 @@ func checksum(head, content, want []byte) bool {
 	return bytes.Equal(h.Sum(nil), want)
 }
 
-// checkMagic returns an error unless the file begins with the magic number want.
+// checkMagic returns an error unless the file begins with the given magic number.
 func checkMagic(head []byte, want string) error {
 	got := string(head[:min(len(head), len(want))])
 	switch got {

@@ -231,6 +231,6 @@ func (h *Head) columnOf(row, own int) []float64 {
 	return column
 }
 
-// pairOf returns the index of a pair of classes among all pairs of n classes. The code first must
-// be below second.
-func pairOf(first, second, n int) int { return first*(2*n-first-1)/2 + second - first - 1 }
+// pairOf returns the index of the pair of classes i and j among all pairs of n classes. The code i
+// must be below j.
+func pairOf(i, j, n int) int { return i*(2*n-i-1)/2 + j - i - 1 }

@@ -192,9 +192,9 @@ func (m *Model) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], 
 	return out, nil
 }
 
-// decide computes the outputs for some rows and stores them in out. In errors, the first of these
+// decide computes the outputs for some rows and stores them in dst. In errors, the first of these
 // rows has index start.
-func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
+func (m *Model) decide(rows, dst linalg.Matrix[float64], start int) error {
 	for i := range rows.Rows {
 		if j := firstNotFinite(rows.Row(i)); j >= 0 {
 			return fmt.Errorf("model: row %d holds %v in column %d; numbers must be finite", start+i, rows.Row(i)[j], j)
@@ -206,17 +206,17 @@ func (m *Model) decide(rows, out linalg.Matrix[float64], start int) error {
 	kernel.Cross(m.kernel, cross, norms, m.norms)
 	decisions := m.head.Decisions(cross)
 	for i := range rows.Rows {
-		copy(out.Row(i), decisions.Row(i))
+		copy(dst.Row(i), decisions.Row(i))
 	}
 	if m.process != nil {
 		gp, err := m.process()
 		if err != nil {
 			return err
 		}
-		writeDeviations(gp, m.kernel, m.head.Unit, out, cross, norms)
+		writeDeviations(gp, m.kernel, m.head.Unit, dst, cross, norms)
 	}
 	for i := range rows.Rows {
-		if firstNotFinite(out.Row(i)) >= 0 {
+		if firstNotFinite(dst.Row(i)) >= 0 {
 			return fmt.Errorf("model: the decision for row %d is not finite: the row is too large for this kernel", start+i)
 		}
 	}
@@ -238,14 +238,14 @@ func newProcess(source kernel.Source, noise float64) (*ridge.GP, error) {
 	return gp, nil
 }
 
-// writeDeviations writes the standard deviations into the last column of out.
-func writeDeviations(gp *ridge.GP, k kernel.Kernel, unit float64, out, cross linalg.Matrix[float64], squares []float64) {
+// writeDeviations writes the standard deviations into the last column of dst.
+func writeDeviations(gp *ridge.GP, k kernel.Kernel, unit float64, dst, cross linalg.Matrix[float64], squares []float64) {
 	prior := make([]float64, len(squares))
 	for i, xx := range squares {
 		prior[i] = k.At(xx, xx, xx)
 	}
 	for i, d := range gp.Deviations(cross, prior) {
-		out.Row(i)[out.Cols-1] = d * unit
+		dst.Row(i)[dst.Cols-1] = d * unit
 	}
 }
 

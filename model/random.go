@@ -158,12 +158,12 @@ func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64],
 	return out, nil
 }
 
-// decide computes the outputs for some rows from their features phi, and stores the outputs in out.
+// decide computes the outputs for some rows from their features phi, and stores the outputs in dst.
 // In errors, the first of these rows has index start.
-func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
+func (m *Random) decide(phi, dst linalg.Matrix[float64], start int) error {
 	f := m.spec.Solution.At(phi)
 	for i := range f.Rows {
-		copy(out.Row(i), f.Row(i))
+		copy(dst.Row(i), f.Row(i))
 	}
 	if m.process != nil {
 		p, err := m.process()
@@ -171,11 +171,11 @@ func (m *Random) decide(phi, out linalg.Matrix[float64], start int) error {
 			return fmt.Errorf("model: the deviations of the Gaussian process cannot be computed: %w", err)
 		}
 		for i, d := range p.Deviations(phi) {
-			out.Row(i)[out.Cols-1] = d
+			dst.Row(i)[dst.Cols-1] = d
 		}
 	}
-	for i := range out.Rows {
-		if firstNotFinite(out.Row(i)) >= 0 {
+	for i := range dst.Rows {
+		if firstNotFinite(dst.Row(i)) >= 0 {
 			return fmt.Errorf("model: row %d has a number that is infinite, NaN or too large for the random features", start+i)
 		}
 	}

@@ -21,12 +21,12 @@ func (r Reach) level() int {
 	return 2 // assume the most of an unknown reach
 }
 
-// Exposure says how much of other members' rows a role can reconstruct, and why. Why is a sentence
-// of the role's leakage statement.
+// Exposure says how much of other members' rows a role can reconstruct, and why. The field Why is a
+// sentence of the role's leakage statement.
 type Exposure struct {
 	Reach Reach  `json:"rows"`
 	Why   string `json:"why"`
 }
 
-// Exceeds reports whether e reaches further than other.
+// Exceeds reports whether the exposure e reaches further than the other exposure.
 func (e Exposure) Exceeds(other Exposure) bool { return e.Reach.level() > other.Reach.level() }

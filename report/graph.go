@@ -110,16 +110,16 @@ func axisOf(lines []Line) Scale {
 	return evenScale(least, most)
 }
 
-// evenScale returns a scale of four equal steps that covers the range from least to most. Each step
+// evenScale returns a scale of four equal steps that covers the range from bottom to top. Each step
 // is 1, 2, 2.5 or 5 times a power of ten.
-func evenScale(least, most float64) Scale {
-	if !(most > least) { // all values are equal: choose a range around them
-		least, most = least-0.5, least+0.5
+func evenScale(bottom, top float64) Scale {
+	if !(top > bottom) { // all values are equal: choose a range around them
+		bottom, top = bottom-0.5, bottom+0.5
 	}
-	for power := math.Floor(math.Log10((most - least) / 4)); ; power++ {
+	for power := math.Floor(math.Log10((top - bottom) / 4)); ; power++ {
 		for _, unit := range []float64{1, 2, 2.5, 5} {
 			step := unit * math.Pow(10, power)
-			if low := math.Floor(least/step) * step; low+4*step >= most {
+			if low := math.Floor(bottom/step) * step; low+4*step >= top {
 				return Scale{Least: low, Most: low + 4*step}
 			}
 		}

@@ -179,8 +179,9 @@ func tooMany(found, components int) error {
 	return fmt.Errorf("cca: the views have %d pairs with a correlation above %v, but components is %d; choose fewer components", found, least, components)
 }
 
-// view returns the functions that have the given values on the training rows. Their coefficients
-// are (A + k I)^-1 times the other view's values over rho, scaled to variance 1.
+// view returns the functions that have the given values on the training rows. The coefficients of a
+// function are (A + k I)^-1 times the values of the other view's function, divided by their
+// correlation and scaled to variance 1.
 func (s side) view(values, other linalg.Matrix[float64], correlations []float64) View {
 	dual := clone(other)
 	linalg.SolveCholesky(s.factor, dual)

@@ -68,23 +68,24 @@ func New(s Spec, features int) (*Trainer, error) {
 	return &Trainer{spec: s, w: make([]float64, features)}, nil
 }
 
-// Resume returns a trainer that continues the training of an earlier trainer. The arguments are the
-// earlier trainer's [Trainer.Iterations] and [Trainer.Last]. It keeps last.
-func Resume(s Spec, features, iterations int, last [][]float64) (*Trainer, error) {
+// Resume returns a trainer that continues the training of an earlier trainer. The arguments
+// iterations and vectors are the earlier trainer's [Trainer.Iterations] and [Trainer.Last]. The new
+// trainer keeps vectors.
+func Resume(s Spec, features, iterations int, vectors [][]float64) (*Trainer, error) {
 	t, err := New(s, features)
 	if err != nil {
 		return nil, err
 	}
-	if iterations < 0 || len(last) != min(iterations, t.spec.Average) {
-		return nil, fmt.Errorf("hinge: there are %d last weight vectors after %d iterations; there must be one for each iteration, but at most %d", len(last), iterations, t.spec.Average)
+	if iterations < 0 || len(vectors) != min(iterations, t.spec.Average) {
+		return nil, fmt.Errorf("hinge: there are %d last weight vectors after %d iterations; there must be one for each iteration, but at most %d", len(vectors), iterations, t.spec.Average)
 	}
-	for _, w := range last {
+	for _, w := range vectors {
 		if len(w) != features {
 			return nil, fmt.Errorf("hinge: one of the last weight vectors has %d features; it must have %d", len(w), features)
 		}
 		t.w = w
 	}
-	t.t, t.last = iterations, last
+	t.t, t.last = iterations, vectors
 	return t, nil
 }
 

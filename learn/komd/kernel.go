@@ -268,7 +268,7 @@ func (u universe) shareMeeting(x float64, d int) float64 {
 // the sum over users of the product of the ratings of both items.
 type Counts struct {
 	Users int
-	// Most is the greatest rating. It is 0 if users have lists without ratings.
+	// Most is the greatest rating, or 0 if users have lists without ratings.
 	Most int
 	C    linalg.Matrix[float64] // items x items, symmetric; the diagonal is the popularity, or the sum of squared ratings
 }
@@ -289,8 +289,8 @@ func CountsOf(items int, profiles [][]int) Counts {
 }
 
 // ProductsOf computes the sums of products of ratings from all users' profiles in one process. The
-// ratings, from 1 to most, belong to the items of the profiles, in their order.
-func ProductsOf(items, most int, profiles [][]int, ratings [][]int64) Counts {
+// ratings, from 1 to maxRating, belong to the items of the profiles, in their order.
+func ProductsOf(items, maxRating int, profiles [][]int, ratings [][]int64) Counts {
 	c := linalg.New[float64](items, items)
 	for u, profile := range profiles {
 		for k, i := range profile {
@@ -300,7 +300,7 @@ func ProductsOf(items, most int, profiles [][]int, ratings [][]int64) Counts {
 			}
 		}
 	}
-	return Counts{Users: len(profiles), Most: most, C: c}
+	return Counts{Users: len(profiles), Most: maxRating, C: c}
 }
 
 // check refuses counts that are impossible for any group of users. Counts come from a secure sum

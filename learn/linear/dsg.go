@@ -74,11 +74,11 @@ func (d *DSG) Coefficients() linalg.Matrix[float64] {
 }
 
 // Add adds the contribution of some features to the decisions u, outputs x rows. The features begin
-// with feature number first. The matrix phi, features x rows, holds the values of these features.
-func (d *DSG) Add(u, phi linalg.Matrix[float64], first int) {
+// with feature number start. The matrix phi, features x rows, holds the values of these features.
+func (d *DSG) Add(u, phi linalg.Matrix[float64], start int) {
 	for k, alpha := range d.alpha {
 		for j := range phi.Rows {
-			linalg.Axpy(d.scale*alpha[first+j], phi.Row(j), u.Row(k))
+			linalg.Axpy(d.scale*alpha[start+j], phi.Row(j), u.Row(k))
 		}
 	}
 }

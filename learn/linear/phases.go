@@ -41,18 +41,18 @@ func (p *Phases[T]) Rows() int { return p.rows }
 func (p *Phases[T]) Features() int { return 2 * p.directions }
 
 // Put stores the phases of some rows under some directions, on all cores. The rows are row to
-// row+count-1, and the directions first to first+directions-1. Phases are little-endian words, row
+// row+count-1. The directions are start to start+directions-1. Phases are little-endian words, row
 // after row, as [feature.Phases] makes them. It panics if words has another length, or if the rows
 // or directions are outside of the table.
-func (p *Phases[T]) Put(words []byte, row, count, first, directions int) {
+func (p *Phases[T]) Put(words []byte, row, count, start, directions int) {
 	size := p.wave.Bits() / 8
-	if row < 0 || count < 0 || row+count > p.rows || first < 0 || directions < 0 || first+directions > p.directions || len(words) != count*directions*size {
-		panic(fmt.Sprintf("linear: %d bytes for rows %d to %d of %d, directions %d to %d of %d", len(words), row, row+count, p.rows, first, first+directions, p.directions))
+	if row < 0 || count < 0 || row+count > p.rows || start < 0 || directions < 0 || start+directions > p.directions || len(words) != count*directions*size {
+		panic(fmt.Sprintf("linear: %d bytes for rows %d to %d of %d, directions %d to %d of %d", len(words), row, row+count, p.rows, start, start+directions, p.directions))
 	}
 	linalg.For(directions, tileDirections, func(lo, hi int) {
 		for top := 0; top < count; top += tileRows {
 			for j := lo; j < hi; j++ {
-				gather(p.direction(first + j)[(row+top)*size:], words[(top*directions+j)*size:], min(tileRows, count-top), directions, size)
+				gather(p.direction(start + j)[(row+top)*size:], words[(top*directions+j)*size:], min(tileRows, count-top), directions, size)
 			}
 		}
 	})

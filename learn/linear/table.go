@@ -11,8 +11,8 @@ import (
 type Table[T linalg.Float] interface {
 	Rows() int
 	Features() int
-	// Read sets row j of dst to the values of feature number feature+j on consecutive rows. The
-	// rows begin with row; there is one for each column of dst.
+	// Read sets row j of dst to the values of feature number feature+j on consecutive rows, one row
+	// for each column of dst. Column 0 belongs to row number row.
 	Read(dst linalg.Matrix[T], feature, row int)
 }
 

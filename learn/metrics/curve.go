@@ -146,7 +146,7 @@ func (c *Curve) add(threshold, x, y float64) {
 }
 
 // Thin returns a curve with at most the given number of points, which is at least two. It keeps
-// both ends and points at equal distances along the curve, measured by |dx| + |dy|.
+// both ends and, between them, points at equal distances along the curve, measured by |dx| + |dy|.
 func (c Curve) Thin(most int) Curve {
 	n := len(c.X)
 	if n <= most {

@@ -132,8 +132,8 @@ func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, erro
 }
 
 // Explained returns the mean squared score of other rows, relative to the mean squared distance of
-// the training rows to their mean. The argument kept is the sum of the squared scores from
+// the training rows to their mean. The argument squares is the sum of the squared scores from
 // [MeasureComponents], and rows is the number of other rows.
-func Explained(s *Sums, kept, rows int64) float64 {
-	return float64(kept) / SquaredOne / float64(rows) / (Spread(s) / float64(s.Rows))
+func Explained(s *Sums, squares, rows int64) float64 {
+	return float64(squares) / SquaredOne / float64(rows) / (Spread(s) / float64(s.Rows))
 }

@@ -44,8 +44,8 @@ func binOf(outputs []float64) int {
 }
 
 // RoundCounts returns the rounded counts of bins, in units of 1/Thousand of a row. It rounds the
-// cumulative counts like [RoundShare] for all n rows. A party adds the rounded counts to sums
-// instead of the exact counts.
+// cumulative counts with [RoundShare]; n is the number of all rows. A party adds the rounded counts
+// to sums instead of the exact counts.
 func RoundCounts(counts []int, n int) []int64 {
 	out := make([]int64, len(counts))
 	rows, before := 0, int64(0)

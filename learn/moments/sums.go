@@ -135,24 +135,24 @@ func Symmetric[T int64 | float64](features int, triangle []T) linalg.Matrix[floa
 }
 
 // ReadOuter copies consecutive entries of the upper triangle of A to dst. The entries are in the
-// order of the rows, and first is the index of the first copied entry.
-func (s *Sums) ReadOuter(first int, dst []int64) {
+// order of the rows, and start is the index of the first copied entry.
+func (s *Sums) ReadOuter(start int, dst []int64) {
 	m := s.Outer.Rows
-	i := sort.Search(m, func(i int) bool { return rowStart(m, i+1) > first })
+	i := sort.Search(m, func(i int) bool { return rowStart(m, i+1) > start })
 	for len(dst) > 0 {
-		from := s.Outer.Row(i)[i+first-rowStart(m, i):]
+		from := s.Outer.Row(i)[i+start-rowStart(m, i):]
 		n := min(len(from), len(dst))
 		for k, v := range from[:n] {
 			dst[k] = int64(v)
 		}
-		dst, first, i = dst[n:], first+n, i+1
+		dst, start, i = dst[n:], start+n, i+1
 	}
 }
 
 // ReadCross copies consecutive entries of B to dst. The entries are in the order of the targets,
-// and first is the index of the first copied entry.
-func (s *Sums) ReadCross(first int, dst []int64) {
-	for k, v := range s.Cross.Data[first : first+len(dst)] {
+// and start is the index of the first copied entry.
+func (s *Sums) ReadCross(start int, dst []int64) {
+	for k, v := range s.Cross.Data[start : start+len(dst)] {
 		dst[k] = int64(v)
 	}
 }

@@ -98,9 +98,10 @@ func (g *GP) Predict(cross linalg.Matrix[float64]) []float64 {
 
 // Deviations returns the standard deviation of a new measurement at each of m rows, in the unit of
 // the targets. It includes Noise, as in scikit-learn with a WhiteKernel. The deviation of the true
-// value, without noise, is sqrt(deviation^2 - Noise). cross is the kernel of the rows with the n
-// training rows, m x n, and prior the kernel of each row with itself, both without Amplitude; other
-// sizes panic. It takes m n^2 / 2 multiplications.
+// value, without noise, is sqrt(deviation^2 - Noise). The argument cross is the kernel of the rows
+// with the n training rows, m x n, and prior is the kernel of each row with itself; neither
+// contains the factor Amplitude. Deviations panics at other sizes. It takes m n^2 / 2
+// multiplications.
 func (g *GP) Deviations(cross linalg.Matrix[float64], prior []float64) []float64 {
 	checkWidth(cross, len(g.Dual))
 	if len(prior) != cross.Rows {

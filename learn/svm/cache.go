@@ -137,18 +137,18 @@ func (c *cache[T]) passPairs(rows []int, use func(i int, x []T, j int, y []T)) e
 	return nil
 }
 
-// gather returns the given rows of the kernel matrix in the slice all. It reads rows that are not
-// in the cache into the memory of room.
-func (c *cache[T]) gather(rows []int, all [][]T, room []T) error {
+// gather returns the given rows of the kernel matrix in list. It reads rows that are not in the
+// cache into the memory of room.
+func (c *cache[T]) gather(rows []int, list [][]T, room []T) error {
 	var missing []int
 	var dst [][]T
 	for k, i := range rows {
 		if c.slot[i] >= 0 {
-			all[k] = c.at(c.slot[i])
+			list[k] = c.at(c.slot[i])
 			continue
 		}
-		all[k] = room[k*c.width:][:c.width]
-		missing, dst = append(missing, i), append(dst, all[k])
+		list[k] = room[k*c.width:][:c.width]
+		missing, dst = append(missing, i), append(dst, list[k])
 	}
 	c.misses += len(missing)
 	return c.readChecked(missing, dst)
@@ -211,10 +211,10 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 }
 
 // squeeze copies the entries with the given indices to the beginning of another slice. The slices
-// may overlap if to begins earlier.
-func squeeze[T any](to, from []T, keep []int) {
+// may overlap if dst begins before src.
+func squeeze[T any](dst, src []T, keep []int) {
 	for a, k := range keep {
-		to[a] = from[k]
+		dst[a] = src[k]
 	}
 }
 

@@ -21,7 +21,7 @@ type Classifier struct {
 }
 
 // Pair is the machine for two classes, f(x) = sum_k Coef[k] K(x, sv[Index[k]]) - Rho. A positive
-// f(x) is a vote for First.
+// f(x) is a vote for the class First.
 type Pair struct {
 	First, Second int       // codes of the classes, First < Second
 	Index         []int     // positions in Support, ascending

@@ -98,8 +98,8 @@ func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, prog
 	return t, nil
 }
 
-// solveNuSVC trains one machine of a nu-SVC. It places the rows of the first class first, so that
-// each of the two sums of coefficients is over one range.
+// solveNuSVC trains one machine of a nu-SVC. It moves the rows of the first class to the front, so
+// that each of the two sums of coefficients is over one range.
 func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache int64) (solution, error) {
 	order, split := sides(first)
 	n := len(order)

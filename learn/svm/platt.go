@@ -65,9 +65,9 @@ func (t *trainer) calibration(seed uint64) (*Calibration, error) {
 	return c, nil
 }
 
-// calibrate fits the sigmoid of pair k and stores it in out. It trains with the settings of the
+// calibrate fits the sigmoid of pair k and stores it in dst. It trains with the settings of the
 // machine of pair k.
-func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
+func (t *trainer) calibrate(k int, dst *Sigmoid, seed uint64) {
 	if t.skip(k) {
 		return
 	}
@@ -76,7 +76,7 @@ func (t *trainer) calibrate(k int, out *Sigmoid, seed uint64) {
 	q.rows = rows
 	f, err := t.heldOutDecisions(k, kernel.Subset(t.source, rows), first, folds(first, seed, uint64(k)))
 	if err == nil {
-		*out, err = fitSigmoid(f, first)
+		*dst, err = fitSigmoid(f, first)
 	}
 	t.finish(k, err)
 }

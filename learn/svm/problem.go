@@ -135,8 +135,8 @@ func newCache[T linalg.Float](source kernel.Source, bytes int64) *cache[T] {
 	return c
 }
 
-// cSVC returns the problem of a two-class machine (LIBSVM eq. 2). It has p = -1, y_i = 1 if
-// first[i], and C_i by side.
+// cSVC returns the problem of a two-class machine (LIBSVM eq. 2). It has p = -1. For rows of the
+// first class, y_i is 1 and C_i is cFirst. For the other rows, y_i is -1 and C_i is cSecond.
 func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	n := len(first)
 	p := problem{kernel: k, linear: make([]float64, n), lower: make([]float64, n), upper: make([]float64, n)}
@@ -150,9 +150,10 @@ func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 	return p
 }
 
-// appendLikely appends the rows that the solver will probably need soon. It chooses rows outside
-// the cache whose coefficients violate the optimality conditions most, until there are most rows.
-func (s *solver[T]) appendLikely(taken []int, most int) []int {
+// appendLikely appends to taken the rows that the solver will probably need soon. It chooses the
+// rows outside the cache whose coefficients violate the optimality conditions most. The result has
+// at most limit rows.
+func (s *solver[T]) appendLikely(taken []int, limit int) []int {
 	skip := taken[0]
 	var best violators
 	for _, p := range s.parts {
@@ -161,7 +162,7 @@ func (s *solver[T]) appendLikely(taken []int, most int) []int {
 				continue
 			}
 			if v := s.violation(p, t); v > 0 {
-				best.offer(violator{t, v}, most-1)
+				best.offer(violator{t, v}, limit-1)
 			}
 		}
 	}
@@ -188,24 +189,24 @@ func (s *solver[T]) violation(p part, t int) float64 {
 type violators []violator
 
 type violator struct {
-	row int
-	by  float64
+	row    int
+	amount float64
 }
 
-// offer adds a violation to the heap if it is among the largest. The argument most is the largest
+// offer adds a violation to the heap if it is among the largest. The argument limit is the largest
 // number of violations that the heap may hold.
-func (h *violators) offer(v violator, most int) {
+func (h *violators) offer(v violator, limit int) {
 	switch {
-	case len(*h) < most:
+	case len(*h) < limit:
 		heap.Push(h, v)
-	case most > 0 && v.by > (*h)[0].by:
+	case limit > 0 && v.amount > (*h)[0].amount:
 		(*h)[0] = v
 		heap.Fix(h, 0)
 	}
 }
 
 func (h violators) Len() int           { return len(h) }
-func (h violators) Less(a, b int) bool { return h[a].by < h[b].by }
+func (h violators) Less(a, b int) bool { return h[a].amount < h[b].amount }
 func (h violators) Swap(a, b int)      { h[a], h[b] = h[b], h[a] }
 func (h *violators) Push(v any)        { *h = append(*h, v.(violator)) }
 func (h *violators) Pop() any {

@@ -284,23 +284,23 @@ func (s *solver[T]) refresh() error {
 	return err
 }
 
-// updateGradient updates the gradient after the coefficients have changed. The argument before
-// holds the earlier coefficients. It adds K (b - before).
-func (s *solver[T]) updateGradient(before []float64) error {
+// updateGradient updates the gradient after the coefficients have changed. The argument oldCoef
+// holds the earlier coefficients. The gradient changes by K (coef - oldCoef).
+func (s *solver[T]) updateGradient(oldCoef []float64) error {
 	var changed []int
 	for t, b := range s.coef {
-		if b != before[t] {
+		if b != oldCoef[t] {
 			changed = append(changed, t)
-			s.distance += math.Abs(b - before[t])
+			s.distance += math.Abs(b - oldCoef[t])
 		}
 	}
 	s.steps += len(changed)
 	return s.rows.passPairs(changed, func(i int, x []T, j int, y []T) {
 		if j < 0 {
-			linalg.SMOMove(s.gradient, s.coef[i]-before[i], x, 0, x, s.allowed)
+			linalg.SMOMove(s.gradient, s.coef[i]-oldCoef[i], x, 0, x, s.allowed)
 			return
 		}
-		linalg.SMOMove(s.gradient, s.coef[i]-before[i], x, s.coef[j]-before[j], y, s.allowed)
+		linalg.SMOMove(s.gradient, s.coef[i]-oldCoef[i], x, s.coef[j]-oldCoef[j], y, s.allowed)
 	})
 }
 

@@ -48,12 +48,13 @@ func (l SVC) ascending() []int {
 	return order
 }
 
-// trainFrom trains a C-SVC. It starts from the coefficients of last, or from zero if last is nil.
-func trainFrom(last *svm.Classifier, k kernel.Source, codes []int, classes []string, p svm.Params) (*svm.Classifier, error) {
-	if last == nil {
+// trainFrom trains a C-SVC. It starts from the coefficients of the classifier start, or from zero
+// if start is nil.
+func trainFrom(start *svm.Classifier, k kernel.Source, codes []int, classes []string, p svm.Params) (*svm.Classifier, error) {
+	if start == nil {
 		return svm.TrainSVC(k, codes, classes, p, nil)
 	}
-	return svm.TrainSVCFrom(last, k, codes, classes, p, nil)
+	return svm.TrainSVCFrom(start, k, codes, classes, p, nil)
 }
 
 // panel is the number of test rows for which decisions are computed at a time. Their kernel values

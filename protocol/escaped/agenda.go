@@ -92,11 +92,11 @@ func (p *Party) meet(partner int) {
 
 func (p *Party) add(t task) { p.agenda = append(p.agenda, t) }
 
-// inPieces divides n items into ranges and adds one task for each range. The task calls the
-// function do with the range's bounds.
-func (p *Party) inPieces(n, each int, do func(lo, hi int)) {
-	for lo := 0; lo < n; lo += each {
-		p.add(func() []protocol.Message { do(lo, min(n, lo+each)); return nil })
+// inPieces divides n items into ranges of at most size items and adds one task for each range. The
+// task calls the function do with the range's bounds.
+func (p *Party) inPieces(n, size int, do func(lo, hi int)) {
+	for lo := 0; lo < n; lo += size {
+		p.add(func() []protocol.Message { do(lo, min(n, lo+size)); return nil })
 	}
 }
 

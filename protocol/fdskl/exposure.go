@@ -18,15 +18,15 @@ type Exposure struct {
 }
 
 // Expose compares the kernel values that the phases reveal with the true kernel values, for some
-// pairs of rows. kernel returns the true value for two rows over the columns of all workers except
-// the active worker. own is the source of the active worker's part.
-func (t *Table) Expose(own Source, pairs [][2]int, kernel func(i, j int) float64) Exposure {
+// pairs of rows. The function kernel returns the true value for two rows over the columns of all
+// workers except the active worker. The argument source supplies the active worker's part.
+func (t *Table) Expose(source Source, pairs [][2]int, kernel func(i, j int) float64) Exposure {
 	estimates, truth := make([]float64, len(pairs)), make([]float64, len(pairs))
 	rest := make(map[int][]byte)
 	for k, p := range pairs {
 		for _, row := range p {
 			if rest[row] == nil {
-				rest[row] = t.othersSum(own, row)
+				rest[row] = t.othersSum(source, row)
 			}
 		}
 		estimates[k], truth[k] = similarity(t.params.ring(), rest[p[0]], rest[p[1]]), kernel(p[0], p[1])

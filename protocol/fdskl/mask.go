@@ -44,12 +44,12 @@ func (r ring) apply(masks []mask, chunk int, words []byte) {
 // tile is scratch space for tileBytes bytes of keystream. The keystream is the encryption of zeros.
 type tile struct{ zeros, key [tileBytes]byte }
 
-// strip adds the mask to some words of a chunk, or subtracts it from them. The words begin at byte
-// first of the chunk.
-func (m mask) strip(r ring, t *tile, chunk, first int, words []byte) {
+// strip adds the mask to some words of a chunk, or subtracts it from them. The argument offset is
+// the position of the first of these words in the chunk, in bytes.
+func (m mask) strip(r ring, t *tile, chunk, offset int, words []byte) {
 	var counter [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(counter[:], uint64(chunk))
-	binary.BigEndian.PutUint64(counter[8:], uint64(first/aes.BlockSize))
+	binary.BigEndian.PutUint64(counter[8:], uint64(offset/aes.BlockSize))
 	stream := cipher.NewCTR(m.block, counter[:])
 	for ; len(words) > 0; words = words[min(tileBytes, len(words)):] {
 		part := words[:min(tileBytes, len(words))]

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Span is a range of Count consecutive numbers that begins at First.
+// Span is a range of Count consecutive numbers. The field First is the lowest of them.
 type Span struct{ First, Count int }
 
 func (s Span) end() int { return s.First + s.Count }
@@ -65,14 +65,15 @@ func (q Request) rows(lo, hi int) []int {
 // marks is a list with one element for each row: the first direction that may still be requested.
 type marks []uint32
 
-// check returns an error for a request that the active worker may not make. owned is the active
-// worker's range of directions, and most the largest number of directions in a request.
-func (m marks) check(q Request, owned Span, most int) error {
+// check returns an error for a request that the active worker may not make. The argument owned is
+// the active worker's range of directions, and limit is the largest number of directions in a
+// request.
+func (m marks) check(q Request, owned Span, limit int) error {
 	if q.Directions.First < owned.First || q.Directions.Count < 1 || q.Directions.end() > owned.end() {
 		return fmt.Errorf("fdskl: the request is for directions %d to %d; this active worker may request directions %d to %d", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)
 	}
-	if q.Directions.Count > most {
-		return fmt.Errorf("fdskl: the request is for %d directions; at most %d fit in a message; split it into several requests", q.Directions.Count, most)
+	if q.Directions.Count > limit {
+		return fmt.Errorf("fdskl: the request is for %d directions; at most %d fit in a message; split it into several requests", q.Directions.Count, limit)
 	}
 	if q.shares && q.rowCount() > maxShared {
 		return fmt.Errorf("fdskl: the request is for parts of the model function f at %d rows; at most %d fit in a message; ask for fewer rows", q.rowCount(), maxShared)

@@ -58,7 +58,8 @@ func (p Params) Cross(sums [][]int64) (cross linalg.Matrix[float64], squares []f
 	return cross, squares, nil
 }
 
-// check returns an error unless sums has the groups of p, each with the right number of entries.
+// check returns an error unless there is one list of sums for each group of p, with the right
+// number of entries.
 func (p Params) check(sums [][]int64) error {
 	groups := p.Groups()
 	if len(sums) != len(groups) {
@@ -229,15 +230,15 @@ func (p Params) Training() int { return p.training }
 // rows.
 func (p Params) HeldOut() int { return p.heldOut }
 
-// Exponent returns the least e >= 0 such that most <= 2^e. It returns an error if e would
-// exceed MaxExponent.
-func Exponent(most float64) (int, error) {
+// Exponent returns the least e >= 0 such that bound <= 2^e. It returns an error if e would exceed
+// MaxExponent.
+func Exponent(bound float64) (int, error) {
 	for e := range MaxExponent + 1 {
-		if most <= math.Ldexp(1, e) {
+		if bound <= math.Ldexp(1, e) {
 			return e, nil
 		}
 	}
-	return 0, fmt.Errorf("gram: a value is %g: %w", most, ErrTooLarge)
+	return 0, fmt.Errorf("gram: a value is %g: %w", bound, ErrTooLarge)
 }
 
 // edge is the number of rows and columns of a tile.

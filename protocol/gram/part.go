@@ -73,26 +73,26 @@ func (t *Part) Hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Read sets dst to the entries of a group, beginning with entry first. The entries are in units
-// of 2^-2s. It may be called by several goroutines at once.
-func (t *Part) Read(group, first int, dst []int64) {
+// Read sets dst to the entries of a group, beginning with entry number start. The entries are in
+// units of 2^-2s. It may be called by several goroutines at once.
+func (t *Part) Read(group, start int, dst []int64) {
 	if group += t.params.first; group == groupDiagonal {
 		for i := range dst {
-			row := t.rows.Row(t.params.training + first + i)
+			row := t.rows.Row(t.params.training + start + i)
 			dst[i] = int64(square(row))
 		}
 		return
 	}
 	starts := t.starts[group]
-	k := sort.Search(len(starts), func(k int) bool { return starts[k] > first }) - 1
+	k := sort.Search(len(starts), func(k int) bool { return starts[k] > start }) - 1
 	for len(dst) > 0 {
 		values := t.product(group, t.groups[group][k])
-		from := values.Data[first-starts[k]:]
+		from := values.Data[start-starts[k]:]
 		n := min(len(from), len(dst))
 		for i, v := range from[:n] {
 			dst[i] = int64(v)
 		}
-		dst, first, k = dst[n:], first+n, k+1
+		dst, start, k = dst[n:], start+n, k+1
 	}
 }
 

@@ -23,8 +23,8 @@ type Session struct {
 	// Ledger holds the names that members have claimed (Effects.Claim). If it is nil, Run uses
 	// an empty ledger.
 	Ledger *Ledger
-	// Sent is called with each message that a member sends. It may be nil, and must not change
-	// the body.
+	// The session calls Sent with each message that a member sends. Sent may be nil. The function
+	// must not change the body.
 	Sent func(protocol.Message)
 
 	seats []*seat

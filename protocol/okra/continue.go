@@ -104,16 +104,16 @@ func (p *Party) hashSent(sent []byte) {
 }
 
 // NewContinuingParty returns the machine of a party that took part in the previous session. The
-// argument in holds the new rows of the party. Without new rows, the party confirms its old rows
+// argument input holds the new rows of the party. Without new rows, the party confirms its old rows
 // and sends no rows. The leader of a continued session must have taken part in the previous one.
-func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input) (*Party, error) {
+func NewContinuingParty(s protocol.Setup, p Params, before EpochState, input Input) (*Party, error) {
 	if s.Session.Parent != before.Session {
 		return nil, errors.New("okra: the session's parent is not the session that this party has kept; name the kept session as the parent")
 	}
 	party := &Party{}
-	if rows, _ := in.shape(); rows > 0 {
+	if rows, _ := input.shape(); rows > 0 {
 		var err error
-		if party, err = NewParty(s, p, in); err != nil {
+		if party, err = NewParty(s, p, input); err != nil {
 			return nil, err
 		}
 		if party.features != before.Features {
@@ -127,7 +127,7 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 		if n := len(s.Session.With(protocol.RoleLeader)); n != 1 {
 			return nil, fmt.Errorf("okra: the session has %d leaders; a training session has exactly one", n)
 		}
-		party = &Party{core: d, params: p, input: in, hash: in.Hash(), features: before.Features}
+		party = &Party{core: d, params: p, input: input, hash: input.Hash(), features: before.Features}
 	}
 	if len(before.Preparation) > MaxPreparation {
 		return nil, fmt.Errorf("okra: the preparation of rows has %d bytes; at most %d can be sent to a newcomer; start a new session", len(before.Preparation), MaxPreparation)
@@ -144,18 +144,18 @@ func NewContinuingParty(s protocol.Setup, p Params, before EpochState, in Input)
 type Prepare func(preparation []byte) (rows linalg.Rows, grid bool, err error)
 
 // NewLateParty returns the machine of a party that joins an epoch late. The leader sends it the
-// seed after every party with the seed has consented. When the preparation arrives, prepare is
-// called and returns the rows to encode. The argument in holds the same number of rows before the
-// preparation; their hash serves to detect changed rows. If prepare is nil, the rows of in are
-// encoded as they are.
-func NewLateParty(s protocol.Setup, p Params, in Input, prepare Prepare) (*Party, error) {
+// seed after every party with the seed has consented. When the preparation arrives, the party calls
+// the function prepare, which returns the rows to encode. The argument input holds the same number
+// of rows before the preparation; their hash serves to detect changed rows. If prepare is nil, the
+// party encodes the rows of input as they are.
+func NewLateParty(s protocol.Setup, p Params, input Input, prepare Prepare) (*Party, error) {
 	if s.Session.Parent == (protocol.SessionID{}) {
 		return nil, errors.New("okra: the session has no parent; a newcomer's session must name the session that it continues")
 	}
 	if s.Session.RoleOf(s.Self) == protocol.RoleLeader {
 		return nil, errors.New("okra: the newcomer is the session's leader, but the leader must have the epoch's seed; put another party first")
 	}
-	party, err := newParty(s, p, in)
+	party, err := newParty(s, p, input)
 	if err == nil && prepare == nil {
 		err = party.fits()
 	}

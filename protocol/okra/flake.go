@@ -114,11 +114,11 @@ func scalesFrom(l float64) (scales []float64) {
 	return append(scales, 1)
 }
 
-// drawRows fills rows first to end-1 of the mask with random entries of N, times scale.
-func (e *flake) drawRows(first, end int, scale float64) {
-	linalg.For(end-first, 4, func(lo, hi int) {
+// drawRows fills rows start to end-1 of the mask with random entries of N, times scale.
+func (e *flake) drawRows(start, end int, scale float64) {
+	linalg.For(end-start, 4, func(lo, hi int) {
 		s := e.stream()
-		for i := first + lo; i < first+hi; i++ {
+		for i := start + lo; i < start+hi; i++ {
 			row := e.mask.Row(i)
 			s.Seek(vectorPlace(e.attempt, i))
 			e.fill(s, row)

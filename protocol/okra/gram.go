@@ -176,14 +176,14 @@ func (a *assembly) progress() protocol.Progress {
 // store holds encoded rows in the wire's precision and multiplies them in float64.
 type store interface {
 	// put decodes the numbers of a chunk and stores them in the matrix. The span s says which rows
-	// and columns the chunk holds; row r in s means row first+r of the matrix. If a number is too
+	// and columns the chunk holds. Row 0 of s is the matrix's row number first. If a number is too
 	// large for any encoder, put returns an error and stores nothing.
 	put(s span, first int, body []byte) error
 	// rows returns all stored rows.
 	rows() linalg.Rows
-	// copyFrom copies rows lo to hi-1 of another store into this store. Row lo becomes row at. Both
-	// stores must have the same width.
-	copyFrom(at int, from store, lo, hi int)
+	// copyFrom copies rows lo to hi-1 of another store into this store. Row lo becomes row number
+	// start. Both stores must have the same width.
+	copyFrom(start int, from store, lo, hi int)
 	// write appends rows lo to hi-1, in wire format, to w.
 	write(w *wire.Writer, lo, hi int)
 	// gram sets dst to the inner products of tile t, summed over the coordinates lo to hi-1 only.
@@ -231,9 +231,9 @@ func (t *table[T]) put(s span, first int, body []byte) error {
 
 func (t *table[T]) rows() linalg.Rows { return t.m }
 
-func (t *table[T]) copyFrom(at int, from store, lo, hi int) {
+func (t *table[T]) copyFrom(start int, from store, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		copy(t.m.Row(at+i-lo), from.(*table[T]).m.Row(i))
+		copy(t.m.Row(start+i-lo), from.(*table[T]).m.Row(i))
 	}
 }
 

@@ -69,11 +69,11 @@ func (h *hbh) transform(round *hadamard, dst, src linalg.Matrix[float64], i int)
 	round.piece(dst.Panel(lo, hi), src.Panel(lo, hi), 0)
 }
 
-// rotate applies the rotations first to end-1 to all rows.
-func (h *hbh) rotate(dst linalg.Matrix[float64], first, end int) {
-	linalg.For(end-first, max(1, (end-first)/64), func(lo, hi int) {
+// rotate applies the rotations with numbers start to end-1 to all rows.
+func (h *hbh) rotate(dst linalg.Matrix[float64], start, end int) {
+	linalg.For(end-start, max(1, (end-start)/64), func(lo, hi int) {
 		d := frameDrawer{stream: h.stream()}
-		for i := first + lo; i < first+hi; i++ {
+		for i := start + lo; i < start+hi; i++ {
 			at := i * rotated
 			n := min(rotated, h.width-at)
 			d.multiplyByFrame(dst, i, frame{at, n, n})

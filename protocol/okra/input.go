@@ -28,8 +28,8 @@ type Input struct {
 	Labels []string    // n labels of 1 to 64 bytes, or nil if the rows have none
 	Test   []bool      // n flags, true for held-out rows; nil if no row is held out
 	Grid   bool        // the values lie on a grid: integers, counts, one-hot, pixels
-	// Kept makes the party record a hash of the data that it sends, so that a later session may
-	// continue this one. See [Party.EpochState].
+	// Kept says whether the party records a hash of the data that it sends. A later session can
+	// continue this one only with this hash. See [Party.EpochState].
 	Kept bool
 }
 

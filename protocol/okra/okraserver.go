@@ -155,10 +155,10 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	return s.grantUpload()
 }
 
-// partiesWhere returns the names of the parties for which the function missing returns true.
-func (s *Server) partiesWhere(missing func(*source) bool) (names []string) {
+// partiesWhere returns the names of the parties for which the function condition returns true.
+func (s *Server) partiesWhere(condition func(*source) bool) (names []string) {
 	for _, from := range s.sources {
-		if missing(from) {
+		if condition(from) {
 			names = append(names, from.name)
 		}
 	}
@@ -208,14 +208,14 @@ func (s *Server) restore(from *source) {
 	copy(s.test[from.first:], s.base.test[lo:lo+from.kept])
 }
 
-// receiveChunk processes a chunk of rows or of labels. The function take stores the chunk's
+// receiveChunk processes a chunk of rows or of labels. The function handler stores the chunk's
 // content. Once all rows are complete, receiveChunk starts the Gram matrix. It refuses a chunk
 // before the grant, or from a party that has announced no rows.
-func (s *Server) receiveChunk(m protocol.Message, from *source, take func(protocol.Message, *source) error) (protocol.Effects, error) {
+func (s *Server) receiveChunk(m protocol.Message, from *source, handler func(protocol.Message, *source) error) (protocol.Effects, error) {
 	if s.store == nil || from.announce.rows == 0 {
 		return protocol.Effects{}, m.Unexpected()
 	}
-	if err := take(m, from); err != nil {
+	if err := handler(m, from); err != nil {
 		return protocol.Effects{}, err
 	}
 	e := protocol.Effects{Progress: s.receiveProgress()}

@@ -32,9 +32,9 @@ func (o order) apply(x, scratch []float64) {
 }
 
 // route is a permutation for rows that do not fit in the cache. To pick single values from such a
-// row would move a cache line for each value. So route first sorts each block's values by their
-// target blocks, and then moves the values of each target block to their places. All reads and
-// writes out of order are within one block.
+// row would move a cache line for each value. Therefore a route first sorts each block's values by
+// their target blocks, and then moves the values of each target block to their places. All reads
+// and writes out of order are within one block.
 type route struct {
 	block     int        // number of values in a block, at most 2^16
 	shipments []shipment // sorted by source block, then by target block
@@ -113,26 +113,26 @@ func (r *route) apply(x, scratch []float64) {
 	})
 }
 
-// collect sets each out[i] to block[places[i]].
-func collect[I uint16 | uint32](out, block []float64, places []I) {
-	places = places[:len(out)]
-	for ; len(out) >= 4; out, places = out[4:], places[4:] {
+// collect sets each dst[i] to block[places[i]].
+func collect[I uint16 | uint32](dst, block []float64, places []I) {
+	places = places[:len(dst)]
+	for ; len(dst) >= 4; dst, places = dst[4:], places[4:] {
 		a, b, c, d := places[0], places[1], places[2], places[3]
-		out[0], out[1], out[2], out[3] = block[a], block[b], block[c], block[d]
+		dst[0], dst[1], dst[2], dst[3] = block[a], block[b], block[c], block[d]
 	}
 	for i, at := range places {
-		out[i] = block[at]
+		dst[i] = block[at]
 	}
 }
 
-// deliver sets each block[places[i]] to in[i].
-func deliver[I uint16 | uint32](block, in []float64, places []I) {
-	in = in[:len(places)]
-	for ; len(places) >= 4; in, places = in[4:], places[4:] {
+// deliver sets each block[places[i]] to src[i].
+func deliver[I uint16 | uint32](block, src []float64, places []I) {
+	src = src[:len(places)]
+	for ; len(places) >= 4; src, places = src[4:], places[4:] {
 		a, b, c, d := places[0], places[1], places[2], places[3]
-		block[a], block[b], block[c], block[d] = in[0], in[1], in[2], in[3]
+		block[a], block[b], block[c], block[d] = src[0], src[1], src[2], src[3]
 	}
 	for i, at := range places {
-		block[at] = in[i]
+		block[at] = src[i]
 	}
 }

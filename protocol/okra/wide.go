@@ -140,9 +140,9 @@ func (w *wide) loadRows(to, hot []float64, src linalg.Matrix[float64]) {
 }
 
 // mixParts computes those levels of both transforms that combine coordinates of different parts. It
-// does so for one strip of each part. The argument from is the strip's first coordinate in the
-// part.
-func (w *wide) mixParts(r int, x, strips []float64, from int) {
+// does so for one strip of each part. The argument start is the index of the strip's first
+// coordinate in the part.
+func (w *wide) mixParts(r int, x, strips []float64, start int) {
 	rows, near := linalg.Strips{Values: x, Distance: partStep}, linalg.Strips{Values: strips, Distance: linalg.Strip}
 	ahead := linalg.NewAhead(w.parts, linalg.Strips{Values: x[linalg.Strip:], Distance: partStep})
 	linalg.FWHTCollect(strips[:linalg.Strip*w.window], rows, ahead)
@@ -154,7 +154,7 @@ func (w *wide) mixParts(r int, x, strips []float64, from int) {
 	linalg.CopyStrips(outside, near.From(w.window), rows.From(w.window))
 	linalg.CopyStrips(outside, rows, near)
 	strips = near.From(outside).Values[:linalg.Strip*w.window]
-	w.signStrips(strips, w.between[r][from*w.window:])
+	w.signStrips(strips, w.between[r][start*w.window:])
 	linalg.FWHTSpread(rows.From(outside), strips, ahead)
 }
 

@@ -33,8 +33,8 @@ const TimerTile protocol.Timer = "ppsvmv/tile"
 type Part interface {
 	// Hash returns the SHA-256 of the data from which the site computes its matrix.
 	Hash() [sha256.Size]byte
-	// Read sets dst to the entries of a group, beginning with entry first.
-	Read(group, first int, dst []int64)
+	// Read sets dst to the entries of a group, beginning with entry number start.
+	Read(group, start int, dst []int64)
 }
 
 // frame holds the state that the machines of all roles have.

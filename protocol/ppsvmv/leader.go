@@ -104,10 +104,10 @@ func (l *Leader) receive(m protocol.Message) (protocol.Effects, error) {
 	return e, nil
 }
 
-// subtract subtracts the words of other from the words in the first list, modulo 2^64.
-func subtract(words, other []byte) {
+// subtract subtracts the words of subtrahend from the words of the first argument, modulo 2^64.
+func subtract(words, subtrahend []byte) {
 	for i := 0; i < len(words); i += wordBytes {
-		v := binary.LittleEndian.Uint64(words[i:]) - binary.LittleEndian.Uint64(other[i:])
+		v := binary.LittleEndian.Uint64(words[i:]) - binary.LittleEndian.Uint64(subtrahend[i:])
 		binary.LittleEndian.PutUint64(words[i:], v)
 	}
 }

@@ -45,11 +45,11 @@ const Window = 4
 
 const defaultRuns = 200
 
-// property is a requirement on every protocol. The function holds returns an error that describes
-// the first violation. The suite's own tests check that holds finds violations.
+// property is a requirement on every protocol. The function check returns an error that describes
+// the first violation. The suite's own tests show that these functions find violations.
 type property struct {
 	name  string
-	holds func(*Case) error
+	check func(*Case) error
 }
 
 func properties() []property {
@@ -103,7 +103,7 @@ func (c *Case) testProperty(p property) error {
 	if c.pace == (pace{}) {
 		c.pace = defaultPace()
 	}
-	return p.holds(c)
+	return p.check(c)
 }
 
 // run runs the case once with the given schedule and interception.

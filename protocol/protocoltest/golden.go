@@ -10,16 +10,16 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files in testdata anew")
 
-// Golden compares got with the file called name in the testdata of the package. With -rewrite it
-// writes the file instead; read the diff before you commit the file.
-func Golden(t testing.TB, name, got string) {
+// Golden compares content with the file called name in the testdata of the package. With -rewrite
+// it writes the file instead; read the diff before you commit the file.
+func Golden(t testing.TB, name, content string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *rewrite {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -28,7 +28,7 @@ func Golden(t testing.TB, name, got string) {
 	if err != nil {
 		t.Fatalf("%v; run the test with -rewrite to make it", err)
 	}
-	if line, a, b := firstDifference(string(want), got); line > 0 {
+	if line, a, b := firstDifference(string(want), content); line > 0 {
 		t.Errorf("%s:%d: run the test with -rewrite if the change is intended\nwant %s\ngot  %s", path, line, a, b)
 	}
 }

@@ -58,20 +58,20 @@ func encodePlaces(total int, places []uint32) []byte {
 }
 
 // decodePlaces decodes one of the n chunks that hold the positions of common elements in a set. The
-// argument size is the number of elements in the set, and each is the largest number of positions
+// argument size is the number of elements in the set, and limit is the largest number of positions
 // in a chunk.
-func decodePlaces(b []byte, chunk, n uint32, size, each int) (total int, places []uint32, err error) {
+func decodePlaces(b []byte, chunk, n uint32, size, limit int) (total int, places []uint32, err error) {
 	r := wire.NewReader(b)
 	total = int(r.Uint32())
 	switch {
 	case r.Err() != nil:
 	case total < 1 || total > size:
 		r.Fail(fmt.Errorf("the message states %d common rows, but the set has %d elements", total, size))
-	case int(n) != chunks(total, each) || chunk >= n:
+	case int(n) != chunks(total, limit) || chunk >= n:
 		r.Fail(fmt.Errorf("the message is chunk %d of %d, but %d positions fill another number of chunks", chunk, n, total))
 	}
 	if r.Err() == nil {
-		places = make([]uint32, min(each, total-int(chunk)*each))
+		places = make([]uint32, min(limit, total-int(chunk)*limit))
 	}
 	for i := range places {
 		if places[i] = r.Uint32(); r.Err() == nil && int64(places[i]) >= int64(size) {
@@ -149,13 +149,13 @@ func (c *ring) takeCommon(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{back}}, nil
 }
 
-// keep stores the party's own common rows in c.common, starting at index first.
-func (c *ring) keep(first, total int, rows []uint32) {
+// keep stores the party's own common rows in c.common, beginning at index start.
+func (c *ring) keep(start, total int, rows []uint32) {
 	if c.common == nil {
 		c.common = make([]int, total)
 	}
 	for i, row := range rows {
-		c.common[first+i] = int(row)
+		c.common[start+i] = int(row)
 	}
 }
 

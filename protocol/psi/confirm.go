@@ -86,9 +86,9 @@ func (p *Party) takeProof(m protocol.Message) (protocol.Effects, error) {
 	return p.conclude()
 }
 
-// proof returns the HMAC that the party with index from sends to the party with index to. The key
-// of the HMAC is shared by this party and party i.
-func (p *Party) proof(i, from, to int) [sha256.Size]byte {
+// proof returns the HMAC that one party sends to another; sender and receiver are their indices.
+// This party and party i share the key of the HMAC.
+func (p *Party) proof(i, sender, receiver int) [sha256.Size]byte {
 	c := &p.peers[i].confirm
 	element, err := ristretto.Decode(c.element)
 	if err != nil {
@@ -104,8 +104,8 @@ func (p *Party) proof(i, from, to int) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/psi/proof")
 	w.Fixed(id[:])
-	w.String(p.parties[from])
-	w.String(p.parties[to])
+	w.String(p.parties[sender])
+	w.String(p.parties[receiver])
 	w.Fixed(first)
 	w.Fixed(second)
 	h := hmac.New(sha256.New, shared)

@@ -99,8 +99,8 @@ func (l *Layout) Entries() int {
 // Vector gives the entries of one client. It is read in pieces, so that a long vector need not be
 // in memory as a whole. Read must be a pure function.
 type Vector interface {
-	// Read fills dst with the entries of a group, from entry first on.
-	Read(group, first int, dst []int64)
+	// Read fills dst with the entries of a group, beginning with entry number start.
+	Read(group, start int, dst []int64)
 }
 
 // Ints is a vector of a single group that is held in memory. [NewClient] and [Hash] refuse it if
@@ -134,15 +134,15 @@ func (e *RangeError) Error() string {
 // packWords is the number of words that are packed at a time.
 const packWords = 4096
 
-// pack fills dst with the packed words of v, from word first on.
-func (l *Layout) pack(v Vector, first int, dst []uint64) error {
+// pack fills dst with the packed words of v, beginning with word number start.
+func (l *Layout) pack(v Vector, start int, dst []uint64) error {
 	for len(dst) > 0 {
-		g := l.groupOf(first)
-		n := min(len(dst), l.end(g)-first, packWords)
-		if err := l.packGroup(v, g, first-l.lanes[g].first, dst[:n]); err != nil {
+		g := l.groupOf(start)
+		n := min(len(dst), l.end(g)-start, packWords)
+		if err := l.packGroup(v, g, start-l.lanes[g].first, dst[:n]); err != nil {
 			return err
 		}
-		first, dst = first+n, dst[n:]
+		start, dst = start+n, dst[n:]
 	}
 	return nil
 }

@@ -129,8 +129,8 @@ func (g *Guest) holder(column int) (host, own int) {
 	return -1, -1
 }
 
-// cellsOf returns a host's part of a node's histogram. The sum of a first bin is the node's
-// total minus the sums of the other bins.
+// cellsOf returns a host's part of a node's histogram. The sum of a column's first bin is the
+// node's total minus the sums of the column's other bins.
 func (g *Guest) cellsOf(host int, sums [][2]int64, total [2]int64) ([][][2]int64, error) {
 	var list [][][2]int64
 	for f, bins := range g.shapes[host] {

@@ -138,7 +138,7 @@ func DecodeChain(b []byte) (Chain, error) {
 }
 
 // Follower records how much of a model's history a device or a witness has verified. Zero values of
-// Head and Seen mean an empty history.
+// the fields Head and Seen mean an empty history.
 type Follower struct {
 	Key           ed25519.PublicKey
 	Configuration [sha256.Size]byte

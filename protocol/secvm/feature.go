@@ -27,7 +27,7 @@ type Vector []Entry
 func (p Params) Vector(names []string) Vector {
 	bins := make([]int, 0, len(names)*max(1, p.spec.Hashes))
 	for _, name := range names {
-		if bin, is := p.column(name); is {
+		if bin, ok := p.column(name); ok {
 			bins = append(bins, bin)
 		}
 		for k := range p.spec.Hashes {
@@ -38,17 +38,17 @@ func (p Params) Vector(names []string) Vector {
 }
 
 // column returns the bin of a feature that is not hashed, and whether the name is a column.
-func (p Params) column(name string) (bin int, is bool) {
+func (p Params) column(name string) (bin int, ok bool) {
 	n, err := strconv.Atoi(name)
-	is = p.spec.Columns && err == nil && n >= 1 && n <= p.spec.Bins && strconv.Itoa(n) == name
-	return n - 1, is
+	ok = p.spec.Columns && err == nil && n >= 1 && n <= p.spec.Bins && strconv.Itoa(n) == name
+	return n - 1, ok
 }
 
 // CheckNames returns an error if a model without hashing has no column for one of the names. A
 // model with hashing has a bin for every name.
 func (p Params) CheckNames(names []string) error {
 	for _, name := range names {
-		if _, is := p.column(name); !is && p.spec.Columns {
+		if _, ok := p.column(name); !ok && p.spec.Columns {
 			return fmt.Errorf("secvm: feature %q is not a column of model %s, which does not hash names; name features by their columns' numbers, 1 to %d", name, p.spec.Name, p.spec.Bins)
 		}
 	}

@@ -86,13 +86,14 @@ func (v Vector) addCount(bin, count int) Vector {
 	return v
 }
 
-// Read fills dst with the entries of a block, from entry first on. It implements secagg.Vector.
-func (s Summand) Read(block, first int, dst []int64) {
+// Read fills dst with the entries of a block, beginning with entry number start. It implements
+// secagg.Vector.
+func (s Summand) Read(block, start int, dst []int64) {
 	clear(dst)
 	v := s[block]
-	at, _ := slices.BinarySearchFunc(v, first, func(e Entry, bin int) int { return cmp.Compare(e.Bin, bin) })
-	for ; at < len(v) && v[at].Bin < first+len(dst); at++ {
-		dst[v[at].Bin-first] = int64(v[at].Count)
+	at, _ := slices.BinarySearchFunc(v, start, func(e Entry, bin int) int { return cmp.Compare(e.Bin, bin) })
+	for ; at < len(v) && v[at].Bin < start+len(dst); at++ {
+		dst[v[at].Bin-start] = int64(v[at].Count)
 	}
 }
 

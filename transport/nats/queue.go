@@ -43,9 +43,9 @@ func (c Config) arrange(ctx context.Context, js jetstream.JetStream, lane transp
 // or disk quota makes the sender wait; it does not drop other members' messages. Subjects name the
 // receivers, so that a message to a stranger finds no stream and is refused. Subjects also name the
 // senders, so that the server counts each member's share. A share below the number of messages that
-// a member already has in a queue would delete messages. Therefore the share is at least held, the
-// largest such number.
-func (c Config) stream(lane transport.Lane, held int) jetstream.StreamConfig {
+// a member already has in a queue would delete messages. Therefore the share is at least backlog,
+// the largest such number.
+func (c Config) stream(lane transport.Lane, backlog int) jetstream.StreamConfig {
 	s := jetstream.StreamConfig{
 		Name:       stream(lane),
 		Retention:  jetstream.WorkQueuePolicy,
@@ -55,7 +55,7 @@ func (c Config) stream(lane transport.Lane, held int) jetstream.StreamConfig {
 		MaxBytes:   c.maxQueueBytes(lane),
 		MaxMsgSize: transport.MaxMessageBytes,
 
-		MaxMsgsPerSubject:    int64(max(c.share(lane), held)),
+		MaxMsgsPerSubject:    int64(max(c.share(lane), backlog)),
 		DiscardNewPerSubject: true,
 	}
 	for _, m := range c.Members {

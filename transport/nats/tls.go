@@ -111,7 +111,7 @@ func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
 	return h, line.SetReadDeadline(time.Time{})
 }
 
-// heard is a connection from which the function hear has read the first byte.
+// heard is a connection whose first byte has been read by the function hear.
 type heard struct {
 	net.Conn
 	first []byte

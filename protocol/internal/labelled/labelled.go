@@ -25,32 +25,33 @@ func Shape(rows linalg.Rows) (n, features int) {
 }
 
 // Check returns an error if the labels or the held-out flags do not fit the rows. Labels and flags
-// may be nil. Errors begin with the text in the argument whose, such as "okra: ".
-func Check(whose string, rows linalg.Rows, labels []string, test []bool) error {
+// may be nil. Errors begin with the text in the argument prefix, such as "okra: ".
+func Check(prefix string, rows linalg.Rows, labels []string, test []bool) error {
 	n, _ := Shape(rows)
 	switch {
 	case labels != nil && len(labels) != n:
-		return fmt.Errorf("%s%d labels were given for %d rows", whose, len(labels), n)
+		return fmt.Errorf("%s%d labels were given for %d rows", prefix, len(labels), n)
 	case test != nil && len(test) != n:
-		return fmt.Errorf("%s%d test flags were given for %d rows", whose, len(test), n)
+		return fmt.Errorf("%s%d test flags were given for %d rows", prefix, len(test), n)
 	}
 	for i, l := range labels {
 		if l == "" || len(l) > MaxBytes {
-			return fault.Labels.Errorf("%srow %d: label %q has a wrong length; use 1 to %d bytes", whose, i, l, MaxBytes)
+			return fault.Labels.Errorf("%srow %d: label %q has a wrong length; use 1 to %d bytes", prefix, i, l, MaxBytes)
 		}
 	}
 	return nil
 }
 
-// CheckNumbers returns an error if a number is NaN or its absolute value exceeds the limit most.
-func CheckNumbers(whose string, rows linalg.Rows, most float64) error {
+// CheckNumbers returns an error if a number is NaN or its absolute value exceeds limit. Errors
+// begin with prefix, as in [Check].
+func CheckNumbers(prefix string, rows linalg.Rows, limit float64) error {
 	n, f := Shape(rows)
 	row := make([]float64, f)
 	for i := range n {
 		rows.ReadRow(i, row)
 		for j, v := range row {
-			if !(math.Abs(v) <= most) { // the comparison is false for NaN
-				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v is not finite or too large; fill in missing values and scale the features first", whose, i, j, v)
+			if !(math.Abs(v) <= limit) { // the comparison is false for NaN
+				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v is not finite or too large; fill in missing values and scale the features first", prefix, i, j, v)
 			}
 		}
 	}
