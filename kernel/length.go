@@ -56,8 +56,8 @@ func nthDistance(dot linalg.Matrix[float64], rows []int, n int) float64 {
 }
 
 // digits counts the squared distances by one digit of their bits. The digit begins at bit shift. It
-// counts only distances whose higher bits equal the higher bits of found.
-func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (total [1 << digitBits]int) {
+// counts only distances whose higher bits equal the higher bits of prefix.
+func digits(dot linalg.Matrix[float64], rows []int, prefix uint64, shift int) (total [1 << digitBits]int) {
 	var mu sync.Mutex
 	linalg.For(len(rows), 128, func(lo, hi int) {
 		var counts [1 << digitBits]int
@@ -66,7 +66,7 @@ func digits(dot linalg.Matrix[float64], rows []int, found uint64, shift int) (to
 			xx := row[rows[a]]
 			for _, j := range rows[:a] {
 				bits := math.Float64bits(squaredDistance(row[j], xx, dot.Data[j*dot.Stride+j]))
-				if bits>>(shift+digitBits) == found>>(shift+digitBits) {
+				if bits>>(shift+digitBits) == prefix>>(shift+digitBits) {
 					counts[bits>>shift&(1<<digitBits-1)]++
 				}
 			}

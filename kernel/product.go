@@ -88,12 +88,12 @@ func newPanels(x linalg.Rows, bytes int) *panels {
 	return p
 }
 
-// read returns the panel that begins with row first. It is valid until the next call.
-func (p *panels) read(first int) linalg.Matrix[float64] {
-	panel := p.room.Panel(0, min(p.size, p.rows-first))
-	if p.held != first {
-		linalg.Gather(panel, p.from, first)
-		p.held = first
+// read returns the panel that begins with row start. It is valid until the next call.
+func (p *panels) read(start int) linalg.Matrix[float64] {
+	panel := p.room.Panel(0, min(p.size, p.rows-start))
+	if p.held != start {
+		linalg.Gather(panel, p.from, start)
+		p.held = start
 	}
 	return panel
 }

@@ -21,8 +21,8 @@ type Outcome struct {
 	// held-out rows last. Only parties, and a process that owns their data, know the ids. Encode
 	// does not write them.
 	Rows []string
-	// Held lists the ids of the rows of Decisions, at a party that knows the ids and has the
-	// labels. Nil means the last ids of Rows. Encode does not write Held.
+	// The list Held has the ids of the rows of Decisions, at a party that knows the ids and has the
+	// labels. Nil means the last ids of Rows. Encode does not write the list.
 	Held []string
 	// Kind defines the meaning of Decisions. It is "" if the maker of the result has no labels.
 	Kind model.Kind

@@ -212,7 +212,8 @@ type Presentation struct {
 	Unit string // the unit of the training data; "" for rows
 	// Majority is the accuracy of always predicting the larger class; 0 if unknown.
 	Majority float64
-	// Within bounds the rounding error of shares of held-out rows; 0 if they are exact.
+	// Within is an upper bound of the rounding error of shares of held-out rows; 0 if the shares are
+	// exact.
 	Within float64
 	Pooled int // amount of the pooled learner's training data, in Unit; 0 means the number of training rows
 	// Text replaces the line that counts training rows and held-out rows.

@@ -96,8 +96,8 @@ type Inquirer interface {
 	Erasable
 	// Among returns the parties that take part in a query, including the querying party.
 	Among(q Question) []string
-	// Fits returns an error if the querying party cannot query these rows. The field Job of q is
-	// not set yet.
+	// Fits returns an error if the querying party cannot query the rows of the data set. The field
+	// Job of q is still nil.
 	Fits(q Question, set *dataset.Set) error
 	Plan(q Question) ([]Step, error)
 	// Party returns a party's side of the query. t holds the queried rows at the querying party,

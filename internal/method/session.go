@@ -125,8 +125,9 @@ type Run struct {
 	// Finish processes the machine's result. It is called after the session has ended without
 	// error, whether the session ran in this process or was replayed after a restart.
 	Finish func() error
-	// Own, if not nil, returns the fault that the machine has found in this member's own data, or
-	// nil. It may be called however the session ended. The error belongs in the member's own log.
+	// The function Own, if set, returns the fault that the machine has found in this member's own
+	// data, or nil. It may be called however the session ended. The error belongs in the member's own
+	// log.
 	Own func() error
 	// Announced returns how many ids each peer has contributed to an intersection, as far as this
 	// member knows. It may be called however the session ended.

@@ -213,10 +213,10 @@ func (h *CoordinatorSide) Public() Public { return h.known() }
 // Answers reports whether members retain the state to answer queries about new rows.
 func (m *Protocol) Answers() bool { return m.answers != nil }
 
-// OpenParty opens a party's retained state; read parses the job file that the state may hold. The
-// result is a [Local], an [Inquirer], or both.
-func (m *Protocol) OpenParty(k RetainedState, read *job.Reader) (Erasable, error) {
-	return m.answers.party(k, read)
+// OpenParty opens a party's retained state. The reader parses the job file that the state may hold.
+// The result is a [Local], an [Inquirer], or both.
+func (m *Protocol) OpenParty(k RetainedState, reader *job.Reader) (Erasable, error) {
+	return m.answers.party(k, reader)
 }
 
 // OpenServer opens the coordinator's retained state for queries; model reads the model file if one

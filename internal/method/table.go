@@ -17,8 +17,8 @@ type Table struct {
 	// Key selects the held-out rows of a job with a held-out fraction. All jobs of a party share
 	// the key.
 	Key dataset.SplitKey
-	// Held lists, in ascending order, the rows of an edition that all jobs with a held-out fraction
-	// hold out. Nil means that Key selects the rows.
+	// The list Held has, in ascending order, the rows of an edition that all jobs with a held-out
+	// fraction hold out. Nil means that Key selects the rows.
 	Held []int
 	// Edition describes the frozen state of the table. It is zero for a table that is not frozen.
 	Edition Edition
@@ -37,8 +37,8 @@ type Edition struct {
 	ID     string   // "" without an edition
 	Number int      // counts the editions of one table and dictionary from 1
 	IDs    []string // ids of the edition's rows; nil for a table without ids
-	// Out describes the rows that a job holds out of the edition. It is set for sums, because the
-	// summed rows depend on it.
+	// The field Out describes the rows that a job holds out of the edition. It is set for sums,
+	// because the choice of the summed rows depends on the rows held out.
 	Out string
 	// Clear lists earlier editions that do not block a release from this edition. In the job's
 	// columns and label, each of them differs from this edition for no person or for at least ten
@@ -84,11 +84,12 @@ type Split struct {
 	Frame    *prepare.Frame       // the cells as read, for a table with a schema
 }
 
-// Rows lists the held-out rows if held is true, and the training rows otherwise. It is never nil.
-func (s Split) Rows(held bool) []int {
+// Rows lists the held-out rows if heldOut is true, and the training rows otherwise. The list is
+// never nil.
+func (s Split) Rows(heldOut bool) []int {
 	rows := []int{}
 	for i, test := range s.Test {
-		if test == held {
+		if test == heldOut {
 			rows = append(rows, i)
 		}
 	}

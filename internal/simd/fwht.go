@@ -8,7 +8,7 @@ type Butterflies[T float] struct {
 	// quarters computes two levels of a transform of 4q values. Eighths computes three levels of a
 	// transform of 8q values. Parts of q values begin a distance apart. q is a multiple of vector,
 	// for example 32.
-	quarters, Eighths func(q int, to []T, toDistance int, from []T, fromDistance int)
+	quarters, Eighths func(q int, dst []T, dstDistance int, src []T, srcDistance int)
 	// lowest computes a complete transform of each block of 8*vector values, times scale.
 	lowest func(n int, x []T, scale T)
 	// Flip flips the sign of each of the first n values if its entry in signs is below 0. n is a
@@ -38,7 +38,7 @@ func portableButterflies[T float]() Butterflies[T] {
 
 // Top returns the function for the first step of a transform of n parts, at least two. It also
 // returns the number of parts that this step combines. Each later step combines eight.
-func (b Butterflies[T]) Top(n int) (step func(q int, to []T, toDistance int, from []T, fromDistance int), parts int) {
+func (b Butterflies[T]) Top(n int) (step func(q int, dst []T, dstDistance int, src []T, srcDistance int), parts int) {
 	switch levels := bits.Len(uint(n)) - 1; {
 	case levels == 1:
 		return halves[T], 2
@@ -92,18 +92,18 @@ func (b Butterflies[T]) short(x []T, signs []int8, scale T) {
 }
 
 // halves computes one level of a Walsh-Hadamard transform of 2q values.
-func halves[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
-	x0, x1 := from[:q], from[fromDistance:][:q]
-	y0, y1 := to[:q], to[toDistance:][:q]
+func halves[T float](q int, dst []T, dstDistance int, src []T, srcDistance int) {
+	x0, x1 := src[:q], src[srcDistance:][:q]
+	y0, y1 := dst[:q], dst[dstDistance:][:q]
 	for i, a := range x0 {
 		y0[i], y1[i] = a+x1[i], a-x1[i]
 	}
 }
 
 // quarters computes two levels of a Walsh-Hadamard transform of 4q values.
-func quarters[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
-	x0, x1, x2, x3 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
-	y0, y1, y2, y3 := to[:q], to[toDistance:][:q], to[2*toDistance:][:q], to[3*toDistance:][:q]
+func quarters[T float](q int, dst []T, dstDistance int, src []T, srcDistance int) {
+	x0, x1, x2, x3 := src[:q], src[srcDistance:][:q], src[2*srcDistance:][:q], src[3*srcDistance:][:q]
+	y0, y1, y2, y3 := dst[:q], dst[dstDistance:][:q], dst[2*dstDistance:][:q], dst[3*dstDistance:][:q]
 	for i := range x0 {
 		a, b, c, d := x0[i], x1[i], x2[i], x3[i]
 		a, c = a+c, a-c
@@ -113,13 +113,13 @@ func quarters[T float](q int, to []T, toDistance int, from []T, fromDistance int
 }
 
 // eighths computes three levels of a Walsh-Hadamard transform of 8q values.
-func eighths[T float](q int, to []T, toDistance int, from []T, fromDistance int) {
-	x0, x1, x2, x3 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
-	from = from[4*fromDistance:]
-	x4, x5, x6, x7 := from[:q], from[fromDistance:][:q], from[2*fromDistance:][:q], from[3*fromDistance:][:q]
-	y0, y1, y2, y3 := to[:q], to[toDistance:][:q], to[2*toDistance:][:q], to[3*toDistance:][:q]
-	to = to[4*toDistance:]
-	y4, y5, y6, y7 := to[:q], to[toDistance:][:q], to[2*toDistance:][:q], to[3*toDistance:][:q]
+func eighths[T float](q int, dst []T, dstDistance int, src []T, srcDistance int) {
+	x0, x1, x2, x3 := src[:q], src[srcDistance:][:q], src[2*srcDistance:][:q], src[3*srcDistance:][:q]
+	src = src[4*srcDistance:]
+	x4, x5, x6, x7 := src[:q], src[srcDistance:][:q], src[2*srcDistance:][:q], src[3*srcDistance:][:q]
+	y0, y1, y2, y3 := dst[:q], dst[dstDistance:][:q], dst[2*dstDistance:][:q], dst[3*dstDistance:][:q]
+	dst = dst[4*dstDistance:]
+	y4, y5, y6, y7 := dst[:q], dst[dstDistance:][:q], dst[2*dstDistance:][:q], dst[3*dstDistance:][:q]
 	for i := range x0 {
 		a, b, c, d, e, f, g, h := x0[i], x1[i], x2[i], x3[i], x4[i], x5[i], x6[i], x7[i]
 		a, e = a+e, a-e

@@ -10,15 +10,15 @@ const (
 type Interleaved struct {
 	// Turn multiplies row i of x by scale, or by -scale if signs[i] is below 0, for n rows.
 	Turn func(n int, x []float64, signs []int8, scale float64)
-	// CopyStrips copies n strips. They start toDistance numbers apart in to, fromDistance in from.
+	// CopyStrips copies n strips. They start dstDistance numbers apart in dst, srcDistance in src.
 	// AskStrips prefetches them.
-	CopyStrips func(n int, to []float64, toDistance int, from []float64, fromDistance int)
+	CopyStrips func(n int, dst []float64, dstDistance int, src []float64, srcDistance int)
 	AskStrips  func(n int, x []float64, distance int)
 	neighbours func(n int, x []float64) // computes three levels of a transform of each group of 8 rows, for n groups
-	// Scatter multiplies n rows by scale and writes row i to row places[i] of to. It flips the
+	// Scatter multiplies n rows by scale and writes row i to row places[i] of dst. It flips the
 	// row's sign if 2^31 is added to the place. A place beyond the last row selects the last row.
 	// ScatterEighths does three levels of 8 n rows, a distance of rows apart, on the way.
-	Scatter, ScatterEighths func(n int, to, from []float64, distance int, places []uint32, scale float64)
+	Scatter, ScatterEighths func(n int, dst, src []float64, distance int, places []uint32, scale float64)
 }
 
 var portableInterleaved = Interleaved{turnRows, copyStrips, func(int, []float64, int) {}, neighbours, scatterRows, scatterEighths}
@@ -60,27 +60,27 @@ func neighbours(n int, x []float64) {
 	}
 }
 
-func copyStrips(n int, to []float64, toDistance int, from []float64, fromDistance int) {
+func copyStrips(n int, dst []float64, dstDistance int, src []float64, srcDistance int) {
 	for i := range n {
-		copy(to[i*toDistance:][:4*abreast], from[i*fromDistance:])
+		copy(dst[i*dstDistance:][:4*abreast], src[i*srcDistance:])
 	}
 }
 
-func scatterRows(_ int, to, from []float64, _ int, places []uint32, scale float64) {
-	last := uint32(len(to)/abreast - 1)
+func scatterRows(_ int, dst, src []float64, _ int, places []uint32, scale float64) {
+	last := uint32(len(dst)/abreast - 1)
 	for i, place := range places {
 		factor := scale
 		if place >= turned {
 			factor = -scale
 		}
-		row := to[abreast*min(place%turned, last):]
-		for j, v := range from[abreast*i:][:abreast] {
+		row := dst[abreast*min(place%turned, last):]
+		for j, v := range src[abreast*i:][:abreast] {
 			row[j] = factor * v
 		}
 	}
 }
 
-func scatterEighths(n int, to, from []float64, distance int, places []uint32, scale float64) {
-	eighths(abreast*n, from, abreast*distance, from, abreast*distance)
-	scatterRows(8*n, to, from, 0, places, scale)
+func scatterEighths(n int, dst, src []float64, distance int, places []uint32, scale float64) {
+	eighths(abreast*n, src, abreast*distance, src, abreast*distance)
+	scatterRows(8*n, dst, src, 0, places, scale)
 }

@@ -20,12 +20,12 @@ func peak64AVX512(turns int)
 // quarters64AVX512 computes 2 levels of a Walsh-Hadamard transform of 4 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 8.
 //
 //go:noescape
-func quarters64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
+func quarters64AVX512(q int, dst []float64, dstDistance int, src []float64, srcDistance int)
 
 // eighths64AVX512 computes 3 levels of a Walsh-Hadamard transform of 8 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 8.
 //
 //go:noescape
-func eighths64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
+func eighths64AVX512(q int, dst []float64, dstDistance int, src []float64, srcDistance int)
 
 // lowest64AVX512 computes a complete Walsh-Hadamard transform of each block of 64 values, times scale. The number n is a positive multiple of 64.
 //
@@ -87,8 +87,8 @@ func set2Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int
 //go:noescape
 func set3Asking64AVX512(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// reflect64AVX512 applies two Householder reflections to 16 vectors x. It subtracts betaFirst v <v, x>
-// with v = (0, first), and then betaSecond second <second, x>. across is <v, second>; second is not empty.
+// reflect64AVX512 applies two Householder reflections to 16 vectors x. It subtracts betaFirst u <u, x>
+// and then betaSecond v <v, x>. Here u = (0, first) and v = second, which is not empty; across is <u, v>.
 //
 //go:noescape
 func reflect64AVX512(x []float64, first []float64, second []float64, betaFirst float64, betaSecond float64, across float64)
@@ -101,7 +101,7 @@ func turnRowsAVX512(n int, x []float64, signs []int8, scale float64)
 // copyStripsAVX512 copies n strips of 32 values, which begin a distance apart. The number n is positive.
 //
 //go:noescape
-func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromDistance int)
+func copyStripsAVX512(n int, dst []float64, dstDistance int, src []float64, srcDistance int)
 
 // askStripsAVX512 prefetches n strips of 32 values, which begin a distance apart. The number n is positive.
 //
@@ -113,35 +113,35 @@ func askStripsAVX512(n int, x []float64, distance int)
 //go:noescape
 func neighboursAVX512(n int, x []float64)
 
-// scatterRowsAVX512 writes n rows of 8 values to their places in to. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
+// scatterRowsAVX512 writes n rows of 8 values to their places in dst. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
-func scatterRowsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+func scatterRowsAVX512(n int, dst []float64, src []float64, distance int, places []uint32, scale float64)
 
-// scatterEighthsAVX512 transforms 8 n rows of 8 values by 3 levels and writes each row to its place in to. Parts of n rows begin a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
+// scatterEighthsAVX512 transforms 8 n rows of 8 values by 3 levels and writes each row to its place in dst. Parts of n rows begin a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
-func scatterEighthsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+func scatterEighthsAVX512(n int, dst []float64, src []float64, distance int, places []uint32, scale float64)
 
-// pickValues64AVX512 sets to[i] to from[places[i]] for each i below n, like PickValues. The number n is a positive multiple of 8.
+// pickValues64AVX512 sets dst[i] to src[places[i]] for each i below n, like PickValues. The number n is a positive multiple of 8.
 //
 //go:noescape
-func pickValues64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
+func pickValues64AVX512(n int, dst []float64, src []float64, places []uint32, ahead []float64)
 
-// pickValuesAway64AVX512 sets to[i] to from[places[i]] for each i below n, like PickValuesAway. The number n is a positive multiple of 8.
+// pickValuesAway64AVX512 sets dst[i] to src[places[i]] for each i below n, like PickValuesAway. The number n is a positive multiple of 8.
 //
 //go:noescape
-func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
+func pickValuesAway64AVX512(n int, dst []float64, src []float64, places []uint32, ahead []float64)
 
 // transpose64AVX512 transposes n squares of 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
-func transpose64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+func transpose64AVX512(n int, dst []float64, dstDistance int, dstStep int, src []float64, srcDistance int, srcStep int)
 
-// transposeAway64AVX512 transposes n squares, and writes past the caches if the rows of to are cache lines. Squares have 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
+// transposeAway64AVX512 transposes n squares, and writes past the caches if the rows of dst are cache lines. Squares have 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
-func transposeAway64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+func transposeAway64AVX512(n int, dst []float64, dstDistance int, dstStep int, src []float64, srcDistance int, srcStep int)
 
 // polynomial64AVX512 sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0. The number n is a multiple of 8.
 //
@@ -164,12 +164,12 @@ func peak32AVX512(turns int)
 // quarters32AVX512 computes 2 levels of a Walsh-Hadamard transform of 4 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 16.
 //
 //go:noescape
-func quarters32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
+func quarters32AVX512(q int, dst []float32, dstDistance int, src []float32, srcDistance int)
 
 // eighths32AVX512 computes 3 levels of a Walsh-Hadamard transform of 8 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 16.
 //
 //go:noescape
-func eighths32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
+func eighths32AVX512(q int, dst []float32, dstDistance int, src []float32, srcDistance int)
 
 // lowest32AVX512 computes a complete Walsh-Hadamard transform of each block of 128 values, times scale. The number n is a positive multiple of 128.
 //
@@ -219,12 +219,12 @@ func rational32AVX512(n int, dst []float32, xz []float32, zz []float32, xx float
 // transpose32AVX512 transposes n squares of 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
-func transpose32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+func transpose32AVX512(n int, dst []float32, dstDistance int, dstStep int, src []float32, srcDistance int, srcStep int)
 
-// transposeAway32AVX512 transposes n squares, and writes past the caches if the rows of to are cache lines. Squares have 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
+// transposeAway32AVX512 transposes n squares, and writes past the caches if the rows of dst are cache lines. Squares have 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
-func transposeAway32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+func transposeAway32AVX512(n int, dst []float32, dstDistance int, dstStep int, src []float32, srcDistance int, srcStep int)
 
 // polynomial32AVX512 sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0. The number n is a multiple of 16.
 //
@@ -247,12 +247,12 @@ func peak64AVX2(turns int)
 // quarters64AVX2 computes 2 levels of a Walsh-Hadamard transform of 4 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 4.
 //
 //go:noescape
-func quarters64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
+func quarters64AVX2(q int, dst []float64, dstDistance int, src []float64, srcDistance int)
 
 // eighths64AVX2 computes 3 levels of a Walsh-Hadamard transform of 8 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 4.
 //
 //go:noescape
-func eighths64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
+func eighths64AVX2(q int, dst []float64, dstDistance int, src []float64, srcDistance int)
 
 // lowest64AVX2 computes a complete Walsh-Hadamard transform of each block of 32 values, times scale. The number n is a positive multiple of 32.
 //
@@ -314,8 +314,8 @@ func set2Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, 
 //go:noescape
 func set3Asking64AVX2(k int, a []float64, b []float64, c []float64, stride int, ahead []float64, aheadStride int)
 
-// reflect64AVX2 applies two Householder reflections to 16 vectors x. It subtracts betaFirst v <v, x>
-// with v = (0, first), and then betaSecond second <second, x>. across is <v, second>; second is not empty.
+// reflect64AVX2 applies two Householder reflections to 16 vectors x. It subtracts betaFirst u <u, x>
+// and then betaSecond v <v, x>. Here u = (0, first) and v = second, which is not empty; across is <u, v>.
 //
 //go:noescape
 func reflect64AVX2(x []float64, first []float64, second []float64, betaFirst float64, betaSecond float64, across float64)
@@ -328,7 +328,7 @@ func turnRowsAVX2(n int, x []float64, signs []int8, scale float64)
 // copyStripsAVX2 copies n strips of 32 values, which begin a distance apart. The number n is positive.
 //
 //go:noescape
-func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDistance int)
+func copyStripsAVX2(n int, dst []float64, dstDistance int, src []float64, srcDistance int)
 
 // askStripsAVX2 prefetches n strips of 32 values, which begin a distance apart. The number n is positive.
 //
@@ -340,30 +340,30 @@ func askStripsAVX2(n int, x []float64, distance int)
 //go:noescape
 func neighboursAVX2(n int, x []float64)
 
-// scatterRowsAVX2 writes n rows of 8 values to their places in to. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
+// scatterRowsAVX2 writes n rows of 8 values to their places in dst. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
-func scatterRowsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+func scatterRowsAVX2(n int, dst []float64, src []float64, distance int, places []uint32, scale float64)
 
-// scatterEighthsAVX2 transforms 8 n rows of 8 values by 3 levels and writes each row to its place in to. Parts of n rows begin a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
+// scatterEighthsAVX2 transforms 8 n rows of 8 values by 3 levels and writes each row to its place in dst. Parts of n rows begin a distance of rows apart. Rows are multiplied by scale, or by -scale if the place's highest bit is set. The number n is positive.
 //
 //go:noescape
-func scatterEighthsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+func scatterEighthsAVX2(n int, dst []float64, src []float64, distance int, places []uint32, scale float64)
 
-// pickValues64AVX2 sets to[i] to from[places[i]] for each i below n, like PickValues. The number n is a positive multiple of 8.
+// pickValues64AVX2 sets dst[i] to src[places[i]] for each i below n, like PickValues. The number n is a positive multiple of 8.
 //
 //go:noescape
-func pickValues64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+func pickValues64AVX2(n int, dst []float64, src []float64, places []uint32, ahead []float64)
 
-// pickValuesAway64AVX2 sets to[i] to from[places[i]] for each i below n, like PickValuesAway. The number n is a positive multiple of 8.
+// pickValuesAway64AVX2 sets dst[i] to src[places[i]] for each i below n, like PickValuesAway. The number n is a positive multiple of 8.
 //
 //go:noescape
-func pickValuesAway64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+func pickValuesAway64AVX2(n int, dst []float64, src []float64, places []uint32, ahead []float64)
 
 // transpose64AVX2 transposes n squares of 8 x 8 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
-func transpose64AVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+func transpose64AVX2(n int, dst []float64, dstDistance int, dstStep int, src []float64, srcDistance int, srcStep int)
 
 // polynomial64AVX2 sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0. The number n is a multiple of 4.
 //
@@ -386,12 +386,12 @@ func peak32AVX2(turns int)
 // quarters32AVX2 computes 2 levels of a Walsh-Hadamard transform of 4 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 8.
 //
 //go:noescape
-func quarters32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
+func quarters32AVX2(q int, dst []float32, dstDistance int, src []float32, srcDistance int)
 
 // eighths32AVX2 computes 3 levels of a Walsh-Hadamard transform of 8 q values. Parts of q values begin a distance apart. The number q is a positive multiple of 8.
 //
 //go:noescape
-func eighths32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
+func eighths32AVX2(q int, dst []float32, dstDistance int, src []float32, srcDistance int)
 
 // lowest32AVX2 computes a complete Walsh-Hadamard transform of each block of 64 values, times scale. The number n is a positive multiple of 64.
 //
@@ -441,7 +441,7 @@ func rational32AVX2(n int, dst []float32, xz []float32, zz []float32, xx float32
 // transpose32AVX2 transposes n squares of 16 x 16 values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.
 //
 //go:noescape
-func transpose32AVX2(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+func transpose32AVX2(n int, dst []float32, dstDistance int, dstStep int, src []float32, srcDistance int, srcStep int)
 
 // polynomial32AVX2 sets the first n entries of dst to (scale xz + shift)^degree, where degree is at least 0. The number n is a multiple of 8.
 //

@@ -2266,14 +2266,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func quarters64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
+// func quarters64AVX512(q int, dst []float64, dstDistance int, src []float64, srcDistance int)
 // Requires: AVX, AVX512F
 TEXT ·quarters64AVX512(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
@@ -2311,14 +2311,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func eighths64AVX512(q int, to []float64, toDistance int, from []float64, fromDistance int)
+// func eighths64AVX512(q int, dst []float64, dstDistance int, src []float64, srcDistance int)
 // Requires: AVX, AVX512F
 TEXT ·eighths64AVX512(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
@@ -4082,15 +4082,15 @@ turn:
 	VZEROUPPER
 	RET
 
-// func copyStripsAVX512(n int, to []float64, toDistance int, from []float64, fromDistance int)
+// func copyStripsAVX512(n int, dst []float64, dstDistance int, src []float64, srcDistance int)
 // Requires: AVX, AVX512F
 TEXT ·copyStripsAVX512(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
 	SHLQ $0x03, DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x03, SI
 
 turn:
@@ -4189,16 +4189,16 @@ turn:
 	VZEROUPPER
 	RET
 
-// func scatterRowsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+// func scatterRowsAVX512(n int, dst []float64, src []float64, distance int, places []uint32, scale float64)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·scatterRowsAVX512(SB), NOSPLIT, $0-96
 	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         src_base+32(FP), DX
 	MOVQ         places_base+64(FP), BX
 	MOVQ         distance+56(FP), SI
 	VBROADCASTSD scale+88(FP), Z0
-	MOVQ         to_len+16(FP), R8
+	MOVQ         dst_len+16(FP), R8
 	SHRQ         $0x03, R8
 	DECQ         R8
 	VMOVUPD      sign64<>+0(SB), Z1
@@ -4255,16 +4255,16 @@ turn:
 	VZEROUPPER
 	RET
 
-// func scatterEighthsAVX512(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+// func scatterEighthsAVX512(n int, dst []float64, src []float64, distance int, places []uint32, scale float64)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·scatterEighthsAVX512(SB), NOSPLIT, $0-96
 	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         src_base+32(FP), DX
 	MOVQ         places_base+64(FP), BX
 	MOVQ         distance+56(FP), SI
 	VBROADCASTSD scale+88(FP), Z0
-	MOVQ         to_len+16(FP), R8
+	MOVQ         dst_len+16(FP), R8
 	SHRQ         $0x03, R8
 	DECQ         R8
 	VMOVUPD      sign64<>+0(SB), Z1
@@ -4551,15 +4551,15 @@ turn:
 	VZEROUPPER
 	RET
 
-// func pickValues64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
+// func pickValues64AVX512(n int, dst []float64, src []float64, places []uint32, ahead []float64)
 // Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·pickValues64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         src_base+32(FP), DX
 	MOVQ         places_base+56(FP), BX
 	MOVQ         ahead_base+80(FP), SI
-	MOVQ         from_len+40(FP), DI
+	MOVQ         src_len+40(FP), DI
 	DECQ         DI
 	VMOVQ        DI, X0
 	VPBROADCASTD X0, Y0
@@ -4578,15 +4578,15 @@ turn:
 	VZEROUPPER
 	RET
 
-// func pickValuesAway64AVX512(n int, to []float64, from []float64, places []uint32, ahead []float64)
+// func pickValuesAway64AVX512(n int, dst []float64, src []float64, places []uint32, ahead []float64)
 // Requires: AVX, AVX2, AVX512F, MMX+
 TEXT ·pickValuesAway64AVX512(SB), NOSPLIT, $0-104
 	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         src_base+32(FP), DX
 	MOVQ         places_base+56(FP), BX
 	MOVQ         ahead_base+80(FP), SI
-	MOVQ         from_len+40(FP), DI
+	MOVQ         src_len+40(FP), DI
 	DECQ         DI
 	VMOVQ        DI, X0
 	VPBROADCASTD X0, Y0
@@ -4622,19 +4622,19 @@ turn:
 	VZEROUPPER
 	RET
 
-// func transpose64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// func transpose64AVX512(n int, dst []float64, dstDistance int, dstStep int, src []float64, srcDistance int, srcStep int)
 // Requires: AVX, AVX512F
 TEXT ·transpose64AVX512(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
 	SHLQ $0x03, DX
-	MOVQ toStep+40(FP), BX
+	MOVQ dstStep+40(FP), BX
 	SHLQ $0x03, BX
-	MOVQ from_base+48(FP), SI
-	MOVQ fromDistance+72(FP), DI
+	MOVQ src_base+48(FP), SI
+	MOVQ srcDistance+72(FP), DI
 	SHLQ $0x03, DI
-	MOVQ fromStep+80(FP), R8
+	MOVQ srcStep+80(FP), R8
 	SHLQ $0x03, R8
 
 turn:
@@ -4703,19 +4703,19 @@ turn:
 	VZEROUPPER
 	RET
 
-// func transposeAway64AVX512(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// func transposeAway64AVX512(n int, dst []float64, dstDistance int, dstStep int, src []float64, srcDistance int, srcStep int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·transposeAway64AVX512(SB), NOSPLIT, $0-88
 	MOVQ  n+0(FP), AX
-	MOVQ  to_base+8(FP), CX
-	MOVQ  toDistance+32(FP), DX
+	MOVQ  dst_base+8(FP), CX
+	MOVQ  dstDistance+32(FP), DX
 	SHLQ  $0x03, DX
-	MOVQ  toStep+40(FP), BX
+	MOVQ  dstStep+40(FP), BX
 	SHLQ  $0x03, BX
-	MOVQ  from_base+48(FP), SI
-	MOVQ  fromDistance+72(FP), DI
+	MOVQ  src_base+48(FP), SI
+	MOVQ  srcDistance+72(FP), DI
 	SHLQ  $0x03, DI
-	MOVQ  fromStep+80(FP), R8
+	MOVQ  srcStep+80(FP), R8
 	SHLQ  $0x03, R8
 	MOVQ  CX, R9
 	ORQ   DX, R9
@@ -5585,14 +5585,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func quarters32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
+// func quarters32AVX512(q int, dst []float32, dstDistance int, src []float32, srcDistance int)
 // Requires: AVX, AVX512F
 TEXT ·quarters32AVX512(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
@@ -5630,14 +5630,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func eighths32AVX512(q int, to []float32, toDistance int, from []float32, fromDistance int)
+// func eighths32AVX512(q int, dst []float32, dstDistance int, src []float32, srcDistance int)
 // Requires: AVX, AVX512F
 TEXT ·eighths32AVX512(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
@@ -6233,19 +6233,19 @@ done:
 	VZEROUPPER
 	RET
 
-// func transpose32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+// func transpose32AVX512(n int, dst []float32, dstDistance int, dstStep int, src []float32, srcDistance int, srcStep int)
 // Requires: AVX, AVX512F
 TEXT ·transpose32AVX512(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
 	SHLQ $0x02, DX
-	MOVQ toStep+40(FP), BX
+	MOVQ dstStep+40(FP), BX
 	SHLQ $0x02, BX
-	MOVQ from_base+48(FP), SI
-	MOVQ fromDistance+72(FP), DI
+	MOVQ src_base+48(FP), SI
+	MOVQ srcDistance+72(FP), DI
 	SHLQ $0x02, DI
-	MOVQ fromStep+80(FP), R8
+	MOVQ srcStep+80(FP), R8
 	SHLQ $0x02, R8
 
 turn:
@@ -6386,19 +6386,19 @@ turn:
 	VZEROUPPER
 	RET
 
-// func transposeAway32AVX512(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+// func transposeAway32AVX512(n int, dst []float32, dstDistance int, dstStep int, src []float32, srcDistance int, srcStep int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·transposeAway32AVX512(SB), NOSPLIT, $0-88
 	MOVQ  n+0(FP), AX
-	MOVQ  to_base+8(FP), CX
-	MOVQ  toDistance+32(FP), DX
+	MOVQ  dst_base+8(FP), CX
+	MOVQ  dstDistance+32(FP), DX
 	SHLQ  $0x02, DX
-	MOVQ  toStep+40(FP), BX
+	MOVQ  dstStep+40(FP), BX
 	SHLQ  $0x02, BX
-	MOVQ  from_base+48(FP), SI
-	MOVQ  fromDistance+72(FP), DI
+	MOVQ  src_base+48(FP), SI
+	MOVQ  srcDistance+72(FP), DI
 	SHLQ  $0x02, DI
-	MOVQ  fromStep+80(FP), R8
+	MOVQ  srcStep+80(FP), R8
 	SHLQ  $0x02, R8
 	MOVQ  CX, R9
 	ORQ   DX, R9
@@ -7112,14 +7112,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func quarters64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
+// func quarters64AVX2(q int, dst []float64, dstDistance int, src []float64, srcDistance int)
 // Requires: AVX
 TEXT ·quarters64AVX2(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
@@ -7157,14 +7157,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func eighths64AVX2(q int, to []float64, toDistance int, from []float64, fromDistance int)
+// func eighths64AVX2(q int, dst []float64, dstDistance int, src []float64, srcDistance int)
 // Requires: AVX
 TEXT ·eighths64AVX2(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x03, DX
 	SHLQ $0x03, SI
 
@@ -8663,15 +8663,15 @@ turn:
 	VZEROUPPER
 	RET
 
-// func copyStripsAVX2(n int, to []float64, toDistance int, from []float64, fromDistance int)
+// func copyStripsAVX2(n int, dst []float64, dstDistance int, src []float64, srcDistance int)
 // Requires: AVX
 TEXT ·copyStripsAVX2(SB), NOSPLIT, $0-72
 	MOVQ n+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
 	SHLQ $0x03, DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x03, SI
 
 turn:
@@ -8818,16 +8818,16 @@ turn:
 	VZEROUPPER
 	RET
 
-// func scatterRowsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+// func scatterRowsAVX2(n int, dst []float64, src []float64, distance int, places []uint32, scale float64)
 // Requires: AVX, AVX2, CMOV
 TEXT ·scatterRowsAVX2(SB), NOSPLIT, $0-96
 	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         src_base+32(FP), DX
 	MOVQ         places_base+64(FP), BX
 	MOVQ         distance+56(FP), SI
 	VBROADCASTSD scale+88(FP), Y0
-	MOVQ         to_len+16(FP), R8
+	MOVQ         dst_len+16(FP), R8
 	SHRQ         $0x03, R8
 	DECQ         R8
 	VMOVUPD      sign64<>+0(SB), Y1
@@ -8873,16 +8873,16 @@ turn:
 	VZEROUPPER
 	RET
 
-// func scatterEighthsAVX2(n int, to []float64, from []float64, distance int, places []uint32, scale float64)
+// func scatterEighthsAVX2(n int, dst []float64, src []float64, distance int, places []uint32, scale float64)
 // Requires: AVX, AVX2, CMOV
 TEXT ·scatterEighthsAVX2(SB), NOSPLIT, $0-96
 	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         src_base+32(FP), DX
 	MOVQ         places_base+64(FP), BX
 	MOVQ         distance+56(FP), SI
 	VBROADCASTSD scale+88(FP), Y0
-	MOVQ         to_len+16(FP), R8
+	MOVQ         dst_len+16(FP), R8
 	SHRQ         $0x03, R8
 	DECQ         R8
 	VMOVUPD      sign64<>+0(SB), Y1
@@ -9158,15 +9158,15 @@ turn:
 	VZEROUPPER
 	RET
 
-// func pickValues64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+// func pickValues64AVX2(n int, dst []float64, src []float64, places []uint32, ahead []float64)
 // Requires: AVX, AVX2, MMX+
 TEXT ·pickValues64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         src_base+32(FP), DX
 	MOVQ         places_base+56(FP), BX
 	MOVQ         ahead_base+80(FP), SI
-	MOVQ         from_len+40(FP), DI
+	MOVQ         src_len+40(FP), DI
 	DECQ         DI
 	VMOVQ        DI, X0
 	VPBROADCASTD X0, X0
@@ -9189,15 +9189,15 @@ turn:
 	VZEROUPPER
 	RET
 
-// func pickValuesAway64AVX2(n int, to []float64, from []float64, places []uint32, ahead []float64)
+// func pickValuesAway64AVX2(n int, dst []float64, src []float64, places []uint32, ahead []float64)
 // Requires: AVX, AVX2, MMX+
 TEXT ·pickValuesAway64AVX2(SB), NOSPLIT, $0-104
 	MOVQ         n+0(FP), AX
-	MOVQ         to_base+8(FP), CX
-	MOVQ         from_base+32(FP), DX
+	MOVQ         dst_base+8(FP), CX
+	MOVQ         src_base+32(FP), DX
 	MOVQ         places_base+56(FP), BX
 	MOVQ         ahead_base+80(FP), SI
-	MOVQ         from_len+40(FP), DI
+	MOVQ         src_len+40(FP), DI
 	DECQ         DI
 	VMOVQ        DI, X0
 	VPBROADCASTD X0, X0
@@ -9241,19 +9241,19 @@ turn:
 	VZEROUPPER
 	RET
 
-// func transpose64AVX2(n int, to []float64, toDistance int, toStep int, from []float64, fromDistance int, fromStep int)
+// func transpose64AVX2(n int, dst []float64, dstDistance int, dstStep int, src []float64, srcDistance int, srcStep int)
 // Requires: AVX
 TEXT ·transpose64AVX2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
 	SHLQ $0x03, DX
-	MOVQ toStep+40(FP), BX
+	MOVQ dstStep+40(FP), BX
 	SHLQ $0x03, BX
-	MOVQ from_base+48(FP), SI
-	MOVQ fromDistance+72(FP), DI
+	MOVQ src_base+48(FP), SI
+	MOVQ srcDistance+72(FP), DI
 	SHLQ $0x03, DI
-	MOVQ fromStep+80(FP), R8
+	MOVQ srcStep+80(FP), R8
 	SHLQ $0x03, R8
 
 turn:
@@ -9813,14 +9813,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func quarters32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
+// func quarters32AVX2(q int, dst []float32, dstDistance int, src []float32, srcDistance int)
 // Requires: AVX
 TEXT ·quarters32AVX2(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
@@ -9858,14 +9858,14 @@ turn:
 	VZEROUPPER
 	RET
 
-// func eighths32AVX2(q int, to []float32, toDistance int, from []float32, fromDistance int)
+// func eighths32AVX2(q int, dst []float32, dstDistance int, src []float32, srcDistance int)
 // Requires: AVX
 TEXT ·eighths32AVX2(SB), NOSPLIT, $0-72
 	MOVQ q+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
-	MOVQ from_base+40(FP), BX
-	MOVQ fromDistance+64(FP), SI
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
+	MOVQ src_base+40(FP), BX
+	MOVQ srcDistance+64(FP), SI
 	SHLQ $0x02, DX
 	SHLQ $0x02, SI
 
@@ -10493,19 +10493,19 @@ done:
 	VZEROUPPER
 	RET
 
-// func transpose32AVX2(n int, to []float32, toDistance int, toStep int, from []float32, fromDistance int, fromStep int)
+// func transpose32AVX2(n int, dst []float32, dstDistance int, dstStep int, src []float32, srcDistance int, srcStep int)
 // Requires: AVX
 TEXT ·transpose32AVX2(SB), NOSPLIT, $0-88
 	MOVQ n+0(FP), AX
-	MOVQ to_base+8(FP), CX
-	MOVQ toDistance+32(FP), DX
+	MOVQ dst_base+8(FP), CX
+	MOVQ dstDistance+32(FP), DX
 	SHLQ $0x02, DX
-	MOVQ toStep+40(FP), BX
+	MOVQ dstStep+40(FP), BX
 	SHLQ $0x02, BX
-	MOVQ from_base+48(FP), SI
-	MOVQ fromDistance+72(FP), DI
+	MOVQ src_base+48(FP), SI
+	MOVQ srcDistance+72(FP), DI
 	SHLQ $0x02, DI
-	MOVQ fromStep+80(FP), R8
+	MOVQ srcStep+80(FP), R8
 	SHLQ $0x02, R8
 
 turn:

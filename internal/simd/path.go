@@ -65,37 +65,37 @@ func SMOOf[T float](p Path) SMO[T] {
 	return any(smo64(p)).(SMO[T])
 }
 
-// PickValues sets to[i] to from[places[i]]. A place beyond the end of from selects its last value.
+// PickValues sets dst[i] to src[places[i]]. A place beyond the end of src selects its last value.
 // Meanwhile it prefetches the values of ahead, which may be nil.
-func PickValues(p Path, to, from []float64, places []uint32, ahead []float64) {
+func PickValues(p Path, dst, src []float64, places []uint32, ahead []float64) {
 	pick, _ := pickers(p)
-	pick.values(to, from, places, ahead)
+	pick.values(dst, src, places, ahead)
 }
 
-// PickValuesAway is like PickValues, but writes past the caches if to begins at a cache line.
-func PickValuesAway(p Path, to, from []float64, places []uint32, ahead []float64) {
+// PickValuesAway is like PickValues, but writes past the caches if dst begins at a cache line.
+func PickValuesAway(p Path, dst, src []float64, places []uint32, ahead []float64) {
 	_, away := pickers(p)
-	away.values(to, from, places, ahead)
+	away.values(dst, src, places, ahead)
 }
 
 // picker picks n values and prefetches n values of ahead. The number n is a multiple of 8.
-type picker func(n int, to, from []float64, places []uint32, ahead []float64)
+type picker func(n int, dst, src []float64, places []uint32, ahead []float64)
 
-func (pick picker) values(to, from []float64, places []uint32, ahead []float64) {
-	if n := min(len(to), len(ahead)) &^ 7; n > 0 {
-		pick(n, to, from, places, ahead)
-		to, places = to[n:], places[n:]
+func (pick picker) values(dst, src []float64, places []uint32, ahead []float64) {
+	if n := min(len(dst), len(ahead)) &^ 7; n > 0 {
+		pick(n, dst, src, places, ahead)
+		dst, places = dst[n:], places[n:]
 	}
-	n := len(to) &^ 7
+	n := len(dst) &^ 7
 	if n > 0 {
-		pick(n, to, from, places, from) // prefetches values of from, which are in use anyway
+		pick(n, dst, src, places, src) // prefetches values of src, which are in use anyway
 	}
-	pickValues(len(to)-n, to[n:], from, places[n:], nil)
+	pickValues(len(dst)-n, dst[n:], src, places[n:], nil)
 }
 
-func pickValues(n int, to, from []float64, places []uint32, _ []float64) {
-	last := uint32(len(from) - 1)
+func pickValues(n int, dst, src []float64, places []uint32, _ []float64) {
+	last := uint32(len(src) - 1)
 	for i, at := range places[:n] {
-		to[i] = from[min(at, last)]
+		dst[i] = src[min(at, last)]
 	}
 }

@@ -11,7 +11,7 @@ type Micro[T float] struct {
 	Fused bool
 	// Set writes the product of two panels into the tile c, whose rows are stride values apart. The
 	// panels are k columns of a (Rows values per column) and k columns of b (Cols values per
-	// column). It adds from the first column to the last. Add adds the same to c.
+	// column). Set sums up the columns from the first to the last. Add adds the same product to c.
 	Set, Add func(k int, a, b, c []T, stride int)
 	// Peak runs the given number of turns of a loop with PerTurn multiplications and additions per
 	// turn.

@@ -4,7 +4,7 @@ package simd
 // squares a step.
 type Transposer[T float] struct {
 	Side int // number of rows and columns of a square, a cache line
-	move func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int)
+	move func(n int, dst []T, dstDistance, dstStep int, src []T, srcDistance, srcStep int)
 }
 
 // TransposersOf returns one transposer that writes into the caches, and one that writes past the
@@ -21,15 +21,15 @@ func TransposersOf[T float](p Path) (through, past Transposer[T]) {
 // twice returns t as both transposers, for paths without writes past the caches.
 func twice[T float](t Transposer[T]) (through, past Transposer[T]) { return t, t }
 
-// Squares writes the transposes of n squares of from to n squares of to. It panics if they do not
+// Squares writes the transposes of n squares of src to n squares of dst. It panics if they do not
 // fit.
-func (t Transposer[T]) Squares(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int) {
+func (t Transposer[T]) Squares(n int, dst []T, dstDistance, dstStep int, src []T, srcDistance, srcStep int) {
 	if n == 0 {
 		return
 	}
-	to = to[: (n-1)*toStep+(t.Side-1)*toDistance+t.Side : len(to)]
-	from = from[: (n-1)*fromStep+(t.Side-1)*fromDistance+t.Side : len(from)]
-	t.move(n, to, toDistance, toStep, from, fromDistance, fromStep)
+	dst = dst[: (n-1)*dstStep+(t.Side-1)*dstDistance+t.Side : len(dst)]
+	src = src[: (n-1)*srcStep+(t.Side-1)*srcDistance+t.Side : len(src)]
+	t.move(n, dst, dstDistance, dstStep, src, srcDistance, srcStep)
 }
 
 func portableTransposer[T float]() Transposer[T] {
@@ -37,12 +37,12 @@ func portableTransposer[T float]() Transposer[T] {
 	if isSingle[T]() {
 		side = 16
 	}
-	return Transposer[T]{side, func(n int, to []T, toDistance, toStep int, from []T, fromDistance, fromStep int) {
+	return Transposer[T]{side, func(n int, dst []T, dstDistance, dstStep int, src []T, srcDistance, srcStep int) {
 		for i := range n {
-			to, from := to[i*toStep:], from[i*fromStep:]
+			dst, src := dst[i*dstStep:], src[i*srcStep:]
 			for r := range side {
-				for c, v := range from[r*fromDistance:][:side] {
-					to[c*toDistance+r] = v
+				for c, v := range src[r*srcDistance:][:side] {
+					dst[c*dstDistance+r] = v
 				}
 			}
 		}

@@ -26,14 +26,14 @@ type Directions struct {
 	Scales func(block int) Numbers
 }
 
-// Read sets row i of dst to direction first+i, for all rows of dst and on all cores. It panics on
+// Read sets row i of dst to direction start+i, for all rows of dst and on all cores. It panics on
 // another width.
-func (d Directions) Read(dst linalg.Matrix[float64], first int) {
+func (d Directions) Read(dst linalg.Matrix[float64], start int) {
 	if dst.Cols != d.Columns {
 		panic(fmt.Sprintf("feature: directions of %d columns into %d x %d values", d.Columns, dst.Rows, dst.Cols))
 	}
 	scales := make([]float64, dst.Rows)
-	blocks := blocksOf(first, dst.Rows)
+	blocks := blocksOf(start, dst.Rows)
 	linalg.For(len(blocks), 1, func(lo, hi int) {
 		for _, b := range blocks[lo:hi] {
 			d.scales(b, scales[b.at:][:b.count])
@@ -55,11 +55,11 @@ type section struct {
 	at    int // index of the section's first direction among all requested directions
 }
 
-// blocksOf splits count directions, beginning with direction first, at the ends of blocks.
-func blocksOf(first, count int) []section {
+// blocksOf splits count directions, beginning with direction start, at the ends of blocks.
+func blocksOf(start, count int) []section {
 	var out []section
 	for at := 0; at < count; {
-		s := section{block: (first + at) / BlockLength, skip: (first + at) % BlockLength, at: at}
+		s := section{block: (start + at) / BlockLength, skip: (start + at) % BlockLength, at: at}
 		s.count = min(BlockLength-s.skip, count-at)
 		out = append(out, s)
 		at += s.count
@@ -102,18 +102,18 @@ type Normals interface{ NormFloat64() float64 }
 // whenever it is called for the same direction. Several goroutines call it at the same time.
 type Source func(direction int) Normals
 
-// Gaussian sets row i of dst to direction first+i of the spectrum of the rbf kernel exp(-gamma
+// Gaussian sets row i of dst to direction start+i of the spectrum of the rbf kernel exp(-gamma
 // |x-z|^2). Directions are normal: w ~ N(0, 2 gamma I). The size of dst is directions x columns.
-func Gaussian(dst linalg.Matrix[float64], first int, gamma float64, source Source) {
+func Gaussian(dst linalg.Matrix[float64], start int, gamma float64, source Source) {
 	deviation := math.Sqrt(2 * gamma)
-	draw(dst, first, source, func(Normals) float64 { return deviation })
+	draw(dst, start, source, func(Normals) float64 { return deviation })
 }
 
 // Laplace is like [Gaussian] for the laplacian kernel exp(-gamma |x-z|), whose distance is not
 // squared. Its spectrum is the multivariate Cauchy distribution: a normal vector divided by the
 // absolute value of one more normal number.
-func Laplace(dst linalg.Matrix[float64], first int, gamma float64, source Source) {
-	draw(dst, first, source, func(n Normals) float64 {
+func Laplace(dst linalg.Matrix[float64], start int, gamma float64, source Source) {
+	draw(dst, start, source, func(n Normals) float64 {
 		u := n.NormFloat64()
 		for u == 0 {
 			u = n.NormFloat64()
@@ -124,11 +124,11 @@ func Laplace(dst linalg.Matrix[float64], first int, gamma float64, source Source
 
 // draw fills the rows of dst with normal numbers, each row times a factor that is drawn before the
 // row.
-func draw(dst linalg.Matrix[float64], first int, source Source, factor func(Normals) float64) {
+func draw(dst linalg.Matrix[float64], start int, source Source, factor func(Normals) float64) {
 	const grain = 1 << 12 // numbers that one core draws at a time
 	linalg.For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			n := source(first + i)
+			n := source(start + i)
 			scale, row := factor(n), dst.Row(i)
 			for j := range row {
 				row[j] = float64(scale * n.NormFloat64())

@@ -43,10 +43,10 @@ func NewPhases(rows linalg.Rows, d Directions, bits int) *Phases {
 	return p
 }
 
-// Block writes the phases of the given rows under directions first to first+count-1 to dst, on all
+// Block writes the phases of the given rows under directions start to start+count-1 to dst, on all
 // cores. Phases are little-endian words of bits/8 bytes, row after row. It panics unless dst has as
 // many bytes.
-func (p *Phases) Block(dst []byte, rows []int, first, count int) {
+func (p *Phases) Block(dst []byte, rows []int, start, count int) {
 	width := count * p.bits / 8
 	if len(dst) != len(rows)*width {
 		panic(fmt.Sprintf("feature: %d bytes for %d x %d phases of %d bits", len(dst), len(rows), count, p.bits))
@@ -54,7 +54,7 @@ func (p *Phases) Block(dst []byte, rows []int, first, count int) {
 	if len(dst) == 0 {
 		return
 	}
-	w := p.window.read(first, count)
+	w := p.window.read(start, count)
 	panel := max(1, phaseRoom/count)
 	linalg.Scratch(min(panel, len(rows))*count, func(room []float64) {
 		for lo := 0; lo < len(rows); lo += panel {
@@ -108,26 +108,26 @@ type window struct {
 	made   linalg.Matrix[float64] // directions x columns
 }
 
-// newWindow returns an empty window that begins with direction first.
-func newWindow(source Directions, first int) window {
-	return window{source, first, linalg.Matrix[float64]{Cols: source.Columns, Stride: source.Columns}}
+// newWindow returns an empty window that begins with direction start.
+func newWindow(source Directions, start int) window {
+	return window{source, start, linalg.Matrix[float64]{Cols: source.Columns, Stride: source.Columns}}
 }
 
 // windowValues is the greatest number of cached values beyond the requested directions. They take
 // 32 MiB.
 const windowValues = 1 << 22
 
-// read returns directions first to first+count-1. The caller must not change them.
-func (w *window) read(first, count int) linalg.Matrix[float64] {
+// read returns directions start to start+count-1. The caller must not change them.
+func (w *window) read(start, count int) linalg.Matrix[float64] {
 	last := w.first + w.made.Rows
 	switch {
-	case first < w.first || first > last || (first+count-w.first)*w.source.Columns > windowValues && first+count > last:
-		*w = newWindow(w.source, first)
+	case start < w.first || start > last || (start+count-w.first)*w.source.Columns > windowValues && start+count > last:
+		*w = newWindow(w.source, start)
 		w.extend(count)
-	case first+count > last:
-		w.extend(first + count - last)
+	case start+count > last:
+		w.extend(start + count - last)
 	}
-	return w.made.Panel(first-w.first, first-w.first+count)
+	return w.made.Panel(start-w.first, start-w.first+count)
 }
 
 // extend draws count more directions, and then the rest of the last block. A direction needs the

@@ -241,14 +241,14 @@ func (c Devices) followKernel(_ method.Session, k public, announced []byte) (*me
 	}, nil
 }
 
-// containsAll reports whether the list all contains every element of names, and returns the first
+// containsAll reports whether the list contains all wanted names. If not, it returns the first
 // missing name.
-func containsAll(names, all []string) (missing string, ok bool) {
-	public := make(map[string]bool, len(all))
-	for _, name := range all {
+func containsAll(wanted, list []string) (missing string, ok bool) {
+	public := make(map[string]bool, len(list))
+	for _, name := range list {
 		public[name] = true
 	}
-	for _, name := range names {
+	for _, name := range wanted {
 		if !public[name] {
 			return name, false
 		}

@@ -27,12 +27,12 @@ func SpecOf(k job.Kernel) komd.Spec {
 	return komd.Spec{Name: komd.Name(k.Name), Degree: k.Degree, Clause: k.Clause, Coef0: k.Coef0, Gamma: k.Gamma, Coefficients: k.Coefficients}
 }
 
-// ItemKernel computes the kernel from both sums over the given number of people. The slice
-// popularity has the likes of all items, or the sums of their squared ratings. The slice pairs has
-// the pairs i < j of kept items, row by row. People who are missing from the second sum make the
-// counts of pairs too small, by at most the number of these people. The diagonal is never too
-// small, as if each missing person were several people who like one item each. So the result is a
-// kernel, up to rounding; the solver refuses any other matrix.
+// ItemKernel computes the kernel from the two sums over the given number of people. The slice
+// popularity has the number of likes of each item, or the sum of the item's squared ratings. The
+// slice pairs has the count of each pair i < j of kept items, row by row. People who are missing
+// from the second sum make the counts of pairs too small, by at most the number of these people.
+// The diagonal is never too small, as if each missing person were several people who like one item
+// each. So the result is a kernel, up to rounding; the solver refuses any other matrix.
 func (c Devices) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
 	counts := komd.Counts{Users: people, Most: c.Keys().Ratings, C: linalg.New[float64](len(kept), len(kept))}
 	at := 0

@@ -61,9 +61,9 @@ type Step struct {
 	Do   func(context.Context) error
 }
 
-// Run runs the steps in order. It adds to the result the duration of each step and the time since
-// began.
-func Run(ctx context.Context, began time.Time, r *method.Result, steps []Step) error {
+// Run runs the steps in order. It adds to the result the duration of each step and the total time
+// since start.
+func Run(ctx context.Context, start time.Time, r *method.Result, steps []Step) error {
 	for _, s := range steps {
 		at := time.Now()
 		if err := s.Do(ctx); err != nil {
@@ -71,7 +71,7 @@ func Run(ctx context.Context, began time.Time, r *method.Result, steps []Step) e
 		}
 		r.Timings[s.Name] = time.Since(at).Seconds()
 	}
-	r.Timings["total"] = time.Since(began).Seconds()
+	r.Timings["total"] = time.Since(start).Seconds()
 	return nil
 }
 

@@ -147,10 +147,10 @@ func (f *Federation) Result(t testing.TB) *method.Result {
 	return r
 }
 
-// Until runs all steps up to the step last, inclusive, and returns the federation.
-func (f *Federation) Until(t testing.TB, last string) *Federation {
+// Until runs all steps up to lastStep, inclusive, and returns the federation.
+func (f *Federation) Until(t testing.TB, lastStep string) *Federation {
 	t.Helper()
-	for i := range f.Index(t, last) + 1 {
+	for i := range f.Index(t, lastStep) + 1 {
 		f.Step(t, i)
 	}
 	return f
@@ -194,9 +194,9 @@ func (f *Federation) Releases(t testing.TB, party, step string) []method.Release
 	return list
 }
 
-// Try runs the i-th step. It calls ended after a session has ended and before the members use its
-// result.
-func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
+// Try runs the i-th step. It calls onEnd after a session has ended and before the members use the
+// session's result.
+func (f *Federation) Try(ctx context.Context, i int, onEnd func()) error {
 	step := f.Plan[i]
 	if step.Session == nil {
 		return f.Server.Compute(ctx, i, nil)
@@ -233,7 +233,7 @@ func (f *Federation) Try(ctx context.Context, i int, ended func()) error {
 	if err != nil {
 		return err
 	}
-	ended()
+	onEnd()
 	var errs error
 	for _, run := range runs {
 		errs = errors.Join(errs, run.Finish())

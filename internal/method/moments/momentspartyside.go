@@ -104,10 +104,10 @@ func (p *party) trainingCounts(rows []int64) []int64 {
 	return slices.Delete(slices.Clone(rows), at, at+1)
 }
 
-// rowsAndLabels returns the held-out rows or the training rows, in the form that enters sums, and
-// their labels. The labels are nil if the job has none.
-func (p *party) rowsAndLabels(held bool) (linalg.Rows, []string, error) {
-	index := p.Split.Rows(held)
+// rowsAndLabels returns rows, in the form that enters sums, and their labels. The rows are held out
+// if heldOut is true, and in training otherwise. The labels are nil if the job has none.
+func (p *party) rowsAndLabels(heldOut bool) (linalg.Rows, []string, error) {
+	index := p.Split.Rows(heldOut)
 	var labels []string
 	for _, i := range index {
 		if p.Split.Set.Labels != nil {

@@ -26,8 +26,8 @@ type Variant struct {
 	Name   string
 	Keys   func() job.Settings // returns the settings, which must implement [Settings]
 	Labels bool                // parties send labels with their rows
-	// Left reports whether a retained state without a protocol's name belongs to this variant. It
-	// is nil if no earlier version of the program wrote such a state.
+	// The function Left reports whether a retained state without a protocol's name belongs to this
+	// variant. It is nil if no earlier version of the program wrote such a state.
 	Left func([]byte) bool
 }
 

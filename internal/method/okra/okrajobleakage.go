@@ -161,7 +161,8 @@ type Phase struct {
 type Figures struct {
 	Late      []string `json:"late"`
 	Withdrawn []string `json:"withdrawn"`
-	// Added holds the share of its rows that each party adds after the first session.
+	// For each party, the map Added holds the share of the party's rows that it adds after the first
+	// session.
 	Added       map[string]float64 `json:"added,omitempty"`
 	Preparation string             `json:"preparation"` // "keep", "refit", or "none" if the job fits no preparation
 	First       Phase              `json:"first"`

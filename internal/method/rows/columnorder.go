@@ -85,27 +85,27 @@ func agreesOnClasses(j *job.Job) bool {
 }
 
 // Alike reports a difference between the parties' tables that prevents a common training. It is for
-// a process that owns all tables. names holds the names of the parties.
-func Alike(j *job.Job, names []string, sets []*dataset.Set) error {
+// a process that owns all tables. The slice parties holds the names of the parties.
+func Alike(j *job.Job, parties []string, sets []*dataset.Set) error {
 	first := sets[0]
 	classes := make(map[string]string) // maps each class to the first party that has it
 	for i, set := range sets {
 		if (set.Columns == nil) != (first.Columns == nil) {
-			named, unnamed := names[0], names[i]
+			named, unnamed := parties[0], parties[i]
 			if first.Columns == nil {
 				named, unnamed = unnamed, named
 			}
 			return fmt.Errorf("the columns of %s have names, but the columns of %s have none; give every party the same columns, under the same names", named, unnamed)
 		}
-		if err := widths(names[i], set, names[0], first); err != nil {
+		if err := widths(parties[i], set, parties[0], first); err != nil {
 			return err
 		}
-		if _, err := set.Arrange(names[0]+"'s table", first.X.Cols(), first.Columns); err != nil {
-			return fmt.Errorf("%s: %w", names[i], err)
+		if _, err := set.Arrange(parties[0]+"'s table", first.X.Cols(), first.Columns); err != nil {
+			return fmt.Errorf("%s: %w", parties[i], err)
 		}
 		for _, class := range columnsOf(j, set).Classes {
 			if _, known := classes[class]; !known {
-				classes[class] = names[i]
+				classes[class] = parties[i]
 			}
 		}
 	}

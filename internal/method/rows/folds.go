@@ -85,8 +85,8 @@ func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
 }
 
 // FoldListener builds the machine with which the coordinator receives the folds. Party i has
-// counts[i] rows, and test marks held-out rows. take receives the folds' names in the order of the
-// rows.
+// counts[i] rows, and test marks held-out rows. The function take receives the folds' names in the
+// order of the rows.
 func FoldListener(s method.Setup, c method.Instance, counts []int, test []bool, take func(names []string)) (*method.Run, error) {
 	m, err := collective.NewGatherServer(s.Setup)
 	return method.RunOf(m, err, func() error {

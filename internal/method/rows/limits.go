@@ -79,9 +79,9 @@ func countPeople(s method.Split, rows []int) int {
 	return len(seen)
 }
 
-// rareClass finds the first class with too few people, and returns their number. If every class has
-// enough people, few is false.
-func rareClass(s method.Split, rows []int, least int) (class string, n int, few bool) {
+// rareClass finds the first class with too few people, and returns the class and the number of its
+// people. If every class has enough people, ok is false.
+func rareClass(s method.Split, rows []int, least int) (class string, n int, ok bool) {
 	of := make(map[string][]int)
 	for _, i := range rows {
 		of[s.Set.Labels[i]] = append(of[s.Set.Labels[i]], i)
@@ -115,12 +115,12 @@ func checkTargets(f method.Limits, s method.Split, rows []int) error {
 }
 
 // JoinWords merges two maps from the parties' names to their permissions. A permission concerns
-// figures over the party's own held-out rows. A party's permission in after replaces its permission
-// in before.
-func JoinWords(before, after map[string]learner.FigurePermission) map[string]learner.FigurePermission {
-	all := maps.Clone(after)
-	for name, word := range before {
-		if _, later := after[name]; !later {
+// figures over the party's own held-out rows. A party's permission in update replaces its
+// permission in base.
+func JoinWords(base, update map[string]learner.FigurePermission) map[string]learner.FigurePermission {
+	all := maps.Clone(update)
+	for name, word := range base {
+		if _, later := update[name]; !later {
 			all[name] = word
 		}
 	}

@@ -23,10 +23,10 @@ func receivesPreparation(j *job.Job, party string) bool {
 }
 
 // PrepareTogether prepares the tables of all parties in one process. The result is the same as in a
-// job in which the parties fit the preparation themselves. names holds the names of the parties.
-// Numeric tables stay unchanged. A job whose rows are in one place anyway has no parties that could
-// fit anything; its tables are prepared as [PreparePooled] does.
-func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
+// job in which the parties fit the preparation themselves. The slice parties holds the names of
+// the parties. Numeric tables stay unchanged. A job whose rows are in one place anyway has no
+// parties that could fit anything; its tables are prepared as [PreparePooled] does.
+func PrepareTogether(j *job.Job, parties []string, splits []method.Split) error {
 	if j.Unshared() {
 		return PreparePooled(j, splits)
 	}
@@ -37,7 +37,7 @@ func PrepareTogether(j *job.Job, names []string, splits []method.Split) error {
 	var fit []method.Split
 	var on []*prepare.Frame
 	for i, s := range splits {
-		if !receivesPreparation(j, names[i]) {
+		if !receivesPreparation(j, parties[i]) {
 			fit, on = append(fit, s), append(on, frames[i])
 		}
 	}

@@ -60,22 +60,22 @@ type Vector [][]int64
 // Read implements [secagg.Vector].
 func (v Vector) Read(group, first int, dst []int64) { copy(dst, v[group][first:]) }
 
-// Client builds the machine of a party that adds a vector to the sum. It calls added after the
+// Client builds the machine of a party that adds a vector to the sum. It calls onEnd after the
 // session has ended without error.
-func Client(s method.Setup, v secagg.Vector, added func()) (*method.Run, error) {
-	return Adder(s, v, func(Summation, []string) error { added(); return nil })
+func Client(s method.Setup, v secagg.Vector, onEnd func()) (*method.Run, error) {
+	return Adder(s, v, func(Summation, []string) error { onEnd(); return nil })
 }
 
 // Adder builds the machine of a party that adds a vector to the sum. Unlike Client, Adder passes
-// the sum's description and the survivors to the function added.
-func Adder(s method.Setup, v secagg.Vector, added func(of Summation, survivors []string) error) (*method.Run, error) {
+// the sum's description and the survivors to the function onEnd.
+func Adder(s method.Setup, v secagg.Vector, onEnd func(of Summation, survivors []string) error) (*method.Run, error) {
 	params, err := secagg.DecodeParams(s.Session.Params)
 	if err != nil {
 		return nil, err
 	}
 	id := secagg.Identity{Sign: s.Sign, Keys: s.Keys(s.Session.With(protocol.RoleParty))}
 	m, err := secagg.NewClient(s.Setup, params, v, id)
-	return method.RunOf(m, err, func() error { return added(Summation{s.Session, params}, m.Survivors()) })
+	return method.RunOf(m, err, func() error { return onEnd(Summation{s.Session, params}, m.Survivors()) })
 }
 
 // Collector builds the server's machine, which adds up the clients' vectors. The function take
@@ -143,12 +143,12 @@ func Listener(s method.Setup, take func(statements [][]byte) error) (*method.Run
 	return method.RunOf(m, err, func() error { return take(m.Statements()) })
 }
 
-// Statements calls read for every party's statement and returns a digest of all statements. An
-// error of read blames the party that sent the statement.
-func Statements(parties []string, statements [][]byte, read func([]byte) error) ([sha256.Size]byte, error) {
+// Statements parses every party's statement with the given function, and returns a digest of all
+// statements. An error of the function blames the party that sent the statement.
+func Statements(parties []string, statements [][]byte, parse func([]byte) error) ([sha256.Size]byte, error) {
 	var all wire.Writer
 	for i, b := range statements {
-		if err := read(b); err != nil {
+		if err := parse(b); err != nil {
 			return [sha256.Size]byte{}, protocol.Blame(parties[i], protocol.KindMalformed, err)
 		}
 		all.Bytes32(b) // writes the length first, so that different lists have different encodings

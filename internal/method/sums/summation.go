@@ -45,11 +45,11 @@ func (s Summation) Figures() Figures {
 	}
 }
 
-// Ended returns the sum's figures after it has run. added is the number of clients whose vectors
-// are in the sum.
-func (s Summation) Ended(added int, e method.End) Figures {
+// Ended returns the sum's figures after its session has ended. The number addends counts the
+// clients whose vectors are in the sum.
+func (s Summation) Ended(addends int, e method.End) Figures {
 	f := s.Figures()
-	f.Added, f.Vanished, f.ToServer, f.FromServer = added, f.Clients-len(e.Stayed), e.Sent, e.Received
+	f.Added, f.Vanished, f.ToServer, f.FromServer = addends, f.Clients-len(e.Stayed), e.Sent, e.Received
 	return f
 }
 

@@ -33,15 +33,16 @@ const (
 	defaultDropped   = 0.10
 )
 
-// SumKeys declares the keys of a secure sum. A job without a sum has no such keys. The text when
-// describes, for the documentation, the jobs that have a sum.
-func (k *Keys) SumKeys(has func() bool, when string) []section.Field {
+// SumKeys declares the keys of a secure sum. A job without a sum has no such keys; hasSum reports
+// whether the job has one. The text condition describes, for the documentation, the jobs that have
+// a sum.
+func (k *Keys) SumKeys(hasSum func() bool, condition string) []section.Field {
 	return []section.Field{
-		{Key: "adversary", Value: section.Choice[Adversary]{Noun: "adversary", Dst: &k.Adversary, Known: []Adversary{Active, SemiHonest}}, Else: "active" + when,
+		{Key: "adversary", Value: section.Choice[Adversary]{Noun: "adversary", Dst: &k.Adversary, Known: []Adversary{Active, SemiHonest}}, Else: "active" + condition,
 			Doc: "The server that clients withstand: active may deviate from the protocol, semi-honest follows it."},
-		{Key: "corrupted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Corrupted}, Counts: has}, Else: "0.05" + when,
+		{Key: "corrupted", Value: section.AlsoZero{Number: section.Number{Dst: &k.Corrupted}, Counts: hasSum}, Else: "0.05" + condition,
 			Doc: "The share of the clients, below 1, that may collude with the server."},
-		{Key: "dropped", Value: section.AlsoZero{Number: section.Number{Dst: &k.Dropped}, Counts: has}, Else: "0.1" + when,
+		{Key: "dropped", Value: section.AlsoZero{Number: section.Number{Dst: &k.Dropped}, Counts: hasSum}, Else: "0.1" + condition,
 			Doc: "The share of the clients, below 1, that may drop out."},
 	}
 }
@@ -59,16 +60,16 @@ func (k *Keys) FinishSum(in *section.Place) error {
 	return in.Share("dropped", "the clients", k.Dropped)
 }
 
-// CheckLimits refuses settings that an operator's limits do not permit. The text who names the
-// member in errors, such as "party".
-func (k *Keys) CheckLimits(f method.Limits, who string) error {
+// CheckLimits refuses settings that an operator's limits do not permit. The argument member is the
+// word for the member in errors, such as "party".
+func (k *Keys) CheckLimits(f method.Limits, member string) error {
 	switch {
 	case f.Active && k.Adversary != Active:
-		return fmt.Errorf("adversary is %s; this %s requires %s", k.Adversary, who, Active)
+		return fmt.Errorf("adversary is %s; this %s requires %s", k.Adversary, member, Active)
 	case k.Corrupted < f.Corrupted:
-		return fmt.Errorf("corrupted is %g; this %s requires at least %g", k.Corrupted, who, f.Corrupted)
+		return fmt.Errorf("corrupted is %g; this %s requires at least %g", k.Corrupted, member, f.Corrupted)
 	case f.Dropped > 0 && k.Dropped > f.Dropped:
-		return fmt.Errorf("dropped is %g; this %s allows at most %g", k.Dropped, who, f.Dropped)
+		return fmt.Errorf("dropped is %g; this %s allows at most %g", k.Dropped, member, f.Dropped)
 	}
 	return nil
 }

@@ -96,9 +96,9 @@ func DecodeDirectory(b []byte) (Directory, error) {
 }
 
 // Verify checks the directory's signed keys, one for each member of the session. The number of
-// members without a key must not exceed the argument absent. The entry of the member self must be
-// the given key.
-func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absent int) error {
+// members without a key must not exceed absences. The entry of the member self must be the given
+// key.
+func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25519.PublicKey, self string, key []byte, absences int) error {
 	if len(d) != len(s.Members) {
 		return fmt.Errorf("control: the directory has %d keys for %d members; it must have one for each", len(d), len(s.Members))
 	}
@@ -109,8 +109,8 @@ func (d Directory) Verify(s *protocol.Session, identity func(member string) ed25
 		if d[i].Member == self && string(d[i].Key) != string(key) {
 			return errors.New("control: the directory has a wrong key for this party; it must have the key that the party sent")
 		}
-		if d[i].Absent() && absent > 0 && s.Members[i].Role != protocol.RoleServer {
-			absent--
+		if d[i].Absent() && absences > 0 && s.Members[i].Role != protocol.RoleServer {
+			absences--
 			continue
 		}
 		if err := d[i].Verify(s.ID(), identity(d[i].Member)); err != nil {

@@ -76,7 +76,7 @@ type Status struct {
 	// that have not confirmed that their artifacts are erased.
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`
-	// Ended is the time at which the job was closed. Its retention time counts from then.
+	// Ended is the time at which the job was closed. The job's retention time counts from then.
 	Ended time.Time `json:"ended,omitzero"`
 	// Residue is the error that prevented the complete destruction of the job's state, or "".
 	Residue string         `json:"residue,omitempty"`

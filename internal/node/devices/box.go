@@ -16,7 +16,7 @@ import (
 )
 
 // box is the server's mailbox for one session. It holds the messages for each device in the order
-// in which the machine sent them. It is the [driver.Mail] of the server's machine, and its Log.
+// in which the machine sent them. It is the [driver.Mail] and the Log of the server's machine.
 type box struct {
 	vault.Session
 	session *protocol.Session
@@ -145,11 +145,11 @@ func (b *box) has(name string) bool {
 	return b.more[name] != nil
 }
 
-// pull waits for messages to a device and returns some of them. The argument after is the number of
-// messages that the device already has.
-func (b *box) pull(ctx context.Context, name string, after int) []protocol.Message {
+// pull waits for messages to a device and returns some of them. The argument offset is the number
+// of messages that the device already has.
+func (b *box) pull(ctx context.Context, name string, offset int) []protocol.Message {
 	for {
-		list, more := b.behind(name, after)
+		list, more := b.behind(name, offset)
 		if len(list) > 0 {
 			return list
 		}
@@ -163,19 +163,19 @@ func (b *box) pull(ctx context.Context, name string, after int) []protocol.Messa
 	}
 }
 
-func (b *box) behind(name string, after int) ([]protocol.Message, <-chan struct{}) {
+func (b *box) behind(name string, offset int) ([]protocol.Message, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := b.lists[name]
-	if after < 0 || after > len(all) {
+	if offset < 0 || offset > len(all) {
 		return nil, b.more[name]
 	}
-	end, bytes := after, 0
-	for end < len(all) && (end == after || bytes+len(all[end].Body) <= maxPullBytes) {
+	end, bytes := offset, 0
+	for end < len(all) && (end == offset || bytes+len(all[end].Body) <= maxPullBytes) {
 		bytes += len(all[end].Body)
 		end++
 	}
-	return all[after:end:end], b.more[name]
+	return all[offset:end:end], b.more[name]
 }
 
 // verdict is the answer to a device that sent a message.

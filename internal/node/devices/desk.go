@@ -114,7 +114,8 @@ func (d *desks) end(name string, p *poll) {
 }
 
 // post lets a device send a message body, if the device sends no other body and the limit for its
-// kind allows the length. The caller must call done and pass whether the device was late.
+// kind allows the length. The caller must call the returned function with true if the device was
+// late, and with false otherwise.
 func (d *desks) post(name string, length int64) (done func(late bool), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -48,7 +48,7 @@ type Device struct {
 	party   *method.PartySide
 	kept    sessions
 	before  map[int][]byte // announcements that an earlier process received, by step
-	// last identifies the last session that the device finished.
+	// The last session that the device finished.
 	last struct {
 		step    int
 		session protocol.SessionID

@@ -149,11 +149,11 @@ func movedBy(answer []byte) error {
 	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
 }
 
-// pull waits for further messages, and returns at least one. The argument after is the number of
+// pull waits for further messages, and returns at least one. The argument offset is the number of
 // messages that the device already has. Like step, it pauses if a server answers early.
-func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, after int) ([]protocol.Message, error) {
+func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, offset int) ([]protocol.Message, error) {
 	query := sessionQuery(step, session)
-	query.Set("after", strconv.Itoa(after))
+	query.Set("after", strconv.Itoa(offset))
 	for again := l.pauses(); ; again.wait(ctx) {
 		status, b, err := l.ask(ctx, http.MethodGet, messagesPath, query, nil)
 		if err != nil {

@@ -25,9 +25,9 @@ type deviceMail struct {
 	leaves  func(kind string) bool // reports whether the device vanishes before a message of this kind
 	leave   context.CancelCauseFunc
 
-	mu     sync.RWMutex // guards the closing of in
+	mu     sync.RWMutex // guards the closing of the channel in
 	in     chan driver.Inbound
-	closed bool  // reports whether in is closed
+	closed bool  // true once the channel in is closed
 	over   error // the reason why the session has ended at the server, or nil
 }
 

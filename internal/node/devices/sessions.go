@@ -40,7 +40,7 @@ func (s sessions) destroy(outcome string) error {
 	return s.destroyAllBut(protocol.SessionID{}, outcome)
 }
 
-// destroyAllBut erases the secrets of all sessions but one.
+// destroyAllBut erases the secrets of all sessions except the given one.
 func (s sessions) destroyAllBut(one protocol.SessionID, outcome string) error {
 	var errs error
 	for id, k := range s {

@@ -258,10 +258,10 @@ func (l Ledger) ownFits(c *comparison) error {
 	return nil
 }
 
-// markCommon sets in[i] to true for each row now[i] whose person is also in then. It reports
-// whether there is such a row.
-func markCommon(now, then []Row, in []bool) (any bool) {
-	meet(now, then, func(i int, _ Row) { in[i], any = true, true })
+// markCommon sets marks[i] to true for each element rows[i] whose person is also in oldRows. It
+// reports whether there is such a row.
+func markCommon(rows, oldRows []Row, marks []bool) (any bool) {
+	meet(rows, oldRows, func(i int, _ Row) { marks[i], any = true, true })
 	return any
 }
 

@@ -212,18 +212,18 @@ func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
 }
 
 // meet calls the function common for each person who is in both lists. It returns the number of
-// people in the list then who are not in the list now. Both lists must be ascending by person.
-func meet(now, then []Row, common func(i int, then Row)) (went int) {
-	for i := range now {
-		for len(then) > 0 && bytes.Compare(then[0].Person[:], now[i].Person[:]) < 0 {
-			then, went = then[1:], went+1
+// people in oldRows who are not in rows. Both lists must be ascending by person.
+func meet(rows, oldRows []Row, common func(i int, then Row)) (went int) {
+	for i := range rows {
+		for len(oldRows) > 0 && bytes.Compare(oldRows[0].Person[:], rows[i].Person[:]) < 0 {
+			oldRows, went = oldRows[1:], went+1
 		}
-		if len(then) > 0 && then[0].Person == now[i].Person {
-			common(i, then[0])
-			then = then[1:]
+		if len(oldRows) > 0 && oldRows[0].Person == rows[i].Person {
+			common(i, oldRows[0])
+			oldRows = oldRows[1:]
 		}
 	}
-	return went + len(then)
+	return went + len(oldRows)
 }
 
 // These constants bound the sizes that decoding accepts.

@@ -144,11 +144,11 @@ func (b *book) sum(name string) Peer {
 }
 
 // fold moves the ids of some open sessions into the peers' totals. It moves the sessions for which
-// the function which returns true.
-func (b *book) fold(which func(charge) bool) {
+// filter returns true.
+func (b *book) fold(filter func(charge) bool) {
 	var rest []charge
 	for _, c := range b.charges {
-		if !which(c) {
+		if !filter(c) {
 			rest = append(rest, c)
 			continue
 		}

@@ -17,11 +17,12 @@ type refusedEvent struct{ error }
 func (r refusedEvent) Unwrap() error { return r.error }
 
 // accept offers an event to the machine. If the machine accepts it, accept carries out the effects
-// in the order that package protocol demands. The argument in is the message's receipt, or nil.
-func (d *driver) accept(e protocol.Event, in *Inbound) error {
+// in the order that package protocol demands. The argument arrival is the event's message with its
+// receipt, or nil if the event is no message.
+func (d *driver) accept(e protocol.Event, arrival *Inbound) error {
 	effects, err := d.Machine.Step(e)
 	if err != nil {
-		if in == nil {
+		if arrival == nil {
 			return fmt.Errorf("driver: the machine refused the event %T: %w", e, err)
 		}
 		return refusedEvent{err}
@@ -30,9 +31,9 @@ func (d *driver) accept(e protocol.Event, in *Inbound) error {
 		return interrupt(err)
 	}
 	d.remember(e)
-	if in != nil {
-		d.traffic.Received += int64(len(in.Message.Body))
-		d.acknowledge(*in)
+	if arrival != nil {
+		d.traffic.Received += int64(len(arrival.Message.Body))
+		d.acknowledge(*arrival)
 	}
 	if effects.Sync || len(effects.Send) > 0 || len(effects.Claim) > 0 || effects.End != nil {
 		if err := d.settle(); err != nil {

@@ -23,8 +23,8 @@ type Mail interface {
 	// Send sends a message and returns when the transport has accepted it. It seals the message
 	// anew in each call.
 	Send(ctx context.Context, m protocol.Message) error
-	// In delivers verified messages of this session. If the channel is closed, no more messages
-	// will come, and the session continues as far as it can without them.
+	// In returns the channel of this session's verified messages. If the channel is closed, no more
+	// messages will come, and the session continues as far as it can without them.
 	In() <-chan Inbound
 }
 

@@ -52,9 +52,9 @@ func (c *Compared) knows(columns []string, label string) bool {
 
 // Few lists the columns and labels that have changed for one to nine people.
 type Few struct {
-	// Any makes Touch report true for all columns and labels. It is set for sums if few people came or
-	// went. In a table without ids it is also set if rows came and rows went, because a row that
-	// went and a row that came may differ in one column only.
+	// The field Any makes Touch report true for all columns and labels. It is set for sums if few
+	// people came or went. In a table without ids it is also set if rows came and rows went, because a
+	// row that went and a row that came may differ in one column only.
 	Any     bool     `json:"any,omitempty"`
 	Columns []string `json:"columns,omitempty"` // names of columns; "" means all columns
 	Labels  []string `json:"labels,omitempty"`

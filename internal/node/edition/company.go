@@ -22,14 +22,14 @@ type leavers struct {
 var ErrLeaversUnknown = errors.New("edition: the catalogue entry must name people by the same id and group as when people were withdrawn from the table; put the entry back as it was, so that the home can recognise the withdrawn people")
 
 // Left returns a function that reports whether a person was withdrawn from a table. It returns nil
-// if nobody was withdrawn. The argument by describes how people are identified.
-func (s Store) Left(table, by string) (func(name string) bool, error) {
+// if nobody was withdrawn. The rule describes how people are identified.
+func (s Store) Left(table, rule string) (func(name string) bool, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil || len(b.Tables[table].Left.People) == 0 {
 		return nil, err
 	}
 	left := b.Tables[table].Left
-	if left.By != by {
+	if left.By != rule {
 		return nil, ErrLeaversUnknown
 	}
 	gone := make(map[string]bool)
@@ -73,11 +73,11 @@ func (b *book) leaver(name string) string {
 // Standing tells, for each person in a dictionary's newest edition, whether the person is held out.
 type Standing map[Element]bool
 
-// Company adds to out the people who must leave together with the withdrawn people, so that the
+// Company adds to leavers the people who must leave together with the withdrawn people, so that the
 // editions before and after do not tell fewer than [Least] people apart. It chooses these people by
 // their digests, which are made with a key of the home. If few people would stay, they are
 // withdrawn, too.
-func (s Store) Company(table string, now []Standing, out map[Element]bool) error {
+func (s Store) Company(table string, now []Standing, leavers map[Element]bool) error {
 	b, err := s.book()
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 	for {
 		next, added := groups, false
 		for _, standing := range now {
-			added = next.complete(standing, out) || added
-			next, _ = next.Refine(standing.remaining(out))
+			added = next.complete(standing, leavers) || added
+			next, _ = next.Refine(standing.remaining(leavers))
 		}
 		if !added {
 			return nil
@@ -102,32 +102,32 @@ func (s Store) Company(table string, now []Standing, out map[Element]bool) error
 	}
 }
 
-// remaining returns the people who stay in the edition after a withdrawal. The map out holds the
-// withdrawn people.
-func (s Standing) remaining(out map[Element]bool) Cut {
+// remaining returns the people who stay in the edition after a withdrawal. The map leavers holds
+// the withdrawn people.
+func (s Standing) remaining(leavers map[Element]bool) Cut {
 	cut := make(map[Element]Part)
 	for e, held := range s {
-		if !out[e] {
+		if !leavers[e] {
 			cut[e] = Part{Held: held}
 		}
 	}
 	return Ascending(cut)
 }
 
-// complete withdraws further people until no group has one to nine members. It adds them
-// to out, and reports whether it added any.
-func (g Groups) complete(standing Standing, out map[Element]bool) (added bool) {
+// complete withdraws further people until no group has one to nine members. It adds them to
+// leavers, and reports whether it added any.
+func (g Groups) complete(standing Standing, leavers map[Element]bool) (added bool) {
 	size := make(map[refined]int)
-	g.each(standing.remaining(out), func(_ Element, r refined) { size[r]++ })
+	g.each(standing.remaining(leavers), func(_ Element, r refined) { size[r]++ })
 	for i := range g {
 		e := g[i].Element
 		held, in := standing[e]
-		if !in || out[e] {
+		if !in || leavers[e] {
 			continue
 		}
 		stays, goes := refined{g[i].Of, (&Part{Held: held}).code()}, refined{g[i].Of, absent}
 		if few := size[goes] > 0 && size[goes] < Least; few || size[stays] < Least {
-			out[e], added = true, true
+			leavers[e], added = true, true
 			size[goes]++
 			size[stays]--
 		}

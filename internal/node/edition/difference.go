@@ -208,15 +208,15 @@ func (d *difference) inNumbers() map[string][]string {
 	return d.byLabel((*tallies[uint64]).fewOthers, func(of *ofLabel) bool { return of.came.fewOthers() || of.went.fewOthers() })
 }
 
-// byLabel returns, for each label, the columns in which few people have changed. If the function
-// people reports few people, the label gets [everyColumn].
-func (d *difference) byLabel(few func(*tallies[uint64]) bool, people func(*ofLabel) bool) map[string][]string {
+// byLabel returns, for each label, the columns in which few people have changed. If fewPeople
+// reports few people for a label, the label gets [everyColumn].
+func (d *difference) byLabel(isFew func(*tallies[uint64]) bool, fewPeople func(*ofLabel) bool) map[string][]string {
 	list := make(map[string][]string)
 	for l, label := range d.labels {
 		of := &d.of[l]
-		if people(of) {
+		if fewPeople(of) {
 			list[label] = everyColumn
-		} else if columns := d.columnsOf(func(c int) bool { return few(&of.within[c]) }); columns != nil {
+		} else if columns := d.columnsOf(func(c int) bool { return isFew(&of.within[c]) }); columns != nil {
 			list[label] = columns
 		}
 	}

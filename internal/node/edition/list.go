@@ -35,9 +35,9 @@ type Edition struct {
 	// Reading is a digest of the catalogue entry's settings for reading the rows. It is "" in lists of
 	// earlier programs.
 	Reading string `json:"reading,omitempty"`
-	// Beside lists the changes of few people that this edition and an earlier edition together reveal.
-	// The newest earlier edition comes first. For editions that are not listed, the changes are
-	// unknown.
+	// The list Beside has the changes of few people that this edition and an earlier edition together
+	// reveal. The newest earlier edition comes first. For editions that are not listed, the changes
+	// are unknown.
 	Beside []Beside `json:"beside"`
 	// Compared records the rule, the columns and the labels of the comparison that filled Beside. It
 	// is nil if an earlier program made the list.

@@ -10,8 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Person holds digests of a person's data in an edition. Columns has the cells of each column of
-// the dictionary, Labels the classes or numbers of each label, and Whole all of them together.
+// Person holds digests of a person's data in an edition. Columns has a digest of the cells of each
+// column of the dictionary. Labels has digests of the classes or numbers of each label. Whole is
+// one digest of all these data together.
 type Person struct {
 	ID      Element
 	Held    bool // true if the person is in the fraction that the dictionary holds out
@@ -43,9 +44,9 @@ type past struct {
 type pastEdition struct {
 	id     string
 	number int
-	// was lists the people whose state differs in the next edition, with their state in this edition.
-	// They are ascending; a person without columns was not in this edition.
-	was []Person
+	// people lists, in ascending order, the people whose state differs in the next edition, with their
+	// state in this edition. A person without columns was not in this edition.
+	people []Person
 }
 
 // outsider returns a Person for someone who was not in an edition.
@@ -66,7 +67,7 @@ func (t *Person) clone() Person {
 // add appends a new edition with its people.
 func (p *past) add(id string, number int, now []Person) {
 	if n := len(p.editions); n > 0 {
-		p.editions[n-1].was = differing(p.people(), now)
+		p.editions[n-1].people = differing(p.people(), now)
 	}
 	p.editions = append(p.editions, pastEdition{id: id, number: number})
 	p.last, p.stored = now, nil
@@ -112,7 +113,7 @@ const (
 func (p *past) forget() {
 	kept, most := 0, max(statesFactor*len(p.last), leastStates)
 	for i := len(p.editions) - 1; i >= 0; i-- {
-		if kept += len(p.editions[i].was); kept > most {
+		if kept += len(p.editions[i].people); kept > most {
 			p.editions = slices.Delete(p.editions, 0, i+1)
 			return
 		}
@@ -156,8 +157,8 @@ func (p *past) beside() (list []Beside) {
 	// changed since.
 	was := make(map[Element]*Person)
 	for i := len(p.editions) - 2; i >= 0; i-- {
-		for k := range p.editions[i].was {
-			then := &p.editions[i].was[k]
+		for k := range p.editions[i].people {
+			then := &p.editions[i].people[k]
 			now := p.find(then.ID)
 			before := was[then.ID]
 			if before == nil {
@@ -185,10 +186,10 @@ func (p *past) beside() (list []Beside) {
 const mostBeside = 64
 
 // onSide replaces a person by an outsider unless the person is on the wanted side of the split. The
-// held-out side is wanted if held is true, and the training side otherwise. Sums are over people in
+// held-out side is wanted if heldOut is true, and the training side otherwise. Sums are over people in
 // training, and errors over people held out.
-func onSide(t *Person, held bool) *Person {
-	if t.Held == held {
+func onSide(t *Person, heldOut bool) *Person {
+	if t.Held == heldOut {
 		return t
 	}
 	gone := outsider(t.ID)
@@ -236,9 +237,9 @@ func (p *past) writeTo(to io.Writer) error {
 	for _, e := range p.editions {
 		w.String(e.id)
 		w.Uint32(uint32(e.number))
-		w.Uint32(uint32(len(e.was)))
-		for i := range e.was {
-			writePerson(&w, &e.was[i])
+		w.Uint32(uint32(len(e.people)))
+		for i := range e.people {
+			writePerson(&w, &e.people[i])
 		}
 	}
 	_, err := w.end()

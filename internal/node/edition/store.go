@@ -64,8 +64,8 @@ type Draft struct {
 	// Columns lists the dictionary's columns. People lists all people in the edition, in any order.
 	Columns []string
 	People  []Person
-	// Others holds the people's present cells under each other dictionary of the table. The keys are
-	// the hashes of these dictionaries.
+	// The map Others holds the people's present cells under each other dictionary of the table. The
+	// keys are the hashes of these dictionaries.
 	Others map[string]Cells
 	// Keep stores the edition's rows under the given id.
 	Keep func(e *vault.Artifacts, id job.ID) error

@@ -15,12 +15,12 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// stop ends an open session for the reason why.
-func (p *Party) stop(ctx context.Context, r *running, why error) error {
+// stop ends an open session for the given reason.
+func (p *Party) stop(ctx context.Context, r *running, reason error) error {
 	if !r.active {
-		return p.conclude(ctx, finished{r: r, err: why})
+		return p.conclude(ctx, finished{r: r, err: reason})
 	}
-	r.cancel(why)
+	r.cancel(reason)
 	return nil
 }
 

@@ -133,7 +133,7 @@ func (w *work) prepared(set *dataset.Set) (*dataset.Set, error) {
 	return made.Prepare(set, f)
 }
 
-// prepareFor builds the party's side of a question about the rows of set.
+// prepareFor builds the party's side of a question about the rows of a data set.
 func (p *Party) prepareFor(w *work, set *dataset.Set) error {
 	state, err := w.opened.Party(w.about, p.Name, method.Table{Set: set})
 	if err == nil {

@@ -62,10 +62,10 @@ func (d *Differences) Solved() []int {
 	return solved
 }
 
-// subtract subtracts factor times other from row, beginning at the column from.
-func subtract(row, other []uint64, factor uint64, from int) {
-	for i := from; i < len(row); i++ {
-		row[i] = (row[i] + (prime-factor)*other[i]) % prime
+// subtract subtracts factor times pivot from row, beginning at column start.
+func subtract(row, pivot []uint64, factor uint64, start int) {
+	for i := start; i < len(row); i++ {
+		row[i] = (row[i] + (prime-factor)*pivot[i]) % prime
 	}
 }
 

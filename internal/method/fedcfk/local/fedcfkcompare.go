@@ -83,11 +83,11 @@ func (r *jobRun) exactPopularity() bool {
 }
 
 // exactPairs reports whether a secure sum of pairs of the given items equals the directly computed
-// sum. With apart 0 the pairs include an item with itself; with apart 1 they do not.
-func (p *people) exactPairs(s *clients.Sum, items []int, apart int) bool {
+// sum. With gap 0 the pairs include an item with itself; with gap 1 they do not.
+func (p *people) exactPairs(s *clients.Sum, items []int, gap int) bool {
 	plain, at := p.countPairs(s.Added), 0
 	for k, i := range items {
-		for _, j := range items[k+apart:] {
+		for _, j := range items[k+gap:] {
 			if s.Sums[0][at] != plain[i*p.setting.Items+j] {
 				return false
 			}

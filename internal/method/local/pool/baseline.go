@@ -112,12 +112,12 @@ func (p *Rows) Problem() learner.Problem {
 	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups}
 }
 
-// Tables returns the training or the held-out rows of several parties, in tables without labels,
-// ids or groups.
-func Tables(splits []method.Split, held bool) []*dataset.Set {
+// Tables returns the held-out rows of several parties if heldOut is true, and their training rows
+// otherwise. The tables have no labels, ids or groups.
+func Tables(splits []method.Split, heldOut bool) []*dataset.Set {
 	sets := make([]*dataset.Set, len(splits))
 	for k, s := range splits {
-		sets[k] = &dataset.Set{Name: s.Set.Name, X: s.Set.X.Subset(s.Rows(held))}
+		sets[k] = &dataset.Set{Name: s.Set.Name, X: s.Set.X.Subset(s.Rows(heldOut))}
 	}
 	return sets
 }

@@ -143,8 +143,8 @@ func jointAttack(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) er
 }
 
 // attackSets lists the training rows and the candidates of the attack. The attacker knows that the
-// first candidates are members; known is the number of these candidates.
-func attackSets(test []bool) (training, candidates []int, known int) {
+// first candidates are members; count is the number of these candidates.
+func attackSets(test []bool) (training, candidates []int, count int) {
 	for i, held := range test {
 		if !held {
 			training = append(training, i)
@@ -153,10 +153,10 @@ func attackSets(test []bool) (training, candidates []int, known int) {
 			candidates = append(candidates, i)
 		}
 		if !held && i%knownStride == 0 {
-			known++
+			count++
 		}
 	}
-	return training, candidates, known
+	return training, candidates, count
 }
 
 // targetsOf converts the labels of the given rows to the targets that enter the sums.

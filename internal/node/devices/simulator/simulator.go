@@ -31,7 +31,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Config selects the devices to run. They have the data of the people from index First on.
+// Config selects the devices to run. Their data are those of Count people, beginning at index First
+// of People.
 type Config struct {
 	Home      string
 	Build     string // version of the program; only the same version can continue a journal

@@ -75,14 +75,14 @@ func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admission, err e
 	return all, nil
 }
 
-// Play runs a job's steps up to the step last. Like daemons, it makes the ledgers admit and record
-// the releases. It returns the first refusal.
-func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, last string) error {
+// Play runs a job's steps up to lastStep, inclusive. Like daemons, it makes the ledgers admit and
+// record the releases. It returns the first refusal.
+func (l Ledgers) Play(t testing.TB, f *methodtest.Federation, lastStep string) error {
 	t.Helper()
 	if err := l.Begin(f); err != nil {
 		return err
 	}
-	end := f.Index(t, last)
+	end := f.Index(t, lastStep)
 	for i, step := range f.Plan[:end+1] {
 		if step.Session != nil {
 			if err := l.disclose(f, i); err != nil {
@@ -112,31 +112,31 @@ func (l Ledgers) Abort(t testing.TB, party string) {
 	}
 }
 
-// MustPlay runs a job's steps up to the step last, and fails the test if a ledger refuses a
+// MustPlay runs a job's steps up to lastStep, inclusive, and fails the test if a ledger refuses a
 // release.
-func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, last string) {
+func (l Ledgers) MustPlay(t testing.TB, f *methodtest.Federation, lastStep string) {
 	t.Helper()
-	if err := l.Play(t, f, last); err != nil {
+	if err := l.Play(t, f, lastStep); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // Holds checks that a party's ledger demands approval before a job's first session. The reason must
-// contain want.
-func (l Ledgers) Holds(t testing.TB, party string, f *methodtest.Federation, want string) {
+// contain the given text.
+func (l Ledgers) Holds(t testing.TB, party string, f *methodtest.Federation, text string) {
 	t.Helper()
-	held(t, Ledgers{party: l[party]}.Begin(f), ": "+party+": ", want)
+	held(t, Ledgers{party: l[party]}.Begin(f), ": "+party+": ", text)
 }
 
 // HoldsAt checks that a party's ledger demands approval for a job at one step, and not before. The
-// reason must contain want.
-func (l Ledgers) HoldsAt(t testing.TB, step, party string, f *methodtest.Federation, want string) {
+// reason must contain the given text.
+func (l Ledgers) HoldsAt(t testing.TB, step, party string, f *methodtest.Federation, text string) {
 	t.Helper()
 	own := Ledgers{party: l[party]}
 	if err := own.Begin(f); err != nil {
 		t.Fatalf("held before the first session: %v", err)
 	}
-	held(t, own.Play(t, f, step), step+": "+party+": ", want)
+	held(t, own.Play(t, f, step), step+": "+party+": ", text)
 }
 
 func held(t testing.TB, err error, where, want string) {
@@ -153,8 +153,8 @@ func held(t testing.TB, err error, where, want string) {
 }
 
 // Approve approves all releases that await approval in a party's ledger. It fails the test unless
-// the number of these releases equals the argument many.
-func (l Ledgers) Approve(t testing.TB, party string, many int) {
+// the number of these releases equals count.
+func (l Ledgers) Approve(t testing.TB, party string, count int) {
 	t.Helper()
 	list, err := l[party].List()
 	if err != nil {
@@ -164,14 +164,14 @@ func (l Ledgers) Approve(t testing.TB, party string, many int) {
 		if e.State != disclosure.Held {
 			continue
 		}
-		if many--; many < 0 {
+		if count--; count < 0 {
 			t.Fatalf("%s holds too many releases: %+v", party, list)
 		}
 		if err := l[party].Approve(e.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if many != 0 {
-		t.Fatalf("%s holds %d releases too few: %+v", party, many, list)
+	if count != 0 {
+		t.Fatalf("%s holds %d releases too few: %+v", party, count, list)
 	}
 }

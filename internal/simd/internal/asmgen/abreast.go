@@ -45,9 +45,9 @@ func (u unit) eachRegister(n int, do func(at int, v VecVirtual)) {
 }
 
 // signOf writes code that fills a register with the sign bit of a byte.
-func (u unit) signOf(from Mem, mask VecVirtual) VecVirtual {
+func (u unit) signOf(src Mem, mask VecVirtual) VecVirtual {
 	bits, low, s := GP64(), XMM(), u.register()
-	MOVBQSX(from, bits)
+	MOVBQSX(src, bits)
 	VMOVQ(bits, low)
 	VPBROADCASTQ(low, s)
 	u.and(mask, s, s)
@@ -77,15 +77,15 @@ const strip = 4 * abreast
 
 // copyStrips writes the function that copies strips.
 func (u unit) copyStrips() {
-	r := u.overRows("copyStrips", "to []float64, toDistance int, from []float64, fromDistance int", "copies n strips of 32 values, which begin a distance apart")
-	to, toDistance, from, fromDistance := slice("to"), u.bytes("toDistance"), slice("from"), u.bytes("fromDistance")
+	r := u.overRows("copyStrips", "dst []float64, dstDistance int, src []float64, srcDistance int", "copies n strips of 32 values, which begin a distance apart")
+	dst, dstDistance, src, srcDistance := slice("dst"), u.bytes("dstDistance"), slice("src"), u.bytes("srcDistance")
 	Label("turn")
 	u.eachRegister(strip, func(i int, v VecVirtual) {
-		u.load(Mem{Base: from, Disp: i}, v)
-		u.store(v, Mem{Base: to, Disp: i})
+		u.load(Mem{Base: src, Disp: i}, v)
+		u.store(v, Mem{Base: dst, Disp: i})
 	})
-	ADDQ(toDistance, to)
-	ADDQ(fromDistance, from)
+	ADDQ(dstDistance, dst)
+	ADDQ(srcDistance, src)
 	r.finish()
 }
 

@@ -12,29 +12,29 @@ import (
 // has parts = 2^levels parts of q values, which are a distance apart.
 func (u unit) butterflies(name string, levels int) {
 	parts := 1 << levels
-	begin(name+u.suffix, fmt.Sprintf("func(q int, to []%[1]s, toDistance int, from []%[1]s, fromDistance int)", u.value),
+	begin(name+u.suffix, fmt.Sprintf("func(q int, dst []%[1]s, dstDistance int, src []%[1]s, srcDistance int)", u.value),
 		fmt.Sprintf("%s%s computes %d levels of a Walsh-Hadamard transform of %d q values. Parts of q values begin a distance apart. The number q is a positive multiple of %d.", name, u.suffix, levels, parts, u.width/u.size))
 	left := integer("q")
-	to, toDistance := slice("to"), integer("toDistance")
-	from, fromDistance := slice("from"), integer("fromDistance")
-	u.inBytes(toDistance)
-	u.inBytes(fromDistance)
+	dst, dstDistance := slice("dst"), integer("dstDistance")
+	src, srcDistance := slice("src"), integer("srcDistance")
+	u.inBytes(dstDistance)
+	u.inBytes(srcDistance)
 	Label("turn")
 	v, at := make([]VecVirtual, parts), GP64()
-	MOVQ(from, at)
+	MOVQ(src, at)
 	for i := range v {
 		v[i] = u.register()
 		u.load(Mem{Base: at}, v[i])
-		ADDQ(fromDistance, at)
+		ADDQ(srcDistance, at)
 	}
 	u.across(v)
-	MOVQ(to, at)
+	MOVQ(dst, at)
 	for i := range v {
 		u.store(v[i], Mem{Base: at})
-		ADDQ(toDistance, at)
+		ADDQ(dstDistance, at)
 	}
-	ADDQ(U32(u.width), from)
-	ADDQ(U32(u.width), to)
+	ADDQ(U32(u.width), src)
+	ADDQ(U32(u.width), dst)
 	SUBQ(U32(u.width/u.size), left)
 	JG(LabelRef("turn"))
 	writeReturn()

@@ -27,7 +27,7 @@ func (u unit) product(name string, grow bool) {
 	writeReturn()
 }
 
-// storeTile stores the sums in the tile at c, or adds them to it if grow is set.
+// storeTile stores the sums in the tile at c, or adds them to the tile if grow is true.
 func (u unit) storeTile(sums [][]VecVirtual, c, stride Register, grow bool) {
 	for _, row := range sums {
 		for v, sum := range row {

@@ -15,8 +15,8 @@ const together = 16
 // sums of even and odd coordinates are kept apart where there are registers for it.
 func (u unit) reflect() {
 	begin("reflect"+u.suffix, "func(x, first, second []float64, betaFirst, betaSecond, across float64)",
-		"reflect"+u.suffix+" applies two Householder reflections to 16 vectors x. It subtracts betaFirst v <v, x>",
-		"with v = (0, first), and then betaSecond second <second, x>. across is <v, second>; second is not empty.")
+		"reflect"+u.suffix+" applies two Householder reflections to 16 vectors x. It subtracts betaFirst u <u, x>",
+		"and then betaSecond v <v, x>. Here u = (0, first) and v = second, which is not empty; across is <u, v>.")
 	c := coordinates{x: slice("x"), first: slice("first"), second: slice("second"), more: GP64()}
 	Load(Param("second").Len(), c.more)
 	DECQ(c.more)
@@ -37,8 +37,8 @@ func (u unit) reflect() {
 	writeReturn()
 }
 
-// coordinates holds the addresses of vectors and directions. more is the number of coordinates
-// after the first.
+// coordinates holds the addresses of vectors and directions. The register more holds the number of
+// coordinates after the first.
 type coordinates struct{ x, first, second, more Register }
 
 func (u unit) zeros(n int) []VecVirtual {

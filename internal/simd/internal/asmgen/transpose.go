@@ -19,11 +19,11 @@ func (u unit) transpose() {
 // transposeAway writes the function that transposes squares past the caches. Rows that are not
 // whole cache lines are written through the caches.
 func (u unit) transposeAway() {
-	t := u.transposes("transposeAway", "transposes n squares, and writes past the caches if the rows of to are cache lines. Squares have")
+	t := u.transposes("transposeAway", "transposes n squares, and writes past the caches if the rows of dst are cache lines. Squares have")
 	aligned := GP64()
-	MOVQ(t.to, aligned)
-	ORQ(t.toDistance, aligned)
-	ORQ(t.toStep, aligned)
+	MOVQ(t.dst, aligned)
+	ORQ(t.dstDistance, aligned)
+	ORQ(t.dstStep, aligned)
 	TESTQ(U32(line-1), aligned)
 	JNZ(LabelRef("turn"))
 	Label("away")
@@ -40,15 +40,15 @@ func (u unit) transposeAway() {
 // transposes is the loop of a generated function over squares.
 type transposes struct {
 	rowLoop
-	to, toDistance, toStep, from, fromDistance, fromStep Register
+	dst, dstDistance, dstStep, src, srcDistance, srcStep Register
 }
 
 func (u unit) transposes(name, what string) transposes {
 	side := line / u.size
-	begin(name+u.suffix, fmt.Sprintf("func(n int, to []%[1]s, toDistance, toStep int, from []%[1]s, fromDistance, fromStep int)", u.value),
+	begin(name+u.suffix, fmt.Sprintf("func(n int, dst []%[1]s, dstDistance, dstStep int, src []%[1]s, srcDistance, srcStep int)", u.value),
 		fmt.Sprintf("%s%s %s %d x %[4]d values. Rows of a square are a distance apart, and squares are a step apart. The number n is positive.", name, u.suffix, what, side))
 	r := rowLoop{u, integer("n")}
-	return transposes{r, slice("to"), u.bytes("toDistance"), u.bytes("toStep"), slice("from"), u.bytes("fromDistance"), u.bytes("fromStep")}
+	return transposes{r, slice("dst"), u.bytes("dstDistance"), u.bytes("dstStep"), slice("src"), u.bytes("srcDistance"), u.bytes("srcStep")}
 }
 
 // transposeSquares writes the transposition of one square. It transposes smaller squares with as
@@ -57,11 +57,11 @@ func (u unit) transposeSquares(t transposes, store instruction) {
 	lanes, side := u.width/u.size, line/u.size
 	for i := 0; i < side; i += lanes {
 		for j := 0; j < side; j += lanes {
-			u.transposeSquare(store, walk(t.to, t.toDistance, j), t.toDistance, i*u.size, walk(t.from, t.fromDistance, i), t.fromDistance, j*u.size)
+			u.transposeSquare(store, walk(t.dst, t.dstDistance, j), t.dstDistance, i*u.size, walk(t.src, t.srcDistance, i), t.srcDistance, j*u.size)
 		}
 	}
-	ADDQ(t.toStep, t.to)
-	ADDQ(t.fromStep, t.from)
+	ADDQ(t.dstStep, t.dst)
+	ADDQ(t.srcStep, t.src)
 }
 
 // bytes loads a parameter that counts values, and converts the count to bytes.
@@ -76,9 +76,9 @@ func (u unit) inBytes(values Register) {
 }
 
 // walk returns the address of the given row.
-func walk(from, distance Register, row int) Register {
+func walk(src, distance Register, row int) Register {
 	at := GP64()
-	MOVQ(from, at)
+	MOVQ(src, at)
 	for range row {
 		ADDQ(distance, at)
 	}
@@ -87,12 +87,12 @@ func walk(from, distance Register, row int) Register {
 
 // transposeSquare transposes a square with as many rows and columns as a register has lanes. It
 // first transposes values in units of 16 bytes, and then the units.
-func (u unit) transposeSquare(store instruction, to, toDistance Register, toAt int, from, fromDistance Register, fromAt int) {
+func (u unit) transposeSquare(store instruction, dst, dstDistance Register, dstAt int, src, srcDistance Register, srcAt int) {
 	v := make([]VecVirtual, u.width/u.size)
 	for i := range v {
 		v[i] = u.register()
-		u.load(Mem{Base: from, Disp: fromAt}, v[i])
-		ADDQ(fromDistance, from)
+		u.load(Mem{Base: src, Disp: srcAt}, v[i])
+		ADDQ(srcDistance, src)
 	}
 	if u.size == 4 {
 		for i := 0; i < len(v); i += 4 {
@@ -107,8 +107,8 @@ func (u unit) transposeSquare(store instruction, to, toDistance Register, toAt i
 		}
 	}
 	for _, row := range u.sixteensToRows(v) {
-		store(row, Mem{Base: to, Disp: toAt})
-		ADDQ(toDistance, to)
+		store(row, Mem{Base: dst, Disp: dstAt})
+		ADDQ(dstDistance, dst)
 	}
 }
 

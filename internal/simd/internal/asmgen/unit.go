@@ -162,16 +162,16 @@ const picked = 8
 // value. Each turn asks for another line of what comes next. Past the caches, if away, go values
 // that begin with a line.
 func (u unit) pickValues(name string, away bool) {
-	begin(name+u.suffix, "func(n int, to, from []float64, places []uint32, ahead []float64)",
-		fmt.Sprintf("%s%s sets to[i] to from[places[i]] for each i below n, like %s. The number n is a positive multiple of %d.", name, u.suffix, strings.ToUpper(name[:1])+name[1:], picked))
-	p := picking{left: integer("n"), to: slice("to"), from: slice("from"), places: slice("places"), ahead: slice("ahead"), last: u.half()}
+	begin(name+u.suffix, "func(n int, dst, src []float64, places []uint32, ahead []float64)",
+		fmt.Sprintf("%s%s sets dst[i] to src[places[i]] for each i below n, like %s. The number n is a positive multiple of %d.", name, u.suffix, strings.ToUpper(name[:1])+name[1:], picked))
+	p := picking{left: integer("n"), dst: slice("dst"), src: slice("src"), places: slice("places"), ahead: slice("ahead"), last: u.half()}
 	end, low := GP64(), XMM()
-	Load(Param("from").Len(), end)
+	Load(Param("src").Len(), end)
 	DECQ(end)
 	VMOVQ(end, low)
 	VPBROADCASTD(low, p.last)
 	if away {
-		TESTQ(U32(line-1), p.to)
+		TESTQ(U32(line-1), p.dst)
 		JNZ(LabelRef("turn"))
 		u.pick(p, "away", past)
 		SFENCE()
@@ -183,7 +183,7 @@ func (u unit) pickValues(name string, away bool) {
 
 // picking holds the registers of a loop that picks values.
 type picking struct {
-	left, to, from, places, ahead Register
+	left, dst, src, places, ahead Register
 	last                          VecVirtual // last place, repeated in all lanes
 }
 
@@ -203,44 +203,44 @@ func (u unit) pick(p picking, label string, store instruction) {
 	for i := 0; i < picked*u.size; i += u.width {
 		at, v := u.half(), u.register()
 		VPMINUD(Mem{Base: p.places, Disp: i / 2}, p.last, at)
-		u.gatherAt(Mem{Base: p.from, Index: at, Scale: 8}, v)
-		store(v, Mem{Base: p.to, Disp: i})
+		u.gatherAt(Mem{Base: p.src, Index: at, Scale: 8}, v)
+		store(v, Mem{Base: p.dst, Disp: i})
 	}
 	ADDQ(U32(4*picked), p.places)
-	ADDQ(U32(8*picked), p.to)
+	ADDQ(U32(8*picked), p.dst)
 	ADDQ(U32(8*picked), p.ahead)
 	SUBQ(U32(picked), p.left)
 	JNZ(LabelRef(label))
 }
 
-// gatherAt loads values from memory at the indices that the index register of from holds.
-func (u unit) gatherAt(from Mem, v VecVirtual) {
+// gatherAt loads values from memory at the indices that the index register of source holds.
+func (u unit) gatherAt(source Mem, v VecVirtual) {
 	if u.width == 64 {
 		all := K()
 		KXNORW(all, all, all)
-		VGATHERDPD(from, all, v)
+		VGATHERDPD(source, all, v)
 		return
 	}
 	all := u.register()
 	VPCMPEQQ(all, all, all)
-	VGATHERDPD(all, from, v)
+	VGATHERDPD(all, source, v)
 }
 
 // scatter writes a function that transforms rows by some levels and writes each row to its place.
 // It writes past the caches if a row fills one register and one cache line.
 func (u unit) scatter(name string, levels int, sign Mem) {
-	what := "writes n rows of 8 values to their places in to"
+	what := "writes n rows of 8 values to their places in dst"
 	if levels > 0 {
-		what = fmt.Sprintf("transforms %d n rows of 8 values by %d levels and writes each row to its place in to. Parts of n rows begin a distance of rows apart", 1<<levels, levels)
+		what = fmt.Sprintf("transforms %d n rows of 8 values by %d levels and writes each row to its place in dst. Parts of n rows begin a distance of rows apart", 1<<levels, levels)
 	}
 	s := scattering{
-		rowLoop: u.overRows(name, "to, from []float64, distance int, places []uint32, scale float64",
+		rowLoop: u.overRows(name, "dst, src []float64, distance int, places []uint32, scale float64",
 			what+". Rows are multiplied by scale, or by -scale if the place's highest bit is set"),
-		to: slice("to"), from: slice("from"), places: slice("places"),
+		dst: slice("dst"), src: slice("src"), places: slice("places"),
 		rowStep: integer("distance"), placeStep: GP64(), last: GP64(),
 		parts: 1 << levels, scale: u.number("scale"), sign: u.register(),
 	}
-	Load(Param("to").Len(), s.last)
+	Load(Param("dst").Len(), s.last)
 	SHRQ(Imm(3), s.last)
 	DECQ(s.last)
 	u.load(sign, s.sign)
@@ -248,7 +248,7 @@ func (u unit) scatter(name string, levels int, sign Mem) {
 	SHLQ(Imm(6), s.rowStep)
 	SHLQ(Imm(2), s.placeStep)
 	if u.width == line {
-		TESTQ(U32(line-1), s.to)
+		TESTQ(U32(line-1), s.dst)
 		JNZ(LabelRef("turn"))
 		Label("away")
 		s.rows(past)
@@ -265,7 +265,7 @@ func (u unit) scatter(name string, levels int, sign Mem) {
 // scattering is the loop of a generated function that writes rows to their places.
 type scattering struct {
 	rowLoop
-	to, from, places   Register
+	dst, src, places   Register
 	rowStep, placeStep Register // number of bytes from one part of the rows, or of the places, to the next part
 	last               Register // place
 	parts              int
@@ -277,7 +277,7 @@ func (s scattering) rows(store instruction) {
 	row, place := GP64(), GP64()
 	for half := 0; half < line; half += s.width {
 		v := make([]VecVirtual, s.parts)
-		MOVQ(s.from, row)
+		MOVQ(s.src, row)
 		for i := range v {
 			v[i] = s.register()
 			s.load(Mem{Base: row, Disp: half}, v[i])
@@ -296,12 +296,12 @@ func (s scattering) rows(store instruction) {
 			CMPQ(at, s.last)
 			CMOVQGT(s.last, at)
 			SHLQ(Imm(6), at)
-			store(v[i], Mem{Base: s.to, Index: at, Scale: 1, Disp: half})
+			store(v[i], Mem{Base: s.dst, Index: at, Scale: 1, Disp: half})
 			ADDQ(s.placeStep, place)
 		}
 	}
 	ADDQ(Imm(4), s.places)
-	ADDQ(U32(line), s.from)
+	ADDQ(U32(line), s.src)
 }
 
 // begin begins a function with the given name, signature and documentation.
