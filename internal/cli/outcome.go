@@ -189,7 +189,7 @@ func (o outcome) printDetails(p *printer) {
 func (o outcome) printFiles(p *printer) {
 	p.linef("")
 	for _, m := range o.Models {
-		p.linef("model of %s: %s", m.Party, describeModel(m))
+		p.linef("model of %s: %s%s", m.Party, describeModel(m), o.rowsIn(m))
 	}
 	if o.Predictions != "" {
 		p.linef("predictions: %s", o.Predictions)
@@ -220,6 +220,14 @@ func describeModel(m method.ModelFile) string {
 		return "private: it holds encoded rows, and is retained, sealed, only with prediction: open"
 	}
 	return "sealed in its home; mercer job download"
+}
+
+// rowsIn returns a remark on the training rows that a model file of pooled training holds in clear.
+func (o outcome) rowsIn(m method.ModelFile) string {
+	if len(o.Leakage) != 1 || o.Support == 0 || m.Path == "" || m.Private { // only pooled training has one role
+		return ""
+	}
+	return fmt.Sprintf(" (it holds %s in clear; keep it where the rows may be)", humanize.Count(o.Support, "training row"))
 }
 
 // supportText returns a text that says how many training rows the model holds. The model of a

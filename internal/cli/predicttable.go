@@ -3,10 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
@@ -59,6 +61,9 @@ func (a *app) readRows(n newRows, made *prepare.Preparation) (*dataset.Set, erro
 	if !typed {
 		return nil, errors.New("cli: the table was read without its schema")
 	}
+	if n.as == "" {
+		a.tellUnits(n.shown, t.Schema)
+	}
 	for _, column := range f.Absent {
 		a.tell(fmt.Sprintf("mercer: %s has no column %q: every row was filled as a gap is", n.shown, column))
 	}
@@ -68,6 +73,19 @@ func (a *app) readRows(n newRows, made *prepare.Preparation) (*dataset.Set, erro
 	}
 	return set, nil
 }
+
+// tellUnits says in which units the numbers of a table without a description were read.
+func (a *app) tellUnits(table string, schema prepare.Schema) {
+	inUnits := slices.DeleteFunc(slices.Clone(schema), func(c prepare.Column) bool { return c.Unit == "" })
+	if len(inUnits) == 0 {
+		return
+	}
+	list := humanize.List(inUnits, mostUnits, func(c prepare.Column) string { return fmt.Sprintf("%q in %s", c.Name, c.Unit) })
+	a.tell(fmt.Sprintf("mercer: %s was read with %s; describe a table in other units or words by --as", table, list))
+}
+
+// mostUnits is the largest number of units that a notice lists.
+const mostUnits = 5
 
 // lacking adds advice to the error of a missing column. It returns other errors unchanged.
 func (n newRows) lacking(t prepare.Table, err error) error {

@@ -375,6 +375,9 @@ func nextOf(j *job.Job, r *method.Result) string {
 	if private := slices.ContainsFunc(r.Models, func(m method.ModelFile) bool { return m.Private }); private && j.Data.Sources != nil {
 		return "with protocol: {name: pooled} the job leaves a file with which mercer predict answers"
 	}
+	if j.Data.Sources != nil && j.Prediction != job.Open && r.Models != nil {
+		return "with prediction: open the job leaves models with which mercer predict answers"
+	}
 	return "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.yaml"
 }
 

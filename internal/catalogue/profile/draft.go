@@ -103,18 +103,37 @@ func (d Draft) shared() (list []shared) {
 		all := shared{Column: c}
 		for _, s := range d.Sites {
 			columns := s.describedColumns()
-			if i := slices.IndexFunc(columns, func(o Column) bool {
-				return plainName(o.Name) == plainName(c.Name) && o.Type == c.Type && o.unit == c.unit
-			}); i >= 0 {
+			if i := slices.IndexFunc(columns, func(o Column) bool { return plainName(o.Name) == plainName(c.Name) }); i >= 0 {
 				all.own = append(all.own, columns[i])
 			}
 		}
-		if len(all.own) == len(d.Sites) {
+		all.readBooleans()
+		differs := func(o Column) bool { return o.Type != all.Type || o.unit != all.unit }
+		if len(all.own) == len(d.Sites) && !slices.ContainsFunc(all.own, differs) {
 			all.join()
 			list = append(list, all)
 		}
 	}
 	return list
+}
+
+// readBooleans describes columns of 0 and 1 as booleans if another site writes words for no and yes.
+func (c *shared) readBooleans() {
+	if !slices.ContainsFunc(c.own, func(o Column) bool { return o.Type == prepare.Boolean }) {
+		return
+	}
+	for i, o := range c.own {
+		c.own[i] = o.asBoolean()
+	}
+	c.Column = c.Column.asBoolean()
+}
+
+// asBoolean describes a column of 0 and 1 as a boolean. It returns other columns unchanged.
+func (c Column) asBoolean() Column {
+	if c.Type == prepare.Number && c.Distinct == 2 && c.Least == 0 && c.Greatest == 1 {
+		c.Type, c.no, c.yes = prepare.Boolean, []string{"0"}, []string{"1"}
+	}
+	return c
 }
 
 // plainName returns the letters and digits of a name, in lower case.
@@ -156,18 +175,26 @@ func (c *shared) join() {
 		return
 	}
 	list, spelled := words.spellings()
-	c.Words, c.apart = list, len(c.own) > 1 && len(list) == c.countWords()
+	c.Words, c.alone = list, c.wordsOfOneSite(list, spelled)
 	for i := range c.own {
 		c.own[i].values = respelled(c.own[i], spelled)
 	}
 }
 
-// countWords adds up the numbers of words of all sites.
-func (c *shared) countWords() (n int) {
+// wordsOfOneSite returns the words that only one of several sites writes.
+func (c *shared) wordsOfOneSite(list []string, spelled map[string]string) (alone []string) {
+	sites := make(map[string]int)
 	for _, own := range c.own {
-		n += len(own.Words)
+		for _, word := range own.Words {
+			sites[cmp.Or(spelled[word], word)]++
+		}
 	}
-	return n
+	for _, word := range list {
+		if len(c.own) > 1 && sites[word] == 1 {
+			alone = append(alone, word)
+		}
+	}
+	return alone
 }
 
 // respelled returns the words to use for the column's own words.

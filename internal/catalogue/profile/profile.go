@@ -41,7 +41,7 @@ type Column struct {
 	values  map[string]string // what to read for words that are limits, stand for a gap, or are spelt unlike others
 	low     float64           // least number beside one that stands for a gap
 	joint   bool              // whether the words are those of several tables
-	apart   bool              // whether no word stands in two of these tables
+	alone   []string          // words that stand in only one of these tables
 }
 
 // Problem describes a cell, a row or a column that a job would refuse.

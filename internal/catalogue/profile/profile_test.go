@@ -407,12 +407,13 @@ func TestDraftOfSeveralTables(t *testing.T) {
 		return head + "\n" + strings.Repeat(strings.Join(cells, "\n")+"\n", 6)
 	}
 	text := drafted(t,
-		[2]string{"north", rows("Age,sex,smoker,y,extra", "30,F,Yes,no,1", "41.5,M,No,yes,2", "50,F,,no,3")},
-		[2]string{"south", rows("age,sex,smoker,y", "35,female,y,yes", "60,male,n,no", "70,female,y,no")})
+		[2]string{"north", rows("Age,sex,smoker,fever,y,extra", "30,F,Yes,0,no,1", "41.5,M,No,1,yes,2", "50,F,,0,no,3")},
+		[2]string{"south", rows("age,sex,smoker,fever,y", "35,female,y,ja,yes", "60,male,n,nein,no", "70,female,y,ja,no")})
 	for _, line := range []string{
 		"metadata: {name: north-south}\n", "          age: {as: Age}\n", "        Age: {type: number, range: [0, 70]} #",
-		`        sex: {type: category, categories: [F, M, female, male]} # no word stands at two sites: write under values`,
+		`        sex: {type: category, categories: [F, M, female, male]} # only one site writes F, M, female, male: write under values, at each site, which words mean the same`,
 		`        smoker: {type: boolean, true: ["Yes", "y"], false: ["No", "n"], missing: most-frequent}`,
+		`        fever: {type: boolean, true: ["1", ja], false: ["0", nein]}`,
 		"        # extra: {type: number, range: [0, 3]} # at north\n", `      labels: {"y": {classes: ["no", "yes"]}} # the positive class last`, "  learner: {name: svc, C: 1}\n",
 	} {
 		if !strings.Contains(text, line) {

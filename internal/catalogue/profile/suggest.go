@@ -147,8 +147,8 @@ func (s Suggestion) advice(c Column) string {
 		return " # add range: [least, greatest possible]"
 	case c.Type == prepare.Date:
 		return " # add range: [first, last possible year]"
-	case c.apart:
-		return " # no word stands at two sites: write under values, at each site, which words mean the same"
+	case c.alone != nil:
+		return " # only one site writes " + strings.Join(c.alone, ", ") + ": write under values, at each site, which words mean the same"
 	case c.Type == prepare.Category && c.Words != nil && !c.joint:
 		return " # the words of this table; other tables may have more"
 	}
