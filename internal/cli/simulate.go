@@ -373,7 +373,7 @@ func nextOf(j *job.Job, r *method.Result) string {
 		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)
 	}
 	if private := slices.ContainsFunc(r.Models, func(m method.ModelFile) bool { return m.Private }); private && j.Data.Sources != nil {
-		return "with protocol: {name: pooled} the job leaves a file with which mercer predict answers"
+		return "mercer predict needs a model file: moments leaves one with prediction: open, and pooled leaves one without privacy"
 	}
 	if j.Data.Sources != nil && j.Prediction != job.Open && r.Models != nil {
 		return "with prediction: open the job leaves models with which mercer predict answers"

@@ -381,10 +381,11 @@ func TestThousandsAreFoundBesideDecimals(t *testing.T) {
 	for name, in := range map[string]string{
 		"points": "a;b\n1.118;0,5\n286.000;1,25\n12.500;7,0\n",
 		"commas": "a;b\n1,118;0.5\n286,000;1.25\n12,500;7.0\n",
+		"both":   "a;b\n1,118;1,298.5\n286,000;12,000.25\n12,500;1,000.5\n",
 	} {
 		table := profiled(t, in, Asked{Own: prepare.Mapping{CSV: prepare.CSV{Delimiter: ";"}}})
 		s := Suggestion{Table: table}
-		want := map[string][2]string{"points": {",", "."}, "commas": {".", ","}}[name]
+		want := map[string][2]string{"points": {",", "."}, "commas": {".", ","}, "both": {".", ","}}[name]
 		if form := s.Form(); form.Decimal != want[0] || form.Thousands != want[1] {
 			t.Errorf("%s: decimal %q, thousands %q", name, form.Decimal, form.Thousands)
 		}

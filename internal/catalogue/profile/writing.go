@@ -145,7 +145,7 @@ func (t *tableReader) suggestedForm() dataset.NumberForm {
 		switch {
 		case form == nil:
 		case best != current && best.Decimal != form.Decimal, best.Thousands != "" && form.Thousands != "" && best.Thousands != form.Thousands:
-			return current
+			return t.groupedForm(current)
 		default:
 			best.Decimal = form.Decimal
 			if form.Thousands != "" {

@@ -92,7 +92,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	objective, _ := learner.ObjectiveOf(j.Learner)
 	switch components := objective.Components; {
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "":
-		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with a plain gamma")
+		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with gamma as a number such as 0.1, and without gamma_unit")
 	case k.Directions > 0 && components > k.Directions:
 		return in.Refuse("learner", "the learner has %d components, but the protocol has only %d directions; write at most as many components as directions", components, k.Directions)
 	case j.Kernel.Amplitude != 0:
