@@ -35,7 +35,7 @@ func overhear(t *testing.T, north, south linalg.Matrix[float64]) overheard {
 	return o
 }
 
-// guess returns the rows M + N/a, and how far the worst value is off.
+// guess returns how far the worst value of the rows M + N/a is off. It is not a number if masks are 0.
 func (o overheard) guess(a float64, truth linalg.Matrix[float64]) (worst float64) {
 	for i, v := range truth.Data {
 		worst = max(worst, math.Abs(o.masked.Data[i]+o.mask.Data[i]/a-v))
@@ -48,10 +48,10 @@ func TestOneKnownValueGivesAllRows(t *testing.T) {
 	north := randomRows("north", 50, 30)
 	o := overhear(t, north, randomRows("south", 3, 30))
 	a := o.mask.Data[7] / (north.Data[7] - o.masked.Data[7])
-	if worst := o.guess(a, north); worst > 1e-13 {
+	if worst := o.guess(a, north); !(worst <= 1e-13) {
 		t.Errorf("the worst value is off by %.2g", worst)
 	}
-	if worst := o.guess(a*1.01, north); worst < .1 {
+	if worst := o.guess(a*1.01, north); !(worst >= .1) {
 		t.Errorf("a wrong number gives the rows too, to %.2g", worst)
 	}
 }
@@ -82,7 +82,7 @@ func TestTheMostFrequentRatioGivesAllImages(t *testing.T) {
 			sum, n = sum+ratio, n+1
 		}
 	}
-	if worst := o.guess(sum/n, north); worst > 1e-12 {
+	if worst := o.guess(sum/n, north); !(worst <= 1e-12) {
 		t.Errorf("the worst pixel is off by %.2g", worst)
 	}
 }
@@ -93,7 +93,7 @@ func TestTheServerAndAPartyReadTheOneBefore(t *testing.T) {
 	cfg := session(t, Input{Rows: north}, Input{Rows: randomRows("south", 3, 10)})
 	s := mustRun(t, cfg).Outcome("hub").Machine.(*Server)
 	o := overhear(t, north, randomRows("south", 3, 10))
-	if worst := o.guess(1/s.sources[0].scale, north); worst > 1e-13 {
+	if worst := o.guess(1/s.sources[0].scale, north); !(worst <= 1e-13) {
 		t.Errorf("the worst value is off by %.2g", worst)
 	}
 }
