@@ -1,13 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -62,9 +60,9 @@ possible ranges before anybody else reads the job.`,
 				}
 				d.Sites = append(d.Sites, s)
 			}
-			d.Label = d.Sites[0].Label
-			if name := common(labels); name != "" {
-				d.Label = name
+			d.Label = cmp.Or(common(labels), d.Sites[0].Label)
+			if err := cmp.Or(checkSites("--label", labels, d.Sites), checkSites("--id", ids, d.Sites)); err != nil {
+				return nil, err
 			}
 			return draftedJob{d.Job()}, nil
 		}),
@@ -94,15 +92,27 @@ func forSite(site string, given []string) string {
 	return common(given)
 }
 
-// notParty matches the characters that a party's name cannot contain.
-var notParty = regexp.MustCompile(`[^a-z0-9]+`)
+// checkSites refuses SITE=COLUMN for a site without a table.
+func checkSites(flag string, given []string, sites []profile.Site) error {
+	var parties []string
+	for _, s := range sites {
+		parties = append(parties, s.Party)
+	}
+	for _, g := range given {
+		if site, _, is := strings.Cut(g, "="); is && !slices.Contains(parties, site) {
+			return usage("%s %s names no site; the sites are %s", flag, g, strings.Join(parties, ", "))
+		}
+	}
+	return nil
+}
 
 // siteOf describes the table of a site.
 func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err error) {
-	name, path, is := strings.Cut(file, "=")
-	if !is {
-		base, _, _ := strings.Cut(filepath.Base(file), ".")
-		name, path = strings.Trim(notParty.ReplaceAllString(strings.ToLower(base), "-"), "-"), file
+	name, path, named := strings.Cut(file, "=")
+	if !named {
+		name, path = profile.NameOf(file), file
+	} else if profile.NameOf(name) != name {
+		return s, usage("the site %q cannot be a party; use up to 63 lower-case letters, digits and inner dashes, as in %s=%s", name, profile.NameOf(name), path)
 	}
 	label := forSite(name, labels)
 	if label == "" {
@@ -119,7 +129,7 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		return s, usage("%s is no CSV text and no parquet file; see mercer data info %s", path, path)
 	}
 	if err := d.firstFatal(nil); err != nil {
-		return s, &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s lists all problems of the table", path)}
+		return s, &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: infoHint(path, d.own.CSV)}
 	}
 	return profile.Site{Party: name, Suggestion: profile.Suggestion{Table: d.Table, Own: d.own, Path: path, Label: d.label, ID: d.id}}, nil
 }

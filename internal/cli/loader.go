@@ -67,13 +67,18 @@ func suggestInfo(err error, s job.Source) error {
 	if s.File == "" || !errors.As(err, &cell) || cell.Line < 2 {
 		return err
 	}
-	form, flags := s.Mapping.CSV, ""
+	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: infoHint(s.File, s.Mapping.CSV)}
+}
+
+// infoHint says which command lists all problems of a file whose text has the given form.
+func infoHint(file string, form prepare.CSV) string {
+	flags := ""
 	for _, flag := range [][2]string{{"--encoding", form.Encoding}, {"--csv-delimiter", form.Delimiter}, {"--decimal", form.Decimal}, {"--thousands", form.Thousands}, {"--missing", strings.Join(form.Missing, ",")}} {
 		if flag[1] != "" {
 			flags += fmt.Sprintf(" %s '%s'", flag[0], flag[1])
 		}
 	}
-	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s%s lists all problems of the table", s.File, flags)}
+	return fmt.Sprintf("mercer data info %s%s lists all problems of the table", file, flags)
 }
 
 // copyRows runs a program or a query and keeps the resulting rows in memory.

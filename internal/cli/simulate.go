@@ -373,9 +373,10 @@ func nextOf(j *job.Job, r *method.Result) string {
 		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)
 	}
 	if private := slices.ContainsFunc(r.Models, func(m method.ModelFile) bool { return m.Private }); private && j.Data.Sources != nil {
-		return "mercer predict needs a model file: moments leaves one with prediction: open, and pooled leaves one without privacy"
+		return "for a model that mercer predict can use, take protocol moments with prediction: open, or pooled, which has no privacy"
 	}
-	if j.Data.Sources != nil && j.Prediction != job.Open && r.Models != nil {
+	whole := func(m method.ModelFile) bool { return m.Path != "" && !isPart(m.Path) }
+	if j.Data.Sources != nil && j.Prediction != job.Open && slices.ContainsFunc(r.Models, whole) {
 		return "with prediction: open the job leaves models with which mercer predict answers"
 	}
 	return "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.yaml"

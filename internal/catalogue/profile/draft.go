@@ -53,12 +53,12 @@ func (d Draft) Job() string {
 	if d.measured() {
 		learner = "svr"
 	}
-	training := "  kernel: {name: rbf, gamma: 1, gamma_unit: median}\n  learner: {name: " + learner + ", C: 1}\n"
-	if len(d.Sites) == 1 {
-		return b.String() + "  protocol: {name: pooled}\n" + training
+	protocol, compare := "{name: pooled}", ""
+	if len(d.Sites) > 1 {
+		protocol, compare = "{name: okra} # pooled trains the same model without privacy, and leaves a file that predicts", "  compare: [pooled, alone]\n"
 	}
-	b.WriteString("  protocol: {name: okra} # pooled trains the same model without privacy, and leaves a file that predicts\n")
-	return b.String() + training + "  compare: [pooled, alone]\n"
+	fmt.Fprintf(&b, "  protocol: %s\n  kernel: {name: rbf, gamma: 1, gamma_unit: median}\n  learner: {name: %s, C: 1}\n%s", protocol, learner, compare)
+	return b.String()
 }
 
 // name returns the name of the job, made of the parties' names.
@@ -72,9 +72,6 @@ func (d Draft) name() string {
 	}
 	return "joint"
 }
-
-// longestName is the largest length of a job's name.
-const longestName = 63
 
 // measured reports whether the labels look like measured numbers, not classes.
 func (d Draft) measured() bool {
@@ -102,9 +99,8 @@ func (d Draft) shared() (list []shared) {
 	for _, c := range d.Sites[0].describedColumns() {
 		all := shared{Column: c}
 		for _, s := range d.Sites {
-			columns := s.describedColumns()
-			if i := slices.IndexFunc(columns, func(o Column) bool { return plainName(o.Name) == plainName(c.Name) }); i >= 0 {
-				all.own = append(all.own, columns[i])
+			if alike := s.likeNamed(c.Name); len(alike) == 1 {
+				all.own = append(all.own, alike[0])
 			}
 		}
 		all.readBooleans()
@@ -115,6 +111,12 @@ func (d Draft) shared() (list []shared) {
 		}
 	}
 	return list
+}
+
+// likeNamed returns the described columns whose names differ from the given one in case, blanks and
+// signs at most.
+func (s Site) likeNamed(name string) []Column {
+	return slices.DeleteFunc(s.describedColumns(), func(c Column) bool { return plainName(c.Name) != plainName(name) })
 }
 
 // readBooleans describes columns of 0 and 1 as booleans if another site writes words for no and yes.
@@ -136,14 +138,15 @@ func (c Column) asBoolean() Column {
 	return c
 }
 
-// plainName returns the letters and digits of a name, in lower case.
+// plainName returns the letters and digits of a name, in lower case. A name without any stays as it
+// is.
 func plainName(name string) string {
-	return strings.Map(func(r rune) rune {
+	return cmp.Or(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
 		return -1
-	}, fuzzymatch.Fold(name))
+	}, fuzzymatch.Fold(name)), name)
 }
 
 // join describes the column by the cells of all sites. Words that are spelt in several ways are

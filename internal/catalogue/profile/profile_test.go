@@ -421,6 +421,12 @@ func TestDraftOfSeveralTables(t *testing.T) {
 			t.Errorf("no line %q in\n%s", line, text)
 		}
 	}
+	text = drafted(t, [2]string{"north", rows("%,a,A,y", "1,2,3,u", "4,5,6,v")}, [2]string{"south", rows("$,a,y", "1,2,u", "4,5,v")})
+	for _, line := range []string{`# "%": {type`, `# "$": {type`, "# a: {type", "# A: {type"} { // names of signs alone differ; a stands for one of two
+		if !strings.Contains(text, line) {
+			t.Errorf("no comment %q in\n%s", line, text)
+		}
+	}
 	var numbers strings.Builder
 	numbers.WriteString("a,y\n")
 	for i := range 60 {

@@ -33,7 +33,7 @@ func (s Suggestion) Dictionary() string {
 	if n := len(s.Problems) + s.More; n > 0 {
 		fmt.Fprintf(&b, "# The table has %d problems; run the command without --schema to list them.\n", n)
 	}
-	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n", s.tableName())
+	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n", NameOf(s.Path))
 	b.WriteString(indented(s.columnLines(), "  "))
 	if s.Label != "" {
 		fmt.Fprintf(&b, "  labels: {%s: {}} # classes: [well, ill] lists them, the positive one last\n", scalar(s.Label))
@@ -65,15 +65,19 @@ func (s Suggestion) columnLines() string {
 // notLabel matches the characters that a name in a dictionary cannot contain.
 var notLabel = regexp.MustCompile(`[^a-z0-9]+`)
 
-// tableName derives the name of the table from its path.
-func (s Suggestion) tableName() string {
-	base, _, _ := strings.Cut(filepath.Base(s.Path), ".")
+// NameOf derives a name from a path: what precedes the first point of the file's name, in lower-case
+// letters, digits and inner dashes. It returns "table" if nothing is left, or too much.
+func NameOf(path string) string {
+	base, _, _ := strings.Cut(filepath.Base(path), ".")
 	name := strings.Trim(notLabel.ReplaceAllString(strings.ToLower(base), "-"), "-")
-	if name == "" || len(name) > 63 {
+	if name == "" || len(name) > longestName {
 		return "table"
 	}
 	return name
 }
+
+// longestName is the largest length of a name in a job or a dictionary.
+const longestName = 63
 
 // describedColumns returns the columns that a schema can describe.
 func (s Suggestion) describedColumns() (list []Column) {
