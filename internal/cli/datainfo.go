@@ -167,7 +167,7 @@ const (
 // triedColumns is the largest number of columns for which the attack was measured.
 const triedColumns = 100
 
-// gridOf says what the lattice attack reveals if the table holds the rows of all parties. The
+// gridOf describes what the lattice attack reveals if the table holds the rows of all parties. The
 // server of OKRA sees the inner products of all rows.
 func gridOf(s dataset.Summary) infoGrid {
 	g := infoGrid{Varying: s.Varying, OnGrid: s.OnGrid, Step: s.Step}

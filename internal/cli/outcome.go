@@ -266,7 +266,7 @@ func formatR2(r2 *float64) string {
 	return fmt.Sprintf(", R2 %.12g", *r2)
 }
 
-// agreement says whether the job and the pooled training give equal predictions. The words end a
+// agreement returns words that say whether the job and the pooled training give equal predictions. The words end a
 // sentence about the pooled training.
 func (o outcome) agreement() string {
 	if o.Exact == nil {

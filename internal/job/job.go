@@ -53,7 +53,7 @@ const (
 // Comparisons returns all comparisons in canonical order.
 func Comparisons() []Comparison { return []Comparison{Pooled, Alone, Curve, ExactKernel} }
 
-// Prediction says whether the parties can encode new rows after the job has ended.
+// Prediction chooses whether the parties can encode new rows after the job has ended.
 type Prediction string
 
 // With Closed, the parties destroy the secrets of their encoders after the result. With Open, they

@@ -5,7 +5,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// FigurePermission says whether the figures over a party's own held-out rows may be released.
+// FigurePermission permits or denies the release of the figures over a party's own held-out rows.
 type FigurePermission uint8
 
 // The values of FigurePermission.

@@ -69,7 +69,7 @@ type Step struct{ Name, Does, See string }
 // receiver.
 type Kind struct{ Name, Reveals string }
 
-// Learns says what one role learns from the whole session.
+// Learns is a role and what it learns from the whole session.
 type Learns struct{ Who, What string }
 
 // ReadShared reads the sentences about messages of several protocols.
