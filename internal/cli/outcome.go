@@ -266,8 +266,8 @@ func formatR2(r2 *float64) string {
 	return fmt.Sprintf(", R2 %.12g", *r2)
 }
 
-// agreement returns words that say whether the job and the pooled training give equal predictions. The words end a
-// sentence about the pooled training.
+// agreement returns words that say whether the job and the pooled training give equal predictions.
+// The words end a sentence about the pooled training.
 func (o outcome) agreement() string {
 	if o.Exact == nil {
 		return ""

@@ -59,7 +59,7 @@ type columnCells struct {
 	years           []span // years that each date format reads
 	anyDate         int    // number of words that one of the formats reads
 	written         writing
-	form            *dataset.NumberForm // form that reads the numbers of all columns, if another reads this column's as well
+	form            dataset.NumberForm // form with a sign between thousands that reads the numbers of all columns; zero for none
 	least, greatest float64
 	sum             float64
 }
@@ -248,13 +248,13 @@ func (c *columnCells) describe() Column {
 		d.Type = Empty
 	case c.fitsMostCells(c.numbers.fits) && !c.isCode():
 		d.Type, d.Least, d.Greatest, d.Mean = prepare.Number, c.least+0, c.greatest+0, c.sum/float64(c.numbers.fits) // adding 0 turns -0 into 0
-		d.values, d.low = c.ownValues(), c.least
+		d.values, d.low = c.limitValues(), c.least
 		if code, low, n := c.gapCode(); n > 0 {
 			d.low, d.gaps = low, d.gaps+n
 			d.values = with(d.values, code, "")
 		}
 	case c.otherNumbers().text != "":
-		d.Type, d.unread, d.unit, d.values = prepare.Number, true, c.otherNumbers().unit, c.ownValues()
+		d.Type, d.unread, d.unit, d.values = prepare.Number, true, c.otherNumbers().unit, c.limitValues()
 	case date >= 0:
 		d.Type, d.Format = prepare.Date, formats[date]
 		d.formats, _ = c.otherDates()
@@ -329,9 +329,9 @@ func (c *columnCells) gapCode() (code string, low float64, n int) {
 	return code, low, n
 }
 
-// ownValues suggests a number for each limit in a column of numbers: half of a limit such as <5,
+// limitValues suggests a number for each limit in a column of numbers: half of a limit such as <5,
 // and the limit itself for >5. It returns nil if there are none, or too many.
-func (c *columnCells) ownValues() map[string]string {
+func (c *columnCells) limitValues() map[string]string {
 	values := make(map[string]string)
 	for word := range c.words {
 		if value := c.written.limitValue(word); value != "" {

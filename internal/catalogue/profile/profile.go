@@ -210,9 +210,9 @@ func (t *tableReader) settleGaps() (gaps []string) {
 // table returns the profile of the collected cells.
 func (t *tableReader) table() *Table {
 	out := &Table{Rows: t.rows, Problems: t.rowProblems, gapWords: t.settleGaps(), Numbers: t.suggestedForm()}
-	for _, c := range t.cells {
-		if out.Numbers.Decimal == t.Own.CSV.Numbers().Decimal && out.Numbers.Thousands != "" {
-			c.form = &out.Numbers
+	if own := t.Own.CSV.Numbers(); out.Numbers != own && out.Numbers.Decimal == own.Decimal {
+		for _, c := range t.cells {
+			c.form = out.Numbers
 		}
 	}
 	for j, c := range t.cells {

@@ -389,6 +389,9 @@ func TestThousandsAreFoundBesideDecimals(t *testing.T) {
 		if form := s.Form(); form.Decimal != want[0] || form.Thousands != want[1] {
 			t.Errorf("%s: decimal %q, thousands %q", name, form.Decimal, form.Thousands)
 		}
+		if name == "commas" && (len(table.Problems) != 1 || table.Problems[0].Text != `column "a": 3 of 3 cells are numbers with commas between thousands: --thousands ,`) {
+			t.Errorf("%s: %v", name, table.Problems)
+		}
 	}
 }
 

@@ -89,13 +89,7 @@ func otherSign(decimal byte) byte {
 // cell that the command's form reads also counts for each common form that reads the cell.
 func (w *writing) better() (best dataset.NumberForm, cells int) {
 	for k, form := range dataset.CommonForms() {
-		n := w.forms[k] + w.whole
-		switch {
-		case form.Decimal == w.form.Decimal && w.form.Thousands == "":
-			n = w.forms[k] + w.read
-		case form.Thousands == string(rune(w.form.Decimal)):
-			n += w.grouped
-		}
+		n := w.reads(k, form)
 		// Of two forms that read as many cells, the one with the comma that the user named is right.
 		named := w.form.Decimal == ',' && form.Decimal == ',' && best.Decimal == '.'
 		if n > cells || n == cells && named {
@@ -103,6 +97,17 @@ func (w *writing) better() (best dataset.NumberForm, cells int) {
 		}
 	}
 	return best, cells
+}
+
+// reads returns the number of cells that the common form with index k reads.
+func (w *writing) reads(k int, form dataset.NumberForm) int {
+	switch {
+	case form.Decimal == w.form.Decimal && w.form.Thousands == "":
+		return w.forms[k] + w.read
+	case form.Thousands == string(rune(w.form.Decimal)):
+		return w.forms[k] + w.whole + w.grouped
+	}
+	return w.forms[k] + w.whole
 }
 
 // otherForm describes numbers in a form that the command does not read, if most cells have this
@@ -117,8 +122,8 @@ type otherForm struct {
 func (c *columnCells) otherNumbers() otherForm {
 	w := &c.written
 	form, n := w.better()
-	if c.form != nil && c.numbers.fits < c.seen {
-		form = *c.form
+	if k := slices.Index(dataset.CommonForms(), c.form); k >= 0 {
+		form, n = c.form, w.reads(k, c.form)
 	}
 	if n > c.numbers.fits && c.fitsMostCells(n) {
 		return otherForm{text: fmt.Sprintf("column %s: %d of %d cells are numbers with %s: %s", dataset.Quote(c.name), n, c.seen, form, form.Flags()), form: &form}
@@ -174,7 +179,7 @@ func (t *tableReader) suggestedForm() dataset.NumberForm {
 func (t *tableReader) groupedForm(current dataset.NumberForm) dataset.NumberForm {
 	for k, form := range dataset.CommonForms() {
 		reads := func(c *columnCells) bool {
-			return c.otherNumbers().form == nil || c.fitsMostCells(c.written.forms[k]+c.numbers.fits)
+			return c.otherNumbers().form == nil || c.fitsMostCells(c.written.reads(k, form))
 		}
 		if form.Decimal == current.Decimal && form.Thousands != "" && !slices.ContainsFunc(t.cells, func(c *columnCells) bool { return !reads(c) }) {
 			return form
