@@ -67,13 +67,28 @@ func suggestInfo(err error, s job.Source) error {
 	if s.File == "" || !errors.As(err, &cell) || cell.Line < 2 {
 		return err
 	}
-	form, flags := s.Mapping.CSV, ""
-	for _, flag := range [][2]string{{"--encoding", form.Encoding}, {"--csv-delimiter", form.Delimiter}, {"--decimal", form.Decimal}, {"--thousands", form.Thousands}, {"--missing", strings.Join(form.Missing, ",")}} {
+	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s%s lists all problems of the table", s.File, flagsOf(s.Mapping.CSV))}
+}
+
+// flagsOf returns the flags that describe the format of a text, each after a blank, as a shell reads
+// them.
+func flagsOf(form prepare.CSV) (flags string) {
+	for _, flag := range [][2]string{
+		{"--encoding", form.Encoding},
+		{"--csv-delimiter", form.Delimiter},
+		{"--decimal", form.Decimal},
+		{"--thousands", form.Thousands},
+		{"--missing", strings.Join(form.Missing, ",")},
+		{"--comment", form.Comment},
+		{"--quote", form.Quote},
+		{"--names", strings.Join(form.Names, ",")},
+		{"--headers", strings.Join(form.Headers, ",")},
+	} {
 		if flag[1] != "" {
-			flags += fmt.Sprintf(" %s '%s'", flag[0], flag[1])
+			flags += fmt.Sprintf(" %s '%s'", flag[0], strings.ReplaceAll(flag[1], "'", `'\''`))
 		}
 	}
-	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s%s lists all problems of the table", s.File, flags)}
+	return flags
 }
 
 // copyRows runs a program or a query and keeps the resulting rows in memory.
