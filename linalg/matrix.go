@@ -73,7 +73,7 @@ func Widen[T Float](dst []float64, src []T) {
 // Gather fills dst with consecutive rows of src, beginning with row number start. It runs on all
 // cores.
 func Gather(dst Matrix[float64], src Rows, start int) {
-	const grain = 1 << 16 // count of numbers that a core takes at a time
+	const grain = 1 << 16 // numbers that one core reads at a time
 	For(dst.Rows, max(1, grain/max(1, dst.Cols)), func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			src.ReadRow(start+i, dst.Row(i))

@@ -109,21 +109,21 @@ func (a *app) papers(ctx context.Context, which string, f paperFlags) (Result, e
 	return r, nil
 }
 
-// experimentsOf returns the chosen experiments of one paper or of all papers. The list only gives
-// their names, each with or without the paper's name. An empty list chooses all experiments.
-func experimentsOf(which string, only []string) (chosen []paper.Experiment, err error) {
+// experimentsOf returns the chosen experiments of one paper or of all papers. The list names
+// holds their names, each with or without the paper's name. An empty list chooses all experiments.
+func experimentsOf(which string, names []string) (chosen []paper.Experiment, err error) {
 	found := make(map[string]bool)
 	for _, e := range paper.Experiments() {
 		whole := e.Paper + " " + e.Name
 		if which != "all" && e.Paper != which {
 			continue
 		}
-		if len(only) == 0 || slices.Contains(only, e.Name) || slices.Contains(only, whole) {
+		if len(names) == 0 || slices.Contains(names, e.Name) || slices.Contains(names, whole) {
 			chosen = append(chosen, e)
 		}
 		found[e.Name], found[whole] = true, true
 	}
-	for _, name := range only {
+	for _, name := range names {
 		if !found[name] {
 			return nil, usage("--only %s is not an experiment of %s; mercer bench paper has %s", name, which, strings.Join(experimentNames(), ", "))
 		}

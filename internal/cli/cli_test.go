@@ -294,7 +294,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// People read no names of packages, and no words of package strconv.
+// People read no names of packages.
 func TestMessagesNameNoPackage(t *testing.T) {
 	for text, want := range map[string]string{
 		"model: unusable file":                                        "unusable file",

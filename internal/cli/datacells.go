@@ -141,10 +141,10 @@ func lastNamed(names []string) int {
 }
 
 // resolve returns the name of the column that a flag selects, or "" if it selects no column.
-// Without a flag it returns the first column with a likely name, or else the column whose index is
-// the argument otherwise.
-func resolve(flag string, names []string, otherwise int, likely ...string) string {
-	at := otherwise
+// Without a flag it returns the first column with a likely name, or else the column at index
+// fallback.
+func resolve(flag string, names []string, fallback int, likely ...string) string {
+	at := fallback
 	switch n, err := strconv.Atoi(flag); {
 	case flag != "" && slices.Contains(names, flag):
 		return flag

@@ -72,13 +72,28 @@ func suggestInfo(err error, s job.Source) error {
 
 // infoHint says which command lists all problems of a file whose text has the given form.
 func infoHint(file string, form prepare.CSV) string {
-	flags := ""
-	for _, flag := range [][2]string{{"--encoding", form.Encoding}, {"--csv-delimiter", form.Delimiter}, {"--decimal", form.Decimal}, {"--thousands", form.Thousands}, {"--missing", strings.Join(form.Missing, ",")}} {
+	return fmt.Sprintf("mercer data info %s%s lists all problems of the table", file, flagsOf(form))
+}
+
+// flagsOf returns the flags that describe the format of a text, each after a blank, as a shell reads
+// them.
+func flagsOf(form prepare.CSV) (flags string) {
+	for _, flag := range [][2]string{
+		{"--encoding", form.Encoding},
+		{"--csv-delimiter", form.Delimiter},
+		{"--decimal", form.Decimal},
+		{"--thousands", form.Thousands},
+		{"--missing", strings.Join(form.Missing, ",")},
+		{"--comment", form.Comment},
+		{"--quote", form.Quote},
+		{"--names", strings.Join(form.Names, ",")},
+		{"--headers", strings.Join(form.Headers, ",")},
+	} {
 		if flag[1] != "" {
-			flags += fmt.Sprintf(" %s '%s'", flag[0], flag[1])
+			flags += fmt.Sprintf(" %s '%s'", flag[0], strings.ReplaceAll(flag[1], "'", `'\''`))
 		}
 	}
-	return fmt.Sprintf("mercer data info %s%s lists all problems of the table", file, flags)
+	return flags
 }
 
 // copyRows runs a program or a query and keeps the resulting rows in memory.

@@ -70,8 +70,8 @@ func (a *app) execute(root *cobra.Command, args []string) int {
 }
 
 func (a *app) fail(command string, e *Error) error {
+	defer a.notices.told(a)
 	if a.json {
-		defer a.notices.told(a)
 		return a.print(document{
 			Schema: schema, Command: command, Result: e.Result,
 			Error: &complaint{Code: e.Code, Message: message(e), Hint: e.Hint},
@@ -85,7 +85,6 @@ func (a *app) fail(command string, e *Error) error {
 	if e.Hint != "" {
 		a.tell("hint: " + e.Hint)
 	}
-	a.notices.told(a)
 	return err
 }
 

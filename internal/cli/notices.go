@@ -61,8 +61,7 @@ func (n *notices) take() noticeList {
 // told writes all notices to stderr: those of a command that failed, or whose result shows none, as
 // with --json.
 func (n *notices) told(a *app) {
-	list := n.take()
-	for _, line := range slices.Concat(list.warnings, list.ofParties) {
+	for _, line := range n.take().all() {
 		a.tell(line)
 	}
 }
@@ -71,13 +70,16 @@ func (n *notices) told(a *app) {
 // them would bury the result: a job by sums has one for nearly every party.
 const mostOfParties = 2
 
+// all returns every notice.
+func (l noticeList) all() []string { return slices.Concat(l.warnings, l.ofParties) }
+
 // brief returns the notices as a short result prints them: those to parties' operators are counted
 // if they are many.
 func (l noticeList) brief() []string {
 	if n := len(l.ofParties); n > mostOfParties {
-		return slices.Concat(l.warnings, []string{fmt.Sprintf("%d notices to parties' operators (--verbose)", n)})
+		l.ofParties = []string{fmt.Sprintf("%d notices to parties' operators (--verbose)", n)}
 	}
-	return slices.Concat(l.warnings, l.ofParties)
+	return l.all()
 }
 
 // with returns the outcome with the notices.
@@ -103,7 +105,7 @@ func (o outcome) printNotices(p *printer) {
 	list.warnings = slices.Concat(warnings, list.warnings)
 	lines := list.brief()
 	if o.verbose {
-		lines = slices.Concat(list.warnings, list.ofParties)
+		lines = list.all()
 	}
 	if len(lines) > 0 {
 		p.linef("")

@@ -33,7 +33,7 @@ type outcome struct {
 	notices    noticeList
 	verbose    bool     // also print the details
 	files      []string // further files that the command has written
-	next       string   // the command that usually follows, or ""
+	next       string   // the command that usually follows, or advice on it; "" for none
 }
 
 // MarshalJSON writes the result, the figures of the second job by sums, and the paths of the files.

@@ -25,7 +25,6 @@ func savePage(folder string, j *job.Job, o outcome) (string, error) {
 }
 
 func page(j *job.Job, o outcome) report.Run {
-	o.titles = j.Data.Titles
 	o = o.titled()
 	r, shown := o.Result, o.shown
 	run := report.Run{

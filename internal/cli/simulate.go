@@ -366,8 +366,9 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
 
-// nextOf returns the command that usually follows a simulation. It is mercer predict if the
-// simulation left a usable model, and otherwise mercer job new.
+// nextOf returns the command that usually follows a simulation: mercer predict if the simulation
+// left a usable model. If the job's tables are the user's own, it otherwise says which job would leave
+// such a model. Else it returns mercer job new, which writes a job for own tables.
 func nextOf(j *job.Job, r *method.Result) string {
 	if m := usable(j, r); m != nil {
 		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)

@@ -43,9 +43,9 @@ const SMOWidth = 16
 
 // SMO holds the functions for the two passes of sequential minimal optimisation. On the portable
 // path they are nil. A turn of their loops examines Lanes entries, one in each lane. For each lane
-// they store the best value, and in at the index of the first entry of the turn with that value, or
-// -1 if there is none. The value in place is 1 for an entry that can grow, and 2 for an entry that
-// can shrink.
+// they store the best value and, in at, the first index of the turn in which they found the value,
+// or -1 if they found none. The value in place is 1 for an entry that can grow, and 2 for an entry
+// that can shrink.
 type SMO[T float] struct {
 	Lanes int
 	// Move adds a x + b y to f. It finds the lowest value of the entries that can grow, the last

@@ -72,9 +72,9 @@ func newDescent(p linalg.Matrix[float64], q []float64) *descent {
 
 func (d *descent) restart() { d.before, d.pBefore, d.pace, d.momentum = d.at, d.pAt, 1, 0 }
 
-// step makes one step and returns the distance by which the weights moved. If a step with momentum
-// would raise the objective, step only discards the momentum and returns infinity. A step without
-// momentum never raises the objective.
+// step makes one step and returns the largest change of a weight. If a step with momentum would
+// raise the objective, step only discards the momentum and returns infinity. A step without momentum
+// never raises the objective.
 func (d *descent) step() float64 {
 	next := make([]float64, len(d.at))
 	for i := range next {

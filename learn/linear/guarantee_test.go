@@ -42,7 +42,7 @@ func TestGuaranteeIsTheTheorems(t *testing.T) {
 		{smoother, 0.1, Guarantee{3.427694700792795e-08, 12784180089.493843}},
 	} {
 		g, err := tt.of.Guarantee(tt.epsilon)
-		if err != nil || math.Abs(g.Rate/tt.want.Rate-1) > 1e-12 || math.Abs(g.Iterations/tt.want.Iterations-1) > 1e-12 {
+		if err != nil || !(math.Abs(g.Rate/tt.want.Rate-1) <= 1e-12) || !(math.Abs(g.Iterations/tt.want.Iterations-1) <= 1e-12) {
 			t.Errorf("%+v with an error of %v: %+v, %v; want %+v", tt.of, tt.epsilon, g, err, tt.want)
 		}
 	}

@@ -129,14 +129,14 @@ func TestAttackPartsOfTheValueGiveCoefficients(t *testing.T) {
 		c, e, alpha := overheard(t, Paper, 100, few)
 		sizes, left := e.solve(t, c.X, c.directionsOf(few))
 		compare(t, "mode paper", sizes, sizesOf(alpha), 1e-5)
-		if left > 1e-6 {
+		if !(left <= 1e-6) {
 			t.Errorf("%d coefficients leave %v of the parts", few, left)
 		}
 		c, e, alpha = overheard(t, Hardened, 100, few)
 		sizes, left = e.solve(t, c.X, normal(rand.New(rand.NewPCG(3, 4)), few, len(c.W)))
 		wrong := errorOf(sizes, sizesOf(alpha))
 		t.Logf("%d private directions: guessed ones leave %.2f of the parts, error of the sizes %.2f", few, left, wrong)
-		if left < .05 || wrong < .3 {
+		if !(left >= .05) || !(wrong >= .3) {
 			t.Errorf("%d guessed directions leave %.2f of the parts and tell sizes with an error of %.2f; they should tell little", few, left, wrong)
 		}
 	}
@@ -156,13 +156,13 @@ func TestAttackPartsOfTheValueTellTheSizeOfCoefficients(t *testing.T) {
 	want := sizesOf(alpha)
 	slices.Sort(want)
 	t.Logf("two coefficients: %.4f and %.4f, in truth %.4f and %.4f", large, small, want[1], want[0])
-	if math.Abs(large-want[1]) > .1*want[1] || math.Abs(small-want[0]) > .1*want[1] {
+	if !(math.Abs(large-want[1]) <= .1*want[1]) || !(math.Abs(small-want[0]) <= .1*want[1]) {
 		t.Errorf("sizes %v and %v, in truth %v", large, small, want)
 	}
 	_, e, alpha = overheard(t, Hardened, 400, 24)
 	norm, truth := math.Sqrt(squaredNorm(e.parts)/float64(len(e.parts))), math.Sqrt(squaredNorm(alpha))
 	t.Logf("24 coefficients: norm %.4f, in truth %.4f", norm, truth)
-	if math.Abs(norm-truth) > .4*truth {
+	if !(math.Abs(norm-truth) <= .4*truth) {
 		t.Errorf("norm %v, in truth %v", norm, truth)
 	}
 }

@@ -152,7 +152,7 @@ func compare(t *testing.T, what string, got, want []float64, tolerance float64) 
 		t.Fatalf("%s: %d coefficients, want %d", what, len(got), len(want))
 	}
 	for i := range got {
-		if math.Abs(got[i]-want[i]) > tolerance {
+		if !(math.Abs(got[i]-want[i]) <= tolerance) {
 			t.Errorf("%s: coefficient %d is %.10f, want %.10f", what, i, got[i], want[i])
 		}
 	}

@@ -53,7 +53,7 @@ func TestBlocksAreOfTheSessionsWidth(t *testing.T) {
 				t.Errorf("width %d: feature %d is in %d coordinates", width, i, spread)
 			}
 			for j, v := range gram.Row(i) {
-				if want := map[bool]float64{true: 1}[i == j]; math.Abs(v-want) > 1e-12 {
+				if want := map[bool]float64{true: 1}[i == j]; !(math.Abs(v-want) <= 1e-12) {
 					t.Fatalf("width %d: rows %d and %d of the frames have the product %v", width, i, j, v)
 				}
 			}

@@ -81,13 +81,13 @@ func TestKernelsOfEncodedRowsEqualNaive(t *testing.T) {
 				copy(x.Row(6), x.Row(0)) // the same person at both parties
 				y := encodeParts(mustEncoder(t, spec, 3, f), x)
 				want := naiveGram(x)
-				if worst := worstKernelError(t, naiveGram(y), want, f); worst > 1e-9 {
+				if worst := worstKernelError(t, naiveGram(y), want, f); !(worst <= 1e-9) {
 					t.Errorf("float64: relative error %.2g, at most 1e-9", worst)
 				}
 				for i, v := range y.Data {
 					y.Data[i] = float64(float32(v))
 				}
-				if worst := worstKernelError(t, naiveGram(y), want, f); worst > 1e-6 {
+				if worst := worstKernelError(t, naiveGram(y), want, f); !(worst <= 1e-6) {
 					t.Errorf("float32: relative error %.2g, at most 1e-6", worst)
 				}
 			})

@@ -173,9 +173,10 @@ const (
 	coalitionKnows = "The active party together with some of them learns what they know together."
 )
 
-// Exposures says how much of others' rows each role can reconstruct. Its keys and sentences are those
-// of [Leakage]. They count a member that deviates from the protocol. No member that computes them
-// knows how many values the others' columns have, so they assume few.
+// Exposures says how much of the rows of others each role can reconstruct. The keys and sentences
+// are those of [Leakage]. The exposures include what a member learns that deviates from the
+// protocol. No member that computes the exposures knows how many values the others' columns have,
+// so the exposures assume few.
 func Exposures(f Facts) map[string]protocol.Exposure {
 	passive := protocol.Exposure{Reach: protocol.ReachPart, Why: nodesRead}
 	if f.Encryption == None {
