@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -72,18 +73,27 @@ func SyntaxError(text []byte, err error) *Error {
 		problem = m[2]
 	}
 	switch {
-	case strings.HasPrefix(problem, "did not find expected"):
+	case ofGrammar.MatchString(problem):
 		line++ // the parser's grammar counts lines from 0, its scanner from 1
 	case strings.HasPrefix(problem, "control characters"):
-		line = 1 + bytes.Count(text[:max(0, bytes.IndexFunc(text, forbidden))], []byte("\n"))
+		line = lineAt(text, bytes.IndexFunc(text, forbidden))
+	case noAnchor.MatchString(problem):
+		line = lineAt(text, bytes.Index(text, []byte("*"+noAnchor.FindStringSubmatch(problem)[1])))
 	case strings.Contains(problem, "tab character"), strings.Contains(problem, "cannot start any token") && tabbed(text, line):
 		problem = "a tab indents this line; indent by blanks"
 	}
 	return &Error{max(line, 1), "this is not YAML: " + problem}
 }
 
+// lineAt returns the line of the byte with the given index, or 1 for the index -1.
+func lineAt(text []byte, index int) int {
+	return 1 + bytes.Count(text[:max(0, index)], []byte("\n"))
+}
+
 // forbidden reports whether YAML does not allow the character.
-func forbidden(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f }
+func forbidden(r rune) bool {
+	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) || r == 0xfffe || r == 0xffff
+}
 
 // tabbed reports whether a tab is in the indentation of the line.
 func tabbed(text []byte, line int) bool {
@@ -154,10 +164,12 @@ func lineIn(n, rewritten *yaml.Node, line int) int {
 }
 
 var (
-	atLine   = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
-	unknown  = regexp.MustCompile(`^field (.+) not found in type (.+)$`)
-	repeated = regexp.MustCompile(`^mapping key (".*") already defined at line (\d+)$`)
-	kinds    = regexp.MustCompile("(?s)^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
+	atLine    = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
+	ofGrammar = regexp.MustCompile(`^did not find expected (<|node|'-'|key|',')|^found (undefined|duplicate|incompatible)`)
+	noAnchor  = regexp.MustCompile(`^unknown anchor '(.+)' referenced$`)
+	unknown   = regexp.MustCompile(`^field (.+) not found in type (.+)$`)
+	repeated  = regexp.MustCompile(`^mapping key (".*") already defined at line (\d+)$`)
+	kinds     = regexp.MustCompile("(?s)^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
 )
 
 // inWords rewrites an error of the decoder without names of Go types. The document doc tells which
