@@ -80,6 +80,30 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A key is sent to the key beside it whose structure has it, not to one that only has the same name.
+func TestUnknownKeyBelongsOneLevelDown(t *testing.T) {
+	var s struct {
+		First struct {
+			Deep struct {
+				Mark string `yaml:"mark"`
+			} `yaml:"deep"`
+		} `yaml:"first"`
+		Second []inner `yaml:"second"`
+		Third  struct {
+			Mark string `yaml:"mark"`
+		} `yaml:"third"`
+	}
+	for text, want := range map[string]string{
+		"mark: x":    `unknown key "mark" here; it belongs in third`,
+		"decimal: x": `unknown key "decimal" here; it belongs in second`,
+		"deep: x":    `unknown key "deep" here; it belongs in first`,
+	} {
+		if err := Decode([]byte(text), &s); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 // A part of a document names the lines of the document.
 func TestDecodeNodeKeepsLines(t *testing.T) {
 	for text, want := range map[string]Error{
