@@ -81,6 +81,9 @@ func SyntaxError(text []byte, err error) *Error {
 		line = lineAt(text, bytes.IndexFunc(text, forbidden))
 	case noAnchor.MatchString(problem):
 		line = lineAt(text, bytes.Index(text, []byte("*"+noAnchor.FindStringSubmatch(problem)[1])))
+		problem += "; write text that begins with * in quotes"
+	case strings.HasSuffix(problem, "alphabetic or numeric character"):
+		problem = "write text that begins with * or & in quotes"
 	case strings.Contains(problem, "tab character"), strings.Contains(problem, "cannot start any token") && tabbed(text, line):
 		problem = "a tab indents this line; indent by blanks"
 	}

@@ -59,9 +59,9 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		"name: x\n\tcount: 1":              {2, "this is not YAML: a tab indents this line; indent by blanks"},
 		"name: x\ncsv: a\x00b":             {2, "this is not YAML: control characters are not allowed"},
 		"name: x\ncsv: a\u0080b":           {2, "this is not YAML: control characters are not allowed"},
-		"name: x\nwords: *.csv":            {2, "this is not YAML: did not find expected alphabetic or numeric character"},
+		"name: x\nwords: *.csv":            {2, "this is not YAML: write text that begins with * or & in quotes"},
 		"name: x\nwords: |x":               {2, "this is not YAML: did not find expected comment or line break"},
-		"name: x\nwords: *all":             {2, "this is not YAML: unknown anchor 'all' referenced"},
+		"name: x\nwords: *all":             {2, "this is not YAML: unknown anchor 'all' referenced; write text that begins with * in quotes"},
 		"name: x\non: !x!y b":              {2, "this is not YAML: found undefined tag handle"},
 		"name: x\ncsv: caf\xe9":            {2, "this line is not UTF-8 text; save the file as UTF-8"},
 	} {
