@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,8 +26,8 @@ func document(data []byte) (*yaml.Node, error) {
 	if len(data) > MaxBytes {
 		return nil, section.AtLine(1, "the file has %d bytes; a job file has at most %d", len(data), MaxBytes)
 	}
-	if i := invalidUTF8(data); i >= 0 {
-		return nil, section.AtLine(1+bytes.Count(data[:i], []byte("\n")), "this line is not UTF-8 text; save the file as UTF-8")
+	if err := strictyaml.NotUTF8(data); err != nil { // UTF-16, too, which the YAML parser would accept
+		return nil, ofYAML(err)
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, second yaml.Node
@@ -36,29 +35,16 @@ func document(data []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, section.AtLine(1, "the file is empty; start it with apiVersion: %s", APIVersion)
 	case err != nil:
-		return nil, syntaxError(data, err)
+		return nil, ofYAML(strictyaml.SyntaxError(data, err))
 	}
 	switch err := d.Decode(&second); {
 	case err == nil:
 		return nil, section.At(&second, "a second document starts here; keep one job in a file")
 	case !errors.Is(err, io.EOF):
-		return nil, syntaxError(data, err)
+		return nil, ofYAML(strictyaml.SyntaxError(data, err))
 	}
 	root := doc.Content[0]
 	return root, refuseUnplain(root, 0)
-}
-
-// invalidUTF8 returns the offset of the first byte that is not valid UTF-8, or -1. The YAML parser
-// reports the fault without its line, and would accept UTF-16, which this program refuses.
-func invalidUTF8(data []byte) int {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return -1
 }
 
 // refuseUnplain refuses anchors, tags and nesting beyond maxDepth. Without anchors there are no
@@ -80,8 +66,5 @@ func refuseUnplain(n *yaml.Node, depth int) error {
 	return nil
 }
 
-// syntaxError converts the YAML parser's error to an error with a line.
-func syntaxError(data []byte, err error) error {
-	e := strictyaml.SyntaxError(data, err)
-	return section.AtLine(e.Line, "%s", e.Problem)
-}
+// ofYAML returns an error of package strictyaml as an error in the job file.
+func ofYAML(e *strictyaml.Error) error { return section.AtLine(e.Line, "%s", e.Problem) }

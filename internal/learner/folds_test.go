@@ -21,14 +21,15 @@ func TestRowsAreInTheJobsFolds(t *testing.T) {
 			"groups":  func() ([][]int, error) { return Folds{K: k, Seed: 1, Task: job.Classes()}.Divide(labels, groups) },
 		} {
 			got, err := parts()
-			seen := make(map[int]bool)
+			seen, rows := make(map[int]bool), 0
 			for _, part := range got {
+				rows += len(part)
 				for _, row := range part {
 					seen[row] = true
 				}
 			}
-			if err != nil || len(got) != k || len(seen) != 60 {
-				t.Errorf("%s, %d folds: %d parts with %d rows, %v", name, k, len(got), len(seen), err)
+			if err != nil || len(got) != k || len(seen) != 60 || rows != 60 {
+				t.Errorf("%s, %d folds: %d parts of %d rows, %d of them different, %v", name, k, len(got), rows, len(seen), err)
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func TestSettingsReachTheMachines(t *testing.T) {
 	for i, label := range task.Labels {
 		task.Labels[i] = map[string]string{"M": "1", "B": "-1", "1": "1", "0": "-1"}[label]
 	}
-	train, held := rowsOf(task.Test, false), rowsOf(task.Test, true)
+	train, held := task.Rows()
 	codes := make([]int, len(train))
 	targets := make([]float64, len(train))
 	for i, row := range train {
@@ -126,17 +126,7 @@ func TestSettingsReachTheMachines(t *testing.T) {
 	}
 }
 
-// rowsOf lists the rows that are held out, or that are not.
-func rowsOf(test []bool, held bool) (rows []int) {
-	for i, is := range test {
-		if is == held {
-			rows = append(rows, i)
-		}
-	}
-	return rows
-}
-
-// part is a part of a matrix.
+// part returns a copy of the given rows and columns of a matrix.
 func part(m linalg.Matrix[float64], rows, cols []int) linalg.Matrix[float64] {
 	out := linalg.New[float64](len(rows), len(cols))
 	for i, r := range rows {

@@ -171,8 +171,8 @@ func (c Code) trouble() Trouble {
 	return Unsaid
 }
 
-// Sentence returns the notice as text for logs and terminals. It removes control characters from a
-// peer's text and limits the length of the text.
+// Sentence returns the notice as text for logs and terminals. It replaces control characters in a
+// peer's text by blanks and limits the length of the text.
 func (n Notice) Sentence() string {
 	if n.Trouble != NoTrouble {
 		return n.Trouble.Sentence()

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -32,8 +33,8 @@ func (e *Error) Error() string { return e.Problem }
 // Decode decodes a text that holds one document. For an empty text it returns io.EOF; every other
 // error is an *Error.
 func Decode(text []byte, into any) error {
-	if line := notUTF8(text); line > 0 {
-		return &Error{line, "this line is not UTF-8 text; save the file as UTF-8"}
+	if err := NotUTF8(text); err != nil && !isUTF16(text) {
+		return err
 	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
@@ -50,18 +51,20 @@ func Decode(text []byte, into any) error {
 	return SyntaxError(text, err)
 }
 
-// notUTF8 returns the first line that is not UTF-8, or 0. A text with the mark of UTF-16 is left to
-// the YAML parser, which reads it.
-func notUTF8(text []byte) int {
-	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
-		return 0
-	}
+// NotUTF8 returns an error about the first line that is not UTF-8, or nil. The YAML parser reports
+// such a fault without its line.
+func NotUTF8(text []byte) *Error {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if !utf8.Valid(line) {
-			return i + 1
+			return &Error{i + 1, "this line is not UTF-8 text; save the file as UTF-8"}
 		}
 	}
-	return 0
+	return nil
+}
+
+// isUTF16 reports whether a text begins with the mark of UTF-16, which the YAML parser reads.
+func isUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff})
 }
 
 // SyntaxError returns the YAML parser's error about a text, with its line.
@@ -72,18 +75,30 @@ func SyntaxError(text []byte, err error) *Error {
 		problem = m[2]
 	}
 	switch {
-	case strings.HasPrefix(problem, "did not find expected"):
+	case ofGrammar.MatchString(problem):
 		line++ // the parser's grammar counts lines from 0, its scanner from 1
 	case strings.HasPrefix(problem, "control characters"):
-		line = 1 + bytes.Count(text[:max(0, bytes.IndexFunc(text, forbidden))], []byte("\n"))
+		line = lineAt(text, bytes.IndexFunc(text, forbidden))
+	case noAnchor.MatchString(problem):
+		line = lineAt(text, bytes.Index(text, []byte("*"+noAnchor.FindStringSubmatch(problem)[1])))
+		problem += "; write text that begins with * in quotes"
+	case strings.HasSuffix(problem, "alphabetic or numeric character"):
+		problem = "write text that begins with * or & in quotes"
 	case strings.Contains(problem, "tab character"), strings.Contains(problem, "cannot start any token") && tabbed(text, line):
 		problem = "a tab indents this line; indent by blanks"
 	}
 	return &Error{max(line, 1), "this is not YAML: " + problem}
 }
 
+// lineAt returns the line of the byte with the given index, or 1 for the index -1.
+func lineAt(text []byte, index int) int {
+	return 1 + bytes.Count(text[:max(0, index)], []byte("\n"))
+}
+
 // forbidden reports whether YAML does not allow the character.
-func forbidden(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0x7f }
+func forbidden(r rune) bool {
+	return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) || r == 0xfffe || r == 0xffff
+}
 
 // tabbed reports whether a tab is in the indentation of the line.
 func tabbed(text []byte, line int) bool {
@@ -154,10 +169,12 @@ func lineIn(n, rewritten *yaml.Node, line int) int {
 }
 
 var (
-	atLine   = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
-	unknown  = regexp.MustCompile(`^field (.+) not found in type (.+)$`)
-	repeated = regexp.MustCompile(`^mapping key (".*") already defined at line (\d+)$`)
-	kinds    = regexp.MustCompile("(?s)^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
+	atLine    = regexp.MustCompile(`(?s)^line (\d+): (.*)$`)
+	ofGrammar = regexp.MustCompile(`^did not find expected (<|node|'-'|key|',')|^found (undefined|duplicate|incompatible)`)
+	noAnchor  = regexp.MustCompile(`^unknown anchor '(.+)' referenced$`)
+	unknown   = regexp.MustCompile(`^field (.+) not found in type (.+)$`)
+	repeated  = regexp.MustCompile(`^mapping key (".*") already defined at line (\d+)$`)
+	kinds     = regexp.MustCompile("(?s)^cannot unmarshal !!(\\w+)(?: `(.*)`)? into (.+)$")
 )
 
 // inWords rewrites an error of the decoder without names of Go types. The document doc tells which
@@ -180,21 +197,15 @@ func inWords(problem string, into reflect.Type, doc *yaml.Node) error {
 
 // unknownKey returns the sentence about a key that the structure of the given type lacks.
 func unknownKey(key, typ string, into reflect.Type) string {
-	var known []string
-	home := ""
-	visit(into, "", func(name string, t reflect.Type) {
-		own := keysOf(t)
-		if t.String() == typ {
-			known = own
-		} else if home == "" && name != "" && slices.Contains(own, key) {
-			home = name
-		}
-	})
-	switch near, ok := fuzzymatch.Nearest(key, known...); {
-	case ok:
+	t := find(into, typ)
+	known := keysOf(t)
+	if near, ok := fuzzymatch.Nearest(key, known...); ok {
 		return fmt.Sprintf("unknown key %q; did you mean %q?", key, near)
-	case home != "" && slices.Contains(known, home):
-		return fmt.Sprintf("unknown key %q here; it belongs in %s", key, home)
+	}
+	for field, name := range fields(t) {
+		if slices.Contains(keysOf(field.Type), key) {
+			return fmt.Sprintf("unknown key %q here; it belongs in %s", key, name)
+		}
 	}
 	return fmt.Sprintf("unknown key %q; there are %s", key, strings.Join(known, ", "))
 }
@@ -262,22 +273,35 @@ func wanted(kind string) string {
 	return "a map"
 }
 
-// visit calls f with every structure inside t, t included, and with the key that holds it. The key
-// is "" for t.
-func visit(t reflect.Type, key string, f func(key string, t reflect.Type)) {
-	for t.Kind() == reflect.Map || t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
-		t = t.Elem()
+// find returns the structure with the given name that is t or is inside t, or nil.
+func find(t reflect.Type, name string) reflect.Type {
+	t = structure(t)
+	if t == nil || t.String() == name {
+		return t
 	}
-	if t.Kind() != reflect.Struct {
-		return
+	for field := range fields(t) {
+		if found := find(field.Type, name); found != nil {
+			return found
+		}
 	}
-	f(key, t)
-	for field, name := range fields(t) {
-		visit(field.Type, name, f)
-	}
+	return nil
 }
 
-// keysOf lists the keys of a structure, without those of structures in it.
+// structure returns the structure that t is, points to, or holds in a list or map. It returns nil if
+// there is none.
+func structure(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() != reflect.Struct {
+		switch t.Kind() {
+		case reflect.Map, reflect.Pointer, reflect.Slice:
+			t = t.Elem()
+		default:
+			t = nil
+		}
+	}
+	return t
+}
+
+// keysOf lists the keys of t's structure, without those of structures in it.
 func keysOf(t reflect.Type) []string {
 	var keys []string
 	for _, name := range fields(t) {
@@ -286,10 +310,13 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// fields yields the fields of a structure that have a key in a file, each with its key. Fields of
-// an inlined structure count as the structure's own.
+// fields yields the fields of t's structure that have a key in a file, each with its key. Fields of
+// an inlined structure count as the structure's own. It yields nothing if t holds no structure.
 func fields(t reflect.Type) iter.Seq2[reflect.StructField, string] {
 	return func(yield func(reflect.StructField, string) bool) {
+		if t = structure(t); t == nil {
+			return
+		}
 		for i := range t.NumField() {
 			f := t.Field(i)
 			name, rest, _ := strings.Cut(f.Tag.Get("yaml"), ",")

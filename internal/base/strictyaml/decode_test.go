@@ -58,6 +58,11 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		"name: x\n\n\tcount: 1":            {3, "this is not YAML: a tab indents this line; indent by blanks"},
 		"name: x\n\tcount: 1":              {2, "this is not YAML: a tab indents this line; indent by blanks"},
 		"name: x\ncsv: a\x00b":             {2, "this is not YAML: control characters are not allowed"},
+		"name: x\ncsv: a\u0080b":           {2, "this is not YAML: control characters are not allowed"},
+		"name: x\nwords: *.csv":            {2, "this is not YAML: write text that begins with * or & in quotes"},
+		"name: x\nwords: |x":               {2, "this is not YAML: did not find expected comment or line break"},
+		"name: x\nwords: *all":             {2, "this is not YAML: unknown anchor 'all' referenced; write text that begins with * in quotes"},
+		"name: x\non: !x!y b":              {2, "this is not YAML: found undefined tag handle"},
 		"name: x\ncsv: caf\xe9":            {2, "this line is not UTF-8 text; save the file as UTF-8"},
 	} {
 		var s sample
@@ -72,6 +77,30 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	var s sample
 	if err := Decode([]byte("name: x\ndecimal: \",\""), &s); err != nil || s.Name != "x" || s.Decimal != "," {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// A key is sent to the key beside it whose structure has it, not to one that only has the same name.
+func TestUnknownKeyBelongsOneLevelDown(t *testing.T) {
+	var s struct {
+		First struct {
+			Deep struct {
+				Mark string `yaml:"mark"`
+			} `yaml:"deep"`
+		} `yaml:"first"`
+		Second []inner `yaml:"second"`
+		Third  struct {
+			Mark string `yaml:"mark"`
+		} `yaml:"third"`
+	}
+	for text, want := range map[string]string{
+		"mark: x":    `unknown key "mark" here; it belongs in third`,
+		"decimal: x": `unknown key "decimal" here; it belongs in second`,
+		"deep: x":    `unknown key "deep" here; it belongs in first`,
+	} {
+		if err := Decode([]byte(text), &s); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
 	}
 }
 

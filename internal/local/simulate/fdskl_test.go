@@ -74,8 +74,8 @@ func TestFDSKLBesidePooled(t *testing.T) {
 	}
 }
 
-// checkTimings demands that the seconds of all steps add up to the total, which is most of the
-// seconds that the job took.
+// checkTimings demands that the seconds of all steps add up to the total. The total must be at most
+// the seconds that the job took, and at least a thousandth of them.
 func checkTimings(t *testing.T, timings map[string]float64, took float64) {
 	t.Helper()
 	sum := 0.0
