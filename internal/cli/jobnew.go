@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,9 @@ possible ranges before anybody else reads the job.`,
 				}
 				d.Sites = append(d.Sites, s)
 			}
+			if err := cmp.Or(knownSites("label", labels, d.Sites), knownSites("id", ids, d.Sites)); err != nil {
+				return nil, err
+			}
 			d.Label = d.Sites[0].Label
 			if name := common(labels); name != "" {
 				d.Label = name
@@ -94,6 +98,17 @@ func forSite(site string, given []string) string {
 	return common(given)
 }
 
+// knownSites refuses a flag for a site that has no table.
+func knownSites(flag string, given []string, sites []profile.Site) error {
+	for _, g := range given {
+		site, _, is := strings.Cut(g, "=")
+		if is && !slices.ContainsFunc(sites, func(s profile.Site) bool { return s.Party == site }) {
+			return usage("--%s %s: no table is of a site %q; correct the name, or give the site's table", flag, g, site)
+		}
+	}
+	return nil
+}
+
 // notParty matches the characters that a party's name cannot contain.
 var notParty = regexp.MustCompile(`[^a-z0-9]+`)
 
@@ -104,19 +119,21 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		base, _, _ := strings.Cut(filepath.Base(file), ".")
 		name, path = strings.Trim(notParty.ReplaceAllString(strings.ToLower(base), "-"), "-"), file
 	}
-	label := forSite(name, labels)
-	if label == "" {
+	c := catalogue.Columns{Label: forSite(name, labels), ID: forSite(name, ids)}
+	if c.Label == "" {
 		return s, usage("--label is missing: name the column to predict, and for a site that calls it otherwise --label %s=COLUMN", name)
 	}
-	d, err := a.understand(path, catalogue.Columns{Label: label, ID: forSite(name, ids)})
+	d, err := a.understand(path, c)
 	var none *dataset.ColumnError
 	switch {
-	case errors.As(err, &none):
+	case errors.As(err, &none) && none.Column == c.Label:
 		return s, usage("%s: %w; name this site's own column, as in --label %s=COLUMN", path, err, name)
+	case errors.As(err, &none):
+		return s, usage("%s: %w; name this site's own column, as in --id %s=COLUMN", path, err, name)
 	case err != nil:
 		return s, err
 	case d == nil:
-		return s, usage("%s is no CSV text and no parquet file; see mercer data info %s", path, path)
+		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)
 	}
 	if err := d.firstFatal(nil); err != nil {
 		return s, &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: fmt.Sprintf("mercer data info %s lists all problems of the table", path)}
