@@ -114,19 +114,21 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 	} else if profile.NameOf(name) != name {
 		return s, usage("the site %q cannot be a party; use up to 63 lower-case letters, digits and inner dashes, as in %s=%s", name, profile.NameOf(name), path)
 	}
-	label := forSite(name, labels)
-	if label == "" {
+	c := catalogue.Columns{Label: forSite(name, labels), ID: forSite(name, ids)}
+	if c.Label == "" {
 		return s, usage("--label is missing: name the column to predict, and for a site that calls it otherwise --label %s=COLUMN", name)
 	}
-	d, err := a.understand(path, catalogue.Columns{Label: label, ID: forSite(name, ids)})
+	d, err := a.understand(path, c)
 	var none *dataset.ColumnError
 	switch {
-	case errors.As(err, &none):
+	case errors.As(err, &none) && none.Column == c.Label:
 		return s, usage("%s: %w; name this site's own column, as in --label %s=COLUMN", path, err, name)
+	case errors.As(err, &none):
+		return s, usage("%s: %w; name this site's own column, as in --id %s=COLUMN", path, err, name)
 	case err != nil:
 		return s, err
 	case d == nil:
-		return s, usage("%s is no CSV text and no parquet file; see mercer data info %s", path, path)
+		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)
 	}
 	if err := d.firstFatal(nil); err != nil {
 		return s, &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: infoHint(path, d.own.CSV)}

@@ -281,19 +281,10 @@ func (d Draft) source(i int, s Site, columns []shared) string {
 		used[own.Name] = true
 		lines += own.lineAs(c.Column)
 	}
-	b.WriteString(columnsKey(lines, s.unusedLines(used)))
-	return b.String()
-}
-
-// columnsKey returns the key columns of an entry, as a comment if all of its lines are comments.
-func columnsKey(lines, comments string) string {
-	switch {
-	case lines != "":
-		return "  columns:\n" + lines + comments
-	case comments != "":
-		return "  # columns:\n" + comments
+	if lines += s.unusedLines(used); lines != "" {
+		b.WriteString("  columns:\n" + lines)
 	}
-	return ""
+	return b.String()
 }
 
 // labelLine returns the line that names the labels as the job does, and that asks for the words of

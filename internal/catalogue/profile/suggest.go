@@ -12,6 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 )
 
@@ -31,7 +32,7 @@ func (s Suggestion) Dictionary() string {
 	var b strings.Builder
 	b.WriteString("# A data dictionary, the same for all members. Correct it: it is guessed from one table.\n")
 	if n := len(s.Problems) + s.More; n > 0 {
-		fmt.Fprintf(&b, "# The table has %d problems; run the command without --schema to list them.\n", n)
+		fmt.Fprintf(&b, "# The table has %s; run the command without --schema for the list.\n", humanize.Count(n, "problem"))
 	}
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n", NameOf(s.Path))
 	b.WriteString(indented(s.columnLines(), "  "))
