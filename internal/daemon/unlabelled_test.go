@@ -160,6 +160,18 @@ func TestARuleForLabelsBelongsToTheEdition(t *testing.T) {
 	if got, err := s.mappingDigest(); err != nil || got != hex.EncodeToString(sum[:16]) {
 		t.Errorf("the digest of an entry without the rule is %s, %v", got, err)
 	}
+	digests := make(map[string]bool)
+	for _, needed := range [][]string{{"y", "z"}, {"z", "y"}} {
+		s.Label.Needed = needed
+		digest, err := s.mappingDigest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests[digest] = true
+	}
+	if len(digests) != 1 {
+		t.Error("the order of the labels changes the digest")
+	}
 }
 
 // A table that is frozen for a dictionary with fewer labels is read with the same rows.
