@@ -23,7 +23,7 @@ func TestTheKernelsErrorFarFromZero(t *testing.T) {
 	} {
 		single, double := kernelErrors(t, tt.ratio)
 		t.Logf("mean of %.0e deviations: float64 %.1e, float32 %.1e", tt.ratio, double, single)
-		if double < tt.above64 || double > tt.below64 || single < tt.above32 || single > tt.below32 {
+		if !(double >= tt.above64 && double <= tt.below64 && single >= tt.above32 && single <= tt.below32) {
 			t.Errorf("mean of %.0e deviations: the error is %.1e with float64 rows and %.1e with float32 rows, outside %.0e to %.0e and %.0e to %.0e",
 				tt.ratio, double, single, tt.above64, tt.below64, tt.above32, tt.below32)
 		}

@@ -46,7 +46,7 @@ func TestClusters(t *testing.T) {
 			}
 		}
 	}
-	if apart /= float64(pairs); apart < .1 || apart > .5 { // 2 .35^2 is expected
+	if apart /= float64(pairs); !(apart >= .1 && apart <= .5) { // 2 .35^2 is expected
 		t.Errorf("the means of two classes have a mean squared distance of %v in a column", apart)
 	}
 	if share := float64(others) / rows; math.Abs(share-wrong*(classes-1)/classes) > .01 {

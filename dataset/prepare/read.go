@@ -34,7 +34,8 @@ type Table struct {
 	// Features is nil, all columns without another use are features.
 	Features []string
 	// New marks rows to predict, which may lack columns of the training table other than features:
-	// Mapping then describes or drops columns that the table need not have.
+	// Mapping then describes or drops columns that the table need not have. Each row needs an
+	// answer, so a gap is refused in a column where training leaves out rows with a gap.
 	New bool
 	// Absent allows a table to lack columns if the schema fills their gaps. Each cell of such a
 	// column then counts as a gap.
@@ -315,10 +316,13 @@ func (r *reader) cell(j int, fields []string) (float64, error) {
 		}
 		return 0, f.fault(word, errGap)
 	}
-	v, err := r.parse(j, f.theirs.withoutUnit(word, c.Type))
-	if cell := fields[f.at]; c.Type == Number && word != cell {
-		v, err = f.theirs.mappedNumber(f.theirs.withoutUnit(word, c.Type), r.numbers)
+	var v float64
+	var err error
+	if bare, cell := f.theirs.withoutUnit(word, c.Type), fields[f.at]; c.Type == Number && word != cell {
+		v, err = f.theirs.mappedNumber(bare, r.numbers)
 		word = cell
+	} else {
+		v, err = r.parse(j, bare)
 	}
 	if err == nil && c.Type == Number && f.theirs.Times != 0 {
 		if v = f.theirs.convert(v); !isFinite(v) {
@@ -498,11 +502,13 @@ func (r *reader) addID(row dataset.Record) error {
 
 // errNoRows returns the error that explains why a table has no rows.
 func (r *reader) errNoRows() error {
-	if n := r.unlabelled; n > 0 && r.frame.Dropped == 0 {
-		return fmt.Errorf("all %d rows lack a label and are left out; name another column of labels", n)
-	}
-	if n := r.frame.Dropped; n > 0 {
-		return fmt.Errorf("all %d rows have a gap and are dropped; write in the schema how gaps are filled", n)
+	switch unlabelled, dropped := r.unlabelled, r.frame.Dropped; {
+	case unlabelled > 0 && dropped > 0:
+		return fmt.Errorf("all rows are left out, %d without a label and %d with a gap; write in the schema how gaps are filled, or name another column of labels", unlabelled, dropped)
+	case unlabelled > 0:
+		return fmt.Errorf("all %d rows lack a label and are left out; name another column of labels", unlabelled)
+	case dropped > 0:
+		return fmt.Errorf("all %d rows have a gap and are dropped; write in the schema how gaps are filled", dropped)
 	}
 	return errors.New("there are no rows; give at least one")
 }

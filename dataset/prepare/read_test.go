@@ -236,13 +236,18 @@ func TestReadLeavesOutRowsWithoutALabel(t *testing.T) {
 	if none, err := readText("a,y\n1,u\n", Table{Labelled: []string{"y"}}); err != nil || !cmp.Equal(none.Columns, []string{"a"}) || none.Labels != nil {
 		t.Errorf("a needed label is a feature: %+v, %v", none, err)
 	}
-	for _, text := range []string{"a,y\n1,\n2,\n", "a,x\n1,2\n"} {
-		want := "t.csv: all 2 rows lack a label and are left out; name another column of labels"
-		if strings.Contains(text, "x") {
-			want = `t.csv:1: there is no column "y" to take the labels from; correct the job, or rename the table's column in the catalogue`
-		}
-		_, err := readText(text, Table{Label: "y", Labelled: []string{"y"}})
-		wantError(t, err, want)
+	gaps := Schema{{Name: "a", Missing: FillDropRow}}
+	for _, tt := range []struct {
+		text   string
+		schema Schema
+		want   string
+	}{
+		{"a,y\n1,\n2,\n", nil, "t.csv: all 2 rows lack a label and are left out; name another column of labels"},
+		{"a,y\n1,\n2,\n,u\n", gaps, "t.csv: all rows are left out, 2 without a label and 1 with a gap; write in the schema how gaps are filled, or name another column of labels"},
+		{"a,x\n1,2\n", nil, `t.csv:1: there is no column "y" to take the labels from; correct the job, or rename the table's column in the catalogue`},
+	} {
+		_, err := readText(tt.text, Table{Schema: tt.schema, Label: "y", Labelled: []string{"y"}})
+		wantError(t, err, tt.want)
 	}
 }
 

@@ -2,9 +2,6 @@ package daemon
 
 import (
 	"context"
-	"github.com/google/go-cmp/cmp"
-	"github.com/mercer-fl/mercer/internal/method/jobtest"
-
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,10 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 

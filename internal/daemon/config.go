@@ -135,12 +135,13 @@ func lineOf(text []byte, err error) int {
 		return 1
 	}
 	line, part, message := 1, doc.Content[0], err.Error()
+	_, tables := setting(part, "data")
 	if rest, ok := strings.CutPrefix(message, "data "); ok {
 		name, about, _ := strings.Cut(rest, ": ")
-		if key, table := setting(part, "data", name); key != nil {
+		if key, table := setting(tables, name); key != nil {
 			line, part, message = key.Line, table, about
 		}
-	} else if _, tables := setting(part, "data"); tables != nil {
+	} else if tables != nil {
 		tables.Content = nil
 	}
 	first := len(message)
@@ -153,17 +154,17 @@ func lineOf(text []byte, err error) int {
 	return line
 }
 
-// setting returns the key and the value at a path of keys, or nil.
-func setting(n *yaml.Node, path ...string) (key, value *yaml.Node) {
-	value = n
-	for _, name := range path {
-		i := slices.IndexFunc(value.Content, func(c *yaml.Node) bool { return c.Value == name })
-		if i < 0 || i+1 >= len(value.Content) {
-			return nil, nil
-		}
-		key, value = value.Content[i], value.Content[i+1]
+// setting returns the key and the value of a setting in a map, or nil.
+func setting(n *yaml.Node, name string) (key, value *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil, nil
 	}
-	return key, value
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i], n.Content[i+1]
+		}
+	}
+	return nil, nil
 }
 
 // settings yields all keys of a map and of the maps in it.

@@ -69,15 +69,16 @@ func TestTimesInAConfiguration(t *testing.T) {
 func TestConfigurationsNameTheLine(t *testing.T) {
 	const head = "name: north\ncoordinator: nats://127.0.0.1:4222\ndata:\n  first: {path: a.csv, policy: {protocols: [okra]}}\n  p:\n    path: p.csv\n    label: y\n"
 	for text, want := range map[string]string{
-		head + "    policy:\n      protocols: [orka]\n":         `config.yaml:9: data p: protocols in the policy names "orka"`,
-		head + "    policy:\n      min_parties: -2\n":           "config.yaml:9: data p: min_parties in the policy is -2; write 2 or more",
-		head + "    policy:\n      limits:\n        rows: -1\n": "config.yaml:10: data p: \"rows\" in the policy's limits is -1",
-		head + "    editions: yearly\n":                         `config.yaml:8: data p: editions is "yearly"`,
-		"name: north\ncoordinator: http://x\n":                  "config.yaml:2: coordinator address",
-		head + "policy:\n  protocols: [orka]\n":                 `config.yaml:9: protocols in the policy names "orka"`,
-		head + "    policy:\n      min_parties: two\n":          `config.yaml:9: min_parties is "two"; write a whole number`,
-		head + "    names: [a]\n":                               `config.yaml:8: unknown key "names" here; it belongs in csv`,
-		head + "    csv: {delimiter: \";\"\n":                   "this is not YAML",
+		head + "    policy:\n      protocols: [orka]\n":                         `config.yaml:9: data p: protocols in the policy names "orka"`,
+		head + "    policy:\n      min_parties: -2\n":                           "config.yaml:9: data p: min_parties in the policy is -2; write 2 or more",
+		head + "    policy:\n      limits:\n        rows: -1\n":                 "config.yaml:10: data p: \"rows\" in the policy's limits is -1",
+		head + "    editions: yearly\n":                                         `config.yaml:8: data p: editions is "yearly"`,
+		"name: north\ncoordinator: http://x\n":                                  "config.yaml:2: coordinator address",
+		"name: data\n" + head[len("name: north\n"):] + "    editions: yearly\n": `config.yaml:8: data p: editions is "yearly"`,
+		head + "policy:\n  protocols: [orka]\n":                                 `config.yaml:9: protocols in the policy names "orka"`,
+		head + "    policy:\n      min_parties: two\n":                          `config.yaml:9: min_parties is "two"; write a whole number`,
+		head + "    names: [a]\n":                                               `config.yaml:8: unknown key "names" here; it belongs in csv`,
+		head + "    csv: {delimiter: \";\"\n":                                   "this is not YAML",
 	} {
 		if _, err := config(t, text); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

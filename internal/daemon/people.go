@@ -73,7 +73,7 @@ func (s Source) mappingDigest() (string, error) {
 	b, err := json.Marshal(struct {
 		prepare.Mapping
 		Labelled []string `json:",omitempty"` // a digest covers it only if it is set
-	}{s.mapping(), s.Label.Needed})
+	}{s.mapping(), slices.Sorted(slices.Values(s.Label.Needed))})
 	if err != nil {
 		return "", err
 	}

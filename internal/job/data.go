@@ -207,7 +207,7 @@ func (d *Data) section(r *Reader, reason *error) *section.Section {
 			Doc: "One table for all parties: bundled:NAME, a path, or a name in the data folder or in each party's catalogue."},
 		{Key: "sources", Value: sources{&d.Sources, reason}, Else: "none", Doc: "One table for each party. Numbers are added up in this order. Protocol pooled also takes a single table."},
 		{Key: "label", Value: labelOf{d}, Else: "the column that each party's catalogue names; none for a learner without labels",
-			Doc: "The column of the labels, or none, or a map of column and classes. The map lists all classes in order; the second of two classes is the positive one."},
+			Doc: "The column of the labels, or none, or a map with the column, its classes and titles, and what is done with rows without a label."},
 		{Key: "classes", Value: ownClasses{mergedClasses{&d.Classes}, d}, Else: "every class stays",
 			Doc: "Classes that merge several classes of the tables. Other classes stay as they are. Between parties, the dictionary merges classes."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},

@@ -102,12 +102,12 @@ func (t *thrift) structure(visit func(f field)) {
 }
 
 // nested reads a field that is a structure.
-func (t *thrift) nested(f field, each func(f field)) {
+func (t *thrift) nested(f field, visit func(f field)) {
 	if f.kind != isStruct {
 		t.fail()
 		return
 	}
-	t.structure(each)
+	t.structure(visit)
 }
 
 // list calls visit for every element of a list, with the element's kind.

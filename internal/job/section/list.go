@@ -2,7 +2,6 @@ package section
 
 import (
 	"fmt"
-
 	"maps"
 	"slices"
 	"strconv"
@@ -32,7 +31,7 @@ func (v Interval) Decode(key string, n *yaml.Node) error {
 // describeCount describes a value of which the number of parts matters.
 func describeCount(n *yaml.Node) string {
 	switch {
-	case n.Kind != yaml.SequenceNode:
+	case n.Kind != yaml.SequenceNode || len(n.Content) == 0:
 		return Describe(n)
 	case len(n.Content) == 1:
 		return "a list of one"
@@ -209,8 +208,12 @@ func Quote(s string) string {
 // Describe returns a short description of a node's value for an error.
 func Describe(n *yaml.Node) string {
 	switch {
+	case n.Kind == yaml.MappingNode && len(n.Content) == 0:
+		return "an empty map"
 	case n.Kind == yaml.MappingNode:
 		return "a map"
+	case n.Kind == yaml.SequenceNode && len(n.Content) == 0:
+		return "an empty list"
 	case n.Kind == yaml.SequenceNode:
 		return "a list"
 	case isNull(n):

@@ -135,6 +135,8 @@ func TestErrors(t *testing.T) {
 		"name: one\nweights: {ill: 0}":         `the weight of class "ill" is 0; write a number above 0`,
 		"name: one\nrange: [1, 2, 3]":          "range is a list of 3; write two numbers such as [0, 100]",
 		"name: one\nrange: [1]":                "range is a list of one; write two numbers such as [0, 100]",
+		"name: one\nrange: []":                 "range is an empty list; write two numbers such as [0, 100]",
+		"name: one\nrange: {}":                 "range is an empty map; write two numbers such as [0, 100]",
 		"name: one\nrange: 3":                  `range is "3"; write two numbers such as [0, 100]`,
 		"name: one\nwait: 0s":                  `wait is "0s"; write a time above zero and up to 720h, such as 90s or 10m`,
 		"name: one\nopen: maybe":               `open is "maybe"; write true or false`,
