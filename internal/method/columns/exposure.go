@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Ended stores the parties' facts about their columns; see [method.Binding].
@@ -43,15 +42,12 @@ func (s *Learner) ReadsOne() bool {
 	return s.Facts.Grid == method.AllGrid && (s.Layout.Training() >= s.Declared.Narrowest() || s.dependent())
 }
 
-// dependent reports whether some training rows depend on the others. It takes a matrix whose rank
-// cannot be computed for one with dependent rows.
+// dependent reports whether some training rows depend on the others.
 func (s *Learner) dependent() bool {
 	if s.rank == 0 {
 		gram := s.Problem.Gram
 		gram.Rows, gram.Cols = s.Layout.Training(), s.Layout.Training()
-		if factor, err := linalg.CholeskyLowRank(gram); err == nil {
-			s.rank = factor.Rows
-		}
+		s.rank = method.RankOf(gram)
 	}
 	return s.rank < s.Layout.Training()
 }
