@@ -49,6 +49,8 @@ func TestLeakageFollowsTheFacts(t *testing.T) {
 			[]string{"mode: paper", "about 110 of them decode every other row exactly", "recovers independent features as soon as", "the ranks of the blocks give it"}, []string{"heuristic"}},
 		{"paper, few rows", with(slices32k, func(f *Facts) { f.Encoder, f.TotalRows = Block, 90 }), "server",
 			[]string{"known rows do not decode the others exactly; they would with more"}, []string{"about 110", "ranks of the blocks"}},
+		{"paper, narrow blocks", with(slices32k, func(f *Facts) { f.Encoder, f.TotalRows, f.BlockWidth = Block, 90, 64 }), "server",
+			[]string{"every block of about 64 features", "outnumber the features of a block", "about 110"}, []string{"about 96", "do not decode"}},
 		{"two parties", slices32k, "party", []string{"each the other's number of rows"}, nil},
 		{"three parties", digits, "party", []string{"total number of rows", "nothing that depends on another party's values"}, []string{"each the other's"}},
 		{"coalition", digits, "coalition", []string{"together with the server decodes every row of every party", "sock puppet", "without the server learn nothing"}, nil},

@@ -146,8 +146,11 @@ func (f Facts) readsConstants() bool {
 // readsBlocks reports whether the lattice attack succeeds on single blocks of encoder block. The
 // narrowest block has about three quarters of the width.
 func (f Facts) readsBlocks() bool {
-	return f.Encoder == Block && f.Grid && f.TotalRows > 3*cmp.Or(f.BlockWidth, defaultBlockWidth)/4-3
+	return f.Encoder == Block && f.Grid && f.TotalRows > 3*f.blockWidth()/4-3
 }
+
+// blockWidth returns the width of encoder block.
+func (f Facts) blockWidth() int { return cmp.Or(f.BlockWidth, defaultBlockWidth) }
 
 // comparison returns a text that compares the numbers of rows and features, such as "1200 <=
 // 36608". It leaves out the number of features if that is secret.
@@ -168,13 +171,13 @@ func separationLeakage(f Facts) string {
 func widthLeakage(f Facts) string {
 	switch {
 	case f.Encoder == Block && f.Features == 0 && f.TotalRows > 2*maxBlockWidth:
-		return fmt.Sprintf("It learns the number of features: the ranks of the blocks give it as soon as rows outnumber the coordinates of a block, about %d.", defaultBlockWidth)
+		return fmt.Sprintf("It learns the number of features: the ranks of the blocks give it as soon as rows outnumber the coordinates of a block, about %d.", f.blockWidth())
 	case f.Features == 0:
 		return "It learns the encoded width, which gives the number of features to within about an eighth. The exact number is hidden only while rows are fewer than features."
 	case f.TotalRows >= f.Features:
 		return fmt.Sprintf("It learns the number of features (%d), as the rank of the encoded rows, unless some features depend linearly on others.", f.Features)
 	case f.Encoder == Block && f.TotalRows > 2*maxBlockWidth:
-		return fmt.Sprintf("It learns the number of features (%d): the ranks of the blocks give it as soon as rows outnumber the coordinates of a block, about %d.", f.Features, defaultBlockWidth)
+		return fmt.Sprintf("It learns the number of features (%d): the ranks of the blocks give it as soon as rows outnumber the coordinates of a block, about %d.", f.Features, f.blockWidth())
 	}
 	width := f.Features + Padding(max(1, f.Features))
 	return fmt.Sprintf("It learns the encoded width (%d), which gives the number of features to within about an eighth. The exact number is hidden only while rows are fewer than features.", width)
@@ -203,12 +206,12 @@ func flakeLeakage(f Facts) string {
 
 // blockLeakage describes the attacks that encoder block permits in a job.
 func blockLeakage(f Facts) []string {
-	lines := []string{fmt.Sprintf("Encoder block is the paper's (mode: paper), for reproduction only: besides all this the server learns the Gram matrix of every block of about %d features. Unequal variances of the features show which coordinates form a block, although they are permuted.", defaultBlockWidth)}
+	lines := []string{fmt.Sprintf("Encoder block is the paper's (mode: paper), for reproduction only: besides all this the server learns the Gram matrix of every block of about %d features. Unequal variances of the features show which coordinates form a block, although they are permuted.", f.blockWidth())}
 	if f.readsBlocks() {
 		lines = append(lines, blocksRead)
 	}
-	if f.TotalRows <= defaultBlockWidth {
-		return append(lines, "There are no more rows than a block has features, so known rows do not decode the others exactly; they would with more rows under the same seed.")
+	if f.TotalRows <= f.blockWidth() {
+		return append(lines, "There are no more rows than the width of blocks, so known rows do not decode the others exactly; they would with more rows under the same seed.")
 	}
 	return append(lines,
 		"Attack by known rows: about 110 of them decode every other row exactly, whatever the number of features. Encoders hadamard and haar resist until there are as many known rows as features.",
