@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/report"
 )
@@ -281,6 +282,16 @@ func (f Facts) Join(other Facts) Facts {
 		return f
 	}
 	return Facts{Known: true, Grid: max(f.Grid, other.Grid), Features: max(f.Features, other.Features)}
+}
+
+// RankOf returns the rank of a Gram matrix. It takes a matrix whose rank cannot be computed for one
+// in which a row depends on the others, because the leakage statement must not say too little.
+func RankOf(gram linalg.Matrix[float64]) int {
+	factor, err := linalg.CholeskyLowRank(gram)
+	if err != nil {
+		return gram.Rows - 1
+	}
+	return factor.Rows
 }
 
 // GridOf determines the Grid of a table.

@@ -50,7 +50,7 @@ func TestLeakageFollowsTheFacts(t *testing.T) {
 		{"paper, few rows", with(slices32k, func(f *Facts) { f.Encoder, f.TotalRows = Block, 90 }), "server",
 			[]string{"known rows do not decode the others exactly; they would with more"}, []string{"about 110", "ranks of the blocks"}},
 		{"paper, narrow blocks", with(slices32k, func(f *Facts) { f.Encoder, f.TotalRows, f.BlockWidth = Block, 90, 64 }), "server",
-			[]string{"every block of about 64 features", "decode every other row exactly"}, []string{"no more rows than a block"}},
+			[]string{"every block of about 64 features", "outnumber the features of a block", "about 110", "decode every other row exactly"}, []string{"about 96", "no more rows than a block"}},
 		{"paper, wide blocks", with(slices32k, func(f *Facts) { f.Encoder, f.TotalRows, f.BlockWidth = Block, 110, 128 }), "server",
 			[]string{"every block of about 128 features", "no more rows than a block"}, []string{"decode every other row exactly"}},
 		{"two parties", slices32k, "party", []string{"each the other's number of rows"}, nil},

@@ -14,12 +14,12 @@ type Facts struct {
 	// Features is the number of features, or 0 if the readers of the leakage statement must not
 	// learn it. It is 0 only while rows are fewer than features.
 	Features int
-	// Rank is the rank of the Gram matrix, or 0 if it is not known. It matters only while rows do not
-	// outnumber features.
-	Rank    int
-	Grid    bool   // every feature that varies has all its values on a grid; see Input
-	Mixed   bool   // some features hold values on a grid and others do not
-	Encoder string // Hadamard, Haar, HBH, Flake or Block
+	// Dependent reports that some rows depend on the others: the rows outnumber the features that
+	// vary. It matters only while rows do not outnumber features.
+	Dependent bool
+	Grid      bool   // every feature that varies has all its values on a grid; see Input
+	Mixed     bool   // some features hold values on a grid and others do not
+	Encoder   string // Hadamard, Haar, HBH, Flake or Block
 	// BlockWidth is the width of encoder block; 0 stands for the default.
 	BlockWidth int
 	Mode       string // mode of encoder flake: Hardened or Paper
@@ -140,7 +140,7 @@ func (f Facts) rowsAtMostFeatures() bool { return f.Features == 0 || f.TotalRows
 
 // readsConstants reports whether the lattice attack succeeds because some features never vary.
 func (f Facts) readsConstants() bool {
-	return f.Grid && f.rowsAtMostFeatures() && f.Rank > 0 && f.Rank < f.TotalRows
+	return f.Grid && f.rowsAtMostFeatures() && f.Dependent
 }
 
 // readsBlocks reports whether the lattice attack succeeds on single blocks of encoder block. The
@@ -149,6 +149,7 @@ func (f Facts) readsBlocks() bool {
 	return f.Encoder == Block && f.Grid && f.TotalRows > 3*f.blockWidth()/4-3
 }
 
+// blockWidth returns the width of encoder block.
 func (f Facts) blockWidth() int { return cmp.Or(f.BlockWidth, defaultBlockWidth) }
 
 // comparison returns a text that compares the numbers of rows and features, such as "1200 <=

@@ -3,9 +3,12 @@ package columns
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/linalg"
 )
+
+// DistancesKnown says what products of rows give. It is a sentence of the leakage statement.
+const DistancesKnown = "They give every distance between two training rows."
 
 // Ended stores the parties' facts about their columns; see [method.Binding].
 func (s *Learner) Ended(e method.End) { s.Facts = s.Facts.Join(e.Facts) }
@@ -43,17 +46,30 @@ func (s *Learner) ReadsOne() bool {
 	return s.Facts.Grid == method.AllGrid && (s.Layout.Training() >= s.Declared.Narrowest() || s.dependent())
 }
 
-// dependent reports whether some training rows depend on the others. It takes a matrix whose rank
-// cannot be computed for one with dependent rows.
+// dependent reports whether some training rows depend on the others.
 func (s *Learner) dependent() bool {
 	if s.rank == 0 {
 		gram := s.Problem.Gram
 		gram.Rows, gram.Cols = s.Layout.Training(), s.Layout.Training()
-		if factor, err := linalg.CholeskyLowRank(gram); err == nil {
-			s.rank = factor.Rows
-		}
+		s.rank = method.RankOf(gram)
 	}
 	return s.rank < s.Layout.Training()
+}
+
+// ProductsRead says what the server learns from the Gram matrix over the columns of all parties.
+func (s *Learner) ProductsRead() string {
+	p := s.Layout
+	return fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. %s",
+		p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale(), DistancesKnown)
+}
+
+// LabelLeakage adds to lines what each role learns from the labels, if the job has any.
+func (s *Learner) LabelLeakage(lines map[string][]string) {
+	if s.Job.Data.Label == job.NoLabel {
+		return
+	}
+	lines["server"] = append(lines["server"], fmt.Sprintf("The server learns the label of every row, from %s; the other parties do not.", s.Parties[0]))
+	lines["party"] = append(lines["party"], "The other parties learn the size of the list of labels, which depends on the number of classes and the length of their names.")
 }
 
 // LatticeReads says whether the Gram matrix over the columns of all parties can reveal the columns.

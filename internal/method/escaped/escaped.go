@@ -16,7 +16,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/escaped"
@@ -218,18 +217,12 @@ func (s *server) result() (*method.Result, error) {
 	return r, nil
 }
 
-// dependent reports whether some rows depend on the others. It takes a matrix whose rank cannot be
-// computed for one with dependent rows.
-func (s *server) dependent() bool {
-	factor, err := linalg.CholeskyLowRank(s.Problem.Gram)
-	return err != nil || factor.Rows < s.Problem.Gram.Rows
-}
-
 // leakageFacts returns the properties of the job on which its leakage depends.
 func (s *server) leakageFacts() escaped.Facts {
+	gram := s.Problem.Gram
 	return escaped.Facts{
 		Parties: s.Parties, TotalRows: len(s.Problem.Test), Labels: s.Problem.Labels != nil, Grid: s.facts.Grid != method.NoGrid,
-		Dependent: s.facts.Grid == method.AllGrid && s.dependent(),
+		Dependent: s.facts.Grid == method.AllGrid && method.RankOf(gram) < gram.Rows,
 	}
 }
 

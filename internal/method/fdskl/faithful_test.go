@@ -83,9 +83,13 @@ func TestFaithfulTrainingIsAlgorithm1(t *testing.T) {
 				t.Errorf("%s: decision %d is %v, by Algorithm 1 %v", learning, i, a, b)
 			}
 		}
-		for k, c := range twin.cos {
-			if a := got.Coefficients.Row(0)[2*k]; math.Abs(a-c) > 1e-6 {
-				t.Fatalf("%s: coefficient %d is %v, by Algorithm 1 %v", learning, 2*k, a, c)
+		coefficients := got.Coefficients.Row(0)
+		if len(coefficients) != 2*directions {
+			t.Fatalf("%s: %d coefficients, want %d", learning, len(coefficients), 2*directions)
+		}
+		for k, a := range coefficients {
+			if want := [][]float64{twin.cos, twin.sin}[k%2][k/2]; !(math.Abs(a-want) <= 1e-9) {
+				t.Fatalf("%s: coefficient %d is %v, by Algorithm 1 %v", learning, k, a, want)
 			}
 		}
 	}

@@ -6,9 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/protocol/fdskl"
 )
 
 // someWords are random phases of rows in directions, in words of 16 bits.
@@ -78,47 +76,5 @@ func TestCachedTrainingMinimisesTheObjective(t *testing.T) {
 	}
 	if off, size := math.Sqrt(linalg.Dot(gradient, gradient)), lambda*math.Sqrt(linalg.Dot(w, w)); off > .01*size || size == 0 {
 		t.Errorf("the gradient is %v long at the solution, where lambda times the coefficients is %v long", off, size)
-	}
-}
-
-// By hand, training faithful is algorithm 1 with the job's rate and lambda: one row and one direction at a time,
-// each coefficient -rate times slope times feature, and all earlier ones decay by 1 - rate lambda.
-func TestFaithfulCoefficientsByHand(t *testing.T) {
-	const rows, train, directions, rate, lambda = 24, 20, 256, 0.5, 0.02
-	words := newWords(rows, directions)
-	labels, y := halves(rows)
-	s, err := NewSolver(random(t, ", bits: 16, training: faithful", "logistic, rate: 0.5, lambda: 0.02"), labels, train, [32]byte{1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []float64
-	watch := func(q fdskl.Request) {
-		row := q.Rows[0].First
-		if row >= train {
-			return
-		}
-		phi := words.features(row, len(want)/2+1)
-		u, n := linalg.Dot(want, phi[:len(want)]), len(want)
-		for k := range want {
-			want[k] *= 1 - rate*lambda
-		}
-		slope := linear.Logistic{}.Slope(u, y[row])
-		want = append(want, -rate*slope*phi[n], -rate*slope*phi[n+1])
-	}
-	if err := AnswerAll(t.Context(), watched{s, watch}, words, 2); err != nil {
-		t.Fatal(err)
-	}
-	l, err := s.Learn(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := l.Coefficients.Row(0)
-	if len(got) != len(want) || len(got) != 2*directions {
-		t.Fatalf("%d coefficients, the twin has %d, want %d", len(got), len(want), 2*directions)
-	}
-	for k, v := range want {
-		if math.Abs(got[k]-v) > 1e-9 {
-			t.Fatalf("coefficient %d is %v, want %v", k, got[k], v)
-		}
 	}
 }

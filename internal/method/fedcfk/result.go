@@ -207,15 +207,11 @@ func (c Devices) coalition(people int) string {
 
 // exposures says how much of others' lists each role can reconstruct.
 func (c Devices) exposures(people int) map[string]protocol.Exposure {
-	list := map[string]protocol.Exposure{
-		"server":    {Reach: protocol.ReachPart, Why: forgeryReads},
+	return map[string]protocol.Exposure{
+		"server":    c.Keys().ServerExposure(protocol.Exposure{Reach: protocol.ReachPart, Why: forgeryReads}),
 		"party":     {Reach: protocol.ReachPart, Why: deviceLearns},
 		"coalition": {Reach: protocol.ReachAll, Why: c.coalition(people)},
 	}
-	if c.Keys().Adversary == sums.SemiHonest {
-		list["server"] = protocol.Exposure{Reach: protocol.ReachAll, Why: sums.SemiHonestServer}
-	}
-	return list
 }
 
 // leakage describes in plain words what each role learns in this job.
@@ -244,9 +240,7 @@ func (c Devices) leakage(f facts) map[string][]string {
 	if k.Margin == MarginNone {
 		lines["server"] = append(lines["server"], fmt.Sprintf("margin: none counts dishonest devices too: with %d devices of its own the server gets an item counted that only one person likes, and so reads that person's list. Use margin: corrupted.", k.Threshold-1))
 	}
-	if k.Adversary == sums.SemiHonest {
-		lines["server"] = append(lines["server"], sums.SemiHonestServer)
-	}
+	k.ServerLeakage(lines)
 	return lines
 }
 

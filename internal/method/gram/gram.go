@@ -25,7 +25,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },
-	Facts:        (*party).leakageFacts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).Ended,
+	Facts:        func(p *party) method.Facts { return p.facts }, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).Ended,
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: func(s *server) *method.Outcome { return s.Learner.Outcome() },
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }},

@@ -281,9 +281,9 @@ func TestDeclarationsSettleTheSum(t *testing.T) {
 	}
 }
 
-// TestExposuresFollowTheColumns: what the lattice attack reads counts as rows. Pixels are on a grid;
-// 52 images that vary in 51 of 64 pixels are enough, and over the columns of one of five parties far
-// fewer are.
+// TestExposuresFollowTheColumns: what the lattice attack reads counts as rows. Pixels are on a grid.
+// About 60 images for training are fewer than the 64 pixels, and enough, because they outnumber the
+// pixels that vary. Over the columns of one of five parties far fewer are enough.
 func TestExposuresFollowTheColumns(t *testing.T) {
 	part, all := protocol.ReachPart, protocol.ReachAll
 	for _, tt := range []struct {
@@ -293,6 +293,7 @@ func TestExposuresFollowTheColumns(t *testing.T) {
 	}{
 		{"digits", 240, 2, all, protocol.ReachNone, all},
 		{"digits", 110, 2, all, protocol.ReachNone, all},
+		{"digits", 100, 2, all, protocol.ReachNone, all},
 		{"digits", 60, 5, part, protocol.ReachNone, all},
 		{"digits", 14, 2, part, protocol.ReachNone, part},
 		{"wdbc", 240, 2, part, protocol.ReachNone, part},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -14,8 +13,7 @@ func (s *server) leakage() map[string][]string {
 	p := s.Layout
 	lines := map[string][]string{
 		"server": {
-			fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. %s The server does not learn how much one party's columns add.",
-				p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale(), distancesKnown),
+			s.ProductsRead() + " The server does not learn how much one party's columns add.",
 			s.LatticeReads(),
 		},
 		"party": {
@@ -24,10 +22,7 @@ func (s *server) leakage() map[string][]string {
 		"coalition": {s.coalition(), "Another job over the same rows that differs by one column gives the server that column up to sign. Each party's release ledger blocks such a job until the party's operator approves it."},
 		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of rows."},
 	}
-	if s.Job.Data.Label != job.NoLabel {
-		lines["server"] = append(lines["server"], fmt.Sprintf("The server learns the label of every row, from %s; the other parties do not.", s.Parties[0]))
-		lines["party"] = append(lines["party"], "The other parties learn the size of the list of labels, which depends on the number of classes and the length of their names.")
-	}
+	s.LabelLeakage(lines)
 	columns.Leakage(lines, s.Job, p.Training()+p.HeldOut())
 	if s.rowless != nil {
 		lines["server"] = append(lines["server"], fmt.Sprintf("For every new row of a query the server learns its products with the model's %d rows and with itself, and the prediction.", s.rowless.Rows()))
@@ -41,14 +36,13 @@ func (s *server) leakage() map[string][]string {
 
 // Sentences of the statement that say who can reconstruct rows.
 const (
-	distancesKnown = "They give every distance between two training rows."
-	sumHidden      = "It learns nothing about the sum."
-	queriesTell    = "The member that queries learns the predictions, and from enough of them something about the others' columns of these rows."
+	sumHidden   = "It learns nothing about the sum."
+	queriesTell = "The member that queries learns the predictions, and from enough of them something about the others' columns of these rows."
 )
 
 // exposures says how much of others' rows each role can reconstruct.
 func (s *server) exposures() map[string]protocol.Exposure {
-	server := protocol.Exposure{Reach: protocol.ReachPart, Why: distancesKnown}
+	server := protocol.Exposure{Reach: protocol.ReachPart, Why: columns.DistancesKnown}
 	if s.Layout.Training() >= s.Declared.Width() || s.ReadsAll() {
 		server.Why = s.LatticeReads()
 	}

@@ -16,8 +16,7 @@ import (
 type party struct {
 	*columns.Party
 	arithmetic
-	grid    method.Grid
-	summed  bool
+	facts   method.Facts       // the party's facts for the leakage statement; none before the party has added to the sum
 	parent  protocol.SessionID // the id of the session that added up the matrices
 	support []int              // places of the model's rows among the training rows, for open predictions
 	outputs int
@@ -35,7 +34,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 
 func (p *party) sum(setup method.Setup) (*method.Run, error) {
 	return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() {
-		p.summed, p.parent, p.grid = true, setup.Session.ID(), method.GridOf(p.Set.X)
+		p.parent, p.facts = setup.Session.ID(), method.Facts{Known: true, Grid: method.GridOf(p.Set.X)}
 	})
 }
 
@@ -58,15 +57,6 @@ func (p *party) declare(d *columns.Declaration) error {
 // the alignment.
 func (p *party) products() ([]method.Release, error) {
 	return p.Releases(method.ReleaseProducts)
-}
-
-// leakageFacts returns the party's facts for the leakage statement. It returns none before the
-// party has added to the sum.
-func (p *party) leakageFacts() method.Facts {
-	if !p.summed {
-		return method.Facts{}
-	}
-	return method.Facts{Known: true, Grid: p.grid}
 }
 
 // takeSupport records which rows are in the model, because the party keeps its columns of these

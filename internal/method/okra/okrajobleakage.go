@@ -12,7 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/okra"
 	"github.com/mercer-fl/mercer/report"
 )
@@ -22,22 +21,18 @@ func (s *server) leakageFacts() okra.Facts {
 	spec := job.As[Settings](s.Job.Protocol).Spec()
 	return okra.Facts{
 		Parties: len(s.Parties), TotalRows: len(s.upload.Test()), Features: int(s.facts.Features),
-		Rank: s.rank(), Grid: s.facts.Grid == method.AllGrid, Mixed: s.facts.Grid == method.SomeGrid, Encoder: spec.Encoder, BlockWidth: spec.BlockWidth, Mode: spec.Mode, Labels: s.upload.Labels() != nil,
+		Dependent: s.dependent(), Grid: s.facts.Grid == method.AllGrid, Mixed: s.facts.Grid == method.SomeGrid, Encoder: spec.Encoder, BlockWidth: spec.BlockWidth, Mode: spec.Mode, Labels: s.upload.Labels() != nil,
 	}
 }
 
-// rank returns the rank of the Gram matrix if the leakage depends on it, and 0 otherwise. It depends
-// on it while rows on a grid do not outnumber the features. Computing the matrix took longer then.
-func (s *server) rank() int {
+// dependent reports whether some rows depend on the others, if the leakage depends on that. It does
+// while rows on a grid do not outnumber the features. Computing the matrix took longer then.
+func (s *server) dependent() bool {
 	gram := s.upload.Gram()
 	if s.facts.Grid != method.AllGrid || s.facts.Features != 0 && gram.Rows > int(s.facts.Features) {
-		return 0
+		return false
 	}
-	factor, err := linalg.CholeskyLowRank(gram)
-	if err != nil {
-		return 1 // assume that the rows depend on each other
-	}
-	return factor.Rows
+	return method.RankOf(gram) < gram.Rows
 }
 
 // queriesTell says what a party learns from queries to a model with open predictions.

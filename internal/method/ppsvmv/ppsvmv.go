@@ -29,7 +29,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },
-	Facts:        (*party).facts, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).Ended,
+	Facts:        func(p *party) method.Facts { return p.facts }, Minimums: method.NoMinimums, Result: (*server).result, Ended: (*server).Ended,
 	Model:   &method.ModelOf[server]{Write: (*server).writeModel},
 	Outcome: func(s *server) *method.Outcome { return s.Learner.Outcome() },
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }},
@@ -134,8 +134,7 @@ func usable(p columns.Products) func(columns.Declared) error {
 type party struct {
 	*columns.Party
 	columns.Products
-	grid   method.Grid
-	summed bool // the matrices have been added up
+	facts method.Facts // the party's facts for the leakage statement; none before the party has added to the sum
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -163,17 +162,8 @@ func (p *party) site(setup method.Setup) (*method.Run, error) {
 }
 
 func (p *party) noteSum() error {
-	p.summed, p.grid = true, method.GridOf(p.Set.X)
+	p.facts = method.Facts{Known: true, Grid: method.GridOf(p.Set.X)}
 	return nil
-}
-
-// facts returns the party's facts for the leakage statement. It returns none before the party has
-// added to the sum.
-func (p *party) facts() method.Facts {
-	if !p.summed {
-		return method.Facts{}
-	}
-	return method.Facts{Known: true, Grid: p.grid}
 }
 
 func (p *party) declare(d *columns.Declaration) error {
@@ -215,10 +205,8 @@ func (s *server) result() (*method.Result, error) {
 
 // leakage describes in plain words what each role learns in this job.
 func (s *server) leakage() map[string][]string {
-	p, first := s.Layout, s.Parties[0]
 	lines := map[string][]string{
-		"server": {fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. %s",
-			p.Training(), p.HeldOut(), len(s.Parties), 2*p.Scale(), distancesKnown), s.LatticeReads()},
+		"server": {s.ProductsRead(), s.LatticeReads()},
 		"party": {
 			s.firstLearns(),
 			"Every party learns each other party's number of rows and columns, a power of two that bounds its values, and whether they are whole numbers. A party other than the first sees masked words, and learns nothing from them alone.",
@@ -226,21 +214,15 @@ func (s *server) leakage() map[string][]string {
 		"coalition": {s.neighbours(), "Protocol gram adds up the same matrices without such neighbours."},
 		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of rows."},
 	}
-	if s.Job.Data.Label != job.NoLabel {
-		lines["server"] = append(lines["server"], fmt.Sprintf("The server learns the label of every row, from %s; the other parties do not.", first))
-		lines["party"] = append(lines["party"], "The other parties learn the size of the list of labels, which depends on the number of classes and the length of their names.")
-	}
-	columns.Leakage(lines, s.Job, p.Training()+p.HeldOut())
+	s.LabelLeakage(lines)
+	columns.Leakage(lines, s.Job, s.Layout.Training()+s.Layout.HeldOut())
 	return lines
 }
-
-// distancesKnown says what the products give.
-const distancesKnown = "They give every distance between two training rows."
 
 // exposures says how much of others' rows each role can reconstruct. The first party has the
 // server's matrix, so it reaches as far. With two parties it reaches the other party's own matrix.
 func (s *server) exposures() map[string]protocol.Exposure {
-	server := protocol.Exposure{Reach: protocol.ReachPart, Why: distancesKnown}
+	server := protocol.Exposure{Reach: protocol.ReachPart, Why: columns.DistancesKnown}
 	if s.ReadsAll() {
 		server = protocol.Exposure{Reach: protocol.ReachAll, Why: s.LatticeReads()}
 	}

@@ -109,9 +109,9 @@ func TestMemoryWall(t *testing.T) {
 	}
 }
 
-// TestExposuresFollowTheColumns: what the lattice attack reads counts as rows. Pixels are on a grid;
-// 52 images that vary in 51 of 64 pixels are enough, and over the columns of one of five parties far
-// fewer are.
+// TestExposuresFollowTheColumns: what the lattice attack reads counts as rows. Pixels are on a grid.
+// About 60 images for training are fewer than the 64 pixels, and enough, because they outnumber the
+// pixels that vary. Over the columns of one of five parties far fewer are enough.
 func TestExposuresFollowTheColumns(t *testing.T) {
 	part, all := protocol.ReachPart, protocol.ReachAll
 	for _, tt := range []struct {
@@ -121,6 +121,7 @@ func TestExposuresFollowTheColumns(t *testing.T) {
 	}{
 		{"digits", 240, 2, all, all, all},
 		{"digits", 240, 3, all, all, all},
+		{"digits", 110, 3, all, all, all},
 		{"digits", 60, 5, part, part, all},
 		{"digits", 60, 2, part, all, all},
 		{"wdbc", 240, 2, part, part, part},

@@ -2,6 +2,7 @@ package secvm
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,34 +21,44 @@ func (w counted) Gradient(float64, float64) ([]float64, float64, error) { return
 func (counted) Outcomes() [2]secvm.Outcome                              { return [2]secvm.Outcome{} }
 
 // The attack: a device computes from two successive weights, up to a factor, the sums of the window
-// between them. A bin that one person has shows that person's label. The projection onto the ball
-// changes the factor only.
+// between them. A bin that one person has shows that person's label. The earlier weights decay by a
+// number that follows from the job's settings, and the projection onto the ball multiplies all by
+// another. A bin that nobody had in the window shows the product of both.
 func TestAttackWeightsTellCounts(t *testing.T) {
 	j := read(t, windowJob)
 	tr, err := NewTraining(j, [2]string{"minus", "plus"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum := make([]float64, tr.Params().Features())
-	for i := range sum {
-		sum[i] = float64(i%5) - 2
-	}
-	const rare = 3
-	sum[rare] = -1 // one person with label -1
-	_, before := tr.Published()
-	before = append([]float64(nil), before...)
-	if _, err := tr.Close(counted{sum, 40}); err != nil {
-		t.Fatal(err)
-	}
-	_, after := tr.Published()
-	factor := (after[rare] - before[rare]) / sum[rare] // the device knows that one person has the bin
-	for i, want := range sum {
-		if got := (after[i] - before[i]) / factor; math.Abs(got-want) > 1e-9 {
-			t.Errorf("the sum of bin %d is read as %v, it is %v", i, got, want)
+	const unused, rare = 1, 3
+	for window := range 3 {
+		sum := make([]float64, tr.Params().Features())
+		for i := range sum {
+			sum[i] = float64((i+window)%5) - 2
 		}
-	}
-	if factor < 0 {
-		t.Errorf("the rare bin shows the other label: factor %v", factor)
+		if window > 0 {
+			sum[unused] = 0
+		}
+		sum[rare] = -1 // one person with label -1
+		_, before := tr.Published()
+		before = slices.Clone(before)
+		if _, err := tr.Close(counted{sum, 40}); err != nil {
+			t.Fatal(err)
+		}
+		_, after := tr.Published()
+		decay := 0.0
+		if window > 0 {
+			decay = after[unused] / before[unused]
+		}
+		factor := (after[rare] - decay*before[rare]) / sum[rare] // the device knows that one person has the bin
+		for i, want := range sum {
+			if got := (after[i] - decay*before[i]) / factor; !(math.Abs(got-want) <= 1e-9) {
+				t.Errorf("window %d: the sum of bin %d is read as %v, it is %v", window, i, got, want)
+			}
+		}
+		if !(factor > 0) {
+			t.Errorf("window %d: the rare bin shows the other label: factor %v", window, factor)
+		}
 	}
 }
 

@@ -117,15 +117,11 @@ func SumFactsOf(s *secvm.Sum) SumFacts {
 
 // Exposures says how much of others' records each role can reconstruct in a job with secure sums.
 func (c Summed) Exposures(devices int) map[string]protocol.Exposure {
-	list := map[string]protocol.Exposure{
-		"server":    {Reach: protocol.ReachPart, Why: windowsDiffer},
+	return map[string]protocol.Exposure{
+		"server":    KeysOf(c.Job).ServerExposure(protocol.Exposure{Reach: protocol.ReachPart, Why: windowsDiffer}),
 		"party":     {Reach: protocol.ReachPart, Why: deviceLearns},
 		"coalition": {Reach: protocol.ReachAll, Why: c.coalition(devices)},
 	}
-	if KeysOf(c.Job).Adversary == sums.SemiHonest {
-		list["server"] = protocol.Exposure{Reach: protocol.ReachAll, Why: sums.SemiHonestServer}
-	}
-	return list
 }
 
 // coalition says what the server learns together with devices.
@@ -137,7 +133,7 @@ func (c Summed) coalition(devices int) string {
 // Leakage describes what each role learns in a job with secure sums. f holds the facts of the first
 // window.
 func (c Summed) Leakage(f SumFacts, devices int) map[string][]string {
-	p, spec, unit := KeysOf(c.Job), c.Params.Spec(), unit(c.Params)
+	spec, unit := c.Params.Spec(), unit(c.Params)
 	apart := "with both signs taken together"
 	if spec.Classes {
 		apart = "for each label"
@@ -158,8 +154,6 @@ func (c Summed) Leakage(f SumFacts, devices int) map[string][]string {
 	if spec.Columns {
 		lines["server"] = append(lines["server"], unhashed)
 	}
-	if p.Adversary == sums.SemiHonest {
-		lines["server"] = append(lines["server"], sums.SemiHonestServer)
-	}
+	KeysOf(c.Job).ServerLeakage(lines)
 	return lines
 }

@@ -82,8 +82,8 @@ func Share(part float64, clients int) int {
 	return int(math.Floor((part + 1e-14) * float64(clients)))
 }
 
-// SemiHonestServer is the warning for every sum that trusts its server.
-const SemiHonestServer = "adversary: semi-honest trusts the server to send the same to every device. A server that does not can read a single device's vector. Use adversary: active."
+// semiHonestServer is the warning for every sum that trusts its server.
+const semiHonestServer = "adversary: semi-honest trusts the server to send the same to every device. A server that does not can read a single device's vector. Use adversary: active."
 
 // Count returns how many entries of a sum equal value.
 func Count(sum []int64, value int64) int {

@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -72,6 +73,23 @@ func (k *Keys) CheckLimits(f method.Limits, member string) error {
 		return fmt.Errorf("dropped is %g; this %s allows at most %g", k.Dropped, member, f.Dropped)
 	}
 	return nil
+}
+
+// ServerExposure returns the exposure of the server. It is the given exposure, unless clients trust
+// the server to follow the protocol: a server that does not can read any vector.
+func (k *Keys) ServerExposure(e protocol.Exposure) protocol.Exposure {
+	if k.Adversary == SemiHonest {
+		return protocol.Exposure{Reach: protocol.ReachAll, Why: semiHonestServer}
+	}
+	return e
+}
+
+// ServerLeakage adds to the leakage statement in lines what a server that deviates from the protocol
+// learns, if clients trust it to follow the protocol.
+func (k *Keys) ServerLeakage(lines map[string][]string) {
+	if k.Adversary == SemiHonest {
+		lines["server"] = append(lines["server"], semiHonestServer)
+	}
 }
 
 // Sum lets [Of] find the settings of a method that embeds Keys.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
-	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -40,9 +39,7 @@ func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]s
 		"coalition": {noAccomplice + " Any device can lie about its owner's likes, and nobody can detect it."},
 		"broker":    {"The carriers of the messages learn who sends, when and how much."},
 	}
-	if c.Keys().Adversary == sums.SemiHonest {
-		lines["server"] = append(lines["server"], sums.SemiHonestServer)
-	}
+	c.Keys().ServerLeakage(lines)
 	return lines
 }
 
@@ -55,9 +52,7 @@ func exposures(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string]p
 	if r.ListsRead+r.Solved >= people { // the two attacks may read different people's lists
 		reads.Reach = protocol.ReachAll
 	}
-	if c.Keys().Adversary == sums.SemiHonest {
-		reads = protocol.Exposure{Reach: protocol.ReachAll, Why: sums.SemiHonestServer}
-	}
+	reads = c.Keys().ServerExposure(reads)
 	return map[string]protocol.Exposure{
 		"server":    reads,
 		"party":     {Reach: protocol.ReachPart, Why: deviceLearns},
