@@ -158,15 +158,16 @@ func (a *app) has(source string) bool {
 	return !errors.As(err, &missing)
 }
 
-// paperJob runs one job of an experiment and removes its files.
+// paperJob runs one job of an experiment and removes its files. It is safe for concurrent use.
 func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err error) {
 	dir, err := os.MkdirTemp("", "mercer-bench-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	run, err := a.simulateAll(ctx, j, dir, daemon.InsecureSeeds(j.Seed))
-	a.notices.take() // about tables of the public data sets, which have no operators
+	// Its notices are about tables of the public data sets, which have no operators: nobody reads them.
+	own := &app{reader: a.reader, local: a.local, stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, env: a.env, json: a.json, log: a.log, task: a.task}
+	run, err := own.simulateAll(ctx, j, dir, daemon.InsecureSeeds(j.Seed))
 	return run.Result, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -233,6 +234,7 @@ type Runner struct {
 	Ratings func(source string) (*dataset.Ratings, error)
 	Runs    int  // number of random splits or draws for each figure, at least 1
 	Quick   bool // measures fewer sizes, for a quick result
+	mu      sync.Mutex
 	done    map[string]*method.Result
 }
 
@@ -265,10 +267,10 @@ func (t task) text() string {
 	return b.String()
 }
 
-// do runs a job, or returns the stored result of an equal job.
+// do runs a job, or returns the stored result of an equal job. It is safe for concurrent use.
 func (l *Runner) do(ctx context.Context, t task) (*method.Result, error) {
 	text := t.text()
-	if r, ran := l.done[text]; ran {
+	if r := l.stored(text); r != nil {
 		return r, nil
 	}
 	j, err := l.Reader.Parse("the job "+t.name, []byte(text))
@@ -279,11 +281,24 @@ func (l *Runner) do(ctx context.Context, t task) (*method.Result, error) {
 	if err != nil {
 		return nil, fmt.Errorf("job %s: %w", t.name, err)
 	}
+	l.store(text, r)
+	return r, nil
+}
+
+// stored returns the result of the job with a text, or nil.
+func (l *Runner) stored(text string) *method.Result {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done[text]
+}
+
+func (l *Runner) store(text string, r *method.Result) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if l.done == nil {
 		l.done = make(map[string]*method.Result)
 	}
 	l.done[text] = r
-	return r, nil
 }
 
 // together returns a figure for all parties together.

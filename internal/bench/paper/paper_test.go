@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -19,10 +20,13 @@ import (
 // figures that follow from its name.
 func small(t *testing.T, result func(*job.Job) *method.Result) (*Runner, *[]string) {
 	t.Helper()
+	var mu sync.Mutex
 	var ran []string
 	return &Runner{
 		Reader: all.Reader(), Runs: 1, Quick: true, Has: func(string) bool { return false },
 		Run: func(_ context.Context, j *job.Job) (*method.Result, error) {
+			mu.Lock()
+			defer mu.Unlock()
 			ran = append(ran, j.Name)
 			return result(j), nil
 		},
@@ -169,7 +173,7 @@ func TestErrorsNameTheExperiment(t *testing.T) {
 	runner, _ := small(t, nil)
 	runner.Run = func(context.Context, *job.Job) (*method.Result, error) { return nil, errors.New("no room") }
 	e := Experiments()[len(Experiments())-1]
-	if _, err := e.Run(t.Context(), runner); err == nil || !strings.Contains(err.Error(), "gu table4: job gu-phishing: no room") {
+	if _, err := e.Run(t.Context(), runner); err == nil || !strings.Contains(err.Error(), "gu figure6: job gu-phishing: no room") {
 		t.Errorf("error %v", err)
 	}
 }
