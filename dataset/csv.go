@@ -224,6 +224,7 @@ type csvParser struct {
 	rows     int
 	labels   []string
 	ids      []string
+	lines    []int
 	firstID  map[string]int // line in which each id occurs
 }
 
@@ -241,7 +242,7 @@ func (p *csvParser) add(row record) error {
 		}
 		p.values = append(p.values, v)
 	}
-	p.rows++
+	p.rows, p.lines = p.rows+1, append(p.lines, row.line)
 	if err := p.addLabel(row); err != nil {
 		return err
 	}
@@ -289,7 +290,7 @@ func (p *csvParser) set(name string) (*Set, error) {
 	}
 	cols := len(p.head.features)
 	m := linalg.Matrix[float64]{Rows: p.rows, Cols: cols, Stride: cols, Data: p.values}
-	return &Set{Name: name, X: NewDense(m), Labels: p.labels, IDs: p.ids, Columns: p.head.featureNames()}, nil
+	return &Set{Name: name, X: NewDense(m), Labels: p.labels, IDs: p.ids, Columns: p.head.featureNames(), Lines: p.lines}, nil
 }
 
 func (h csvHead) featureNames() []string {

@@ -133,7 +133,7 @@ const longestUnit = 16
 // unit before the number is a currency. A unit after the number is a currency, a sign such as "%",
 // or a word after a blank. UnitOf returns "" for other texts.
 func (f NumberForm) UnitOf(s string) (unit, number string) {
-	number = strings.TrimRightFunc(s, isNoDigit)
+	number = strings.TrimRightFunc(withoutPower(s), isNoDigit)
 	if rest := s[len(number):]; rest != "" {
 		unit = strings.TrimSpace(rest)
 		if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLetter(first) && !isCurrency(unit) {
@@ -149,6 +149,15 @@ func (f NumberForm) UnitOf(s string) (unit, number string) {
 		return "", ""
 	}
 	return unit, number
+}
+
+// withoutPower returns a text without the digit of a square or cubic unit at its end, such as kg/m2.
+func withoutPower(s string) string {
+	bare := strings.TrimRight(s, "23")
+	if last, _ := utf8.DecodeLastRuneInString(bare); len(bare) == len(s)-1 && unicode.IsLetter(last) {
+		return bare
+	}
+	return s
 }
 
 func isNoDigit(r rune) bool { return r < '0' || r > '9' }

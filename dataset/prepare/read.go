@@ -125,6 +125,7 @@ type reader struct {
 	keys       []string
 	groups     []string
 	cuts       []string
+	lines      []int
 	firstID    map[string]int
 	cells      []float64
 	id         []string
@@ -297,6 +298,7 @@ func (r *reader) add(row dataset.Record) error {
 		return err
 	}
 	r.frame.add(r.cells)
+	r.lines = append(r.lines, row.Line)
 	return nil
 }
 
@@ -515,7 +517,7 @@ func (r *reader) errNoRows() error {
 
 // set makes a set of the rows that were read. Without a schema its cells are numbers already.
 func (r *reader) set() *dataset.Set {
-	s := &dataset.Set{Name: r.Name, Unlabelled: r.unlabelled, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts}
+	s := &dataset.Set{Name: r.Name, Unlabelled: r.unlabelled, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts, Lines: r.lines}
 	if r.plain {
 		s.X = r.frame.numbers()
 	}

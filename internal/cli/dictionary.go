@@ -31,20 +31,20 @@ func (a *app) federationDictionary() *cobra.Command {
 
 // trialResult describes a dictionary and its effect on a home's table.
 type trialResult struct {
-	Name     string        `json:"name"`
-	Hash     string        `json:"hash"`
-	Table    string        `json:"table,omitempty"`
-	Rows     int           `json:"rows"`
-	Left     int           `json:"rows_left_out"`
-	NoLabel  int           `json:"rows_without_label"` // also left out
-	Outside  []columnCount `json:"cells_outside"`
-	Rare     []columnCount `json:"rare_values"`
-	Former   string        `json:"former,omitempty"`
-	Changes  []string      `json:"changes"`
-	People   int           `json:"people_read_otherwise"`
-	Approved bool          `json:"approved"`
-	Edition  int           `json:"edition,omitempty"` // number of the edition that jobs use
-	Lack     int           `json:"lack,omitempty"`    // number of people who are missing for the first edition
+	Name       string        `json:"name"`
+	Hash       string        `json:"hash"`
+	Table      string        `json:"table,omitempty"`
+	Rows       int           `json:"rows"`
+	Left       int           `json:"rows_left_out"`
+	Unlabelled int           `json:"rows_without_label"` // also left out
+	Outside    []columnCount `json:"cells_outside"`
+	Rare       []columnCount `json:"rare_values"`
+	Former     string        `json:"former,omitempty"`
+	Changes    []string      `json:"changes"`
+	People     int           `json:"people_read_otherwise"`
+	Approved   bool          `json:"approved"`
+	Edition    int           `json:"edition,omitempty"` // number of the edition that jobs use
+	Lack       int           `json:"lack,omitempty"`    // number of people who are missing for the first edition
 }
 
 // columnCount counts cells of one column.
@@ -84,8 +84,8 @@ func (r trialResult) Print(w io.Writer) error {
 
 func (r trialResult) printTable(p *printer) {
 	p.linef("table %s: %s; %s left out because of a gap in a complete column", r.Table, humanize.Count(r.Rows, "row"), humanize.Count(r.Left, "row"))
-	if r.NoLabel > 0 {
-		p.linef("  left out %s without a label", humanize.Count(r.NoLabel, "row"))
+	if r.Unlabelled > 0 {
+		p.linef("  left out %s without a label", humanize.Count(r.Unlabelled, "row"))
 	}
 	for _, c := range r.Outside {
 		p.linef("  %s: %s outside the range", c.Column, humanize.Count(c.Rows, "cell"))
@@ -139,7 +139,7 @@ table.`,
 				return nil, err
 			}
 			r := trialResult{
-				Name: d.Name, Hash: d.Hash(), Table: t.Table, Rows: t.Rows, Left: t.Left, NoLabel: t.NoLabel, Outside: countsOf(t.Outside), Rare: countsOf(t.Rare),
+				Name: d.Name, Hash: d.Hash(), Table: t.Table, Rows: t.Rows, Left: t.Left, Unlabelled: t.Unlabelled, Outside: countsOf(t.Outside), Rare: countsOf(t.Rare),
 				Former: t.Former, Changes: append([]string{}, t.Changes...), People: t.People,
 			}
 			if !yes {

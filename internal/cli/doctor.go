@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -238,29 +236,10 @@ func (a *app) checkCatalogue(home string) check {
 	case err != nil:
 		return bad("catalogue", "correct the configuration before you start a daemon with this home", "%v", err)
 	}
-	if warnings := append(missingFiles(h, c), c.Warnings()...); len(warnings) > 0 {
+	if warnings := append(c.MissingFiles(h), c.Warnings()...); len(warnings) > 0 {
 		return warn("catalogue", "edit "+h.ConfigPath()+" if jobs should be able to do more: "+strings.Join(warnings, "; "), "%s, %s", humanize.Count(len(c.Data), "table"), humanize.Count(len(warnings), "warning"))
 	}
 	return good("catalogue", "%s at %s", humanize.Count(len(c.Data), "table"), h.ConfigPath())
-}
-
-// missingFiles warns of tables of a catalogue whose files do not exist. Names of bundled data and of
-// the data folder are no files of the home.
-func missingFiles(h daemon.Home, c *daemon.Config) []string {
-	var missing []string
-	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
-		path, _, _ := strings.Cut(c.Data[name].Path, "#")
-		if c.Data[name].Given() || filepath.Ext(path) == "" || strings.Contains(path, ":") {
-			continue
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(string(h), path)
-		}
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			missing = append(missing, fmt.Sprintf("no job can read %s, because there is no file %s", name, path))
-		}
-	}
-	return missing
 }
 
 // checkClock checks that the clock is not earlier than the build of this program. It cannot detect

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/profile"
+	"github.com/mercer-fl/mercer/internal/job"
 )
 
 // draftedJob is the text of a job file.
@@ -29,6 +31,7 @@ func (j draftedJob) Print(w io.Writer) error {
 
 func (a *app) jobNew() *cobra.Command {
 	var labels, ids []string
+	d := profile.Draft{}
 	cmd := &cobra.Command{
 		Use:   "new [SITE=]FILE...",
 		Short: "Draft a job for mercer simulate from the tables of several sites",
@@ -38,10 +41,14 @@ sign, sign between thousands, words for a gap), and which columns all sites have
 the same name. It prints the job with a description of each table and one dictionary.
 Columns that only some sites have are listed as comments, with what to write.
 
+--protocol drafts the job of another protocol than okra: moments for sums in place of
+rows, pooled for training without privacy, and gram or fdskl for sites that have other
+columns of the same people. The first of these sites has the labels, and all have --id.
+
 Someone who knows the data must correct the job: units, ranges, and words that mean the
 same. The ranges show the least and the greatest number of the data, rounded: write
 possible ranges before anybody else reads the job.`,
-		Example: "  mercer job new north.csv south.csv east=export.tsv --label outcome > job.yaml\n  mercer job new north.csv south.csv --label diagnosis --label south=befund > job.yaml",
+		Example: "  mercer job new north.csv south.csv east=export.tsv --label outcome > job.yaml\n  mercer job new north.csv south.csv --label diagnosis --label south=befund > job.yaml\n  mercer job new bank.csv shop.csv --protocol gram --label default --id customer > job.yaml",
 		Args: func(_ *cobra.Command, given []string) error {
 			if len(given) == 0 {
 				return usage("job new needs the table of each site; give files, as in mercer job new north.csv south.csv --label outcome")
@@ -49,9 +56,14 @@ possible ranges before anybody else reads the job.`,
 			return nil
 		},
 		RunE: a.run(func(_ context.Context, files []string) (Result, error) {
-			d := profile.Draft{}
-			for _, file := range files {
-				s, err := a.siteOf(file, labels, ids)
+			if d.Protocol == "" {
+				d.Protocol = profile.Usual(len(files))
+			}
+			if !slices.Contains(profile.Protocols(), d.Protocol) {
+				return nil, usage("job new drafts no job of protocol %q; write --protocol with one of %s", d.Protocol, strings.Join(profile.Protocols(), ", "))
+			}
+			for i, file := range files {
+				s, err := a.siteOf(file, labels, ids, d.Labels(i))
 				if err != nil {
 					return nil, err
 				}
@@ -64,9 +76,13 @@ possible ranges before anybody else reads the job.`,
 			if err := cmp.Or(checkSites("--label", labels, d.Sites), checkSites("--id", ids, d.Sites)); err != nil {
 				return nil, err
 			}
+			if err := d.Check(); err != nil {
+				return nil, usage("%w", err)
+			}
 			return draftedJob{d.Job()}, nil
 		}),
 	}
+	cmd.Flags().StringVar(&d.Protocol, "protocol", "", "protocol of the job: "+strings.Join(profile.Protocols(), ", ")+"; default okra, or pooled for one table")
 	cmd.Flags().StringSliceVar(&labels, "label", nil, "column of the labels, or SITE=COLUMN for a site that calls it otherwise")
 	cmd.Flags().StringSliceVar(&ids, "id", nil, "column of the row ids, or SITE=COLUMN for a site that calls it otherwise")
 	return cmd
@@ -106,8 +122,8 @@ func checkSites(flag string, given []string, sites []profile.Site) error {
 	return nil
 }
 
-// siteOf describes the table of a site.
-func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err error) {
+// siteOf describes the table of a site. labelled says whether it has labels.
+func (a *app) siteOf(file string, labels, ids []string, labelled bool) (s profile.Site, err error) {
 	name, path, named := strings.Cut(file, "=")
 	if !named {
 		name, path = profile.NameOf(file), file
@@ -115,6 +131,9 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		return s, usage("the site %q cannot be a party; use up to 63 lower-case letters, digits and inner dashes, as in %s=%s", name, profile.NameOf(name), path)
 	}
 	c := catalogue.Columns{Label: forSite(name, labels), ID: forSite(name, ids)}
+	if !labelled {
+		c.Label = job.NoLabel
+	}
 	if c.Label == "" {
 		return s, usage("--label is missing: name the column to predict, and for a site that calls it otherwise --label %s=COLUMN", name)
 	}
@@ -131,7 +150,11 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)
 	}
 	if err := d.firstFatal(nil); err != nil {
-		return s, &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: infoHint(path, d.own.CSV)}
+		hint := infoHint(path, d.own.CSV)
+		if c.ID == "" && d.id != "" {
+			hint = fmt.Sprintf("--id none leaves the ids in column %s out; %s", dataset.Quote(d.id), hint)
+		}
+		return s, &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: hint}
 	}
 	return profile.Site{Party: name, Suggestion: profile.Suggestion{Table: d.Table, Own: d.own, Path: path, Label: d.label, ID: d.id}}, nil
 }

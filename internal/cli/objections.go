@@ -55,16 +55,17 @@ func (a *app) warnOfObjections(r *method.Result, n objections) {
 	if line == "" { // warning counts nothing if the number of parties is unknown
 		line = "a party with the default policy would refuse this job"
 	}
+	line = "notice: this run went on; deployed, " + line
 	if !a.explain {
-		a.notices.add("warning: " + line + " (--explain)")
+		a.notices.add(line + " (--explain says by which key)")
 		return
 	}
-	a.notices.add("warning: " + line)
+	a.notices.add(line)
 	for _, why := range r.Refused {
-		a.notices.add("warning: deployed, a party would refuse this job: " + why)
+		a.notices.add("notice: deployed, a party would refuse this job: " + why)
 	}
 	for _, why := range r.Withheld {
-		a.notices.add("warning: deployed, a party would withhold its own figures: " + why)
+		a.notices.add("notice: deployed, a party would withhold its own figures: " + why)
 	}
 }
 
@@ -75,5 +76,5 @@ func (a *app) detailFlags(flags *pflag.FlagSet) {
 
 // explainFlag adds the flag --explain, with which a command lists the parties' objections.
 func (a *app) explainFlag(flags *pflag.FlagSet) {
-	flags.BoolVar(&a.explain, "explain", false, "list what parties with default policies would refuse or withhold")
+	flags.BoolVar(&a.explain, "explain", false, "list what parties with default policies would refuse or withhold in a deployment, and the keys of a policy that allow it")
 }

@@ -29,6 +29,7 @@ import (
 type predictResult struct {
 	admin.Prediction
 	IDs    []string `json:"ids,omitempty"`
+	lines  []int    // lines of the rows in DATA; nil if DATA has none
 	Labels []string `json:"labels,omitempty"` // true labels of the rows, for comparison
 	// Unknown lists the ids of rows that a holder of columns does not have.
 	Unknown []string `json:"unknown,omitempty"`
@@ -81,7 +82,7 @@ func newPrediction(p admin.Prediction, set *dataset.Set) predictResult {
 		}
 		set = set.Subset(p.Rows)
 	}
-	r.Prediction, r.IDs, r.Labels = p, set.IDs, set.Labels
+	r.Prediction, r.IDs, r.lines, r.Labels = p, set.IDs, set.Lines, set.Labels
 	switch {
 	case r.Labels == nil:
 	case p.Learner.Regresses():
@@ -136,7 +137,7 @@ that they call --source. A row that one party lacks has no answer.
 
 DATA can be any source that a job can name: a file, a folder of images, a name in the
 data folder, or a part of these. mercer data info explains the parts. A dash (-) reads
-CSV from standard input. --csv prints a table with a header: id, class or number,
+CSV from standard input. --csv prints a table with a header: id or line, class or number,
 scores, and the probabilities of a calibrated model. --out writes that table into a
 file.
 
@@ -172,6 +173,7 @@ every row has the fill.`,
 			case asCSV:
 				return answerTable{r}, nil
 			}
+			a.adviseTable(r)
 			return r, nil
 		}),
 	}
@@ -202,19 +204,30 @@ func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (
 		r, err = a.predictByFile(q, path)
 	}
 	if err == nil {
-		a.tellContradictions(r)
+		a.noteContradictions(r)
 	}
 	return r, err
 }
 
-// tellContradictions warns of rows whose predicted class is not the most probable one.
-func (a *app) tellContradictions(r predictResult) {
+// adviseTable names the flags that give more than bare predictions.
+func (a *app) adviseTable(r predictResult) {
+	switch {
+	case a.json:
+	case r.IDs == nil:
+		a.notices.add("notice: --csv prints a table with the line of each row and its scores; --id COLUMN names rows by their ids")
+	default:
+		a.notices.add("notice: --csv prints a table with the scores of each row")
+	}
+}
+
+// noteContradictions warns of rows whose predicted class is not the most probable one.
+func (a *app) noteContradictions(r predictResult) {
 	if r.Probabilities == nil {
 		return
 	}
 	n := metrics.Contradictions(r.Classes, r.Predicted, func(i int) []float64 { return r.Probabilities[i] })
 	if n > 0 {
-		a.tell(fmt.Sprintf("warning: for %d of %d rows the predicted class is not the most probable one; use the classes", n, len(r.Predicted)))
+		a.notices.add(fmt.Sprintf("warning: for %d of %d rows the predicted class is not the most probable one; use the classes", n, len(r.Predicted)))
 	}
 }
 
@@ -277,8 +290,8 @@ func (a *app) predictByFile(q predictionRequest, path string) (r predictResult, 
 		}
 		set = arranged
 	}
-	if !a.json && (m.Columns() == nil) != (set.Columns == nil) {
-		a.tell(positionWarning(path, q.shown, m))
+	if (m.Columns() == nil) != (set.Columns == nil) {
+		a.notices.add(positionWarning(path, q.shown, m))
 	}
 	var decisions linalg.Matrix[float64]
 	err = a.during("predict", func() (err error) { decisions, err = m.Decisions(dataset.DenseOf(set.X).Matrix()); return err })
@@ -303,9 +316,9 @@ func arrangeLike(m model.Predictor, data string, set *dataset.Set) (*dataset.Set
 // positionWarning returns a warning that columns were matched by position instead of by name.
 func positionWarning(path, data string, m model.Predictor) string {
 	if m.Columns() == nil {
-		return fmt.Sprintf("mercer: %s has no column names, so the columns of %s were matched by position", path, data)
+		return fmt.Sprintf("warning: %s has no column names, so the columns of %s were matched by position", path, data)
 	}
-	return fmt.Sprintf("mercer: the columns of %s have no names, so they were matched by position", data)
+	return fmt.Sprintf("warning: the columns of %s have no names, so they were matched by position", data)
 }
 
 // preparationIn returns the preparation in a model file, or nil if there is none.
@@ -322,12 +335,19 @@ func preparationOfJob(ctx context.Context, c *admin.Client, id string) (*prepare
 	return decodePreparation(content, err)
 }
 
-// sheet returns the predictions as a table whose rows are named by id or by position.
+// sheet returns the predictions as a table whose rows are named by id, by line or by position.
 func (r predictResult) sheet() *sheet {
 	s := &sheet{rows: make([][]string, len(r.Decisions))}
-	if r.IDs != nil {
+	switch {
+	case r.IDs != nil:
 		s.add("id", r.IDs)
-	} else {
+	case r.lines != nil:
+		var own rowNames
+		for i := range r.lines {
+			own.add(r.lines, i)
+		}
+		s.add(own.header(), own.cells)
+	default:
 		s.addPositions()
 	}
 	if r.Labels != nil {

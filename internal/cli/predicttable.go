@@ -62,10 +62,10 @@ func (a *app) readRows(n newRows, made *prepare.Preparation) (*dataset.Set, erro
 		return nil, errors.New("cli: the table was read without its schema")
 	}
 	if n.as == "" {
-		a.tellUnits(n.shown, t.Schema)
+		a.noteUnits(n.shown, t.Schema)
 	}
 	for _, column := range f.Absent {
-		a.tell(fmt.Sprintf("mercer: %s has no column %q: every row was filled as a gap is", n.shown, column))
+		a.notices.add(fmt.Sprintf("notice: %s has no column %q: every row was filled as a gap is", n.shown, column))
 	}
 	set, err = made.Prepare(set, f)
 	if err != nil {
@@ -74,14 +74,14 @@ func (a *app) readRows(n newRows, made *prepare.Preparation) (*dataset.Set, erro
 	return set, nil
 }
 
-// tellUnits says in which units the numbers of a table without a description were read.
-func (a *app) tellUnits(table string, schema prepare.Schema) {
+// noteUnits says in which units the numbers of a table without a description were read.
+func (a *app) noteUnits(table string, schema prepare.Schema) {
 	inUnits := slices.DeleteFunc(slices.Clone(schema), func(c prepare.Column) bool { return c.Unit == "" })
 	if len(inUnits) == 0 {
 		return
 	}
 	list := humanize.List(inUnits, mostUnits, func(c prepare.Column) string { return fmt.Sprintf("%q in %s", c.Name, c.Unit) })
-	a.tell(fmt.Sprintf("mercer: %s was read with %s; describe a table in other units or words by --as", table, list))
+	a.notices.add(fmt.Sprintf("notice: %s was read with %s; describe a table in other units or words by --as", table, list))
 }
 
 // mostUnits is the largest number of units that a notice lists.

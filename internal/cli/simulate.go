@@ -75,7 +75,7 @@ each party's operator alone would read, come after the result.`,
 		Example: "  mercer simulate examples/digits-hospitals.yaml\n  mercer simulate job.yaml --json --out run1",
 		Args:    args("JOB.yaml"),
 	}
-	cmd.Flags().StringVar(&out, "out", "", "folder of the results; default mercer-out/NAME-OF-THE-JOB")
+	cmd.Flags().StringVar(&out, "out", "", "folder of the results; default mercer-out/NAME-OF-THE-JOB/PROTOCOL")
 	seed.flag(cmd)
 	a.detailFlags(cmd.Flags())
 	a.explainFlag(cmd.Flags())
@@ -93,7 +93,7 @@ each party's operator alone would read, come after the result.`,
 			a.notices.add("notice: the job names no test, so a quarter of the rows is held out; write test: none to train on all")
 		}
 		if out == "" {
-			out = filepath.Join("mercer-out", j.Name)
+			out = filepath.Join("mercer-out", j.Name, j.Protocol.Name())
 		}
 		if err := folder(out); err != nil {
 			return nil, err
@@ -373,8 +373,11 @@ func nextOf(j *job.Job, r *method.Result) string {
 	if m := usable(j, r); m != nil {
 		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)
 	}
+	if j.Data.Sources != nil && j.Data.Partition.By == job.Columns {
+		return fmt.Sprintf("deploy the job with prediction: open to predict new rows; a model of %s needs all its parties, so this run leaves none", j.Protocol.Name())
+	}
 	if private := slices.ContainsFunc(r.Models, func(m method.ModelFile) bool { return m.Private }); private && j.Data.Sources != nil {
-		return "for a model that mercer predict can use, take protocol moments with prediction: open, or pooled, which has no privacy"
+		return fmt.Sprintf("to predict new rows here, write protocol: {name: pooled}, which trains without privacy, or draft a job by mercer job new --protocol moments; a model of %s predicts only in a deployment, with prediction: open", j.Protocol.Name())
 	}
 	whole := func(m method.ModelFile) bool { return m.Path != "" && !isPart(m.Path) }
 	if j.Data.Sources != nil && j.Prediction != job.Open && slices.ContainsFunc(r.Models, whole) {

@@ -241,6 +241,22 @@ func (c *Config) source(h Home, name string) (Source, error) {
 	return s, nil
 }
 
+// MissingFiles warns of the tables whose files do not exist. Names of bundled data and of the data
+// folder are no files of the home.
+func (c *Config) MissingFiles(h Home) (warnings []string) {
+	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
+		s, err := c.source(h, name)
+		path, _, _ := strings.Cut(s.Path, "#")
+		if err != nil || s.Given() || filepath.Ext(path) == "" || strings.Contains(path, ":") {
+			continue
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			warnings = append(warnings, fmt.Sprintf("no job can read %s, because there is no file %s", name, path))
+		}
+	}
+	return warnings
+}
+
 // decodeStrictly decodes a configuration and refuses unknown settings. Its errors begin with the
 // line; the caller adds the file.
 func decodeStrictly(b []byte, c *Config) error {

@@ -21,15 +21,15 @@ import (
 // Trial holds the counts of rows, cells and people of a home's table as a dictionary reads it. Only
 // the operator may see them.
 type Trial struct {
-	Table   string         // "" at a coordinator, which has no table
-	Rows    int            // number of rows that jobs can use
-	Left    int            // number of rows left out because a required cell is missing
-	NoLabel int            // number of rows left out because they have no label
-	Outside []prepare.Rare // numbers of cells outside the range of their column
-	Rare    []prepare.Rare // for each column, the number of training rows whose value occurs in fewer than ten rows
-	Former  string         // hash of the approved dictionary that the new one would replace; "" if there is none
-	Changes []string       // differences of the new dictionary from the former, one in a line
-	People  int            // number of people whose cells differ between the two dictionaries
+	Table      string         // "" at a coordinator, which has no table
+	Rows       int            // number of rows that jobs can use
+	Left       int            // number of rows left out because a required cell is missing
+	Unlabelled int            // number of rows left out because they have no label
+	Outside    []prepare.Rare // numbers of cells outside the range of their column
+	Rare       []prepare.Rare // for each column, the number of training rows whose value occurs in fewer than ten rows
+	Former     string         // hash of the approved dictionary that the new one would replace; "" if there is none
+	Changes    []string       // differences of the new dictionary from the former, one in a line
+	People     int            // number of people whose cells differ between the two dictionaries
 }
 
 // Try reads a home's table with a dictionary, and also with the approved dictionary of the same
@@ -144,7 +144,7 @@ func (t *Trial) count(set *dataset.Set, held []int) error {
 	if !is {
 		return fmt.Errorf("daemon: table %s was read without a dictionary; counts of its cells require a dictionary", t.Table)
 	}
-	t.Rows, t.Left, t.NoLabel = f.Rows(), f.Dropped, set.Unlabelled
+	t.Rows, t.Left, t.Unlabelled = f.Rows(), f.Dropped, set.Unlabelled
 	for j, c := range f.Schema() {
 		if n := f.Outside[j]; n > 0 {
 			t.Outside = append(t.Outside, prepare.Rare{Column: c.Name, Rows: n})

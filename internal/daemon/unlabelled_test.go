@@ -62,7 +62,7 @@ func TestJobsSeeRowsWithLabels(t *testing.T) {
 			}
 		}
 		tried, err := h.Try(context.Background(), all.Reader(), d, "patients")
-		if err != nil || tried.NoLabel != 120 || tried.Left != 1 || tried.Rows != 79 {
+		if err != nil || tried.Unlabelled != 120 || tried.Left != 1 || tried.Rows != 79 {
 			t.Errorf("%+v, %v", tried, err)
 		}
 	}

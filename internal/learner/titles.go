@@ -34,17 +34,19 @@ func (a *Assessment) Titled(named func(class string) string) *Assessment {
 
 // TitledCounts returns a copy of the counts, in which named replaces the names of classes.
 func TitledCounts(list []ClassCount, named func(class string) string) []ClassCount {
-	titled := slices.Clone(list)
-	for i := range titled {
-		titled[i].Class = named(titled[i].Class)
-	}
-	return titled
+	return titled(list, func(c *ClassCount) *string { return &c.Class }, named)
 }
 
 func titledFigures(list []metrics.ClassFigures, named func(class string) string) []metrics.ClassFigures {
-	titled := slices.Clone(list)
-	for i := range titled {
-		titled[i].Class = named(titled[i].Class)
+	return titled(list, func(f *metrics.ClassFigures) *string { return &f.Class }, named)
+}
+
+// titled returns a copy of a list in which named replaces the class of each element.
+func titled[T any](list []T, class func(*T) *string, named func(class string) string) []T {
+	copied := slices.Clone(list)
+	for i := range copied {
+		name := class(&copied[i])
+		*name = named(*name)
 	}
-	return titled
+	return copied
 }

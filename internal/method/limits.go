@@ -55,7 +55,7 @@ func (f Limits) CheckJob(j *job.Job) error {
 // CheckRows refuses a table with too few rows for a method that releases rows one by one.
 func (f Limits) CheckRows(method string, rows int) error {
 	if rows < f.Rows {
-		return TooFew("protocol %s needs at least %d rows from each party, and this table has %d", method, f.Rows, rows)
+		return TooFew("protocol %s needs at least %d rows from each party, and this table has %d (rows in the limits of its policy)", method, f.Rows, rows)
 	}
 	return nil
 }

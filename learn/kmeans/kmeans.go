@@ -42,9 +42,9 @@ func (p Params) Validate(n int) error {
 	case p.Clusters < 1 || p.Clusters > n:
 		return fmt.Errorf("kmeans: clusters is %d for %d rows; choose 1 to %d", p.Clusters, n, n)
 	case p.Restarts < 0:
-		return fmt.Errorf("kmeans: restarts is %d, it must not be negative", p.Restarts)
+		return fmt.Errorf("kmeans: restarts is %d; it must not be negative", p.Restarts)
 	case p.MaxIter < 0:
-		return fmt.Errorf("kmeans: max_iter is %d, it must not be negative", p.MaxIter)
+		return fmt.Errorf("kmeans: max_iter is %d; it must not be negative", p.MaxIter)
 	}
 	return nil
 }

@@ -211,8 +211,8 @@ func TestErrors(t *testing.T) {
 	}{
 		{fit(k, Params{}), "kmeans: clusters is 0 for 40 rows; choose 1 to 40"},
 		{fit(k, Params{Clusters: 41}), "kmeans: clusters is 41 for 40 rows; choose 1 to 40"},
-		{fit(k, Params{Clusters: 2, Restarts: -1}), "kmeans: restarts is -1, it must not be negative"},
-		{fit(k, Params{Clusters: 2, MaxIter: -1}), "kmeans: max_iter is -1, it must not be negative"},
+		{fit(k, Params{Clusters: 2, Restarts: -1}), "kmeans: restarts is -1; it must not be negative"},
+		{fit(k, Params{Clusters: 2, MaxIter: -1}), "kmeans: max_iter is -1; it must not be negative"},
 		{fit(broken, Params{Clusters: 2}), "kmeans: kernel value (2, 3) is NaN: check the data and the kernel's parameters"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {

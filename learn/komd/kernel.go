@@ -131,14 +131,14 @@ func (s Spec) values(n float64) (func(triple) triple, error) {
 
 func positive(name string, v float64) error {
 	if !(v > 0) || math.IsInf(v, 1) {
-		return fmt.Errorf("komd: %s is %v, it must be a finite number above 0", name, v)
+		return fmt.Errorf("komd: %s is %v; it must be a finite number above 0", name, v)
 	}
 	return nil
 }
 
 func notNegative(name string, v float64) error {
 	if !(v >= 0) || math.IsInf(v, 1) {
-		return fmt.Errorf("komd: %s is %v, it must be finite and at least 0", name, v)
+		return fmt.Errorf("komd: %s is %v; it must be finite and at least 0", name, v)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func notNegative(name string, v float64) error {
 func degrees(list ...int) error {
 	for _, d := range list {
 		if d < 1 || d > MaxDegree {
-			return fmt.Errorf("komd: a degree is %d, it must be from 1 to %d", d, MaxDegree)
+			return fmt.Errorf("komd: a degree is %d; it must be from 1 to %d", d, MaxDegree)
 		}
 	}
 	return nil

@@ -47,10 +47,10 @@ func (p Params) filled() (Params, error) {
 		return p, errors.New("linear: the loss is missing; choose one")
 	}
 	if !(p.Lambda > 0) || math.IsInf(p.Lambda, 1) {
-		return p, fmt.Errorf("linear: lambda is %v, it must be positive and finite", p.Lambda)
+		return p, fmt.Errorf("linear: lambda is %v; it must be positive and finite", p.Lambda)
 	}
 	if h, ok := p.Loss.(Huber); ok && !(h.Delta > 0) {
-		return p, fmt.Errorf("linear: Huber's delta is %v, it must be positive", h.Delta)
+		return p, fmt.Errorf("linear: Huber's delta is %v; it must be positive", h.Delta)
 	}
 	if p.Block == 0 {
 		p.Block = DefaultBlock

@@ -141,7 +141,7 @@ func VoteScores(decisions linalg.Matrix[float64], classes int) (linalg.Matrix[fl
 	for r := range decisions.Rows {
 		for _, d := range decisions.Row(r) {
 			if d-d != 0 {
-				return linalg.Matrix[float64]{}, fmt.Errorf("metrics: a decision of row %d is %v, it must be finite", r, d)
+				return linalg.Matrix[float64]{}, fmt.Errorf("metrics: a decision of row %d is %v; it must be finite", r, d)
 			}
 		}
 		clear(votes)

@@ -173,11 +173,11 @@ func TestImpossibleInputIsAnError(t *testing.T) {
 		"metrics: row 0 is of class -1, but there are scores for 2 classes":                    func() (float64, error) { return metrics.AUCOvO([]int{-1, 0}, linalg.New[float64](2, 2)) },
 		"metrics: a score of row 1 is not a number":                                            func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, matrix([][]float64{{1, 2}, {3, nan}})) },
 		"metrics: there are 2 true values and 3 predicted values; the numbers must be equal":   func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, linalg.New[float64](3, 2)) },
-		"metrics: a decision of row 0 is NaN, it must be finite": func() (float64, error) {
+		"metrics: a decision of row 0 is NaN; it must be finite": func() (float64, error) {
 			_, err := metrics.VoteScores(matrix([][]float64{{1, nan, 1}}), 3)
 			return 0, err
 		},
-		"metrics: a decision of row 1 is +Inf, it must be finite": func() (float64, error) {
+		"metrics: a decision of row 1 is +Inf; it must be finite": func() (float64, error) {
 			_, err := metrics.VoteScores(matrix([][]float64{{1}, {inf}}), 2)
 			return 0, err
 		},

@@ -35,9 +35,9 @@ func (p GPParams) Validate() error {
 	p = p.filled()
 	switch {
 	case !(p.Amplitude > 0) || math.IsInf(p.Amplitude, 1):
-		return fmt.Errorf("ridge: amplitude is %v, it must be finite and above 0", p.Amplitude)
+		return fmt.Errorf("ridge: amplitude is %v; it must be finite and above 0", p.Amplitude)
 	case !(p.Noise >= 0) || math.IsInf(p.Noise, 1):
-		return fmt.Errorf("ridge: noise is %v, it must be finite and at least 0", p.Noise)
+		return fmt.Errorf("ridge: noise is %v; it must be finite and at least 0", p.Noise)
 	}
 	return nil
 }

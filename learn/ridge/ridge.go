@@ -30,7 +30,7 @@ func Fit(src kernel.Source, targets []float64, alpha float64) (*Model, error) {
 // fit ends and returns this error wrapped. A context's method Err can be used.
 func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt func() error) (*Model, error) {
 	if !(alpha >= 0) || math.IsInf(alpha, 1) {
-		return nil, fmt.Errorf("ridge: alpha is %v, it must be finite and at least 0", alpha)
+		return nil, fmt.Errorf("ridge: alpha is %v; it must be finite and at least 0", alpha)
 	}
 	s, err := solve(src, targets, 1, alpha, interrupt)
 	if err != nil {
@@ -102,7 +102,7 @@ func check(src kernel.Source, targets []float64) error {
 	}
 	for i, y := range targets {
 		if y-y != 0 {
-			return fmt.Errorf("ridge: target %d is %v, it must be finite", i, y)
+			return fmt.Errorf("ridge: target %d is %v; it must be finite", i, y)
 		}
 	}
 	return nil

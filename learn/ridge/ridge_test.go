@@ -160,17 +160,17 @@ func TestErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{fit(ones, []float64{1, 2}, -1), "ridge: alpha is -1, it must be finite and at least 0"},
-		{fit(ones, []float64{1, 2}, nan), "ridge: alpha is NaN, it must be finite and at least 0"},
+		{fit(ones, []float64{1, 2}, -1), "ridge: alpha is -1; it must be finite and at least 0"},
+		{fit(ones, []float64{1, 2}, nan), "ridge: alpha is NaN; it must be finite and at least 0"},
 		{fit(ones, []float64{1}, 1), "ridge: there are 1 targets for 2 kernel rows; the numbers must be equal"},
 		{fit(linalg.New[float64](0, 0), nil, 1), "ridge: there are no rows to learn from"},
-		{fit(ones, []float64{1, nan}, 1), "ridge: target 1 is NaN, it must be finite"},
+		{fit(ones, []float64{1, nan}, 1), "ridge: target 1 is NaN; it must be finite"},
 		{fit(broken, []float64{1, 2}, 1), "ridge: kernel value (1, 0) is NaN: check the data and the kernel's parameters"},
 		{fit(ones, []float64{1e308, -1e308}, 1e-12), "ridge: the coefficients overflow: scale the kernel and the targets to values near 1"},
 		{gpOf(identity, []float64{1e200, 1}, ridge.GPParams{Noise: 1}), "ridge: the coefficients overflow: scale the kernel and the targets to values near 1"},
 		{gpOf(huge, []float64{1, 2}, ridge.GPParams{Amplitude: 1e10, Noise: 1}), "ridge: the coefficients overflow: scale the kernel and the targets to values near 1"},
-		{gp(ridge.GPParams{Amplitude: -1}), "ridge: amplitude is -1, it must be finite and above 0"},
-		{gp(ridge.GPParams{Noise: -1}), "ridge: noise is -1, it must be finite and at least 0"},
+		{gp(ridge.GPParams{Amplitude: -1}), "ridge: amplitude is -1; it must be finite and above 0"},
+		{gp(ridge.GPParams{Noise: -1}), "ridge: noise is -1; it must be finite and at least 0"},
 		{gp(ridge.GPParams{}), "ridge: the kernel matrix plus 0 on its diagonal cannot be factored; use a larger alpha (noise): linalg: pivot 1 of the Cholesky factorisation is 0: the matrix is not positive definite to working precision"},
 	} {
 		if test.err == nil || test.err.Error() != test.want {

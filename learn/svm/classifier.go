@@ -79,7 +79,7 @@ func (p *Pair) check(vectors int) error {
 		return fmt.Errorf("there are %d indices for %d coefficients; the numbers must be equal", len(p.Index), len(p.Coef))
 	}
 	if p.Rho-p.Rho != 0 {
-		return fmt.Errorf("rho is %v, it must be finite", p.Rho)
+		return fmt.Errorf("rho is %v; it must be finite", p.Rho)
 	}
 	last := -1
 	for k, s := range p.Index {
@@ -87,7 +87,7 @@ func (p *Pair) check(vectors int) error {
 			return fmt.Errorf("support vector index %d follows index %d; indices must increase and be below %d", s, last, vectors)
 		}
 		if v := p.Coef[k]; v == 0 || v-v != 0 {
-			return fmt.Errorf("coefficient %d is %v, it must be finite and not 0", k, v)
+			return fmt.Errorf("coefficient %d is %v; it must be finite and not 0", k, v)
 		}
 		last = s
 	}

@@ -105,9 +105,9 @@ func TestNewClassifierErrors(t *testing.T) {
 		{"lengths", names(2), []Pair{{Index: []int{1}}}, `svm: classes "a" and "b": there are 1 indices for 0 coefficients; the numbers must be equal`},
 		{"beyond", names(2), []Pair{{Index: []int{4}, Coef: []float64{1}}}, `svm: classes "a" and "b": support vector index 4 follows index -1; indices must increase and be below 4`},
 		{"order", names(2), []Pair{{Index: []int{1, 1}, Coef: []float64{1, 1}}}, `svm: classes "a" and "b": support vector index 1 follows index 1; indices must increase and be below 4`},
-		{"zero", names(2), []Pair{{Index: []int{1}, Coef: []float64{0}}}, `svm: classes "a" and "b": coefficient 0 is 0, it must be finite and not 0`},
-		{"NaN", names(2), []Pair{{Index: []int{1}, Coef: []float64{nan}}}, `svm: classes "a" and "b": coefficient 0 is NaN, it must be finite and not 0`},
-		{"rho", names(2), []Pair{{Rho: nan}}, `svm: classes "a" and "b": rho is NaN, it must be finite`},
+		{"zero", names(2), []Pair{{Index: []int{1}, Coef: []float64{0}}}, `svm: classes "a" and "b": coefficient 0 is 0; it must be finite and not 0`},
+		{"NaN", names(2), []Pair{{Index: []int{1}, Coef: []float64{nan}}}, `svm: classes "a" and "b": coefficient 0 is NaN; it must be finite and not 0`},
+		{"rho", names(2), []Pair{{Rho: nan}}, `svm: classes "a" and "b": rho is NaN; it must be finite`},
 	} {
 		if _, err := NewClassifier(test.classes, test.pairs, 4); err == nil || err.Error() != test.want {
 			t.Errorf("%s: got  %v\nwant %s", test.name, err, test.want)

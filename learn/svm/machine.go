@@ -54,11 +54,11 @@ func newMachine(coef []float64, s solution) *Machine {
 func (p Params) checkCommon() error {
 	switch p = p.filled(); {
 	case !positive(p.Tol):
-		return fmt.Errorf("svm: tol is %v, it must be a finite number above 0", p.Tol)
+		return fmt.Errorf("svm: tol is %v; it must be a finite number above 0", p.Tol)
 	case p.CacheBytes < 0:
-		return fmt.Errorf("svm: the kernel cache is %d bytes, it must not be negative", p.CacheBytes)
+		return fmt.Errorf("svm: the kernel cache is %d bytes; it must not be negative", p.CacheBytes)
 	case p.MaxIter < 0:
-		return fmt.Errorf("svm: max_iter is %d, it must not be negative", p.MaxIter)
+		return fmt.Errorf("svm: max_iter is %d; it must not be negative", p.MaxIter)
 	}
 	return nil
 }
@@ -84,9 +84,9 @@ func (p SVRParams) shared() Params {
 func (p SVRParams) Validate() error {
 	switch {
 	case !positive(p.C):
-		return fmt.Errorf("svm: C is %v, it must be a finite number above 0", p.C)
+		return fmt.Errorf("svm: C is %v; it must be a finite number above 0", p.C)
 	case !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 1):
-		return fmt.Errorf("svm: epsilon is %v, it must be finite and at least 0", p.Epsilon)
+		return fmt.Errorf("svm: epsilon is %v; it must be finite and at least 0", p.Epsilon)
 	}
 	return p.shared().checkCommon()
 }
@@ -126,7 +126,7 @@ func checkTargets(n int, targets []float64) error {
 	}
 	for i, y := range targets {
 		if y-y != 0 {
-			return fmt.Errorf("svm: target %d is %v, it must be finite", i, y)
+			return fmt.Errorf("svm: target %d is %v; it must be finite", i, y)
 		}
 	}
 	return nil
@@ -252,13 +252,13 @@ func (p Params) Validate(classes []string) error {
 	p = p.filled()
 	switch {
 	case !positive(p.C):
-		return fmt.Errorf("svm: C is %v, it must be a finite number above 0", p.C)
+		return fmt.Errorf("svm: C is %v; it must be a finite number above 0", p.C)
 	case !(p.Tol > 0 && p.Tol < 2):
-		return fmt.Errorf("svm: tol is %v, it must be above 0 and below 2", p.Tol)
+		return fmt.Errorf("svm: tol is %v; it must be above 0 and below 2", p.Tol)
 	case p.CacheBytes < 0:
-		return fmt.Errorf("svm: the kernel cache is %d bytes, it must not be negative", p.CacheBytes)
+		return fmt.Errorf("svm: the kernel cache is %d bytes; it must not be negative", p.CacheBytes)
 	case p.MaxIter < 0:
-		return fmt.Errorf("svm: max_iter is %d, it must not be negative", p.MaxIter)
+		return fmt.Errorf("svm: max_iter is %d; it must not be negative", p.MaxIter)
 	}
 	for _, class := range slices.Sorted(maps.Keys(p.Weights)) {
 		w := p.Weights[class]

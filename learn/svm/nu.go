@@ -27,7 +27,7 @@ func (p NuParams) shared() Params {
 // Validate checks p. Its errors name the field.
 func (p NuParams) Validate() error {
 	if !(p.Nu > 0 && p.Nu <= 1) {
-		return fmt.Errorf("svm: nu is %v, it must be above 0 and at most 1", p.Nu)
+		return fmt.Errorf("svm: nu is %v; it must be above 0 and at most 1", p.Nu)
 	}
 	return p.shared().checkCommon()
 }

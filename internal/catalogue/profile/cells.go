@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -254,7 +255,12 @@ func (c *columnCells) describe() Column {
 			d.values = with(d.values, code, "")
 		}
 	case c.otherNumbers().text != "":
-		d.Type, d.unread, d.unit, d.values = prepare.Number, true, c.otherNumbers().unit, c.limitValues()
+		other := c.otherNumbers()
+		d.Type, d.unread, d.unit, d.values = prepare.Number, other.form != nil, other.unit, c.limitValues()
+		if !d.unread {
+			d.Least, d.Greatest, d.Mean = c.besideUnits(other.unit)
+			d.low = d.Least
+		}
 	case date >= 0:
 		d.Type, d.Format = prepare.Date, formats[date]
 		d.formats, _ = c.otherDates()
@@ -342,6 +348,20 @@ func (c *columnCells) limitValues() map[string]string {
 		return nil
 	}
 	return values
+}
+
+// besideUnits returns the least, the greatest and the mean number of a column in which a unit stands
+// beside most numbers, or in which most cells are limits. A limit counts as the number suggested for it.
+func (c *columnCells) besideUnits(unit string) (least, greatest, mean float64) {
+	least, greatest = math.Inf(1), math.Inf(-1)
+	cells, sum := 0, 0.0
+	for word, n := range c.words {
+		bare := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(word, unit), unit))
+		if v, err := c.written.form.Parse(cmp.Or(c.written.limitValue(word), bare)); err == nil {
+			least, greatest, cells, sum = min(least, v), max(greatest, v), cells+n, sum+v*float64(n)
+		}
+	}
+	return least + 0, greatest + 0, sum / float64(cells)
 }
 
 // listProblems lists the words that look like gaps, and the cells that do not fit the column's type.

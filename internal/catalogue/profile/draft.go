@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,8 +17,62 @@ import (
 // Draft holds the tables of several sites, from which the draft of a job for mercer simulate is
 // made. A person who knows the data has to correct it.
 type Draft struct {
-	Sites []Site
-	Label string // the label's name in the job
+	Sites    []Site
+	Label    string // the label's name in the job
+	Protocol string // one of Protocols
+}
+
+// recipe holds the parts of a draft that depend on the protocol.
+type recipe struct {
+	byColumns        bool // sites have other columns of the same people
+	sums             bool // the kernel takes gamma as a plain number
+	oneTable         bool // one table is enough
+	note             string
+	classes, numbers string // the learner
+	last             string // further keys
+}
+
+// recipes has the protocols that a draft can name.
+var recipes = map[string]recipe{
+	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
+	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [alone]\n"},
+	"moments": {sums: true, classes: "ridge-classifier, alpha: [0.01, 0.1, 1]", numbers: "ridge, alpha: [0.01, 0.1, 1]", last: "  prediction: open # each site keeps a model\n"},
+	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
+	"fdskl":   {byColumns: true, classes: "logistic", numbers: "squared", last: "  compare: [pooled, alone]\n"},
+}
+
+// Protocols lists the protocols that a draft can name, in alphabetical order.
+func Protocols() []string { return slices.Sorted(maps.Keys(recipes)) }
+
+// Usual returns the protocol of a draft that names none.
+func Usual(tables int) string {
+	if tables > 1 {
+		return "okra"
+	}
+	return "pooled"
+}
+
+// Labels reports whether site i has labels. Of sites that hold other columns of the same people
+// only the first one has.
+func (d Draft) Labels(i int) bool { return i == 0 || !recipes[d.Protocol].byColumns }
+
+// labelled returns the sites that have labels.
+func (d Draft) labelled() []Site {
+	if recipes[d.Protocol].byColumns {
+		return d.Sites[:1]
+	}
+	return d.Sites
+}
+
+// Check returns an error if the protocol cannot run over the sites.
+func (d Draft) Check() error {
+	switch {
+	case recipes[d.Protocol].byColumns && !d.hasIDs():
+		return fmt.Errorf("protocol %s needs ids to match the rows of the sites; name their columns: --id COLUMN, or --id SITE=COLUMN", d.Protocol)
+	case !recipes[d.Protocol].oneTable && len(d.Sites) < 2:
+		return fmt.Errorf("protocol %s needs the tables of at least two sites; give more files, or --protocol %s", d.Protocol, Usual(1))
+	}
+	return nil
 }
 
 // Site is one party's table. Label and ID are the names that its own file has.
@@ -36,29 +91,57 @@ type shared struct {
 func (d Draft) Job() string {
 	var b strings.Builder
 	columns := d.shared()
+	if recipes[d.Protocol].byColumns {
+		columns = nil
+	}
 	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n", humanize.Count(len(d.Sites), "table"))
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: %s}\nspec:\n  data:\n    sources:\n", d.name())
 	for i, s := range d.Sites {
-		b.WriteString(indented(d.source(i, s, columns), "      "))
+		own := columns
+		if recipes[d.Protocol].byColumns {
+			own = s.alone(len(d.Sites))
+		}
+		b.WriteString(indented(d.source(i, s, own), "      "))
 	}
 	if d.hasIDs() {
 		b.WriteString("    id: id\n")
 	}
-	if slices.ContainsFunc(d.Sites, func(s Site) bool { return s.lacksLabels() }) {
+	if recipes[d.Protocol].byColumns {
+		b.WriteString("    partition: {by: columns} # sites hold other columns of the same people\n")
+	}
+	if slices.ContainsFunc(d.labelled(), func(s Site) bool { return s.lacksLabels() }) {
 		fmt.Fprintf(&b, "    label: {column: %s, missing: drop-row} # some rows have no label\n", scalar(d.Label))
 	}
 	b.WriteString("    dictionary: # what every site's columns mean\n" + indented(d.dictionary(columns), "      "))
 	b.WriteString("    test: {fraction: 0.25}\n    scale: standard\n")
-	learner := "svc"
-	if d.measured() {
-		learner = "svr"
-	}
-	protocol, compare := "{name: pooled}", ""
-	if len(d.Sites) > 1 {
-		protocol, compare = "{name: okra} # pooled trains the same model without privacy, and leaves a file that predicts", "  compare: [pooled, alone]\n"
-	}
-	fmt.Fprintf(&b, "  protocol: %s\n  kernel: {name: rbf, gamma: 1, gamma_unit: median}\n  learner: {name: %s, C: 1}\n%s", protocol, learner, compare)
+	b.WriteString(d.training(columns))
 	return b.String()
+}
+
+// training returns the keys after data: protocol, kernel, learner, and what the protocol needs else.
+func (d Draft) training(columns []shared) string {
+	r := recipes[d.Protocol]
+	protocol, kernel, learner, last := "{name: "+d.Protocol+"}"+r.note, "gamma: 1, gamma_unit: median}", r.classes, r.last
+	if r.sums {
+		kernel = fmt.Sprintf("gamma: %s} # 1 / (2 x prepared columns); correct it if you add columns", number(usualGamma(columns)))
+	}
+	if d.measured() {
+		learner = r.numbers
+	}
+	if len(d.Sites) == 1 {
+		last = "" // one table has nothing to compare with
+	}
+	return fmt.Sprintf("  protocol: %s\n  kernel: {name: rbf, %s\n  learner: {name: %s}\n%s", protocol, kernel, learner, last)
+}
+
+// usualGamma returns the inverse of the median squared distance between standardised rows of these
+// columns, roughly: two of each prepared column.
+func usualGamma(columns []shared) float64 {
+	prepared := 0
+	for _, c := range columns {
+		prepared += max(len(c.Words), 1)
+	}
+	return oneDigit(1 / (2 * float64(max(prepared, 1))))
 }
 
 // name returns the name of the job, made of the parties' names.
@@ -75,7 +158,7 @@ func (d Draft) name() string {
 
 // measured reports whether the labels look like measured numbers, not classes.
 func (d Draft) measured() bool {
-	return !slices.ContainsFunc(d.Sites, func(s Site) bool {
+	return !slices.ContainsFunc(d.labelled(), func(s Site) bool {
 		c := s.column(s.Label)
 		return c.Type != prepare.Number || c.Distinct <= fewWords
 	})
@@ -109,6 +192,14 @@ func (d Draft) shared() (list []shared) {
 			all.join()
 			list = append(list, all)
 		}
+	}
+	return list
+}
+
+// alone returns the site's own columns, for a job in which sites hold other columns.
+func (s Site) alone(sites int) (list []shared) {
+	for _, c := range s.describedColumns() {
+		list = append(list, shared{c, slices.Repeat([]Column{c}, sites)})
 	}
 	return list
 }
@@ -231,11 +322,42 @@ func (d Draft) dictionary(columns []shared) string {
 	for _, c := range columns {
 		joint.Columns = append(joint.Columns, c.Column)
 	}
-	text := joint.columnLines() + d.partial(columns)
+	text := joint.columnLines()
+	if recipes[d.Protocol].byColumns {
+		text = d.ownColumns()
+	} else {
+		text += d.partial(columns)
+	}
 	if classes := d.classes(); !d.measured() && len(classes) <= fewWords {
 		return text + fmt.Sprintf("labels: {%s: {classes: %s}} # the positive class last\n", scalar(d.Label), words(classes))
 	}
+	if d.measured() {
+		low, high := d.labelRange()
+		return text + fmt.Sprintf("labels: {%s: {range: [%s, %s]}} # write the possible range: this one is from the data\n", scalar(d.Label), number(low), number(high))
+	}
 	return text + fmt.Sprintf("labels: {%s: {}}\n", scalar(d.Label))
+}
+
+// ownColumns returns the lines of the dictionary for sites that hold other columns.
+func (d Draft) ownColumns() string {
+	joint := Suggestion{Table: &Table{}, Values: true}
+	for _, s := range d.Sites {
+		for _, c := range s.describedColumns() {
+			c.Name, c.joint = s.Party+"."+c.Name, true
+			joint.Columns = append(joint.Columns, c)
+		}
+	}
+	return joint.columnLines()
+}
+
+// labelRange returns a range that contains the numeric labels of all sites.
+func (d Draft) labelRange() (low, high float64) {
+	least, greatest := math.Inf(1), math.Inf(-1)
+	for _, s := range d.labelled() {
+		c := s.column(s.Label)
+		least, greatest = min(least, c.low), max(greatest, c.Greatest)
+	}
+	return roundedRange(least, greatest)
 }
 
 // classes returns the classes, sorted, of the first site that calls the label as the job does. Of a
@@ -270,7 +392,7 @@ func (d Draft) partial(columns []shared) string {
 // source returns the text that describes a site's table.
 func (d Draft) source(i int, s Site, columns []shared) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:\n  %s\n%s", s.Party, s.sourceLine(), indented(s.csvLine(), "  "))
+	fmt.Fprintf(&b, "%s:\n  %s\n%s%s", s.Party, s.sourceLine(), indented(s.csvLine(), "  "), s.textLine())
 	lines := d.labelLine(s)
 	if d.hasIDs() && s.ID != "id" {
 		lines += fmt.Sprintf("    %s: {as: id}\n", scalar(s.ID))
@@ -287,9 +409,27 @@ func (d Draft) source(i int, s Site, columns []shared) string {
 	return b.String()
 }
 
+// textLine lists, as a comment, the columns with names whose cells no dictionary can describe. The
+// columns that name a person are not among them.
+func (s Site) textLine() string {
+	var names []string
+	for _, c := range s.Columns {
+		if (c.Type == Text || c.Type == Unreadable) && c.Name != s.Label && c.Name != s.ID && !identifying.MatchString(plainName(c.Name)) {
+			names = append(names, c.Name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "  # not used, since their cells are read as free text: " + words(names) + "\n"
+}
+
 // labelLine returns the line that names the labels as the job does, and that asks for the words of
 // classes unlike the first site's.
 func (d Draft) labelLine(s Site) string {
+	if s.Label == "" {
+		return ""
+	}
 	keys, advice := []string{}, ""
 	if s.Label != d.Label {
 		keys = append(keys, "as: "+scalar(d.Label))

@@ -398,7 +398,7 @@ func TestThousandsAreFoundBesideDecimals(t *testing.T) {
 // drafted returns the draft of a job from tables, by site, whose labels are in the column y.
 func drafted(t *testing.T, tables ...[2]string) string {
 	t.Helper()
-	d := Draft{Label: "y"}
+	d := Draft{Label: "y", Protocol: Usual(len(tables))}
 	for _, site := range tables {
 		s := Suggestion{Table: profiled(t, site[1], Asked{Label: "y"}), Path: site[0] + ".csv", Label: "y"}
 		d.Sites = append(d.Sites, Site{site[0], s})
@@ -435,7 +435,7 @@ func TestDraftOfSeveralTables(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&numbers, "%d,%g\n", i, float64(i)/7)
 	}
-	if text := drafted(t, [2]string{"north", numbers.String()}); !strings.Contains(text, "learner: {name: svr, C: 1}") || !strings.Contains(text, "protocol: {name: pooled}") {
+	if text := drafted(t, [2]string{"north", numbers.String()}); !strings.Contains(text, "learner: {name: ridge, alpha: 1}") || !strings.Contains(text, "protocol: {name: pooled}") {
 		t.Errorf("measured labels of one table:\n%s", text)
 	}
 }

@@ -42,13 +42,13 @@ func TestLimitsOfSums(t *testing.T) {
 		want  string
 	}{
 		"visits of ten":   {visits(split(100, 50, 20), 2), ""},
-		"visits of nine":  {visits(split(100, 50, 18), 2), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 9 of class "rare"; leave them out`},
+		"visits of nine":  {visits(split(100, 50, 18), 2), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 9 of class "rare"; leave them out, or lower class_rows in the limits of its policy`},
 		"enough":          {split(100, 50, 10), ""},
 		"none of a class": {split(100, 50, 0), ""},
-		"training rows":   {split(99, 50, 10), "protocol moments needs at least 100 training rows from each party, and this table has 99"},
-		"held-out rows":   {split(100, 49, 10), "protocol moments needs at least 50 held-out rows from each party, and this table has 49"},
-		"a rare class":    {split(100, 50, 9), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 9 of class "rare"; leave them out`},
-		"one of a class":  {split(100, 50, 1), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 1 of class "rare"; leave them out`},
+		"training rows":   {split(99, 50, 10), "protocol moments needs at least 100 training rows from each party, and this table has 99 (training_rows in the limits of its policy)"},
+		"held-out rows":   {split(100, 49, 10), "protocol moments needs at least 50 held-out rows from each party, and this table has 49 (held_out_rows in the limits of its policy)"},
+		"a rare class":    {split(100, 50, 9), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 9 of class "rare"; leave them out, or lower class_rows in the limits of its policy`},
+		"one of a class":  {split(100, 50, 1), `protocol moments needs at least 10 training rows of each class that a party has, and this table has 1 of class "rare"; leave them out, or lower class_rows in the limits of its policy`},
 	} {
 		err := rows.CheckSplit(method.DefaultLimits(), j, tt.split)
 		if got := strings.TrimPrefix(fmt.Sprint(err), "<nil>"); got != tt.want {
@@ -73,7 +73,7 @@ func TestLimitsOfAWholeParty(t *testing.T) {
 		want       string
 	}{
 		"east":                    {50, 10, true, ""},
-		"few of east":             {49, 10, true, "this table has 49"},
+		"few of east":             {49, 10, true, "this table has 49 (held_out_rows in the limits of its policy)"},
 		"a rare class of east":    {50, 9, true, `this table has 9 of class "rare"`},
 		"another":                 {100, 10, false, ""},
 		"few of another":          {99, 10, false, "protocol moments needs at least 100 training rows"},

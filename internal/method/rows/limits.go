@@ -21,10 +21,10 @@ func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 		return CheckOwnFigures(f, j, s)
 	}
 	if training < f.TrainingRows {
-		return method.TooFew("protocol moments needs at least %d training rows from each party, and this table has %d", f.TrainingRows, training)
+		return method.TooFew("protocol moments needs at least %d training rows from each party, and this table has %d (training_rows in the limits of its policy)", f.TrainingRows, training)
 	}
 	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
-		return method.TooFew("protocol moments needs at least %d held-out rows from each party, and this table has %d", f.HeldOutRows, held)
+		return method.TooFew("protocol moments needs at least %d held-out rows from each party, and this table has %d (held_out_rows in the limits of its policy)", f.HeldOutRows, held)
 	}
 	if j.Task().Numbers {
 		return checkTargets(f, s, rows)
@@ -33,7 +33,7 @@ func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 		return nil
 	}
 	if class, n, few := rareClass(s, rows, f.ClassRows); few {
-		return method.TooFew("protocol moments needs at least %d training rows of each class that a party has, and this table has %d of class %q; leave them out", f.ClassRows, n, class)
+		return method.TooFew("protocol moments needs at least %d training rows of each class that a party has, and this table has %d of class %q; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, n, class)
 	}
 	return nil
 }
@@ -46,13 +46,13 @@ func CheckOwnFigures(f method.Limits, j *job.Job, s method.Split) error {
 		held = s.Rows(false)
 	}
 	if n := len(held); n < f.HeldOutRows {
-		return method.TooFew("figures over this party's rows alone need at least %d held-out rows, and this table has %d", f.HeldOutRows, n)
+		return method.TooFew("figures over this party's rows alone need at least %d held-out rows, and this table has %d (held_out_rows in the limits of its policy)", f.HeldOutRows, n)
 	}
 	if !j.Task().Classes {
 		return nil
 	}
 	if class, n, few := rareClass(s, held, f.ClassRows); few {
-		return method.TooFew("figures over this party's rows alone need at least %d held-out rows of each class, and this table has %d of class %q", f.ClassRows, n, class)
+		return method.TooFew("figures over this party's rows alone need at least %d held-out rows of each class, and this table has %d of class %q (class_rows in the limits of its policy)", f.ClassRows, n, class)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ func CheckOwnFigures(f method.Limits, j *job.Job, s method.Split) error {
 // decisions would reveal too much about these rows.
 func CheckHeldOutClasses(f method.Limits, s method.Split) error {
 	if class, n, few := rareClass(s, s.Rows(true), f.ClassRows); few {
-		return method.TooFew("a histogram needs at least %d held-out rows of each class that a party holds out, and this table has %d of class %q; leave them out", f.ClassRows, n, class)
+		return method.TooFew("a histogram needs at least %d held-out rows of each class that a party holds out, and this table has %d of class %q; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, n, class)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func checkTargets(f method.Limits, s method.Split, rows []int) error {
 	}
 	delete(of, commonest)
 	if few := countPeople(s, slices.Concat(slices.Collect(maps.Values(of))...)); few > 0 && few < f.ClassRows {
-		return method.TooFew("protocol moments needs at least %d training rows whose label is not the most common number, and this table has %d; leave them out", f.ClassRows, few)
+		return method.TooFew("protocol moments needs at least %d training rows whose label is not the most common number, and this table has %d; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, few)
 	}
 	return nil
 }
