@@ -159,6 +159,22 @@ func pooledPhases(t *testing.T, f *federated, width int) fdskl.Source {
 	return source
 }
 
+// The session in which phases are added up has the job's mode, tree, bits and directions.
+func TestSessionsHaveTheJobsTree(t *testing.T) {
+	one := columns.Declaration{Rows: 60}
+	all := columns.Declared{List: []columns.Declaration{one, one, one}, Digest: [32]byte{7}}
+	for _, tree := range []fdskl.Topology{fdskl.Binary, fdskl.Star, fdskl.Chain} {
+		p, err := paramsOf(random(t, ", bits: 32, tree: "+string(tree), "logistic"), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fdskl.Spec{Mode: fdskl.Hardened, Topology: tree, Bits: 32, Rows: 60, Directions: 256, Alignment: all.Digest}
+		if got := p.Spec(); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
 // A party's directions are its secret; in mode paper they are common to all parties and follow from
 // the session.
 func TestDirectionsArePrivate(t *testing.T) {
