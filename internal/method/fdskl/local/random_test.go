@@ -57,8 +57,8 @@ func TestRandomInOnePlace(t *testing.T) {
 }
 
 // The training in one place has all columns and all training rows. The label is the sign of the product
-// of the first and the last column: the first columns alone do not tell it, nor does the first half of
-// the training rows, in which the last column is positive.
+// of the first and the last column: the first columns alone do not tell it, nor does one half of the
+// training rows. In the first half the last column is positive, in the other half negative.
 func TestOnePlaceHasAllColumnsAndRows(t *testing.T) {
 	const train, test, width = 300, 100, 4
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -68,7 +68,7 @@ func TestOnePlaceHasAllColumnsAndRows(t *testing.T) {
 			x.Row(i)[c] = rng.NormFloat64()
 		}
 		last := &x.Row(i)[width-1]
-		if *last = math.Abs(*last); i >= train/2 {
+		if *last = math.Abs(*last); i >= train/2 && (i < train || i%2 == 0) {
 			*last = -*last
 		}
 		labels[i] = fmt.Sprint(x.Row(i)[0]**last > 0)
