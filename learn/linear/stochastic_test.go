@@ -61,10 +61,11 @@ func TestStochastic(t *testing.T) {
 }
 
 // Batches are drawn at random: of one row and of several, every row is drawn as often as any other,
-// within five deviations, and the next batch is another one.
+// within five deviations, and the next batch is another one. A batch of more rows than there are has
+// them all.
 func TestBatchesAreDrawnAtRandom(t *testing.T) {
 	const rows, draws = 9, 9000
-	for _, batch := range []int{1, 4} {
+	for _, batch := range []int{1, 4, rows, rows + 3} {
 		p := OptimizerParams{DSGParams{Loss: Square{}, Rate: 1}, batch, 1, 1, 0}
 		s, err := NewStochastic(p, linalg.New[float64](1, rows), drawer{rand.New(rand.NewPCG(3, 4))})
 		if err != nil {
@@ -83,13 +84,13 @@ func TestBatchesAreDrawnAtRandom(t *testing.T) {
 			}
 			before = slices.Clone(drawn)
 		}
-		share := float64(batch) / rows
+		share := min(1, float64(batch)/rows)
 		for r, n := range times {
 			if math.Abs(float64(n)-draws*share) > 5*math.Sqrt(draws*share*(1-share)) {
 				t.Errorf("batches of %d: row %d is drawn %d times, want about %.0f", batch, r, n, draws*share)
 			}
 		}
-		if again > draws/7 { // one in 9, or one in 126
+		if batch < rows && again > draws/7 { // one in 9, or one in 126
 			t.Errorf("batches of %d: %d of %d are the one before", batch, again, draws)
 		}
 	}

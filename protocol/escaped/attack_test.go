@@ -43,6 +43,27 @@ func (o overheard) guess(a float64, truth linalg.Matrix[float64]) (worst float64
 	return worst
 }
 
+// A party's mask and its factor are drawn from [1, 50), another number for each value, as in the
+// paper's program: their mean is 25.5, within five deviations.
+func TestMasksAreUniform(t *testing.T) {
+	north := randomRows("north", 50, 30)
+	o := overhear(t, north, randomRows("south", 3, 30))
+	seen, mean, n := make(map[float64]bool), 0.0, float64(len(north.Data))
+	for i, v := range north.Data {
+		a := v - o.masked.Data[i]
+		if seen[a] || !(a >= 1-1e-9 && a < 50+1e-9) {
+			t.Errorf("value %d has the mask %v", i, a)
+		}
+		seen[a], mean = true, mean+a/n
+		if factor := o.mask.Data[i] / a; !(factor >= 1-1e-9 && factor < 50+1e-9) {
+			t.Fatalf("the mask is multiplied by %v", factor)
+		}
+	}
+	if off := mean - 25.5; math.Abs(off) > 5*49/math.Sqrt(12*n) {
+		t.Errorf("masks have the mean %v", mean)
+	}
+}
+
 // One value that south knows of north gives it all of north's rows. Measured: to 1.1e-14.
 func TestOneKnownValueGivesAllRows(t *testing.T) {
 	north := randomRows("north", 50, 30)

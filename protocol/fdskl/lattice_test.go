@@ -18,7 +18,7 @@ import (
 // attacker knows no row, no direction and no spectrum.
 
 // TestAttackLatticeReadsColumns: pixels in all of 400 images, in mode hardened, with 2,048 directions
-// in 16 bits.
+// in 16 bits. It reads none where nearly all directions wrap around.
 func TestAttackLatticeReadsColumns(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -27,19 +27,24 @@ func TestAttackLatticeReadsColumns(t *testing.T) {
 		gamma float64
 		first int // the first pixel of the other worker
 		vary  int // its pixels that vary
-		want  int
-	}{{.1, 32, 27, 24}, {.1, 48, 14, 14}, {.5, 48, 14, 14}} {
+		least int // pixels that are read
+		most  int
+	}{{.1, 32, 27, 24, 27}, {.1, 48, 14, 14, 14}, {.5, 48, 14, 14, 14}, {.5, 32, 27, 0, 0}} {
 		x := images(t, tt.first)
 		table, own := twoWorkers(t, x, tt.gamma)
-		gram := reduced(unwrapped(phaseDifferences(table, own)), tt.vary)
+		straight := unwrapped(phaseDifferences(table, own))
+		if wrapped := attackDirections - straight.Cols; (wrapped*10 > 9*attackDirections) != (tt.most == 0) {
+			t.Errorf("gamma %v, pixels from %d on: %d of %d directions wrap around", tt.gamma, tt.first, wrapped, attackDirections)
+		}
+		gram := reduced(straight, tt.vary)
 		r := lattice.ReadNoisy(gram, 1e-3)
 		for k := range r.Columns {
 			r.Columns[k].Step = 1. / 16 // pixels are whole numbers; their unit is not in the phases
 		}
 		got := r.Recovered(fromFirst(x), 1./64)
 		t.Logf("gamma %v: %d of %d pixels that vary", tt.gamma, len(got), tt.vary)
-		if len(got) < tt.want {
-			t.Errorf("gamma %v, pixels from %d on: %d pixels are read in all images, want at least %d", tt.gamma, tt.first, len(got), tt.want)
+		if len(got) < tt.least || len(got) > tt.most {
+			t.Errorf("gamma %v, pixels from %d on: %d pixels are read in all images, want %d to %d", tt.gamma, tt.first, len(got), tt.least, tt.most)
 		}
 	}
 }

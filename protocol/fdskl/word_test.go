@@ -2,6 +2,7 @@ package fdskl
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -53,17 +54,48 @@ func TestMasks(t *testing.T) {
 	}
 }
 
-// In mode paper two rows are masked differently in the same direction: with one mask for both, a
+// Two rows are masked differently in the same direction, in both modes: with one mask for both, a
 // receiver of both would see the difference of their phases.
 func TestOwnMasksAreFresh(t *testing.T) {
 	f := newFederation(t, Spec{Mode: Paper, Bits: 16, Rows: 2, Directions: 1}, 3)
-	masked := make([][]byte, 2)
-	for row := range masked {
+	var own, pairs [2][16]byte
+	for row := range own {
 		q := Request{Rows: Spans(row), Directions: Span{0, 1}}
-		masked[row] = make([]byte, 16)
-		f.params.ring().apply([]mask{ownMask(f.setup(1), q.hash(f.session.ID(), 1, f.params.trees(3)))}, 0, masked[row])
+		hash := q.hash(f.session.ID(), 1, f.params.trees(3))
+		f.params.ring().apply([]mask{ownMask(f.setup(1), hash)}, 0, own[row][:])
+		f.params.ring().apply(pairMasks(f.session.ID(), 1, make([][32]byte, 3), hash)[:1], 0, pairs[row][:])
 	}
-	if bytes.Equal(masked[0], masked[1]) {
+	if own[0] == own[1] || pairs[0] == pairs[1] {
 		t.Error("two rows have the same mask")
+	}
+}
+
+// In mode paper one passive worker, drawn for each direction, adds an offset (line 6 of Algorithm 3).
+// All are drawn about equally often, and a worker's offsets follow from its own seed.
+func TestOffsetsAreOfADrawnWorker(t *testing.T) {
+	const directions, workers = 3000, 4
+	f := newFederation(t, Spec{Mode: Paper, Bits: 32, Rows: 2, Directions: directions}, workers)
+	r, all := f.params.ring(), Span{0, directions}
+	times := make([]int, directions)
+	for w := 1; w < workers; w++ {
+		setup := f.setup(w)
+		own := directionOffsets(setup, w, workers, all, r)
+		setup.Seed[0]++
+		other, n := directionOffsets(setup, w, workers, all, r), 0
+		for j := range directions {
+			a, b := r.word(own, j), r.word(other, j)
+			if (a == 0) != (b == 0) || a != 0 && a == b {
+				t.Errorf("worker %d adds %d in direction %d, and %d with another seed", w, a, j, b)
+			}
+			if a != 0 {
+				times[j], n = times[j]+1, n+1
+			}
+		}
+		if n < 870 || n > 1130 { // five deviations
+			t.Errorf("worker %d is drawn for %d of %d directions", w, n, directions)
+		}
+	}
+	if slices.Contains(times, 0) || slices.Max(times) > 1 {
+		t.Errorf("the offset of a direction is of up to %d workers, or of none", slices.Max(times))
 	}
 }

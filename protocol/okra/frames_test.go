@@ -61,6 +61,32 @@ func TestBlocksAreOfTheSessionsWidth(t *testing.T) {
 	}
 }
 
+// Each block has a frame of its own: two frames of one size have no entry in common.
+func TestBlocksHaveTheirOwnFrames(t *testing.T) {
+	const f = 2 * minBlock
+	p := mustParams(t, Spec{Mode: Paper, BlockWidth: minBlock})
+	for seed := range byte(50) {
+		e, err := NewEncoder(p, Seed{seed}, f, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		frames := e.(*block).frames
+		if len(frames) < 2 || frames[0].rows != frames[1].rows {
+			continue
+		}
+		y, seen := linalg.New[float64](f, f), make(map[float64]bool)
+		e.Encode(y, identity(f))
+		for _, v := range y.Data {
+			if v != 0 && seen[math.Abs(v)] {
+				t.Fatalf("the entry %v is in two places", v)
+			}
+			seen[math.Abs(v)] = true
+		}
+		return
+	}
+	t.Fatal("no seed gives two blocks of one size")
+}
+
 // A session has the encoder that it names.
 func TestEncodersAreThoseOfTheirNames(t *testing.T) {
 	for name, want := range map[string]string{Hadamard: "*okra.hadamard", Haar: "*okra.haar", HBH: "*okra.hbh", Flake: "*okra.flake", Block: "*okra.block"} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // A route is its order, whatever the blocks.
@@ -48,11 +49,19 @@ func TestPermutationFollowsFromTheSeed(t *testing.T) {
 			t.Errorf("width %d: %d features have the same place under two seeds", width, same)
 		}
 	}
-	block := func(seed byte) *block {
-		return newBlock(func() *prg.Stream { return prg.New([32]byte{seed}, "seed") }, 32, 50, 14)
+	seeded := func(seed byte) func() *prg.Stream {
+		return func() *prg.Stream { return prg.New([32]byte{seed}, "seed") }
 	}
-	if a, b := block(1), block(2); slices.Equal(a.in, b.in) || slices.Equal(a.out, b.out) {
+	if a, b := newBlock(seeded(1), 32, 50, 14), newBlock(seeded(2), 32, 50, 14); slices.Equal(a.in, b.in) || slices.Equal(a.out, b.out) {
 		t.Error("encoder block has the same permutations under two seeds")
+	}
+	a, b := newHBH(seeded(1), 50, 14), newHBH(seeded(2), 50, 14)
+	for round, layers := range [][2][]layer{{a.first.layers, b.first.layers}, {a.last.layers, b.last.layers}} {
+		for i := range layers[0] {
+			if slices.Equal(layers[0][i].order.(order), layers[1][i].order.(order)) {
+				t.Errorf("encoder hbh has the same permutation %d of round %d under two seeds", i, round)
+			}
+		}
 	}
 }
 
@@ -65,5 +74,21 @@ func TestWideRowsTakeRoutes(t *testing.T) {
 		if block != want {
 			t.Errorf("width %d: blocks of %d, want %d", width, block, want)
 		}
+	}
+}
+
+// The rotations of encoder hbh are a secret of the epoch, too, and each 32 coordinates have their own.
+func TestRotationsFollowFromTheSeed(t *testing.T) {
+	rotated := func(seed byte) linalg.Matrix[float64] {
+		m := identity(64)
+		newHBH(func() *prg.Stream { return prg.New([32]byte{seed}, "seed") }, 50, 14).rotate(m, 0, 2)
+		return m
+	}
+	a, b := rotated(1), rotated(2)
+	if a.Row(0)[0] == b.Row(0)[0] || a.Row(40)[40] == b.Row(40)[40] {
+		t.Error("two seeds give one rotation")
+	}
+	if slices.Equal(a.Row(0)[:32], a.Row(32)[32:]) {
+		t.Error("all coordinates have one rotation")
 	}
 }

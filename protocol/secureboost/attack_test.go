@@ -196,6 +196,45 @@ func (s *spy) Leaf(int, [2]int64, []int32) {}
 
 func (s *spy) Done() { s.done = true }
 
+// A guest splits the root wherever it likes, with no regard to gradients: the host sends the side of
+// every row, held-out rows included.
+func TestAttackSidesOfAChosenBin(t *testing.T) {
+	f := newFederation(t, Spec{Encryption: Paillier, Rows: 40, Training: 30, Rounds: 1, Depth: 1}, 1, 3)
+	const column, bin = 2, 1
+	for _, own := range []int{0, 1} {
+		c := &chooser{spy: spy{}, column: own + column, bin: bin, left: make(map[int]bool)}
+		nodes := f.nodes()
+		nodes[0].New = func() (protocol.Machine, error) { return NewGuest(f.setup(0), f.inputs[0], c) }
+		runNodes(t, f, nodes)
+		codes := f.inputs[1].Codes[own+column-1]
+		for i, code := range codes {
+			if c.left[i] != (code <= bin) {
+				t.Errorf("row %d is in bin %d, and read as one of the left: %v", i, code, c.left[i])
+			}
+		}
+		if len(c.left) == 0 || len(c.left) == len(codes) {
+			t.Errorf("%d of %d rows go left, so that the test shows nothing", len(c.left), len(codes))
+		}
+	}
+}
+
+// chooser is a learner that splits the root at a bin of its choice, and notes who goes left.
+type chooser struct {
+	spy
+	column, bin int
+	left        map[int]bool
+}
+
+func (c *chooser) Split(int, [][][2]int64) (column, bin int, ok bool) { return c.column, c.bin, true }
+
+func (c *chooser) Leaf(node int, _ [2]int64, rows []int32) {
+	for _, r := range rows {
+		if node == 2 {
+			c.left[int(r)] = true
+		}
+	}
+}
+
 // Nothing bounds a plaintext: a guest that lies puts 2^i into the ciphertext of row i, and one block of
 // sums shows the bins of all rows of a chunk of 96. Other trees show the others.
 func TestAttackBinsOfAllRows(t *testing.T) {

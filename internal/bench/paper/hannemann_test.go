@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -32,6 +33,9 @@ func TestTable1HasThePapersTwoCells(t *testing.T) {
 		var kernels []job.KernelName
 		l := labRunner(t, false, func(j *job.Job) *method.Result {
 			kernels = append(kernels, j.Kernel.Name)
+			if k := job.As[*learner.KPCA](j.Learner); k.Components != 5 || j.Kernel.Name == job.Polynomial && j.Kernel.Degree != 3 {
+				t.Errorf("%d components, degree %d; want 5 and 3", k.Components, j.Kernel.Degree)
+			}
 			r2 := 1.
 			return &method.Result{Components: &learner.Likeness{MSE: c.mse, R2: &r2}}
 		})
@@ -56,6 +60,16 @@ func TestGridIsThePapers(t *testing.T) {
 		folds += j.Data.Folds
 		costs = max(costs, len(j.Learners()))
 		degrees = max(degrees, len(j.Kernels()))
+		for i, one := range j.Learners() {
+			if c := job.As[*learner.SVC](one).C; c != math.Exp2(float64(i-4)) {
+				t.Errorf("value %d of C is %v", i, c)
+			}
+		}
+		for i, k := range j.Kernels() {
+			if k.Name == job.Polynomial && k.Degree != i+1 {
+				t.Errorf("kernel %d has degree %d", i, k.Degree)
+			}
+		}
 		return &method.Result{Metrics: map[string]float64{"f1_micro": .25, "f1_macro": .5, "auc": .75}}
 	})
 	f, err := hannemannGrid(t.Context(), l)
@@ -83,8 +97,12 @@ func TestRivalsTravelOnOneWire(t *testing.T) {
 			narrow++
 			r.Network.Seconds = .5
 		}
-		if j.Link.Loss == 0 {
+		switch j.Link {
+		case job.Link{Rate: 126440, Latency: 100 * time.Millisecond}:
 			slow++
+		case job.Link{Rate: 1.25e6, Latency: 100 * time.Millisecond, Loss: .02}:
+		default:
+			t.Errorf("link %+v", j.Link)
 		}
 		counts = append(counts, len(j.Data.Partition.Parties))
 		if want := fmt.Sprintf("generated:%dx1000", 400*counts[len(counts)-1]); j.Data.Source != want {

@@ -17,6 +17,7 @@ var (
 	madeTest      = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
 	namedRules    = regexp.MustCompile(`(?i)\brules? (\d+(?:(?:, | and | or | to )\d+)*)`)
 	ruleOfTest    = regexp.MustCompile(`\bTestRule(\d+)`)
+	bracketedTest = regexp.MustCompile("\\[(`(?:Test|Fuzz|Benchmark)\\w+`)\\](?:[^(]|$)")
 	madeRule      = regexp.MustCompile(`(?m)^### (\d+)\. `)
 	number        = regexp.MustCompile(`\d+`)
 	namedPage     = regexp.MustCompile(`\bdocs/[\w/.-]+\.md\b`)
@@ -222,11 +223,16 @@ func TestTestsStandWhereLinksLead(t *testing.T) {
 	}
 }
 
-// misplaced returns the tests whose links lead to a file without them, and the links that
-// the page does not use.
+// misplaced returns the tests whose links lead to a file without them, the links that
+// the page does not use, and the tests in brackets that have no link.
 func (p page) misplaced(read func(string) string) []string {
 	var list []string
 	text := linkMeaning.ReplaceAllString(p.text, "")
+	for _, m := range bracketedTest.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(p.text, "\n["+m[1]+"]: ") {
+			list = append(list, strings.Trim(m[1], "`")+" has no link")
+		}
+	}
 	for _, m := range linkMeaning.FindAllStringSubmatch(p.text, -1) {
 		name, file := strings.Trim(m[1], "`"), path.Join(path.Dir(p.path), m[2])
 		if !strings.Contains(text, "["+m[1]+"]") {
@@ -247,6 +253,8 @@ func TestMisplacedTestsAreFound(t *testing.T) {
 		"see [`TestA`].\n\n[`TestA`]: ../a/a_test.go": "",
 		"see [page].\n\n[page]: b.md":                 "",
 		"see TestA.\n\n[`TestA`]: ../a/a_test.go":     "TestA is not cited",
+		"see [`TestA`].":                              "TestA has no link",
+		"see [`TestA`](../a/a_test.go).":              "",
 		"see [`TestA`].\n\n[`TestA`]: ../b_test.go":   "TestA is not in b_test.go",
 		"see [`TestB`].\n\n[`TestB`]: ../a/a_test.go": "TestB is not in a/a_test.go",
 	} {

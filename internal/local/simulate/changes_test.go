@@ -48,22 +48,25 @@ func changing(t *testing.T, table, scale, change string) (*method.Result, *okra.
 }
 
 // A late tenth of the rows costs at most a quarter of all bytes, including the messages
-// that order the columns, and of all products; the model is the fresh run's, bit for bit.
+// that order the columns, and of all products; the model is the fresh run's, bit for bit. Of the digits
+// it costs 13.1 % of the bytes and 18.9 % of the products.
 func TestLatePartyCostsAQuarterAtMost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	for table, scale := range map[string]string{"digits": "none", "wdbc": "standard"} {
+		most := map[string][2]float64{"digits": {.1315, .1895}, "wdbc": {.25, .25}}[table]
 		_, f := changing(t, table, scale, "late: [j]")
 		t.Logf("%s: %.3f of the bytes, %.3f of the products", table, f.BytesShare, f.ProductsShare)
-		if !f.Equal || f.BytesShare > .25 || f.ProductsShare > .25 || f.Changed.Rows["j"] == 0 || f.Changed.Rows["a"] != 0 {
+		if !f.Equal || f.BytesShare > most[0] || f.ProductsShare > most[1] || f.Changed.Rows["j"] == 0 || f.Changed.Rows["a"] != 0 {
 			t.Errorf("%s: %+v", table, f)
 		}
 	}
 }
 
-// A party that gets a tenth of its rows after the first session sends only these. The cost
-// is their share, and the model is the fresh run's, bit for bit, and pooled's.
+// Parties that get half of their rows after the first session send only these. The cost is
+// their share, about a tenth of the bytes and a fifth of the products, and the model is the fresh
+// run's, bit for bit, and pooled's.
 func TestAddedRowsCostTheirShare(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -71,7 +74,7 @@ func TestAddedRowsCostTheirShare(t *testing.T) {
 	for table, scale := range map[string]string{"digits": "none", "wdbc": "standard"} {
 		r, f := changing(t, table, scale, "added: {b: 0.5, c: 0.5}")
 		t.Logf("%s: %.3f of the bytes, %.3f of the products", table, f.BytesShare, f.ProductsShare)
-		if !f.Equal || f.BytesShare > .25 || f.ProductsShare > .25 || f.Changed.Rows["b"] == 0 || f.Changed.Rows["b"]*3 > f.Fresh.Rows["b"]*2 || f.Changed.Rows["a"] != 0 {
+		if !f.Equal || f.BytesShare > .11 || f.ProductsShare > .2 || f.Changed.Rows["b"] == 0 || f.Changed.Rows["b"]*3 > f.Fresh.Rows["b"]*2 || f.Changed.Rows["a"] != 0 {
 			t.Errorf("%s: %+v", table, f)
 		}
 		if scale == "none" && (!*r.Exact || *r.Difference > 1e-5) {

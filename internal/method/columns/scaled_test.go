@@ -52,6 +52,11 @@ func TestThreeQuartersAreForTraining(t *testing.T) {
 	if err != nil || len(train) != 300 || len(test) != 100 {
 		t.Fatalf("%d rows for training, %d held out, %v; want 300 and 100", len(train), len(test), err)
 	}
+	for rows, want := range map[int]int{399: 100, 401: 100, 402: 101} { // rounded, a half up
+		if _, test, err := heldOut(j, rows, [32]byte{1}); err != nil || len(test) != want {
+			t.Errorf("%d of %d rows are held out, %v; want %d", len(test), rows, err, want)
+		}
+	}
 	seen := make([]int, 400)
 	for _, i := range append(train, test...) {
 		seen[i]++

@@ -67,7 +67,7 @@ func federatedPhases(t *testing.T, protocol, learner string, rows int) (*federat
 }
 
 // In every training and mode the label holder learns, the coordinator receives its figures, and no
-// other member learns or sends anything.
+// other member learns or sends anything. No message has a coefficient.
 func TestFDSKL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -96,6 +96,7 @@ func TestFDSKL(t *testing.T) {
 					t.Errorf("%s learns: %v", name, p.solver != nil)
 				}
 			}
+			checkCoefficientsStay(t, f)
 			if o := f.Federation.Server.Outcome(); o.Classes != nil || o.Decisions.Rows != 0 {
 				t.Errorf("the coordinator has %+v", o)
 			}
@@ -156,6 +157,40 @@ func pooledPhases(t *testing.T, f *federated, width int) fdskl.Source {
 		t.Fatal(err)
 	}
 	return source
+}
+
+// The session in which phases are added up has the job's mode, tree, bits and directions.
+func TestSessionsHaveTheJobsTree(t *testing.T) {
+	one := columns.Declaration{Rows: 60}
+	all := columns.Declared{List: []columns.Declaration{one, one, one}, Digest: [32]byte{7}}
+	for _, tree := range []fdskl.Topology{fdskl.Binary, fdskl.Star, fdskl.Chain} {
+		p, err := paramsOf(random(t, ", bits: 32, tree: "+string(tree), "logistic"), all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fdskl.Spec{Mode: fdskl.Hardened, Topology: tree, Bits: 32, Rows: 60, Directions: 256, Alignment: all.Digest}
+		if got := p.Spec(); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	}
+}
+
+// A party's directions are its secret; in mode paper they are common to all parties and follow from
+// the session.
+func TestDirectionsArePrivate(t *testing.T) {
+	for protocol, common := range map[string]bool{"": false, ", mode: paper": true} {
+		f, _ := federatedPhases(t, protocol, "logistic", 60)
+		keys := make(map[[32]byte]bool)
+		for _, p := range f.Parties {
+			keys[p.directions.Key] = true
+			if is := p.directions.Key == [32]byte(p.parent); is != common {
+				t.Errorf("%q: the key of the directions is the session's: %v", protocol, is)
+			}
+		}
+		if (len(keys) == 1) != common || !common && len(keys) != len(f.Parties) {
+			t.Errorf("%q: %d keys of %d parties", protocol, len(keys), len(f.Parties))
+		}
+	}
 }
 
 // A schedule requests no phase twice, the phases of a row in ascending order, and no more than a

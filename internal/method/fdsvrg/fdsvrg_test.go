@@ -109,6 +109,12 @@ func TestTrainingIsTheTwins(t *testing.T) {
 	j, f := trained(t, "guest, host, third", 1e-2, 3, 16, ", rate: 0.02")
 	x, w := pooled(j, f)
 	y := f.Parties["guest"].trainer.y
+	_, intercept := f.Parties["guest"].Rows.Shape()
+	for i := range y {
+		if v := x.Row(i)[intercept]; v != 1 {
+			t.Fatalf("row %d has %v in the column of ones", i, v)
+		}
+	}
 	got := twin(t, f, x, y, 1e-2, 0.02, 3, 16)
 	for c := range w {
 		if math.Abs(w[c]-got[c]) > 1e-7 {

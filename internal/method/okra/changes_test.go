@@ -179,7 +179,7 @@ func TestRefitHasSeenAddedRows(t *testing.T) {
 // At least one row is there at first, and at least one comes later.
 func TestShareOfAddedRows(t *testing.T) {
 	c := Changes{Added: []job.PartyShare{{Party: "north", Share: 0.1}}}
-	for n, want := range map[int]int{1: 0, 2: 1, 9: 1, 30: 3} {
+	for n, want := range map[int]int{1: 0, 2: 1, 9: 1, 16: 2, 30: 3} {
 		if got := c.countLater("north", n); got != want || c.countLater("south", n) != 0 {
 			t.Errorf("%d of %d rows come later, want %d", got, n, want)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/learn/boost"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // boosted is a job between three holders of columns.
@@ -87,6 +88,39 @@ func pooled(t *testing.T, f *methodtest.Typed[*server, *party]) boost.Model {
 		t.Fatal(err)
 	}
 	return own.Model()
+}
+
+// The trees have the job's settings, and learn the second class from the first rows.
+func TestTrainingHasTheJobsSettings(t *testing.T) {
+	const rows, train = 40, 30
+	j := boosted(t, "", ", rounds: 3, depth: 2, bins: 4, rate: 0.5, lambda: 2, gamma: 0.01")
+	want := boost.Params{Rounds: 3, Depth: 2, Rate: .5, Lambda: 2, Gamma: .01}
+	if got := learner.TreesOf(j); got.Params != want || got.Bins != 4 {
+		t.Errorf("settings %+v", got)
+	}
+	x, labels, y := linalg.New[float64](rows, 2), make([]string, rows), make([]float64, rows)
+	for i := range rows {
+		x.Row(i)[0], x.Row(i)[1] = float64(i*7%rows), float64(i*11%rows)
+		if labels[i] = "ill"; x.Row(i)[0]+x.Row(i)[1] > rows {
+			labels[i], y[i] = "well", 1
+		}
+	}
+	own, err := NewTraining(j, labels, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := boost.New(want, y[:train], rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trees := range []*boost.Booster{own.Booster, b} {
+		if err := boost.Fit(trees, boost.Bin(x, train, 4), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(own.Model(), b.Model()) {
+		t.Errorf("model %+v, want %+v", own.Model(), b.Model())
+	}
 }
 
 func TestThreeClassesAreRefused(t *testing.T) {

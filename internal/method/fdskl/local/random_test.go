@@ -2,11 +2,16 @@ package local
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
@@ -48,5 +53,29 @@ func TestRandomInOnePlace(t *testing.T) {
 		if m["accuracy"] < 0.92 || e.Pairs < 1000 || e.Correlation < 0.85 || e.Deviation > 0.1 {
 			t.Errorf("%s: %v, exposure %+v", kernel, m, e)
 		}
+	}
+}
+
+// The training in one place has all columns and all training rows. The label is the sign of the product
+// of the first and the last column: the first columns alone do not tell it, nor does one half of the
+// training rows. In the first half the last column is positive, in the other half negative.
+func TestOnePlaceHasAllColumnsAndRows(t *testing.T) {
+	const train, test, width = 300, 100, 4
+	rng := rand.New(rand.NewPCG(3, 4))
+	x, labels := linalg.New[float64](train+test, width), make([]string, train+test)
+	for i := range x.Rows {
+		for c := range width {
+			x.Row(i)[c] = rng.NormFloat64()
+		}
+		last := &x.Row(i)[width-1]
+		if *last = math.Abs(*last); i >= train/2 && (i < train || i%2 == 0) {
+			*last = -*last
+		}
+		labels[i] = fmt.Sprint(x.Row(i)[0]**last > 0)
+	}
+	all := method.Split{Set: &dataset.Set{X: dataset.NewDense(x), Labels: labels}, Test: columns.HeldOutLast(train, test)}
+	learned, err := trainRandom(t.Context(), jobtest.Parse(t, fmt.Sprintf(file, "rbf, gamma: 0.2")), all)
+	if err != nil || learned.Metrics["accuracy"] < .85 {
+		t.Errorf("%v, %v; want an accuracy of .85 or more", learned.Metrics, err)
 	}
 }
