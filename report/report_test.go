@@ -25,7 +25,11 @@ func hospitals() Run {
 	return Run{
 		Title:   "three-hospitals",
 		Verdict: "On 250 rows not used for training, the joint model is right for 98 %; always answering 1 would be right for 11 %.",
-		Privacy: []string{"The coordinator can reconstruct rows: yes.", "Other parties: no.", "Why: these rows hold values on a grid and outnumber the features (1000 > 64)."},
+		Subject: "Predicted: label (ill or well), from 64 columns of the rows of 3 parties.",
+		Notes:   []string{"south alone has no auc: it has rows of one class."},
+		Privacy: []string{"The coordinator (server) can reconstruct rows: yes. The rows outnumber the features (1000 > 64).", "Another party alone: no. It receives nothing.", "Members that work together: yes. One party together with the server decodes every row."},
+		Next:    []string{"refusals: 1 of 3 parties would refuse this job", "next: mercer predict model TABLE.csv"},
+		Refused: []string{"south: too few rows"},
 		Summary: []Row{
 			{"data", "digits.csv: 1000 rows, 64 features, 10 classes; north 400, south 350, a-hospital-with-a-very-long-name 250"},
 			{"protocol", "okra, encoder hadamard, wire float32, mode hardened"},
@@ -242,14 +246,16 @@ func TestNoChartWithoutAComparison(t *testing.T) {
 	}
 }
 
-// The reader finds first what the model is good for, then the table, then who can read rows, then
-// figures, and last what each role learns, folded.
+// The reader finds first what is predicted and what the model is good for, then the table, who can
+// read rows, and what to do next. Figures follow, and last what each role learns, folded.
 func TestOrderOfThePage(t *testing.T) {
 	r := hospitals()
 	r.Graphs = []Graph{{Title: "roc", Lines: []Trace{{Name: "ill", X: []float64{0, 1}, Y: []float64{0, 1}}}}}
 	got, at := render(t, r), 0
 	for _, part := range []string{
-		"<h1>three-hospitals</h1>", `<p class="verdict">On 250 rows`, "<table", `<li>The coordinator can reconstruct rows: yes.</li>`, "What joining gains",
+		"<h1>three-hospitals</h1>", "<p>Predicted: label", `<p class="verdict">On 250 rows`, "<table", "<p>south alone has no auc",
+		"<h2>Who can reconstruct rows", "<li>The coordinator (server) can", "<li>Another party", "<li>Members that work together",
+		"<h2>What to do next", "<li>refusals: ", "<li>next: ", "<details>", "<li>south: too few rows</li>", "</details>", "What joining gains",
 		`aria-label="roc"`, "<h2>What each role learnt</h2>", "<details>\n<summary>server</summary>", "For the record",
 	} {
 		next := strings.Index(got[at:], part)

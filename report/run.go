@@ -10,8 +10,12 @@ import (
 // out that part.
 type Run struct {
 	Title   string
+	Subject string   // one sentence that says what the model predicts, from what and for whom
 	Verdict string   // one sentence that says how useful the model is
+	Notes   []string // sentences that say why the scores lack a value or a comparison
 	Privacy []string // lines that say who can reconstruct rows, and why
+	Next    []string // whether parties would refuse, the files, and the next command
+	Refused []string // why parties would refuse the job, or withhold a part of the result
 	Failure string   // why the job failed; "" if it did not
 	HeldOut int      // number of held-out rows; if it is small, the page shows shares with two decimals
 	Summary []Row    // description of the job: data, protocol, kernel, learner

@@ -74,11 +74,16 @@ func (s *sheet) addNumbers(names []string, values [][]float64) {
 	}
 }
 
-// scoreNames returns the names of the numbers that a model gives for a row. For a pair of classes,
-// a number above 0 favours the first class.
+// scoreNames returns the names of the numbers that a model gives for a row. A single number for two
+// classes is named by the class that a number above 0 predicts. For a pair of more classes, a number
+// above 0 favours the first class.
 func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 	var names []string
 	switch {
+	case n == 1 && len(classes) == 2 && shape == model.Pairs:
+		names = scoreFor(classes[0])
+	case n == 1 && len(classes) == 2:
+		names = scoreFor(classes[1])
 	case shape == model.Pairs:
 		for i, a := range classes {
 			for _, b := range classes[i+1:] {
@@ -87,8 +92,6 @@ func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 		}
 	case len(classes) == n:
 		names = prefixed("score ", classes)
-	case len(classes) == 2:
-		names = prefixed("score ", classes[1:])
 	case n == 1:
 		names = []string{"score"}
 	default:
@@ -100,6 +103,9 @@ func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 	}
 	return names
 }
+
+// scoreFor returns the name of the score of which a value above 0 predicts the class.
+func scoreFor(class string) []string { return []string{"score (above 0: " + class + ")"} }
 
 func prefixed(prefix string, names []string) []string {
 	list := make([]string, len(names))

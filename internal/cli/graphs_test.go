@@ -84,7 +84,8 @@ func TestScoreNames(t *testing.T) {
 		n       int
 		first   string
 	}{
-		{"pairs", []string{"a", "b", "c"}, 3, "score a over b"}, {"each", []string{"a", "b", "c"}, 3, "score a"}, {"odds", []string{"a", "b"}, 1, "score b"},
+		{"pairs", []string{"a", "b", "c"}, 3, "score a over b"}, {"each", []string{"a", "b", "c"}, 3, "score a"}, {"odds", []string{"a", "b"}, 1, "score (above 0: b)"},
+		{"pairs", []string{"a", "b"}, 1, "score (above 0: a)"},
 		{"side", nil, 1, "score"}, {"components", nil, 2, "component 1"}, {"distances", nil, 4, "distance 1"},
 	} {
 		got := scoreNames(model.OutputShape(tt.shape), tt.classes, tt.n)

@@ -83,7 +83,7 @@ func saveResult(reader *job.Reader, out string, o outcome) (files []string, err 
 		if j, err = reader.Parse(o.Job+".yaml", []byte(o.About.Job)); err != nil {
 			return nil, err
 		}
-		o.titles = j.Data.Titles
+		o = o.of(j)
 	}
 	if o.shown, err = method.Presented(reader.Protocols, j, o.Result); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (a *app) showOwn(home daemon.Home, id, target string) (Result, error) {
 		e.Hint = "a party with labels has figures of jobs of fdskl, fd-svrg and secureboost; the results of other jobs are in the coordinator's home"
 		return nil, e
 	}
-	r := ownResult{ID: id, Own: outcome{Result: own.Result, titles: titlesIn(a.reader, own.Result), verbose: a.verbose}, reader: a.reader}
+	r := ownResult{ID: id, Own: outcome{Result: own.Result, verbose: a.verbose}.of(jobIn(a.reader, own.Result)), reader: a.reader}
 	r.Own.table, err = heldOutSheet(own.Outcome, func(s *sheet) { s.add("id", own.Outcome.Held) })
 	if err == nil && target != "" {
 		r.Files, err = saveResult(a.reader, target, r.Own)

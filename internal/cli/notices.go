@@ -103,6 +103,9 @@ func (o outcome) printNotices(p *printer) {
 		warnings[i] = "warning: " + line
 	}
 	list.warnings = slices.Concat(warnings, list.warnings)
+	if o.objections.warning() == "" { // else a notice has it
+		list.warnings = append(list.warnings, o.objections.outlook()...)
+	}
 	lines := list.brief()
 	if o.verbose {
 		lines = list.all()

@@ -46,6 +46,21 @@ func (n objections) warning() string {
 	return fmt.Sprintf("of %d parties with default policies %s", n.parties, strings.Join(list, " and "))
 }
 
+// partiesDecide ends the sentence about parties with default policies.
+const partiesDecide = "each party decides by its own policy and its ledger of earlier releases"
+
+// outlook says in one line whether parties with default policies would object. It returns no line
+// if the number of parties is unknown.
+func (n objections) outlook() []string {
+	if n.parties == 0 {
+		return nil
+	}
+	if line := n.warning(); line != "" {
+		return []string{"refusals: " + line + "; " + partiesDecide}
+	}
+	return []string{fmt.Sprintf("refusals: none of %d parties with default policies would refuse this job; %s", n.parties, partiesDecide)}
+}
+
 // warnOfObjections adds one notice about the objections. With --explain it adds each of them.
 func (a *app) warnOfObjections(r *method.Result, n objections) {
 	if len(r.Refused)+len(r.Withheld) == 0 {

@@ -28,11 +28,14 @@ type outcome struct {
 	// classes counts the rows of each class, if this process owns all rows and the result has no
 	// such counts.
 	classes    []learner.ClassCount
+	job        *job.Job   // nil if unknown, as in results of earlier versions
+	columns    int        // number of columns from which the job learns; 0 if unknown
 	titles     job.Titles // titles of the classes; nil for none
 	objections objections
 	notices    noticeList
 	verbose    bool     // also print the details
 	files      []string // further files that the command has written
+	described  string   // flags of mercer predict that describe the training table; "" for none
 	next       string   // the command that usually follows, or advice on it; "" for none
 }
 
@@ -71,19 +74,6 @@ func (o outcome) titled() outcome {
 	return o
 }
 
-// titlesIn returns the titles of the classes of a result's job. It returns nil if the job or its
-// dictionary is unknown here.
-func titlesIn(reader *job.Reader, r *method.Result) job.Titles {
-	if r.About == nil {
-		return nil
-	}
-	j, err := reader.Parse(r.Job, []byte(r.About.Job))
-	if err != nil {
-		return nil
-	}
-	return j.Data.Titles
-}
-
 // Print writes the verdict, the scores, who can reconstruct rows, the notices, the files, and the
 // next command. With verbose, it writes the details before the files.
 func (o outcome) Print(w io.Writer) error {
@@ -100,8 +90,11 @@ func (o outcome) Print(w io.Writer) error {
 	return p.err
 }
 
-// printVerdict prints the verdict, one clause on a line.
+// printVerdict prints what is predicted, and the verdict, one clause on a line.
 func (o outcome) printVerdict(p *printer) {
+	if s := o.subject(); s != "" {
+		p.linef("%s", paragraph(s))
+	}
 	for _, clause := range o.verdictClauses() {
 		p.linef("%s", paragraph(clause))
 	}
@@ -112,13 +105,8 @@ func (o outcome) printVerdict(p *printer) {
 // over several runs.
 func (o outcome) printScores(p *printer) {
 	p.join(o.scores().print(p.w))
-	for _, a := range o.Alone {
-		if a.Failure != "" {
-			p.linef("%s", paragraph(fmt.Sprintf("%s alone cannot learn this: %s", a.Party, a.Failure)))
-		}
-	}
-	if o.Figures != nil && len(o.Figures.Untrained()) > 0 {
-		p.linef("no auc: %s has held-out rows and no training rows", strings.Join(o.Figures.Untrained(), ", "))
+	for _, line := range o.scoreNotes() {
+		p.linef("%s", paragraph(line))
 	}
 	if o.Repeats != nil {
 		p.linef("\nMean and standard deviation over %d splits; all other figures are the first split's", len(o.Repeats.Seeds))
@@ -128,6 +116,22 @@ func (o outcome) printScores(p *printer) {
 		p.linef("\nLeave one site out: figures of each party, by a model of the others; all other figures are for %s held out", o.LeaveOneSiteOut.Parties[0].Party)
 		p.join(o.sites().print(p.w))
 	}
+}
+
+// scoreNotes says which scores are missing, and why.
+func (o outcome) scoreNotes() (lines []string) {
+	for _, a := range o.Alone {
+		if a.Failure != "" {
+			lines = append(lines, fmt.Sprintf("%s alone cannot learn this: %s", a.Party, a.Failure))
+		}
+	}
+	if o.Figures != nil && len(o.Figures.Untrained()) > 0 {
+		lines = append(lines, fmt.Sprintf("no auc: %s has held-out rows and no training rows", strings.Join(o.Figures.Untrained(), ", ")))
+	}
+	if line := o.noSite(); line != "" {
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // printPrivacy prints who can reconstruct rows, and why.
@@ -188,21 +192,27 @@ func (o outcome) printDetails(p *printer) {
 // printFiles prints the paths of a run's files and the next command.
 func (o outcome) printFiles(p *printer) {
 	p.linef("")
+	for _, line := range o.fileLines() {
+		p.linef("%s", line)
+	}
+}
+
+// fileLines lists the paths of a run's files and the next command.
+func (o outcome) fileLines() (lines []string) {
 	for _, m := range o.Models {
-		p.linef("model of %s: %s%s", m.Party, describeModel(m), o.rowsIn(m))
+		lines = append(lines, fmt.Sprintf("model of %s: %s%s", m.Party, describeModel(m), o.rowsIn(m)))
 	}
 	if o.Predictions != "" {
-		p.linef("predictions: %s", o.Predictions)
+		lines = append(lines, "predictions: "+o.Predictions)
 	}
 	if o.Report != "" {
-		p.linef("report: %s", o.Report)
+		lines = append(lines, "report: "+o.Report)
 	}
-	for _, path := range o.files {
-		p.linef("%s", path)
-	}
+	lines = append(lines, o.files...)
 	if o.next != "" {
-		p.linef("next: %s", o.next)
+		lines = append(lines, "next: "+o.next)
 	}
+	return lines
 }
 
 // describeModel returns a text that says where a model is stored.
@@ -442,9 +452,18 @@ func (o outcome) costs() *tableOf {
 func (o outcome) times() string {
 	var parts []string
 	for _, name := range timingNames(o.Timings) {
-		parts = append(parts, fmt.Sprintf("%s %.2f s", name, o.Timings[name]))
+		parts = append(parts, fmt.Sprintf("%s %.2f s", stageTitle(name), o.Timings[name]))
 	}
 	return fmt.Sprintf("%s; processors %.2f s", strings.Join(parts, ", "), o.Timings["cpu_s"])
+}
+
+// stageTitle returns the name of a stage for people. The stage "errors" adds up how far predictions
+// of held-out rows are from the truth; its name would look like a failure.
+func stageTitle(name string) string {
+	if name == "errors" {
+		return "sums over held-out rows"
+	}
+	return name
 }
 
 // timingNames returns the names of steps in the order in which jobs run them. Steps of a single

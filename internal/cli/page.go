@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
@@ -28,7 +29,8 @@ func page(j *job.Job, o outcome) report.Run {
 	o = o.titled()
 	r, shown := o.Result, o.shown
 	run := report.Run{
-		Title: j.Name, Verdict: o.verdict(), Privacy: privacyLines(r.Exposures), HeldOut: r.HeldOut,
+		Title: j.Name, Subject: o.subject(), Verdict: o.verdict(), Notes: o.scoreNotes(), Privacy: privacyLines(r.Exposures), HeldOut: r.HeldOut,
+		Next: slices.Concat(o.objections.outlook(), o.fileLines()), Refused: slices.Concat(r.Refused, r.Withheld),
 		Summary: []report.Row{
 			{Label: "Data", Value: describeData(j)},
 			{Label: "Parties", Value: describeParties(j)},
@@ -56,7 +58,7 @@ func page(j *job.Job, o outcome) report.Run {
 	}
 	for _, name := range timingNames(r.Timings) {
 		if name != "total" {
-			run.Timings = append(run.Timings, report.Timing{Stage: name, Seconds: r.Timings[name]})
+			run.Timings = append(run.Timings, report.Timing{Stage: stageTitle(name), Seconds: r.Timings[name]})
 		}
 	}
 	for _, m := range r.Parties {
@@ -140,12 +142,12 @@ func (o outcome) scored() []report.Score {
 	for _, a := range o.Alone {
 		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Rows: a.Rows, Values: a.Metrics})
 	}
-	list = append(list, report.Score{Name: "together", Kind: report.Together, Rows: o.Training, Values: o.Metrics})
+	list = append(list, report.Score{Name: "together, by Mercer", Kind: report.Together, Rows: o.Training, Values: o.Metrics})
 	if o.bySums != nil {
 		list = append(list, report.Score{Name: "together, by sums", Kind: report.Sums, Rows: o.Training, Values: o.bySums.metrics})
 	}
 	if o.Pooled != nil {
-		list = append(list, report.Score{Name: "pooled", Kind: report.Pooled, Rows: o.pooledRows(), Values: o.Pooled})
+		list = append(list, report.Score{Name: "pooled, no privacy", Kind: report.Pooled, Rows: o.pooledRows(), Values: o.Pooled})
 	}
 	return list
 }

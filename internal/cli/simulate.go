@@ -98,18 +98,24 @@ each party's operator alone would read, come after the result.`,
 		if err := folder(out); err != nil {
 			return nil, err
 		}
-		r, err := a.simulateJob(ctx, j, out, seed.source())
+		r, err := a.simulateJob(ctx, file, out, seed.source())
 		if err != nil {
 			return nil, file.locate(err)
 		}
-		return file.describing(r), nil
+		return r, nil
 	})
 	return cmd
 }
 
 // simulateJob runs a job, or all runs of a repeated job. It keeps only the models of the first run.
-func (a *app) simulateJob(ctx context.Context, j *job.Job, out string, seed func(string) [32]byte) (Result, error) {
-	return a.launch(j, out, func(dir string) (outcome, error) { return a.simulateAll(ctx, j, dir, seed) })
+func (a *app) simulateJob(ctx context.Context, f *jobFile, out string, seed func(string) [32]byte) (Result, error) {
+	return a.launch(f.job, out, func(dir string) (outcome, error) {
+		o, err := a.simulateAll(ctx, f.job, dir, seed)
+		if err == nil {
+			o.described = f.tableFlags(o.Result)
+		}
+		return o, err
+	})
 }
 
 // simulateAll runs all repetitions of a job in this process. It leaves the files of the first run
@@ -266,6 +272,7 @@ func (o *outcome) inspect(j *job.Job, shares []partition.Share) error {
 		return err
 	}
 	o.Warnings = append(o.Warnings, warnings...)
+	o.columns = columnsOf(j, shares)
 	o.classes, err = partition.Classes(j, shares)
 	return err
 }
@@ -342,7 +349,7 @@ func folder(out string) error {
 // finish writes a run's files into its folder, with result.json as the last file. It writes nothing
 // before the run has succeeded.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
-	o.titles = j.Data.Titles
+	o = o.of(j)
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
 	a.warnOfObjections(r, o.objections)
@@ -359,10 +366,11 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 	if o.shown, err = method.Presented(a.reader.Protocols, j, r); err != nil {
 		return nil, err
 	}
+	o.next = nextOf(j, r) + o.described
 	if o.Report, err = savePage(out, j, o); err != nil {
 		return nil, err
 	}
-	o.verbose, o.next = a.verbose, nextOf(j, r)
+	o.verbose = a.verbose
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
 
@@ -383,7 +391,10 @@ func nextOf(j *job.Job, r *method.Result) string {
 	if j.Data.Sources != nil && j.Prediction != job.Open && slices.ContainsFunc(r.Models, whole) {
 		return "with prediction: open the job leaves models with which mercer predict answers"
 	}
-	return "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.yaml"
+	if j.Data.Sources != nil && slices.ContainsFunc(r.Models, func(m method.ModelFile) bool { return isPart(m.Path) }) {
+		return "between homes (docs/tutorial.md), with prediction: open, the members that hold the model's parts answer prediction queries together"
+	}
+	return "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.yaml # a draft of a job on your own tables"
 }
 
 // usable returns the first model that mercer predict can use by itself, or nil.
@@ -396,21 +407,16 @@ func usable(j *job.Job, r *method.Result) *method.ModelFile {
 	return nil
 }
 
-// describing returns the result with the flags of the next command that describe a table as the job
-// file describes the training table of the model's party.
-func (f *jobFile) describing(r Result) Result {
-	o, is := r.(outcome)
-	if !is || o.Result == nil {
-		return r
-	}
-	m := usable(f.job, o.Result)
+// tableFlags returns the flags of mercer predict that describe a table as the job file describes the
+// training table of the model's party. It returns "" if the table needs no description.
+func (f *jobFile) tableFlags(r *method.Result) string {
+	m := usable(f.job, r)
 	for _, s := range f.job.Data.Sources {
 		if m != nil && (s.Party == m.Party || f.job.Unshared()) && !s.Mapping.Empty() {
-			o.next += fmt.Sprintf(" --job-file %s --as %s", f.path, s.Party)
-			break
+			return fmt.Sprintf(" --job-file %s --as %s", f.path, s.Party)
 		}
 	}
-	return o
+	return ""
 }
 
 // saveTable writes the predictions of held-out rows into a folder and returns the path. If there

@@ -19,13 +19,13 @@ func TestTitlesOfAResult(t *testing.T) {
 	text := "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  data: {source: p, dictionary: cohort, label: died, partition: {parties: [north, south]}}\n  protocol: {name: okra}\n  kernel: {name: rbf, gamma: 0.5}\n  learner: {name: svc}\n"
 	r := patients()
 	r.About = &learner.About{Job: text}
-	if titles := titlesIn(all.Reader(), r); titles != nil {
-		t.Errorf("an unknown dictionary has titles %v", titles)
+	if j := jobIn(all.Reader(), r); j != nil {
+		t.Errorf("a job with an unknown dictionary is read: %v", j)
 	}
-	if titles := titlesIn(all.Reader(), &method.Result{}); titles != nil {
-		t.Errorf("a result without its job has titles %v", titles)
+	if j := jobIn(all.Reader(), &method.Result{}); j != nil {
+		t.Errorf("a result without its job has %v", j)
 	}
-	o := outcome{Result: r, titles: titlesIn(all.Reader().Knowing(func(string, string) (*job.Dictionary, error) { return d, nil }), r)}
+	o := outcome{Result: r}.of(jobIn(all.Reader().Knowing(func(string, string) (*job.Dictionary, error) { return d, nil }), r))
 	var b strings.Builder
 	if err := o.Print(&b); err != nil {
 		t.Fatal(err)

@@ -254,6 +254,21 @@ func (o outcome) bestAlone(name string) *method.Alone {
 	return best
 }
 
+// noSite says why a table of scores has no site alone. It returns "" if the table has one, or if no
+// site could be compared.
+func (o outcome) noSite() string {
+	if o.job == nil || len(o.Alone) > 0 || len(o.Metrics) == 0 || o.HeldOut == 0 || len(o.job.Parties()) < 2 {
+		return ""
+	}
+	switch {
+	case o.objections.parties == 0:
+		return "No site alone: no member has all sites' held-out rows; mercer simulate compares, with compare: [alone]."
+	case o.job.Protocol.Name() == "moments":
+		return "No site alone: in this version protocol moments does not train one site alone; protocol okra does, with compare: [alone]."
+	}
+	return "No site alone: the job does not compare; add compare: [alone]."
+}
+
 // errorMetrics lists the metrics whose smaller values are better.
 var errorMetrics = []string{"rmse", "mae", "brier"}
 

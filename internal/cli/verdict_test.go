@@ -112,17 +112,16 @@ func TestConstantAnswer(t *testing.T) {
 	}
 }
 
+// Three lines name who reconstructs how much, and from what. The first "in part" is explained.
 func TestPrivacyLines(t *testing.T) {
-	yes, part, no := protocol.Exposure{Reach: protocol.ReachAll, Why: "all of it."}, protocol.Exposure{Reach: protocol.ReachPart, Why: "some"}, protocol.Exposure{Reach: protocol.ReachNone, Why: "nothing."}
+	yes, part, no := protocol.Exposure{Reach: protocol.ReachAll, Why: "From all of it."}, protocol.Exposure{Reach: protocol.ReachPart, Why: "From some"}, protocol.Exposure{Reach: protocol.ReachNone, Why: "It has nothing."}
+	const explained = " (some values, approximate values, or those of people whom it partly knows)"
 	for want, exposures := range map[string]map[string]protocol.Exposure{
 		"": nil,
-		"The coordinator can reconstruct rows: yes.|Other parties: no. Members that work together: yes.|Why: all of it.":           {"server": yes, "party": no, "coalition": yes},
-		"The coordinator can reconstruct rows: no.|Other parties: in part. Members that work together: yes.|Why: some. all of it.": {"server": no, "passive": no, "active": part, "coalition": yes},
-		"The coordinator can reconstruct rows: no.|Other parties: no. Members that work together: in part.|Why: some.":             {"server": no, "party": no, "coalition": part},
-		"The coordinator can reconstruct rows: in part.|Other parties: yes. Members that work together: in part.|Why: all of it.":  {"server": part, "party": yes, "coalition": part},
-		"The coordinator can reconstruct rows: in part.|Other parties: no. Members that work together: yes.|Why: some. all of it.": {"server": part, "party": no, "coalition": yes},
-		"The coordinator can reconstruct rows: in part.|Other parties: in part. Members that work together: in part.|Why: some.":   {"server": part, "party": part, "coalition": part},
-		"The coordinator can reconstruct rows: yes.|Why: all of it.":                                                               {"server": yes},
+		"The coordinator (server) can reconstruct rows: yes. From all of it.|Another party alone: no. It has nothing.|Members that work together: in part" + explained + ". From some.":             {"server": yes, "party": no, "coalition": part},
+		"The coordinator (server) can reconstruct rows: no. It has nothing.|The party with the labels alone: in part" + explained + ". From some.|Members that work together: yes. From all of it.": {"server": no, "passive": no, "active": part, "coalition": yes},
+		"The coordinator (server) can reconstruct rows: in part" + explained + ". From some.|The leading party alone: yes. From all of it.|Members that work together: in part. From some.":         {"server": part, "leader": yes, "party": part, "coalition": part},
+		"Whoever runs the job can reconstruct rows: yes. From all of it.": {"server": yes},
 	} {
 		if got := strings.Join(privacyLines(exposures), "|"); got != want {
 			t.Errorf("%s\nwant %s", got, want)
@@ -139,5 +138,24 @@ func TestOneLineOfObjections(t *testing.T) {
 		if got := n.warning(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+}
+
+// Where no party would object, the result says so, and who decides.
+func TestOutlookOnRefusals(t *testing.T) {
+	const decide = "; each party decides by its own policy and its ledger of earlier releases"
+	for want, n := range map[string]objections{
+		"": {},
+		"refusals: 2 of 3 parties with default policies would refuse this job" + decide:    {parties: 3, refuse: 2},
+		"refusals: none of 3 parties with default policies would refuse this job" + decide: {parties: 3},
+	} {
+		if got := strings.Join(n.outlook(), "|"); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	var b strings.Builder
+	o := outcome{Result: patients(), objections: objections{parties: 3}}
+	if err := o.Print(&b); err != nil || !strings.Contains(b.String(), "\nrefusals: none of 3 parties with default policies would refuse this job;") {
+		t.Errorf("error %v, printed %s", err, b.String())
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 func TestLeakageOfDigits(t *testing.T) {
 	lines := Leakage(Facts{Parties: 3, TotalRows: 1797, Features: 64, Grid: true, Encoder: Hadamard, Labels: true})["server"]
-	const lattice = "These rows hold values on a grid and outnumber the features (1797 > 64): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row."
+	const lattice = "All values are steps of a grid (whole numbers, counts, codes, decimals of few digits; scaled or not), and the rows outnumber the features (1797 > 64). From the inner products of all rows (the Gram matrix) alone, the server can compute every feature of every row, up to the order of the features and sign, by a known attack (lattice reduction), without knowing any row."
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, lattice) }) {
 		t.Errorf("the lattice attack is missing from %q", lines)
 	}

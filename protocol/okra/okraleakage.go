@@ -28,11 +28,14 @@ type Facts struct {
 
 // Sentences of the statement that say who can reconstruct rows.
 const (
-	mixedReads       = "Some features hold values on a grid and others do not. If the features off the grid are few, lattice reduction of the Gram matrix recovers those on the grid without knowing any row"
-	kinReads         = "From public rows of the same kind it reconstructs the rows approximately, even if it knows none of them, on any grid or none, and with fewer rows than features."
+	onGrid           = "All values are steps of a grid (whole numbers, counts, codes, decimals of few digits; scaled or not)"
+	latticeGives     = "the server can compute every feature of every row, up to the order of the features and sign, by a known attack (lattice reduction), without knowing any row."
+	fromProducts     = " From the inner products of all rows (the Gram matrix) alone, " + latticeGives
+	mixedReads       = "Some features hold steps of a grid (whole numbers, counts, codes) and others do not. If the others are few, a known attack (lattice reduction) on the inner products of all rows (the Gram matrix) recovers the features on the grid without knowing any row"
+	kinReads         = "From the inner products of all rows (the Gram matrix) and public rows of the same kind it reconstructs the rows approximately, even if it knows none of them, on any grid or none, and with fewer rows than features."
 	partyReceives    = "It receives nothing that depends on another party's values."
-	constantsRead    = "These rows hold values on a grid and outnumber the features that vary, although not all features: from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row."
-	blocksRead       = "These rows hold values on a grid and outnumber the features of a block, whose Gram matrix the server has: by lattice reduction it can compute every feature of every row up to the order of the features and sign, without knowing any row."
+	constantsRead    = onGrid + ", and the rows outnumber the features that vary, although not all features." + fromProducts
+	blocksRead       = onGrid + ", and the rows outnumber the features of a block. From the inner products of the rows in each block, which it has, " + latticeGives
 	coalitionDecodes = "One party together with the server decodes every row of every party, because all encode under one seed."
 )
 
@@ -113,7 +116,7 @@ func latticeLeakage(f Facts) string {
 
 // latticeReads says what lattice reduction gives the server.
 func (f Facts) latticeReads() string {
-	return fmt.Sprintf("These rows hold values on a grid and outnumber the features (%d > %d): from the Gram matrix alone, by lattice reduction, the server can compute every feature of every row up to the order of the features and sign, without knowing any row.", f.TotalRows, f.Features)
+	return fmt.Sprintf(onGrid+", and the rows outnumber the features (%d > %d)."+fromProducts, f.TotalRows, f.Features)
 }
 
 func knownRowsLeakage(f Facts) string {

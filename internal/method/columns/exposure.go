@@ -8,7 +8,7 @@ import (
 )
 
 // DistancesKnown says what products of rows give. It is a sentence of the leakage statement.
-const DistancesKnown = "They give every distance between two training rows."
+const DistancesKnown = "The inner products of rows give every distance between two training rows."
 
 // Ended stores the parties' facts about their columns; see [method.Binding].
 func (s *Learner) Ended(e method.End) { s.Facts = s.Facts.Join(e.Facts) }
@@ -77,15 +77,15 @@ func (s *Learner) LatticeReads() string {
 	width, rows := s.Declared.Width(), s.Layout.Training()
 	switch {
 	case rows < width && s.ReadsAll():
-		return fmt.Sprintf("All values are on a grid (whole numbers, counts, codes), and the %d training rows outnumber those of the %d columns that vary: a lattice attack on the exact matrix can recover every column, up to order and sign.", rows, width)
+		return fmt.Sprintf("All values are on a grid (whole numbers, counts, codes), and the %d training rows outnumber those of the %d columns that vary: from the exact inner products of all rows (the Gram matrix), which the server learns, a known attack (lattice reduction) can recover every column, up to order and sign.", rows, width)
 	case rows < width:
-		return fmt.Sprintf("There are fewer training rows (%d) than columns (%d): the matrix does not determine the columns.", rows, width)
+		return fmt.Sprintf("There are fewer training rows (%d) than columns (%d): the inner products of all rows (the Gram matrix), which the server learns, do not determine the columns.", rows, width)
 	case s.Facts.Grid == method.AllGrid:
-		return fmt.Sprintf("All values are on a grid (whole numbers, counts, codes), and %d training rows outnumber %d columns: a lattice attack on the exact matrix can recover every column, up to order and sign.", rows, width)
+		return fmt.Sprintf("All values are on a grid (whole numbers, counts, codes), and %d training rows outnumber %d columns: from the exact inner products of all rows (the Gram matrix), which the server learns, a known attack (lattice reduction) can recover every column, up to order and sign.", rows, width)
 	case s.Facts.Grid == method.SomeGrid:
-		return fmt.Sprintf("Some columns are on a grid, and %d training rows outnumber %d columns: the exact matrix reveals much about them, and a lattice attack may recover them.", rows, width)
+		return fmt.Sprintf("Some columns are on a grid, and %d training rows outnumber %d columns: the exact inner products of all rows (the Gram matrix), which the server learns, reveal much about them, and a known attack (lattice reduction) may recover them.", rows, width)
 	}
-	return fmt.Sprintf("%d training rows outnumber %d columns: the matrix determines all columns up to one rotation, and anyone who knows as many rows as there are columns knows that rotation.", rows, width)
+	return fmt.Sprintf("%d training rows outnumber %d columns: the inner products of all rows (the Gram matrix), which the server learns, determine all columns up to one rotation, and anyone who knows as many rows as there are columns knows that rotation.", rows, width)
 }
 
 // LatticeReadsOne says what a lattice attack on the matrix of a single party gives. It is "" if

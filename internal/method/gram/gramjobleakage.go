@@ -36,7 +36,7 @@ func (s *server) leakage() map[string][]string {
 
 // Sentences of the statement that say who can reconstruct rows.
 const (
-	sumHidden   = "It learns nothing about the sum."
+	sumHidden   = "A party learns nothing about the sum of the Gram matrices, which the server gets."
 	queriesTell = "The member that queries learns the predictions, and from enough of them something about the others' columns of these rows."
 )
 

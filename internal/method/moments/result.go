@@ -166,8 +166,8 @@ func (s *server) leakage() map[string][]string {
 
 // Sentences of the statement that say who can reconstruct rows.
 const (
-	singledOut     = "A person whom several common values single out together is still exposed."
-	lastRowRead    = "A party that knows all training rows but one, with their labels, computes the remaining row from the solution and the public directions."
+	singledOut     = "The sums over all parties' rows, which the server learns, still expose a person whom several common values single out together."
+	lastRowRead    = "A party that knows all training rows but one, with their labels, computes the remaining row from the model, which every party learns."
 	componentsShow = "They show in which directions the features of all rows vary, but not how much."
 	binsTell       = "A party that knows all other rows around a bin may learn the class and the approximate decision of the remaining row."
 	subtractSums   = "The server and all parties but one together learn the remaining party's sums by subtracting their own."

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/method"
+)
+
+// jobIn returns the job of a result. It returns nil if the job or its dictionary is unknown here.
+func jobIn(reader *job.Reader, r *method.Result) *job.Job {
+	if r.About == nil {
+		return nil
+	}
+	j, err := reader.Parse(r.Job, []byte(r.About.Job))
+	if err != nil {
+		return nil
+	}
+	return j
+}
+
+// of returns the outcome with its job, if that is known.
+func (o outcome) of(j *job.Job) outcome {
+	if j != nil {
+		o.job, o.titles = j, j.Data.Titles
+	}
+	return o
+}
+
+// subject says in one sentence what the model predicts, from which columns and for whose rows. It
+// returns "" if the job is unknown or has no labels.
+func (o outcome) subject() string {
+	if o.job == nil || o.job.Data.Label == job.NoLabel {
+		return ""
+	}
+	_, number := o.Metrics["rmse"]
+	answers := "a number"
+	if !number {
+		answers = answersText(o.answers())
+	}
+	if answers == "" {
+		return ""
+	}
+	return fmt.Sprintf("Predicted: %s (%s), from %s.", cmp.Or(o.job.Data.Label, "the label"), answers, o.inputText())
+}
+
+// answers lists the classes among which the model chooses, by the names that people read.
+func (o outcome) answers() (classes []string) {
+	for _, class := range o.job.Data.Order {
+		classes = append(classes, o.titles.Of(class))
+	}
+	if classes == nil {
+		for _, c := range o.classCounts() {
+			classes = append(classes, c.Class)
+		}
+	}
+	return classes
+}
+
+// mostAnswers is the largest number of classes that the first line of a result lists.
+const mostAnswers = 4
+
+func answersText(classes []string) string {
+	switch n := len(classes); {
+	case n == 2:
+		return classes[0] + " or " + classes[1]
+	case n > mostAnswers:
+		return fmt.Sprintf("one of %d classes: %s", n, humanize.List(classes, mostAnswers, func(c string) string { return c }))
+	default:
+		return humanize.List(classes, n, func(c string) string { return c })
+	}
+}
+
+// mostParties is the largest number of parties that the first line of a result names.
+const mostParties = 5
+
+// inputText describes the columns and the members that hold them.
+func (o outcome) inputText() string {
+	columns, of, parties := "the columns", "", o.job.Parties()
+	if n := cmp.Or(len(o.job.Data.Schema), o.columns); n > 0 {
+		columns = humanize.Count(n, "column")
+		of = columns + " of "
+	}
+	holders := fmt.Sprintf("%d parties (%s)", len(parties), humanize.List(parties, mostParties, func(p string) string { return p }))
+	switch {
+	case o.job.Data.Partition.By == job.Devices:
+		return of + "each device's record"
+	case o.job.Data.Partition.By == job.Columns:
+		return columns + " that " + holders + " hold about the same rows"
+	case len(parties) == 0:
+		return of + "one table"
+	}
+	return of + "the rows of " + holders
+}
+
+// columnsOf returns the number of columns from which a job with the given tables learns.
+func columnsOf(j *job.Job, shares []partition.Share) (n int) {
+	for _, s := range shares {
+		if j.Data.Partition.By != job.Columns {
+			return s.Table.Set.X.Cols()
+		}
+		n += s.Table.Set.X.Cols()
+	}
+	return n
+}
