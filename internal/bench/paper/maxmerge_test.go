@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/generated"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -105,6 +107,30 @@ func TestOneRoundOfAShare(t *testing.T) {
 		}
 		if got := (drawn["auc"][0] + drawn["auc"][1]) / 2; math.Abs(got-want) > .006 {
 			t.Errorf("AUC of a share of %v is %v, want about %v", share, got, want)
+		}
+	}
+}
+
+// The figures of a share of the people are means of as many draws as are asked for.
+func TestTable1HasAllDraws(t *testing.T) {
+	l := labRunner(t, true, func(*job.Job) *method.Result { return &method.Result{} })
+	ratings := generated.Ratings(60, 40, 20, [32]byte{1})
+	for i := range ratings.List {
+		ratings.List[i].Time = int64(i * 7919 % len(ratings.List))
+	}
+	ratings.Timed = true
+	l.Runs, l.Ratings = 3, func(string) (*dataset.Ratings, error) { return ratings, nil }
+	m, err := polatoTable1(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draws := make(map[string]int)
+	for _, r := range m.Rows {
+		draws[r.Cell+", "+r.Figure] = len(r.Ours.Values)
+	}
+	for row, want := range map[string]int{"100 % of people, auc": 1, "50 % of people, auc": 3, "30 % of people, ndcg_100": 3, "30 % of people, recall_100": 3} {
+		if draws[row] != want {
+			t.Errorf("%s: %d draws, want %d: %v", row, draws[row], want, draws)
 		}
 	}
 }

@@ -56,6 +56,57 @@ func TestPaperDevices(t *testing.T) {
 	}
 }
 
+// In mode paper, too, devices weigh their items with the job's lambda.
+func TestPaperDevicesHaveTheJobsLambda(t *testing.T) {
+	const lambda = 3
+	p, err := gather(played(t, strings.Replace(paperJob(), "name: cf-komd", "name: cf-komd, lambda: 3", 1)), small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMerging(p)
+	if m.offer, err = m.pooledEstimate().Offer(m.Job.Kernel); err != nil {
+		t.Fatal(err)
+	}
+	m.requestRows(1)
+	if err := m.evaluate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	scores, _, err := m.devices[0].Rank(m.offer.Mean, lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := p.devices[0].Best(scores, p.ratings.Items)[:maxShown]
+	if d := cmp.Diff(want, p.figures.Recommended); d != "" {
+		t.Errorf("recommended to the first: %s", d)
+	}
+}
+
+// With once: true each person is in one round, also where the share of a round does not divide all
+// people.
+func TestOnceEachPersonIsInOneRound(t *testing.T) {
+	for share, rounds := range map[string]int{"1": 1, "0.3": 3, "0.25": 4, "0.07": 14} {
+		once := strings.Replace(paperJob(), "mode: paper, rounds: 12, participation: 0.3", "mode: paper, once: true, participation: "+share, 1)
+		p, err := gather(played(t, once), small())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, times := newMerging(p), make(map[string]int)
+		if got := p.setting.Keys().Rounds; got != rounds {
+			t.Errorf("a share of %s: %d rounds, want %d", share, got, rounds)
+		}
+		for round := 1; round <= rounds; round++ {
+			for _, name := range m.drawPeople(round) {
+				times[name]++
+			}
+		}
+		for _, name := range p.Names {
+			if times[name] != 1 {
+				t.Errorf("a share of %s: %s is in %d rounds", share, name, times[name])
+			}
+		}
+	}
+}
+
 // Everybody adds a list once. The estimate is a kernel after each round and approaches the kernel
 // of all lists, no list follows from several rounds, and no person's problem has several solutions.
 func TestRoundsThatAreAddedUpEndInTheKernel(t *testing.T) {
