@@ -43,8 +43,10 @@ func TestCrowdsHaveTheirSizes(t *testing.T) {
 	lists, s := make([][]int, 200), prg.New([32]byte{}, "test")
 	sizes := make(map[int]bool)
 	for range 50 {
-		if n := len(crowds[3].draw(s, lists)); n != 60 {
-			t.Fatalf("%d people in a round of 30 %%", n)
+		for i, want := range []int{2, 10, 20, 60, 100} { // of 1, 5, 10, 30 and 50 %
+			if n := len(crowds[i].draw(s, lists)); n != want {
+				t.Fatalf("%d people in a round of %s, want %d", n, crowds[i].name, want)
+			}
 		}
 		n := len(crowds[5].draw(s, lists))
 		if n < 2 || n > 100 {
@@ -111,9 +113,10 @@ func TestOneRoundOfAShare(t *testing.T) {
 	}
 }
 
-// The figures of a share of the people are means of as many draws as are asked for.
+// Table 1 has the paper's five shares of the people and its figures. Ours are means of as many draws as
+// are asked for.
 func TestTable1HasAllDraws(t *testing.T) {
-	l := labRunner(t, true, func(*job.Job) *method.Result { return &method.Result{} })
+	l := labRunner(t, false, func(*job.Job) *method.Result { return &method.Result{} })
 	ratings := generated.Ratings(60, 40, 20, [32]byte{1})
 	for i := range ratings.List {
 		ratings.List[i].Time = int64(i * 7919 % len(ratings.List))
@@ -124,13 +127,22 @@ func TestTable1HasAllDraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draws := make(map[string]int)
+	rows := make(map[string]Row)
 	for _, r := range m.Rows {
-		draws[r.Cell+", "+r.Figure] = len(r.Ours.Values)
+		rows[r.Cell+", "+r.Figure] = r
 	}
-	for row, want := range map[string]int{"100 % of people, auc": 1, "50 % of people, auc": 3, "30 % of people, ndcg_100": 3, "30 % of people, recall_100": 3} {
-		if draws[row] != want {
-			t.Errorf("%s: %d draws, want %d: %v", row, draws[row], want, draws)
+	for share, want := range map[string][3]float64{
+		"100 %": {.808, .207, .325}, "90 %": {.808, .206, .325}, "70 %": {.801, .196, .308}, "50 %": {.797, .194, .314}, "30 %": {.772, .169, .270},
+	} {
+		draws := 3
+		if share == "100 %" { // nothing is drawn
+			draws = 1
+		}
+		for i, figure := range rankingFigures {
+			r := rows[share+" of people, "+figure]
+			if r.Published == nil || *r.Published != want[i] || len(r.Ours.Values) != draws {
+				t.Errorf("%s, %s: %+v, want %v of the paper and %d draws", share, figure, r, want[i], draws)
+			}
 		}
 	}
 }

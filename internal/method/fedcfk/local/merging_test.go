@@ -8,6 +8,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/local/dropout"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -78,6 +80,38 @@ func TestPaperDevicesHaveTheJobsLambda(t *testing.T) {
 	want := p.devices[0].Best(scores, p.ratings.Items)[:maxShown]
 	if d := cmp.Diff(want, p.figures.Recommended); d != "" {
 		t.Errorf("recommended to the first: %s", d)
+	}
+}
+
+// In mode paper, too, one count that is off makes the sums inexact, and later rounds do not mend it.
+func TestRoundsThatAreNotExact(t *testing.T) {
+	p, err := gather(played(t, paperJob()), small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMerging(p)
+	if m.truth, err = m.pooledEstimate().Offer(m.Job.Kernel); err != nil {
+		t.Fatal(err)
+	}
+	for round, off := range []int64{0, 1, 0} {
+		names := m.drawPeople(round + 1)
+		s, err := Round(p.setting, p.Roster, round+1, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lists [][]int
+		for _, name := range names {
+			lists = append(lists, p.train[p.Place[name]])
+		}
+		counts := pairsOf(p.setting.Items, lists)
+		counts[0] += off
+		sum := &clients.Sum{Summation: s, Result: new(dropout.Result), Added: names, Sums: [][]int64{counts}}
+		if err := m.take(round+1, sum); err != nil {
+			t.Fatal(err)
+		}
+		if want := round == 0; m.exact != want {
+			t.Errorf("after round %d: exact %v, want %v", round+1, m.exact, want)
+		}
 	}
 }
 
