@@ -18,7 +18,7 @@ const (
 	above = `a number above 0 (1e-100 to 1e100); scikit-learn's gamma="scale" is 1 / (features * variance of all entries)`
 )
 
-func TestNewRefuses(t *testing.T) {
+func TestKernelsThatAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		spec kernel.Spec
 		want string

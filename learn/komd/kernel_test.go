@@ -124,9 +124,9 @@ func TestOtherKernels(t *testing.T) {
 		{komd.Spec{Name: komd.Linear}, 1 / math.Sqrt(8)},
 		{komd.Spec{Name: komd.Tanimoto}, 1. / 5},
 		{komd.Spec{Name: komd.RBF, Gamma: 0.5}, math.Exp(-0.5 * 4)},
-		{komd.Spec{Name: komd.Polynomial, Degree: 2, Coef0: 1}, 3 / math.Sqrt(24*8)},
+		{komd.Spec{Name: komd.Polynomial, Degree: 2, Coef0: 3}, 7 / math.Sqrt(40*16)},
 		{komd.Spec{Name: komd.Polynomial, Degree: 3}, 1 / math.Sqrt(64*8)},
-		{komd.Spec{Name: komd.DotProduct, Coefficients: []float64{7, 1, 2}}, 3 / math.Sqrt((4+2*16)*(2+2*4))},
+		{komd.Spec{Name: komd.DotProduct, Coefficients: []float64{7, 1, 2, .5}}, 3.5 / math.Sqrt((4+2*16+.5*64)*(2+2*4+.5*8))},
 	} {
 		k, err := tt.spec.Kernel(c)
 		if err != nil {
@@ -171,6 +171,8 @@ func TestKernelRefuses(t *testing.T) {
 		{"clause", komd.Spec{Name: komd.DNF, Degree: 1, Clause: 21}, good, "a degree is 21"},
 		{"gamma", komd.Spec{Name: komd.RBF}, good, "gamma is 0"},
 		{"coef0", komd.Spec{Name: komd.Polynomial, Degree: 2, Coef0: math.NaN()}, good, "coef0 is NaN"},
+		{"coefficient", komd.Spec{Name: komd.DotProduct, Coefficients: []float64{0, -1, 1}}, good, "a coefficient is -1"},
+		{"coefficients", komd.Spec{Name: komd.DotProduct, Coefficients: []float64{1, 2, 0}}, good, "the last coefficient is 0"},
 		{"more than all", komd.Spec{Name: komd.Linear}, with(3, 1, 1, 1), "item 0 cannot be liked by 3 of 2 users"},
 		{"both more than one", komd.Spec{Name: komd.Linear}, with(2, 2, 2, 1), "items 1 and 0"},
 		{"asymmetric", komd.Spec{Name: komd.Linear}, with(2, 0, 1, 1), "items 1 and 0"},

@@ -283,7 +283,7 @@ func TestAttackLinkOverWindows(t *testing.T) {
 
 // Attack: unlimited packages. Without tokens, as published and in simulations, one device
 // has as much weight as it likes. With tokens it has as many packages as other devices
-// (issuer.TestAttackQuota, gateway.TestRefusals), but may still fill them with the content
+// (issuer.TestAttackQuota, gateway.TestPackagesThatAreRefused), but may still fill them with the content
 // that moves the model most: up to that many people's share of one feature.
 func TestAttackUnlimitedPackages(t *testing.T) {
 	p := params(t, nil)
@@ -346,13 +346,17 @@ func TestAttackGreedyModel(t *testing.T) {
 	if err := l.Check(params(t, ok)); err != nil {
 		t.Errorf("a modest model: %v", err)
 	}
+	most := func(s *secvm.Spec) { s.Bins, s.MaxWeight, s.Radius, s.Cohort = 1<<16, 1e3, 100, 100 }
+	if err := l.Check(params(t, most)); err != nil {
+		t.Errorf("a model at all limits: %v", err)
+	}
 	for want, change := range map[string]func(*secvm.Spec){
-		"bins":                    func(s *secvm.Spec) { s.Bins = 1 << 18 },
+		"bins":                    func(s *secvm.Spec) { s.Bins = 1<<16 + 1 },
 		"hashes":                  func(s *secvm.Spec) { s.Hashes = 2 },
-		"weights":                 func(s *secvm.Spec) { s.MaxWeight = 1e6 },
+		"weights":                 func(s *secvm.Spec) { s.MaxWeight = 1001 },
 		"does not limit the norm": func(s *secvm.Spec) { s.Radius = 0 },
-		"norm":                    func(s *secvm.Spec) { s.Radius = 1e3 },
-		"participants":            func(s *secvm.Spec) { s.Cohort = 5 },
+		"norm":                    func(s *secvm.Spec) { s.Radius = 101 },
+		"participants":            func(s *secvm.Spec) { s.Cohort = 99 },
 	} {
 		p := params(t, func(s *secvm.Spec) { ok(s); change(s) })
 		if err := l.Check(p); err == nil || !strings.Contains(err.Error(), want) {

@@ -8,37 +8,35 @@ import (
 	"testing/synctest"
 
 	"github.com/mercer-fl/mercer/internal/anonymous/gateway"
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/method/secvm"
 	"github.com/mercer-fl/mercer/privacypass"
+	secvmmachines "github.com/mercer-fl/mercer/protocol/secvm"
 )
 
 // The result has a point for every iteration that enough devices have tested, and a
-// restarted gateway has the same points. A device has as few packages as possible, because
-// tokens take the time and points do not depend on them. In jobs with points, half of the
-// devices test.
+// restarted gateway has the same points. Enough are as many as the cohort, which is 10: with
+// one less there is no point. A device has as few packages as possible, because tokens take
+// the time and points do not depend on them.
 func TestCurve(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	t.Parallel()
-	for name, c := range map[string]struct {
-		devices  int
-		fraction string // that tests
-		points   bool
-	}{
-		"a cohort of testing devices gives a point of every iteration": {devices: 36, fraction: "0.5", points: true},
-		"fewer testing devices than a cohort give no point":            {devices: 16, fraction: "0.25"},
+	for name, testers := range map[string]int{
+		"a cohort of testing devices gives a point of every iteration": 10,
+		"fewer testing devices than a cohort give no point":            9,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				text := strings.NewReplacer("fraction: 0.25", "fraction: "+c.fraction, "packages: 5", "packages: 3").Replace(jobText)
-				w := newTestbedOf(t, text, privacypass.VOPRF, c.devices, nil)
+				text := strings.NewReplacer("fraction: 0.25", "fraction: 0.35", "packages: 5", "packages: 3").Replace(jobText)
+				w := newTestbedOf(t, text, privacypass.VOPRF, devicesWith(testers, .35), nil)
 				r, _ := w.run(nil)
-				testers := r.Classes[0].Tested + r.Classes[1].Tested
-				if enough := testers >= 10; enough != c.points {
-					t.Fatalf("%d devices test, where the cohort is 10", testers)
+				if n := r.Classes[0].Tested + r.Classes[1].Tested; n != uint64(testers) {
+					t.Fatalf("%d devices test, want %d", n, testers)
 				}
-				expectCurve(t, r, c.points)
+				expectCurve(t, r, testers >= 10)
 				check(t, w.gateway.Close())
 				w.open()
 				again, err := w.gateway.Run(context.Background())
@@ -51,7 +49,17 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// expectCurve compares the last point with the test of the classes.
+// devicesWith returns the least number of devices of whom the given number test.
+func devicesWith(testers int, fraction float64) (devices int) {
+	for ; testers > 0; devices++ {
+		if secvm.SeedsOf(daemon.InsecureSeeds(seed), devices).Cast(fraction) == secvmmachines.Test {
+			testers--
+		}
+	}
+	return devices
+}
+
+// expectCurve compares the points with the test of the classes.
 func expectCurve(t *testing.T, r *gateway.Result, points bool) {
 	t.Helper()
 	if !points {
@@ -73,7 +81,8 @@ func expectCurve(t *testing.T, r *gateway.Result, points bool) {
 	if want := float64(a.Correct+b.Correct) / float64(a.Tested+b.Tested); last.Accuracy != want {
 		t.Errorf("the last accuracy is %v, want %v", last.Accuracy, want)
 	}
-	if first := r.Curve[0].Accuracy; first == last.Accuracy {
-		t.Errorf("weights of 0 and trained ones have the accuracy %v", first)
+	// Weights of 0 predict the second class.
+	if first, want := r.Curve[0].Accuracy, float64(b.Tested)/float64(a.Tested+b.Tested); first != want || first == last.Accuracy {
+		t.Errorf("weights of 0 have the accuracy %v, want %v, and trained ones %v", first, want, last.Accuracy)
 	}
 }

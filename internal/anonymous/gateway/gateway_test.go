@@ -50,12 +50,16 @@ func metricOf(t *testing.T, c collector, name string) int {
 	return n
 }
 
-// expect checks that the devices have trained the simulation's model, with every package of
+// expect checks that the devices have trained and tested the simulation's model, with every package of
 // every device counted once.
 func (w *testbed) expect(r *gateway.Result, said *tally) {
 	w.t.Helper()
-	if want := w.simulated(); r.SHA256 != want {
-		w.t.Errorf("model %s, simulated %s; %+v", r.SHA256, want, said.Report)
+	model, classes := w.simulated()
+	if r.SHA256 != model {
+		w.t.Errorf("model %s, simulated %s; %+v", r.SHA256, model, said.Report)
+	}
+	if !slices.Equal(r.Classes, classes) {
+		w.t.Errorf("tests of the classes %+v, simulated %+v", r.Classes, classes)
 	}
 	want := w.rows.X.Rows() * w.settings().Packages * (learner.StepsOf(w.job).Iterations + 1)
 	if said.Acknowledged != want || said.Refused+said.Lost != 0 {

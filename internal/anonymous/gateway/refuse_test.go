@@ -125,7 +125,7 @@ func (o *outsider) begin() {
 
 // Everything except a package of the open iteration with its own token is refused, each
 // kind with its own outcome, and counted once.
-func TestRefusals(t *testing.T) {
+func TestPackagesThatAreRefused(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}

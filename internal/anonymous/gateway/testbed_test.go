@@ -27,6 +27,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
@@ -280,14 +281,16 @@ func (w *testbed) run(meanwhile func(context.Context)) (*gateway.Result, *tally)
 	return r, said
 }
 
-// simulated returns the simulation's model.
-func (w *testbed) simulated() string {
+// simulated returns the hash of the simulation's model, and its tests of the classes.
+func (w *testbed) simulated() (model string, classes []secvm.ClassTest) {
 	w.t.Helper()
 	r, err := played.Support().Play(context.Background(), local.Play{
 		Job: w.job, Rows: func(string) (*dataset.Set, error) { return w.rows, nil }, Dir: w.t.TempDir(), Seed: daemon.InsecureSeeds(seed),
 	})
 	check(w.t, err)
-	return r.Models[0].SHA256
+	d, err := method.DetailsOf[secvm.Details](r)
+	check(w.t, err)
+	return r.Models[0].SHA256, d.SecVM.Classes
 }
 
 // metric returns the number of requests with an outcome.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/generated"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -41,8 +43,10 @@ func TestCrowdsHaveTheirSizes(t *testing.T) {
 	lists, s := make([][]int, 200), prg.New([32]byte{}, "test")
 	sizes := make(map[int]bool)
 	for range 50 {
-		if n := len(crowds[3].draw(s, lists)); n != 60 {
-			t.Fatalf("%d people in a round of 30 %%", n)
+		for i, want := range []int{2, 10, 20, 60, 100} { // of 1, 5, 10, 30 and 50 %
+			if n := len(crowds[i].draw(s, lists)); n != want {
+				t.Fatalf("%d people in a round of %s, want %d", n, crowds[i].name, want)
+			}
 		}
 		n := len(crowds[5].draw(s, lists))
 		if n < 2 || n > 100 {
@@ -105,6 +109,40 @@ func TestOneRoundOfAShare(t *testing.T) {
 		}
 		if got := (drawn["auc"][0] + drawn["auc"][1]) / 2; math.Abs(got-want) > .006 {
 			t.Errorf("AUC of a share of %v is %v, want about %v", share, got, want)
+		}
+	}
+}
+
+// Table 1 has the paper's five shares of the people and its figures. Ours are means of as many draws as
+// are asked for.
+func TestTable1HasAllDraws(t *testing.T) {
+	l := labRunner(t, false, func(*job.Job) *method.Result { return &method.Result{} })
+	ratings := generated.Ratings(60, 40, 20, [32]byte{1})
+	for i := range ratings.List {
+		ratings.List[i].Time = int64(i * 7919 % len(ratings.List))
+	}
+	ratings.Timed = true
+	l.Runs, l.Ratings = 3, func(string) (*dataset.Ratings, error) { return ratings, nil }
+	m, err := polatoTable1(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make(map[string]Row)
+	for _, r := range m.Rows {
+		rows[r.Cell+", "+r.Figure] = r
+	}
+	for share, want := range map[string][3]float64{
+		"100 %": {.808, .207, .325}, "90 %": {.808, .206, .325}, "70 %": {.801, .196, .308}, "50 %": {.797, .194, .314}, "30 %": {.772, .169, .270},
+	} {
+		draws := 3
+		if share == "100 %" { // nothing is drawn
+			draws = 1
+		}
+		for i, figure := range rankingFigures {
+			r := rows[share+" of people, "+figure]
+			if r.Published == nil || *r.Published != want[i] || len(r.Ours.Values) != draws {
+				t.Errorf("%s, %s: %+v, want %v of the paper and %d draws", share, figure, r, want[i], draws)
+			}
 		}
 	}
 }

@@ -93,6 +93,11 @@ func (m *merging) round(ctx context.Context, number int, names []string) error {
 	if err != nil {
 		return err
 	}
+	return m.take(number, sum)
+}
+
+// take adds the sum of a round to the estimate. Then all devices request rows.
+func (m *merging) take(number int, sum *clients.Sum) (err error) {
 	m.figures.Sums = append(m.figures.Sums, sum.Figures())
 	m.exact = m.exact && m.exactPairs(sum, m.catalogue, 0)
 	m.attackSum(sum)

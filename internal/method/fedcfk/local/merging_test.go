@@ -8,6 +8,8 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/local/dropout"
+	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -53,6 +55,89 @@ func TestPaperDevices(t *testing.T) {
 	}
 	if lists := readLists(t, r); strings.Count(lists, "\n") != 1+60*10 {
 		t.Errorf("not 10 recommendations to each of 60 people: %s", lists)
+	}
+}
+
+// In mode paper, too, devices weigh their items with the job's lambda.
+func TestPaperDevicesHaveTheJobsLambda(t *testing.T) {
+	const lambda = 3
+	p, err := gather(played(t, strings.Replace(paperJob(), "name: cf-komd", "name: cf-komd, lambda: 3", 1)), small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMerging(p)
+	if m.offer, err = m.pooledEstimate().Offer(m.Job.Kernel); err != nil {
+		t.Fatal(err)
+	}
+	m.requestRows(1)
+	if err := m.evaluate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	scores, _, err := m.devices[0].Rank(m.offer.Mean, lambda)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := p.devices[0].Best(scores, p.ratings.Items)[:maxShown]
+	if d := cmp.Diff(want, p.figures.Recommended); d != "" {
+		t.Errorf("recommended to the first: %s", d)
+	}
+}
+
+// In mode paper, too, one count that is off makes the sums inexact, and later rounds do not mend it.
+func TestRoundsThatAreNotExact(t *testing.T) {
+	p, err := gather(played(t, paperJob()), small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMerging(p)
+	if m.truth, err = m.pooledEstimate().Offer(m.Job.Kernel); err != nil {
+		t.Fatal(err)
+	}
+	for round, off := range []int64{0, 1, 0} {
+		names := m.drawPeople(round + 1)
+		s, err := Round(p.setting, p.Roster, round+1, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lists [][]int
+		for _, name := range names {
+			lists = append(lists, p.train[p.Place[name]])
+		}
+		counts := pairsOf(p.setting.Items, lists)
+		counts[0] += off
+		sum := &clients.Sum{Summation: s, Result: new(dropout.Result), Added: names, Sums: [][]int64{counts}}
+		if err := m.take(round+1, sum); err != nil {
+			t.Fatal(err)
+		}
+		if want := round == 0; m.exact != want {
+			t.Errorf("after round %d: exact %v, want %v", round+1, m.exact, want)
+		}
+	}
+}
+
+// With once: true each person is in one round, also where the share of a round does not divide all
+// people.
+func TestOnceEachPersonIsInOneRound(t *testing.T) {
+	for share, rounds := range map[string]int{"1": 1, "0.3": 3, "0.25": 4, "0.07": 14} {
+		once := strings.Replace(paperJob(), "mode: paper, rounds: 12, participation: 0.3", "mode: paper, once: true, participation: "+share, 1)
+		p, err := gather(played(t, once), small())
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, times := newMerging(p), make(map[string]int)
+		if got := p.setting.Keys().Rounds; got != rounds {
+			t.Errorf("a share of %s: %d rounds, want %d", share, got, rounds)
+		}
+		for round := 1; round <= rounds; round++ {
+			for _, name := range m.drawPeople(round) {
+				times[name]++
+			}
+		}
+		for _, name := range p.Names {
+			if times[name] != 1 {
+				t.Errorf("a share of %s: %s is in %d rounds", share, name, times[name])
+			}
+		}
 	}
 }
 

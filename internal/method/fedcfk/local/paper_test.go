@@ -189,6 +189,20 @@ func TestRequestLeavesOutTheJobsShare(t *testing.T) {
 	}
 }
 
+// A request has as many decoys for each item of the own list as the job names.
+func TestRequestHasTheJobsDecoys(t *testing.T) {
+	liked := []int{2, 30, 31, 77, 90}
+	for _, decoys := range []int{1, 4} {
+		c := paperDevices(100)
+		c.Keys().Decoys = decoys
+		request := NewPaperDevice(c, liked, prg.New([32]byte{}, "test")).Request()
+		others := slices.DeleteFunc(slices.Clone(request), func(i int) bool { return slices.Contains(liked, i) })
+		if len(others) != decoys*len(liked) {
+			t.Errorf("%d decoys for each item: %d others in %v", decoys, len(others), request)
+		}
+	}
+}
+
 // If rows disagree, the newer one counts. Rows that were never requested are unknown.
 func TestKeep(t *testing.T) {
 	a := NewPaperDevice(paperDevices(4), []int{0, 2, 3}, prg.New([32]byte{}, "test"))

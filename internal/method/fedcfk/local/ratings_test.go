@@ -7,9 +7,16 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/generated"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // grades are generated ratings from 1 to 5.
@@ -58,6 +65,9 @@ func TestRatingsEqualTheNaiveTwin(t *testing.T) {
 				t.Errorf("exact %v, %d items, %v", r.Exact, len(k.Kept), r.Metrics)
 			}
 			products, at := naive(all, 10), 0
+			if d := cmp.Diff(ratedInOnePlace(t, c, all, products, tt.of), r.Pooled, cmpopts.EquateApprox(0, 1e-12)); d != "" {
+				t.Errorf("pooled: %s", d)
+			}
 			for n, i := range k.Kept {
 				for _, j := range k.Kept[n:] {
 					want := tt.of(products[i][i], products[j][j], products[i][j])
@@ -72,6 +82,29 @@ func TestRatingsEqualTheNaiveTwin(t *testing.T) {
 }
 
 func powers(x float64) float64 { return x + x*x/2 }
+
+// ratedInOnePlace is CF-KOMD on the kernel of all people's products of ratings.
+func ratedInOnePlace(t *testing.T, c local.Play, all *dataset.Ratings, products [][]float64, of func(ii, jj, ij float64) float64) learner.Metrics {
+	t.Helper()
+	train, test, err := fedcfk.Split(c.Job, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := linalg.New[float64](len(products), len(products))
+	for i := range products {
+		for j := range products {
+			k.Row(i)[j] = of(products[i][i], products[j][j], products[i][j])
+		}
+	}
+	m := komd.New(k)
+	metrics, _, err := learner.Ranking(len(products), train, test, func(user int) ([]float64, error) {
+		return m.Scores(train[user], komd.DefaultLambda)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return metrics
+}
 
 // naive adds up products of ratings, without every k-th of each person.
 func naive(all *dataset.Ratings, k int) [][]float64 {

@@ -209,6 +209,7 @@ func TestDevicesHeldOut(t *testing.T) {
 func TestBadDevices(t *testing.T) {
 	for want, change := range map[string]func(*people){
 		"the labels have 1 classes":            func(c *people) { c.rows.Labels = slices.Repeat([]string{"a"}, 400) },
+		"the labels have 3 classes":            func(c *people) { c.rows.Labels = slices.Repeat([]string{"a", "b", "c", "a"}, 100) },
 		"no label column":                      func(c *people) { c.rows.Labels = nil },
 		`lower "cohort"`:                       func(c *people) { secvm.KeysOf(c.Job).Cohort = 390 },
 		`which is not among the job's classes`: func(c *people) { secvm.KeysOf(c.Job).Classes = []string{"a", "b"} },
