@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // NuParams are the parameters of nu-SVC and of the one-class SVM.
@@ -57,7 +58,7 @@ func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared, total := p.shared(), p.Nu*sum(w.weights)
+	shared, total := p.shared(), p.Nu*linalg.Sum(w.weights)
 	shared.Tol *= min(1, total) // a small sum of coefficients makes every gap small
 	s, err := solve(oneClass(w.source, w.weights, total), shared.stopping(len(w.rows)), shared.CacheBytes)
 	return w.result(s.coef, s, err)
@@ -120,7 +121,7 @@ func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, prog
 func solveNuSVC(d twoClasses, nu float64, stop stopping, cache int64) (solution, error) {
 	order, split := sides(d.first)
 	ordered := d.of(order)
-	total, small := sum(d.weights), min(sum(ordered.weights[:split]), sum(ordered.weights[split:]))
+	total, small := linalg.Sum(d.weights), min(linalg.Sum(ordered.weights[:split]), linalg.Sum(ordered.weights[split:]))
 	half := nu * total / 2
 	if half > small*(1+rounding) {
 		unit := "rows"

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // NuSVRParams are the parameters of nu-SVR.
@@ -54,7 +55,7 @@ func TrainNuSVR(src kernel.Source, targets []float64, p NuSVRParams) (*Machine, 
 	q.weigh(slices.Concat(w.weights, w.weights))
 	n := len(w.rows)
 	q.start, q.split = make([]float64, 2*n), n
-	fillUp(q.start[:n], q.upper[:n], p.C*p.Nu*sum(w.weights)/2)
+	fillUp(q.start[:n], q.upper[:n], p.C*p.Nu*linalg.Sum(w.weights)/2)
 	for i, b := range q.start[:n] {
 		q.start[n+i] = -b
 	}

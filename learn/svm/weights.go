@@ -84,14 +84,6 @@ func (w weighted) result(coef []float64, s solution, err error) (*Machine, error
 // training set.
 func (w weighted) of(v []float64) []float64 { return linalg.At(v, w.rows) }
 
-func sum(v []float64) float64 {
-	total := 0.0
-	for _, x := range v {
-		total += x
-	}
-	return total
-}
-
 // checkPrice checks C. Infinity is allowed: it makes the margin hard.
 func checkPrice(c float64) error {
 	if !(c > 0) {
