@@ -36,7 +36,7 @@ type Report struct {
 	Gap        float64 // remaining violation of optimality, LIBSVM's m(alpha) - M(alpha); at most Tol
 	Iterations int
 	Support    int // number of coefficients alpha above 0
-	Bounded    int // number of coefficients alpha equal to C
+	Bounded    int // number of coefficients alpha at their bound: C times the weights of the class and the row
 }
 
 // pairCount returns the number of pairs of c classes.
@@ -198,13 +198,12 @@ func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	}
 	starts := make([][]float64, len(t.pairs))
 	for k := range t.pairs {
-		rows, first := merge(t.rows[c.Pairs[k].First], t.rows[c.Pairs[k].Second])
-		b, err := c.denseCoefficients(k, rows)
+		d := t.pairRows(k)
+		b, err := c.denseCoefficients(k, t)
 		if err != nil {
 			return nil, err
 		}
-		cFirst, cSecond := t.bounds(k)
-		if err := clip(b, first, cFirst, cSecond); err != nil {
+		if err := clip(b, d.first, t.problem(k, d)); err != nil {
 			return nil, err
 		}
 		starts[k] = b
@@ -212,11 +211,16 @@ func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	return starts, nil
 }
 
-// denseCoefficients returns a coefficient of pair k for each of the given rows, zeros included.
-func (c *Classifier) denseCoefficients(k int, rows []int) ([]float64, error) {
-	b := make([]float64, len(rows))
+// denseCoefficients returns a coefficient of pair k for each of the pair's rows in t, zeros
+// included. Rows that t leaves out lose their coefficients.
+func (c *Classifier) denseCoefficients(k int, t *trainer) ([]float64, error) {
+	b := make([]float64, len(t.pairs[k].rows))
 	for i, s := range c.Pairs[k].Index {
-		at, ok := slices.BinarySearch(rows, c.support[s])
+		row := c.support[s]
+		if t.weights[row] == 0 {
+			continue
+		}
+		at, ok := slices.BinarySearch(t.pairs[k].rows, row)
 		if !ok {
 			return nil, errStart
 		}
@@ -225,28 +229,29 @@ func (c *Classifier) denseCoefficients(k int, rows []int) ([]float64, error) {
 	return b, nil
 }
 
-// clip reduces the coefficients of a pair to the bounds of their classes. If one class then has a
+// rounding is the largest share by which two equal sums of coefficients differ.
+const rounding = 0x1p-40
+
+// clip reduces the coefficients of a pair to the bounds of the problem p. If one class then has a
 // smaller sum than the other, clip scales the other class down until the sum of all coefficients is
 // 0 again.
-func clip(b []float64, first []bool, cFirst, cSecond float64) error {
+func clip(b []float64, first []bool, p problem) error {
 	var positive, negative float64
-	cut := false
 	for i, v := range b {
 		if v != 0 && v > 0 != first[i] {
 			return errStart
 		}
-		b[i] = max(-cSecond, min(v, cFirst))
-		cut = cut || b[i] != v
+		b[i] = max(p.lower[i], min(v, p.upper[i]))
 		if first[i] {
 			positive += b[i]
 		} else {
 			negative -= b[i]
 		}
 	}
-	if !cut {
-		return nil
-	}
 	least := min(positive, negative)
+	if max(positive, negative)-least <= rounding*least {
+		return nil // nothing was reduced
+	}
 	for i, is := range first {
 		switch {
 		case is && positive > least:

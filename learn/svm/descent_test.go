@@ -174,9 +174,10 @@ func (z quadratic) descend(tol float64) (a []float64, excess float64) {
 // draw is a random small problem.
 type draw struct {
 	*rand.Rand
-	kernel string
-	k      gram
-	first  []bool // at least one of both
+	kernel  string
+	k       gram
+	first   []bool    // at least one of both
+	weights []float64 // nil, or one for each row; those of the first two rows are above 0
 }
 
 func newDraw(seed uint64) draw {
@@ -195,6 +196,12 @@ func newDraw(seed uint64) draw {
 		d.first = append(d.first, d.IntN(2) == 0)
 	}
 	d.first[0], d.first[1] = true, false
+	if d.IntN(2) == 0 {
+		for range n {
+			d.weights = append(d.weights, []float64{-1, 0, 1, 3, d.power(-2, 1), d.power(-2, 1)}[d.IntN(6)])
+		}
+		d.weights[0], d.weights[1] = d.power(-1, 1), d.power(-1, 1)
+	}
 	inner := gram{Matrix: linalg.New[float64](n, n)}
 	linalg.Syrk(inner.Matrix, x)
 	switch d.kernel = []string{"rbf", "rbf", "narrow rbf", "linear", "polynomial", "polynomial", "constant"}[d.IntN(7)]; d.kernel {
@@ -269,7 +276,7 @@ func TestEqualsProjectedGradient(t *testing.T) {
 	machines := []struct {
 		name string
 		run  func(t *testing.T, d draw) (z quadratic, objective float64, err error)
-	}{{"C-SVC", twinSVC}, {"nu-SVC", twinNuSVC}, {"SVR", twinSVR}, {"one-class", twinOneClass}}
+	}{{"C-SVC", twinSVC}, {"nu-SVC", twinNuSVC}, {"SVR", twinSVR}, {"nu-SVR", twinNuSVR}, {"one-class", twinOneClass}}
 	for _, m := range machines {
 		t.Run(m.name, func(t *testing.T) {
 			refused := 0
@@ -301,11 +308,11 @@ func TestEqualsProjectedGradient(t *testing.T) {
 }
 
 func twinSVC(t *testing.T, d draw) (quadratic, float64, error) {
-	p := Params{C: d.price(), Tol: 1e-8, Weights: map[string]float64{"b": d.power(-1, 1)}}
+	p := Params{C: d.price(), Tol: 1e-8, Weights: map[string]float64{"b": d.power(-1, 1)}, RowWeights: d.weights}
 	c := MustSVC(t, d.k, d.codes(), names(2), p)
 	z := d.signed(d.labels())
 	for i, first := range d.first {
-		z.p[i], z.c[i] = -1, p.C
+		z.p[i], z.c[i] = -1, p.C*weight(d.weights, i)
 		if !first {
 			z.c[i] *= p.Weights["b"]
 		}
@@ -315,27 +322,29 @@ func twinSVC(t *testing.T, d draw) (quadratic, float64, error) {
 
 // twinNuSVC undoes the scaling by the margin. A margin of 0 is refused.
 func twinNuSVC(t *testing.T, d draw) (quadratic, float64, error) {
-	n, small := len(d.first), 0
-	for _, first := range d.first {
-		if first {
-			small++
+	total, positive := 0.0, 0.0
+	for i, first := range d.first {
+		w := weight(d.weights, i)
+		if total += w; first {
+			positive += w
 		}
 	}
-	largest := 2 * float64(min(small, n-small)) / float64(n)
+	largest := 2 * min(positive, total-positive) / total
 	nu := []float64{largest, largest * d.Float64(), 1e-3 * largest}[d.IntN(3)]
 	z := d.signed(d.labels())
-	z.totals = []float64{nu * float64(n) / 2, -nu * float64(n) / 2}
+	z.totals = []float64{nu * total / 2, -nu * total / 2}
 	for i, first := range d.first {
-		z.c[i] = 1
+		z.c[i] = weight(d.weights, i)
 		if !first {
 			z.group[i] = 1
 		}
 	}
-	c, err := TrainNuSVC(d.k, d.codes(), names(2), NuParams{Nu: nu, Tol: 1e-12}, nil)
+	p := NuParams{Nu: nu, Tol: 1e-12, RowWeights: d.weights}
+	c, err := TrainNuSVC(d.k, d.codes(), names(2), p, nil)
 	if err != nil {
 		return z, 0, err
 	}
-	CheckNuSVC(t, d.k, d.codes(), NuParams{Nu: nu, Tol: 1e-12}, c)
+	CheckNuSVC(t, d.k, d.codes(), p, c)
 	sum := 0.0
 	for _, b := range c.Pairs[0].Coef {
 		sum += max(b, 0)
@@ -350,7 +359,7 @@ func twinSVR(t *testing.T, d draw) (quadratic, float64, error) {
 	for i := range y {
 		y[i] = 3 * d.NormFloat64()
 	}
-	p := SVRParams{C: d.price(), Epsilon: []float64{0, 0.1, 0.1, 1, 1, 100}[d.IntN(6)], Tol: 1e-8}
+	p := SVRParams{C: d.price(), Epsilon: []float64{0, 0.1, 0.1, 1, 1, 100}[d.IntN(6)], Tol: 1e-8, RowWeights: d.weights}
 	m := MustSVR(t, d.k, y, p)
 	s := make([]float64, 2*n)
 	for i := range y {
@@ -358,7 +367,26 @@ func twinSVR(t *testing.T, d draw) (quadratic, float64, error) {
 	}
 	z := d.signed(s)
 	for i := range s {
-		z.p[i], z.c[i] = p.Epsilon-s[i]*y[i%n], p.C
+		z.p[i], z.c[i] = p.Epsilon-s[i]*y[i%n], p.C*weight(d.weights, i%n)
+	}
+	return z, m.Report.Objective, nil
+}
+
+func twinNuSVR(t *testing.T, d draw) (quadratic, float64, error) {
+	n := len(d.first)
+	y, s, total := make([]float64, n), make([]float64, 2*n), 0.0
+	for i := range y {
+		y[i] = 3 * d.NormFloat64()
+		s[i], s[n+i] = 1, -1
+		total += weight(d.weights, i)
+	}
+	p := NuSVRParams{C: d.power(-1, 1), Nu: []float64{1, d.Float64() + 1e-9, 0.1}[d.IntN(3)], Tol: 1e-9, RowWeights: d.weights}
+	m := MustNuSVR(t, d.k, y, p)
+	z := d.signed(s)
+	half := p.C * p.Nu * total / 2
+	z.totals = []float64{half, -half}
+	for i := range s {
+		z.p[i], z.c[i], z.group[i] = -s[i]*y[i%n], p.C*weight(d.weights, i%n), i/n
 	}
 	return z, m.Report.Objective, nil
 }
@@ -366,15 +394,16 @@ func twinSVR(t *testing.T, d draw) (quadratic, float64, error) {
 func twinOneClass(t *testing.T, d draw) (quadratic, float64, error) {
 	n := len(d.first)
 	nu := []float64{1, d.Float64() + 1e-9, 0.1 / float64(n)}[d.IntN(3)]
-	m := MustOneClass(t, d.k, NuParams{Nu: nu, Tol: 1e-9})
+	m := MustOneClass(t, d.k, NuParams{Nu: nu, Tol: 1e-9, RowWeights: d.weights})
 	s := make([]float64, n)
 	for i := range s {
 		s[i] = 1
 	}
 	z := d.signed(s)
-	z.totals[0] = nu * float64(n)
+	z.totals[0] = 0
 	for i := range s {
-		z.c[i] = 1
+		z.c[i] = weight(d.weights, i)
+		z.totals[0] += nu * z.c[i]
 	}
 	return z, m.Report.Objective, nil
 }

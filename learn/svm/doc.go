@@ -1,6 +1,7 @@
 // Package svm trains support vector machines on a kernel.Source by sequential minimal optimisation.
-// It trains C-SVC and nu-SVC, with one machine for every pair of classes, epsilon-SVR and one-class
-// SVM.
+// It trains C-SVC and nu-SVC, with one machine for every pair of classes, epsilon-SVR, nu-SVR and
+// one-class SVM. Rows may have weights (M.-W. Chang, H.-T. Lin, M.-H. Tsai, C.-H. Ho, H.-F. Yu,
+// Weights for data instances, an extension of LIBSVM), with the meaning that scikit-learn gives them.
 //
 // It follows LIBSVM, whose names it uses: the dual problem, the stopping rule
 // tol, rho, the order of pairs and the tie rule of the vote (C.-C. Chang,

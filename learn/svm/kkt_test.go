@@ -63,6 +63,33 @@ func MustSVR(t checker, src kernel.Source, targets []float64, p SVRParams) *Mach
 	return m
 }
 
+// MustNuSVR trains a regression and checks its bounds. Its other conditions cannot be seen, because a
+// coefficient is a difference of two that need not be zero.
+func MustNuSVR(t checker, src kernel.Source, targets []float64, p NuSVRParams) *Machine {
+	t.Helper()
+	m, err := TrainNuSVR(src, targets, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, bounded := 0.0, 0
+	for a, b := range m.Coef {
+		bound := p.C * weight(p.RowWeights, m.Support[a])
+		if sum += b; math.Abs(b) > bound {
+			t.Errorf("coefficient %d is %v, above %v", a, b, bound)
+		}
+		if math.Abs(b) == bound {
+			bounded++
+		}
+	}
+	if math.Abs(sum) > 1e-9*p.C {
+		t.Errorf("the coefficients add up to %v", sum)
+	}
+	if m.Report.Bounded != bounded || m.Report.Support != len(m.Coef) {
+		t.Errorf("%d support vectors, %d at a bound; reported %+v", len(m.Coef), bounded, m.Report)
+	}
+	return m
+}
+
 // MustOneClass trains a one-class machine and checks it.
 func MustOneClass(t checker, src kernel.Source, p NuParams) *Machine {
 	t.Helper()
@@ -116,6 +143,14 @@ func everyRow(n int) []int {
 }
 
 func zeroOf(int) int { return 0 }
+
+// weight returns the weight of a row: 1 without weights, 0 if it is negative.
+func weight(weights []float64, row int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return max(weights[row], 0)
+}
 
 // gradient returns f = Kb + q and the sum of |K_ij b_j| in it, by which its
 // rounding is judged.
@@ -233,8 +268,12 @@ func CheckSVC(t checker, src kernel.Source, codes []int, p Params, c *Classifier
 		o := optimum{
 			k: matrixOf(src, rows), b: b, rho: q.Rho, tol: p.Tol, report: q.Report, group: zeroOf, totals: []float64{0},
 			linear: func(i int) float64 { return choose(first(i), -1, 1) },
-			lower:  func(i int) float64 { return choose(first(i), 0, -p.bound(c.Classes[q.Second])) },
-			upper:  func(i int) float64 { return choose(first(i), p.bound(c.Classes[q.First]), 0) },
+			lower: func(i int) float64 {
+				return choose(first(i), 0, -p.bound(c.Classes[q.Second])*weight(p.RowWeights, rows[i]))
+			},
+			upper: func(i int) float64 {
+				return choose(first(i), p.bound(c.Classes[q.First])*weight(p.RowWeights, rows[i]), 0)
+			},
 		}
 		what := c.Classes[q.First] + " and " + c.Classes[q.Second]
 		low, high := o.check(t, what)
@@ -250,14 +289,17 @@ func CheckNuSVC(t checker, src kernel.Source, codes []int, p NuParams, c *Classi
 	for _, q := range c.Pairs {
 		rows, b := spreadPair(c, q, codes)
 		first := func(i int) bool { return codes[rows[i]] == q.First }
-		half, sum := p.Nu*float64(len(rows))/2, 0.0
-		for _, v := range b {
+		total, sum := 0.0, 0.0
+		for i, v := range b {
+			total += weight(p.RowWeights, rows[i])
 			sum += max(v, 0)
 		}
+		half := p.Nu * total / 2
 		margin := half / sum
 		for i := range b {
-			if b[i] *= margin; math.Abs(math.Abs(b[i])-1) < 1e-14 { // rounding by the scaling
-				b[i] = math.Copysign(1, b[i])
+			bound := weight(p.RowWeights, rows[i])
+			if b[i] *= margin; math.Abs(math.Abs(b[i])-bound) < 1e-14*bound { // rounding by the scaling
+				b[i] = math.Copysign(bound, b[i])
 			}
 		}
 		report := q.Report
@@ -265,8 +307,8 @@ func CheckNuSVC(t checker, src kernel.Source, codes []int, p NuParams, c *Classi
 		o := optimum{
 			k: matrixOf(src, rows), b: b, rho: q.Rho * margin, tol: p.shared().Tol, report: report, totals: []float64{half, -half},
 			linear: func(int) float64 { return 0 },
-			lower:  func(i int) float64 { return choose(first(i), 0, -1) },
-			upper:  func(i int) float64 { return choose(first(i), 1, 0) },
+			lower:  func(i int) float64 { return choose(first(i), 0, -weight(p.RowWeights, rows[i])) },
+			upper:  func(i int) float64 { return choose(first(i), weight(p.RowWeights, rows[i]), 0) },
 			group:  func(i int) int { return int(choose(first(i), 0, 1)) },
 		}
 		what := c.Classes[q.First] + " and " + c.Classes[q.Second]
@@ -294,8 +336,8 @@ func CheckSVR(t checker, src kernel.Source, targets []float64, p SVRParams, m *M
 	o := optimum{
 		k: matrixOf(src, append(once, once...)), b: b, rho: m.Rho, tol: p.shared().Tol, report: m.Report, group: zeroOf, totals: []float64{0},
 		linear: func(i int) float64 { return choose(i < n, p.Epsilon, -p.Epsilon) - targets[i%n] },
-		lower:  func(i int) float64 { return choose(i < n, 0, -p.C) },
-		upper:  func(i int) float64 { return choose(i < n, p.C, 0) },
+		lower:  func(i int) float64 { return choose(i < n, 0, -p.C*weight(p.RowWeights, i%n)) },
+		upper:  func(i int) float64 { return choose(i < n, p.C*weight(p.RowWeights, i%n), 0) },
 	}
 	low, high := o.check(t, "regression")
 	o.checkRho(t, "regression", low[0], high[0])
@@ -306,15 +348,18 @@ func CheckSVR(t checker, src kernel.Source, targets []float64, p SVRParams, m *M
 func CheckOneClass(t checker, src kernel.Source, p NuParams, m *Machine) {
 	t.Helper()
 	n := src.Len()
-	b := make([]float64, n)
+	b, total := make([]float64, n), 0.0
 	for a, r := range m.Support {
 		b[r] = m.Coef[a]
 	}
+	for r := range n {
+		total += weight(p.RowWeights, r)
+	}
 	o := optimum{
-		k: matrixOf(src, everyRow(n)), b: b, rho: m.Rho, tol: p.shared().Tol, report: m.Report, group: zeroOf, totals: []float64{p.Nu * float64(n)},
+		k: matrixOf(src, everyRow(n)), b: b, rho: m.Rho, tol: p.shared().Tol, report: m.Report, group: zeroOf, totals: []float64{p.Nu * total},
 		linear: func(int) float64 { return 0 },
 		lower:  func(int) float64 { return 0 },
-		upper:  func(int) float64 { return 1 },
+		upper:  func(i int) float64 { return weight(p.RowWeights, i) },
 	}
 	low, high := o.check(t, "one class")
 	o.checkRho(t, "one class", low[0], high[0])

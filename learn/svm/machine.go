@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,7 +13,7 @@ import (
 )
 
 // Machine is a single trained function, f(x) = sum_k Coef[k] K(x, sv[k]) - Rho. It is the
-// regression of [TrainSVR] or the boundary of [TrainOneClass]. It holds no rows; package model
+// regression of [TrainSVR] or [TrainNuSVR], or the boundary of [TrainOneClass]. It holds no rows; package model
 // stores them. It is read only and safe for concurrent use.
 type Machine struct {
 	Support []int     // training rows that are support vectors, ascending
@@ -71,6 +72,7 @@ type SVRParams struct {
 	Epsilon float64
 	// Tol is the tolerance at which training stops, in the unit of the targets. 0 means DefaultTol.
 	Tol        float64
+	RowWeights []float64    // as in Params
 	CacheBytes int64        // as in Params
 	MaxIter    int          // as in Params
 	Interrupt  func() error // as in Params
@@ -82,18 +84,16 @@ func (p SVRParams) shared() Params {
 
 // Validate checks p. Its errors name the field.
 func (p SVRParams) Validate() error {
-	switch {
-	case !positive(p.C):
-		return fmt.Errorf("svm: C is %v; it must be a finite number above 0", p.C)
-	case !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 1):
+	if !(p.Epsilon >= 0) || math.IsInf(p.Epsilon, 1) {
 		return fmt.Errorf("svm: epsilon is %v; it must be finite and at least 0", p.Epsilon)
 	}
-	return p.shared().checkCommon()
+	return cmp.Or(checkPrice(p.C), p.shared().checkCommon())
 }
 
 // TrainSVR trains an epsilon-SVR (LIBSVM equation 11). The source src is the kernel of the n
 // training rows, and targets has n finite values. Report.Support counts rows, and Report.Bounded
-// counts the rows whose error is beyond Epsilon.
+// counts the rows whose error is beyond Epsilon. A training that reaches MaxIter returns its machine
+// beside an error that wraps [ErrNotConverged].
 func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -101,20 +101,29 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 	if err := checkTargets(src.Len(), targets); err != nil {
 		return nil, err
 	}
-	shared, n := p.shared(), len(targets)
-	s, err := solve(svr(src, targets, p), shared.stopping(n), shared.CacheBytes)
+	w, err := leaveOut(src, p.RowWeights)
 	if err != nil {
-		return nil, describeError(err, func(row int) int { return row % n })
+		return nil, err
+	}
+	q := svr(w.source, w.of(targets), p.Epsilon, p.C)
+	q.weigh(slices.Concat(w.weights, w.weights))
+	return w.regression(q, p.C, p.shared())
+}
+
+// regression solves a problem that has two coefficients for each row of w, as [svr] returns it. The
+// bounds of the coefficients are c times the weights of their rows.
+func (w weighted) regression(q problem, c float64, shared Params) (*Machine, error) {
+	n := len(w.rows)
+	s, err := solve(q, shared.stopping(n), shared.CacheBytes)
+	if len(s.coef) == 0 {
+		return nil, describeError(err, func(row int) int { return w.rows[row%n] })
 	}
 	coef := make([]float64, n)
-	s.bounded = 0 // recounted below; solve counts a row twice if both its coefficients are at a bound
 	for i := range coef {
 		coef[i] = s.coef[i] + s.coef[n+i]
-		if math.Abs(coef[i]) >= p.C {
-			s.bounded++
-		}
 	}
-	return newMachine(coef, s), nil
+	s.bounded = countBounded(coef, w.weights, c) // solve counts a row twice if both its coefficients are at a bound
+	return w.result(coef, s, err)
 }
 
 func checkTargets(n int, targets []float64) error {
@@ -122,7 +131,7 @@ func checkTargets(n int, targets []float64) error {
 		return fmt.Errorf("svm: there are %d targets for %d kernel rows; the numbers must be equal", len(targets), n)
 	}
 	if n == 0 {
-		return errors.New("svm: there are no rows to learn from")
+		return errNoRows
 	}
 	for i, y := range targets {
 		if y-y != 0 {
@@ -144,12 +153,12 @@ func describeError(err error, number func(row int) int) error {
 // svr returns the problem of epsilon-SVR, which has two coefficients for each row. Coefficient i is
 // above 0 only if the prediction of row i is too low by Epsilon or more. Coefficient n+i is below 0
 // only if the prediction of row i is too high by Epsilon or more.
-func svr(src kernel.Source, targets []float64, p SVRParams) problem {
+func svr(src kernel.Source, targets []float64, epsilon, c float64) problem {
 	n := len(targets)
 	q := problem{kernel: doubleRows(src), linear: make([]float64, 2*n), lower: make([]float64, 2*n), upper: make([]float64, 2*n)}
 	for i, y := range targets {
-		q.linear[i], q.upper[i] = p.Epsilon-y, p.C
-		q.linear[n+i], q.lower[n+i] = -p.Epsilon-y, -p.C
+		q.linear[i], q.upper[i] = epsilon-y, c
+		q.linear[n+i], q.lower[n+i] = -epsilon-y, -c
 	}
 	return q
 }
@@ -208,7 +217,8 @@ var ErrNotConverged = errors.New("not converged")
 
 // Params are the parameters of C-SVC.
 type Params struct {
-	// C is the cost of a margin error, above 0.
+	// C is the cost of a margin error, above 0. Infinity allows no margin error: the training does
+	// not converge unless the classes can be separated.
 	C float64
 	// Tol is the tolerance of LIBSVM's stopping rule m(alpha) - M(alpha) <= Tol. It is above 0 and
 	// below 2, since the untrained machine would already satisfy the rule with 2. 0 means
@@ -217,6 +227,10 @@ type Params struct {
 	// Weights holds factors by which C is multiplied for the rows of a class. The key is the
 	// class's name. Classes that are not named have weight 1.
 	Weights map[string]float64
+	// RowWeights holds a factor by which C is multiplied for each row. It has one finite number for
+	// each row of the kernel. Rows with weight 0 or less are left out. Weight 2 is the same as two
+	// equal rows. Nil means that each row has weight 1.
+	RowWeights []float64
 	// CacheBytes bounds the memory of the cached kernel rows. The pairs that are trained at the same
 	// time share it. At least two rows per pair are kept. It changes the speed but not the result. 0
 	// means DefaultCacheBytes.
@@ -251,8 +265,8 @@ func (p Params) filled() Params {
 func (p Params) Validate(classes []string) error {
 	p = p.filled()
 	switch {
-	case !positive(p.C):
-		return fmt.Errorf("svm: C is %v; it must be a finite number above 0", p.C)
+	case !(p.C > 0):
+		return checkPrice(p.C)
 	case !(p.Tol > 0 && p.Tol < 2):
 		return fmt.Errorf("svm: tol is %v; it must be above 0 and below 2", p.Tol)
 	case p.CacheBytes < 0:
@@ -265,7 +279,7 @@ func (p Params) Validate(classes []string) error {
 		if !slices.Contains(classes, class) {
 			return fmt.Errorf("svm: there is a weight for class %q, but no training row has that class; remove the weight", class)
 		}
-		if !positive(w) || !positive(w*p.C) {
+		if !positive(w) || !positive(w*p.C) && !math.IsInf(p.C, 1) {
 			return fmt.Errorf("svm: the weight of class %q is %v; the weight and C times the weight must be finite and above 0", class, w)
 		}
 	}

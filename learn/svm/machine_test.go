@@ -230,7 +230,7 @@ func TestMachineErrors(t *testing.T) {
 		err  error
 		want string
 	}{
-		{svr(k, y, SVRParams{}), "svm: C is 0; it must be a finite number above 0"},
+		{svr(k, y, SVRParams{}), "svm: C is 0; it must be above 0"},
 		{svr(k, y, SVRParams{C: 1, Epsilon: -1}), "svm: epsilon is -1; it must be finite and at least 0"},
 		{svr(k, y, SVRParams{C: 1, Tol: nan}), "svm: tol is NaN; it must be a finite number above 0"},
 		{svr(k, y, SVRParams{C: 1, CacheBytes: -1}), "svm: the kernel cache is -1 bytes; it must not be negative"},

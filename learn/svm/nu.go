@@ -1,6 +1,8 @@
 package svm
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
 
@@ -13,7 +15,10 @@ type NuParams struct {
 	// Nu is an upper bound on the share of margin errors among the training rows, or of outliers
 	// for a one-class machine. It is also a lower bound on the share of support vectors. It is
 	// above 0 and at most 1.
-	Nu         float64
+	Nu float64
+	// RowWeights holds the weight of each row, as in Params. With weights, the shares that Nu bounds
+	// are shares of the sum of all weights.
+	RowWeights []float64
 	Tol        float64      // as in Params
 	CacheBytes int64        // as in Params
 	MaxIter    int          // as in Params
@@ -26,55 +31,64 @@ func (p NuParams) shared() Params {
 
 // Validate checks p. Its errors name the field.
 func (p NuParams) Validate() error {
-	if !(p.Nu > 0 && p.Nu <= 1) {
-		return fmt.Errorf("svm: nu is %v; it must be above 0 and at most 1", p.Nu)
+	return cmp.Or(checkNu(p.Nu), p.shared().checkCommon())
+}
+
+func checkNu(nu float64) error {
+	if !(nu > 0 && nu <= 1) {
+		return fmt.Errorf("svm: nu is %v; it must be above 0 and at most 1", nu)
 	}
-	return p.shared().checkCommon()
+	return nil
 }
 
 // TrainOneClass finds a region that contains the rows of src except for at most a share Nu (LIBSVM
-// equation 7). As in LIBSVM the coefficients add up to Nu n, each at most 1. Unlike in LIBSVM, Tol
-// is multiplied by Nu n if that sum is below 1: such a small sum makes every gap small, so that
-// training would stop before its first step.
+// equation 7). As in LIBSVM the coefficients add up to Nu n, each at most 1; with weights, they add
+// up to Nu times the sum of the weights, each at most the weight of its row. Unlike in LIBSVM, Tol
+// is multiplied by that sum if it is below 1: such a small sum makes every gap small, so that
+// training would stop before its first step. A training that reaches MaxIter returns its machine
+// beside an error that wraps [ErrNotConverged].
 func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	n := src.Len()
-	if n == 0 {
-		return nil, fmt.Errorf("svm: there are no rows to learn from")
+	if src.Len() == 0 {
+		return nil, errNoRows
 	}
-	shared := p.shared()
-	shared.Tol *= min(1, p.Nu*float64(n)) // a small sum of coefficients makes every gap small
-	s, err := solve(oneClass(src, p.Nu), shared.stopping(n), shared.CacheBytes)
+	w, err := leaveOut(src, p.RowWeights)
 	if err != nil {
-		return nil, describeError(err, func(row int) int { return row })
+		return nil, err
 	}
-	return newMachine(s.coef, s), nil
+	shared, total := p.shared(), p.Nu*linalg.Sum(w.weights)
+	shared.Tol *= min(1, total) // a small sum of coefficients makes every gap small
+	s, err := solve(oneClass(w.source, w.weights, total), shared.stopping(len(w.rows)), shared.CacheBytes)
+	return w.result(s.coef, s, err)
 }
 
-func oneClass(src kernel.Source, nu float64) problem {
+// oneClass returns the problem of a one-class machine whose coefficients add up to total.
+func oneClass(src kernel.Source, weights []float64, total float64) problem {
 	n := src.Len()
-	q := problem{kernel: src, linear: make([]float64, n), lower: make([]float64, n), upper: make([]float64, n), start: make([]float64, n)}
-	for i := range q.upper {
-		q.upper[i] = 1
-	}
-	fillUp(q.start, nu*float64(n))
+	q := problem{kernel: src, linear: make([]float64, n), lower: make([]float64, n), upper: weights, start: make([]float64, n)}
+	fillUp(q.start, q.upper, total)
 	return q
 }
 
-// fillUp sets coefficients to 1, in order, until their sum is amount. The last one may get less.
-func fillUp(coef []float64, amount float64) {
-	for i := range coef {
-		coef[i] = min(amount, 1)
+// fillUp raises coefficients to their bounds, in order, until their sum is amount. The last one that
+// is raised may stay below its bound, but not by a rounding error: it would count as free.
+func fillUp(coef, upper []float64, amount float64) {
+	near := rounding * amount
+	for i, bound := range upper {
+		coef[i] = bound
+		if amount < bound-near {
+			coef[i] = max(amount, 0)
+		}
 		amount -= coef[i]
 	}
 }
 
 // TrainNuSVC trains a nu-SVC for every pair of classes (LIBSVM equation 4). It is like [TrainSVC]
-// with Nu instead of C. A pair whose smaller class has fewer than Nu / 2 of the pair's rows has no
-// solution and is an error. The coefficients are LIBSVM's: they belong to the C-SVC with the same
-// solution. The C of that C-SVC is the largest coefficient.
+// with Nu instead of C. A pair whose smaller class has less than Nu / 2 of the weight of the pair's
+// rows has no solution and is an error. The coefficients are LIBSVM's: they belong to the C-SVC with
+// the same solution. The C of that C-SVC is the largest coefficient if all weights are 1.
 func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newNuSVC(src, codes, classes, p, progress)
 	if err != nil {
@@ -85,41 +99,52 @@ func TrainNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, pr
 
 // newNuSVC returns a trainer for a nu-SVC.
 func newNuSVC(src kernel.Source, codes []int, classes []string, p NuParams, progress func(done, total int) error) (*trainer, error) {
-	if err := checkLabels(src.Len(), codes, classes); err != nil {
+	weights, err := rowWeights(src.Len(), p.RowWeights)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLabels(weights, codes, classes); err != nil {
 		return nil, err
 	}
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	t := newTrainer(src, codes, classes, p.shared(), progress)
-	t.solvePair = func(_ int, k kernel.Source, first []bool, stop stopping) (solution, error) {
-		return solveNuSVC(k, first, p.Nu, stop, t.cache)
+	t := newTrainer(src, codes, classes, p.shared(), weights, progress)
+	t.solvePair = func(_ int, d twoClasses, stop stopping) (solution, error) {
+		return solveNuSVC(d, p.Nu, stop, t.cache)
 	}
 	return t, nil
 }
 
 // solveNuSVC trains one machine of a nu-SVC. It moves the rows of the first class to the front, so
 // that each of the two sums of coefficients is over one range.
-func solveNuSVC(k kernel.Source, first []bool, nu float64, stop stopping, cache int64) (solution, error) {
-	order, split := sides(first)
-	n := len(order)
-	half := nu * float64(n) / 2
-	if small := min(split, n-split); half > float64(small) {
-		return solution{}, fmt.Errorf("nu is %v; with %d of %d rows in the smaller class, nu can be at most %v", nu, small, n, 2*float64(small)/float64(n))
+func solveNuSVC(d twoClasses, nu float64, stop stopping, cache int64) (solution, error) {
+	order, split := sides(d.first)
+	ordered := d.of(order)
+	total, small := linalg.Sum(d.weights), min(linalg.Sum(ordered.weights[:split]), linalg.Sum(ordered.weights[split:]))
+	half := nu * total / 2
+	if half > small*(1+rounding) {
+		unit := "rows"
+		if total != float64(len(order)) {
+			unit = "units of weight"
+		}
+		return solution{}, fmt.Errorf("nu is %v; with %v of %v %s in the smaller class, nu can be at most %v", nu, small, total, unit, 2*small/total)
 	}
-	q := cSVC(kernel.Subset(k, order), linalg.At(first, order), 1, 1)
+	q := cSVC(ordered.source, ordered.first, 1, 1)
+	q.weigh(ordered.weights)
 	clear(q.linear)
-	q.start, q.split = make([]float64, n), split
-	fillUp(q.start[:split], half)
-	fillUp(q.start[split:], half)
-	for i := split; i < n; i++ {
+	q.start, q.split = make([]float64, len(order)), split
+	fillUp(q.start[:split], q.upper[:split], half)
+	fillUp(q.start[split:], ordered.weights[split:], half)
+	for i := split; i < len(order); i++ {
 		q.start[i] = -q.start[i]
 	}
-	s, err := solve(q, stop, cache)
-	if err != nil {
-		return solution{}, renumber(err, order)
+	s, unconverged := solve(q, stop, cache)
+	if unconverged != nil && !errors.Is(unconverged, ErrNotConverged) {
+		return solution{}, renumber(unconverged, order)
 	}
-	return s.scaled(order)
+	s, err := s.scaled(order)
+	return s, cmp.Or(err, unconverged)
 }
 
 // sides returns all row indices, with the rows of the first class at the front. There are split

@@ -1,6 +1,7 @@
 package svm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -59,8 +60,8 @@ func CalibrateNuSVC(src kernel.Source, codes []int, classes []string, p NuParams
 func (t *trainer) calibration(seed uint64) (*Calibration, error) {
 	c := &Calibration{Classes: len(t.classes), Sigmoids: make([]Sigmoid, len(t.pairs))}
 	linalg.For(len(t.pairs), 1, func(k, _ int) { t.calibrate(k, &c.Sigmoids[k], seed) })
-	if t.err != nil {
-		return nil, t.err
+	if err := cmp.Or(t.err, t.unconverged); err != nil {
+		return nil, err
 	}
 	return c, nil
 }
@@ -71,12 +72,10 @@ func (t *trainer) calibrate(k int, dst *Sigmoid, seed uint64) {
 	if t.skip(k) {
 		return
 	}
-	q := &t.pairs[k]
-	rows, first := merge(t.rows[q.first], t.rows[q.second])
-	q.rows = rows
-	f, err := t.heldOutDecisions(k, kernel.Subset(t.source, rows), first, folds(first, seed, uint64(k)))
+	d := t.pairRows(k)
+	f, err := t.heldOutDecisions(k, d, folds(d.first, seed, uint64(k)))
 	if err == nil {
-		*dst, err = fitSigmoid(f, first)
+		*dst, err = fitSigmoid(f, d.first)
 	}
 	t.finish(k, err)
 }
@@ -97,8 +96,8 @@ func folds(first []bool, seed, pair uint64) []int {
 
 // heldOutDecisions returns the decision on each row by a machine that is trained on the other
 // folds.
-func (t *trainer) heldOutDecisions(pair int, k kernel.Source, first []bool, fold []int) ([]float64, error) {
-	out := make([]float64, len(first))
+func (t *trainer) heldOutDecisions(pair int, d twoClasses, fold []int) ([]float64, error) {
+	out := make([]float64, len(d.first))
 	for f := range plattFolds {
 		var train, held []int
 		for i, g := range fold {
@@ -111,7 +110,7 @@ func (t *trainer) heldOutDecisions(pair int, k kernel.Source, first []bool, fold
 		if len(held) == 0 {
 			continue
 		}
-		values, err := t.decideHeldOut(pair, k, train, held, first)
+		values, err := t.decideHeldOut(pair, d, train, held)
 		if err != nil {
 			return nil, err
 		}
@@ -125,21 +124,21 @@ func (t *trainer) heldOutDecisions(pair int, k kernel.Source, first []bool, fold
 // decideHeldOut trains a machine on some rows of a pair and returns its decisions on the held-out
 // rows. If all training rows are of one class, every decision is 1 or -1, for that class, as in
 // LIBSVM.
-func (t *trainer) decideHeldOut(pair int, k kernel.Source, train, held []int, first []bool) ([]float64, error) {
-	side := linalg.At(first, train)
-	if v, only := oneSided(side); only {
+func (t *trainer) decideHeldOut(pair int, d twoClasses, train, held []int) ([]float64, error) {
+	some := d.of(train)
+	if v, only := oneSided(some.first); only {
 		out := make([]float64, len(held))
 		for a := range out {
 			out[a] = v
 		}
 		return out, nil
 	}
-	s, err := t.solvePair(pair, kernel.Subset(k, train), side, t.params.stopping(len(train)))
+	s, err := t.solvePair(pair, some, t.params.stopping(len(train)))
 	if err != nil {
 		return nil, renumber(err, train)
 	}
 	m, out := newMachine(s.coef, s), make([]float64, len(held))
-	kernel.Blocks(k, held, linalg.At(train, m.Support), func(lo int, cross linalg.Matrix[float64]) { copy(out[lo:], m.Decisions(cross)) })
+	kernel.Blocks(d.source, held, linalg.At(train, m.Support), func(lo int, cross linalg.Matrix[float64]) { copy(out[lo:], m.Decisions(cross)) })
 	return out, nil
 }
 

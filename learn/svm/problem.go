@@ -2,6 +2,7 @@ package svm
 
 import (
 	"container/heap"
+	"errors"
 	"math"
 	"slices"
 
@@ -72,8 +73,9 @@ func (s stopping) interrupted() error {
 }
 
 // solve minimises the problem p and keeps at most cacheBytes of kernel rows in memory. It returns
-// an error if the kernel has a value that is not finite. It returns ErrNotConverged, wrapped, if
-// the training ends before it meets the tolerance.
+// an error if the kernel has a value that is not finite. If the training ends before it meets the
+// tolerance, solve returns ErrNotConverged, wrapped, beside the solution at which the training
+// ended.
 //
 // The rows of a kernel that computes panels are stored in float32, as in LIBSVM. They take half the
 // memory, and half the time to read.
@@ -89,10 +91,28 @@ func solveIn[T linalg.Float](p problem, stop stopping, cacheBytes int64) (soluti
 	if err != nil {
 		return solution{}, err
 	}
-	if err := s.run(); err != nil {
+	unconverged := s.run()
+	if unconverged != nil && !errors.Is(unconverged, ErrNotConverged) {
+		return solution{}, unconverged
+	}
+	if err := s.finish(); err != nil {
 		return solution{}, err
 	}
-	return s.solution(), nil
+	return s.solution(), unconverged
+}
+
+// finish brings back the coefficients that shrink set aside, if there are any, and checks that the
+// gradient is finite. Comparisons do not detect NaN.
+func (s *solver[T]) finish() error {
+	if s.aside != nil {
+		if err := s.restore(); err != nil {
+			return err
+		}
+	}
+	if firstNotFinite(s.gradient) >= 0 {
+		return errOverflow
+	}
+	return nil
 }
 
 func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*solver[T], error) {
@@ -148,6 +168,15 @@ func cSVC(k kernel.Source, first []bool, cFirst, cSecond float64) problem {
 		}
 	}
 	return p
+}
+
+// weigh multiplies the bounds of each coefficient by the weight of its row. There is one weight per
+// coefficient, above 0.
+func (p *problem) weigh(weights []float64) {
+	for i, w := range weights {
+		p.lower[i] *= w
+		p.upper[i] *= w
+	}
 }
 
 // appendLikely appends to taken the rows that the solver will probably need soon. It chooses the

@@ -2,6 +2,7 @@ package svm
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -39,6 +40,11 @@ func TestShrink(t *testing.T) {
 	x, codes := blobs(51, 300, 2, 2)
 	k := rbf(0.3, x, x)
 	p := binary(k, codes)
+	weights := make([]float64, len(codes))
+	for i := range weights {
+		weights[i] = 0.5 + float64(i%3)
+	}
+	p.weigh(weights)
 	s := shrunken(t, k, p)
 	active := append([]int(nil), s.aside.active...)
 	full := make([]float64, 300)
@@ -103,15 +109,16 @@ func TestShrinkInParts(t *testing.T) {
 	for i, c := range codes {
 		first[i] = c == 0
 	}
-	got, err := solveNuSVC(k, first, 0.17, stopping{tol: 1e-9, iterations: 1e7}, 0)
+	weights := slices.Repeat([]float64{1, 0.5, 2}, len(codes)/3)
+	got, err := solveNuSVC(twoClasses{k, first, weights}, 0.17, stopping{tol: 1e-9, iterations: 1e7}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.iterations < 2*len(codes) {
 		t.Fatalf("%d iterations, too few to shrink", got.iterations)
 	}
-	bound := 1 / got.margin
 	for i, b := range got.coef {
+		bound := weights[i] / got.margin
 		f, y := -got.rho, -1.0
 		for j, c := range got.coef {
 			f += k.At(i, j) * c

@@ -93,7 +93,7 @@ func (s *solver[T]) run() error {
 		gap := s.gap()
 		switch {
 		case gap <= s.stop.tol && s.aside == nil && s.drift() <= s.stop.tol/8:
-			return s.checkGradient()
+			return nil
 		case s.iterations >= s.stop.iterations:
 			return errNotConverged(gap, s.iterations, s.stop)
 		case gap <= s.stop.tol:
@@ -302,15 +302,6 @@ func (s *solver[T]) updateGradient(oldCoef []float64) error {
 		}
 		linalg.SMOMove(s.gradient, s.coef[i]-oldCoef[i], x, s.coef[j]-oldCoef[j], y, s.allowed)
 	})
-}
-
-// checkGradient returns an error if an entry of the gradient is not finite. Comparisons do not
-// detect NaN.
-func (s *solver[T]) checkGradient() error {
-	if firstNotFinite(s.gradient) >= 0 {
-		return errOverflow
-	}
-	return nil
 }
 
 func (s *solver[T]) solution() solution {

@@ -12,10 +12,11 @@ import (
 
 // TrainSVC trains a C-SVC for every pair of classes. Row r of src belongs to classes[codes[r]];
 // every class needs a row. The pairs run on all cores; the result depends on src, codes, classes,
-// C, Tol and Weights only. progress, if not nil, is called after each pair, never by two goroutines
+// C, Tol, Weights and RowWeights only. progress, if not nil, is called after each pair, never by two goroutines
 // at once. If progress returns an error, the training ends and returns this error.
 //
-// Every kernel value that is read is checked: NaN and infinities are errors.
+// Every kernel value that is read is checked: NaN and infinities are errors. If pairs reach MaxIter,
+// the classifier comes beside an error that wraps [ErrNotConverged] and names the first such pair.
 func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newSVC(src, codes, classes, p, progress)
 	if err != nil {
@@ -26,40 +27,58 @@ func TrainSVC(src kernel.Source, codes []int, classes []string, p Params, progre
 
 // newSVC returns a trainer for a C-SVC that starts from zero coefficients.
 func newSVC(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*trainer, error) {
-	if err := checkLabels(src.Len(), codes, classes); err != nil {
+	weights, err := rowWeights(src.Len(), p.RowWeights)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLabels(weights, codes, classes); err != nil {
 		return nil, err
 	}
 	if err := p.Validate(classes); err != nil {
 		return nil, err
 	}
-	t := newTrainer(src, codes, classes, p.filled(), progress)
+	t := newTrainer(src, codes, classes, p.filled(), weights, progress)
 	t.starts = make([][]float64, len(t.pairs))
-	t.solvePair = func(k int, source kernel.Source, first []bool, stop stopping) (solution, error) {
-		cFirst, cSecond := t.bounds(k)
-		q := cSVC(source, first, cFirst, cSecond)
+	t.solvePair = func(k int, d twoClasses, stop stopping) (solution, error) {
+		q := t.problem(k, d)
 		q.start = t.starts[k]
 		return solve(q, stop, t.cache)
 	}
 	return t, nil
 }
 
-func checkLabels(n int, codes []int, classes []string) error {
+// problem returns the problem of pair k of a C-SVC, over the rows of d.
+func (t *trainer) problem(k int, d twoClasses) problem {
+	q := &t.pairs[k]
+	p := cSVC(d.source, d.first, t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second]))
+	p.weigh(d.weights)
+	return p
+}
+
+// checkLabels checks that there is one class code and one weight for each row, and that each class
+// has a row with a weight above 0.
+func checkLabels(weights []float64, codes []int, classes []string) error {
+	n := len(weights)
 	if len(codes) != n {
 		return fmt.Errorf("svm: there are %d class codes for %d kernel rows; the numbers must be equal", len(codes), n)
 	}
 	if err := checkClasses(classes); err != nil {
 		return err
 	}
-	rows := make([]int, len(classes))
+	rows, weight := make([]int, len(classes)), make([]float64, len(classes))
 	for r, code := range codes {
 		if code < 0 || code >= len(classes) {
 			return fmt.Errorf("svm: row %d has class code %d, but there are %d classes", r, code, len(classes))
 		}
 		rows[code]++
+		weight[code] += weights[r]
 	}
 	for code, count := range rows {
-		if count == 0 {
+		switch {
+		case count == 0:
 			return fmt.Errorf("svm: class %q has no training rows: leave it out of the classes or add rows", classes[code])
+		case weight[code] == 0:
+			return fmt.Errorf("svm: no training row of class %q has a weight above 0: leave the class out or give its rows weights", classes[code])
 		}
 	}
 	return nil
@@ -89,12 +108,12 @@ type trainer struct {
 	source  kernel.Source
 	classes []string
 	params  Params
-	rows    [][]int // rows of each class, ascending
+	weights []float64 // weight of each training row, at least 0
+	rows    [][]int   // rows of each class with a weight above 0, ascending
 	pairs   []pair
 	cache   int64 // bytes of the cache for one pair
-	// solvePair solves the problem of pair k. The slice first tells for each row whether it belongs
-	// to the pair's first class.
-	solvePair func(k int, source kernel.Source, first []bool, stop stopping) (solution, error)
+	// solvePair solves the problem of pair k.
+	solvePair func(k int, d twoClasses, stop stopping) (solution, error)
 	starts    [][]float64 // initial coefficients of a C-SVC for each pair; nil: zero
 
 	mu       sync.Mutex
@@ -102,6 +121,21 @@ type trainer struct {
 	progress func(done, total int) error
 	err      error // error of the first failed pair, which has the index failed
 	failed   int
+	// unconverged is the error of the first pair that did not converge. That pair has the index late.
+	unconverged error
+	late        int
+}
+
+// twoClasses are the rows on which one pair of classes is trained.
+type twoClasses struct {
+	source  kernel.Source
+	first   []bool    // whether the row belongs to the pair's first class
+	weights []float64 // weight of each row, above 0
+}
+
+// of returns the given rows of d.
+func (d twoClasses) of(rows []int) twoClasses {
+	return twoClasses{kernel.Subset(d.source, rows), linalg.At(d.first, rows), linalg.At(d.weights, rows)}
 }
 
 // pair is the two-class machine of one pair of classes.
@@ -111,10 +145,12 @@ type pair struct {
 	solution      solution
 }
 
-func newTrainer(src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) *trainer {
-	t := &trainer{source: src, classes: classes, params: p, progress: progress, rows: make([][]int, len(classes))}
+func newTrainer(src kernel.Source, codes []int, classes []string, p Params, weights []float64, progress func(done, total int) error) *trainer {
+	t := &trainer{source: src, classes: classes, params: p, weights: weights, progress: progress, rows: make([][]int, len(classes))}
 	for r, code := range codes {
-		t.rows[code] = append(t.rows[code], r)
+		if weights[r] > 0 {
+			t.rows[code] = append(t.rows[code], r)
+		}
 	}
 	t.pairs = make([]pair, 0, pairCount(len(classes)))
 	for i := range classes {
@@ -122,18 +158,19 @@ func newTrainer(src kernel.Source, codes []int, classes []string, p Params, prog
 			t.pairs = append(t.pairs, pair{first: i, second: j})
 		}
 	}
-	t.failed = len(t.pairs)
+	t.failed, t.late = len(t.pairs), len(t.pairs)
 	t.cache = p.CacheBytes / int64(min(len(t.pairs), runtime.GOMAXPROCS(0)))
 	return t
 }
 
-// run trains the machines of all pairs.
+// run trains the machines of all pairs. If some did not converge, it returns the classifier and the
+// error of the first of them.
 func (t *trainer) run() (*Classifier, error) {
 	linalg.For(len(t.pairs), 1, func(k, _ int) { t.train(k) })
 	if t.err != nil {
 		return nil, t.err
 	}
-	return t.classifier(), nil
+	return t.classifier(), t.unconverged
 }
 
 // train trains pair k unless an earlier pair has failed. So the reported error is always the error
@@ -142,22 +179,22 @@ func (t *trainer) train(k int) {
 	if t.skip(k) {
 		return
 	}
+	d, err := t.pairRows(k), error(nil)
 	q := &t.pairs[k]
-	rows, first := merge(t.rows[q.first], t.rows[q.second])
-	source := t.source
-	if len(rows) < source.Len() {
-		source = kernel.Subset(source, rows)
-	}
-	var err error
-	q.rows = rows
-	q.solution, err = t.solvePair(k, source, first, t.params.stopping(len(rows)))
+	q.solution, err = t.solvePair(k, d, t.params.stopping(len(q.rows)))
 	t.finish(k, err)
 }
 
-// bounds returns the bounds C_i for the two classes of pair k.
-func (t *trainer) bounds(k int) (cFirst, cSecond float64) {
+// pairRows returns the rows of pair k and notes their numbers in the pair.
+func (t *trainer) pairRows(k int) twoClasses {
 	q := &t.pairs[k]
-	return t.params.bound(t.classes[q.first]), t.params.bound(t.classes[q.second])
+	rows, first := merge(t.rows[q.first], t.rows[q.second])
+	q.rows = rows
+	d := twoClasses{source: t.source, first: first, weights: linalg.At(t.weights, rows)}
+	if len(rows) < t.source.Len() {
+		d.source = kernel.Subset(t.source, rows)
+	}
+	return d
 }
 
 // merge merges two ascending lists of rows. The result fromA tells for each row whether it comes
@@ -183,7 +220,12 @@ func (t *trainer) skip(k int) bool {
 func (t *trainer) finish(k int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNotConverged):
+		if k < t.late {
+			t.late, t.unconverged = k, t.describe(k, err)
+		}
+	case err != nil:
 		if k < t.failed {
 			t.failed, t.err = k, t.describe(k, err)
 		}

@@ -12,10 +12,13 @@ import (
 func TestWarmStart(t *testing.T) {
 	x, codes := blobs(31, 240, 3, 3)
 	k := rbf(0.5, x, x)
+	weights, _ := some(31, 240)
+	others, _ := some(32, 240)
 	var last *Classifier
 	for _, p := range []Params{
 		{C: 0.3}, {C: 1}, {C: 10}, {C: 5}, {C: 5}, {C: 0.05},
 		{C: 2, Weights: map[string]float64{"b": 3}}, {C: 2, Weights: map[string]float64{"a": 0.5, "c": 7}}, {C: 2},
+		{C: 2, RowWeights: weights}, {C: 1, RowWeights: weights}, {C: 1, RowWeights: others}, {C: 1},
 	} {
 		p.Tol = 1e-7
 		want := MustSVC(t, k, codes, names(3), p)
@@ -24,7 +27,7 @@ func TestWarmStart(t *testing.T) {
 		}
 		got := MustSVCFrom(t, last, k, codes, names(3), p)
 		for i, w := range want.Pairs {
-			compareOptima(t, fmt.Sprintf("%+v, pair %d", p, i), got.Pairs[i], w)
+			compareOptima(t, fmt.Sprintf("C %v, weights %v and %v, pair %d", p.C, p.Weights, p.RowWeights != nil, i), got.Pairs[i], w)
 		}
 		last = got
 	}

@@ -16,6 +16,9 @@ type SVC struct {
 	Codes   []int // class code of each row: row r belongs to Classes[Codes[r]]
 	Classes []string
 	Params  []svm.Params // settings to choose from, usually one for each C
+	// RowWeights holds the weight of each row in the training, as in [svm.Params]; nil means 1 each.
+	// The score counts rows without weights. Settings must not have weights of rows themselves.
+	RowWeights []float64
 }
 
 // Settings returns the number of settings.
@@ -29,6 +32,9 @@ func (l SVC) Try(k kernel.Source, f Fold, tried func() error) ([]Trial, error) {
 	var last *svm.Classifier
 	for _, i := range l.ascending() {
 		p := l.Params[i]
+		if l.RowWeights != nil {
+			p.RowWeights = linalg.At(l.RowWeights, f.Train)
+		}
 		c, err := trainFrom(last, train, codes, l.Classes, p)
 		if err != nil {
 			return nil, fmt.Errorf("the training with C = %v failed: %w", p.C, err)

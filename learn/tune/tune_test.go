@@ -341,3 +341,34 @@ func TestProgressEndsASearch(t *testing.T) {
 		t.Errorf("%d trials, %v; want all 400", told, err)
 	}
 }
+
+// Weight 4 for every row is four times the C, and a row of weight 0 takes no part in the training.
+func TestRowWeights(t *testing.T) {
+	d := load(t, "wdbc", 4, 3)
+	dot := kernel.LinearGram(d.x)
+	try := func(f tune.Fold, c float64, weights []float64) tune.Trial {
+		t.Helper()
+		l := tune.SVC{Codes: d.codes, Classes: d.classes, Params: params(1e-9, c), RowWeights: weights}
+		trials, err := l.Try(kernel.Dense{K: dot}, f, func() error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return trials[0]
+	}
+	whole := d.folds[0]
+	fours, some := make([]float64, d.x.Rows), make([]float64, d.x.Rows)
+	half := tune.Fold{Test: whole.Test}
+	for i, row := range whole.Train {
+		fours[row] = 4
+		if i%2 == 0 {
+			some[row] = 1
+			half.Train = append(half.Train, row)
+		}
+	}
+	if d := cmp.Diff(try(whole, 4, nil), try(whole, 1, fours)); d != "" {
+		t.Errorf("weights of 4:\n%s", d)
+	}
+	if d := cmp.Diff(try(half, 1, nil), try(whole, 1, some)); d != "" {
+		t.Errorf("weights of 0:\n%s", d)
+	}
+}

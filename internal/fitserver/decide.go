@@ -1,0 +1,42 @@
+package fitserver
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// blockValues is the number of kernel values that decide computes at a time: 32 MB.
+const blockValues = 4 << 20
+
+// decide returns the decisions of a machine for the rows X: D, rows x functions. The array coef,
+// functions x support vectors, and rho, one for each function, are those that fit returned, and V
+// holds the support vectors. Function k of row x is sum_s coef(k, s) K(x, V_s) - rho_k.
+func (q *request) decide() (answer, error) {
+	coef, err := q.matrix("coef")
+	if err != nil {
+		return answer{}, err
+	}
+	rho := q.floats("rho")
+	if len(rho) != coef.Rows {
+		return answer{}, fmt.Errorf("there are %d values of rho for %d functions", len(rho), coef.Rows)
+	}
+	rows, values, err := q.crossValues()
+	if err != nil {
+		return answer{}, err
+	}
+	out := linalg.New[float64](rows, coef.Rows)
+	step := max(1, blockValues/max(coef.Cols, 1))
+	for lo := 0; lo < rows; lo += step {
+		block := values(lo, min(lo+step, rows))
+		if block.Cols != coef.Cols {
+			return answer{}, fmt.Errorf("there are kernel values with %d rows, but %d coefficients", block.Cols, coef.Cols)
+		}
+		some := out.Panel(lo, lo+block.Rows)
+		linalg.MulTransB(some, block, coef)
+		for r := range some.Rows {
+			linalg.Axpy(-1, rho, some.Row(r))
+		}
+	}
+	return answer{Arrays: []array{floatArray("D", out.Data, out.Rows, out.Cols)}}, nil
+}

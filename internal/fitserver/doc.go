@@ -1,0 +1,12 @@
+// Package fitserver trains kernel machines for a program on the same machine, such as Mercer's Python
+// package. That program starts this one as its child, writes requests to its stdin, and reads one
+// answer to each from its stdout. The child ends when its stdin ends.
+//
+// A request and an answer are frames. A frame begins with the length of its header, four bytes,
+// least significant byte first. The header is JSON. It lists the arrays that follow it, with their
+// names, types and shapes. The bytes of an array are its numbers in order, row by row, least
+// significant byte first. The types are f8 (float64), i8 (int64) and i4 (int32).
+//
+// The parent is trusted with the time and memory of its own child. A frame is still checked in full,
+// and an array takes memory only as its bytes arrive.
+package fitserver

@@ -1,0 +1,189 @@
+package fitserver
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// request is the header of a request, with its arrays.
+type request struct {
+	// Op is what to do: fit, calibrate or decide.
+	Op string `json:"op"`
+	// Learner is the machine of fit and calibrate: svc, nu-svc, svr, nu-svr, one-class, ridge, kpca.
+	Learner string `json:"learner"`
+	// Kernel is the kernel, or has the name precomputed: then the array K holds kernel values.
+	Kernel  kernel.Spec `json:"kernel"`
+	Columns int         `json:"columns"` // number of columns of sparse rows
+	Threads int         `json:"threads"` // number of cores to use; 0: all
+	Seed    uint64      `json:"seed"`    // for the folds of calibrate
+	parameters
+	Arrays []array `json:"arrays"`
+}
+
+// parameters are those of the learners, with LIBSVM's and scikit-learn's names.
+type parameters struct {
+	C          *float64  `json:"C"` // null means infinity, which JSON cannot write
+	Nu         float64   `json:"nu"`
+	Epsilon    float64   `json:"epsilon"`
+	Tol        float64   `json:"tol"`
+	CacheBytes int64     `json:"cache_bytes"`
+	MaxIter    int       `json:"max_iter"`
+	Weights    []float64 `json:"class_weight"` // one for each class, or none
+	Classes    int       `json:"classes"`
+	Alpha      float64   `json:"alpha"`
+	Components int       `json:"components"` // 0: as many as have a positive eigenvalue
+}
+
+// readRequest reads one request. It returns io.EOF if there is no further one.
+func readRequest(r io.Reader) (*request, error) {
+	q := &request{}
+	if err := readHeader(r, q); err != nil {
+		return nil, err
+	}
+	for i := range q.Arrays {
+		if err := q.Arrays[i].read(r); err != nil {
+			return nil, err
+		}
+	}
+	return q, nil
+}
+
+// array returns the array with a name, or nil.
+func (q *request) array(name string) *array {
+	for i := range q.Arrays {
+		if q.Arrays[i].Name == name {
+			return &q.Arrays[i]
+		}
+	}
+	return nil
+}
+
+// matrix returns an array of floats as a matrix.
+func (q *request) matrix(name string) (linalg.Matrix[float64], error) {
+	a := q.array(name)
+	if a == nil || a.Type != "f8" || len(a.Shape) != 2 {
+		return linalg.Matrix[float64]{}, fmt.Errorf("the request has no array %q of type f8 with two dimensions", name)
+	}
+	return linalg.Matrix[float64]{Rows: a.Shape[0], Cols: a.Shape[1], Stride: a.Shape[1], Data: a.floats}, nil
+}
+
+// floats returns an array of floats, or nil if the request does not have it.
+func (q *request) floats(name string) []float64 {
+	if a := q.array(name); a != nil {
+		return a.floats
+	}
+	return nil
+}
+
+// ints returns an array of whole numbers, or nil if the request does not have it.
+func (q *request) ints(name string) []int {
+	if a := q.array(name); a != nil {
+		return a.ints
+	}
+	return nil
+}
+
+// table is a set of rows, dense or sparse.
+type table interface {
+	linalg.Rows
+	source(k kernel.Kernel) kernel.Source
+}
+
+type denseTable struct{ linalg.Matrix[float64] }
+
+func (t denseTable) source(k kernel.Kernel) kernel.Source { return kernel.NewLazy(t.Matrix, k) }
+
+type sparseTable struct {
+	linalg.Rows
+	rows *dataset.CSR
+}
+
+func (t sparseTable) source(k kernel.Kernel) kernel.Source { return kernel.NewLazySparse(t.rows, k) }
+
+// table returns the rows that the array of a name holds, or three arrays of that name if the rows
+// are sparse: NAME.indptr, NAME.indices and NAME.data, as in SciPy's CSR format.
+func (q *request) table(name string) (table, error) {
+	pointers := q.ints(name + ".indptr")
+	if pointers == nil {
+		m, err := q.matrix(name)
+		return denseTable{m}, err
+	}
+	columns := q.ints(name + ".indices")
+	narrow := make([]int32, len(columns))
+	for i, c := range columns {
+		if narrow[i] = int32(c); int(narrow[i]) != c {
+			return nil, fmt.Errorf("array %q has the column %d, which is too large", name, c)
+		}
+	}
+	rows, err := dataset.NewCSR(q.Columns, pointers, narrow, q.floats(name+".data"))
+	if err != nil {
+		return nil, err
+	}
+	return sparseTable{dataset.RowsOf(rows), rows}, nil
+}
+
+// wholeMatrix is the largest number of rows whose kernel matrix is computed as a whole, in float64.
+// It then takes 32 MB. The kernel values of more rows are computed on request, in float32.
+const wholeMatrix = 2048
+
+// source returns the kernel matrix of the training rows.
+func (q *request) source() (kernel.Source, error) {
+	if q.Kernel.Name == "precomputed" {
+		m, err := q.matrix("K")
+		if err == nil && m.Rows != m.Cols {
+			err = fmt.Errorf("the kernel matrix has %d rows and %d columns; it must be square", m.Rows, m.Cols)
+		}
+		return kernel.Dense{K: m}, err
+	}
+	k, err := kernel.New(q.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	x, err := q.table("X")
+	if err != nil {
+		return nil, err
+	}
+	if n, _ := x.Shape(); n <= wholeMatrix {
+		return kernel.Materialize(kernel.Of(kernel.LinearGram(x), k)), nil
+	}
+	return x.source(k), nil
+}
+
+// cross returns the kernel values between rows X and rows V for some of the rows X: from lo to hi.
+type cross func(lo, hi int) linalg.Matrix[float64]
+
+// crossValues returns the number of rows X and a function for their kernel values with the rows V.
+// If the kernel is precomputed, the array K holds all of them.
+func (q *request) crossValues() (rows int, values cross, err error) {
+	if q.Kernel.Name == "precomputed" {
+		m, err := q.matrix("K")
+		return m.Rows, func(lo, hi int) linalg.Matrix[float64] { return m.Panel(lo, hi) }, err
+	}
+	k, err := kernel.New(q.Kernel)
+	if err != nil {
+		return 0, nil, err
+	}
+	x, err := q.table("X")
+	if err != nil {
+		return 0, nil, err
+	}
+	v, err := q.table("V")
+	if err != nil {
+		return 0, nil, err
+	}
+	rows, columns := x.Shape()
+	if _, width := v.Shape(); width != columns {
+		return 0, nil, fmt.Errorf("the rows have %d columns, but the machine's rows have %d", columns, width)
+	}
+	right := kernel.SquaredNorms(v)
+	return rows, func(lo, hi int) linalg.Matrix[float64] {
+		some := linalg.Pick(x, linalg.Range(lo, hi))
+		block := kernel.CrossGram(some, v)
+		kernel.Cross(k, block, kernel.SquaredNorms(some), right)
+		return block
+	}, nil
+}

@@ -1,0 +1,63 @@
+package fitserver
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+)
+
+// Serve answers the requests of r, one after the other, on w. It returns nil when r ends, even while
+// a request is being answered: the process should end then, because nobody waits for the answer. It
+// returns an error if a request cannot be read or its answer not be written.
+func Serve(r io.Reader, w io.Writer) error {
+	requests, ended := make(chan *request), make(chan error, 2)
+	go func() {
+		in := bufio.NewReaderSize(r, 1<<16)
+		for {
+			q, err := readRequest(in)
+			if err != nil {
+				ended <- err
+				return
+			}
+			requests <- q
+		}
+	}()
+	go func() {
+		for q := range requests {
+			if err := reply(q, w); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	if err := <-ended; !errors.Is(err, io.EOF) {
+		return fmt.Errorf("fitserver: %w", err)
+	}
+	return nil
+}
+
+// reply answers one request.
+func reply(q *request, w io.Writer) error {
+	before := runtime.GOMAXPROCS(q.Threads) // 0 leaves the number of cores as it is
+	defer runtime.GOMAXPROCS(before)
+	a, err := q.answer()
+	if err != nil {
+		a = answer{Error: err.Error(), Arrays: []array{}}
+	}
+	return writeFrame(w, a, a.Arrays)
+}
+
+// answer does what a request asks for.
+func (q *request) answer() (answer, error) {
+	switch q.Op {
+	case "fit":
+		return q.fit()
+	case "calibrate":
+		return q.calibrate()
+	case "decide":
+		return q.decide()
+	}
+	return answer{}, fmt.Errorf("there is no operation %q", q.Op)
+}

@@ -1,0 +1,285 @@
+package fitserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
+)
+
+// ask sends requests and returns their answers.
+func ask(t *testing.T, requests ...request) []answer {
+	t.Helper()
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- Serve(in, out) }()
+	var list []answer
+	for _, q := range requests {
+		if err := writeFrame(toServer, q, q.Arrays); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, readAnswer(t, fromServer))
+	}
+	if err := toServer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func readAnswer(t *testing.T, r io.Reader) answer {
+	t.Helper()
+	var a answer
+	if err := readHeader(r, &a); err != nil {
+		t.Fatal(err)
+	}
+	for i := range a.Arrays {
+		if err := a.Arrays[i].read(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a
+}
+
+func (a answer) array(name string) array {
+	for _, b := range a.Arrays {
+		if b.Name == name {
+			return b
+		}
+	}
+	return array{}
+}
+
+// rows draws n rows of two numbers, and their classes.
+func rows(seed uint64, n, classes int) (linalg.Matrix[float64], []int) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	x, codes := linalg.New[float64](n, 2), make([]int, n)
+	for i := range n {
+		codes[i] = i % classes
+		x.Row(i)[0], x.Row(i)[1] = rng.NormFloat64()+float64(codes[i]), rng.NormFloat64()-float64(codes[i])
+	}
+	return x, codes
+}
+
+func one() *float64 {
+	c := 1.0
+	return &c
+}
+
+// TestFitAndDecide: a classifier that is fitted and used by requests has the decisions of package
+// svm, for dense, sparse and precomputed kernels.
+func TestFitAndDecide(t *testing.T) {
+	x, codes := rows(1, 90, 3)
+	z, _ := rows(2, 20, 3)
+	spec := kernel.Spec{Name: "rbf", Gamma: 0.5}
+	k, err := kernel.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gram := kernel.Materialize(kernel.Of(kernel.LinearGram(x), k))
+	c, err := svm.TrainSVC(gram, codes, []string{"0", "1", "2"}, svm.Params{C: 1, Tol: 1e-6}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cross := kernel.CrossGram(z, x)
+	kernel.Cross(k, cross, kernel.SquaredNorms(z), kernel.SquaredNorms(x))
+	support := linalg.New[float64](z.Rows, len(c.Support()))
+	for r := range z.Rows {
+		copy(support.Row(r), linalg.At(cross.Row(r), c.Support()))
+	}
+	want := c.Decisions(support)
+	fit := request{Op: "fit", Learner: "svc", Kernel: spec, Threads: 1, parameters: parameters{C: one(), Tol: 1e-6, Classes: 3}}
+	dense, sparse, precomputed := fit, fit, fit
+	dense.Arrays = []array{floatArray("X", x.Data, 90, 2), intArray("y", codes)}
+	sparse.Columns = 2
+	sparse.Arrays = append(csr("X", x), intArray("y", codes))
+	precomputed.Kernel = kernel.Spec{Name: "precomputed"}
+	precomputed.Arrays = []array{floatArray("K", gram.K.Data, 90, 90), intArray("y", codes)}
+	for name, q := range map[string]request{"dense": dense, "sparse": sparse, "precomputed": precomputed} {
+		got := ask(t, q)[0]
+		if got.Error != "" || got.Unconverged != "" {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		if d := cmp.Diff(c.Support(), got.array("support").ints); d != "" {
+			t.Errorf("%s: support vectors:\n%s", name, d)
+		}
+		coef := got.array("coef")
+		decide := request{Op: "decide", Kernel: q.Kernel, Columns: 2, Arrays: []array{
+			floatArray("coef", coef.floats, coef.Shape...), floatArray("rho", got.array("rho").floats, 3),
+		}}
+		vectors := linalg.New[float64](len(c.Support()), 2)
+		for s, r := range c.Support() {
+			copy(vectors.Row(s), x.Row(r))
+		}
+		switch name {
+		case "dense":
+			decide.Arrays = append(decide.Arrays, floatArray("X", z.Data, z.Rows, 2), floatArray("V", vectors.Data, vectors.Rows, 2))
+		case "sparse":
+			decide.Arrays = append(append(decide.Arrays, csr("X", z)...), csr("V", vectors)...)
+		default:
+			decide.Arrays = append(decide.Arrays, floatArray("K", support.Data, support.Rows, support.Cols))
+		}
+		decisions := ask(t, decide)[0]
+		if decisions.Error != "" {
+			t.Fatalf("%s: %s", name, decisions.Error)
+		}
+		for i, v := range decisions.array("D").floats {
+			if math.Abs(v-want.Data[i]) > 1e-9 {
+				t.Fatalf("%s: decision %d is %v, want %v", name, i, v, want.Data[i])
+			}
+		}
+	}
+}
+
+// csr returns the arrays of a matrix in SciPy's CSR format.
+func csr(name string, m linalg.Matrix[float64]) []array {
+	pointers, columns := []int{0}, []int(nil)
+	for range m.Rows {
+		columns = append(columns, linalg.Range(0, m.Cols)...)
+		pointers = append(pointers, len(columns))
+	}
+	return []array{intArray(name+".indptr", pointers), intArray(name+".indices", columns), floatArray(name+".data", m.Data, len(m.Data))}
+}
+
+// TestEveryLearner: each learner answers, and what it refuses it says.
+func TestEveryLearner(t *testing.T) {
+	x, codes := rows(3, 40, 2)
+	targets := make([]float64, 40)
+	for i := range targets {
+		targets[i] = x.Row(i)[0] * x.Row(i)[1]
+	}
+	base := request{Op: "fit", Kernel: kernel.Spec{Name: "rbf", Gamma: 0.3}, parameters: parameters{C: one(), Nu: 0.4, Epsilon: 0.1, Alpha: 1, Components: 2, Classes: 2}}
+	rowsX := floatArray("X", x.Data, 40, 2)
+	for learner, q := range map[string]struct {
+		target array
+		result []string
+	}{
+		"svc":       {intArray("y", codes), []string{"support", "coef", "rho", "iterations", "objective"}},
+		"nu-svc":    {intArray("y", codes), []string{"support", "coef", "rho", "iterations", "objective"}},
+		"svr":       {floatArray("y", targets, 40), []string{"support", "coef", "rho", "iterations", "objective"}},
+		"nu-svr":    {floatArray("y", targets, 40), []string{"support", "coef", "rho", "iterations", "objective"}},
+		"one-class": {floatArray("none", nil, 0), []string{"support", "coef", "rho", "iterations", "objective"}},
+		"ridge":     {floatArray("y", targets, 20, 2), []string{"coef"}},
+		"kpca":      {floatArray("none", nil, 0), []string{"values", "vectors", "means"}},
+	} {
+		r := base
+		r.Learner, r.Arrays = learner, []array{rowsX, q.target}
+		if learner == "ridge" {
+			r.Arrays[1] = floatArray("y", append(targets, targets...), 40, 2)
+		}
+		a := ask(t, r)[0]
+		var names []string
+		for _, b := range a.Arrays {
+			names = append(names, b.Name)
+		}
+		if d := cmp.Diff(q.result, names); d != "" || a.Error != "" {
+			t.Errorf("%s: %s\n%s", learner, a.Error, d)
+		}
+		r.Arrays = []array{rowsX, floatArray("weights", make([]float64, 39), 39), q.target}
+		r.Kernel.Gamma = -1
+		if a := ask(t, r)[0]; a.Error == "" {
+			t.Errorf("%s: gamma -1 is taken", learner)
+		}
+	}
+	r := base
+	r.Op, r.Learner, r.Arrays = "calibrate", "svc", []array{rowsX, intArray("y", codes)}
+	r.MaxIter = 1
+	answers := ask(t, request{Op: "guess"}, r)
+	if answers[0].Error != `there is no operation "guess"` || answers[1].Error == "" {
+		t.Errorf("%+v", answers)
+	}
+	r.MaxIter = 0
+	if a := ask(t, r)[0]; len(a.array("A").floats) != 1 || len(a.array("B").floats) != 1 {
+		t.Errorf("%+v", a)
+	}
+	r.Op, r.MaxIter = "fit", 1
+	if a := ask(t, r)[0]; a.Unconverged == "" || len(a.array("rho").floats) != 1 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestServeEndsWithItsInput: the end of the input ends the server while a training runs.
+func TestServeEndsWithItsInput(t *testing.T) {
+	in, writer := io.Pipe()
+	done := make(chan error, 1)
+	started := make(chan struct{})
+	go func() { done <- Serve(in, blocked(started)) }()
+	if err := writeFrame(writer, request{Op: "guess"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	<-started // the server answers, and nobody reads
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
+type blocked chan struct{}
+
+func (b blocked) Write([]byte) (int, error) {
+	close(b)
+	select {}
+}
+
+func TestBadFrames(t *testing.T) {
+	frame := func(header string, rest ...byte) []byte {
+		return append([]byte{byte(len(header)), byte(len(header) >> 8), 0, 0}, append([]byte(header), rest...)...)
+	}
+	for _, test := range []struct {
+		in   []byte
+		want string
+	}{
+		{[]byte{1, 0}, "fitserver: unexpected EOF"},
+		{[]byte{0xff, 0xff, 0xff, 0xff}, "fitserver: the header has 4294967295 bytes, but at most 1048576 are allowed"},
+		{[]byte{4, 0, 0, 0, '{'}, "fitserver: the header is cut off: unexpected EOF"},
+		{frame(`{"arrays":[{"name":"X","type":"f4","shape":[1]}]}`), `fitserver: array "X" has the type "f4"; a type is f8, i8 or i4`},
+		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[-1]}]}`), `fitserver: array "X" has the shape [-1], which is negative or too large`},
+		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[4294967296,4294967296]}]}`), `fitserver: array "X" has the shape [4294967296 4294967296], which is negative or too large`},
+		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[]}]}`), `fitserver: array "X" has 0 dimensions, but must have 1 or 2`},
+		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[100000000000]}]}`, 1, 2), `fitserver: array "X" is cut off: unexpected EOF`},
+	} {
+		err := Serve(bytes.NewReader(test.in), io.Discard)
+		if err == nil || err.Error() != test.want {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+}
+
+// FuzzRequest: no bytes of a parent make the server panic.
+func FuzzRequest(f *testing.F) {
+	x, codes := rows(4, 6, 2)
+	var frame bytes.Buffer
+	q := request{Op: "fit", Learner: "svc", Kernel: kernel.Spec{Name: "linear"}, parameters: parameters{C: one(), Classes: 2},
+		Arrays: []array{floatArray("X", x.Data, 6, 2), intArray("y", codes)}}
+	if err := writeFrame(&frame, q, q.Arrays); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(frame.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		q, err := readRequest(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		q.MaxIter = 100
+		a, err := q.answer()
+		if err == nil {
+			if _, err := json.Marshal(a); err != nil && !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
