@@ -72,7 +72,7 @@ such as Tor's.`,
 	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models with more bins than this: many bins single out people")
 	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer devices than this")
 	f.seed.flag(cmd)
-	require(cmd, "configuration", "rows")
+	require(cmd, "configuration")
 	cmd.AddCommand(a.deviceCredentials(), a.deviceSums())
 	return daemonCommand(cmd)
 }
