@@ -11,8 +11,8 @@ func TestCheckMagnitude(t *testing.T) {
 	bare := &Set{Name: "bare.svm", X: denseOf([][]float64{{1e141, 2}})}
 	for want, sets := range map[string][]*Set{
 		"": {good, nil},
-		`bad.csv: row 2, column "height" holds -1.7976931348623157e+308; numbers may be at most 1e+140 in magnitude: correct the cell, or mark it as missing`: {nil, good, bad},
-		"bare.svm: row 1, column 1 holds 1e+141; numbers may be at most 1e+140 in magnitude: correct the cell, or mark it as missing":                         {bare, bad},
+		`bad.csv: row 2, column "height" holds -1.7976931348623157e+308, which is above 1e+140 in magnitude, the largest number for training; correct the cell, or mark it as missing`: {nil, good, bad},
+		"bare.svm: row 1, column 1 holds 1e+141, which is above 1e+140 in magnitude, the largest number for training; correct the cell, or mark it as missing":                         {bare, bad},
 	} {
 		got := ""
 		if err := CheckMagnitude(sets...); err != nil {

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -63,8 +64,19 @@ func openCSV(name string, r io.Reader, form CSVForm, bounds limits) (*csvRecords
 		return nil, err
 	}
 	in.single = form.Quote == singleQuote
-	c := &csvRecords{in: in, columns: form.Names}
+	c := &csvRecords{in: in, columns: form.Names, key: form.namesKey()}
 	return c, c.begin(form.Headers)
+}
+
+// namesKey returns the key of csv that gives the names of the columns, or "" if the first line does.
+func (f CSVForm) namesKey() string {
+	switch {
+	case f.Names != nil:
+		return "names"
+	case f.Headers != nil:
+		return "headers"
+	}
+	return ""
 }
 
 // decoded converts the text to UTF-8.
@@ -99,6 +111,7 @@ func likelyOrder(b *bufio.Reader) unicode.Endianness {
 type csvRecords struct {
 	in      *csvSource
 	columns []string
+	key     string                 // key of csv that gives the columns: "names", "headers", or "" for the first line
 	ahead   func() (record, error) // returns what was read ahead; nil if nothing was
 }
 
@@ -147,6 +160,22 @@ func (c *csvRecords) refuseCounts(line int) error {
 	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
 }
 
+// width says how many columns the table has, and who says so.
+func (c *csvRecords) width() string {
+	if c.key != "" {
+		return fmt.Sprintf("key %q gives %d names", c.key, len(c.columns))
+	}
+	return fmt.Sprintf("table has %d columns", len(c.columns))
+}
+
+// advice says how to correct a row whose number of fields differs from the number of columns.
+func (c *csvRecords) advice(row []string) string {
+	if c.key != "" {
+		return fmt.Sprintf("write one name for each column under csv: {%s: [...]} (--%[1]s), or correct the row", c.key)
+	}
+	return widthAdvice(c.columns, row)
+}
+
 // Columns implements [Records].
 func (c *csvRecords) Columns() []string { return c.columns }
 
@@ -157,7 +186,7 @@ func (c *csvRecords) Next() (Record, error) {
 		return Record{}, err
 	}
 	if len(row.fields) != len(c.columns) {
-		return Record{}, c.in.errorf(row.line, "the row has %d fields, but the table has %d columns; %s", len(row.fields), len(c.columns), widthAdvice(c.columns, row.fields))
+		return Record{}, c.in.errorf(row.line, "the row has %d fields, but the %s; %s", len(row.fields), c.width(), c.advice(row.fields))
 	}
 	return Record{Line: row.line, Fields: row.fields}, nil
 }

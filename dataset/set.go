@@ -333,6 +333,10 @@ type Set struct {
 // MaxMagnitude bounds the magnitude of training data, so that sums of squares are finite.
 const MaxMagnitude = 1e140
 
+// ErrMagnitude refuses a number beyond [MaxMagnitude]. The message continues a sentence about the
+// number.
+var ErrMagnitude = fmt.Errorf("is above %g in magnitude, the largest number for training; correct the cell, or mark it as missing", MaxMagnitude)
+
 // CheckMagnitude returns an error that names the first number beyond [MaxMagnitude] in the sets. A
 // set may be nil.
 func CheckMagnitude(sets ...*Set) error {
@@ -351,7 +355,7 @@ func (s *Set) checkMagnitude() (err error) {
 	for i := range s.X.Rows() {
 		s.X.Each(i, func(col int, v float64) {
 			if err == nil && math.Abs(v) > MaxMagnitude {
-				err = fmt.Errorf("%s: row %d, column %s holds %v; numbers may be at most %g in magnitude: correct the cell, or mark it as missing", s.Name, i+1, s.columnName(col), v, MaxMagnitude)
+				err = fmt.Errorf("%s: row %d, column %s holds %v, which %w", s.Name, i+1, s.columnName(col), v, ErrMagnitude)
 			}
 		})
 		if err != nil {

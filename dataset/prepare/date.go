@@ -16,6 +16,9 @@ const isoDate = "%Y-%m-%d"
 // errFormat returns the error for an unsupported letter of a format. It lists the supported
 // letters.
 func errFormat(letter byte) error {
+	if letter == 'z' || letter == 'Z' {
+		return fmt.Errorf("the format has %%%c, but time zones are not read; write the zone of all cells in place of it, such as +01:00, or remove the zone from the file", letter)
+	}
 	return fmt.Errorf("the format has %%%c, which is not supported; use %%Y %%m %%d %%y %%b %%B %%H %%I %%M %%S %%f %%p", letter)
 }
 

@@ -166,7 +166,7 @@ func TestDates(t *testing.T) {
 		}
 	}
 	for format, want := range map[string]string{
-		"%Y-%": "the format ends with %; write a letter after it", "%Y %Z": "the format has %Z, which is not supported; use %Y %m %d %y %b %B %H %I %M %S %f %p", "%m-%d": "the format has no year; add %Y",
+		"%Y-%": "the format ends with %; write a letter after it", "%Y %Z": "the format has %Z, but time zones are not read; write the zone of all cells in place of it, such as +01:00, or remove the zone from the file", "%m-%d": "the format has no year; add %Y",
 	} {
 		wantError(t, (&Column{Name: "d", Type: Date, Format: format, As: Year}).Check(), want)
 	}

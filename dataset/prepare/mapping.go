@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"go.yaml.in/yaml/v3"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -44,13 +45,28 @@ type CSV struct {
 type Theirs struct {
 	As     string            `yaml:"as,omitempty"`     // name of the column in the federation
 	Unit   string            `yaml:"unit,omitempty"`   // unit of the file's numbers
-	Times  float64           `yaml:"times,omitempty"`  // factor that converts to the schema's unit; 0 means none
+	Times  Factor            `yaml:"times,omitempty"`  // factor that converts to the schema's unit; 0 means none
 	Values map[string]string `yaml:"values,omitempty"` // the federation's word for each of the file's words
 
 	// A digest covers a field below only if the field is set.
 
 	Thousands string  `yaml:"thousands,omitempty" json:",omitempty"` // separator of thousands in this column
 	Format    Formats `yaml:"format,omitempty" json:",omitempty"`    // the file's formats of dates
+}
+
+// Factor multiplies a column's numbers. A text cannot give the factor 0, which the zero value means
+// to be absent.
+type Factor float64
+
+// UnmarshalYAML reads a factor. It refuses 0, which would make all numbers of a column equal.
+func (f *Factor) UnmarshalYAML(n *yaml.Node) error {
+	if err := n.Decode((*float64)(f)); err != nil {
+		return err
+	}
+	if *f == 0 {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: times is 0, which makes all numbers of the column equal; write a number above 0, or remove the key", n.Line)}}
+	}
+	return nil
 }
 
 // Empty reports whether the mapping has no entries.
@@ -126,7 +142,7 @@ func (c CSV) checkText() error {
 		return fmt.Errorf("csv: %w", err)
 	}
 	switch {
-	case c.Comment != "" && (utf8.RuneCountInString(c.Comment) != 1 || c.Comment == c.Delimiter || strings.Contains("\"\r\n\ufffd", c.Comment)):
+	case c.Comment != "" && (utf8.RuneCountInString(c.Comment) != 1 || c.Comment == c.Delimiter || c.Comment == c.Quote || strings.Contains("\"\r\n\ufffd", c.Comment)):
 		return fmt.Errorf(`csv: {comment: %q} cannot begin a comment; write one character such as "#"`, c.Comment)
 	case !slices.Contains([]string{"", `"`, "'"}, c.Quote):
 		return fmt.Errorf(`csv: {quote: %q} cannot stand around fields; write "'" or "\""`, c.Quote)
@@ -161,7 +177,7 @@ func (m *Mapping) checkColumns() error {
 	for _, name := range slices.Sorted(maps.Keys(m.Columns)) {
 		c := m.Columns[name]
 		switch {
-		case c.Times < 0 || !isFinite(c.Times):
+		case c.Times < 0 || !isFinite(float64(c.Times)):
 			return fmt.Errorf("column %s has times: %g; write a number above 0", dataset.Quote(name), c.Times)
 		case slices.Contains(m.Drop, name):
 			return fmt.Errorf("column %s is listed under \"drop\" and under \"columns\"; remove it from one of the two", dataset.Quote(name))
@@ -359,9 +375,9 @@ func (t Theirs) checkUnit(c Column, own string) error {
 // 1.1 x 88.42 would differ from the 97.262 that another party writes.
 func (t Theirs) convert(v float64) float64 {
 	const digits = 15 // a float64 preserves 15 decimal digits
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v*t.Times, 'e', digits-1, 64), 64)
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v*float64(t.Times), 'e', digits-1, 64), 64)
 	if err != nil {
-		return v * t.Times // callers refuse this infinite number
+		return v * float64(t.Times) // callers refuse this infinite number
 	}
 	return rounded
 }

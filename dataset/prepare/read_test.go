@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/dataset"
 )
@@ -353,7 +354,7 @@ func TestMappingRefuses(t *testing.T) {
 		{Mapping{CSV: CSV{Encoding: "ebcdic"}}, `csv: {encoding: ebcdic} is not known; write one of utf-8, utf-16, windows-1252, iso-8859-15`},
 		{Mapping{Drop: []string{"a"}, Keep: []string{"b"}}, `the keys "drop" and "keep" exclude each other; write "drop" with the columns to leave out, or "keep" with the columns to read`},
 		{theirs("a", Theirs{Times: -1}), `column "a" has times: -1; write a number above 0`},
-		{theirs("a", Theirs{Times: nan}), `column "a" has times: NaN; write a number above 0`},
+		{theirs("a", Theirs{Times: Factor(nan)}), `column "a" has times: NaN; write a number above 0`},
 		{Mapping{Drop: []string{"a"}, Columns: map[string]Theirs{"a": {As: "b"}}}, `column "a" is listed under "drop" and under "columns"; remove it from one of the two`},
 		{Mapping{CSV: CSV{Thousands: "_"}}, `csv: thousands: "_" is not a sign between thousands; write ",", ".", " " or "'"`},
 		{Mapping{CSV: CSV{Thousands: "."}}, `csv: thousands: "." is also the decimal sign; correct "decimal" or "thousands"`},
@@ -361,6 +362,8 @@ func TestMappingRefuses(t *testing.T) {
 		{Mapping{CSV: CSV{Names: []string{"a"}, Headers: []string{"a"}}}, `csv: the keys "names" and "headers" exclude each other; write "names" for a text without a header line, or "headers" to replace the header line`},
 		{theirs("a", Theirs{Thousands: "."}), `column "a": thousands: "." is also the decimal sign; correct "decimal" or "thousands"`},
 		{theirs("a", Theirs{Format: Formats{"%Y-%Q"}}), `column "a": the format has %Q, which is not supported; use %Y %m %d %y %b %B %H %I %M %S %f %p`},
+		{theirs("a", Theirs{Format: Formats{"%Y-%m-%dT%H:%M:%S%z"}}), `column "a": the format has %z, but time zones are not read; write the zone of all cells in place of it, such as +01:00, or remove the zone from the file`},
+		{Mapping{CSV: CSV{Quote: "'", Comment: "'"}}, `csv: {comment: "'"} cannot begin a comment; write one character such as "#"`},
 		{theirs("a", Theirs{Format: Formats{}}), `column "a": the key "format" is an empty list; write a format such as "%d.%m.%Y"`},
 		{Mapping{Columns: map[string]Theirs{"b": {As: "c"}, "a": {As: "c"}}}, `columns "a" and "b" are both called "c"; rename one`},
 	}
@@ -372,5 +375,17 @@ func TestMappingRefuses(t *testing.T) {
 	good := Mapping{CSV: CSV{Delimiter: ";", Decimal: ",", Encoding: "utf-16"}, Columns: map[string]Theirs{"a": {As: "b"}, "b": {As: "a"}}, Keep: []string{"a", "b"}}
 	if err := good.Check(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Without the error, the factor 0 would count as no factor.
+func TestTextRefusesFactorZero(t *testing.T) {
+	var c Theirs
+	err := yaml.Unmarshal([]byte("as: a\ntimes: 0\n"), &c)
+	if want := "line 2: times is 0, which makes all numbers of the column equal; write a number above 0, or remove the key"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v\nwant  %s", err, want)
+	}
+	if err := yaml.Unmarshal([]byte("times: 0.5\n"), &c); err != nil || c.Times != 0.5 {
+		t.Errorf("factor %g, error %v", c.Times, err)
 	}
 }

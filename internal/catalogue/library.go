@@ -89,6 +89,9 @@ func Folder(env func(string) string) string {
 //
 // Names joined by " + " mean one table below the other (a9a/a9a + a9a/a9a.t).
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
+	if c.Width < 0 {
+		return nil, &Error{ref, fmt.Sprintf("cannot have %d features; write a number above 0 for features, or leave it out", c.Width), nil}
+	}
 	set, err := l.find(ref, c)
 	if err == nil && c.Width > 0 && set.X.Cols() != c.Width {
 		err = &Error{ref, fmt.Sprintf("has %d features, but features is %d; correct features, or leave it out", set.X.Cols(), c.Width), nil}
@@ -296,7 +299,7 @@ func onlyTable(path string, info fs.FileInfo) (string, error) {
 		return path, nil
 	}
 	if !info.IsDir() {
-		return "", &Error{path, "is neither a file nor a folder", nil}
+		return "", &Error{path, "is neither a file nor a folder; give the path of a table", nil}
 	}
 	tables, err := tablesIn(path, 1)
 	switch {

@@ -152,7 +152,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"near folder", "adlut", Columns{}, `adlut is neither a file nor a name in the data folder ` + dir + ` (did you mean "adult"?); mercer data list shows the names`},
 		{"far name", "weather", Columns{}, `weather is neither a file nor a name in the data folder ` + dir + `; mercer data list shows the names`},
 		{"out of the folder", "../weather", Columns{}, `../weather is neither a file nor a name in the data folder; give a path, or a name that mercer data list shows`},
-		{"device", os.DevNull, Columns{}, `` + os.DevNull + ` is neither a file nor a folder`},
+		{"device", os.DevNull, Columns{}, `` + os.DevNull + ` is neither a file nor a folder; give the path of a table`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			set, err := l.Load(c.ref, c.columns)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/anonymous/simulator"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/ohttp"
@@ -72,6 +72,7 @@ such as Tor's.`,
 	flags.IntVar(&f.fleet.Limits.Bins, "max-bins", f.fleet.Limits.Bins, "refuse models with more bins than this: many bins single out people")
 	flags.IntVar(&f.fleet.Limits.Cohort, "min-cohort", f.fleet.Limits.Cohort, "refuse models that take a step with fewer devices than this")
 	f.seed.flag(cmd)
+	require(cmd, "configuration")
 	cmd.AddCommand(a.deviceCredentials(), a.deviceSums())
 	return daemonCommand(cmd)
 }
@@ -81,7 +82,7 @@ const deviceRequestTime = 30 * time.Second
 
 func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err error) {
 	c := f.fleet
-	if c.Configuration, err = os.ReadFile(f.configuration); err != nil {
+	if c.Configuration, err = regular.Read(f.configuration); err != nil {
 		return nil, usage("the gateway's configuration cannot be read: %w", err)
 	}
 	if !c.Limits.Paper {

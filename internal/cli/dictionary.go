@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/dictionary"
@@ -200,7 +200,7 @@ func (a *app) askYes(question, otherwise, hint string) error {
 
 // readDictionary reads a dictionary file.
 func readDictionary(path string) (*job.Dictionary, error) {
-	b, err := os.ReadFile(path)
+	b, err := regular.Read(path)
 	if err != nil {
 		return nil, usage("the dictionary cannot be read: %w", err)
 	}
@@ -215,7 +215,7 @@ func dictionariesBeside(jobFile string) func(name, hash string) (*job.Dictionary
 			return nil, fmt.Errorf("write the name of the dictionary without folder and ending, such as %s, and put its file beside the job file", strings.TrimSuffix(filepath.Base(name), ".yaml"))
 		}
 		path := filepath.Join(filepath.Dir(jobFile), name+".yaml")
-		b, err := os.ReadFile(path)
+		b, err := regular.Read(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil, fmt.Errorf("there is no file %s; put the dictionary there, beside the job file, or correct the name", path)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"runtime/debug"
 	"time"
 
@@ -22,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/protocol/secvm"
@@ -83,6 +83,7 @@ uses HTTPS.`,
 	flags.IntVar(&f.config.Least, "least", 256, "smallest number of packages written to disk together; the last batches of a window may be smaller")
 	flags.DurationVar(&f.config.Hold, "hold", 5*time.Second, "how long a device waits for its package to be on disk before it must send it again")
 	doorFlags(cmd, &f.doors, "127.0.0.1:8080")
+	require(cmd, "job")
 	f.seed.flag(cmd)
 	cmd.AddCommand(a.gatewayKey(), a.gatewaySums())
 	return daemonCommand(cmd)
@@ -172,7 +173,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 	} else {
 		c.Witnesses = []string{f.relay, f.issuer}
 	}
-	b, err := os.ReadFile(f.tokens)
+	b, err := regular.Read(f.tokens)
 	if err != nil {
 		return nil, usage("the issuer's keys cannot be read: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -154,7 +155,7 @@ type jobFile struct {
 }
 
 func (a *app) readJobFile(path string) (*jobFile, error) {
-	b, err := os.ReadFile(path)
+	b, err := regular.Read(path)
 	if err != nil {
 		return nil, usage("the job file cannot be read: %w", err)
 	}

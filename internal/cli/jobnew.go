@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/profile"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -178,7 +178,7 @@ func (a *app) understand(path string, c catalogue.Columns) (*describedTable, err
 
 // encodingOf returns the likely encoding of a text, or "" if it is UTF-8 or cannot be read.
 func encodingOf(path string) (encoding string) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "" // the reader of the table reports it
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -61,7 +62,7 @@ func isLIBSVM(b *bufio.Reader) bool {
 // isPart reports whether a file is the coordinator's part of a model whose other parts the parties
 // hold.
 func isPart(path string) bool {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return false // the caller only describes the file
 	}
@@ -84,7 +85,7 @@ func open[T any](path string, read func(*bufio.Reader) (T, error)) (m T, err err
 // openWhole opens a model file and returns what the function decode reads from the file. An error
 // says why the file is not a usable model.
 func openWhole[T any](path string, decode func(*bufio.Reader) (T, error)) (m T, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return m, usage("the model cannot be read: %w", err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +44,7 @@ func (a *app) root() *cobra.Command {
 		if !a.chatty {
 			a.logLevel = defaultLogLevel(cmd)
 		}
-		return a.setLog()
+		return cmp.Or(checkFlags(cmd), a.setLog())
 	}
 
 	root.SetFlagErrorFunc(wrongFlag)
@@ -53,6 +54,36 @@ func (a *app) root() *cobra.Command {
 		a.demo(), a.simulate(), a.federation(), a.coordinator(), a.party(), a.gateway(), a.relay(), a.issuer(), a.device(), a.job(), a.release(), a.edition(), a.predict(), a.model(),
 		a.data(), a.bench(), a.doctor(), a.version())
 	return root
+}
+
+// requiredFlag marks a flag that must be given.
+const requiredFlag = "required"
+
+// require marks flags that must be given.
+func require(cmd *cobra.Command, flags ...string) {
+	for _, name := range flags {
+		cmd.Flags().Lookup(name).Annotations = map[string][]string{requiredFlag: nil}
+	}
+}
+
+// checkFlags returns an error if a required flag is missing, or if the number or the time of a flag
+// is negative. No flag has a negative value.
+func checkFlags(cmd *cobra.Command) error {
+	var err error
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		_, required := f.Annotations[requiredFlag]
+		switch value := f.Value.String(); {
+		case err != nil:
+		case required && value == "":
+			err = usage("--%s is missing for %s; it is the %s", f.Name, commandName(cmd), f.Usage)
+		case !strings.HasPrefix(value, "-"):
+		case strings.HasPrefix(f.Value.Type(), "int"):
+			err = usage("--%s is %s; write a number that is not negative", f.Name, value)
+		case f.Value.Type() == "duration":
+			err = usage("--%s is %s; write a time that is not negative, such as 10m", f.Name, value)
+		}
+	})
+	return err
 }
 
 // setLog creates the log according to the flags.

@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -79,7 +80,7 @@ func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, err
 // ReadRoster reads an issuer's list of devices, which has one public key in hexadecimal digits on
 // each line.
 func ReadRoster(path string) ([]ed25519.PublicKey, error) {
-	b, err := os.ReadFile(path)
+	b, err := regular.Read(path)
 	if err != nil {
 		return nil, fault.BadInputf("daemon: %w", err)
 	}
@@ -206,7 +207,7 @@ func OpenEnrolment(path, authority string, o Options) (*devices.Enrolment, error
 	if err != nil {
 		return nil, err
 	}
-	b, err := os.ReadFile(path)
+	b, err := regular.Read(path)
 	if err != nil {
 		return nil, fault.BadInputf("the enrolment cannot be read: %w", err)
 	}

@@ -54,6 +54,9 @@ type conn struct {
 	patience time.Duration // how long Send waits while the server has no queue for the receiver
 	silence  time.Duration // time without an answer after which a request counts as lost
 
+	url         string      // address of the server, for log lines
+	unreachable atomic.Bool // whether the log says that the server is unreachable
+
 	once sync.Once
 	gone chan struct{} // closed when the client's last callback has run
 }
@@ -101,7 +104,7 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 		return nil, err
 	}
 	c := &conn{
-		name: name, key: pub, twin: twin, asked: challenges{}, log: o.Logger, link: newLink(), patience: 5 * time.Second, silence: 2 * heartbeat,
+		name: name, url: url, key: pub, twin: twin, asked: challenges{}, log: o.Logger, link: newLink(), patience: 5 * time.Second, silence: 2 * heartbeat,
 		gone: make(chan struct{}),
 		run:  cryptorand.Text(), since: time.Now(),
 		strange: &budget{most: 5, every: time.Minute}, failures: &budget{most: 3, every: time.Minute},
@@ -186,6 +189,7 @@ func (c *conn) greet(ctx context.Context) error {
 }
 
 func (c *conn) onConnect(*natsgo.Conn) {
+	c.unreachable.Store(false)
 	c.log.Info("connected", "member", c.name)
 	c.link.up()
 }
@@ -202,7 +206,7 @@ func (c *conn) onFailure(_ *natsgo.Conn, err error) {
 	if errors.As(err, &line) {
 		c.complain(line)
 	} else {
-		c.log.Debug("the server is unreachable; trying again", "member", c.name, "error", err)
+		c.report(err)
 	}
 	c.link.down(err)
 }
@@ -213,6 +217,16 @@ func (c *conn) complain(err *LineError) {
 	if ok, unsaid := c.failures.allow(time.Now()); ok {
 		c.log.Error("the server does not have the expected TLS; trying again", "member", c.name, "error", err, "unsaid_before", unsaid)
 	}
+}
+
+// report logs that the server is unreachable: the first failure in a row as a warning, and others
+// for debugging only. Connecting ends the row.
+func (c *conn) report(err error) {
+	level := slog.LevelDebug
+	if !c.unreachable.Swap(true) {
+		level = slog.LevelWarn
+	}
+	c.log.Log(context.Background(), level, "the server is unreachable; trying again until it answers", "member", c.name, "server", c.url, "error", err)
 }
 
 // onError handles errors that the server sends without a request. A member that uses its own

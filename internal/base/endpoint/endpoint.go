@@ -16,11 +16,11 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/descriptor"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -81,7 +81,7 @@ func Authorities(path string) (*x509.CertPool, error) {
 	if path == "" {
 		return nil, nil
 	}
-	b, err := os.ReadFile(path)
+	b, err := regular.Read(path)
 	if err != nil {
 		return nil, fault.BadInputf("certificates cannot be read: %w", err)
 	}

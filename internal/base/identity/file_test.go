@@ -87,7 +87,7 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 	if _, err := Load(filepath.Join(dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("absent: %v", err)
 	}
-	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "is a folder, not a file") {
 		t.Errorf("directory: %v", err)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
@@ -207,13 +209,13 @@ func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 func Load(path string) (*Identity, error) {
 	seed, err := readSeed(path)
 	if err != nil {
-		return nil, fmt.Errorf("identity: %w", err)
+		return nil, fault.BadInputf("identity: %w", err)
 	}
 	return FromSeed(seed)
 }
 
 func readSeed(path string) (seed [SeedSize]byte, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return seed, err
 	}

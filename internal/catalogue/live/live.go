@@ -22,6 +22,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 	"github.com/mercer-fl/mercer/internal/catalogue/program"
 	"github.com/mercer-fl/mercer/internal/catalogue/query"
@@ -149,7 +150,7 @@ func (s Source) queryText() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%s is not run, since %w", s.Name(), err)
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return "", err
 	}

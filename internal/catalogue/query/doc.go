@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 	"modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -115,7 +116,69 @@ func (l *limitedRows) explain(err error) error {
 	if tooLong(err) {
 		return fmt.Errorf("a row or a cell of the query is too long; raise max_bytes (a row may have at most 64 MiB), or select fewer columns: %w", err)
 	}
-	return fmt.Errorf("the query cannot be read: %w", err)
+	return fmt.Errorf("the query cannot be read: %w", inWords(err))
+}
+
+// inWords says what to do about an error of the database, and quotes the database.
+func inWords(err error) error {
+	var postgres *pgconn.PgError
+	var absent *pgconn.ConnectError
+	var lite *sqlite.Error
+	switch {
+	case errors.As(err, &absent):
+		return &databaseError{"the database cannot be reached; check that it runs, and its address, user and password", lastLine(absent.Error()), err}
+	case errors.As(err, &postgres) && postgres.Position > 0:
+		return &databaseError{fmt.Sprintf("correct the SELECT at its character %d", postgres.Position), postgres.Message, err}
+	case errors.As(err, &postgres):
+		return &databaseError{"correct the SELECT, or the rights of its role", postgres.Message, err}
+	case errors.As(err, &lite) && lite.Code() != lib.SQLITE_AUTH:
+		return &databaseError{adviceOfSQLite(lite.Code()), withoutCode(lite.Error()), err}
+	}
+	return err
+}
+
+// databaseError is an error of a database.
+type databaseError struct {
+	advice string // what to do
+	words  string // the message of the database
+	err    error
+}
+
+func (e *databaseError) Error() string {
+	return fmt.Sprintf("%s; the database says: %s", e.advice, strings.Join(strings.Fields(e.words), " "))
+}
+
+func (e *databaseError) Unwrap() error { return e.err }
+
+// adviceOfSQLite says what to do about an error of SQLite.
+func adviceOfSQLite(code int) string {
+	switch code & 0xff { // the remaining bits of a code give details
+	case lib.SQLITE_NOTADB:
+		return "the file is not a SQLite database; correct its path"
+	case lib.SQLITE_CORRUPT:
+		return "the file is damaged; restore it"
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
+		return "another program is writing to the database; wait until it ends"
+	case lib.SQLITE_CANTOPEN, lib.SQLITE_PERM, lib.SQLITE_IOERR:
+		return "the file cannot be opened; check its rights and those of its folder"
+	}
+	return "correct the SELECT"
+}
+
+// withoutCode removes the name of the code before a message of SQLite, and the code's number after
+// the message.
+func withoutCode(message string) string {
+	message = strings.TrimPrefix(message, "SQL logic error: ")
+	if at := strings.LastIndex(message, " ("); at > 0 {
+		message = message[:at]
+	}
+	return message
+}
+
+// lastLine returns the last line of a message that names every attempt on a line of its own.
+func lastLine(message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 // tooLong reports whether the error says that a row exceeds the limit of the database connection.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
 // sqliteRows reads the rows of a query on a SQLite file.
@@ -30,8 +30,8 @@ type sqliteRows struct {
 
 func openSQLite(ctx context.Context, q Query) (Rows, error) {
 	path := q.SQLite
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
+	if err := regular.Check(path); err != nil {
+		return nil, err
 	}
 	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(10000)"}
 	db, err := sql.Open("sqlite", address.String())

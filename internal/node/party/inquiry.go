@@ -108,7 +108,10 @@ func (p *Party) prepareAnswer(w *work) error {
 	}
 	table, err := p.Load(w.id, data)
 	if err == nil {
-		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
+		err = dataset.CheckMagnitude(table.Set, table.HeldOut)
+	}
+	if errors.Is(err, dataset.ErrMagnitude) { // the reader of the table, or the check, found the number
+		err = fault.Magnitude.Of(err)
 	}
 	if err != nil {
 		return errUnusable(err)

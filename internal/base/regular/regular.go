@@ -1,0 +1,68 @@
+// Package regular opens files that people name, and refuses what is not a file.
+//
+//	b, err := regular.Read("job.yaml")
+//
+// A named pipe without a writer would block its reader without end, and a device such as /dev/zero
+// never ends. Pipes that the process already has, such as /dev/stdin, have a writer and are read.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Open opens the file at path for reading. It returns an error for a folder, a named pipe, a device
+// and a socket.
+func Open(path string) (*os.File, error) {
+	if err := Check(path); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// Read returns the content of the file at path. It refuses the same paths as [Open].
+func Read(path string) (b []byte, err error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return io.ReadAll(f)
+}
+
+// Check returns an error unless path is a file, or a pipe that this process has open.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+	}
+	kind := kindOf(info.Mode())
+	if kind == "" || info.Mode()&fs.ModeNamedPipe != 0 && inherited(path) {
+		return nil
+	}
+	return fmt.Errorf("%s is %s, not a file; give the path of a file", path, kind)
+}
+
+// kindOf names what is at a path in place of a regular file. For a regular file it returns "".
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsRegular():
+		return ""
+	case mode.IsDir():
+		return "a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// inherited reports whether path leads to a file that the process had open from the start.
+func inherited(path string) bool {
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
+}
