@@ -115,6 +115,10 @@ type csvRecords struct {
 	ahead   func() (record, error) // returns what was read ahead; nil if nothing was
 }
 
+// Delimiter returns the sign between the fields of the text, which the form gives or the first lines
+// show.
+func (c *csvRecords) Delimiter() rune { return c.in.csv.Comma }
+
 // begin reads the names from the first line, unless the form gives them. Headers replace the names
 // of the line.
 func (c *csvRecords) begin(headers []string) error {

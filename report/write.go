@@ -130,7 +130,7 @@ func (r *Run) format(v float64, known bool) string {
 	case math.Abs(v) <= 1:
 		return fmt.Sprintf("%.2f", v)
 	}
-	return fmt.Sprintf("%.3g", v)
+	return humanize.ThreeDigits(v)
 }
 
 // scoreChart draws the first metric as bars. Values up to 1 are drawn on a scale from 0 to 1, so

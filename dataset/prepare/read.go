@@ -441,7 +441,7 @@ func (r *reader) addLabel(row dataset.Record) error {
 	if r.label.at < 0 {
 		return nil
 	}
-	word := r.label.word(row.Fields)
+	word := r.label.theirs.withoutUnit(r.label.word(row.Fields), Number)
 	switch {
 	case r.missing[word] && r.Gaps:
 		r.labels = append(r.labels, "")
@@ -452,7 +452,7 @@ func (r *reader) addLabel(row dataset.Record) error {
 	label, known := r.forms[word]
 	if !known {
 		var err error
-		if label, err = dataset.CanonicalLabel(r.pointedForm(word)); err == nil {
+		if label, err = dataset.CanonicalLabel(r.agreedForm(word)); err == nil {
 			err = dataset.CheckClass(label, r.Classes)
 		}
 		if err != nil {
@@ -466,16 +466,19 @@ func (r *reader) addLabel(row dataset.Record) error {
 	return nil
 }
 
-// pointedForm rewrites a numeric label with a decimal point, whatever the form of the file's
-// numbers. It returns other labels unchanged.
-func (r *reader) pointedForm(word string) string {
-	form := r.label.theirs.numbers(r.numbers)
-	if form == pointed {
+// agreedForm rewrites a numeric label with a decimal point and in the agreed unit, whatever the form
+// and the unit of the file's numbers. It returns other labels unchanged.
+func (r *reader) agreedForm(word string) string {
+	form, times := r.label.theirs.numbers(r.numbers), r.label.theirs.Times
+	if form == pointed && times == 0 {
 		return word
 	}
 	v, err := form.Parse(word)
 	if err != nil {
 		return word
+	}
+	if times != 0 {
+		v = r.label.theirs.convert(v)
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }

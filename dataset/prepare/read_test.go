@@ -282,6 +282,20 @@ func TestReadIDsAndLabels(t *testing.T) {
 	}
 }
 
+// A label that is a number is read without its unit, in the file's form, and in the agreed unit.
+func TestReadLabelsWithUnits(t *testing.T) {
+	set, err := readText("a;price\n1;€814.162\n2;1.500,5 €\n", Table{
+		Schema: checked(t, Schema{{Name: "a"}}), Label: "price",
+		Mapping: Mapping{CSV: CSV{Decimal: ",", Thousands: "."}, Columns: map[string]Theirs{"price": {Unit: "€", Times: 0.001}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"814.162", "1.5005"}, set.Labels); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestReadWithoutSchema(t *testing.T) {
 	set, err := readText("x;a;n;y\n1,5;7;free;u\n2,5;8;text;v\n", Table{
 		Label: "y", Aside: []string{"x"}, Mapping: Mapping{CSV: CSV{Decimal: ","}, Drop: []string{"n"}, Columns: map[string]Theirs{"a": {As: "b", Times: 2}}},

@@ -104,7 +104,7 @@ func (a *app) cells(ref string, own prepare.Mapping, c catalogue.Columns) (d *de
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	return describedBy(rows, rows.Name, own, c)
+	return describedBy(rows.Records, rows.Name, own, c)
 }
 
 // liveCells describes the table that a program or a query gives.

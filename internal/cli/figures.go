@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/report"
@@ -74,7 +75,7 @@ const classesTitle = "Each class against the rest"
 // pageDecimals formats a metric with few digits, for a page that also shows the metric's interval.
 func pageDecimals(v float64) string {
 	if v >= 10 || v <= -10 {
-		return fmt.Sprintf("%.3g", v)
+		return humanize.ThreeDigits(v)
 	}
 	return fmt.Sprintf("%.2f", v)
 }

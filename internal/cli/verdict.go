@@ -114,7 +114,7 @@ func (o outcome) classVerdict() []string {
 // best site.
 func (o outcome) numberVerdict() []string {
 	c := o.comparisonOf("rmse")
-	size := func(v float64) string { return fmt.Sprintf("%.3g", v) }
+	size := humanize.ThreeDigits
 	return c.clauses(
 		fmt.Sprintf("On %s, %s has a root mean squared error of %s", o.judgedText(), o.modelText(), size(c.joint)),
 		func(answer string, v float64) string {

@@ -3,6 +3,8 @@ package humanize
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -27,6 +29,20 @@ func Bytes[N int | int64 | uint64](n N) string {
 		prefix++
 	}
 	return fmt.Sprintf("%.1f %ciB", f, "KMGTPE"[prefix])
+}
+
+// ThreeDigits writes a number with three significant digits, without an exponent where a person
+// would write none: 29100, 0.0125.
+func ThreeDigits(v float64) string {
+	short := strconv.FormatFloat(v, 'g', 3, 64)
+	if math.Abs(v) >= 1e15 || !strings.Contains(short, "e+") {
+		return short
+	}
+	rounded, err := strconv.ParseFloat(short, 64)
+	if err != nil {
+		return short // of a number that is not finite
+	}
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
 // YesNo returns "yes" or "no".

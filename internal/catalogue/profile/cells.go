@@ -65,8 +65,8 @@ type columnCells struct {
 	sum             float64
 }
 
-func newCells(name string, form dataset.NumberForm) *columnCells {
-	return &columnCells{name: name, words: make(map[string]int), gapWords: make(map[string]int), dates: make([]tally, len(formats)), years: make([]span, len(formats)), written: newWriting(form), least: math.Inf(1), greatest: math.Inf(-1)}
+func newCells(name string, form dataset.NumberForm, commas bool) *columnCells {
+	return &columnCells{name: name, words: make(map[string]int), gapWords: make(map[string]int), dates: make([]tally, len(formats)), years: make([]span, len(formats)), written: newWriting(form, commas), least: math.Inf(1), greatest: math.Inf(-1)}
 }
 
 // gapWords are words that mark a missing value in many tables.

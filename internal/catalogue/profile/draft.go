@@ -434,6 +434,9 @@ func (d Draft) labelLine(s Site) string {
 	if s.Label != d.Label {
 		keys = append(keys, "as: "+scalar(d.Label))
 	}
+	if unit := s.column(s.Label).unit; unit != "" && d.measured() {
+		keys = append(keys, "unit: "+scalar(unit))
+	}
 	var pairs []string
 	for _, class := range slices.Sorted(maps.Keys(s.Classes)) {
 		if known := d.classes(); !d.measured() && len(known) <= fewWords && !slices.Contains(known, class) {

@@ -194,6 +194,20 @@ func TestNamesOfMonthsAreSuggested(t *testing.T) {
 	}
 }
 
+// Where commas separate fields, a comma before three digits in every cell separates thousands; where
+// semicolons do, it may be the decimal sign.
+func TestACommaBeforeThreeDigitsIsOfTheTable(t *testing.T) {
+	for sign, want := range map[string]string{
+		",": `column "x": 40 of 40 cells are numbers with commas between thousands: --thousands ,`,
+		";": `column "x": 40 of 40 cells are numbers with a decimal comma: --decimal ,`,
+	} {
+		table := profiled(t, "x"+sign+"y\n"+strings.Repeat("\"814,162\""+sign+"1\n\"12,500\""+sign+"2\n", 20), Asked{})
+		if len(table.Problems) != 1 || table.Problems[0].String() != want {
+			t.Errorf("fields separated by %q: %v, want %s", sign, table.Problems, want)
+		}
+	}
+}
+
 // A column of numbers in another form is described as numbers, with the flag that reads it, and is
 // never suggested for dropping.
 func TestNumbersInOtherForms(t *testing.T) {
@@ -207,6 +221,8 @@ func TestNumbersInOtherForms(t *testing.T) {
 		{"decimal comma and whole numbers", repeated("0,5", "3"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma: --decimal ,`},
 		{"read with the flag", repeated("0,5", "12,25"), prepare.CSV{Decimal: ","}, ""},
 		{"English thousands", repeated("1,234.5", "2"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with commas between thousands: --thousands ,`},
+		{"currency before thousands", repeated("$1,234", "$2,500,000"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with commas between thousands: --thousands ,`},
+		{"currency after the form is known", repeated("$1,234", "$2,500,000"), prepare.CSV{Thousands: ","}, `column "x": 200 of 200 cells have "$" beside the number; give the column unit: "$" in the catalogue`},
 		{"German thousands", repeated("1.234,5", "0,2"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},
 		{"French thousands", repeated("1\u202f234,5", "1\u00a0234,5"), prepare.CSV{}, `column "x": 200 of 200 cells are numbers with a decimal comma and blanks between thousands: --decimal , --thousands " "`},
 		{"thousands beside the decimal sign", repeated("1.600", "0,5"), prepare.CSV{Decimal: ","}, `column "x": 200 of 200 cells are numbers with a decimal comma and points between thousands: --decimal , --thousands .`},

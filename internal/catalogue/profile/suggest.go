@@ -345,7 +345,13 @@ func oneDigit(v float64) float64 {
 	return math.Ceil(v/ten) * ten
 }
 
-func number(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
+// number writes a number, without an exponent where a person would write none.
+func number(v float64) string {
+	if size := math.Abs(v); size >= 1e-4 && size < 1e15 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v+0, 'g', -1, 64)
+}
 
 func words(list []string) string {
 	quoted := make([]string, len(list))

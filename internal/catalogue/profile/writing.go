@@ -13,6 +13,7 @@ import (
 // writing counts the ways in which the cells of a column write numbers.
 type writing struct {
 	form    dataset.NumberForm // form in which the command reads numbers
+	commas  bool               // commas separate the fields of the table
 	read    int                // numbers in this form
 	whole   int                // numbers that all forms read alike
 	grouped int                // numbers such as 1.118, whose decimal sign may separate thousands
@@ -24,8 +25,8 @@ type writing struct {
 // maxUnits bounds the different units that are counted for a column.
 const maxUnits = 16
 
-func newWriting(form dataset.NumberForm) writing {
-	return writing{form: form, forms: make([]int, len(dataset.CommonForms())), units: make(map[string]int)}
+func newWriting(form dataset.NumberForm, commas bool) writing {
+	return writing{form: form, commas: commas, forms: make([]int, len(dataset.CommonForms())), units: make(map[string]int)}
 }
 
 // add counts a word. The argument isNumber says whether the word is a number in the command's
@@ -36,7 +37,7 @@ func (w *writing) add(word string, isNumber bool) {
 		return
 	}
 	for k, form := range dataset.CommonForms() {
-		if _, err := form.Parse(word); err == nil {
+		if form != w.form && isNumberIn(form, word) {
 			w.forms[k]++
 		}
 	}
@@ -46,6 +47,16 @@ func (w *writing) add(word string, isNumber bool) {
 	if unit, _ := w.form.UnitOf(word); unit != "" && (len(w.units) < maxUnits || w.units[unit] > 0) {
 		w.units[strings.Clone(unit)]++
 	}
+}
+
+// isNumberIn reports whether a word is a number in a form, alone or with a currency whose number only
+// a sign between thousands makes readable, such as $1,250,000.
+func isNumberIn(form dataset.NumberForm, word string) bool {
+	if _, err := form.Parse(word); err == nil {
+		return true
+	}
+	unit, number := form.UnitOf(word)
+	return unit != "" && form.Thousands != "" && strings.Contains(number, form.Thousands)
 }
 
 func (w *writing) addRead(word string) {
@@ -91,8 +102,10 @@ func (w *writing) better() (best dataset.NumberForm, cells int) {
 	for k, form := range dataset.CommonForms() {
 		n := w.reads(k, form)
 		// Of two forms that read as many cells, the one with the comma that the user named is right.
+		// Where commas separate the fields, a comma before three digits separates thousands.
 		named := w.form.Decimal == ',' && form.Decimal == ',' && best.Decimal == '.'
-		if n > cells || n == cells && named {
+		english := w.commas && w.form.Decimal != ',' && form == dataset.NumberForm{Decimal: '.', Thousands: ","} && best == dataset.NumberForm{Decimal: ','}
+		if n > cells || n == cells && (named || english) {
 			best, cells = form, n
 		}
 	}
