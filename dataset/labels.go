@@ -32,7 +32,7 @@ func Targets(labels []string) ([]float64, error) {
 // CheckClasses returns an error if the labels seem to be numbers to predict, or ids, and not classes.
 // They seem so if all labels are numbers and the number of distinct labels exceeds a third of the
 // number of rows. In addition, at least fewMeasured labels must be distinct if some are not whole,
-// and at least manyWhole otherwise. Words seem so if there are at least manyWhole distinct ones for
+// and at least manyWhole otherwise. Words seem so if there are at least manyWords distinct ones for
 // fewer than twice as many rows. With such labels, a classifier would be trained for each pair of
 // distinct labels.
 func CheckClasses(classes []string, rows int) error {
@@ -55,7 +55,7 @@ func CheckClasses(classes []string, rows int) error {
 
 // checkWords returns an error if words hardly repeat.
 func checkWords(classes []string, rows int) error {
-	if len(classes) < manyWhole || 2*len(classes) <= rows {
+	if len(classes) < manyWords || 2*len(classes) <= rows {
 		return nil
 	}
 	return fmt.Errorf("the labels are words that hardly repeat: %d rows have %d different labels; name another column of labels, or, if the words are numbers with a unit or with signs between thousands, give the column unit or thousands in the catalogue", rows, len(classes))
@@ -64,7 +64,8 @@ func checkWords(classes []string, rows int) error {
 // The least numbers of distinct labels that CheckClasses may refuse.
 const (
 	fewMeasured = 5  // numbers, some of them not whole
-	manyWhole   = 30 // whole numbers, words
+	manyWhole   = 30 // whole numbers
+	manyWords   = 50
 )
 
 // Classes returns the distinct labels and, for each row, the index of its class. The labels

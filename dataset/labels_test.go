@@ -54,16 +54,19 @@ func TestCheckClasses(t *testing.T) {
 	if err := CheckClasses(ids, 89); err == nil || !strings.Contains(err.Error(), "hardly repeat: 89 rows have 30 different labels; use a regression") {
 		t.Errorf("89 rows with 30 whole numbers: %v", err)
 	}
-	words := append([]string{"none"}, ids[1:]...)
-	if err := CheckClasses(words, 59); err == nil || !strings.Contains(err.Error(), "words that hardly repeat: 59 rows have 30 different labels; name another column of labels, or") {
-		t.Errorf("59 rows with 30 words: %v", err)
+	words := []string{"none"}
+	for i := range 49 {
+		words = append(words, strconv.Itoa(i))
+	}
+	if err := CheckClasses(words, 99); err == nil || !strings.Contains(err.Error(), "words that hardly repeat: 99 rows have 50 different labels; name another column of labels, or") {
+		t.Errorf("99 rows with 50 words: %v", err)
 	}
 	for name, c := range map[string]struct {
 		classes []string
 		rows    int
 	}{
-		"30 words of two rows each":     {words, 60},
-		"29 words":                      {words[1:], 29},
+		"50 words of two rows each":     {words, 100},
+		"49 words":                      {append([]string{"none"}, words[2:]...), 49},
 		"30 classes of three rows each": {ids, 90},
 		"29 classes of two rows each":   {ids[1:], 58},
 		"grades of many rows":           {measured, 15},
