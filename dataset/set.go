@@ -203,7 +203,7 @@ func (s *Set) Labelled() []int {
 func (s *Set) Subset(rows []int) *Set {
 	return &Set{
 		Name: s.Name, X: s.X.Subset(rows), Labels: linalg.At(s.Labels, rows), IDs: linalg.At(s.IDs, rows), Columns: s.Columns,
-		Groups: linalg.At(s.Groups, rows), Cut: linalg.At(s.Cut, rows), Lines: linalg.At(s.Lines, rows),
+		Groups: linalg.At(s.Groups, rows), Cut: linalg.At(s.Cut, rows), Lines: linalg.At(s.Lines, rows), Filled: linalg.At(s.Filled, rows),
 	}
 }
 
@@ -241,6 +241,8 @@ func (s *Set) check() error {
 		return fmt.Errorf("there are %d group names but %d rows; give one group for each row", len(s.Groups), rows)
 	case s.Cut != nil && len(s.Cut) != rows:
 		return fmt.Errorf("there are %d cells of the cut column but %d rows; give one cell for each row", len(s.Cut), rows)
+	case s.Filled != nil && len(s.Filled) != rows:
+		return fmt.Errorf("there are %d marks of filled rows but %d rows; give one mark for each row", len(s.Filled), rows)
 	case s.Lines != nil && len(s.Lines) != rows:
 		return fmt.Errorf("there are %d line numbers but %d rows; give one line number for each row", len(s.Lines), rows)
 	case s.Columns != nil && len(s.Columns) != cols:
@@ -315,7 +317,7 @@ type Table interface {
 }
 
 // Set is a table with the labels and ids of its rows and the names of its columns. Labels, IDs,
-// Groups, Cut and Lines are nil or as long as the table.
+// Groups, Cut, Lines and Filled are nil or as long as the table.
 type Set struct {
 	Name string // origin of the rows, for messages
 	// Unlabelled is the number of rows that the reader left out because they had no label. Parts of
@@ -328,6 +330,7 @@ type Set struct {
 	Groups     []string // group of each row; a group, such as a patient's rows, is held out together
 	Cut        []string // cells of the column that decides which rows are held out: see [Bound]
 	Lines      []int    // line of each row in its file, from 1, so that its owner finds it; in formats without lines, the row
+	Filled     []bool   // whether the preparation has filled a gap of the row
 }
 
 // MaxMagnitude bounds the magnitude of training data, so that sums of squares are finite.

@@ -98,6 +98,15 @@ func (f *Frame) Columns(cols []int) dataset.Table {
 	return some
 }
 
+// gappy tells for each row whether it has a gap.
+func (f *Frame) gappy() []bool {
+	rows := make([]bool, f.Rows())
+	for i := range rows {
+		rows[i] = slices.ContainsFunc(f.row(i), isGap)
+	}
+	return rows
+}
+
 // Each calls f for every cell of a row.
 func (f *Frame) Each(i int, visit func(col int, value float64)) {
 	for j, v := range f.row(i) {

@@ -152,7 +152,7 @@ func (p *Preparation) Prepare(set *dataset.Set, f *Frame) (*dataset.Set, error) 
 		return nil, fmt.Errorf("%s: %w", set.Name, err)
 	}
 	made := *set
-	made.X, made.Columns = table, p.Names()
+	made.X, made.Columns, made.Filled = table, p.Names(), f.gappy()
 	return &made, nil
 }
 

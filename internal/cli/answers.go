@@ -54,7 +54,7 @@ func (s *sheet) addPrediction(p admin.Prediction) {
 		s.add("predicted", p.Predicted)
 	}
 	if !p.Learner.Regresses() && len(p.Decisions) > 0 {
-		s.addNumbers(scoreNames(p.Learner.OutputShape(), p.Classes, len(p.Decisions[0])), p.Decisions)
+		s.addNumbers(scoreNames(p.Learner.OutputShape(), p.Classes, len(p.Decisions[0])), scores(p))
 	}
 	if p.Deviations != nil {
 		s.add("deviation", numbers(p.Deviations))
@@ -74,16 +74,27 @@ func (s *sheet) addNumbers(names []string, values [][]float64) {
 	}
 }
 
+// scores returns the numbers of a prediction. Of two classes, a number above 0 predicts the last one,
+// which is the positive class. LIBSVM's sign, which the single pair of an svc has, is the opposite.
+func scores(p admin.Prediction) [][]float64 {
+	if len(p.Classes) != 2 || p.Learner.OutputShape() != model.Pairs {
+		return p.Decisions
+	}
+	turned := make([][]float64, len(p.Decisions))
+	for i, row := range p.Decisions {
+		turned[i] = []float64{-row[0]}
+	}
+	return turned
+}
+
 // scoreNames returns the names of the numbers that a model gives for a row. A single number for two
-// classes is named by the class that a number above 0 predicts. For a pair of more classes, a number
-// above 0 favours the first class.
+// classes is named by the class that a number above 0 predicts, see scores. For a pair of more
+// classes, a number above 0 favours the first class.
 func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 	var names []string
 	switch {
-	case n == 1 && len(classes) == 2 && shape == model.Pairs:
-		names = scoreFor(classes[0])
 	case n == 1 && len(classes) == 2:
-		names = scoreFor(classes[1])
+		names = []string{"score (above 0: " + classes[1] + ")"}
 	case shape == model.Pairs:
 		for i, a := range classes {
 			for _, b := range classes[i+1:] {
@@ -103,9 +114,6 @@ func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 	}
 	return names
 }
-
-// scoreFor returns the name of the score of which a value above 0 predicts the class.
-func scoreFor(class string) []string { return []string{"score (above 0: " + class + ")"} }
 
 func prefixed(prefix string, names []string) []string {
 	list := make([]string, len(names))

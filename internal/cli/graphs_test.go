@@ -6,6 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -76,6 +78,20 @@ func TestScreeningTable(t *testing.T) {
 	}
 }
 
+// Of two classes, a score above 0 predicts the last one, whatever the sign inside the model is.
+func TestScoresOfTwoClassesHaveOneSign(t *testing.T) {
+	for _, kind := range []model.Kind{"svc", "ridge-classifier"} {
+		output := model.Output{Kind: kind, Classes: []string{"ill", "well"}}
+		decisions := linalg.Matrix[float64]{Rows: 2, Cols: 1, Stride: 1, Data: []float64{2, -3}}
+		p := admin.NewPrediction(output, decisions)
+		for i, row := range scores(p) {
+			if above := row[0] > 0; above != (p.Predicted[i] == "well") {
+				t.Errorf("%s: score %v, predicted %s", kind, row[0], p.Predicted[i])
+			}
+		}
+	}
+}
+
 // Numbers of every shape have a name each.
 func TestScoreNames(t *testing.T) {
 	for _, tt := range []struct {
@@ -85,7 +101,7 @@ func TestScoreNames(t *testing.T) {
 		first   string
 	}{
 		{"pairs", []string{"a", "b", "c"}, 3, "score a over b"}, {"each", []string{"a", "b", "c"}, 3, "score a"}, {"odds", []string{"a", "b"}, 1, "score (above 0: b)"},
-		{"pairs", []string{"a", "b"}, 1, "score (above 0: a)"},
+		{"pairs", []string{"a", "b"}, 1, "score (above 0: b)"},
 		{"side", nil, 1, "score"}, {"components", nil, 2, "component 1"}, {"distances", nil, 4, "distance 1"},
 	} {
 		got := scoreNames(model.OutputShape(tt.shape), tt.classes, tt.n)

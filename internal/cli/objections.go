@@ -56,9 +56,9 @@ func (n objections) outlook() []string {
 		return nil
 	}
 	if line := n.warning(); line != "" {
-		return []string{"refusals: " + line + "; " + partiesDecide}
+		return []string{"refusals: none in this run; deployed, " + line + ": " + partiesDecide}
 	}
-	return []string{fmt.Sprintf("refusals: none of %d parties with default policies would refuse this job; %s", n.parties, partiesDecide)}
+	return []string{fmt.Sprintf("refusals: none in this run; deployed, 0 of %d parties with default policies would refuse this job: %s", n.parties, partiesDecide)}
 }
 
 // warnOfObjections adds one notice about the objections. With --explain it adds each of them.

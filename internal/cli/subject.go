@@ -81,7 +81,7 @@ const mostParties = 5
 func (o outcome) inputText() string {
 	columns, of, parties := "the columns", "", o.job.Parties()
 	if n := cmp.Or(len(o.job.Data.Schema), o.columns); n > 0 {
-		columns = humanize.Count(n, "column")
+		columns = humanize.Count(n, "column") + o.columnNames()
 		of = columns + " of "
 	}
 	holders := fmt.Sprintf("%d parties (%s)", len(parties), humanize.List(parties, mostParties, func(p string) string { return p }))
@@ -94,6 +94,19 @@ func (o outcome) inputText() string {
 		return of + "one table"
 	}
 	return of + "the rows of " + holders
+}
+
+// mostColumns is the largest number of columns that the first line of a result names.
+const mostColumns = 8
+
+// columnNames lists the dictionary's columns in brackets. It returns "" if they are unknown, or too
+// many for one line.
+func (o outcome) columnNames() string {
+	names := o.job.Data.Schema.Names()
+	if len(names) == 0 || len(names) > mostColumns {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", humanize.List(names, mostColumns, func(c string) string { return c }))
 }
 
 // columnsOf returns the number of columns from which a job with the given tables learns.

@@ -57,8 +57,8 @@ func TestWhyNoSiteIsCompared(t *testing.T) {
 	compared, alone := objections{parties: 2}, []method.Alone{{Party: "north"}}
 	for want, o := range map[string]outcome{
 		"": {Result: &method.Result{Metrics: learner.Metrics{"accuracy": 1}, HeldOut: 9, Alone: alone}, objections: compared},
-		"No site alone: the job does not compare; add compare: [alone].":                                          {Result: &method.Result{Metrics: learner.Metrics{"accuracy": 1}, HeldOut: 9}, objections: compared},
-		"No site alone: no member has all sites' held-out rows; mercer simulate compares, with compare: [alone].": {Result: &method.Result{Metrics: learner.Metrics{"accuracy": 1}, HeldOut: 9}},
+		"Whether joining helps is unknown: the job trains no site alone; add compare: [alone].":                                      {Result: &method.Result{Metrics: learner.Metrics{"accuracy": 1}, HeldOut: 9}, objections: compared},
+		"Whether joining helps is unknown: no member has all sites' held-out rows; mercer simulate compares, with compare: [alone].": {Result: &method.Result{Metrics: learner.Metrics{"accuracy": 1}, HeldOut: 9}},
 	} {
 		if got := o.of(j).noSite(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -33,7 +33,7 @@ var masks = []struct {
 	{regexp.MustCompile(`(together|alone|privacy)(, by \w+)? +\d+(?: +\d\.\d{4})+`), "$1$2 FIGURES"},
 	{regexp.MustCompile(`(always answering \S+) +-(?: +\d\.\d{4})+`), "$1 FIGURES"},
 	{regexp.MustCompile(`\bOn \d+ rows not`), "On COUNT rows not"},
-	{regexp.MustCompile(`\(95 %: [0-9.]+ to [0-9.]+\)`), "INTERVAL"},
+	{regexp.MustCompile(`\(95 % interval: [0-9.]+ to [0-9.]+\)`), "INTERVAL"},
 	{regexp.MustCompile(`\b[0-9.]+ %`), "SHARE"},
 }
 
@@ -185,7 +185,7 @@ func TestTutorialShowsWhatIsPrinted(t *testing.T) {
 		{"job 0123456789abcdef0123456789abcdef\n", "job 0123456789abcdef0123456789abcde0\n", true},
 		{"job 0123456789abcdef0123456789abcdef\n", "job 01234567\n", false},
 		{"together, by Mercer   563    0.9840  0.9995\n", "together, by Mercer   571    0.8840  0.9095\n", true},
-		{"On 191 rows not used for training, it is right for 98 %\n(95 %: 95 to 99); x\n", "On 207 rows not used for training, it is right for 97.9 %\n(95 %: 94.1 to 99.8); x\n", true},
+		{"On 191 rows not used for training, it is right for 98 %\n(95 % interval: 95 to 99); x\n", "On 207 rows not used for training, it is right for 97.9 %\n(95 % interval: 94.1 to 99.8); x\n", true},
 		{"On 191 rows not used for training, it is right for 98 %\n", "On 191 rows used for training, it is right for 98 %\n", false},
 		{"always answering ill     -    0.5742  0.5000\n", "always answering well    -    0.5742  0.5000\n", false},
 		{"together, by Mercer   563    0.9840  0.9995\n", "north alone   571    0.8840  0.9095\n", false},

@@ -160,6 +160,15 @@ func (c comparison) values() []float64 {
 	return list
 }
 
+// gain ends the clause about the best site if the joint model is no better.
+func (c comparison) gain() string {
+	alone := c.best.Metrics[c.metric]
+	if alone == c.joint || (alone > c.joint) != slices.Contains(errorMetrics, c.metric) {
+		return ", so that joining gained nothing here"
+	}
+	return ""
+}
+
 // clauses returns the clauses of a verdict, with punctuation. The interval stands before the
 // constant answer.
 func (c comparison) clauses(joint string, always, best func(name string, v float64) string, number func(v float64) string) []string {
@@ -168,14 +177,14 @@ func (c comparison) clauses(joint string, always, best func(name string, v float
 		rest = append(rest, always(c.constant.answer, c.constant.metrics[c.metric]))
 	}
 	if c.best != nil {
-		rest = append(rest, best(c.best.Party, c.best.Metrics[c.metric]))
+		rest = append(rest, best(c.best.Party, c.best.Metrics[c.metric])+c.gain())
 	}
 	list := []string{joint}
 	switch in := c.interval; {
 	case in != nil && len(rest) > 0:
-		rest[0] = fmt.Sprintf("(95 %%: %s to %s); %s", number(in.Low), number(in.High), rest[0])
+		rest[0] = fmt.Sprintf("(95 %% interval: %s to %s); %s", number(in.Low), number(in.High), rest[0])
 	case in != nil:
-		rest = []string{fmt.Sprintf("(95 %%: %s to %s)", number(in.Low), number(in.High))}
+		rest = []string{fmt.Sprintf("(95 %% interval: %s to %s)", number(in.Low), number(in.High))}
 	case len(rest) > 0:
 		list[0] += ";"
 	}
@@ -262,11 +271,11 @@ func (o outcome) noSite() string {
 	}
 	switch {
 	case o.objections.parties == 0:
-		return "No site alone: no member has all sites' held-out rows; mercer simulate compares, with compare: [alone]."
+		return "Whether joining helps is unknown: no member has all sites' held-out rows; mercer simulate compares, with compare: [alone]."
 	case o.job.Protocol.Name() == "moments":
-		return "No site alone: in this version protocol moments does not train one site alone; protocol okra does, with compare: [alone]."
+		return "Whether joining helps is unknown: by protocol moments this version trains no site alone; by protocol okra it does, with compare: [alone]."
 	}
-	return "No site alone: the job does not compare; add compare: [alone]."
+	return "Whether joining helps is unknown: the job trains no site alone; add compare: [alone]."
 }
 
 // errorMetrics lists the metrics whose smaller values are better.

@@ -48,9 +48,9 @@ func TestVerdict(t *testing.T) {
 		change func(o *outcome)
 		want   string
 	}{
-		"classes": {func(*outcome) {}, "On 191 rows not used for training, the joint model is right for 68 % (95 %: 62 to 73); always answering 0 would be right for 59 %; the best single site, cork: 68 %."},
+		"classes": {func(*outcome) {}, "On 191 rows not used for training, the joint model is right for 68 % (95 % interval: 62 to 73); always answering 0 would be right for 59 %; the best single site, cork: 68 %."},
 		"one site": {func(o *outcome) { o.Alone, o.Leakage = nil, map[string][]string{"server": nil} },
-			"On 191 rows not used for training, the model is right for 68 % (95 %: 62 to 73); always answering 0 would be right for 59 %."},
+			"On 191 rows not used for training, the model is right for 68 % (95 % interval: 62 to 73); always answering 0 would be right for 59 %."},
 		"no counts": {func(o *outcome) { o.Figures, o.Alone = nil, nil }, "On 191 rows not used for training, the joint model is right for 68 %."},
 		"counts of the owner of all rows": {func(o *outcome) {
 			o.classes, o.Figures, o.Alone = o.Figures.Classes, nil, nil
@@ -71,6 +71,13 @@ func TestVerdict(t *testing.T) {
 			o.Figures, o.Metrics = nil, learner.Metrics{"rmse": 3, "r2": 0.75}
 			o.Alone = []method.Alone{{Party: "bray", Metrics: learner.Metrics{"rmse": 4.5}}, {Party: "cork", Metrics: learner.Metrics{"rmse": 5}}}
 		}, "On 191 rows not used for training, the joint model has a root mean squared error of 3; always answering the mean has 6; the best single site, bray: 4.5."},
+		"no gain": {func(o *outcome) {
+			o.Figures, o.Metrics["accuracy"] = nil, 0.6754
+		}, "On 191 rows not used for training, the joint model is right for 68 %; the best single site, cork: 68 %, so that joining gained nothing here."},
+		"no gain in numbers": {func(o *outcome) {
+			o.Figures, o.Metrics = nil, learner.Metrics{"rmse": 3}
+			o.Alone = []method.Alone{{Party: "bray", Metrics: learner.Metrics{"rmse": 2.5}}}
+		}, "On 191 rows not used for training, the joint model has a root mean squared error of 3; the best single site, bray: 2.5, so that joining gained nothing here."},
 		"components": {func(o *outcome) { o.HeldOut, o.Metrics, o.Eigenvalues = 0, nil, []float64{2, 1} },
 			"2 components of 495 rows were computed; without labels no figure says how well they predict."},
 		"no test": {func(o *outcome) { o.HeldOut = 0 }, "The model was trained on 495 rows; no row was held out, so no figure says how well it predicts."},
@@ -143,11 +150,11 @@ func TestOneLineOfObjections(t *testing.T) {
 
 // Where no party would object, the result says so, and who decides.
 func TestOutlookOnRefusals(t *testing.T) {
-	const decide = "; each party decides by its own policy and its ledger of earlier releases"
+	const decide = ": each party decides by its own policy and its ledger of earlier releases"
 	for want, n := range map[string]objections{
 		"": {},
-		"refusals: 2 of 3 parties with default policies would refuse this job" + decide:    {parties: 3, refuse: 2},
-		"refusals: none of 3 parties with default policies would refuse this job" + decide: {parties: 3},
+		"refusals: none in this run; deployed, 2 of 3 parties with default policies would refuse this job" + decide: {parties: 3, refuse: 2},
+		"refusals: none in this run; deployed, 0 of 3 parties with default policies would refuse this job" + decide: {parties: 3},
 	} {
 		if got := strings.Join(n.outlook(), "|"); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -155,7 +162,7 @@ func TestOutlookOnRefusals(t *testing.T) {
 	}
 	var b strings.Builder
 	o := outcome{Result: patients(), objections: objections{parties: 3}}
-	if err := o.Print(&b); err != nil || !strings.Contains(b.String(), "\nrefusals: none of 3 parties with default policies would refuse this job;") {
+	if err := o.Print(&b); err != nil || !strings.Contains(b.String(), "\nrefusals: none in this run; deployed, 0 of 3 parties with default policies\nwould refuse this job: ") {
 		t.Errorf("error %v, printed %s", err, b.String())
 	}
 }

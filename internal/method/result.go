@@ -294,9 +294,24 @@ func RankOf(gram linalg.Matrix[float64]) int {
 	return factor.Rows
 }
 
-// GridOf determines the Grid of a table.
-func GridOf(t dataset.Table) Grid {
-	grid, columns := dataset.GridColumns(t)
+// withoutFilled returns the rows of a table whose gaps were not filled, or all rows if there are none.
+func withoutFilled(set *dataset.Set) dataset.Table {
+	var whole []int
+	for i, filled := range set.Filled {
+		if !filled {
+			whole = append(whole, i)
+		}
+	}
+	if len(whole) == 0 || len(whole) == len(set.Filled) {
+		return set.X
+	}
+	return set.X.Subset(whole)
+}
+
+// GridOf determines the Grid of a table. It leaves out rows with filled gaps: what fills a gap, such
+// as a median, is off the grid of the other rows, and makes none of them harder to reconstruct.
+func GridOf(set *dataset.Set) Grid {
+	grid, columns := dataset.GridColumns(withoutFilled(set))
 	switch {
 	case grid == 0:
 		return NoGrid

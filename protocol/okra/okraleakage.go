@@ -33,7 +33,7 @@ const (
 	fromProducts     = " From the inner products of all rows (the Gram matrix) alone, " + latticeGives
 	mixedReads       = "Some features hold steps of a grid (whole numbers, counts, codes) and others do not. If the others are few, a known attack (lattice reduction) on the inner products of all rows (the Gram matrix) recovers the features on the grid without knowing any row"
 	kinReads         = "From the inner products of all rows (the Gram matrix) and public rows of the same kind it reconstructs the rows approximately, even if it knows none of them, on any grid or none, and with fewer rows than features."
-	partyReceives    = "It receives nothing that depends on another party's values."
+	partyReceives    = "The protocol itself gives it nothing that depends on another party's values."
 	constantsRead    = onGrid + ", and the rows outnumber the features that vary, although not all features." + fromProducts
 	blocksRead       = onGrid + ", and the rows outnumber the features of a block. From the inner products of the rows in each block, which it has, " + latticeGives
 	coalitionDecodes = "One party together with the server decodes every row of every party, because all encode under one seed."
@@ -234,6 +234,6 @@ func partyLeakage(f Facts) []string {
 func coalitionLeakage() []string {
 	return []string{
 		coalitionDecodes + " So does the server with one sock puppet among the parties, a stolen seed, or a former party that kept it. Therefore every operator approves every fingerprint, and no seed is ever stored on the server's host.",
-		"Parties without the server learn nothing about the others' rows except their number.",
+		"By the protocol itself, parties without the server learn nothing about the others' rows except their number.",
 	}
 }

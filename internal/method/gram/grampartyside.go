@@ -34,7 +34,7 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 
 func (p *party) sum(setup method.Setup) (*method.Run, error) {
 	return p.adder(setup, p.Declared, slices.Index(p.Job.Parties(), p.Self), p.Rows, func() {
-		p.parent, p.facts = setup.Session.ID(), method.Facts{Known: true, Grid: method.GridOf(p.Set.X)}
+		p.parent, p.facts = setup.Session.ID(), method.Facts{Known: true, Grid: method.GridOf(p.Set)}
 	})
 }
 

@@ -162,7 +162,7 @@ func (p *party) site(setup method.Setup) (*method.Run, error) {
 }
 
 func (p *party) noteSum() error {
-	p.facts = method.Facts{Known: true, Grid: method.GridOf(p.Set.X)}
+	p.facts = method.Facts{Known: true, Grid: method.GridOf(p.Set)}
 	return nil
 }
 

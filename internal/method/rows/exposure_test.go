@@ -25,8 +25,8 @@ func TestExposuresOfAFit(t *testing.T) {
 	}{
 		{"scale: none", "", protocol.ReachNone, "nothing"},
 		{"scale: minmax", "", protocol.ReachPart, "real values of rows"},
-		{"scale: standard", "", protocol.ReachPart, "What is fitted"},
-		{"scale: range" + schema, "", protocol.ReachPart, "What is fitted"},
+		{"scale: standard", "", protocol.ReachPart, "each learns the other's sums by subtracting its own."},
+		{"scale: range" + schema, "", protocol.ReachPart, "how many of the other's rows lie in each small part"},
 		{"scale: range" + strings.Replace(schema, ", missing: median", "", 1), "", protocol.ReachNone, "nothing"},
 		{"scale: minmax", "Queries tell.", protocol.ReachPart, "Queries tell."},
 	} {
@@ -57,6 +57,11 @@ spec:
 		if e.Reach != tt.want || !strings.Contains(e.Why, tt.why) || !slices.Contains(r.Leakage["party"], e.Why) {
 			t.Errorf("%s: %+v, want %s: %s; the statement: %q", tt.data, e, tt.want, tt.why, r.Leakage["party"])
 		}
+	}
+	three := &method.Result{Leakage: map[string][]string{}, Exposures: map[string]protocol.Exposure{"party": {Reach: protocol.ReachNone}}}
+	rows.Expose(jobtest.Parse(t, strings.NewReplacer("PARTIES", "[north, south, east]", "TEST", "test: {fraction: 0.25}").Replace(schemaJob)), three)
+	if why := three.Exposures["party"].Why; !strings.HasPrefix(why, "What is fitted depends on every row") {
+		t.Errorf("three parties: %s", why)
 	}
 	all := &method.Result{Leakage: map[string][]string{}, Exposures: map[string]protocol.Exposure{"party": {Reach: protocol.ReachAll, Why: "all"}}}
 	rows.Expose(jobtest.Parse(t, strings.NewReplacer("PARTIES", "[north, south]", "TEST", "test: {fraction: 0.25}").Replace(schemaJob)), all)

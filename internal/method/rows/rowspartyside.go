@@ -85,7 +85,7 @@ func unprepared(c method.Instance, self string, t method.Table) (*Party, error) 
 	}
 	p := &Party{Instance: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label, edition: t.Edition}
 	if p.frame() == nil {
-		p.Grid = method.GridOf(split.Set.X)
+		p.Grid = method.GridOf(split.Set)
 	}
 	return p, nil
 }

@@ -139,7 +139,7 @@ func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {
 		train--
 	}
 	if train == 2 {
-		lines["party"] = append(lines["party"], fmt.Sprintf("Two parties train. Every party learns sums over the training rows of both, and each of the two learns the other's by subtracting its own: the number of rows; %s. A range and listed categories in place of fitted ones prevent this.", list))
+		lines["party"] = append(lines["party"], fmt.Sprintf("Two parties train. Every party learns sums over the training rows of both, and each of the two learns the other's by subtracting its own: the number of rows; %s. With scale: range, listed categories and fixed values for gaps nothing is fitted, and nobody learns these.", list))
 		return
 	}
 	lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns sums over all parties' training rows: the number of rows; %s. Secure aggregation adds them up, with the leader, %s, as its server: nobody sees one party's numbers.", list, c.Parties[0]))
