@@ -186,7 +186,7 @@ func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 	c := &infoCells{Profile: []infoColumn{}, Problems: d.Problems, More: d.More, values: o.values}
 	for _, column := range d.Columns {
 		shown := infoColumn{Column: column}
-		if o.values && column.Type == prepare.Number && column.Name != d.id {
+		if o.values && column.Type == prepare.Number && !column.Unread && column.Name != d.id {
 			shown.Least, shown.Greatest, shown.Mean = &column.Least, &column.Greatest, &column.Mean
 		}
 		c.Profile = append(c.Profile, shown)

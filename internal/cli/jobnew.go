@@ -79,6 +79,9 @@ possible ranges before anybody else reads the job.`,
 			if err := d.Check(); err != nil {
 				return nil, usage("%w", err)
 			}
+			if d.Unpaired() {
+				a.notices.add("warning: the draft has no column yet, because no column has one name at all sites; take the # away from the columns that mean the same, and give them one name by as: and under columns:")
+			}
 			return draftedJob{d.Job()}, nil
 		}),
 	}

@@ -164,7 +164,7 @@ func (c comparison) values() []float64 {
 func (c comparison) gain() string {
 	alone := c.best.Metrics[c.metric]
 	if alone == c.joint || (alone > c.joint) != slices.Contains(errorMetrics, c.metric) {
-		return ", so that joining gained nothing here"
+		return ", and joining gained nothing over it here"
 	}
 	return ""
 }

@@ -73,11 +73,11 @@ func TestVerdict(t *testing.T) {
 		}, "On 191 rows not used for training, the joint model has a root mean squared error of 3; always answering the mean has 6; the best single site, bray: 4.5."},
 		"no gain": {func(o *outcome) {
 			o.Figures, o.Metrics["accuracy"] = nil, 0.6754
-		}, "On 191 rows not used for training, the joint model is right for 68 %; the best single site, cork: 68 %, so that joining gained nothing here."},
+		}, "On 191 rows not used for training, the joint model is right for 68 %; the best single site, cork: 68 %, and joining gained nothing over it here."},
 		"no gain in numbers": {func(o *outcome) {
 			o.Figures, o.Metrics = nil, learner.Metrics{"rmse": 3}
 			o.Alone = []method.Alone{{Party: "bray", Metrics: learner.Metrics{"rmse": 2.5}}}
-		}, "On 191 rows not used for training, the joint model has a root mean squared error of 3; the best single site, bray: 2.5, so that joining gained nothing here."},
+		}, "On 191 rows not used for training, the joint model has a root mean squared error of 3; the best single site, bray: 2.5, and joining gained nothing over it here."},
 		"components": {func(o *outcome) { o.HeldOut, o.Metrics, o.Eigenvalues = 0, nil, []float64{2, 1} },
 			"2 components of 495 rows were computed; without labels no figure says how well they predict."},
 		"no test": {func(o *outcome) { o.HeldOut = 0 }, "The model was trained on 495 rows; no row was held out, so no figure says how well it predicts."},

@@ -256,8 +256,8 @@ func (c *columnCells) describe() Column {
 		}
 	case c.otherNumbers().text != "":
 		other := c.otherNumbers()
-		d.Type, d.unread, d.unit, d.values = prepare.Number, other.form != nil, other.unit, c.limitValues()
-		if !d.unread {
+		d.Type, d.Unread, d.unit, d.values = prepare.Number, other.form != nil, other.unit, c.limitValues()
+		if !d.Unread {
 			d.Least, d.Greatest, d.Mean = c.besideUnits(other.unit)
 			d.low = d.Least
 		}

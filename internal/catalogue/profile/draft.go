@@ -64,6 +64,10 @@ func (d Draft) labelled() []Site {
 	return d.Sites
 }
 
+// Unpaired reports whether the draft has no column yet, because the sites call all columns but the
+// label differently.
+func (d Draft) Unpaired() bool { return !recipes[d.Protocol].byColumns && len(d.shared()) == 0 }
+
 // Check returns an error if the protocol cannot run over the sites.
 func (d Draft) Check() error {
 	switch {
@@ -247,7 +251,7 @@ func (c *shared) join() {
 	listed := true
 	for i, own := range c.own {
 		c.low, c.Greatest = min(c.low, own.low), max(c.Greatest, own.Greatest)
-		c.unread = c.unread || own.unread
+		c.Unread = c.Unread || own.Unread
 		if i > 0 {
 			c.gaps += own.gaps
 			c.no, c.yes = joinSpellings(c.no, own.no), joinSpellings(c.yes, own.yes)

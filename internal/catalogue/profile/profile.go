@@ -28,10 +28,11 @@ type Column struct {
 	Format   string       `json:"format,omitempty"`
 	// Words lists the categories of a column, if they are few and short.
 	Words []string `json:"-"`
-	// Least, Greatest and Mean summarise a column of numbers.
+	// Least, Greatest and Mean summarise a column of numbers, unless it is Unread.
 	Least, Greatest, Mean float64 `json:"-"`
+	// Unread states that the numbers have a form which this reading does not read.
+	Unread bool `json:"-"`
 
-	unread  bool     // whether the numbers are in a form that the reader does not read
 	unit    string   // unit that stands beside the numbers; "" for none
 	formats []string // formats of dates that only together read most cells
 	gaps    int      // cells that the suggestion reads as gaps
@@ -114,12 +115,9 @@ func Read(rows dataset.Records, a Asked) (*Table, error) {
 			t.add(row)
 		case errors.As(err, &syntax) && syntax.Line > last && syntax.Line > 0:
 			last = syntax.Line // continue at the next line, unless the same line fails again
-			t.rowProblems = append(t.rowProblems, Problem{Line: syntax.Line, Text: syntax.Err.Error(), Fatal: true})
+			t.note(Problem{Line: syntax.Line, Text: syntax.Err.Error(), Fatal: true})
 		default:
 			return nil, err
-		}
-		if len(t.rowProblems) > MaxProblems {
-			return t.table(), nil
 		}
 	}
 }
@@ -146,7 +144,24 @@ type tableReader struct {
 	cells       []*columnCells
 	rows        int
 	ids         map[string]int
-	rowProblems []Problem
+	rowProblems []Problem // at most MaxProblems
+	more        int       // number of further problems of rows
+	fatal       bool      // a problem of a row is fatal
+}
+
+// note adds the problem of a row. Beyond the limit it only counts it, but the first fatal problem
+// takes the place of another one.
+func (t *tableReader) note(p Problem) {
+	switch first := p.Fatal && !t.fatal; {
+	case len(t.rowProblems) < MaxProblems:
+		t.rowProblems = append(t.rowProblems, p)
+	case first:
+		t.rowProblems[MaxProblems-1] = p
+		t.more++
+	default:
+		t.more++
+	}
+	t.fatal = t.fatal || p.Fatal
 }
 
 func (t *tableReader) add(row dataset.Record) {
@@ -172,22 +187,21 @@ func (t *tableReader) add(row dataset.Record) {
 
 // refuse adds the problem of a row that a key of the job or the catalogue solves.
 func (t *tableReader) refuse(line int, column, why string) {
-	t.rowProblems = append(t.rowProblems, Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), false})
+	t.note(Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), false})
 }
 
 // fatal adds the problem of a row that only another file solves.
-func (t *tableReader) fatal(line int, column, why string) {
-	t.refuse(line, column, why)
-	t.rowProblems[len(t.rowProblems)-1].Fatal = true
+func (t *tableReader) refuseFatally(line int, column, why string) {
+	t.note(Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), true})
 }
 
 func (t *tableReader) addID(line int, id string, gap bool) {
 	first, taken := t.ids[id]
 	switch {
 	case gap:
-		t.fatal(line, t.ID, "is the id and is empty; fill the cell or drop the row")
+		t.refuseFatally(line, t.ID, "is the id and is empty; fill the cell or drop the row")
 	case taken:
-		t.rowProblems = append(t.rowProblems, Problem{line, t.ID, fmt.Sprintf("id %s is also in line %d; keep one of the two rows", dataset.Quote(id), first), true})
+		t.note(Problem{line, t.ID, fmt.Sprintf("id %s is also in line %d; keep one of the two rows", dataset.Quote(id), first), true})
 	default:
 		t.ids[string([]byte(id))] = line
 	}
@@ -235,8 +249,9 @@ func (t *tableReader) table() *Table {
 		out.Columns = append(out.Columns, d)
 	}
 	out.Problems = append(out.Problems, t.listSuspects(out.Columns)...)
+	out.More = t.more
 	if n := len(out.Problems); n > MaxProblems {
-		out.Problems, out.More = out.Problems[:MaxProblems], n-MaxProblems
+		out.Problems, out.More = out.Problems[:MaxProblems], t.more+n-MaxProblems
 	}
 	return out
 }

@@ -72,6 +72,11 @@ func TestProblemsAreBounded(t *testing.T) {
 	if len(table.Problems) != MaxProblems || table.More == 0 || table.Problems[3].Line != 5 {
 		t.Errorf("%d problems and %d more", len(table.Problems), table.More)
 	}
+	gaps := profiled(t, "a,b\n"+strings.Repeat("1,\n", 400)+"x\n", Asked{Label: "b"})
+	last := gaps.Problems[MaxProblems-1]
+	if gaps.Rows != 400 || gaps.Columns[0].Least != 1 || gaps.More != 351 || !last.Fatal || last.Line != 402 {
+		t.Errorf("%d rows, %d more problems, the last listed is %+v", gaps.Rows, gaps.More, last)
+	}
 	var rows strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&rows, "%d,2\n", i)

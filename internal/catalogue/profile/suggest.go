@@ -109,7 +109,7 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	}
 	switch c.Type {
 	case prepare.Number:
-		if s.Values && !c.unread {
+		if s.Values && !c.Unread {
 			low, high := roundedRange(c.low, c.Greatest)
 			keys, fill = append(keys, fmt.Sprintf("range: [%s, %s]", number(low), number(high))), "median"
 		}
@@ -140,9 +140,9 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 // advice returns a YAML comment for the person who corrects the entry of a column.
 func (s Suggestion) advice(c Column) string {
 	switch {
-	case c.unread && c.gaps > 0:
+	case c.Unread && c.gaps > 0:
 		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
-	case c.unread:
+	case c.Unread:
 		return " # add range: [least, greatest possible]"
 	case (c.Type == prepare.Number || c.Type == prepare.Date) && s.Values:
 		return " # write the possible range: this one is from the data"

@@ -243,7 +243,7 @@ func (t *tableReader) listSuspects(columns []Column) (list []Problem) {
 		return n > c.numbers.fits && c.fitsMostCells(n) && form.Decimal == otherSign(c.written.form.Decimal)
 	})
 	for j, c := range t.cells {
-		if likely && columns[j].Type == "number" && !columns[j].unread && c.suspects() {
+		if likely && columns[j].Type == "number" && !columns[j].Unread && c.suspects() {
 			form := dataset.NumberForm{Decimal: otherSign(c.written.form.Decimal), Thousands: string(rune(c.written.form.Decimal))}
 			list = append(list, Problem{Column: c.name, Text: fmt.Sprintf("column %s: %d cells may have %s between thousands, since other columns have %s: %s",
 				dataset.Quote(c.name), c.written.grouped, signs[form.Thousands], dataset.NumberForm{Decimal: form.Decimal}, form.Flags())})

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -33,6 +34,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Outcome: func(*server) *method.Outcome { return &method.Outcome{} }, // decisions stay with the party that has the labels
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }, Judged: (*party).judgeDecisions},
 	Prepares: &method.PreparesOf[party, server]{
+		Made:    func(p *party) *prepare.Preparation { return p.Preparation() },
 		Heard:   func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
 		Notices: func(p *party) []string { return p.Notices() },
 	},

@@ -6,6 +6,7 @@ package gram
 import (
 	"encoding/hex"
 
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -30,6 +31,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Outcome: func(s *server) *method.Outcome { return s.Learner.Outcome() },
 	Hands:   &method.HandsOf[party]{Order: func(p *party) []string { return p.Aligned() }, Alignment: func(p *party) []byte { return p.ToKeep() }},
 	Prepares: &method.PreparesOf[party, server]{
+		Made:    func(p *party) *prepare.Preparation { return p.Preparation() },
 		Heard:   func(s *server) (*learner.Prepared, error) { return s.Server.Prepared() },
 		Notices: func(p *party) []string { return p.Notices() },
 	},
