@@ -162,7 +162,7 @@ func TestOutlookOnRefusals(t *testing.T) {
 	}
 	var b strings.Builder
 	o := outcome{Result: patients(), objections: objections{parties: 3}}
-	if err := o.Print(&b); err != nil || !strings.Contains(b.String(), "\nrefusals: none in this run; deployed, 0 of 3 parties with default policies\nwould refuse this job: ") {
+	if err := o.Print(&b); err != nil || !strings.Contains(b.String(), "\nrefusals: none in this run; deployed, 0 of 3 parties with default policies would\nrefuse this job: ") {
 		t.Errorf("error %v, printed %s", err, b.String())
 	}
 }
