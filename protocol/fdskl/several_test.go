@@ -257,8 +257,17 @@ func TestAsynchronousActiveWorkers(t *testing.T) {
 		t.Skip("long")
 	}
 	c := newCouncil(t, Spec{Mode: Paper, Bits: 16, Rows: 9, Directions: 60, Asynchronous: true}, 4, 8, 11, 5)
+	ahead := false // a worker has begun two iterations more than another that had some left
 	for seed := range uint64(8) {
+		begun := make([]int, len(c.draws))
 		noTurns := func(m protocol.Message) []protocol.Message {
+			if m.Round == roundRequest {
+				n, k := int(m.Sequence)/len(begun), int(m.Sequence)%len(begun)
+				begun[k] = max(begun[k], n)
+				for l, other := range begun {
+					ahead = ahead || begun[k] >= other+2 && other < len(c.draws[l])
+				}
+			}
 			if m.Kind == "Turn" && m.Sequence != 0 {
 				t.Errorf("seed %d: %s passes turn %d on", seed, m.Sender, m.Sequence)
 			}
@@ -286,6 +295,9 @@ func TestAsynchronousActiveWorkers(t *testing.T) {
 				}
 			}
 		}
+	}
+	if !ahead {
+		t.Error("no worker is ever two iterations ahead of another: they wait for each other")
 	}
 }
 

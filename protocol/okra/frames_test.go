@@ -87,6 +87,37 @@ func TestBlocksHaveTheirOwnFrames(t *testing.T) {
 	t.Fatal("no seed gives two blocks of one size")
 }
 
+// All frames are applied when the pieces of work have unequal numbers of frames: no value stays in
+// clear, and norms stay.
+func TestPiecesHaveAllFrames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	const f, rows = 20100, 512
+	e := mustEncoder(t, Spec{Mode: Paper}, 3, f)
+	if n, frames := e.pieces(rows), len(e.(*block).frames); n < 2 || frames%n == 0 {
+		t.Fatalf("%d pieces of %d frames: the rows do not try what they should", n, frames)
+	}
+	x, y := linalg.New[float64](rows, f), linalg.New[float64](rows, e.Width())
+	clear, norm := make(map[float64]bool), 0.0
+	for j := range f {
+		v := 1 + float64(j)/f
+		x.Row(0)[j], clear[v] = v, true
+		norm += v * v
+	}
+	e.Encode(y, x)
+	encoded := 0.0
+	for _, v := range y.Row(0) {
+		if clear[v] {
+			t.Fatalf("the value %v is in clear", v)
+		}
+		encoded += v * v
+	}
+	if math.Abs(encoded-norm) > 1e-9*norm {
+		t.Errorf("the squared norm is %v, was %v", encoded, norm)
+	}
+}
+
 // A session has the encoder that it names.
 func TestEncodersAreThoseOfTheirNames(t *testing.T) {
 	for name, want := range map[string]string{Hadamard: "*okra.hadamard", Haar: "*okra.haar", HBH: "*okra.hbh", Flake: "*okra.flake", Block: "*okra.block"} {

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/request"
+	"github.com/mercer-fl/mercer/ohttp"
 	"github.com/mercer-fl/mercer/privacypass"
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
@@ -77,9 +78,15 @@ func (j *job) token(c privacypass.Challenge) []byte {
 
 func open(t *testing.T, home, gateway string) *Relay {
 	t.Helper()
+	return openBatching(t, home, gateway, 0, 0)
+}
+
+// openBatching opens a relay that forwards requests in batches.
+func openBatching(t *testing.T, home, gateway string, batch int, wait time.Duration) *Relay {
+	t.Helper()
 	id, err := identity.FromSeed([32]byte{9})
 	must(t, err)
-	r, err := Open(Config{Home: home, Identity: id, Gateway: gateway, GatewayKey: gatewayKey.Public().(ed25519.PublicKey), Timeout: time.Second, Logger: slog.New(slog.DiscardHandler)})
+	r, err := Open(Config{Home: home, Identity: id, Gateway: gateway, GatewayKey: gatewayKey.Public().(ed25519.PublicKey), Batch: batch, Wait: wait, Timeout: time.Second, Logger: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	return r
@@ -104,6 +111,38 @@ func devices(t *testing.T, r *Relay) uint32 {
 	s, err := secvm.DecodeStatement(ask(r, "GET", secvm.StatementPath, nil).Body.Bytes(), id.Public().Sign)
 	must(t, err)
 	return s.Devices
+}
+
+// A relay holds packages back until its batch is full: the gateway gets none before.
+func TestPackagesWaitForTheirBatch(t *testing.T) {
+	const batch = 3
+	var arrived atomic.Int64
+	gateway := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
+	defer gateway.Close()
+	r := openBatching(t, t.TempDir(), gateway.URL, batch, time.Minute)
+	early, answered := make(chan int64, batch), make(chan int, batch)
+	for i := range batch {
+		go func() {
+			time.Sleep(time.Duration(i) * 50 * time.Millisecond) // only the last one fills the batch
+			early <- arrived.Load()
+			q := httptest.NewRequest("POST", "/", bytes.NewReader(make([]byte, 100)))
+			q.Header.Set("Content-Type", ohttp.RequestType)
+			a := endpointtest.NewRecorder()
+			r.ServeHTTP(a, q)
+			answered <- a.Code
+		}()
+	}
+	for range batch {
+		if n := <-early; n != 0 {
+			t.Errorf("the gateway has %d packages before the batch is full", n)
+		}
+	}
+	for range batch {
+		<-answered
+	}
+	if n := arrived.Load(); n != batch {
+		t.Errorf("the gateway has %d packages, want %d", n, batch)
+	}
 }
 
 // Attack: make a relay count more devices than have tokens for its last window. The

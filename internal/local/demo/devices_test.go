@@ -102,7 +102,7 @@ func (k *killer) progress(window int) int {
 // watch kills when one part of a window's packages has been acknowledged and another part
 // has not.
 func (k *killer) watch(windows int) {
-	if windows == len(k.whole) || k.killed[k.victim(windows)] {
+	if windows >= len(k.whole) || k.killed[k.victim(windows)] {
 		return
 	}
 	if len(k.opens) <= windows {
