@@ -34,5 +34,5 @@ func ExampleLeakage() {
 	lines := okra.Leakage(okra.Facts{Parties: 3, TotalRows: 1200, Features: 36608, Grid: true, Encoder: okra.Haar})
 	fmt.Println(lines["party"][0])
 	// Output:
-	// A party learns who takes part, the epoch's seed, which all parties share, and the total number of rows. It receives nothing that depends on another party's values.
+	// A party learns who takes part, the epoch's seed, which all parties share, and the total number of rows. The protocol itself gives it nothing that depends on another party's values.
 }

@@ -83,12 +83,13 @@ func (w *town) write(name, text string) {
 	}
 }
 
-// said returns what a process has printed, as a document.
+// said returns the last document that a process has printed. A process that is killed after its
+// document and before its end prints another one when it runs again.
 func (w *town) said(name string, result any) {
 	w.t.Helper()
 	b, err := os.ReadFile(w.path(name + ".out"))
-	if err == nil {
-		err = json.Unmarshal(b, &struct{ Result any }{result})
+	for documents := json.NewDecoder(bytes.NewReader(b)); err == nil && (documents.More() || documents.InputOffset() == 0); {
+		err = documents.Decode(&struct{ Result any }{result})
 	}
 	if err != nil {
 		log, _ := os.ReadFile(w.path(name + ".log"))
