@@ -9,7 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// request is the header of a request, with its arrays.
+// request is the header of a request, with its arrays. It has the parameters of all learners and
+// kernels, of which a request gives some.
 type request struct {
 	// Op is what to do: fit, calibrate or decide.
 	Op string `json:"op"`
@@ -24,7 +25,7 @@ type request struct {
 	Arrays []array `json:"arrays"`
 }
 
-// parameters are those of the learners, with LIBSVM's and scikit-learn's names.
+// parameters holds the parameters of the learners. They have LIBSVM's and scikit-learn's names.
 type parameters struct {
 	C          *float64  `json:"C"` // null means infinity, which JSON cannot write
 	Nu         float64   `json:"nu"`
@@ -35,7 +36,7 @@ type parameters struct {
 	Weights    []float64 `json:"class_weight"` // one for each class, or none
 	Classes    int       `json:"classes"`
 	Alpha      float64   `json:"alpha"`
-	Components int       `json:"components"` // 0: as many as have a positive eigenvalue
+	Components int       `json:"components"` // at least 1
 }
 
 // readRequest reads one request. It returns io.EOF if there is no further one.
@@ -71,12 +72,20 @@ func (q *request) matrix(name string) (linalg.Matrix[float64], error) {
 	return linalg.Matrix[float64]{Rows: a.Shape[0], Cols: a.Shape[1], Stride: a.Shape[1], Data: a.floats}, nil
 }
 
-// floats returns an array of floats, or nil if the request does not have it.
+// floats returns an array as floats, whatever its type, or nil if the request does not have it.
 func (q *request) floats(name string) []float64 {
-	if a := q.array(name); a != nil {
+	a := q.array(name)
+	if a == nil {
+		return nil
+	}
+	if a.Type == "f8" {
 		return a.floats
 	}
-	return nil
+	values := make([]float64, len(a.ints))
+	for i, v := range a.ints {
+		values[i] = float64(v)
+	}
+	return values
 }
 
 // ints returns an array of whole numbers, or nil if the request does not have it.
@@ -87,30 +96,12 @@ func (q *request) ints(name string) []int {
 	return nil
 }
 
-// table is a set of rows, dense or sparse.
-type table interface {
-	linalg.Rows
-	source(k kernel.Kernel) kernel.Source
-}
-
-type denseTable struct{ linalg.Matrix[float64] }
-
-func (t denseTable) source(k kernel.Kernel) kernel.Source { return kernel.NewLazy(t.Matrix, k) }
-
-type sparseTable struct {
-	linalg.Rows
-	rows *dataset.CSR
-}
-
-func (t sparseTable) source(k kernel.Kernel) kernel.Source { return kernel.NewLazySparse(t.rows, k) }
-
 // table returns the rows that the array of a name holds, or three arrays of that name if the rows
 // are sparse: NAME.indptr, NAME.indices and NAME.data, as in SciPy's CSR format.
-func (q *request) table(name string) (table, error) {
+func (q *request) table(name string) (linalg.Rows, error) {
 	pointers := q.ints(name + ".indptr")
 	if pointers == nil {
-		m, err := q.matrix(name)
-		return denseTable{m}, err
+		return q.matrix(name)
 	}
 	columns := q.ints(name + ".indices")
 	narrow := make([]int32, len(columns))
@@ -123,7 +114,7 @@ func (q *request) table(name string) (table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sparseTable{dataset.RowsOf(rows), rows}, nil
+	return dataset.RowsOf(rows), nil
 }
 
 // wholeMatrix is the largest number of rows whose kernel matrix is computed as a whole, in float64.
@@ -150,18 +141,15 @@ func (q *request) source() (kernel.Source, error) {
 	if n, _ := x.Shape(); n <= wholeMatrix {
 		return kernel.Materialize(kernel.Of(kernel.LinearGram(x), k)), nil
 	}
-	return x.source(k), nil
+	return kernel.NewLazyOf(x, k), nil
 }
 
-// cross returns the kernel values between rows X and rows V for some of the rows X: from lo to hi.
-type cross func(lo, hi int) linalg.Matrix[float64]
-
-// crossValues returns the number of rows X and a function for their kernel values with the rows V.
-// If the kernel is precomputed, the array K holds all of them.
-func (q *request) crossValues() (rows int, values cross, err error) {
+// crossValues returns the number of rows X, and a function that returns the kernel values of the rows
+// X from lo to hi-1 with all rows V. If the kernel is precomputed, the array K holds all values.
+func (q *request) crossValues() (rows int, values func(lo, hi int) linalg.Matrix[float64], err error) {
 	if q.Kernel.Name == "precomputed" {
 		m, err := q.matrix("K")
-		return m.Rows, func(lo, hi int) linalg.Matrix[float64] { return m.Panel(lo, hi) }, err
+		return m.Rows, m.Panel, err
 	}
 	k, err := kernel.New(q.Kernel)
 	if err != nil {

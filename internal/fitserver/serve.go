@@ -40,7 +40,7 @@ func Serve(r io.Reader, w io.Writer) error {
 
 // reply answers one request.
 func reply(q *request, w io.Writer) error {
-	before := runtime.GOMAXPROCS(q.Threads) // 0 leaves the number of cores as it is
+	before := runtime.GOMAXPROCS(min(q.Threads, runtime.NumCPU())) // 0 leaves the number of cores as it is
 	defer runtime.GOMAXPROCS(before)
 	a, err := q.answer()
 	if err != nil {

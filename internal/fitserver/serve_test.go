@@ -193,6 +193,12 @@ func TestEveryLearner(t *testing.T) {
 			t.Errorf("%s: gamma -1 is taken", learner)
 		}
 	}
+	// Weights of whole numbers are weights, too.
+	heavy := base
+	heavy.Learner, heavy.Arrays = "svr", []array{rowsX, floatArray("y", targets[:40], 40), intArray("weights", make([]int, 40))}
+	if a := ask(t, heavy)[0]; a.Error != "svm: no row has a weight above 0, so that there are no rows to learn from" {
+		t.Errorf("weights of 0: %+v", a)
+	}
 	r := base
 	r.Op, r.Learner, r.Arrays = "calibrate", "svc", []array{rowsX, intArray("y", codes)}
 	r.MaxIter = 1
@@ -255,6 +261,49 @@ func TestBadFrames(t *testing.T) {
 		err := Serve(bytes.NewReader(test.in), io.Discard)
 		if err == nil || err.Error() != test.want {
 			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+}
+
+// A request whose arrays do not fit each other gets an error, and the next one an answer.
+func TestBadRequests(t *testing.T) {
+	x, codes := rows(5, 6, 2)
+	wide := linalg.New[float64](6, 3)
+	spec, given := kernel.Spec{Name: "rbf", Gamma: 1}, kernel.Spec{Name: "precomputed"}
+	ok := parameters{C: one(), Nu: 0.5, Classes: 2, Alpha: 1, Components: 1}
+	rowsX, y := floatArray("X", x.Data, 6, 2), intArray("y", codes)
+	fit := func(learner string, k kernel.Spec, arrays ...array) request {
+		return request{Op: "fit", Learner: learner, Kernel: k, Columns: 2, parameters: ok, Arrays: arrays}
+	}
+	none, strange := fit("svc", spec, rowsX, y), fit("svc", spec, rowsX, y)
+	none.Classes, strange.Learner = 0, "forest"
+	many := fit("kpca", spec, rowsX)
+	many.Components = 7
+	decide := func(arrays ...array) request { return request{Op: "decide", Kernel: spec, Columns: 2, Arrays: arrays} }
+	coef, rho := floatArray("coef", []float64{1, 1}, 1, 2), floatArray("rho", []float64{0}, 1)
+	bad := map[string]request{
+		"no rows":                 fit("svc", spec, floatArray("X", nil, 0, 2), intArray("y", nil)),
+		"no array":                fit("svc", spec, y),
+		"one dimension":           fit("svc", spec, floatArray("X", x.Data, 12), y),
+		"too few labels":          fit("svc", spec, rowsX, intArray("y", codes[:5])),
+		"a class that is not":     fit("svc", spec, rowsX, intArray("y", []int{0, 1, 2, 0, 1, -1})),
+		"no classes":              none,
+		"labels that are numbers": fit("svc", spec, rowsX, floatArray("y", make([]float64, 6), 6)),
+		"no learner":              strange,
+		"a kernel that is not":    fit("svc", kernel.Spec{Name: "sigmoid"}, rowsX, y),
+		"a matrix that is wide":   fit("svc", given, floatArray("K", wide.Data, 6, 3), y),
+		"too few targets":         fit("ridge", spec, rowsX, floatArray("y", make([]float64, 5), 5, 1)),
+		"too many components":     many,
+		"beginnings that descend": fit("svc", spec, intArray("X.indptr", []int{0, 3, 1}), intArray("X.indices", []int{0, 1, 0}), floatArray("X.data", make([]float64, 3), 3), y),
+		"a column too far":        fit("svc", spec, intArray("X.indptr", []int{0, 1}), intArray("X.indices", []int{1 << 40}), floatArray("X.data", []float64{1}, 1), y),
+		"no coefficients":         decide(rowsX, floatArray("V", x.Data[:4], 2, 2), rho),
+		"rho for another machine": decide(rowsX, floatArray("V", x.Data[:4], 2, 2), coef, floatArray("rho", nil, 0)),
+		"other columns":           decide(rowsX, floatArray("V", x.Data[:6], 2, 3), coef, rho),
+		"too many vectors":        decide(rowsX, floatArray("V", x.Data[:6], 3, 2), coef, rho),
+	}
+	for name, q := range bad {
+		if a := ask(t, q, fit("svc", spec, rowsX, y)); a[0].Error == "" || a[1].Error != "" {
+			t.Errorf("%s: %q, and then %q", name, a[0].Error, a[1].Error)
 		}
 	}
 }

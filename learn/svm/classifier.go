@@ -199,7 +199,7 @@ func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	starts := make([][]float64, len(t.pairs))
 	for k := range t.pairs {
 		d := t.pairRows(k)
-		b, err := c.denseCoefficients(k, t)
+		b, err := c.denseCoefficients(k, d.rows, t.weights)
 		if err != nil {
 			return nil, err
 		}
@@ -211,16 +211,16 @@ func (c *Classifier) coefficients(t *trainer) ([][]float64, error) {
 	return starts, nil
 }
 
-// denseCoefficients returns a coefficient of pair k for each of the pair's rows in t, zeros
-// included. Rows that t leaves out lose their coefficients.
-func (c *Classifier) denseCoefficients(k int, t *trainer) ([]float64, error) {
-	b := make([]float64, len(t.pairs[k].rows))
+// denseCoefficients returns a coefficient of pair k for each of the given rows, zeros included. Rows
+// of weight 0 lose their coefficients; weights has a weight for each training row.
+func (c *Classifier) denseCoefficients(k int, rows []int, weights []float64) ([]float64, error) {
+	b := make([]float64, len(rows))
 	for i, s := range c.Pairs[k].Index {
 		row := c.support[s]
-		if t.weights[row] == 0 {
+		if weights[row] == 0 {
 			continue
 		}
-		at, ok := slices.BinarySearch(t.pairs[k].rows, row)
+		at, ok := slices.BinarySearch(rows, row)
 		if !ok {
 			return nil, errStart
 		}

@@ -13,8 +13,8 @@ import (
 )
 
 // Machine is a single trained function, f(x) = sum_k Coef[k] K(x, sv[k]) - Rho. It is the
-// regression of [TrainSVR] or [TrainNuSVR], or the boundary of [TrainOneClass]. It holds no rows; package model
-// stores them. It is read only and safe for concurrent use.
+// regression of [TrainSVR] or [TrainNuSVR], or the boundary of [TrainOneClass]. It holds no rows;
+// package model stores them. It is read only and safe for concurrent use.
 type Machine struct {
 	Support []int     // training rows that are support vectors, ascending
 	Coef    []float64 // one per support vector; never 0
@@ -98,32 +98,42 @@ func TrainSVR(src kernel.Source, targets []float64, p SVRParams) (*Machine, erro
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := checkTargets(src.Len(), targets); err != nil {
-		return nil, err
-	}
-	w, err := leaveOut(src, p.RowWeights)
+	w, q, err := tube(src, targets, p.RowWeights, p.Epsilon, p.C)
 	if err != nil {
 		return nil, err
 	}
-	q := svr(w.source, w.of(targets), p.Epsilon, p.C)
-	q.weigh(slices.Concat(w.weights, w.weights))
 	return w.regression(q, p.C, p.shared())
 }
 
-// regression solves a problem that has two coefficients for each row of w, as [svr] returns it. The
+// tube returns the problem of a regression with a tube of half width epsilon, and the rows that have
+// weights above 0.
+func tube(src kernel.Source, targets, weights []float64, epsilon, c float64) (weighted, problem, error) {
+	if err := checkTargets(src.Len(), targets); err != nil {
+		return weighted{}, problem{}, err
+	}
+	w, err := leaveOut(src, weights)
+	if err != nil {
+		return weighted{}, problem{}, err
+	}
+	q := svr(w.source, w.of(targets), epsilon, c)
+	q.weigh(slices.Concat(w.weights, w.weights))
+	return w, q, nil
+}
+
+// regression solves a problem that has two coefficients for each row of w, as tube returns it. The
 // bounds of the coefficients are c times the weights of their rows.
 func (w weighted) regression(q problem, c float64, shared Params) (*Machine, error) {
 	n := len(w.rows)
 	s, err := solve(q, shared.stopping(n), shared.CacheBytes)
-	if len(s.coef) == 0 {
-		return nil, describeError(err, func(row int) int { return w.rows[row%n] })
+	if leavesNothing(err) {
+		return nil, w.describe(err)
 	}
 	coef := make([]float64, n)
 	for i := range coef {
 		coef[i] = s.coef[i] + s.coef[n+i]
 	}
 	s.bounded = countBounded(coef, w.weights, c) // solve counts a row twice if both its coefficients are at a bound
-	return w.result(coef, s, err)
+	return w.machine(coef, s), w.describe(err)
 }
 
 func checkTargets(n int, targets []float64) error {
@@ -139,15 +149,6 @@ func checkTargets(n int, targets []float64) error {
 		}
 	}
 	return nil
-}
-
-// describeError adds the package's name to an error of the solver. The function number converts the
-// row numbers in the error.
-func describeError(err error, number func(row int) int) error {
-	if v, ok := errors.AsType[*valueError](err); ok {
-		err = &valueError{row: number(v.row), col: number(v.col), value: v.value}
-	}
-	return fmt.Errorf("svm: %w", err)
 }
 
 // svr returns the problem of epsilon-SVR, which has two coefficients for each row. Coefficient i is

@@ -2,9 +2,9 @@ package svm
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -61,7 +61,10 @@ func TrainOneClass(src kernel.Source, p NuParams) (*Machine, error) {
 	shared, total := p.shared(), p.Nu*linalg.Sum(w.weights)
 	shared.Tol *= min(1, total) // a small sum of coefficients makes every gap small
 	s, err := solve(oneClass(w.source, w.weights, total), shared.stopping(len(w.rows)), shared.CacheBytes)
-	return w.result(s.coef, s, err)
+	if leavesNothing(err) {
+		return nil, w.describe(err)
+	}
+	return w.machine(s.coef, s), w.describe(err)
 }
 
 // oneClass returns the problem of a one-class machine whose coefficients add up to total.
@@ -125,7 +128,7 @@ func solveNuSVC(d twoClasses, nu float64, stop stopping, cache int64) (solution,
 	half := nu * total / 2
 	if half > small*(1+rounding) {
 		unit := "rows"
-		if total != float64(len(order)) {
+		if slices.ContainsFunc(d.weights, func(w float64) bool { return w != 1 }) {
 			unit = "units of weight"
 		}
 		return solution{}, fmt.Errorf("nu is %v; with %v of %v %s in the smaller class, nu can be at most %v", nu, small, total, unit, 2*small/total)
@@ -140,7 +143,7 @@ func solveNuSVC(d twoClasses, nu float64, stop stopping, cache int64) (solution,
 		q.start[i] = -q.start[i]
 	}
 	s, unconverged := solve(q, stop, cache)
-	if unconverged != nil && !errors.Is(unconverged, ErrNotConverged) {
+	if leavesNothing(unconverged) {
 		return solution{}, renumber(unconverged, order)
 	}
 	s, err := s.scaled(order)

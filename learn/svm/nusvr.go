@@ -3,7 +3,6 @@ package svm
 import (
 	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/linalg"
@@ -44,15 +43,10 @@ func TrainNuSVR(src kernel.Source, targets []float64, p NuSVRParams) (*Machine, 
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := checkTargets(src.Len(), targets); err != nil {
-		return nil, err
-	}
-	w, err := leaveOut(src, p.RowWeights)
+	w, q, err := tube(src, targets, p.RowWeights, 0, p.C)
 	if err != nil {
 		return nil, err
 	}
-	q := svr(w.source, w.of(targets), 0, p.C)
-	q.weigh(slices.Concat(w.weights, w.weights))
 	n := len(w.rows)
 	q.start, q.split = make([]float64, 2*n), n
 	fillUp(q.start[:n], q.upper[:n], p.C*p.Nu*linalg.Sum(w.weights)/2)

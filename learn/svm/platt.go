@@ -73,6 +73,7 @@ func (t *trainer) calibrate(k int, dst *Sigmoid, seed uint64) {
 		return
 	}
 	d := t.pairRows(k)
+	t.pairs[k].rows = d.rows
 	f, err := t.heldOutDecisions(k, d, folds(d.first, seed, uint64(k)))
 	if err == nil {
 		*dst, err = fitSigmoid(f, d.first)

@@ -2,7 +2,6 @@ package svm
 
 import (
 	"container/heap"
-	"errors"
 	"math"
 	"slices"
 
@@ -92,7 +91,7 @@ func solveIn[T linalg.Float](p problem, stop stopping, cacheBytes int64) (soluti
 		return solution{}, err
 	}
 	unconverged := s.run()
-	if unconverged != nil && !errors.Is(unconverged, ErrNotConverged) {
+	if leavesNothing(unconverged) {
 		return solution{}, unconverged
 	}
 	if err := s.finish(); err != nil {

@@ -110,7 +110,7 @@ func TestShrinkInParts(t *testing.T) {
 		first[i] = c == 0
 	}
 	weights := slices.Repeat([]float64{1, 0.5, 2}, len(codes)/3)
-	got, err := solveNuSVC(twoClasses{k, first, weights}, 0.17, stopping{tol: 1e-9, iterations: 1e7}, 0)
+	got, err := solveNuSVC(twoClasses{source: k, first: first, weights: weights}, 0.17, stopping{tol: 1e-9, iterations: 1e7}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

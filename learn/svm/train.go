@@ -12,8 +12,8 @@ import (
 
 // TrainSVC trains a C-SVC for every pair of classes. Row r of src belongs to classes[codes[r]];
 // every class needs a row. The pairs run on all cores; the result depends on src, codes, classes,
-// C, Tol, Weights and RowWeights only. progress, if not nil, is called after each pair, never by two goroutines
-// at once. If progress returns an error, the training ends and returns this error.
+// C, Tol, Weights and RowWeights only. progress, if not nil, is called after each pair, never by two
+// goroutines at once. If progress returns an error, the training ends and returns this error.
 //
 // Every kernel value that is read is checked: NaN and infinities are errors. If pairs reach MaxIter,
 // the classifier comes beside an error that wraps [ErrNotConverged] and names the first such pair.
@@ -128,6 +128,7 @@ type trainer struct {
 
 // twoClasses are the rows on which one pair of classes is trained.
 type twoClasses struct {
+	rows    []int // row numbers in the training set, ascending
 	source  kernel.Source
 	first   []bool    // whether the row belongs to the pair's first class
 	weights []float64 // weight of each row, above 0
@@ -135,7 +136,7 @@ type twoClasses struct {
 
 // of returns the given rows of d.
 func (d twoClasses) of(rows []int) twoClasses {
-	return twoClasses{kernel.Subset(d.source, rows), linalg.At(d.first, rows), linalg.At(d.weights, rows)}
+	return twoClasses{linalg.At(d.rows, rows), kernel.Subset(d.source, rows), linalg.At(d.first, rows), linalg.At(d.weights, rows)}
 }
 
 // pair is the two-class machine of one pair of classes.
@@ -179,18 +180,16 @@ func (t *trainer) train(k int) {
 	if t.skip(k) {
 		return
 	}
-	d, err := t.pairRows(k), error(nil)
-	q := &t.pairs[k]
-	q.solution, err = t.solvePair(k, d, t.params.stopping(len(q.rows)))
+	d, q := t.pairRows(k), &t.pairs[k]
+	s, err := t.solvePair(k, d, t.params.stopping(len(d.rows)))
+	q.rows, q.solution = d.rows, s
 	t.finish(k, err)
 }
 
-// pairRows returns the rows of pair k and notes their numbers in the pair.
+// pairRows returns the rows of pair k.
 func (t *trainer) pairRows(k int) twoClasses {
-	q := &t.pairs[k]
-	rows, first := merge(t.rows[q.first], t.rows[q.second])
-	q.rows = rows
-	d := twoClasses{source: t.source, first: first, weights: linalg.At(t.weights, rows)}
+	rows, first := merge(t.rows[t.pairs[k].first], t.rows[t.pairs[k].second])
+	d := twoClasses{rows: rows, source: t.source, first: first, weights: linalg.At(t.weights, rows)}
 	if len(rows) < t.source.Len() {
 		d.source = kernel.Subset(t.source, rows)
 	}

@@ -65,20 +65,30 @@ func leaveOut(src kernel.Source, weights []float64) (weighted, error) {
 	return w, nil
 }
 
-// result returns the machine with the given coefficients for the rows of w. Its support vectors are
-// rows of the whole training set. The error err is that of the solver. The machine is nil unless err
-// is nil or wraps ErrNotConverged.
-func (w weighted) result(coef []float64, s solution, err error) (*Machine, error) {
-	if err != nil {
-		err = describeError(err, func(row int) int { return w.rows[row] })
-		if !errors.Is(err, ErrNotConverged) {
-			return nil, err
-		}
-	}
+// machine makes a machine of coefficients for the rows of w. Its support vectors are rows of the
+// whole training set.
+func (w weighted) machine(coef []float64, s solution) *Machine {
 	m := newMachine(coef, s)
 	m.Support = linalg.At(w.rows, m.Support)
-	return m, err
+	return m
 }
+
+// describe adds the package's name to an error of the solver, and numbers rows as the whole training
+// set does. The solver's problem has the rows of w once, or twice in a row. describe returns nil for
+// no error.
+func (w weighted) describe(err error) error {
+	if err == nil {
+		return nil
+	}
+	if v, ok := errors.AsType[*valueError](err); ok {
+		n := len(w.rows)
+		err = &valueError{row: w.rows[v.row%n], col: w.rows[v.col%n], value: v.value}
+	}
+	return fmt.Errorf("svm: %w", err)
+}
+
+// leavesNothing reports whether an error of the solver leaves no solution.
+func leavesNothing(err error) bool { return err != nil && !errors.Is(err, ErrNotConverged) }
 
 // of returns the values of v for the rows of w. There is one value in v for each row of the whole
 // training set.
