@@ -1,4 +1,4 @@
-// Command mercer-fit trains kernel machines for Mercer's Python package, which starts it.
+// Command mercer-fit trains kernel machines for a program that starts it as its child; see internal/fitserver.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Package fitserver trains kernel machines for a program on the same machine, such as Mercer's Python
-// package. That program starts this one as its child, writes requests to its stdin, and reads one
+// Package fitserver trains kernel machines for another program on the same computer, in any language.
+// That program starts this one as its child, writes requests to its stdin, and reads one
 // answer to each from its stdout. The child ends when its stdin ends.
 //
 // A request and an answer are frames. A frame begins with the length of its header, four bytes,

@@ -26,21 +26,20 @@ func some(seed uint64, n int) (weights []float64, rows []int) {
 	return weights, rows
 }
 
-// repeated is a training set with weights, and the same one as repeated rows.
+// repeated is a training set with weights, and the rows that repeat it instead.
 type repeated struct {
-	x, twice  linalg.Matrix[float64]
-	weights   []float64
-	rows      []int
+	x         linalg.Matrix[float64]
 	codes     []int
 	targets   []float64
-	elsewhere linalg.Matrix[float64]
+	weights   []float64
+	rows      []int
+	elsewhere linalg.Matrix[float64] // rows that no machine has seen
 }
 
 func newRepeated(seed uint64, n, classes int) repeated {
 	s := repeated{}
 	s.x, s.codes = blobs(seed, n, 3, classes)
 	s.weights, s.rows = some(seed, n)
-	s.twice = take(s.x, s.rows)
 	s.elsewhere, _ = blobs(seed+1, 40, 3, classes)
 	for r := range n {
 		s.targets = append(s.targets, math.Sin(3*s.x.Row(r)[0])+s.x.Row(r)[1])
@@ -48,61 +47,65 @@ func newRepeated(seed uint64, n, classes int) repeated {
 	return s
 }
 
-const repeatedTol = 1e-12
-
-// decide returns the decisions of a machine at rows that it has not seen.
-func (s repeated) decide(x linalg.Matrix[float64], m *Machine) []float64 {
-	return m.Decisions(rbf(0.4, s.elsewhere, take(x, m.Support)).Matrix)
+// trainRepeated holds the training of each machine on some rows of a set, with weights or without.
+// It returns decisions.
+var trainRepeated = map[string]func(s repeated, rows []int, weights []float64) ([]float64, error){
+	"C-SVC": func(s repeated, rows []int, weights []float64) ([]float64, error) {
+		x := take(s.x, rows)
+		c, err := TrainSVC(rbf(0.4, x, x), linalg.At(s.codes, rows), names(4), Params{C: 3, Tol: repeatedTol, Weights: map[string]float64{"b": 0.5}, RowWeights: weights}, nil)
+		return s.classified(x, c, err)
+	},
+	"nu-SVC": func(s repeated, rows []int, weights []float64) ([]float64, error) {
+		x := take(s.x, rows)
+		c, err := TrainNuSVC(rbf(0.4, x, x), linalg.At(s.codes, rows), names(4), NuParams{Nu: 0.3, Tol: repeatedTol, RowWeights: weights}, nil)
+		return s.classified(x, c, err)
+	},
+	"SVR": func(s repeated, rows []int, weights []float64) ([]float64, error) {
+		x := take(s.x, rows)
+		m, err := TrainSVR(rbf(0.4, x, x), linalg.At(s.targets, rows), SVRParams{C: 2, Epsilon: 0.1, Tol: repeatedTol, RowWeights: weights})
+		return s.judged(x, m, err)
+	},
+	"nu-SVR": func(s repeated, rows []int, weights []float64) ([]float64, error) {
+		x := take(s.x, rows)
+		m, err := TrainNuSVR(rbf(0.4, x, x), linalg.At(s.targets, rows), NuSVRParams{C: 2, Nu: 0.4, Tol: repeatedTol, RowWeights: weights})
+		return s.judged(x, m, err)
+	},
+	"one-class": func(s repeated, rows []int, weights []float64) ([]float64, error) {
+		x := take(s.x, rows)
+		m, err := TrainOneClass(rbf(0.4, x, x), NuParams{Nu: 0.3, Tol: repeatedTol, RowWeights: weights})
+		return s.judged(x, m, err)
+	},
 }
 
-func (s repeated) classify(x linalg.Matrix[float64], c *Classifier) []float64 {
-	return c.Decisions(rbf(0.4, s.elsewhere, take(x, c.Support())).Matrix).Data
+const repeatedTol = 1e-12
+
+// classified returns the decisions of a classifier that was trained on x, at rows that it has not
+// seen.
+func (s repeated) classified(x linalg.Matrix[float64], c *Classifier, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c.Decisions(rbf(0.4, s.elsewhere, take(x, c.Support())).Matrix).Data, nil
+}
+
+// judged is like classified, for a single machine.
+func (s repeated) judged(x linalg.Matrix[float64], m *Machine, err error) ([]float64, error) {
+	if err != nil {
+		return nil, err
+	}
+	return m.Decisions(rbf(0.4, s.elsewhere, take(x, m.Support)).Matrix), nil
 }
 
 // TestWeightTwoIsTheRowTwice trains every machine with weights, and on rows that are repeated or
 // left out instead.
 func TestWeightTwoIsTheRowTwice(t *testing.T) {
-	for name, train := range map[string]func(s repeated) (with, without []float64, err error){
-		"C-SVC": func(s repeated) (with, without []float64, err error) {
-			p := Params{C: 3, Tol: repeatedTol, Weights: map[string]float64{"b": 0.5}}
-			b, errB := TrainSVC(rbf(0.4, s.twice, s.twice), linalg.At(s.codes, s.rows), names(4), p, nil)
-			p.RowWeights = s.weights
-			a, errA := TrainSVC(rbf(0.4, s.x, s.x), s.codes, names(4), p, nil)
-			return s.classify(s.x, a), s.classify(s.twice, b), errors.Join(errA, errB)
-		},
-		"nu-SVC": func(s repeated) (with, without []float64, err error) {
-			p := NuParams{Nu: 0.3, Tol: repeatedTol}
-			b, errB := TrainNuSVC(rbf(0.4, s.twice, s.twice), linalg.At(s.codes, s.rows), names(4), p, nil)
-			p.RowWeights = s.weights
-			a, errA := TrainNuSVC(rbf(0.4, s.x, s.x), s.codes, names(4), p, nil)
-			return s.classify(s.x, a), s.classify(s.twice, b), errors.Join(errA, errB)
-		},
-		"SVR": func(s repeated) (with, without []float64, err error) {
-			p := SVRParams{C: 2, Epsilon: 0.1, Tol: repeatedTol}
-			b, errB := TrainSVR(rbf(0.4, s.twice, s.twice), linalg.At(s.targets, s.rows), p)
-			p.RowWeights = s.weights
-			a, errA := TrainSVR(rbf(0.4, s.x, s.x), s.targets, p)
-			return s.decide(s.x, a), s.decide(s.twice, b), errors.Join(errA, errB)
-		},
-		"nu-SVR": func(s repeated) (with, without []float64, err error) {
-			p := NuSVRParams{C: 2, Nu: 0.4, Tol: repeatedTol}
-			b, errB := TrainNuSVR(rbf(0.4, s.twice, s.twice), linalg.At(s.targets, s.rows), p)
-			p.RowWeights = s.weights
-			a, errA := TrainNuSVR(rbf(0.4, s.x, s.x), s.targets, p)
-			return s.decide(s.x, a), s.decide(s.twice, b), errors.Join(errA, errB)
-		},
-		"one-class": func(s repeated) (with, without []float64, err error) {
-			p := NuParams{Nu: 0.3, Tol: repeatedTol}
-			b, errB := TrainOneClass(rbf(0.4, s.twice, s.twice), p)
-			p.RowWeights = s.weights
-			a, errA := TrainOneClass(rbf(0.4, s.x, s.x), p)
-			return s.decide(s.x, a), s.decide(s.twice, b), errors.Join(errA, errB)
-		},
-	} {
+	for name, train := range trainRepeated {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(5) {
-				with, without, err := train(newRepeated(seed, 120, 4))
-				if err != nil {
+				s := newRepeated(seed, 120, 4)
+				with, err := train(s, linalg.Range(0, 120), s.weights)
+				without, errWithout := train(s, s.rows, nil)
+				if err := errors.Join(err, errWithout); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
 				for i, v := range without {
