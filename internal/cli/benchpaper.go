@@ -165,7 +165,8 @@ func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	// Its notices are about tables of the public data sets, which have no operators: nobody reads them.
+	// The job has an app of its own, because its runs set the task that progress names. Its notices are
+	// about tables of the public data sets, which have no operators: nobody reads them.
 	own := &app{reader: a.reader, local: a.local, stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, env: a.env, json: a.json, log: a.log, task: a.task}
 	run, err := own.simulateAll(ctx, j, dir, daemon.InsecureSeeds(j.Seed))
 	return run.Result, err

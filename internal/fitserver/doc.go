@@ -1,6 +1,6 @@
 // Package fitserver trains kernel machines for another program on the same computer, in any language.
-// That program starts this one as its child, writes requests to its stdin, and reads one
-// answer to each from its stdout. The child ends when its stdin ends.
+// That program starts this one as its child, writes requests to its stdin, and reads one answer to
+// each from its stdout. The child ends when its stdin ends.
 //
 // A request and an answer are frames. A frame begins with the length of its header, four bytes,
 // least significant byte first. The header is JSON. It lists the arrays that follow it, with their

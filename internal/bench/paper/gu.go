@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// gu lists the experiments that reproduce Gu et al., the paper on FDSKL.
-// Figure 6 comes last: it measures no times and runs several jobs at once, and the others measure the
-// times of jobs that Figure 6 then need not run again.
+// gu lists the experiments that reproduce Gu et al., the paper on FDSKL. Figure 6 comes last: it
+// measures no times and runs several jobs at once, and the others measure the times of jobs that
+// Figure 6 then need not run again.
 func gu() []Experiment {
 	return []Experiment{
 		{"gu", "figure3", "Test error against time", guFigure3},
