@@ -79,17 +79,22 @@ func (s *server) leakage(f okra.Facts) map[string][]string {
 // preparation. It names the parties that took part in the fit.
 func (s *server) fittedLeakage(lines map[string][]string) {
 	c, features := changesOf(s.Job), int(s.facts.Features)
-	switch {
-	case changesContinuing(s.Job) != nil:
+	if changesContinuing(s.Job) != nil {
 		rows.KeptLeakage(s.Instance, lines)
-	case c == nil:
-		rows.Leakage(s.Instance, lines, features)
-	default:
-		rows.Leakage(c.firstInstance(s.Instance), lines, features)
+	} else {
+		rows.Leakage(s.fitting(), lines, features)
 	}
 	if c != nil && c.refits(s.Job) {
 		rows.RefitLeakage(c.firstInstance(s.Instance), c.lastInstance(s.Instance), lines, features)
 	}
+}
+
+// fitting returns the job with only the parties that fit the preparation of the first session.
+func (s *server) fitting() method.Instance {
+	if c := changesOf(s.Job); c != nil {
+		return c.firstInstance(s.Instance)
+	}
+	return s.Instance
 }
 
 // leakage adds the consequences of changing parties to a job's leakage statement.
