@@ -35,7 +35,7 @@ func (s *server) dependent() bool {
 	return method.RankOf(gram) < gram.Rows
 }
 
-// queriesTell says what a party learns from queries to a model with open predictions.
+// queriesTell is the sentence about queries to a model with open predictions.
 const queriesTell = "The party that queries learns the model's decisions, and from enough of them something about the rows that the model holds."
 
 // partyReads lists what else lets parties reconstruct something of others' rows.
@@ -127,7 +127,7 @@ func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]strin
 	}
 }
 
-// removalHint says which other job would remove the trace of the parties that left.
+// removalHint describes the other job that would remove the trace of the parties that left.
 func (c *Changes) removalHint() string {
 	if c.continues() {
 		return "A job that continues no earlier one would remove it, and every row would be sent again."

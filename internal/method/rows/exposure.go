@@ -38,7 +38,7 @@ func Expose(c method.Instance, r *method.Result, more ...string) {
 	}
 }
 
-// fitTells says what the fitted values tell parties about others' rows. If one or two parties train,
+// fitTells describes what parties learn of others' rows from fitted values. If one or two parties train,
 // these values tell the numbers of a single party, unless an earlier job fitted them.
 func fitTells(c method.Instance) string {
 	d := &c.Job.Data
@@ -65,7 +65,7 @@ func addsUp(d *job.Data) bool {
 	return err == nil && plan.Entries() > 0
 }
 
-// medianTells says what is added up for a column whose gaps get a median, if there is any.
+// medianTells describes the sums of a column whose gaps get a median. It is "" without such a column.
 func medianTells(d *job.Data) string {
 	if slices.ContainsFunc(d.Schema, func(c prepare.Column) bool { return c.Missing == prepare.FillMedian }) {
 		return countsTell

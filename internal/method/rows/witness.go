@@ -133,7 +133,7 @@ func wordsLeakage(c method.Instance, columns []string, lines map[string][]string
 	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have is encoded there as other, or as that party's most common word, whichever party proposes it.", prepare.Least))
 }
 
-// unfitted says which jobs reveal no sums of a preparation.
+// unfitted describes the jobs that reveal no sums of a preparation.
 const unfitted = "With scale: range, listed categories and fixed values for gaps nothing is fitted, and nobody learns these."
 
 func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {
