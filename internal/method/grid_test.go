@@ -30,3 +30,23 @@ func TestGridWithoutFilledRows(t *testing.T) {
 		t.Errorf("a value off the grid: %v", got)
 	}
 }
+
+// Few rows without filled gaps say nothing: one has no column that varies, and any two are on a grid.
+func TestGridOfFewWholeRows(t *testing.T) {
+	for _, whole := range []int{1, 2} {
+		m := linalg.New[float64](50, 1)
+		set := &dataset.Set{X: dataset.NewDense(m), Filled: make([]bool, 50)}
+		for i := range m.Rows {
+			m.Row(i)[0], set.Filled[i] = float64(i%20), i >= whole
+		}
+		if got := method.GridOf(set); got != method.AllGrid {
+			t.Errorf("%d of 50 rows are whole, all on a grid: %v", whole, got)
+		}
+		for i := range m.Rows {
+			m.Row(i)[0] = math.Sqrt(float64(i + 2))
+		}
+		if got := method.GridOf(set); got != method.NoGrid {
+			t.Errorf("%d of 50 rows are whole, none on a grid: %v", whole, got)
+		}
+	}
+}

@@ -294,24 +294,31 @@ func RankOf(gram linalg.Matrix[float64]) int {
 	return factor.Rows
 }
 
-// withoutFilled returns the rows of a table whose gaps were not filled, or all rows if there are none.
-func withoutFilled(set *dataset.Set) dataset.Table {
+// GridOf determines the Grid of a table. What fills a gap, such as a median, can be off the grid of
+// the other rows, and makes none of them harder to reconstruct. So the rows without filled gaps count
+// by themselves, too, and the worse case is kept.
+func GridOf(set *dataset.Set) Grid {
+	grid, whole := gridOf(set.X), wholeRows(set)
+	if len(whole) > 2 && len(whole) < len(set.Filled) { // any two values are on a grid
+		grid = max(grid, gridOf(set.X.Subset(whole)))
+	}
+	return grid
+}
+
+// wholeRows lists the rows in which no gap was filled. It is empty for a table that was not
+// prepared.
+func wholeRows(set *dataset.Set) []int {
 	var whole []int
 	for i, filled := range set.Filled {
 		if !filled {
 			whole = append(whole, i)
 		}
 	}
-	if len(whole) == 0 || len(whole) == len(set.Filled) {
-		return set.X
-	}
-	return set.X.Subset(whole)
+	return whole
 }
 
-// GridOf determines the Grid of a table. It leaves out rows with filled gaps: what fills a gap, such
-// as a median, is off the grid of the other rows, and makes none of them harder to reconstruct.
-func GridOf(set *dataset.Set) Grid {
-	grid, columns := dataset.GridColumns(withoutFilled(set))
+func gridOf(t dataset.Table) Grid {
+	grid, columns := dataset.GridColumns(t)
 	switch {
 	case grid == 0:
 		return NoGrid

@@ -25,7 +25,7 @@ const (
 	coalitionDivides = "Together with any party it reads the rows of all parties before that party, without an attack."
 )
 
-// Exposures says how much of the rows of others each role can reconstruct. The keys and sentences
+// Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
 // are those of [Leakage].
 func Exposures(f Facts) map[string]protocol.Exposure {
 	server := protocol.Exposure{Reach: protocol.ReachPart, Why: kinReads}

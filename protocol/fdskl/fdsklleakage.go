@@ -40,7 +40,7 @@ const (
 	coalitionSums   = "The active worker together with passive workers learns the sum of the remaining workers' phases, however few these are, and so the distances over their columns, and their values on a grid."
 )
 
-// Exposures says how much of the rows of others each role can reconstruct. The keys and sentences
+// Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
 // are those of [Leakage]. No member that computes the exposures knows whether the others' columns
 // hold values on a grid, so the exposures assume that they do.
 func Exposures(f Facts) map[string]protocol.Exposure {
@@ -83,7 +83,7 @@ func activeLeakage(f Facts) []string {
 	return lines
 }
 
-// partsOf says what an active worker infers from another one's parts of the model's value.
+// partsOf describes what an active worker infers from another one's parts of the model's value.
 func partsOf(m Mode) string {
 	if m == Paper {
 		return "In mode paper these parts are linear equations for the other workers' coefficients: an active worker that has twice as many parts as another one has directions solves them for all of its coefficients."

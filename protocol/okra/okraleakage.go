@@ -55,7 +55,7 @@ func Leakage(f Facts) map[string][]string {
 	}
 }
 
-// Exposures says how much of the rows of others each role can reconstruct. The keys and sentences
+// Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
 // are those of [Leakage].
 func Exposures(f Facts) map[string]protocol.Exposure {
 	return map[string]protocol.Exposure{
@@ -114,7 +114,7 @@ func latticeLeakage(f Facts) string {
 	return line
 }
 
-// latticeReads says what lattice reduction gives the server.
+// latticeReads describes what lattice reduction gives the server.
 func (f Facts) latticeReads() string {
 	return fmt.Sprintf(onGrid+", and the rows outnumber the features (%d > %d)."+fromProducts, f.TotalRows, f.Features)
 }

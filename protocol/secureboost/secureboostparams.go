@@ -173,7 +173,7 @@ const (
 	coalitionKnows = "The active party together with some of them learns what they know together."
 )
 
-// Exposures says how much of the rows of others each role can reconstruct. The keys and sentences
+// Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
 // are those of [Leakage]. The exposures include what a member learns that deviates from the
 // protocol. No member that computes the exposures knows how many values the others' columns have,
 // so the exposures assume few.

@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// DistancesKnown says what products of rows give. It is a sentence of the leakage statement.
+// DistancesKnown is the sentence of the leakage statement about what products of rows give.
 const DistancesKnown = "The inner products of rows give every distance between two training rows."
 
 // Ended stores the parties' facts about their columns; see [method.Binding].
@@ -56,7 +56,7 @@ func (s *Learner) dependent() bool {
 	return s.rank < s.Layout.Training()
 }
 
-// ProductsRead says what the server learns from the Gram matrix over the columns of all parties.
+// ProductsRead describes what the server learns from the Gram matrix over the columns of all parties.
 func (s *Learner) ProductsRead() string {
 	p := s.Layout
 	return fmt.Sprintf("The server learns the products of all %d training rows with each other and with %d held-out rows, summed over the columns of all %d parties, as exact multiples of 2^-%d. %s",
@@ -72,7 +72,7 @@ func (s *Learner) LabelLeakage(lines map[string][]string) {
 	lines["party"] = append(lines["party"], "The other parties learn the size of the list of labels, which depends on the number of classes and the length of their names.")
 }
 
-// LatticeReads says whether the Gram matrix over the columns of all parties can reveal the columns.
+// LatticeReads describes how far the Gram matrix over the columns of all parties reveals the columns.
 func (s *Learner) LatticeReads() string {
 	width, rows := s.Declared.Width(), s.Layout.Training()
 	switch {
@@ -88,7 +88,7 @@ func (s *Learner) LatticeReads() string {
 	return fmt.Sprintf("%d training rows outnumber %d columns: the inner products of all rows (the Gram matrix), which the server learns, determine all columns up to one rotation, and anyone who knows as many rows as there are columns knows that rotation.", rows, width)
 }
 
-// LatticeReadsOne says what a lattice attack on the matrix of a single party gives. It is "" if
+// LatticeReadsOne describes the result of a lattice attack on the matrix of a single party. It is "" if
 // [Learner.ReadsOne] is false.
 func (s *Learner) LatticeReadsOne() string {
 	if !s.ReadsOne() {

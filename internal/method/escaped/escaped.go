@@ -213,7 +213,7 @@ func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
 	facts := s.leakageFacts()
 	r.Leakage, r.Exposures = s.leakage(facts), escaped.Exposures(facts)
-	rows.Expose(s.Job, r)
+	rows.Expose(s.Instance, r)
 	return r, nil
 }
 

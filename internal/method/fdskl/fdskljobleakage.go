@@ -17,10 +17,10 @@ func factsOf(j *job.Job, rows int, e fdskl.Exposure) fdskl.Facts {
 	}
 }
 
-// serverSees says what stays hidden from the server.
+// serverSees names what stays hidden from the server.
 const serverSees = "It sees no phases, labels, decisions or coefficients"
 
-// Exposures says how much of others' rows each role can reconstruct in a job with the given number of
+// Exposures returns how much of others' rows each role can reconstruct in a job with the given number of
 // common rows.
 func Exposures(j *job.Job, rows int) map[string]protocol.Exposure {
 	list := fdskl.Exposures(factsOf(j, rows, fdskl.Exposure{}))

@@ -194,7 +194,7 @@ const (
 	neighboursSee = "The parties above and below another party in the tree together know that party's own margins."
 )
 
-// exposures says how much of others' rows each role can reconstruct. No member that computes them
+// exposures returns how much of others' rows each role can reconstruct. No member that computes them
 // knows whether the others' columns are on a grid, so they assume it. The tree is binary: from four
 // parties on, a party without labels has others below it.
 func exposures(parties []string) map[string]protocol.Exposure {

@@ -199,13 +199,13 @@ const (
 	deviceLearns = "So it learns what the server learns."
 )
 
-// coalition says what the server learns together with devices.
+// coalition describes what the server learns together with devices.
 func (c Devices) coalition(people int) string {
 	corrupted := sums.Share(c.Keys().Corrupted, people)
 	return fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d people; with more, there is no guarantee. With all devices but one it reads the remaining person's list.", corrupted, people, c.Remaining(people)-corrupted)
 }
 
-// exposures says how much of others' lists each role can reconstruct.
+// exposures returns how much of others' lists each role can reconstruct.
 func (c Devices) exposures(people int) map[string]protocol.Exposure {
 	return map[string]protocol.Exposure{
 		"server":    c.Keys().ServerExposure(protocol.Exposure{Reach: protocol.ReachPart, Why: forgeryReads}),

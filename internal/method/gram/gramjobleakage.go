@@ -40,7 +40,7 @@ const (
 	queriesTell = "The member that queries learns the predictions, and from enough of them something about the others' columns of these rows."
 )
 
-// exposures says how much of others' rows each role can reconstruct.
+// exposures returns how much of others' rows each role can reconstruct.
 func (s *server) exposures() map[string]protocol.Exposure {
 	server := protocol.Exposure{Reach: protocol.ReachPart, Why: columns.DistancesKnown}
 	if s.Layout.Training() >= s.Declared.Width() || s.ReadsAll() {
@@ -60,7 +60,7 @@ func (s *server) exposures() map[string]protocol.Exposure {
 	return map[string]protocol.Exposure{"server": server, "party": party, "coalition": coalition}
 }
 
-// coalition says which members together learn the products over one party's columns.
+// coalition names the members that together learn the products over one party's columns.
 func (s *server) coalition() string {
 	if len(s.Parties) == 2 {
 		return fmt.Sprintf("With two parties, %s and the server together learn the products over the columns of %s by subtracting their own part, and the other way round.%s", s.Parties[0], s.Parties[1], s.LatticeReadsOne())

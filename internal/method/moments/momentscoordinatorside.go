@@ -163,7 +163,7 @@ func (s *server) result() (*method.Result, error) {
 		Job: s.Job.Name, Metrics: s.results.metrics, Figures: s.results.assessment, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
 		Eigenvalues: s.results.values, Leakage: s.leakage(), Exposures: s.exposures(), Details: &Details{Sums: s.sumsResult()},
 	}
-	rows.Expose(s.Job, r)
+	rows.Expose(s.Instance, r)
 	return r, nil
 }
 

@@ -173,7 +173,7 @@ const (
 	subtractSums   = "The server and all parties but one together learn the remaining party's sums by subtracting their own."
 )
 
-// exposures says how much of others' rows each role can reconstruct. Sums give no row, but they
+// exposures returns how much of others' rows each role can reconstruct. Sums give no row, but they
 // expose people whom few others resemble.
 func (s *server) exposures() map[string]protocol.Exposure {
 	list := map[string]protocol.Exposure{

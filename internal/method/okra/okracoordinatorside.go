@@ -149,7 +149,7 @@ func (s *server) result() (*method.Result, error) {
 	r := method.NewResult(s.Job, &s.Work)
 	facts := s.leakageFacts()
 	r.Leakage, r.Exposures = s.leakage(facts), okra.Exposures(facts)
-	rows.Expose(s.Job, r, partyReads(s.Job)...)
+	rows.Expose(s.fitting(), r, partyReads(s.Job)...)
 	if c := changesOf(s.Job); c != nil {
 		r.Details = &Details{Changes: s.changeFigures(c, s.Job)}
 	}

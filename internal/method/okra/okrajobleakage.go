@@ -35,7 +35,7 @@ func (s *server) dependent() bool {
 	return method.RankOf(gram) < gram.Rows
 }
 
-// queriesTell says what a party learns from queries to a model with open predictions.
+// queriesTell is the sentence about queries to a model with open predictions.
 const queriesTell = "The party that queries learns the model's decisions, and from enough of them something about the rows that the model holds."
 
 // partyReads lists what else lets parties reconstruct something of others' rows.
@@ -79,17 +79,22 @@ func (s *server) leakage(f okra.Facts) map[string][]string {
 // preparation. It names the parties that took part in the fit.
 func (s *server) fittedLeakage(lines map[string][]string) {
 	c, features := changesOf(s.Job), int(s.facts.Features)
-	switch {
-	case changesContinuing(s.Job) != nil:
+	if changesContinuing(s.Job) != nil {
 		rows.KeptLeakage(s.Instance, lines)
-	case c == nil:
-		rows.Leakage(s.Instance, lines, features)
-	default:
-		rows.Leakage(c.firstInstance(s.Instance), lines, features)
+	} else {
+		rows.Leakage(s.fitting(), lines, features)
 	}
 	if c != nil && c.refits(s.Job) {
 		rows.RefitLeakage(c.firstInstance(s.Instance), c.lastInstance(s.Instance), lines, features)
 	}
+}
+
+// fitting returns the job with only the parties that fit the preparation of the first session.
+func (s *server) fitting() method.Instance {
+	if c := changesOf(s.Job); c != nil {
+		return c.firstInstance(s.Instance)
+	}
+	return s.Instance
 }
 
 // leakage adds the consequences of changing parties to a job's leakage statement.
@@ -122,7 +127,7 @@ func (c *Changes) leakage(j *job.Job, leavers []string, lines map[string][]strin
 	}
 }
 
-// removalHint says which other job would remove the trace of the parties that left.
+// removalHint describes the other job that would remove the trace of the parties that left.
 func (c *Changes) removalHint() string {
 	if c.continues() {
 		return "A job that continues no earlier one would remove it, and every row would be sent again."

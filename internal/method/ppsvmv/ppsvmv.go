@@ -219,7 +219,7 @@ func (s *server) leakage() map[string][]string {
 	return lines
 }
 
-// exposures says how much of others' rows each role can reconstruct. The first party has the
+// exposures returns how much of others' rows each role can reconstruct. The first party has the
 // server's matrix, so it reaches as far. With two parties it reaches the other party's own matrix.
 func (s *server) exposures() map[string]protocol.Exposure {
 	server := protocol.Exposure{Reach: protocol.ReachPart, Why: columns.DistancesKnown}
@@ -237,7 +237,7 @@ func (s *server) exposures() map[string]protocol.Exposure {
 	return map[string]protocol.Exposure{"server": server, "party": party, "coalition": coalition}
 }
 
-// firstLearns says what the first party learns.
+// firstLearns describes what the first party learns.
 func (s *server) firstLearns() string {
 	line := fmt.Sprintf("%s learns everything that the server learns about the products, because the sum returns to it.", s.Parties[0])
 	if len(s.Parties) == 2 {
@@ -246,7 +246,7 @@ func (s *server) firstLearns() string {
 	return line
 }
 
-// neighbours says which two parties can together read another party's matrix. These two are the
+// neighbours names the two parties that can together read another party's matrix. These two are the
 // other party's neighbours in the ring.
 func (s *server) neighbours() string {
 	if len(s.Parties) == 2 {

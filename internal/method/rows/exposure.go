@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -12,25 +13,22 @@ import (
 // Sentences of the leakage statement that say who can reconstruct rows.
 const (
 	rangesTell = "With scale: minmax the ends of a column's range are real values of rows: every party reads those that are not its own."
-	fitTells   = "What is fitted depends on every row: a party that knows all rows but one may compute values of that row."
-	pairTells  = "The two parties fit values together, and each learns the other's sums by subtracting its own."
+	everyTells = "What is fitted depends on every row: a party that knows all rows but one may compute values of that row."
+	pairTells  = "Two parties train, and each learns the other's "
+	soleTells  = "Only %s trains, and %s learns the %s of %[1]s."
 	countsTell = " For a median the sums are counts: how many of the other's rows lie in each small part of the column's range."
 )
 
 // Expose adds to a result's statement and exposures what the parties reconstruct of others' rows,
-// because they fit values together. The sentences in more name what else they reconstruct, and come
-// first. A party's exposure is then at least in part.
-func Expose(j *job.Job, r *method.Result, more ...string) {
-	if j.Data.ScalesTogether() && j.Data.Scale == job.MinMax {
+// because they fit values together. The parties of c are those that fit. The sentences in more name
+// what else they reconstruct, and come first. A party's exposure is then at least in part.
+func Expose(c method.Instance, r *method.Result, more ...string) {
+	d := &c.Job.Data
+	if d.ScalesTogether() && d.Scale == job.MinMax {
 		more = append(more, rangesTell)
 	}
-	switch fits := j.Data.Fits() || j.Data.Fit.Named(); {
-	case fits && len(j.Parties()) == 2 && slices.ContainsFunc(j.Data.Schema, fitsMedian):
-		more = append(more, pairTells+countsTell)
-	case fits && len(j.Parties()) == 2:
-		more = append(more, pairTells)
-	case fits:
-		more = append(more, fitTells)
+	if d.Fits() || d.Fit.Named() {
+		more = append(more, fitTells(c))
 	}
 	for _, line := range more {
 		addMissing(r.Leakage, map[string][]string{"party": {line}})
@@ -40,5 +38,37 @@ func Expose(j *job.Job, r *method.Result, more ...string) {
 	}
 }
 
-// fitsMedian reports whether gaps of the column get a median, which the parties find by counting.
-func fitsMedian(c prepare.Column) bool { return c.Missing == prepare.FillMedian }
+// fitTells describes what parties learn of others' rows from fitted values. If one or two parties train,
+// these values tell the numbers of a single party, unless an earlier job fitted them.
+func fitTells(c method.Instance) string {
+	d := &c.Job.Data
+	train := d.Training(c.Parties)
+	if len(c.Parties) == 1 || len(train) > 2 || d.Fit.Named() || c.Job.Protocol.Demands().Continues {
+		return everyTells
+	}
+	switch {
+	case addsUp(d) && len(train) == 1:
+		return fmt.Sprintf(soleTells, train[0], d.Test.Party, "sums") + medianTells(d)
+	case addsUp(d):
+		return pairTells + "sums by subtracting its own." + medianTells(d)
+	case !d.ScalesTogether() || d.Scale != job.Standard:
+		return everyTells
+	case len(train) == 1:
+		return fmt.Sprintf(soleTells, train[0], d.Test.Party, "means and deviations")
+	}
+	return pairTells + "means and deviations, or can compute them if it guesses the other's number of rows."
+}
+
+// addsUp reports whether the parties add up numbers to fit their schema.
+func addsUp(d *job.Data) bool {
+	plan, err := prepare.NewPlan(d.Schema, d.Fitted())
+	return err == nil && plan.Entries() > 0
+}
+
+// medianTells describes the sums of a column whose gaps get a median. It is "" without such a column.
+func medianTells(d *job.Data) string {
+	if slices.ContainsFunc(d.Schema, func(c prepare.Column) bool { return c.Missing == prepare.FillMedian }) {
+		return countsTell
+	}
+	return ""
+}

@@ -34,16 +34,24 @@ func TestLeakageOfAPreparation(t *testing.T) {
 	for _, tt := range []struct {
 		parties, test string
 		others        bool
+		secure        bool // whether the statement says that nobody sees one party's numbers
 	}{
-		{"[north, south]", "test: {fraction: 0.25}", true},
-		{"[north, south, east]", "test: {fraction: 0.25}", false},
-		{"[north, south, east]", "test: {party: east}", true},
-		{"[north, south, east, west]", "test: {party: east}", false},
+		{"[north, south]", "test: {fraction: 0.25}", true, false},
+		{"[north, south]", "test: {party: south}", false, false},
+		{"[north, south, east]", "test: {fraction: 0.25}", false, true},
+		{"[north, south, east]", "test: {party: east}", true, false},
+		{"[north, south, east, west]", "test: {party: east}", false, true},
 	} {
 		j := jobtest.Parse(t, strings.NewReplacer("PARTIES", tt.parties, "TEST", tt.test).Replace(schemaJob))
 		lines := make(map[string][]string)
 		rows.Leakage(method.Instance{Job: j, Coordinator: "hub", Parties: j.Parties()}, lines, 0)
 		party, leader := strings.Join(lines["party"], "\n"), strings.Join(lines["leader"], "\n")
+		if sole := "Only north trains, and the other party learns sums over its training rows"; strings.Contains(party, sole) != (tt.test == "test: {party: south}") {
+			t.Errorf("%s, %s: parties learn\n%s", tt.parties, tt.test, party)
+		}
+		if all := strings.Join(lines["coalition"], "\n"); strings.Contains(party, "Secure aggregation") != tt.secure || strings.Contains(all, "remaining party's sums") != tt.secure {
+			t.Errorf("%s, %s: parties learn\n%s\n%s", tt.parties, tt.test, party, all)
+		}
 		if strings.Contains(party, others) != tt.others || !strings.Contains(party, "age (counts in 1024 parts of its range") {
 			t.Errorf("%s, %s: parties learn\n%s", tt.parties, tt.test, party)
 		}

@@ -133,13 +133,17 @@ func wordsLeakage(c method.Instance, columns []string, lines map[string][]string
 	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have is encoded there as other, or as that party's most common word, whichever party proposes it.", prepare.Least))
 }
 
+// unfitted describes the jobs that reveal no sums of a preparation.
+const unfitted = "With scale: range, listed categories and fixed values for gaps nothing is fitted, and nobody learns these."
+
 func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {
-	list, train := strings.Join(told, "; "), len(c.Parties)
-	if c.Job.Data.Test.Party != "" { // all rows of one party are held out, so that party adds zeros
-		train--
-	}
-	if train == 2 {
-		lines["party"] = append(lines["party"], fmt.Sprintf("Two parties train. Every party learns sums over the training rows of both, and each of the two learns the other's by subtracting its own: the number of rows; %s. With scale: range, listed categories and fixed values for gaps nothing is fitted, and nobody learns these.", list))
+	list, train := strings.Join(told, "; "), c.Job.Data.Training(c.Parties) // a party whose rows are all held out adds zeros
+	switch {
+	case len(train) == 1 && len(c.Parties) == 2:
+		lines["party"] = append(lines["party"], fmt.Sprintf("Only %s trains, and the other party learns sums over its training rows: the number of rows; %s. %s", train[0], list, unfitted))
+		return
+	case len(train) == 2:
+		lines["party"] = append(lines["party"], fmt.Sprintf("Two parties train. Every party learns sums over the training rows of both, and each of the two learns the other's by subtracting its own: the number of rows; %s. %s", list, unfitted))
 		return
 	}
 	lines["party"] = append(lines["party"], fmt.Sprintf("Every party learns sums over all parties' training rows: the number of rows; %s. Secure aggregation adds them up, with the leader, %s, as its server: nobody sees one party's numbers.", list, c.Parties[0]))

@@ -84,10 +84,10 @@ func decodeFinding(b []byte) (finding, error) {
 	return v, r.Close("secureboost: finding")
 }
 
-// serverSees says what stays hidden from the server.
+// serverSees names what stays hidden from the server.
 const serverSees = "It sees no sums, labels, decisions or trees."
 
-// exposures says how much of others' rows each role can reconstruct.
+// exposures returns how much of others' rows each role can reconstruct.
 func exposures(j *job.Job) map[string]protocol.Exposure {
 	list := secureboost.Exposures(secureboost.Facts{Encryption: keysOf(j).HE})
 	list["server"] = protocol.Exposure{Reach: protocol.ReachNone, Why: serverSees}

@@ -50,7 +50,7 @@ const (
 	windowsDiffer = "The sums of two windows whose devices differ by one reveal that device's features if the weights have hardly changed in between."
 )
 
-// Exposures says how much of others' records each role can reconstruct in a job with anonymous
+// Exposures returns how much of others' records each role can reconstruct in a job with anonymous
 // packages.
 func Exposures(f Facts) map[string]protocol.Exposure {
 	list := map[string]protocol.Exposure{
@@ -115,7 +115,7 @@ func SumFactsOf(s *secvm.Sum) SumFacts {
 	return f
 }
 
-// Exposures says how much of others' records each role can reconstruct in a job with secure sums.
+// Exposures returns how much of others' records each role can reconstruct in a job with secure sums.
 func (c Summed) Exposures(devices int) map[string]protocol.Exposure {
 	return map[string]protocol.Exposure{
 		"server":    KeysOf(c.Job).ServerExposure(protocol.Exposure{Reach: protocol.ReachPart, Why: windowsDiffer}),
@@ -124,7 +124,7 @@ func (c Summed) Exposures(devices int) map[string]protocol.Exposure {
 	}
 }
 
-// coalition says what the server learns together with devices.
+// coalition describes what the server learns together with devices.
 func (c Summed) coalition(devices int) string {
 	corrupted := sums.Share(KeysOf(c.Job).Corrupted, devices)
 	return fmt.Sprintf("The server with up to %d of the %d devices learns the sums of the others, of at least %d; with more, there is no guarantee. With all devices but one it reads the remaining one's record.", corrupted, devices, c.Minimum(devices)-corrupted)

@@ -43,7 +43,7 @@ func leakage(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string][]s
 	return lines
 }
 
-// exposures says how much of others' lists each role can reconstruct.
+// exposures returns how much of others' lists each role can reconstruct.
 func exposures(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string]protocol.Exposure {
 	reads := protocol.Exposure{Reach: protocol.ReachPart, Why: solesRead(people, r)}
 	if r.Solved > r.ListsRead {
@@ -66,7 +66,7 @@ const (
 	noAccomplice = "The server needs no accomplice: it learns all of the above alone."
 )
 
-// solesRead says how many lists the server reads from items that one participant likes.
+// solesRead counts in words the lists that the server reads from items that one participant likes.
 func solesRead(people int, r fedcfk.PaperFigures) string {
 	return fmt.Sprintf("Sole raters: from items that only one participant of a round likes it reads %d of %d people's lists.", r.ListsRead, people)
 }
