@@ -21,6 +21,11 @@ type Records interface {
 	Next() (Record, error)
 }
 
+// Delimited is implemented by [Records] of a text in which a sign separates the fields.
+type Delimited interface {
+	Delimiter() rune
+}
+
 // Record is one row of text, with one trimmed field for each column.
 type Record struct {
 	Line   int // line of the text, from 1; in formats without lines, the row
@@ -115,8 +120,7 @@ type csvRecords struct {
 	ahead   func() (record, error) // returns what was read ahead; nil if nothing was
 }
 
-// Delimiter returns the sign between the fields of the text, which the form gives or the first lines
-// show.
+// Delimiter implements [Delimited]. The form gives the sign, or the first line shows it.
 func (c *csvRecords) Delimiter() rune { return c.in.csv.Comma }
 
 // begin reads the names from the first line, unless the form gives them. Headers replace the names

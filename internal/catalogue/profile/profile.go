@@ -92,7 +92,7 @@ type Asked struct {
 // Read reads a table and describes its columns. It continues after rows with errors.
 func Read(rows dataset.Records, a Asked) (*Table, error) {
 	t := &tableReader{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int)}
-	text, separated := rows.(interface{ Delimiter() rune })
+	text, separated := rows.(dataset.Delimited)
 	for _, name := range rows.Columns() {
 		t.cells = append(t.cells, newCells(name, a.Own.CSV.Numbers(), separated && text.Delimiter() == ','))
 	}
