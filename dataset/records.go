@@ -168,7 +168,7 @@ func (c *csvRecords) refuseCounts(line int) error {
 	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
 }
 
-// width says how many columns the table has, and who says so.
+// width names what gives the number of columns, and the number.
 func (c *csvRecords) width() string {
 	if c.key != "" {
 		return fmt.Sprintf("key %q gives %d names", c.key, len(c.columns))
@@ -176,7 +176,7 @@ func (c *csvRecords) width() string {
 	return fmt.Sprintf("table has %d columns", len(c.columns))
 }
 
-// advice says how to correct a row whose number of fields differs from the number of columns.
+// advice returns the correction of a row whose number of fields differs from the number of columns.
 func (c *csvRecords) advice(row []string) string {
 	if c.key != "" {
 		return fmt.Sprintf("write one name for each column under csv: {%s: [...]} (--%[1]s), or correct the row", c.key)
