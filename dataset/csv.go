@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -62,8 +61,8 @@ type Uses struct {
 // ReadCSV reads a dense set from comma separated text, plain or compressed by gzip, with quotes as
 // in encoding/csv. A first line such as scikit-learn's "569,30,malignant,benign" (rows, features,
 // class names) is checked and skipped. Labels that are numbers become canonical ("+1" and "1.0"
-// become "1"). ReadCSV refuses equal ids. It also refuses a cell that is empty, NaN, not a number, or
-// beyond [MaxMagnitude]. Errors are *SyntaxError.
+// become "1"). ReadCSV refuses equal ids. It also refuses a cell that is empty, NaN, infinite or
+// not a number. Errors are *SyntaxError.
 func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
 	b, err := open(text(o.Name), r)
 	if err != nil {
@@ -243,9 +242,6 @@ func (p *csvParser) add(row record) error {
 		v, err := parseNumber(row.fields[j])
 		if err != nil {
 			return p.wrap(row.line, p.head.badCell(j, row.fields[j], err))
-		}
-		if math.Abs(v) > MaxMagnitude {
-			return p.wrap(row.line, fmt.Errorf("%s holds %s, which %w", p.head.column(j), quote(row.fields[j]), ErrMagnitude))
 		}
 		p.values = append(p.values, v)
 	}

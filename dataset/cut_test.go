@@ -49,9 +49,13 @@ func TestRowsFromABound(t *testing.T) {
 func TestCellsBesideTheFeatures(t *testing.T) {
 	s := people(4)
 	s.Groups, s.Cut = []string{"a", "b", "a", "c"}, []string{"1", "2", "3", "4"}
+	s.Lines, s.Filled = []int{2, 3, 5, 6}, []bool{false, true, false, true}
 	some := s.Subset([]int{2, 1}).SelectColumns([]int{1})
 	if !slices.Equal(some.Groups, []string{"a", "b"}) || !slices.Equal(some.Cut, []string{"3", "2"}) {
 		t.Errorf("a part has groups %v and cells %v", some.Groups, some.Cut)
+	}
+	if !slices.Equal(some.Lines, []int{5, 3}) || !slices.Equal(some.Filled, []bool{false, true}) {
+		t.Errorf("a part has lines %v and marks %v", some.Lines, some.Filled)
 	}
 	both, err := Append(s, s)
 	if err != nil || len(both.Groups) != 8 || len(both.Cut) != 8 || both.Cut[5] != "2" {
@@ -60,7 +64,10 @@ func TestCellsBesideTheFeatures(t *testing.T) {
 	if _, err := Append(s, people(4)); err == nil || !strings.Contains(err.Error(), "groups") {
 		t.Errorf("stacked on rows without groups: %v", err)
 	}
-	for _, wrong := range []func(*Set){func(s *Set) { s.Groups = s.Groups[1:] }, func(s *Set) { s.Cut = s.Cut[1:] }} {
+	for _, wrong := range []func(*Set){
+		func(s *Set) { s.Groups = s.Groups[1:] }, func(s *Set) { s.Cut = s.Cut[1:] },
+		func(s *Set) { s.Lines = s.Lines[1:] }, func(s *Set) { s.Filled = s.Filled[1:] },
+	} {
 		bad := *s
 		wrong(&bad)
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), "but 4 rows") {

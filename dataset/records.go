@@ -21,6 +21,11 @@ type Records interface {
 	Next() (Record, error)
 }
 
+// Delimited is implemented by [Records] of a text in which a sign separates the fields.
+type Delimited interface {
+	Delimiter() rune
+}
+
 // Record is one row of text, with one trimmed field for each column.
 type Record struct {
 	Line   int // line of the text, from 1; in formats without lines, the row
@@ -115,8 +120,7 @@ type csvRecords struct {
 	ahead   func() (record, error) // returns what was read ahead; nil if nothing was
 }
 
-// Delimiter returns the sign between the fields of the text, which the form gives or the first lines
-// show.
+// Delimiter implements [Delimited]. The form gives the sign, or the first line shows it.
 func (c *csvRecords) Delimiter() rune { return c.in.csv.Comma }
 
 // begin reads the names from the first line, unless the form gives them. Headers replace the names
@@ -164,7 +168,7 @@ func (c *csvRecords) refuseCounts(line int) error {
 	return c.in.errorf(line, "the line gives the numbers of rows and columns in place of names; use the table without a data dictionary, or name all %d columns by csv: {headers: [...]} (--headers)", len(second.fields))
 }
 
-// width says how many columns the table has, and who says so.
+// width names what gives the number of columns, and the number.
 func (c *csvRecords) width() string {
 	if c.key != "" {
 		return fmt.Sprintf("key %q gives %d names", c.key, len(c.columns))
@@ -172,7 +176,7 @@ func (c *csvRecords) width() string {
 	return fmt.Sprintf("table has %d columns", len(c.columns))
 }
 
-// advice says how to correct a row whose number of fields differs from the number of columns.
+// advice returns the correction of a row whose number of fields differs from the number of columns.
 func (c *csvRecords) advice(row []string) string {
 	if c.key != "" {
 		return fmt.Sprintf("write one name for each column under csv: {%s: [...]} (--%[1]s), or correct the row", c.key)

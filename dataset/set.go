@@ -336,12 +336,8 @@ type Set struct {
 // MaxMagnitude bounds the magnitude of training data, so that sums of squares are finite.
 const MaxMagnitude = 1e140
 
-// ErrMagnitude refuses a number beyond [MaxMagnitude]. The message continues a sentence about the
-// number.
-var ErrMagnitude = fmt.Errorf("is above %g in magnitude, the largest number for training; correct the cell, or mark it as missing", MaxMagnitude)
-
-// CheckMagnitude returns an error that names the first number beyond [MaxMagnitude] in the sets. A
-// set may be nil.
+// CheckMagnitude returns an error that names the first number beyond [MaxMagnitude] in the sets, by
+// its line if the set has lines. A set may be nil.
 func CheckMagnitude(sets ...*Set) error {
 	for _, s := range sets {
 		if s == nil {
@@ -358,7 +354,7 @@ func (s *Set) checkMagnitude() (err error) {
 	for i := range s.X.Rows() {
 		s.X.Each(i, func(col int, v float64) {
 			if err == nil && math.Abs(v) > MaxMagnitude {
-				err = fmt.Errorf("%s: row %d, column %s holds %v, which %w", s.Name, i+1, s.columnName(col), v, ErrMagnitude)
+				err = fmt.Errorf("%s column %s holds %g, which is above %g in magnitude, the largest number for training; correct the cell, or mark it as missing", s.place(i), s.columnName(col), v, MaxMagnitude)
 			}
 		})
 		if err != nil {
@@ -366,6 +362,14 @@ func (s *Set) checkMagnitude() (err error) {
 		}
 	}
 	return nil
+}
+
+// place returns the words before a message about a row.
+func (s *Set) place(row int) string {
+	if s.Lines != nil {
+		return fmt.Sprintf("%s:%d:", s.Name, s.Lines[row])
+	}
+	return fmt.Sprintf("%s: row %d,", s.Name, row+1)
 }
 
 func (s *Set) columnName(col int) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -335,4 +336,28 @@ func TestImpossibleSums(t *testing.T) {
 	sum[0], sum[1+700] = 200, 150 // of 1,024 words, of which one is agreed
 	_, err = plan.Fit(sum)
 	wantError(t, err, "prepare: column 1 of the schema: words that are not categories are counted")
+}
+
+// A prepared set marks the rows whose gaps it has filled, and keeps the lines of the file.
+func TestPreparedRowsAreMarked(t *testing.T) {
+	schema := checked(t, Schema{{Name: "n", Missing: FillMean}, {Name: "c", Type: Category, Categories: []string{"F", "M"}, Missing: FillMostFrequent}})
+	set, err := readText("n,c\n1,F\n\n,M\n3,\n4,F\n", Table{Schema: schema})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := set.X.(*Frame)
+	made, err := FitAlone(f, all(f), Standard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared, err := made.Prepare(set, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []bool{false, true, true, false}; !slices.Equal(prepared.Filled, want) {
+		t.Errorf("marks %v, want %v", prepared.Filled, want)
+	}
+	if want := []int{2, 4, 5, 6}; !slices.Equal(prepared.Lines, want) {
+		t.Errorf("lines %v, want %v", prepared.Lines, want)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -128,6 +129,14 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 		return nil, &Error{path, "cannot be used: " + err.Error(), err}
 	}
 	return set, nil
+}
+
+// Missing reports whether a file that ref names does not exist.
+func (l Library) Missing(ref string) bool {
+	return slices.ContainsFunc(strings.Split(ref, stackSeparator), func(one string) bool {
+		_, _, err := l.locate(one)
+		return errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // locate is like Find, but it accepts a name with a suffix after #, and also returns the suffix.

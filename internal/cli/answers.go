@@ -188,7 +188,7 @@ func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome
 			return
 		}
 		s.add("party", party)
-		s.add(own.header(), own.cells)
+		s.add(own.column())
 		if len(id) == len(party) {
 			s.add("id", id)
 		}
@@ -198,24 +198,21 @@ func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome
 // rowNames names rows by their lines, with which a person finds them in the file. Where some table
 // has no lines, it names all rows by their positions.
 type rowNames struct {
-	cells     []string
-	positions bool
+	positions, lines []string
 }
 
 // add adds row i, from 0, of a table with these lines.
 func (n *rowNames) add(lines []int, i int) {
-	if lines == nil {
-		n.positions = true
-		n.cells = append(n.cells, strconv.Itoa(i+1))
-		return
+	n.positions = append(n.positions, strconv.Itoa(i+1))
+	if lines != nil {
+		n.lines = append(n.lines, strconv.Itoa(lines[i]))
 	}
-	n.cells = append(n.cells, strconv.Itoa(lines[i]))
 }
 
-// header returns the name of the column.
-func (n *rowNames) header() string {
-	if n.positions {
-		return "row"
+// column returns the header and the cells of the column of names.
+func (n *rowNames) column() (header string, cells []string) {
+	if len(n.lines) < len(n.positions) {
+		return "row", n.positions
 	}
-	return "line"
+	return "line", n.lines
 }

@@ -346,7 +346,7 @@ func (r predictResult) sheet() *sheet {
 		for i := range r.lines {
 			own.add(r.lines, i)
 		}
-		s.add(own.header(), own.cells)
+		s.add(own.column())
 	default:
 		s.addPositions()
 	}

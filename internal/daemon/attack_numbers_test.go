@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -107,9 +106,6 @@ func TestTablesOfNumbersReadAsBefore(t *testing.T) {
 		}
 		before, was := plainly(h, c, data)
 		now, is := h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{1}})
-		if is == nil {
-			is = dataset.CheckMagnitude(now.Set) // which every party asks before a session; the reader of a file asks it at once
-		}
 		switch {
 		case (was == nil) != (is == nil):
 			t.Errorf("%s: before %v, by an edition %v", name, was, is)

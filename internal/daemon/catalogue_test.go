@@ -296,6 +296,24 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
+// Parts of a file and stacks of files exist if their files do. A member has no bundled tables.
+func TestMissingFiles(t *testing.T) {
+	h, c := home(t, "data:\n  here: {path: patients.csv}\n  gone: {path: absent.csv}\n")
+	h.put(t, "patients.csv", "age,ill\n1,0\n")
+	h.put(t, "scans#2.npz", "")
+	file := h.path("patients.csv")
+	for name, path := range map[string]string{"two": file + " + " + file, "part": "patients.csv#x", "sign": "scans#2.npz#x", "bare": "absent", "bundled": "bundled:digits", "half": file + " + /absent.csv"} {
+		c.Data[name] = Source{Path: path}
+	}
+	var want []string
+	for _, one := range [][2]string{{"bare", h.path("absent")}, {"bundled", h.path("bundled:digits")}, {"gone", h.path("absent.csv")}, {"half", file + " + /absent.csv"}} {
+		want = append(want, fmt.Sprintf("no job can read %s, because there is no file %s", one[0], one[1]))
+	}
+	if got := c.MissingFiles(h); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Columns may swap their names, and one may keep its name.
 func TestLabelOfRenamedColumns(t *testing.T) {
 	for _, columns := range []string{"{x: {as: y}, y: {as: x}}", "{y: {as: y}}", "{y: {unit: kg}}"} {

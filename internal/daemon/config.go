@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/strictyaml"
+	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -241,17 +242,12 @@ func (c *Config) source(h Home, name string) (Source, error) {
 	return s, nil
 }
 
-// MissingFiles warns of the tables whose files do not exist. Names of bundled data and of the data
-// folder are no files of the home.
+// MissingFiles warns of the tables whose files do not exist.
 func (c *Config) MissingFiles(h Home) (warnings []string) {
 	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
 		s, err := c.source(h, name)
-		path, _, _ := strings.Cut(s.Path, "#")
-		if err != nil || s.Given() || filepath.Ext(path) == "" || strings.Contains(path, ":") {
-			continue
-		}
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			warnings = append(warnings, fmt.Sprintf("no job can read %s, because there is no file %s", name, path))
+		if err == nil && !s.Given() && catalogue.New("").Missing(s.Path) {
+			warnings = append(warnings, fmt.Sprintf("no job can read %s, because there is no file %s", name, s.Path))
 		}
 	}
 	return warnings

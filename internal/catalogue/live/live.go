@@ -98,6 +98,9 @@ func (w programRows) Next() (dataset.Record, error) {
 	return row, w.explain(err)
 }
 
+// Delimiter implements [dataset.Delimited].
+func (w programRows) Delimiter() rune { return w.Records.(dataset.Delimited).Delimiter() }
+
 // explain returns the program's failure if the failure caused err. Otherwise it returns err.
 func (w programRows) explain(err error) error {
 	if failure := w.Failure(); err != nil && failure != nil {

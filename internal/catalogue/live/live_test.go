@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/catalogue/live"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
+	"github.com/mercer-fl/mercer/internal/catalogue/profile"
 )
 
 // A user who can change the file of a query decides what is asked.
@@ -55,5 +56,23 @@ func TestQueryColumns(t *testing.T) {
 		if _, err := s.Open(context.Background()); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", query, err, want)
 		}
+	}
+}
+
+// The table of a program is profiled as that of a file: where commas separate fields, a comma before
+// three digits separates thousands.
+func TestDelimiterOfAProgram(t *testing.T) {
+	text := "x,y\n" + strings.Repeat("\"814,162\",1\n\"12,500\",2\n", 20)
+	rows, err := live.Source{Origin: origin.Origin{Command: []string{"/bin/echo", text}}, Folder: t.TempDir()}.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close() //nolint:errcheck // read only
+	table, err := profile.Read(rows, profile.Asked{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(table.Problems) == 0 || !strings.HasSuffix(table.Problems[0].Text, "commas between thousands: --thousands ,") {
+		t.Errorf("problems %v", table.Problems)
 	}
 }

@@ -22,63 +22,6 @@ type Draft struct {
 	Protocol string // one of Protocols
 }
 
-// recipe holds the parts of a draft that depend on the protocol.
-type recipe struct {
-	byColumns        bool // sites have other columns of the same people
-	sums             bool // the kernel takes gamma as a plain number
-	oneTable         bool // one table is enough
-	note             string
-	classes, numbers string // the learner
-	last             string // further keys
-}
-
-// recipes has the protocols that a draft can name.
-var recipes = map[string]recipe{
-	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
-	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [alone]\n"},
-	"moments": {sums: true, classes: "ridge-classifier, alpha: [0.01, 0.1, 1]", numbers: "ridge, alpha: [0.01, 0.1, 1]", last: "  prediction: open # each site keeps a model\n"},
-	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
-	"fdskl":   {byColumns: true, classes: "logistic", numbers: "squared", last: "  compare: [pooled, alone]\n"},
-}
-
-// Protocols lists the protocols that a draft can name, in alphabetical order.
-func Protocols() []string { return slices.Sorted(maps.Keys(recipes)) }
-
-// Usual returns the protocol of a draft that names none.
-func Usual(tables int) string {
-	if tables > 1 {
-		return "okra"
-	}
-	return "pooled"
-}
-
-// Labels reports whether site i has labels. Of sites that hold other columns of the same people
-// only the first one has.
-func (d Draft) Labels(i int) bool { return i == 0 || !recipes[d.Protocol].byColumns }
-
-// labelled returns the sites that have labels.
-func (d Draft) labelled() []Site {
-	if recipes[d.Protocol].byColumns {
-		return d.Sites[:1]
-	}
-	return d.Sites
-}
-
-// Unpaired reports whether the draft has no column yet, because the sites call all columns but the
-// label differently.
-func (d Draft) Unpaired() bool { return !recipes[d.Protocol].byColumns && len(d.shared()) == 0 }
-
-// Check returns an error if the protocol cannot run over the sites.
-func (d Draft) Check() error {
-	switch {
-	case recipes[d.Protocol].byColumns && !d.hasIDs():
-		return fmt.Errorf("protocol %s needs ids to match the rows of the sites; name their columns: --id COLUMN, or --id SITE=COLUMN", d.Protocol)
-	case !recipes[d.Protocol].oneTable && len(d.Sites) < 2:
-		return fmt.Errorf("protocol %s needs the tables of at least two sites; give more files, or --protocol %s", d.Protocol, Usual(1))
-	}
-	return nil
-}
-
 // Site is one party's table. Label and ID are the names that its own file has.
 type Site struct {
 	Party string
@@ -95,14 +38,11 @@ type shared struct {
 func (d Draft) Job() string {
 	var b strings.Builder
 	columns := d.shared()
-	if recipes[d.Protocol].byColumns {
-		columns = nil
-	}
 	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n", humanize.Count(len(d.Sites), "table"))
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: %s}\nspec:\n  data:\n    sources:\n", d.name())
 	for i, s := range d.Sites {
 		own := columns
-		if recipes[d.Protocol].byColumns {
+		if d.recipe().byColumns {
 			own = s.alone(len(d.Sites))
 		}
 		b.WriteString(indented(d.source(i, s, own), "      "))
@@ -110,7 +50,7 @@ func (d Draft) Job() string {
 	if d.hasIDs() {
 		b.WriteString("    id: id\n")
 	}
-	if recipes[d.Protocol].byColumns {
+	if d.recipe().byColumns {
 		b.WriteString("    partition: {by: columns} # sites hold other columns of the same people\n")
 	}
 	if slices.ContainsFunc(d.labelled(), func(s Site) bool { return s.lacksLabels() }) {
@@ -120,32 +60,6 @@ func (d Draft) Job() string {
 	b.WriteString("    test: {fraction: 0.25}\n    scale: standard\n")
 	b.WriteString(d.training(columns))
 	return b.String()
-}
-
-// training returns the keys after data: protocol, kernel, learner, and what the protocol needs else.
-func (d Draft) training(columns []shared) string {
-	r := recipes[d.Protocol]
-	protocol, kernel, learner, last := "{name: "+d.Protocol+"}"+r.note, "gamma: 1, gamma_unit: median}", r.classes, r.last
-	if r.sums {
-		kernel = fmt.Sprintf("gamma: %s} # 1 / (2 x prepared columns); correct it if you add columns", number(usualGamma(columns)))
-	}
-	if d.measured() {
-		learner = r.numbers
-	}
-	if len(d.Sites) == 1 {
-		last = "" // one table has nothing to compare with
-	}
-	return fmt.Sprintf("  protocol: %s\n  kernel: {name: rbf, %s\n  learner: {name: %s}\n%s", protocol, kernel, learner, last)
-}
-
-// usualGamma returns the inverse of the median squared distance between standardised rows of these
-// columns, roughly: two of each prepared column.
-func usualGamma(columns []shared) float64 {
-	prepared := 0
-	for _, c := range columns {
-		prepared += max(len(c.Words), 1)
-	}
-	return oneDigit(1 / (2 * float64(max(prepared, 1))))
 }
 
 // name returns the name of the job, made of the parties' names.
@@ -181,8 +95,11 @@ func (t *Table) column(name string) Column {
 }
 
 // shared returns the columns that all sites have under the same name, but for case, blanks and
-// signs, and with the same type.
+// signs, and with the same type. Sites that hold other columns share none.
 func (d Draft) shared() (list []shared) {
+	if d.recipe().byColumns {
+		return nil
+	}
 	for _, c := range d.Sites[0].describedColumns() {
 		all := shared{Column: c}
 		for _, s := range d.Sites {
@@ -327,7 +244,7 @@ func (d Draft) dictionary(columns []shared) string {
 		joint.Columns = append(joint.Columns, c.Column)
 	}
 	text := joint.columnLines()
-	if recipes[d.Protocol].byColumns {
+	if d.recipe().byColumns {
 		text = d.ownColumns()
 	} else {
 		text += d.partial(columns)
@@ -391,104 +308,6 @@ func (d Draft) partial(columns []shared) string {
 		return ""
 	}
 	return "  # Take the # away from a column to use it, and describe it at every site, under columns:\n" + lines.String()
-}
-
-// source returns the text that describes a site's table.
-func (d Draft) source(i int, s Site, columns []shared) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s:\n  %s\n%s%s", s.Party, s.sourceLine(), indented(s.csvLine(), "  "), s.textLine())
-	lines := d.labelLine(s)
-	if d.hasIDs() && s.ID != "id" {
-		lines += fmt.Sprintf("    %s: {as: id}\n", scalar(s.ID))
-	}
-	used := map[string]bool{s.Label: true, s.ID: true}
-	for _, c := range columns {
-		own := c.own[i]
-		used[own.Name] = true
-		lines += own.lineAs(c.Column)
-	}
-	if lines += s.unusedLines(used); lines != "" {
-		b.WriteString("  columns:\n" + lines)
-	}
-	return b.String()
-}
-
-// textLine lists, as a comment, the columns with names whose cells no dictionary can describe. The
-// columns that name a person are not among them.
-func (s Site) textLine() string {
-	var names []string
-	for _, c := range s.Columns {
-		if (c.Type == Text || c.Type == Unreadable) && c.Name != s.Label && c.Name != s.ID && !identifying.MatchString(plainName(c.Name)) {
-			names = append(names, c.Name)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return "  # not used, since their cells are read as free text: " + words(names) + "\n"
-}
-
-// labelLine returns the line that names the labels as the job does, and that asks for the words of
-// classes unlike the first site's.
-func (d Draft) labelLine(s Site) string {
-	if s.Label == "" {
-		return ""
-	}
-	keys, advice := []string{}, ""
-	if s.Label != d.Label {
-		keys = append(keys, "as: "+scalar(d.Label))
-	}
-	if unit := s.column(s.Label).unit; unit != "" && d.measured() {
-		keys = append(keys, "unit: "+scalar(unit))
-	}
-	var pairs []string
-	for _, class := range slices.Sorted(maps.Keys(s.Classes)) {
-		if known := d.classes(); !d.measured() && len(known) <= fewWords && !slices.Contains(known, class) {
-			pairs = append(pairs, scalar(class)+": CLASS")
-		}
-	}
-	if pairs != nil && len(pairs) <= fewWords {
-		keys = append(keys, "values: {"+strings.Join(pairs, ", ")+"}")
-		advice = " # write in place of each CLASS one of the classes below"
-	}
-	if len(keys) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("    %s: {%s}%s\n", scalar(s.Label), strings.Join(keys, ", "), advice)
-}
-
-// lineAs returns the line that reads a site's column as the job's, or "" if none is necessary.
-func (c Column) lineAs(joint Column) string {
-	keys, advice := c.ownKeys()
-	if c.Type == prepare.Date && c.formats == nil && c.Format != joint.Format {
-		keys = append(keys, "format: "+scalar(c.Format))
-	}
-	if c.Name != joint.Name {
-		keys = append([]string{"as: " + scalar(joint.Name)}, keys...)
-	}
-	if keys == nil {
-		return ""
-	}
-	return fmt.Sprintf("    %s: {%s}%s\n", scalar(c.Name), strings.Join(keys, ", "), advice)
-}
-
-// unusedLines lists, as comments, the columns that the job does not use, and says how to use them.
-func (s Site) unusedLines(used map[string]bool) string {
-	var lines strings.Builder
-	for _, c := range s.describedColumns() {
-		if used[c.Name] {
-			continue
-		}
-		keys, _ := c.ownKeys()
-		if c.Type == prepare.Date && c.formats == nil {
-			keys = append(keys, "format: "+scalar(c.Format))
-		}
-		fmt.Fprintf(&lines, "    # %s: {%s} # %s\n", scalar(c.Name), strings.Join(append([]string{"as: NAME"}, keys...), ", "), c.Type)
-	}
-	if lines.Len() == 0 {
-		return ""
-	}
-	return "    # To use one of these, take the # away and write its name in the dictionary for NAME:\n" + lines.String()
 }
 
 // indented puts blanks in front of every line of a text.

@@ -10,9 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 )
 
-// Text is the type of a column of free text. Empty is the type of a column without values.
-// Unreadable is the type of a column that holds other columns, lists or unknown values. The other
-// types are those of package prepare.
+// Types of columns beside those of package prepare. A column of Text has free text. An Empty column
+// has no values. An Unreadable column holds other columns, lists or unknown values.
 const (
 	Text       prepare.Type = "text"
 	Empty      prepare.Type = "empty"
@@ -92,7 +91,7 @@ type Asked struct {
 // Read reads a table and describes its columns. It continues after rows with errors.
 func Read(rows dataset.Records, a Asked) (*Table, error) {
 	t := &tableReader{Asked: a, gaps: append([]string{""}, a.Own.CSV.Missing...), ids: make(map[string]int)}
-	text, separated := rows.(interface{ Delimiter() rune })
+	text, separated := rows.(dataset.Delimited)
 	for _, name := range rows.Columns() {
 		t.cells = append(t.cells, newCells(name, a.Own.CSV.Numbers(), separated && text.Delimiter() == ','))
 	}
@@ -146,22 +145,19 @@ type tableReader struct {
 	ids         map[string]int
 	rowProblems []Problem // at most MaxProblems
 	more        int       // number of further problems of rows
-	fatal       bool      // a problem of a row is fatal
 }
 
-// note adds the problem of a row. Beyond the limit it only counts it, but the first fatal problem
-// takes the place of another one.
+// note adds the problem of a row. Beyond the limit it only counts the problem, but the first fatal
+// one takes the place of another.
 func (t *tableReader) note(p Problem) {
-	switch first := p.Fatal && !t.fatal; {
-	case len(t.rowProblems) < MaxProblems:
+	if len(t.rowProblems) < MaxProblems {
 		t.rowProblems = append(t.rowProblems, p)
-	case first:
-		t.rowProblems[MaxProblems-1] = p
-		t.more++
-	default:
-		t.more++
+		return
 	}
-	t.fatal = t.fatal || p.Fatal
+	t.more++
+	if p.Fatal && !slices.ContainsFunc(t.rowProblems, func(q Problem) bool { return q.Fatal }) {
+		t.rowProblems[MaxProblems-1] = p
+	}
 }
 
 func (t *tableReader) add(row dataset.Record) {
@@ -175,7 +171,7 @@ func (t *tableReader) add(row dataset.Record) {
 		case c.name == t.ID:
 			t.addID(row.Line, word, gap)
 		case c.name == t.Label && gap:
-			t.refuse(row.Line, c.name, dataset.NoLabel(c.name).Error())
+			t.note(Problem{row.Line, c.name, fmt.Sprintf("column %s %v", dataset.Quote(c.name), dataset.NoLabel(c.name)), false})
 		}
 		if gap {
 			c.missing++
@@ -185,21 +181,11 @@ func (t *tableReader) add(row dataset.Record) {
 	}
 }
 
-// refuse adds the problem of a row that a key of the job or the catalogue solves.
-func (t *tableReader) refuse(line int, column, why string) {
-	t.note(Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), false})
-}
-
-// fatal adds the problem of a row that only another file solves.
-func (t *tableReader) refuseFatally(line int, column, why string) {
-	t.note(Problem{line, column, fmt.Sprintf("column %s %s", dataset.Quote(column), why), true})
-}
-
 func (t *tableReader) addID(line int, id string, gap bool) {
 	first, taken := t.ids[id]
 	switch {
 	case gap:
-		t.refuseFatally(line, t.ID, "is the id and is empty; fill the cell or drop the row")
+		t.note(Problem{line, t.ID, fmt.Sprintf("column %s is the id and is empty; fill the cell or drop the row", dataset.Quote(t.ID)), true})
 	case taken:
 		t.note(Problem{line, t.ID, fmt.Sprintf("id %s is also in line %d; keep one of the two rows", dataset.Quote(id), first), true})
 	default:

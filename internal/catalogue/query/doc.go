@@ -119,7 +119,7 @@ func (l *limitedRows) explain(err error) error {
 	return fmt.Errorf("the query cannot be read: %w", inWords(err))
 }
 
-// inWords says what to do about an error of the database, and quotes the database.
+// inWords adds advice to an error of the database, and quotes the database.
 func inWords(err error) error {
 	var postgres *pgconn.PgError
 	var absent *pgconn.ConnectError
@@ -150,7 +150,7 @@ func (e *databaseError) Error() string {
 
 func (e *databaseError) Unwrap() error { return e.err }
 
-// adviceOfSQLite says what to do about an error of SQLite.
+// adviceOfSQLite returns the advice for a code of SQLite.
 func adviceOfSQLite(code int) string {
 	switch code & 0xff { // the remaining bits of a code give details
 	case lib.SQLITE_NOTADB:
@@ -165,10 +165,10 @@ func adviceOfSQLite(code int) string {
 	return "correct the SELECT"
 }
 
-// withoutCode removes the name of the code before a message of SQLite, and the code's number after
-// the message.
+// withoutCode removes the name of the code before a message of SQLite, and the code's number and name
+// after the message.
 func withoutCode(message string) string {
-	message = strings.TrimPrefix(message, "SQL logic error: ")
+	message = strings.TrimSuffix(strings.TrimPrefix(message, "SQL logic error: "), " (SQLITE_BUSY)")
 	if at := strings.LastIndex(message, " ("); at > 0 {
 		message = message[:at]
 	}

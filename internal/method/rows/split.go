@@ -2,6 +2,7 @@ package rows
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -23,6 +24,9 @@ func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 		}
 		if set, err = dataset.Append(t.Set, held); err != nil {
 			return method.Split{}, err
+		}
+		if t.Set.Lines != nil && held.Lines != nil {
+			set.Lines = slices.Concat(t.Set.Lines, held.Lines) // every row is in one of the two files, as the split says
 		}
 	}
 	if set.X.Rows() == 0 {

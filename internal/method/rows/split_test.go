@@ -66,6 +66,11 @@ func TestSplit(t *testing.T) {
 	if err != nil || cmp.Diff([]int{4, 5, 6}, count(s.Test)) != "" || s.Set.X.Rows() != 7 {
 		t.Errorf("a source of its own: %v, %v", count(s.Test), err)
 	}
+	train, apart := set(4), set(3)
+	train.Lines, apart.Lines = []int{2, 3, 4, 5}, []int{2, 4, 5}
+	if s, err = rows.Split(parse(t, "none", "{source: other}"), "north", method.Table{Set: train, HeldOut: apart}); err != nil || !slices.Equal(s.Set.Lines, []int{2, 3, 4, 5, 2, 4, 5}) {
+		t.Errorf("lines of a source of its own: %v, %v", s.Set.Lines, err)
+	}
 	half := method.Table{Set: set(40), Key: dataset.SplitKey{1}}
 	s, err = rows.Split(parse(t, "none", "{fraction: 0.5}"), "north", half)
 	held := count(s.Test)

@@ -108,10 +108,7 @@ func (p *Party) prepareAnswer(w *work) error {
 	}
 	table, err := p.Load(w.id, data)
 	if err == nil {
-		err = dataset.CheckMagnitude(table.Set, table.HeldOut)
-	}
-	if errors.Is(err, dataset.ErrMagnitude) { // the reader of the table, or the check, found the number
-		err = fault.Magnitude.Of(err)
+		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
 	}
 	if err != nil {
 		return errUnusable(err)

@@ -211,10 +211,7 @@ func (p *Party) prepare(w *work) error {
 		table.Alignment, err = p.keptAlignment(data.Partition.AlignedBy)
 	}
 	if err == nil {
-		err = dataset.CheckMagnitude(table.Set, table.HeldOut)
-	}
-	if errors.Is(err, dataset.ErrMagnitude) { // the reader of the table, or the check, found the number
-		err = fault.Magnitude.Of(err)
+		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
 	}
 	if err == nil && table.Set != nil && data.Scale == job.None {
 		err = fault.Columns.Of(table.Set.CheckSpread())

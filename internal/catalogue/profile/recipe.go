@@ -1,0 +1,93 @@
+package profile
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// recipe holds the parts of a draft that depend on the protocol.
+type recipe struct {
+	byColumns        bool // sites have other columns of the same people
+	sums             bool // the kernel takes gamma as a plain number
+	oneTable         bool // one table is enough
+	note             string
+	classes, numbers string // the learner
+	last             string // further keys
+}
+
+// recipes has the protocols that a draft can name.
+var recipes = map[string]recipe{
+	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
+	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [alone]\n"},
+	"moments": {sums: true, classes: "ridge-classifier, alpha: [0.01, 0.1, 1]", numbers: "ridge, alpha: [0.01, 0.1, 1]", last: "  prediction: open # each site keeps a model\n"},
+	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
+	"fdskl":   {byColumns: true, classes: "logistic", numbers: "squared", last: "  compare: [pooled, alone]\n"},
+}
+
+// Protocols lists the protocols that a draft can name, in alphabetical order.
+func Protocols() []string { return slices.Sorted(maps.Keys(recipes)) }
+
+// Usual returns the protocol of a draft that names none.
+func Usual(tables int) string {
+	if tables > 1 {
+		return "okra"
+	}
+	return "pooled"
+}
+
+// recipe returns the parts of the draft that depend on the protocol.
+func (d Draft) recipe() recipe { return recipes[d.Protocol] }
+
+// Labels reports whether site i has labels. Of sites that hold other columns of the same people
+// only the first one has.
+func (d Draft) Labels(i int) bool { return i == 0 || !d.recipe().byColumns }
+
+// labelled returns the sites that have labels.
+func (d Draft) labelled() []Site {
+	if d.recipe().byColumns {
+		return d.Sites[:1]
+	}
+	return d.Sites
+}
+
+// Unpaired reports whether the draft has no column yet, because the sites call all columns but the
+// label differently.
+func (d Draft) Unpaired() bool { return !d.recipe().byColumns && len(d.shared()) == 0 }
+
+// Check returns an error if the protocol cannot run over the sites.
+func (d Draft) Check() error {
+	switch {
+	case d.recipe().byColumns && !d.hasIDs():
+		return fmt.Errorf("protocol %s needs ids to match the rows of the sites; name their columns: --id COLUMN, or --id SITE=COLUMN", d.Protocol)
+	case !d.recipe().oneTable && len(d.Sites) < 2:
+		return fmt.Errorf("protocol %s needs the tables of at least two sites; give more files, or --protocol %s", d.Protocol, Usual(1))
+	}
+	return nil
+}
+
+// training returns the keys after data: protocol, kernel, learner, and the protocol's further keys.
+func (d Draft) training(columns []shared) string {
+	r := d.recipe()
+	protocol, kernel, learner, last := "{name: "+d.Protocol+"}"+r.note, "gamma: 1, gamma_unit: median}", r.classes, r.last
+	if r.sums {
+		kernel = fmt.Sprintf("gamma: %s} # 1 / (2 x prepared columns); correct it if you add columns", number(usualGamma(columns)))
+	}
+	if d.measured() {
+		learner = r.numbers
+	}
+	if len(d.Sites) == 1 {
+		last = "" // one table has nothing to compare with
+	}
+	return fmt.Sprintf("  protocol: %s\n  kernel: {name: rbf, %s\n  learner: {name: %s}\n%s", protocol, kernel, learner, last)
+}
+
+// usualGamma returns the inverse of a usual squared distance between standardised rows. Each prepared
+// column adds two to this distance.
+func usualGamma(columns []shared) float64 {
+	prepared := 0
+	for _, c := range columns {
+		prepared += max(len(c.Words), 1)
+	}
+	return oneDigit(1 / (2 * float64(max(prepared, 1))))
+}
