@@ -173,7 +173,9 @@ every row has the fill.`,
 			case asCSV:
 				return answerTable{r}, nil
 			}
-			a.adviseTable(r)
+			if advice := r.tableAdvice(); advice != "" && !a.json {
+				a.notices.add(advice)
+			}
 			return r, nil
 		}),
 	}
@@ -209,15 +211,20 @@ func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (
 	return r, err
 }
 
-// adviseTable names the flags that give more than bare predictions.
-func (a *app) adviseTable(r predictResult) {
-	switch {
-	case a.json:
-	case r.IDs == nil:
-		a.notices.add("notice: --csv prints a table with the line of each row and its scores; --id COLUMN names rows by their ids")
-	default:
-		a.notices.add("notice: --csv prints a table with the scores of each row")
+// tableAdvice names the flags that give more than bare predictions. It returns "" if the table of the
+// predictions has no more than they.
+func (r predictResult) tableAdvice() string {
+	const ids = "; --id COLUMN names rows by their ids"
+	byLine := r.IDs == nil && r.lines != nil
+	switch scored := !r.Learner.Regresses(); {
+	case byLine && scored:
+		return "notice: --csv prints a table with the line of each row and its scores" + ids
+	case byLine:
+		return "notice: --csv prints a table with the line of each row" + ids
+	case scored:
+		return "notice: --csv prints a table with the scores of each row"
 	}
+	return ""
 }
 
 // noteContradictions warns of rows whose predicted class is not the most probable one.
@@ -342,11 +349,7 @@ func (r predictResult) sheet() *sheet {
 	case r.IDs != nil:
 		s.add("id", r.IDs)
 	case r.lines != nil:
-		var own rowNames
-		for i := range r.lines {
-			own.add(r.lines, i)
-		}
-		s.add(own.header(), own.cells)
+		s.add("line", integers(r.lines))
 	default:
 		s.addPositions()
 	}
