@@ -131,7 +131,7 @@ func (r jobResult) Print(w io.Writer) error {
 		p.linef("")
 		shown, err := method.Presented(r.reader.Protocols, nil, r.Result)
 		p.join(err)
-		p.join(outcome{Result: r.Result, shown: shown, verbose: r.verbose, files: r.Files, next: r.next()}.of(jobIn(r.reader, r.Result)).Print(w))
+		p.join(outcome{Result: r.Result, shown: shown, verbose: r.verbose, files: r.Files, next: r.next(), job: jobIn(r.reader, r.Result)}.Print(w))
 	}
 	return p.err
 }

@@ -349,7 +349,7 @@ func folder(out string) error {
 // finish writes a run's files into its folder, with result.json as the last file. It writes nothing
 // before the run has succeeded.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
-	o = o.of(j)
+	o.job = j
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
 	a.warnOfObjections(r, o.objections)
@@ -367,7 +367,7 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 		return nil, err
 	}
 	o.next = nextOf(j, r) + o.described
-	if o.Report, err = savePage(out, j, o); err != nil {
+	if o.Report, err = savePage(out, o); err != nil {
 		return nil, err
 	}
 	o.verbose = a.verbose

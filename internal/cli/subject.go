@@ -22,14 +22,6 @@ func jobIn(reader *job.Reader, r *method.Result) *job.Job {
 	return j
 }
 
-// of returns the outcome with its job, if that is known.
-func (o outcome) of(j *job.Job) outcome {
-	if j != nil {
-		o.job, o.titles = j, j.Data.Titles
-	}
-	return o
-}
-
 // subject says in one sentence what the model predicts, from which columns and for whose rows. It
 // returns "" if the job is unknown or has no labels.
 func (o outcome) subject() string {
@@ -50,7 +42,7 @@ func (o outcome) subject() string {
 // answers lists the classes among which the model chooses, by the names that people read.
 func (o outcome) answers() (classes []string) {
 	for _, class := range o.job.Data.Order {
-		classes = append(classes, o.titles.Of(class))
+		classes = append(classes, o.titles().Of(class))
 	}
 	if classes == nil {
 		for _, c := range o.classCounts() {
