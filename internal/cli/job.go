@@ -158,7 +158,7 @@ func (r jobResult) answers() bool {
 	return err == nil && j.Prediction == job.Open
 }
 
-// forgottenText says which parties have not yet reported that they erased a job's data.
+// forgottenText names the parties that have not yet reported that they erased a job's data.
 func forgottenText(silent []string) string {
 	if len(silent) == 0 {
 		return "the job's artifacts are erased at the coordinator and, as the parties report, at all of them"
