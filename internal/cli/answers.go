@@ -48,6 +48,14 @@ func ordinals(n int) []string {
 	return list
 }
 
+func integers(values []int) []string {
+	cells := make([]string, len(values))
+	for i, v := range values {
+		cells[i] = strconv.Itoa(v)
+	}
+	return cells
+}
+
 // addPrediction adds columns with a model's predictions for the rows.
 func (s *sheet) addPrediction(p admin.Prediction) {
 	if p.Predicted != nil {
@@ -154,18 +162,21 @@ func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, e
 func (s *sheet) addPositions() { s.add("row", ordinals(len(s.rows))) }
 
 // rowNamer returns a function that adds columns which identify the held-out rows. They hold the
-// party of a row, the line in the party's file (of a table without lines, the position), and the id.
-// If the outcome's rows are not in the order of the shares, the function adds positions in the job.
+// party of a row, the line in the party's file, and the id. If some table has no lines, they hold the
+// positions of all rows in the parties' tables instead. If the outcome's rows are not in the order of
+// the shares, the function adds positions in the job.
 func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
 	var party, id, labels []string
-	var own rowNames
+	var lines, positions []int
 	for k, split := range splits {
 		for i, held := range split.Test {
 			if !held {
 				continue
 			}
-			party = append(party, shares[k].Party)
-			own.add(split.Set.Lines, i)
+			party, positions = append(party, shares[k].Party), append(positions, i+1)
+			if split.Set.Lines != nil {
+				lines = append(lines, split.Set.Lines[i])
+			}
 			if split.Set.IDs != nil {
 				id = append(id, split.Set.IDs[i])
 			}
@@ -188,31 +199,13 @@ func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome
 			return
 		}
 		s.add("party", party)
-		s.add(own.column())
+		if len(lines) == len(party) {
+			s.add("line", integers(lines))
+		} else {
+			s.add("row", integers(positions))
+		}
 		if len(id) == len(party) {
 			s.add("id", id)
 		}
 	}
-}
-
-// rowNames names rows by their lines, with which a person finds them in the file. Where some table
-// has no lines, it names all rows by their positions.
-type rowNames struct {
-	positions, lines []string
-}
-
-// add adds row i, from 0, of a table with these lines.
-func (n *rowNames) add(lines []int, i int) {
-	n.positions = append(n.positions, strconv.Itoa(i+1))
-	if lines != nil {
-		n.lines = append(n.lines, strconv.Itoa(lines[i]))
-	}
-}
-
-// column returns the header and the cells of the column of names.
-func (n *rowNames) column() (header string, cells []string) {
-	if len(n.lines) < len(n.positions) {
-		return "row", n.positions
-	}
-	return "line", n.lines
 }

@@ -1,19 +1,49 @@
 package cli
 
 import (
-	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
-// Rows have their lines if all tables have lines, and otherwise all of them their positions.
-func TestRowNames(t *testing.T) {
-	var own rowNames
-	own.add([]int{2, 5}, 1)
-	if header, cells := own.column(); header != "line" || !slices.Equal(cells, []string{"5"}) {
-		t.Errorf("a table with lines: %s %v", header, cells)
+// One column never mixes lines with positions.
+func TestHeldOutRowsAreNamedInOneWay(t *testing.T) {
+	shares := []partition.Share{{Party: "north"}, {Party: "south"}}
+	outcome := &method.Outcome{Truth: []string{"a", "b"}}
+	for want, lines := range map[string][]int{"line": {7, 9}, "row": nil} {
+		splits := []method.Split{
+			{Set: &dataset.Set{Labels: []string{"a", "b"}, Lines: []int{2, 5}}, Test: []bool{true, false}},
+			{Set: &dataset.Set{Labels: []string{"a", "b"}, Lines: lines}, Test: []bool{false, true}},
+		}
+		s := &sheet{rows: make([][]string, 2)}
+		rowNamer(shares, splits, outcome)(s)
+		rows := map[string][][]string{"line": {{"north", "2"}, {"south", "9"}}, "row": {{"north", "1"}, {"south", "2"}}}[want]
+		if diff := cmp.Diff(sheet{[]string{"party", want}, rows}, *s, cmp.AllowUnexported(sheet{})); diff != "" {
+			t.Error(diff)
+		}
 	}
-	own.add(nil, 6)
-	if header, cells := own.column(); header != "row" || !slices.Equal(cells, []string{"2", "7"}) {
-		t.Errorf("beside a table without lines: %s %v", header, cells)
+}
+
+// The advice names only columns that the table has.
+func TestAdviceOnTheTable(t *testing.T) {
+	classes, numbers := admin.Prediction{Learner: "svc"}, admin.Prediction{Learner: "ridge"}
+	for _, tt := range []struct {
+		r    predictResult
+		want string
+	}{
+		{predictResult{Prediction: classes, lines: []int{2}}, "notice: --csv prints a table with the line of each row and its scores; --id COLUMN names rows by their ids"},
+		{predictResult{Prediction: numbers, lines: []int{2}}, "notice: --csv prints a table with the line of each row; --id COLUMN names rows by their ids"},
+		{predictResult{Prediction: classes, lines: []int{2}, IDs: []string{"a"}}, "notice: --csv prints a table with the scores of each row"},
+		{predictResult{Prediction: classes}, "notice: --csv prints a table with the scores of each row"}, // images, for example, have neither lines nor ids
+		{predictResult{Prediction: numbers}, ""},
+	} {
+		if got := tt.r.tableAdvice(); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/bench"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 )
 
 // measured is a result with a row of every sort.
@@ -149,3 +151,26 @@ func TestInterruptedBenchLeavesItsPage(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// The parties of an experiment's job write the log for which the user asks.
+func TestJobsOfAPaperKeepTheLog(t *testing.T) {
+	var log bytes.Buffer
+	a := testApp(io.Discard, io.Discard)
+	a.log, a.chatty = slog.New(slog.NewTextHandler(&log, nil)), true
+	j := jobtest.Parse(t, `apiVersion: mercer/v1
+kind: Job
+metadata: {name: j}
+spec:
+  data: {source: "bundled:wdbc", label: label, partition: {by: rows, parties: [north, south]}}
+  protocol: {name: okra}
+  kernel: {name: rbf, gamma: 0.5}
+  learner: {name: svc}
+  compare: []
+`)
+	if _, err := a.paperJob(t.Context(), j); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "accepted a session") {
+		t.Errorf("the log is %q", log.String())
+	}
+}

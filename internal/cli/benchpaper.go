@@ -166,8 +166,9 @@ func (a *app) paperJob(ctx context.Context, j *job.Job) (_ *method.Result, err e
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	// The job has an app of its own, because its runs set the task that progress names. Its notices are
-	// about tables of the public data sets, which have no operators: nobody reads them.
-	own := &app{reader: a.reader, local: a.local, stdin: a.stdin, stdout: a.stdout, stderr: a.stderr, env: a.env, json: a.json, log: a.log, task: a.task}
+	// about public data sets, which have no operators: nobody reads them.
+	own := *a
+	own.notices = new(notices)
 	run, err := own.simulateAll(ctx, j, dir, daemon.InsecureSeeds(j.Seed))
 	return run.Result, err
 }

@@ -27,7 +27,7 @@ import (
 )
 
 func testApp(out, err io.Writer) *app {
-	return &app{reader: all.Reader(), local: own.Local(), stdin: strings.NewReader(""), stdout: out, stderr: err, env: func(string) string { return "" }, log: slog.New(slog.DiscardHandler)}
+	return &app{reader: all.Reader(), local: own.Local(), stdin: strings.NewReader(""), stdout: out, stderr: err, env: func(string) string { return "" }, log: slog.New(slog.DiscardHandler), notices: new(notices)}
 }
 
 func TestClassify(t *testing.T) {
@@ -314,7 +314,7 @@ func TestMessagesNameNoPackage(t *testing.T) {
 // A class in a model from elsewhere may hold what a terminal obeys.
 func TestTextForPeopleHasNoControlCharacters(t *testing.T) {
 	var b bytes.Buffer
-	a := &app{stdout: &b, stderr: &b}
+	a := testApp(&b, &b)
 	if err := a.succeed("predict", plainText{"ill\x1b[2J\u009b0m\tx\n"}); err != nil {
 		t.Fatal(err)
 	}

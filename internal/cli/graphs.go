@@ -152,8 +152,8 @@ func residualGraph(bins []learner.ResidualBin) report.Graph {
 }
 
 // addFigures adds the assessment of held-out rows and the facts of the run to a page.
-func (o outcome) addFigures(run *report.Run, j *job.Job) {
-	named := func(class string) string { return className(j, class) }
+func (o outcome) addFigures(run *report.Run) {
+	named := func(class string) string { return className(o.job, class) }
 	if t := screeningTable(o.Figures, named); t != nil {
 		run.Tables = append(run.Tables, t.table.page(t.title))
 	}
@@ -166,7 +166,7 @@ func (o outcome) addFigures(run *report.Run, j *job.Job) {
 	}
 	run.Graphs = graphs(o.Figures, named)
 	if o.Figures != nil && o.Figures.Classes != nil {
-		run.Summary = append(run.Summary, report.Row{Label: "Classes", Value: countsText(o.Figures.Classes, func(class string) string { return withClass(o.titles, named(class)) })})
+		run.Summary = append(run.Summary, report.Row{Label: "Classes", Value: countsText(o.Figures.Classes, func(class string) string { return withClass(o.titles(), named(class)) })})
 	}
 	if p := o.Prepared; p != nil {
 		run.Facts = append(run.Facts, report.Row{Label: "Preparation", Value: p.Text()})

@@ -131,7 +131,7 @@ func (r jobResult) Print(w io.Writer) error {
 		p.linef("")
 		shown, err := method.Presented(r.reader.Protocols, nil, r.Result)
 		p.join(err)
-		p.join(outcome{Result: r.Result, shown: shown, verbose: r.verbose, files: r.Files, next: r.next()}.of(jobIn(r.reader, r.Result)).Print(w))
+		p.join(outcome{Result: r.Result, shown: shown, verbose: r.verbose, files: r.Files, next: r.next(), job: jobIn(r.reader, r.Result)}.Print(w))
 	}
 	return p.err
 }
@@ -158,7 +158,7 @@ func (r jobResult) answers() bool {
 	return err == nil && j.Prediction == job.Open
 }
 
-// forgottenText says which parties have not yet reported that they erased a job's data.
+// forgottenText names the parties that have not yet reported that they erased a job's data.
 func forgottenText(silent []string) string {
 	if len(silent) == 0 {
 		return "the job's artifacts are erased at the coordinator and, as the parties report, at all of them"

@@ -79,14 +79,12 @@ func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, err
 // saveResult writes a result, its report and its table of predictions into a folder. It returns the
 // paths of the files.
 func saveResult(reader *job.Reader, out string, o outcome) (files []string, err error) {
-	var j *job.Job
 	if o.About != nil { // nil for results of an earlier version, which contain no job file
-		if j, err = reader.Parse(o.Job+".yaml", []byte(o.About.Job)); err != nil {
+		if o.job, err = reader.Parse(o.Job+".yaml", []byte(o.About.Job)); err != nil {
 			return nil, err
 		}
-		o = o.of(j)
 	}
-	if o.shown, err = method.Presented(reader.Protocols, j, o.Result); err != nil {
+	if o.shown, err = method.Presented(reader.Protocols, o.job, o.Result); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(out, 0o700); err != nil {
@@ -98,8 +96,8 @@ func saveResult(reader *job.Reader, out string, o outcome) (files []string, err 
 	if o.table != nil {
 		files = append(files, o.Predictions)
 	}
-	if j != nil {
-		if o.Report, err = savePage(out, j, o); err != nil {
+	if o.job != nil {
+		if o.Report, err = savePage(out, o); err != nil {
 			return nil, err
 		}
 		files = append(files, o.Report)
@@ -129,7 +127,7 @@ func (a *app) showOwn(home daemon.Home, id, target string) (Result, error) {
 		e.Hint = "a party with labels has figures of jobs of fdskl, fd-svrg and secureboost; the results of other jobs are in the coordinator's home"
 		return nil, e
 	}
-	r := ownResult{ID: id, Own: outcome{Result: own.Result, verbose: a.verbose}.of(jobIn(a.reader, own.Result)), reader: a.reader}
+	r := ownResult{ID: id, Own: outcome{Result: own.Result, job: jobIn(a.reader, own.Result), verbose: a.verbose}, reader: a.reader}
 	r.Own.table, err = heldOutSheet(own.Outcome, func(s *sheet) { s.add("id", own.Outcome.Held) })
 	if err == nil && target != "" {
 		r.Files, err = saveResult(a.reader, target, r.Own)

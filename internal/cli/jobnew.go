@@ -30,8 +30,8 @@ func (j draftedJob) Print(w io.Writer) error {
 }
 
 func (a *app) jobNew() *cobra.Command {
+	var protocol string
 	var labels, ids []string
-	d := profile.Draft{}
 	cmd := &cobra.Command{
 		Use:   "new [SITE=]FILE...",
 		Short: "Draft a job for mercer simulate from the tables of several sites",
@@ -56,28 +56,9 @@ possible ranges before anybody else reads the job.`,
 			return nil
 		},
 		RunE: a.run(func(_ context.Context, files []string) (Result, error) {
-			if d.Protocol == "" {
-				d.Protocol = profile.Usual(len(files))
-			}
-			if !slices.Contains(profile.Protocols(), d.Protocol) {
-				return nil, usage("job new drafts no job of protocol %q; write --protocol with one of %s", d.Protocol, strings.Join(profile.Protocols(), ", "))
-			}
-			for i, file := range files {
-				s, err := a.siteOf(file, labels, ids, d.Labels(i))
-				if err != nil {
-					return nil, err
-				}
-				if slices.ContainsFunc(d.Sites, func(o profile.Site) bool { return o.Party == s.Party }) {
-					return nil, usage("two tables are called %s; name the sites, as in %s-2=%s", s.Party, s.Party, file)
-				}
-				d.Sites = append(d.Sites, s)
-			}
-			d.Label = cmp.Or(common(labels), d.Sites[0].Label)
-			if err := cmp.Or(checkSites("--label", labels, d.Sites), checkSites("--id", ids, d.Sites)); err != nil {
+			d, err := a.draft(protocol, files, labels, ids)
+			if err != nil {
 				return nil, err
-			}
-			if err := d.Check(); err != nil {
-				return nil, usage("%w", err)
 			}
 			if d.Unpaired() {
 				a.notices.add("warning: the draft has no column yet, because no column has one name at all sites; take the # away from the columns that mean the same, and give them one name by as: and under columns:")
@@ -85,10 +66,40 @@ possible ranges before anybody else reads the job.`,
 			return draftedJob{d.Job()}, nil
 		}),
 	}
-	cmd.Flags().StringVar(&d.Protocol, "protocol", "", "protocol of the job: "+strings.Join(profile.Protocols(), ", ")+"; default okra, or pooled for one table")
+	cmd.Flags().StringVar(&protocol, "protocol", "", "protocol of the job: "+strings.Join(profile.Protocols(), ", ")+"; default okra, or pooled for one table")
 	cmd.Flags().StringSliceVar(&labels, "label", nil, "column of the labels, or SITE=COLUMN for a site that calls it otherwise")
 	cmd.Flags().StringSliceVar(&ids, "id", nil, "column of the row ids, or SITE=COLUMN for a site that calls it otherwise")
 	return cmd
+}
+
+// draft describes the tables of all sites. The protocol "" stands for the usual one.
+func (a *app) draft(protocol string, files, labels, ids []string) (d profile.Draft, err error) {
+	d.Protocol = cmp.Or(protocol, profile.Usual(len(files)))
+	if !slices.Contains(profile.Protocols(), d.Protocol) {
+		return d, usage("job new drafts no job of protocol %q; write --protocol with one of %s", d.Protocol, strings.Join(profile.Protocols(), ", "))
+	}
+	for i, file := range files {
+		own := labels
+		if !d.Labels(i) {
+			own = []string{job.NoLabel}
+		}
+		s, err := a.siteOf(file, own, ids)
+		if err != nil {
+			return d, err
+		}
+		if slices.ContainsFunc(d.Sites, func(o profile.Site) bool { return o.Party == s.Party }) {
+			return d, usage("two tables are called %s; name the sites, as in %s-2=%s", s.Party, s.Party, file)
+		}
+		d.Sites = append(d.Sites, s)
+	}
+	d.Label = cmp.Or(common(labels), d.Sites[0].Label)
+	if err := cmp.Or(checkSites("--label", labels, d.Sites), checkSites("--id", ids, d.Sites)); err != nil {
+		return d, err
+	}
+	if err := d.Check(); err != nil {
+		return d, usage("%w", err)
+	}
+	return d, nil
 }
 
 // common returns the value that holds for all sites, or "".
@@ -125,8 +136,8 @@ func checkSites(flag string, given []string, sites []profile.Site) error {
 	return nil
 }
 
-// siteOf describes the table of a site. labelled says whether it has labels.
-func (a *app) siteOf(file string, labels, ids []string, labelled bool) (s profile.Site, err error) {
+// siteOf describes the table of a site.
+func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err error) {
 	name, path, named := strings.Cut(file, "=")
 	if !named {
 		name, path = profile.NameOf(file), file
@@ -134,9 +145,6 @@ func (a *app) siteOf(file string, labels, ids []string, labelled bool) (s profil
 		return s, usage("the site %q cannot be a party; use up to 63 lower-case letters, digits and inner dashes, as in %s=%s", name, profile.NameOf(name), path)
 	}
 	c := catalogue.Columns{Label: forSite(name, labels), ID: forSite(name, ids)}
-	if !labelled {
-		c.Label = job.NoLabel
-	}
 	if c.Label == "" {
 		return s, usage("--label is missing: name the column to predict, and for a site that calls it otherwise --label %s=COLUMN", name)
 	}

@@ -70,7 +70,7 @@ func suggestInfo(err error, s job.Source) error {
 	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: infoHint(s.File, s.Mapping.CSV)}
 }
 
-// infoHint says which command lists all problems of a file whose text has the given form.
+// infoHint names the command that lists all problems of a file whose text has the given form.
 func infoHint(file string, form prepare.CSV) string {
 	return fmt.Sprintf("mercer data info %s%s lists all problems of the table", file, flagsOf(form))
 }

@@ -33,7 +33,7 @@ type app struct {
 	verbose   bool         // print the details of a result
 	explain   bool         // list what parties would refuse
 	log       *slog.Logger // writes to stderr
-	notices   notices
+	notices   *notices
 	task      string // what the command is running now, such as "repeat 2 of 5"; progress names it
 }
 
@@ -41,14 +41,14 @@ type app struct {
 // of the methods that it knows. The list localSupport holds the support of these methods for a
 // process that has the data of all parties.
 func Main(reader *job.Reader, localSupport []local.LocalSupport, args []string, stdin io.Reader, stdout, stderr io.Writer, env func(string) string) int {
-	a := &app{reader: reader, local: localSupport, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler)}
+	a := &app{reader: reader, local: localSupport, stdin: stdin, stdout: stdout, stderr: stderr, env: env, log: slog.New(slog.DiscardHandler), notices: new(notices)}
 	a.json = asksForJSON(args) // set before parsing, so that errors of parsing can be printed as JSON
 	return a.execute(a.root(), args)
 }
 
 // Commands returns all commands, for the documentation. They cannot be run.
 func Commands(reader *job.Reader, env func(string) string) *cobra.Command {
-	return (&app{reader: reader, env: env, log: slog.New(slog.DiscardHandler)}).root()
+	return (&app{reader: reader, env: env, log: slog.New(slog.DiscardHandler), notices: new(notices)}).root()
 }
 
 // execute runs one command. The first SIGINT or SIGTERM cancels the command, so that it can clean

@@ -46,19 +46,17 @@ func (n objections) warning() string {
 	return fmt.Sprintf("of %d parties with default policies %s", n.parties, strings.Join(list, " and "))
 }
 
-// partiesDecide ends the sentence about parties with default policies.
-const partiesDecide = "each party decides by its own policy and its ledger of earlier releases"
-
-// outlook says in one line whether parties with default policies would object. It returns no line
+// outlook counts in one line the parties with default policies that would object. It returns no line
 // if the number of parties is unknown.
 func (n objections) outlook() []string {
 	if n.parties == 0 {
 		return nil
 	}
-	if line := n.warning(); line != "" {
-		return []string{"refusals: none in this run; deployed, " + line + ": " + partiesDecide}
+	line := n.warning()
+	if line == "" {
+		line = fmt.Sprintf("0 of %d parties with default policies would refuse this job", n.parties)
 	}
-	return []string{fmt.Sprintf("refusals: none in this run; deployed, 0 of %d parties with default policies would refuse this job: %s", n.parties, partiesDecide)}
+	return []string{"refusals: none in this run; deployed, " + line + ": each party decides by its own policy and its ledger of earlier releases"}
 }
 
 // warnOfObjections adds one notice about the objections. With --explain it adds each of them.

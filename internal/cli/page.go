@@ -15,26 +15,26 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// savePage writes the HTML report of a run into a folder and returns its path.
-func savePage(folder string, j *job.Job, o outcome) (string, error) {
+// savePage writes the HTML report of a run into a folder and returns its path. The job must be known.
+func savePage(folder string, o outcome) (string, error) {
 	var b bytes.Buffer
-	if err := report.Write(&b, page(j, o)); err != nil {
+	if err := report.Write(&b, page(o)); err != nil {
 		return "", err
 	}
 	path := filepath.Join(folder, "report.html")
 	return path, disk.Replace(path, b.Bytes())
 }
 
-func page(j *job.Job, o outcome) report.Run {
+func page(o outcome) report.Run {
 	o = o.titled()
-	r, shown := o.Result, o.shown
+	j, r, shown := o.job, o.Result, o.shown
 	run := report.Run{
 		Title: j.Name, Subject: o.subject(), Verdict: o.verdict(), Notes: o.scoreNotes(), Privacy: privacyLines(r.Exposures), HeldOut: r.HeldOut,
 		Next: slices.Concat(o.objections.outlook(), o.fileLines()), Refused: slices.Concat(r.Refused, r.Withheld),
 		Summary: []report.Row{
 			{Label: "Data", Value: describeData(j)},
 			{Label: "Parties", Value: describeParties(j)},
-			{Label: "Protocol", Value: o.settings(j)},
+			{Label: "Protocol", Value: o.settings()},
 			{Label: "Kernel", Value: describeKernel(j, r)},
 			{Label: "Learner", Value: chosenLearner(j, r).Text()},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
@@ -72,7 +72,7 @@ func page(j *job.Job, o outcome) report.Run {
 	if r.Repeats != nil {
 		run.Boxes = append(run.Boxes, o.boxes(run.Metrics[0]))
 	}
-	o.addFigures(&run, j)
+	o.addFigures(&run)
 	if r.LeaveOneSiteOut != nil {
 		run.Boxes = append(run.Boxes, o.turnBoxes(run.Metrics[0]))
 		for _, t := range r.LeaveOneSiteOut.Parties {
@@ -194,11 +194,11 @@ func (o outcome) pooledRows() int {
 
 // settings describes the settings of the job's protocol, including settings that the method derived
 // from the data.
-func (o outcome) settings(j *job.Job) string {
+func (o outcome) settings() string {
 	if o.shown != nil {
-		return j.Protocol.Text() + o.shown.Settings
+		return o.job.Protocol.Text() + o.shown.Settings
 	}
-	return j.Protocol.Text()
+	return o.job.Protocol.Text()
 }
 
 func describeData(j *job.Job) string {

@@ -22,7 +22,7 @@ spec:
 `
 	j := jobtest.Parse(t, file)
 	r := &method.Result{Metrics: learner.Metrics{"coverage_95": 0.9, "r2": 0.5, "rmse": 2}}
-	run := page(j, outcome{Result: r})
+	run := page(outcome{Result: r, job: j})
 	_, params := learner.OptimizerParamsOf(j)
 	want := map[string]string{
 		"Protocol": j.Protocol.Text(),

@@ -157,12 +157,6 @@ every row has the fill.`,
 			return nil
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			if q.source != "" && q.job == "" {
-				return nil, usage("--source is for jobs whose columns several parties hold; give --job ID, or remove --source")
-			}
-			if q.jobFile != "" && q.as == "" {
-				return nil, usage("--job-file requires --as, the party of the job whose table DATA is like; add it")
-			}
 			q.data = args[len(args)-1]
 			r, err := a.predictBy(ctx, q, args[0])
 			switch {
@@ -177,21 +171,29 @@ every row has the fill.`,
 			return r, nil
 		}),
 	}
+	a.predictionFlags(cmd, &q)
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
+	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
+	return cmd
+}
+
+// predictionFlags adds the flags that name a job and describe the new rows.
+func (a *app) predictionFlags(cmd *cobra.Command, q *predictionRequest) {
 	a.homeFlag(cmd, &q.home)
 	cmd.Flags().StringVar(&q.job, "job", "", "id of the job whose model to query")
 	cmd.Flags().StringVar(&q.source, "source", "", "name of the other parties' table with these rows")
 	cmd.Flags().StringVar(&q.as, "as", "", "table of this home's catalogue, or party of --job-file, that describes DATA: names, words, units")
 	cmd.Flags().StringVar(&q.jobFile, "job-file", "", "job file of mercer simulate whose sources describe DATA, in place of a catalogue")
-	cmd.Flags().BoolVar(&asCSV, "csv", false, "print a CSV table")
-	cmd.Flags().StringVar(&out, "out", "", "CSV file to write; default none")
 	cmd.Flags().BoolVar(&q.absent, "allow-missing-columns", false, "fill the columns that DATA lacks, if the job's schema fills their gaps")
 	columnFlags(cmd, &q.columns)
 	csvFlags(cmd, &q.csv)
-	return cmd
 }
 
 // predictBy predicts with a job or with a model file.
 func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (r predictResult, err error) {
+	if err := q.check(); err != nil {
+		return r, err
+	}
 	data, done, err := a.dataOrInput(q.data)
 	if err != nil {
 		return r, err
@@ -209,15 +211,27 @@ func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (
 	return r, err
 }
 
-// adviseTable names the flags that give more than bare predictions.
+// adviseTable adds the advice on the table of the predictions, if there is any.
 func (a *app) adviseTable(r predictResult) {
-	switch {
-	case a.json:
-	case r.IDs == nil:
-		a.notices.add("notice: --csv prints a table with the line of each row and its scores; --id COLUMN names rows by their ids")
-	default:
-		a.notices.add("notice: --csv prints a table with the scores of each row")
+	if advice := r.tableAdvice(); advice != "" && !a.json {
+		a.notices.add(advice)
 	}
+}
+
+// tableAdvice names the flags that give more than bare predictions. It returns "" if the table of the
+// predictions has no more than they.
+func (r predictResult) tableAdvice() string {
+	const ids = "; --id COLUMN names rows by their ids"
+	byLine := r.IDs == nil && r.lines != nil
+	switch scored := !r.Learner.Regresses(); {
+	case byLine && scored:
+		return "notice: --csv prints a table with the line of each row and its scores" + ids
+	case byLine:
+		return "notice: --csv prints a table with the line of each row" + ids
+	case scored:
+		return "notice: --csv prints a table with the scores of each row"
+	}
+	return ""
 }
 
 // noteContradictions warns of rows whose predicted class is not the most probable one.
@@ -235,6 +249,17 @@ func (a *app) noteContradictions(r predictResult) {
 type predictionRequest struct {
 	newRows
 	job, source string
+}
+
+// check refuses flags that need another flag.
+func (q predictionRequest) check() error {
+	switch {
+	case q.source != "" && q.job == "":
+		return usage("--source is for jobs whose columns several parties hold; give --job ID, or remove --source")
+	case q.jobFile != "" && q.as == "":
+		return usage("--job-file requires --as, the party of the job whose table DATA is like; add it")
+	}
+	return nil
 }
 
 // predictByJob queries a job through the party of this home.
@@ -342,11 +367,7 @@ func (r predictResult) sheet() *sheet {
 	case r.IDs != nil:
 		s.add("id", r.IDs)
 	case r.lines != nil:
-		var own rowNames
-		for i := range r.lines {
-			own.add(r.lines, i)
-		}
-		s.add(own.column())
+		s.add("line", integers(r.lines))
 	default:
 		s.addPositions()
 	}

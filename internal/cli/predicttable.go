@@ -74,7 +74,7 @@ func (a *app) readRows(n newRows, made *prepare.Preparation) (*dataset.Set, erro
 	return set, nil
 }
 
-// noteUnits says in which units the numbers of a table without a description were read.
+// noteUnits names the units in which the numbers of a table without a description were read.
 func (a *app) noteUnits(table string, schema prepare.Schema) {
 	inUnits := slices.DeleteFunc(slices.Clone(schema), func(c prepare.Column) bool { return c.Unit == "" })
 	if len(inUnits) == 0 {

@@ -39,7 +39,7 @@ type releaseEntry struct {
 	Reveals []string             `json:"reveals"`
 }
 
-// releasePeer says how many ids a peer has looked up.
+// releasePeer counts the ids that a peer has looked up.
 type releasePeer struct {
 	Name     string `json:"name"`
 	Sessions int    `json:"sessions"`
@@ -84,7 +84,7 @@ func (e releaseEntry) usesText() string {
 	return fmt.Sprintf(", %d times", e.Uses)
 }
 
-// toldText says how many sums were released for each cell of the rows.
+// toldText compares the number of released sums with the cells of the rows.
 func (e releaseEntry) toldText() string {
 	if e.Told == 0 {
 		return ""

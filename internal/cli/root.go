@@ -70,20 +70,23 @@ func require(cmd *cobra.Command, flags ...string) {
 // is negative. No flag has a negative value.
 func checkFlags(cmd *cobra.Command) error {
 	var err error
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		_, required := f.Annotations[requiredFlag]
-		switch value := f.Value.String(); {
-		case err != nil:
-		case required && value == "":
-			err = usage("--%s is missing for %s; it is the %s", f.Name, commandName(cmd), f.Usage)
-		case !strings.HasPrefix(value, "-"):
-		case strings.HasPrefix(f.Value.Type(), "int"):
-			err = usage("--%s is %s; write a number that is not negative", f.Name, value)
-		case f.Value.Type() == "duration":
-			err = usage("--%s is %s; write a time that is not negative, such as 10m", f.Name, value)
-		}
-	})
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { err = cmp.Or(err, checkFlag(cmd, f)) })
 	return err
+}
+
+func checkFlag(cmd *cobra.Command, f *pflag.Flag) error {
+	_, required := f.Annotations[requiredFlag]
+	value, kind := f.Value.String(), f.Value.Type()
+	negative := strings.HasPrefix(value, "-")
+	switch {
+	case required && value == "":
+		return usage("--%s is missing for %s; it is the %s", f.Name, commandName(cmd), f.Usage)
+	case negative && strings.HasPrefix(kind, "int"):
+		return usage("--%s is %s; write a number that is not negative", f.Name, value)
+	case negative && kind == "duration":
+		return usage("--%s is %s; write a time that is not negative, such as 10m", f.Name, value)
+	}
+	return nil
 }
 
 // setLog creates the log according to the flags.

@@ -349,7 +349,7 @@ func folder(out string) error {
 // finish writes a run's files into its folder, with result.json as the last file. It writes nothing
 // before the run has succeeded.
 func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
-	o = o.of(j)
+	o.job = j
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
 	a.warnOfObjections(r, o.objections)
@@ -367,12 +367,15 @@ func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
 		return nil, err
 	}
 	o.next = nextOf(j, r) + o.described
-	if o.Report, err = savePage(out, j, o); err != nil {
+	if o.Report, err = savePage(out, o); err != nil {
 		return nil, err
 	}
 	o.verbose = a.verbose
 	return o, disk.Replace(filepath.Join(out, "result.json"), append(text, '\n'))
 }
+
+// draftCommand is the command that writes a job for own tables.
+const draftCommand = "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.yaml # a draft of a job on your own tables"
 
 // nextOf returns the command that usually follows a simulation: mercer predict if the simulation
 // left a usable model. If the job's tables are the user's own, it otherwise says which job would leave
@@ -381,20 +384,22 @@ func nextOf(j *job.Job, r *method.Result) string {
 	if m := usable(j, r); m != nil {
 		return fmt.Sprintf("mercer predict %s TABLE.csv", m.Path)
 	}
-	if j.Data.Sources != nil && j.Data.Partition.By == job.Columns {
-		return fmt.Sprintf("deploy the job with prediction: open to predict new rows; a model of %s needs all its parties, so this run leaves none", j.Protocol.Name())
-	}
-	if private := slices.ContainsFunc(r.Models, func(m method.ModelFile) bool { return m.Private }); private && j.Data.Sources != nil {
-		return fmt.Sprintf("to predict new rows here, write protocol: {name: pooled}, which trains without privacy, or draft a job by mercer job new --protocol moments; a model of %s predicts only in a deployment, with prediction: open", j.Protocol.Name())
-	}
+	private := func(m method.ModelFile) bool { return m.Private }
+	part := func(m method.ModelFile) bool { return isPart(m.Path) }
 	whole := func(m method.ModelFile) bool { return m.Path != "" && !isPart(m.Path) }
-	if j.Data.Sources != nil && j.Prediction != job.Open && slices.ContainsFunc(r.Models, whole) {
+	switch {
+	case j.Data.Sources == nil:
+		return draftCommand
+	case j.Data.Partition.By == job.Columns:
+		return fmt.Sprintf("deploy the job with prediction: open to predict new rows; a model of %s needs all its parties, so this run leaves no whole one", j.Protocol.Name())
+	case slices.ContainsFunc(r.Models, private):
+		return fmt.Sprintf("to predict new rows here, write protocol: {name: pooled}, which trains without privacy, or draft a job by mercer job new --protocol moments; a model of %s predicts only in a deployment, with prediction: open", j.Protocol.Name())
+	case j.Prediction != job.Open && slices.ContainsFunc(r.Models, whole):
 		return "with prediction: open the job leaves models with which mercer predict answers"
-	}
-	if j.Data.Sources != nil && slices.ContainsFunc(r.Models, func(m method.ModelFile) bool { return isPart(m.Path) }) {
+	case slices.ContainsFunc(r.Models, part):
 		return "between homes (docs/tutorial.md), with prediction: open, the members that hold the model's parts answer prediction queries together"
 	}
-	return "mercer job new NORTH.csv SOUTH.csv --label COLUMN > job.yaml # a draft of a job on your own tables"
+	return draftCommand
 }
 
 // usable returns the first model that mercer predict can use by itself, or nil.

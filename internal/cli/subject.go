@@ -22,15 +22,7 @@ func jobIn(reader *job.Reader, r *method.Result) *job.Job {
 	return j
 }
 
-// of returns the outcome with its job, if that is known.
-func (o outcome) of(j *job.Job) outcome {
-	if j != nil {
-		o.job, o.titles = j, j.Data.Titles
-	}
-	return o
-}
-
-// subject says in one sentence what the model predicts, from which columns and for whose rows. It
+// subject describes in one sentence the model's answers, its columns and the holders of the rows. It
 // returns "" if the job is unknown or has no labels.
 func (o outcome) subject() string {
 	if o.job == nil || o.job.Data.Label == job.NoLabel {
@@ -50,7 +42,7 @@ func (o outcome) subject() string {
 // answers lists the classes among which the model chooses, by the names that people read.
 func (o outcome) answers() (classes []string) {
 	for _, class := range o.job.Data.Order {
-		classes = append(classes, o.titles.Of(class))
+		classes = append(classes, o.titles().Of(class))
 	}
 	if classes == nil {
 		for _, c := range o.classCounts() {
@@ -64,14 +56,14 @@ func (o outcome) answers() (classes []string) {
 const mostAnswers = 4
 
 func answersText(classes []string) string {
-	switch n := len(classes); {
-	case n == 2:
+	if len(classes) == 2 {
 		return classes[0] + " or " + classes[1]
-	case n > mostAnswers:
-		return fmt.Sprintf("one of %d classes: %s", n, humanize.List(classes, mostAnswers, func(c string) string { return c }))
-	default:
-		return humanize.List(classes, n, func(c string) string { return c })
 	}
+	list := humanize.Names(classes, mostAnswers)
+	if n := len(classes); n > mostAnswers {
+		return fmt.Sprintf("one of %d classes: %s", n, list)
+	}
+	return list
 }
 
 // mostParties is the largest number of parties that the first line of a result names.
@@ -84,7 +76,7 @@ func (o outcome) inputText() string {
 		columns = humanize.Count(n, "column") + o.columnNames()
 		of = columns + " of "
 	}
-	holders := fmt.Sprintf("%d parties (%s)", len(parties), humanize.List(parties, mostParties, func(p string) string { return p }))
+	holders := fmt.Sprintf("%d parties (%s)", len(parties), humanize.Names(parties, mostParties))
 	switch {
 	case o.job.Data.Partition.By == job.Devices:
 		return of + "each device's record"
@@ -106,15 +98,16 @@ func (o outcome) columnNames() string {
 	if len(names) == 0 || len(names) > mostColumns {
 		return ""
 	}
-	return fmt.Sprintf(" (%s)", humanize.List(names, mostColumns, func(c string) string { return c }))
+	return fmt.Sprintf(" (%s)", humanize.Names(names, mostColumns))
 }
 
-// columnsOf returns the number of columns from which a job with the given tables learns.
+// columnsOf returns the number of columns from which a job with the given tables learns. All parties
+// that hold rows have the same columns.
 func columnsOf(j *job.Job, shares []partition.Share) (n int) {
+	if j.Data.Partition.By != job.Columns {
+		shares = shares[:1]
+	}
 	for _, s := range shares {
-		if j.Data.Partition.By != job.Columns {
-			return s.Table.Set.X.Cols()
-		}
 		n += s.Table.Set.X.Cols()
 	}
 	return n

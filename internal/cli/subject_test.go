@@ -25,7 +25,7 @@ func TestSubject(t *testing.T) {
 		return list
 	}
 	const three = "source: a.csv, label: outcome, partition: {parties: [north, south, east]}"
-	right, error := learner.Metrics{"accuracy": 1}, learner.Metrics{"rmse": 1}
+	right, wrong := learner.Metrics{"accuracy": 1}, learner.Metrics{"rmse": 1}
 	for name, tt := range map[string]struct {
 		data, protocol string
 		metrics        learner.Metrics
@@ -35,13 +35,13 @@ func TestSubject(t *testing.T) {
 	}{
 		"classes": {three, "okra", right, classes("ill", "well"), 9, "Predicted: outcome (ill or well), from 9 columns of the rows of 3 parties (north, south, east)."},
 		"many":    {three, "okra", right, classes("0", "1", "2", "3", "4", "5"), 0, "Predicted: outcome (one of 6 classes: 0, 1, 2, 3, and 2 more), from the rows of 3 parties (north, south, east)."},
-		"numbers": {three, "okra", error, nil, 1, "Predicted: outcome (a number), from 1 column of the rows of 3 parties (north, south, east)."},
+		"numbers": {three, "okra", wrong, nil, 1, "Predicted: outcome (a number), from 1 column of the rows of 3 parties (north, south, east)."},
 		"columns": {"source: a.csv, label: y, id: id, partition: {by: columns, parties: [bank, shop]}", "gram", right, classes("a", "b", "c"), 7,
 			"Predicted: y (a, b, c), from 7 columns that 2 parties (bank, shop) hold about the same rows."},
 		"one table":       {"source: a.csv, label: y", "pooled", right, classes("a", "b"), 2, "Predicted: y (a or b), from 2 columns of one table."},
 		"unknown classes": {three, "okra", right, nil, 2, ""},
 	} {
-		o := outcome{Result: &method.Result{Metrics: tt.metrics}, classes: tt.classes, columns: tt.columns}.of(jobOver(t, tt.data, tt.protocol))
+		o := outcome{Result: &method.Result{Metrics: tt.metrics}, classes: tt.classes, columns: tt.columns, job: jobOver(t, tt.data, tt.protocol)}
 		if got := o.subject(); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
 		}
@@ -60,7 +60,8 @@ func TestWhyNoSiteIsCompared(t *testing.T) {
 		"Whether joining helps is unknown: the job trains no site alone; add compare: [alone].":                                      {Result: &method.Result{Metrics: learner.Metrics{"accuracy": 1}, HeldOut: 9}, objections: compared},
 		"Whether joining helps is unknown: no member has all sites' held-out rows; mercer simulate compares, with compare: [alone].": {Result: &method.Result{Metrics: learner.Metrics{"accuracy": 1}, HeldOut: 9}},
 	} {
-		if got := o.of(j).noSite(); got != want {
+		o.job = j
+		if got := o.noSite(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -71,7 +72,8 @@ func TestWhyNoSiteIsCompared(t *testing.T) {
 func TestFirstScreenOfThePage(t *testing.T) {
 	o := outcome{Result: patients(), objections: objections{parties: 3, refuse: 3}, next: "mercer predict m TABLE.csv"}
 	o.Refused, o.Timings = []string{"the ledger stops it"}, map[string]float64{"errors": 1}
-	run := page(jobOver(t, "source: a.csv, label: outcome, partition: {parties: [north, south]}", "okra"), o.of(jobOver(t, "source: a.csv, label: outcome, partition: {parties: [north, south]}", "okra")))
+	o.job = jobOver(t, "source: a.csv, label: outcome, partition: {parties: [north, south]}", "okra")
+	run := page(o)
 	if run.Subject != "Predicted: outcome (0 or 1), from the rows of 2 parties (north, south)." {
 		t.Errorf("subject %q", run.Subject)
 	}

@@ -25,7 +25,7 @@ func TestTitlesOfAResult(t *testing.T) {
 	if j := jobIn(all.Reader(), &method.Result{}); j != nil {
 		t.Errorf("a result without its job has %v", j)
 	}
-	o := outcome{Result: r}.of(jobIn(all.Reader().Knowing(func(string, string) (*job.Dictionary, error) { return d, nil }), r))
+	o := outcome{Result: r, job: jobIn(all.Reader().Knowing(func(string, string) (*job.Dictionary, error) { return d, nil }), r)}
 	var b strings.Builder
 	if err := o.Print(&b); err != nil {
 		t.Fatal(err)

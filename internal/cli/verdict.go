@@ -75,7 +75,7 @@ func constantMean(m learner.Metrics) *constant {
 	return &constant{"the mean", learner.Metrics{"rmse": rmse / math.Sqrt(1-r2), "r2": 0}}
 }
 
-// verdict says in one sentence how useful the model is.
+// verdict judges in one sentence how useful the model is.
 func (o outcome) verdict() string { return strings.Join(o.verdictClauses(), " ") }
 
 // verdictClauses returns the verdict as a list of clauses. They compare the model with the constant
@@ -162,11 +162,10 @@ func (c comparison) values() []float64 {
 
 // gain ends the clause about the best site if the joint model is no better.
 func (c comparison) gain() string {
-	alone := c.best.Metrics[c.metric]
-	if alone == c.joint || (alone > c.joint) != slices.Contains(errorMetrics, c.metric) {
-		return ", and joining gained nothing over it here"
+	if better(c.metric, c.joint, c.best.Metrics[c.metric]) {
+		return ""
 	}
-	return ""
+	return ", and joining gained nothing over it here"
 }
 
 // clauses returns the clauses of a verdict, with punctuation. The interval stands before the
@@ -256,15 +255,15 @@ func (o outcome) bestAlone(name string) *method.Alone {
 		if !has || a.Failure != "" {
 			continue
 		}
-		if best == nil || (v > best.Metrics[name]) != slices.Contains(errorMetrics, name) && v != best.Metrics[name] {
+		if best == nil || better(name, v, best.Metrics[name]) {
 			best = &o.Alone[i]
 		}
 	}
 	return best
 }
 
-// noSite says why a table of scores has no site alone. It returns "" if the table has one, or if no
-// site could be compared.
+// noSite explains a table of scores without a site alone. It returns "" if the table has such a site,
+// or if no site could be compared.
 func (o outcome) noSite() string {
 	if o.job == nil || len(o.Alone) > 0 || len(o.Metrics) == 0 || o.HeldOut == 0 || len(o.job.Parties()) < 2 {
 		return ""
@@ -280,6 +279,14 @@ func (o outcome) noSite() string {
 
 // errorMetrics lists the metrics whose smaller values are better.
 var errorMetrics = []string{"rmse", "mae", "brier"}
+
+// better reports whether the first value of a metric is better than the second.
+func better(metric string, first, second float64) bool {
+	if slices.Contains(errorMetrics, metric) {
+		return first < second
+	}
+	return first > second
+}
 
 // percentPlaces returns how many decimals percentages need. The number is 1 if a share between 0
 // and 100 % would be rounded to 0 or 100 %, and otherwise 0.

@@ -38,10 +38,7 @@ func ThreeDigits(v float64) string {
 	if math.Abs(v) >= 1e15 || !strings.Contains(short, "e+") {
 		return short
 	}
-	rounded, err := strconv.ParseFloat(short, 64)
-	if err != nil {
-		return short // of a number that is not finite
-	}
+	rounded, _ := strconv.ParseFloat(short, 64) // never fails: short is a number below 1e15
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 

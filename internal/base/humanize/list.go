@@ -15,6 +15,11 @@ func List[T any](items []T, limit int, text func(T) string) string {
 	return Shown(shown, len(items)-len(shown))
 }
 
+// Names joins names by commas, at most limit of them, as [List] does.
+func Names(names []string, limit int) string {
+	return List(names, limit, func(name string) string { return name })
+}
+
 // Shown joins the texts of the items that a list shows, and counts those that it does not show, if
 // any.
 func Shown(texts []string, others int) string {

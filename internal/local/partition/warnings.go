@@ -110,7 +110,7 @@ func warnConstantColumns(splits []method.Split) []string {
 
 // listSome lists up to eight names.
 func listSome(names []string) string {
-	return humanize.List(names, 8, func(name string) string { return name })
+	return humanize.Names(names, 8)
 }
 
 // warnRareWords returns a warning for each column with words that the parties did not agree on.

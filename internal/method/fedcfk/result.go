@@ -188,7 +188,7 @@ func (f facts) absenceText() string {
 	if len(absent) == 0 {
 		return fmt.Sprintf("Both sums are over the same %d people.", len(f.first))
 	}
-	names := humanize.List(absent, maxAbsent, func(name string) string { return name })
+	names := humanize.Names(absent, maxAbsent)
 	return fmt.Sprintf("The first sum is over %d people, the second over %d; in the first only: %s. The second counts no single item, and has %d items for %d people. So its pairs do not give the number of people who like an item, and no difference of the sums is the list of the absent people. Statistics may find a trace of it. Of the attacks that exploit the whole numbers in lists, only one simple form was tried.",
 		len(f.first), len(f.second), names, len(f.kept), len(f.second))
 }
