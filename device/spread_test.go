@@ -113,6 +113,9 @@ func (s *server) resized(t *testing.T, packages int) {
 // A device's packages fill the whole window evenly: the largest distance to the even distribution is that
 // of chance.
 func TestPackagesFillTheWindow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const packages = 2000
 	s := newServer(t)
 	s.resized(t, packages)
@@ -133,6 +136,9 @@ func TestPackagesFillTheWindow(t *testing.T) {
 // The packages that say something are at any place among those that a device sends: neither the first
 // nor the last place tells which ones they are.
 func TestPackagesLeaveInRandomOrder(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	const windows = 200
 	s := newServer(t)
 	s.resized(t, 12) // of which 7 say something: participation, bias and five features

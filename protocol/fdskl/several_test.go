@@ -250,8 +250,8 @@ func TestSeveralActiveWorkersEqualPooled(t *testing.T) {
 	}
 }
 
-// Asynchronously all iterations are made for any network delays, without turns, and each coefficient is within the
-// limits of a step.
+// Asynchronously all iterations are made for any network delays, without turns, and each coefficient is
+// within the limits of a step.
 func TestAsynchronousActiveWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -259,13 +259,16 @@ func TestAsynchronousActiveWorkers(t *testing.T) {
 	c := newCouncil(t, Spec{Mode: Paper, Bits: 16, Rows: 9, Directions: 60, Asynchronous: true}, 4, 8, 11, 5)
 	ahead := false // a worker has begun two iterations more than another that had some left
 	for seed := range uint64(8) {
-		begun := make([]int, len(c.draws))
+		begun := make([]map[uint32]bool, len(c.draws)) // the requests with which iterations begin
+		for k := range begun {
+			begun[k] = make(map[uint32]bool)
+		}
 		noTurns := func(m protocol.Message) []protocol.Message {
-			if m.Round == roundRequest {
-				n, k := int(m.Sequence)/len(begun), int(m.Sequence)%len(begun)
-				begun[k] = max(begun[k], n)
+			if m.Round == roundRequest && c.beginsIteration(t, m) {
+				k := int(m.Sequence) % len(begun)
+				begun[k][m.Sequence] = true
 				for l, other := range begun {
-					ahead = ahead || begun[k] >= other+2 && other < len(c.draws[l])
+					ahead = ahead || len(begun[k]) >= len(other)+2 && len(other) < len(c.draws[l])
 				}
 			}
 			if m.Kind == "Turn" && m.Sequence != 0 {
@@ -299,6 +302,17 @@ func TestAsynchronousActiveWorkers(t *testing.T) {
 	if !ahead {
 		t.Error("no worker is ever two iterations ahead of another: they wait for each other")
 	}
+}
+
+// beginsIteration reports whether a request is one of an iteration. Others are for the phases that a
+// worker needs for its part of f.
+func (c *council) beginsIteration(t *testing.T, m protocol.Message) bool {
+	t.Helper()
+	s, err := decodeRequest(m.Body, len(c.names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.request.shares
 }
 
 func TestSeveralProperties(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
@@ -78,15 +79,16 @@ func (j *job) token(c privacypass.Challenge) []byte {
 
 func open(t *testing.T, home, gateway string) *Relay {
 	t.Helper()
-	return openBatching(t, home, gateway, 0, 0)
+	return openWith(t, home, gateway, func(*Config) {})
 }
 
-// openBatching opens a relay that forwards requests in batches.
-func openBatching(t *testing.T, home, gateway string, batch int, wait time.Duration) *Relay {
+func openWith(t *testing.T, home, gateway string, change func(*Config)) *Relay {
 	t.Helper()
 	id, err := identity.FromSeed([32]byte{9})
 	must(t, err)
-	r, err := Open(Config{Home: home, Identity: id, Gateway: gateway, GatewayKey: gatewayKey.Public().(ed25519.PublicKey), Batch: batch, Wait: wait, Timeout: time.Second, Logger: slog.New(slog.DiscardHandler)})
+	c := Config{Home: home, Identity: id, Gateway: gateway, GatewayKey: gatewayKey.Public().(ed25519.PublicKey), Timeout: time.Second, Logger: slog.New(slog.DiscardHandler)}
+	change(&c)
+	r, err := Open(c)
 	must(t, err)
 	t.Cleanup(func() { must(t, r.Close()) })
 	return r
@@ -113,36 +115,36 @@ func devices(t *testing.T, r *Relay) uint32 {
 	return s.Devices
 }
 
+// arrivals is a gateway that counts the packages that it gets.
+type arrivals struct{ atomic.Int64 }
+
+// RoundTrip implements http.RoundTripper.
+func (n *arrivals) RoundTrip(*http.Request) (*http.Response, error) {
+	n.Add(1)
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {ohttp.ResponseType}}, Body: http.NoBody}, nil
+}
+
 // A relay holds packages back until its batch is full: the gateway gets none before.
 func TestPackagesWaitForTheirBatch(t *testing.T) {
-	const batch = 3
-	var arrived atomic.Int64
-	gateway := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))
-	defer gateway.Close()
-	r := openBatching(t, t.TempDir(), gateway.URL, batch, time.Minute)
-	early, answered := make(chan int64, batch), make(chan int, batch)
-	for i := range batch {
-		go func() {
-			time.Sleep(time.Duration(i) * 50 * time.Millisecond) // only the last one fills the batch
-			early <- arrived.Load()
-			q := httptest.NewRequest("POST", "/", bytes.NewReader(make([]byte, 100)))
-			q.Header.Set("Content-Type", ohttp.RequestType)
-			a := endpointtest.NewRecorder()
-			r.ServeHTTP(a, q)
-			answered <- a.Code
-		}()
-	}
-	for range batch {
-		if n := <-early; n != 0 {
-			t.Errorf("the gateway has %d packages before the batch is full", n)
+	synctest.Test(t, func(t *testing.T) {
+		const batch = 3
+		var gateway arrivals
+		r := openWith(t, t.TempDir(), "http://gateway.test", func(c *Config) { c.Batch, c.Wait, c.Transport = batch, time.Minute, &gateway })
+		for i := range batch {
+			if n := gateway.Load(); n != 0 {
+				t.Errorf("the gateway has %d packages when the relay has %d", n, i)
+			}
+			go func() {
+				q := httptest.NewRequest("POST", "/", bytes.NewReader(make([]byte, 100)))
+				q.Header.Set("Content-Type", ohttp.RequestType)
+				r.ServeHTTP(endpointtest.NewRecorder(), q)
+			}()
+			synctest.Wait()
 		}
-	}
-	for range batch {
-		<-answered
-	}
-	if n := arrived.Load(); n != batch {
-		t.Errorf("the gateway has %d packages, want %d", n, batch)
-	}
+		if n := gateway.Load(); n != batch {
+			t.Errorf("the gateway has %d packages, want %d", n, batch)
+		}
+	})
 }
 
 // Attack: make a relay count more devices than have tokens for its last window. The

@@ -86,3 +86,16 @@ func TestAmplitudeInAGrid(t *testing.T) {
 		}
 	}
 }
+
+// The rivals of okra give the machine of pooled rows, too.
+func TestRivalsOfOkraEqualPooled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	for _, protocol := range []string{"flake", "flake, mode: paper", "escaped, mode: paper"} {
+		r := runAmplified(t, "rows", "", protocol, "rbf, gamma: 0.02", "svc, C: 10, tol: 1.0e-8")
+		if !*r.Exact || *r.Difference > 1e-5 {
+			t.Errorf("%s: exact %v, largest difference %g", protocol, *r.Exact, *r.Difference)
+		}
+	}
+}

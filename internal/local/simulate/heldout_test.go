@@ -13,21 +13,22 @@ import (
 )
 
 // Labels that are drawn at random can be learnt by heart and not foretold: the figures of a result,
-// of the federation as of its comparisons, are those of guessing, because they are of held-out rows.
+// of the federation as of its comparisons, are those of guessing, because they are of held-out rows. On
+// training rows each learner here has an accuracy of .78 or more.
 func TestFiguresAreOfHeldOutRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	for _, tt := range []struct{ protocol, kernel, learner, compare string }{
-		{"fdskl, directions: 512", "rbf, gamma: 2, gamma_unit: median", "logistic, lambda: 1.0e-6", "pooled, exact-kernel, alone"},
-		{"fdskl, directions: 512, training: faithful", "rbf, gamma: 2, gamma_unit: median", "logistic, rate: 8, lambda: 1.0e-6", "pooled"},
-		{"fdskl, directions: 512, training: faithful, active: 2", "rbf, gamma: 2, gamma_unit: median", "logistic, rate: 8, lambda: 1.0e-6", "pooled"},
+		{"fdskl, directions: 256", "rbf, gamma: 2, gamma_unit: median", "logistic, lambda: 1.0e-6", "pooled, exact-kernel, alone"},
+		{"fdskl, directions: 256, training: block", "rbf, gamma: 2, gamma_unit: median", "logistic, rate: 8, lambda: 1.0e-6", "pooled"},
+		{"fdskl, directions: 256, training: precond", "rbf, gamma: 2, gamma_unit: median", "logistic, lambda: 1.0e-6, iterations: 8", "pooled"},
 		{"pp-svmv, mode: paper", "rbf, gamma: 0.2", "svc, C: 1000", "pooled, alone"},
-		{"fd-svrg, mode: paper", "linear", "logistic, lambda: 1.0e-4, iterations: 100, rate: 0.05", "pooled"},
+		{"fd-svrg, mode: paper", "linear", "logistic, lambda: 1.0e-4, iterations: 30, rate: 0.5", "pooled"},
 		{"secureboost, mode: paper, he: none", "linear", "boosted-trees, depth: 6, rounds: 10", "pooled"},
 	} {
 		t.Run(tt.protocol, func(t *testing.T) {
-			text := strings.NewReplacer("{name: gram}", "{name: "+tt.protocol+"}", "rbf, gamma: 0.02", tt.kernel).Replace(columns) + "  compare: [" + tt.compare + "]\n"
+			text := strings.NewReplacer("{name: gram}", "{name: "+tt.protocol+"}", "rbf, gamma: 0.02", tt.kernel, "scale: standard", "test: {fraction: 0.5}, scale: standard").Replace(columns) + "  compare: [" + tt.compare + "]\n"
 			r := runAndCompare(t, jobtest.Parse(t, fmt.Sprintf(text, "clinic, laboratory", "name: "+tt.learner)), guessed)
 			figures := map[string]float64{"together": r.Metrics["accuracy"], "pooled": r.Pooled["accuracy"], "exact kernel": r.ExactKernel["accuracy"]}
 			for _, a := range r.Alone {
@@ -52,23 +53,10 @@ func guessed(job.Source, job.Data) (*dataset.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	set = set.Subset(dataset.Complement(240, nil))
+	set = set.Subset(dataset.Complement(140, nil))
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range set.Labels {
 		set.Labels[i] = fmt.Sprint(rng.IntN(2))
 	}
 	return set, nil
-}
-
-// The rivals of okra give the machine of pooled rows, too.
-func TestRivalsOfOkraEqualPooled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	for _, protocol := range []string{"flake", "flake, mode: paper", "escaped, mode: paper"} {
-		r := runAmplified(t, "rows", "", protocol, "rbf, gamma: 0.02", "svc, C: 10, tol: 1.0e-8")
-		if !*r.Exact || *r.Difference > 1e-5 {
-			t.Errorf("%s: exact %v, largest difference %g", protocol, *r.Exact, *r.Difference)
-		}
-	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
 	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -171,8 +172,14 @@ func inOnePlace(t *testing.T, c local.Play, lambda float64) learner.Metrics {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ranked(t, k, train, test, lambda)
+}
+
+// ranked returns the metrics of CF-KOMD on a kernel of items.
+func ranked(t *testing.T, k linalg.Matrix[float64], train, test [][]int, lambda float64) learner.Metrics {
+	t.Helper()
 	m := komd.New(k)
-	metrics, _, err := learner.Ranking(len(r.Items), train, test, func(user int) ([]float64, error) {
+	metrics, _, err := learner.Ranking(k.Rows, train, test, func(user int) ([]float64, error) {
 		return m.Scores(train[user], lambda)
 	})
 	if err != nil {

@@ -96,14 +96,7 @@ func ratedInOnePlace(t *testing.T, c local.Play, all *dataset.Ratings, products 
 			k.Row(i)[j] = of(products[i][i], products[j][j], products[i][j])
 		}
 	}
-	m := komd.New(k)
-	metrics, _, err := learner.Ranking(len(products), train, test, func(user int) ([]float64, error) {
-		return m.Scores(train[user], komd.DefaultLambda)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return metrics
+	return ranked(t, k, train, test, komd.DefaultLambda)
 }
 
 // naive adds up products of ratings, without every k-th of each person.
