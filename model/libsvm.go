@@ -114,18 +114,13 @@ func (l *libsvmWriter) write() error {
 }
 
 func (l *libsvmWriter) classifier(top string) error {
-	h := &l.m.head
-	owner, err := h.owners(l.m.count)
+	grouped, err := l.m.head.ByClass(l.m.count)
 	if err != nil {
 		return err
 	}
-	l.writeHeader(top, owner)
-	for code := range h.Classes {
-		for i, own := range owner {
-			if own == code {
-				l.writeVector(i, h.columnOf(i, own))
-			}
-		}
+	l.writeHeader(top, grouped.Counts)
+	for k, i := range grouped.Rows {
+		l.writeVector(i, grouped.Coef[k])
 	}
 	return nil
 }
@@ -146,19 +141,15 @@ func libsvmKernel(s kernel.Spec) (string, error) {
 	return "", fmt.Errorf("the format cannot hold a %s kernel; use a linear, rbf or polynomial kernel", s.Name)
 }
 
-// writeHeader writes the header of a classifier's file. The slice owner has the class code of each
-// support vector.
-func (l *libsvmWriter) writeHeader(top string, owner []int) {
+// writeHeader writes the header of a classifier's file. The slice counts has the number of support
+// vectors of each class.
+func (l *libsvmWriter) writeHeader(top string, counts []int) {
 	h := &l.m.head
-	l.printf("%snr_class %d\ntotal_sv %d\nrho", top, len(h.Classes), len(owner))
+	l.printf("%snr_class %d\ntotal_sv %d\nrho", top, len(h.Classes), l.m.count)
 	for _, f := range h.Functions {
 		l.printf(" %.17g", f.Rho)
 	}
 	l.printf("\nlabel")
-	counts := make([]int, len(h.Classes))
-	for _, code := range owner {
-		counts[code]++
-	}
 	labels, _ := LIBSVMLabels(h.Classes)
 	for _, label := range labels {
 		l.printf(" %s", label)
@@ -192,6 +183,32 @@ func (l *libsvmWriter) writeVector(i int, coef []float64) {
 		}
 	}
 	l.printf("\n")
+}
+
+// ByClass lists the support vectors of a classifier class by class, as LIBSVM's and ONNX's files do.
+type ByClass struct {
+	Rows   []int       // the model's rows: first those of class 0, then those of class 1, ...
+	Counts []int       // number of rows of each class
+	Coef   [][]float64 // for each of Rows its coefficients: one for each class except its own
+}
+
+// ByClass groups a classifier's rows by class. The argument rows is the number of the model's rows.
+// It returns an error if a row has coefficients of two classes.
+func (h *Head) ByClass(rows int) (ByClass, error) {
+	owner, err := h.owners(rows)
+	if err != nil {
+		return ByClass{}, err
+	}
+	b := ByClass{Counts: make([]int, len(h.Classes))}
+	for code := range h.Classes {
+		for i, own := range owner {
+			if own == code {
+				b.Rows, b.Coef = append(b.Rows, i), append(b.Coef, h.columnOf(i, own))
+				b.Counts[code]++
+			}
+		}
+	}
+	return b, nil
 }
 
 // owners returns the class of each vector.

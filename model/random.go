@@ -118,6 +118,20 @@ func (m *Random) Scaling() (s *Scale, known bool) {
 	return m.spec.Scale, m.spec.Scale != nil || !m.spec.Scaled
 }
 
+// Directions returns the directions of the random features for rows of the given number of columns:
+// features/2 x columns. The features of a row are the cosines of its products with them, then the
+// sines.
+func (m *Random) Directions(columns int) (linalg.Matrix[float64], error) {
+	f, err := moments.Features(m.spec.Kernel, m.spec.Seed, m.Features(), columns)
+	if err != nil {
+		return linalg.Matrix[float64]{}, fmt.Errorf("model: %w", err)
+	}
+	return f.Directions, nil
+}
+
+// Solution returns the weights of the features. The caller must not change it.
+func (m *Random) Solution() moments.Solution { return m.spec.Solution }
+
 // Width returns the number of columns of a row, or 0 if the model does not state the number.
 func (m *Random) Width() int { return m.spec.Width }
 

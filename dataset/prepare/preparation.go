@@ -30,6 +30,12 @@ type fitted struct {
 // Schema returns the descriptions of the columns before they are prepared.
 func (p *Preparation) Schema() Schema { return p.schema }
 
+// Fitted returns what training rows decided about a column of the schema: the code that fills gaps,
+// which is NaN if gaps are not filled, and the categories.
+func (p *Preparation) Fitted(column int) (fill float64, categories []string) {
+	return p.columns[column].fill, p.columns[column].categories
+}
+
 // Follows returns an error unless the preparation has the schema and the scaling of a job.
 func (p *Preparation) Follows(s Schema, scaling Scaling) error {
 	if !slices.EqualFunc(p.schema, s, func(a, b Column) bool { return a.sameEncoding(b) }) {

@@ -1,0 +1,24 @@
+// Package onnx writes models as files of ONNX (onnx.ai), which other programs run without Mercer. It
+// writes opset 19 and IR version 9, for onnxruntime 1.15 and later.
+//
+// [Encode] writes a graph of plain operations in double precision, for every kernel. Its outputs
+// equal those of the model up to rounding:
+//
+//	label        the predicted class, or "1" and "-1" of a one-class machine: text, rows
+//	prediction   the predicted number of a regression: rows x 1
+//	scores       the numbers of model.Output, rows x outputs; of two classes, a number above 0
+//	             predicts the second one. Absent for a regression
+//	probability  the probabilities of two classes, if the model is calibrated: rows x 2
+//
+// The graph of a model without a preparation has one input, X, rows x columns, whose numbers are not
+// scaled yet. With a preparation it has one input for each column of the schema, rows x 1: text for
+// categories and booleans, where "" is a gap, and numbers for the rest, where NaN is a gap. A date
+// enters as the number that the schema makes of it. Where Mercer refuses a cell, such as a word that
+// is no category, the graph returns NaN and the label "".
+//
+// [EncodeML] writes the operators of ai.onnx.ml for support vector machines, which some tools look
+// for. They compute in single precision.
+//
+// A file of a model with rows reveals these rows, as the model's own file does (package model). The
+// metadata of the file say so.
+package onnx
