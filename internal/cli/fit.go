@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/fitserver"
+)
+
+// fit is mercer-fit within the whole program, for a package that carries only this one. It is hidden,
+// because no person types its requests.
+func (a *app) fit() *cobra.Command {
+	var stdio bool
+	cmd := &cobra.Command{
+		Use:    "fit --stdio",
+		Short:  "Train kernel machines for a program that starts this one",
+		Hidden: true,
+		Args:   args(),
+		RunE: func(*cobra.Command, []string) error {
+			if !stdio {
+				return usage("fit answers the requests of a program on stdin; give --stdio")
+			}
+			return fitserver.Serve(a.stdin, a.stdout)
+		},
+	}
+	cmd.Flags().BoolVar(&stdio, "stdio", false, "read requests from stdin, and write answers to stdout")
+	return cmd
+}
