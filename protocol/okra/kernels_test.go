@@ -127,6 +127,24 @@ func TestEncodersMixFeatures(t *testing.T) {
 	}
 }
 
+// Each coordinate of an encoded row mixes features with hidden dimensions. The features' share of a
+// coordinate is 1 where no hidden dimension reaches it, and 0 where no feature does.
+func TestHiddenDimensionsReachEveryCoordinate(t *testing.T) {
+	for _, spec := range append([]Spec{{Rounds: 2}}, encoders...) {
+		for _, f := range []int{64, 192, 224} {
+			e := mustEncoder(t, spec, 5, f)
+			y := linalg.New[float64](f, e.Width())
+			e.Encode(y, identity(f))
+			for j := range e.Width() {
+				share := dot(y.Column(j), y.Column(j))
+				if share < .1 || share > .98 {
+					t.Errorf("%v, f = %d: features have a share of %.3f in coordinate %d", spec, f, share, j)
+				}
+			}
+		}
+	}
+}
+
 func identity(n int) linalg.Matrix[float64] {
 	m := linalg.New[float64](n, n)
 	for i := range n {

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
 // changing is a job between four parties with the given scale and keys of the protocol.
@@ -101,6 +102,30 @@ func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
 				t.Errorf("rows %d, want %d", rows, tt.rows)
 			}
 		})
+	}
+}
+
+// A party compares its table with the rows of an earlier job by digests. A digest changes with each
+// value of its row, with the label and with the held-out flag.
+func TestDigestOfARowTellsEveryChange(t *testing.T) {
+	seen := make(map[rowDigest]string)
+	for name, change := range map[string]func(row []float64, s *method.Split){
+		"the row itself": func([]float64, *method.Split) {},
+		"first value":    func(row []float64, _ *method.Split) { row[0] = math.Nextafter(1, 2) },
+		"second value":   func(row []float64, _ *method.Split) { row[1] = 0 },
+		"last value":     func(row []float64, _ *method.Split) { row[2] = -3 },
+		"label":          func(_ []float64, s *method.Split) { s.Set.Labels = []string{"b"} },
+		"held-out flag":  func(_ []float64, s *method.Split) { s.Test = []bool{true} },
+	} {
+		row := []float64{1, 2, 3}
+		x := dataset.NewDense(linalg.Matrix[float64]{Rows: 1, Cols: 3, Stride: 3, Data: row})
+		s := method.Split{Set: &dataset.Set{X: x, Labels: []string{"a"}}, Test: []bool{false}}
+		change(row, &s)
+		d := digestsOf(okra.Seed{1}, s)[0]
+		if other, is := seen[d]; is {
+			t.Errorf("%s and %s have one digest", name, other)
+		}
+		seen[d] = name
 	}
 }
 

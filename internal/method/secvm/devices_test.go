@@ -273,6 +273,19 @@ func TestPartiesThatDoNotBegin(t *testing.T) {
 	}
 }
 
+// A column that is not 0 counts once, whatever its value.
+func TestColumnsCountOnce(t *testing.T) {
+	row := table("me", "yes")
+	row.Set.X = dataset.NewDense(linalg.Matrix[float64]{Rows: 1, Cols: 5, Stride: 5, Data: []float64{3, 0, .5, -2, 1}})
+	p, err := newParty(method.Instance{Job: read(t, enrolledJob), Coordinator: "server", Limits: method.Limits{Cohort: 4}}, "device-1", row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := p.Params.Vector([]string{"1", "3", "4", "5"}); !slices.Equal(p.record.Vector, want) {
+		t.Errorf("the record is %v, want %v", p.record.Vector, want)
+	}
+}
+
 // A job below a device's limits is refused before its data are looked at.
 func TestLimitsOfDevices(t *testing.T) {
 	for want, protocol := range map[string]string{

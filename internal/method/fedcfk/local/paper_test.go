@@ -209,13 +209,14 @@ func TestKeep(t *testing.T) {
 	if scores, convex, err := a.Rank([]float64{.1, .4, .2, .3}, .1); err != nil || !convex || !slices.Equal(scores, []float64{.1, .4, .2, .3}) {
 		t.Errorf("without a row: %v, %v, %v", scores, convex, err)
 	}
-	a.Keep(1, []int{0, 1, 2}, [][]uint16{{fedcfk.One, 1, 10, 3}, {1, fedcfk.One, 5, 6}, {10, 5, fedcfk.One, 8}})
+	// The device has no row of item 2, which stands between its other items.
+	a.Keep(1, []int{0, 1, 3}, [][]uint16{{fedcfk.One, 1, 10, 3}, {1, fedcfk.One, 5, 6}, {3, 6, 8, fedcfk.One}})
 	a.Keep(2, []int{0}, [][]uint16{{fedcfk.One, 2, 20, 4}})
 	s := a.stripe(make([]float64, 4))
-	if d := cmp.Diff([]int{0, 2}, s.Liked); d != "" {
+	if d := cmp.Diff([]int{0, 3}, s.Liked); d != "" {
 		t.Fatal(d)
 	}
-	for r, want := range [][]float64{{fedcfk.One, 2, 20, 4}, {20, 5, fedcfk.One, 8}} {
+	for r, want := range [][]float64{{fedcfk.One, 2, 20, 4}, {4, 6, 8, fedcfk.One}} {
 		for j, v := range want {
 			if s.Rows.Row(r)[j] != v/fedcfk.One {
 				t.Errorf("row %d: %v, want %v / 2^16", r, s.Rows.Row(r), want)

@@ -210,9 +210,12 @@ func TestBadDevices(t *testing.T) {
 	for want, change := range map[string]func(*people){
 		"the labels have 1 classes":            func(c *people) { c.rows.Labels = slices.Repeat([]string{"a"}, 400) },
 		"the labels have 3 classes":            func(c *people) { c.rows.Labels = slices.Repeat([]string{"a", "b", "c", "a"}, 100) },
+		"the labels have 3 classes; secvm":     func(c *people) { c.heldOut = words(1); c.heldOut.Labels = []string{"prime"} },
 		"no label column":                      func(c *people) { c.rows.Labels = nil },
 		`lower "cohort"`:                       func(c *people) { secvm.KeysOf(c.Job).Cohort = 390 },
 		`which is not among the job's classes`: func(c *people) { secvm.KeysOf(c.Job).Classes = []string{"a", "b"} },
+		`the labels have a class "+1", which`:  func(c *people) { secvm.KeysOf(c.Job).Classes = []string{"-1", "b"} },
+		`the labels have a class "-1", which`:  func(c *people) { secvm.KeysOf(c.Job).Classes = []string{"b", "+1"} },
 		`class_weight names class "malignant"`: func(c *people) { learner.StepsOf(c.Job).ClassWeight = map[string]float64{"malignant": 2} },
 		"use 3 (for participation, bias and ":  func(c *people) { secvm.KeysOf(c.Job).Packages = 2 },
 	} {
