@@ -215,7 +215,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 		{Key: "scoring", Value: section.Choice[Scoring]{Noun: "score", Dst: &j.Scoring, Known: slices.Concat(ofClasses, ofNumbers)},
 			Else: "accuracy of classes, r2 of numbers", Doc: "The metric that chooses the cell of a grid, by its mean over the folds: the highest, or the lowest rmse or mae."},
 		{Key: "compare", Value: section.Choices[Comparison]{Noun: "comparison", Dst: &j.Compare, Known: Comparisons()},
-			Default: "[pooled, alone]", Else: "[] with moments, and with pooled on one table or without a test; [pooled] with fedcfk and secvm", Doc: "The baselines beside the job. Only a process with the data of all parties computes them."},
+			Default: "[pooled, alone]", Else: "[] with pooled on one table or without a test; [pooled] with fedcfk and secvm", Doc: "The baselines beside the job. Only a process with the data of all parties computes them."},
 		{Key: "prediction", Value: section.Choice[Prediction]{Noun: "prediction", Dst: &j.Prediction, Known: []Prediction{Closed, Open}},
 			Default: "closed", Doc: "Closed destroys the encoders' secrets with the result. Open retains them at the parties, which can then encode new rows for prediction queries."},
 		{Key: "repeats", Value: section.Whole{Dst: &j.Repeats}, Else: "one run",

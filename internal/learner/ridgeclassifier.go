@@ -3,6 +3,8 @@ package learner
 import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/learn/ridge"
+	"github.com/mercer-fl/mercer/model"
 )
 
 // RidgeClassifier fits one ridge regression for each class. Its targets are +1 for rows of the
@@ -13,6 +15,7 @@ type RidgeClassifier struct {
 
 var (
 	_ SumsLearner = (*RidgeClassifier)(nil)
+	_ Solver      = (*RidgeClassifier)(nil)
 	_ job.Learner = (*RidgeClassifier)(nil)
 )
 
@@ -28,3 +31,27 @@ func (r *RidgeClassifier) Section() *section.Section {
 
 // Sums implements [SumsLearner].
 func (r *RidgeClassifier) Sums() Objective { return Objective{Penalty: r.Alpha} }
+
+// Fit implements [Solver] with the exact kernel. The classes are those of t.Order, with or without
+// rows. Jobs have random features instead; their result is compared with this one.
+func (r RidgeClassifier) Fit(t Training) (*Solution, error) {
+	head := model.Head{Output: model.Output{Kind: model.RidgeClassifier, Classes: t.Order}}
+	for _, class := range t.Order {
+		y := make([]float64, len(t.Labels))
+		for i, label := range t.Labels {
+			y[i] = -1
+			if label == class {
+				y[i] = 1
+			}
+		}
+		m, err := ridge.FitUntil(t.Kernel, y, r.Alpha, t.Interrupt)
+		if err != nil {
+			return nil, err
+		}
+		head.Functions = append(head.Functions, model.Dense(m.Dual, 0))
+	}
+	return denseSolution(head, t), nil
+}
+
+// Measure implements [Solver].
+func (RidgeClassifier) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }

@@ -29,7 +29,11 @@ func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares 
 		return err
 	}
 	if compare != nil {
-		return compare(ctx, local.Comparison{Job: j, Splits: own, Outcome: o, Result: r})
+		c := local.Comparison{Job: j, Splits: own, Outcome: o, Result: r}
+		if j.Data.Partition.By != job.Columns {
+			c.Pooled = func() ([]method.Split, error) { return partition.PooledSplits(j, shares) }
+		}
+		return compare(ctx, c)
 	}
 	if j.Compares(job.Pooled) {
 		prepared, err := comparePooled(ctx, j, own, o, r)

@@ -39,8 +39,11 @@ type LocalSupport struct {
 // job by columns, each table has the party's own columns of the rows that all parties have. These
 // rows are in the order of the job, held-out rows last.
 type Comparison struct {
-	Job     *job.Job
-	Splits  []method.Split
+	Job    *job.Job
+	Splits []method.Split
+	// Pooled returns the splits as the owner of all rows would prepare them, without the parties'
+	// limits. It is nil in a job by columns.
+	Pooled  func() ([]method.Split, error)
 	Outcome *method.Outcome
 	Result  *method.Result // Result.Details may be undecoded JSON; see method.DetailsOf
 }

@@ -89,29 +89,13 @@ func (s *server) adder(setup method.Setup) (*method.Run, error) {
 // features returns the number of random features.
 func (s *server) features() int { return s.public().features(s.Job) }
 
-// solve selects a hyperparameter value by the sums, and computes the solution for this value.
+// solve computes the solution for the hyperparameter value that the sums select.
 func (s *server) solve(ctx context.Context, _ method.Reporter) error {
-	l, values := objectiveOf(s.Job), regularisers(s.Job)
-	for _, v := range values {
-		if len(values) == 1 {
-			break // there is only one value to choose
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		score, err := l.criterion().of(s.sums, v)
-		if err != nil {
-			return fault.BadInput(err)
-		}
-		s.scores = append(s.scores, score)
-	}
-	choice := l.criterion().best(s.scores)
-	t, err := l.solve(s.sums, values[choice])
+	t, scores, err := choose(ctx, s.Job, s.sums)
 	if err != nil {
-		return fault.BadInput(err)
+		return err
 	}
-	t.choice = choice
-	s.fitted, s.body = t, t.encode()
+	s.fitted, s.scores, s.body = t, scores, t.encode()
 	return nil
 }
 

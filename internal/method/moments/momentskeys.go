@@ -83,9 +83,6 @@ func (k *Keys) Demands() job.Demands {
 
 // check refuses learners, kernels and data that sums of products do not support in this version.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
-	if !in.Given("compare") {
-		j.Compare = []job.Comparison{}
-	}
 	if err := k.checkLearner(j, in); err != nil {
 		return err
 	}
@@ -103,8 +100,6 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("data.folds", "protocol moments selects hyperparameters by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
 	case j.Data.Test.Split() != "" && len(j.Parties()) == 2:
 		return in.Refuse("data.test.party", "if one of two parties is held out, the sums are over the other party's rows alone; name three parties or more, or use protocol okra")
-	case j.Compares(job.Pooled) || j.Compares(job.Alone):
-		return in.Refuse("compare", "in this version, protocol moments is compared only with other numbers of directions; use compare: [curve], or remove \"compare\"")
 	case j.Compares(job.Curve) && !j.Task().Classes:
 		return in.Refuse("compare", "the curve shows accuracy, which learner %s does not have; remove compare", j.Learner.Name())
 	}

@@ -36,6 +36,9 @@ func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics,
 // cannot learn alone, Alone adds the party's error.
 func Alone(ctx context.Context, c local.Comparison, reach func(party int) (method.Alone, error)) error {
 	for i, name := range c.Job.Parties() {
+		if name == c.Job.Data.Test.Party {
+			continue // this party has only test rows
+		}
 		one, err := reach(i)
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -27,9 +27,12 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: sums.Protocol().Name(), Compare: compare}
 }
 
-// compare adds the curve and the attack to the result of a job. It computes the sums over all rows
-// directly. The protocol gives exactly the same sums, so it need not run.
+// compare adds the baselines, the curve and the attack to the result of a job. It computes the sums
+// over all rows directly. The protocol gives exactly the same sums, so it need not run.
 func compare(ctx context.Context, c local.Comparison) error {
+	if err := addBaselines(ctx, c); err != nil {
+		return err
+	}
 	d, err := detailsOf(c.Result)
 	drawn, tried := c.Job.Compares(job.Curve), canAttack(c.Result)
 	if err != nil || !drawn && !tried {
@@ -109,10 +112,7 @@ const knownStride = 10
 // directions are public in a job and any draw is equally good.
 func jointAttack(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) error {
 	_, width := p.X.Shape()
-	var seed wire.Writer
-	seed.String("mercer/v1/joint")
-	seed.Uint64(j.Seed)
-	m, err := moments.Features(j.Kernel.Spec(), sha256.Sum256(seed.Bytes()), f.Features, width)
+	m, err := moments.Features(j.Kernel.Spec(), seedFor(j, "mercer/v1/joint"), f.Features, width)
 	if err != nil {
 		return err
 	}
@@ -140,6 +140,14 @@ func jointAttack(j *job.Job, p *pool.Rows, f *sums.Figures, r *method.Result) er
 		}
 	}
 	return nil
+}
+
+// seedFor returns a seed of directions that a comparison draws for itself.
+func seedFor(j *job.Job, purpose string) [sha256.Size]byte {
+	var seed wire.Writer
+	seed.String(purpose)
+	seed.Uint64(j.Seed)
+	return sha256.Sum256(seed.Bytes())
 }
 
 // attackSets lists the training rows and the candidates of the attack. The attacker knows that the
