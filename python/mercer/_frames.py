@@ -1,0 +1,174 @@
+"""Frames of several sites become tables, and a description of their columns."""
+
+import math
+import re
+
+from ._program import DataError, JobError
+
+# Learners of numbers. All others learn classes, or need no labels.
+REGRESSIONS = ("svr", "ridge", "gp", "squared", "huber")
+_TAKEN = {"coordinator", "server", "party", "broker", "leader", "coalition", "pooled", "model"}
+
+
+def split(data, site):
+    """Return the frame of each site by its name.
+
+    Parameters
+    ----------
+    data : DataFrame or dict of DataFrame
+        One frame with a column that names the site, or the frame of each site.
+    site : str or None
+        The column that names the site, for one frame.
+    """
+    if isinstance(data, dict):
+        if site is not None:
+            raise JobError("data is a dict of frames, which names the sites; leave site out")
+        frames = dict(data)
+    elif site is None:
+        raise JobError("data is one frame; name its column of sites: site='COLUMN', or give a dict of frames")
+    elif site not in data.columns:
+        raise JobError(f"the frame has no column {site!r} to tell the sites; it has {', '.join(map(str, data.columns))}")
+    elif data[site].isna().any():
+        error = DataError(f"column {site!r} names no site in row {data.index[data[site].isna()][0]!r}; fill the cell")
+        error.column, error.index = site, data.index[data[site].isna()][0]
+        raise error
+    else:
+        frames = {name: part.drop(columns=site) for name, part in data.groupby(site, sort=True, observed=True)}
+    if len(frames) < 2:
+        raise JobError(f"there {'is one site' if frames else 'is no site'}; a federation has two or more")
+    for name, frame in frames.items():
+        _check_names(name, frame)
+    return frames
+
+
+def _check_names(site, frame):
+    twice = frame.columns[frame.columns.duplicated()]
+    other = [c for c in frame.columns if not isinstance(c, str)]
+    if len(twice) or other:
+        name = twice[0] if len(twice) else other[0]
+        error = DataError(f"site {site!r} has a column {name!r} {'twice' if len(twice) else 'whose name is no text'}; rename it")
+        error.site, error.column = site, name
+        raise error
+
+
+def parties(sites):
+    """Return a party's name for each site: letters, digits and dashes, all different."""
+    names = {}
+    for site in sites:
+        word = re.sub(r"[^a-z0-9]+", "-", str(site).lower()).strip("-")[:24].strip("-")
+        if not re.match(r"[a-z]", word) or word in _TAKEN:
+            word = ("site-" + word).rstrip("-")
+        name, k = word, 2
+        while name in names.values():
+            name, k = f"{word}-{k}", k + 1
+        names[site] = name
+    return names
+
+
+def describe(frames, job, names):
+    """Return a dictionary of the columns, from the dtypes and values of all frames.
+
+    Parameters
+    ----------
+    frames : dict of DataFrame
+    job : Job
+    names : dict
+        The party of each site.
+
+    Returns
+    -------
+    dictionary : dict
+        As in a job file.
+    """
+    import pandas as pd
+
+    aside = {job.label, job.id}
+    columns, label = {}, None
+    if job.by_columns:
+        for site, frame in frames.items():
+            for name in _features(frame, job, aside):
+                columns[f"{names[site]}.{name}"] = _column(frame[name])
+            if job.label in frame.columns:
+                label = frame[job.label]
+    else:
+        together = pd.concat(frames.values(), ignore_index=True)
+        for name in _features(together, job, aside):
+            columns[name] = _column(together[name])
+        if job.label in together.columns:
+            label = together[job.label]
+    dictionary = {"columns": columns}
+    if job.label != "none":
+        if label is None:
+            raise JobError(f"no site has the label {job.label!r}")
+        dictionary["labels"] = {job.label: _label(label, job)}
+    return dictionary
+
+
+def _features(frame, job, aside):
+    if job.columns is None:
+        return [c for c in frame.columns if c not in aside]
+    absent = [c for c in job.columns if c not in frame.columns]
+    if absent and not job.by_columns:
+        raise JobError(f"no site has the column {absent[0]!r}")
+    return [c for c in job.columns if c in frame.columns]
+
+
+def _column(values):
+    """Describe one column by its dtype."""
+    from pandas.api import types
+
+    gaps = {"missing": "median"} if values.isna().any() else {}
+    if types.is_bool_dtype(values):
+        return {"type": "boolean", **({"missing": "most-frequent"} if gaps else {})}
+    if types.is_datetime64_any_dtype(values):
+        days = (values.dropna() - _epoch(values)).dt.days
+        return {"type": "date", "format": "%Y-%m-%d", "as": "days", "since": "1970-01-01", "range": _range(days), **gaps}
+    if types.is_numeric_dtype(values):
+        return {"type": "number", "range": _range(values.dropna().astype(float)), **gaps}
+    words = values.dropna()
+    if isinstance(values.dtype, __import__("pandas").CategoricalDtype):
+        categories = [str(c) for c in values.cat.categories]
+        ordered = {"ordered": True} if values.cat.ordered else {}
+    else:
+        categories, ordered = sorted({str(w) for w in words}), {}
+    return {"type": "category", "categories": categories, **ordered, **({"missing": "category"} if gaps and not ordered else {"missing": "most-frequent"} if gaps else {})}
+
+
+def _epoch(values):
+    import pandas as pd
+
+    zone = getattr(values.dtype, "tz", None)
+    return pd.Timestamp("1970-01-01", tz=zone)
+
+
+def _range(values):
+    """Return the range of numbers, rounded outwards, so that a job does not show a person's number."""
+    if not len(values):
+        return [0, 1]
+    least, most = float(values.min()), float(values.max())
+    if not (math.isfinite(least) and math.isfinite(most)):
+        raise DataError("a column has an infinite number; replace it by a number or a gap")
+    step = 10 ** math.floor(math.log10(max(abs(least), abs(most), 1e-12)))
+    low, high = math.floor(least / step) * step, math.ceil(most / step) * step
+    if low == high:
+        high = low + step
+    return [float(f"{low:.12g}"), float(f"{high:.12g}")]
+
+
+def _label(values, job):
+    name = job.learner if isinstance(job.learner, str) else job.learner["name"]
+    if name in REGRESSIONS:
+        return {"range": _range(values.dropna().astype(float))}
+    return {"classes": classes(values)}
+
+
+def classes(values):
+    """Return the classes as they are written, the order of a categorical kept."""
+    if hasattr(values, "cat"):
+        return [str(c) for c in values.cat.categories]
+    return [str(c) for c in sorted(values.dropna().unique())]
+
+
+def write(frame, path):
+    """Write a frame as CSV: dates as YYYY-MM-DD, numbers with all their digits, gaps empty."""
+    frame.to_csv(path, index=False, encoding="utf-8", date_format="%Y-%m-%d", lineterminator="\n")

@@ -1,0 +1,145 @@
+"""Jobs: one object for a simulation and for a federation."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ._program import JobError
+
+BY_COLUMNS = ("gram", "fdskl", "pp-svmv", "fd-svrg", "secureboost")
+
+
+def _named(value, what):
+    if isinstance(value, str):
+        return {"name": value}
+    if isinstance(value, dict) and "name" in value:
+        return dict(value)
+    raise JobError(f"{what} is {value!r}; give a name, or a dict with 'name' and parameters")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to train, on which columns, by which protocol.
+
+    The same job runs in one process (:func:`mercer.simulate`) and between
+    organisations (:meth:`mercer.Federation.submit`).
+
+    Parameters
+    ----------
+    learner : str or dict
+        Name of the learner, such as ``"svc"``, or its section of a job file:
+        ``{"name": "svc", "C": 10}``. A list of numbers makes a grid.
+    kernel : str or dict, default="rbf"
+        Name of the kernel, or its section of a job file. An rbf kernel without
+        gamma gets 1 in units of the median distance, or with protocol moments
+        1 / (2 x columns).
+    protocol : str or dict, default="okra"
+        Name of the protocol, or its section of a job file.
+    label : str
+        Column of the labels. "none" for learners without labels.
+    id : str or None
+        Column of the ids. Protocols by columns need it.
+    columns : list of str or None
+        Columns to learn from. None means all others.
+    dictionary : str, dict or None
+        The columns' description: the name of a dictionary that all members have
+        approved, or its keys ``columns`` and ``labels`` as in a job file. None lets
+        :func:`mercer.simulate` describe the columns by their dtypes.
+    test : float, dict or str, default=0.25
+        Share of rows that are held out, or the section of a job file.
+    scale : str, default="standard"
+        "none", "minmax" or "standard".
+    source : str or None
+        Name of the parties' table. Only a federation needs it.
+    parties : list of str or None
+        Parties of a federation that take part.
+    seed : int, default=1
+        Seed of the held-out rows.
+    name : str, default="job"
+        Name of the job.
+    spec : dict
+        Further keys of the section ``spec`` of a job file, such as ``compare`` or
+        ``prediction``. They win over the arguments.
+
+    Examples
+    --------
+    >>> import mercer
+    >>> job = mercer.Job("svc", kernel={"name": "rbf", "gamma": 0.1}, label="diagnosis")
+    >>> print(job.to_yaml().splitlines()[0])
+    {"apiVersion": "mercer/v1",
+    """
+
+    learner: object
+    kernel: object = "rbf"
+    protocol: object = "okra"
+    label: str = None
+    id: str = None
+    columns: list = None
+    dictionary: object = None
+    test: object = 0.25
+    scale: str = "standard"
+    source: str = None
+    parties: list = None
+    seed: int = 1
+    name: str = "job"
+    spec: dict = field(default_factory=dict)
+    text: str = field(default=None, repr=False)  # the whole job file, for a job that comes from one
+
+    @classmethod
+    def from_file(cls, path):
+        """Read a job file.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. It is the same job as for ``mercer simulate`` and
+            ``mercer job submit``; its tables are read as it says.
+
+        Returns
+        -------
+        job : Job
+        """
+        path = Path(path)
+        return cls(learner=None, name=path.name, text=path.read_text(encoding="utf-8"))
+
+    def __post_init__(self):
+        if self.text is None and self.label is None:
+            raise JobError("the job names no label; give label='COLUMN', or label='none' for a learner without labels")
+
+    @property
+    def by_columns(self):
+        """Whether the parties hold different columns of the same people."""
+        return self.text is None and _named(self.protocol, "protocol")["name"] in BY_COLUMNS
+
+    def to_yaml(self):
+        """Return the job file. It is written as JSON, which is YAML.
+
+        Returns
+        -------
+        text : str
+        """
+        if self.text is not None:
+            return self.text
+        data = {"source": self.source} if self.source else {}
+        if self.dictionary is not None:
+            data["dictionary"] = self.dictionary
+            if self.columns is not None:
+                data["columns"] = list(self.columns)
+        return self._written(data)
+
+    def _written(self, data):
+        """Return the job file with more keys in its section data."""
+        data = {**data, "scale": self.scale}
+        if "label" not in data and not isinstance(data.get("dictionary"), dict):
+            data["label"] = self.label
+        if self.id is not None:
+            data["id"] = self.id
+        if self.parties is not None:
+            data.setdefault("partition", {})["parties"] = list(self.parties)
+        data["test"] = {"fraction": self.test} if isinstance(self.test, float) else self.test
+        kernel, protocol = _named(self.kernel, "kernel"), _named(self.protocol, "protocol")
+        if kernel == {"name": "rbf"} and protocol["name"] != "moments":
+            kernel |= {"gamma": 1, "gamma_unit": "median"}
+        spec = {"seed": self.seed, "data": data, "protocol": protocol, "kernel": kernel, "learner": _named(self.learner, "learner"), **self.spec}
+        lines = ",\n ".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in spec.items())
+        return f'{{"apiVersion": "mercer/v1",\n"kind": "Job",\n"metadata": {{"name": {json.dumps(self.name)}}},\n"spec": {{{lines}}}}}\n'
