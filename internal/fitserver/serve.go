@@ -49,7 +49,12 @@ func reply(q *request, w io.Writer) error {
 	if err != nil {
 		a = answer{Error: err.Error(), Cause: cause(err), Arrays: []array{}}
 	}
-	return writeFrame(w, a, a.Arrays)
+	// One write for a small answer, so that the parent wakes once.
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := writeFrame(out, a, a.Arrays); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // cause returns the mark of an error that a caller may have to tell from others, or nothing.

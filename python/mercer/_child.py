@@ -119,6 +119,7 @@ class _Child:
             start_new_session=os.name == "posix",
         )
         _widen(self.process)
+        self.arrived = memoryview(b"")  # bytes of an answer that were read ahead
         self.finalizer = weakref.finalize(self, _end, self.process)
 
     def ended(self):
@@ -141,10 +142,17 @@ class _Child:
             {"name": name, "type": _TYPES[a.dtype], "shape": a.shape} for name, a in arrays.items()
         ]
         text = json.dumps(header, allow_nan=False).encode()
-        self._write(struct.pack("<I", len(text)) + text)
+        small = bytearray(struct.pack("<I", len(text)) + text)
         for a in arrays.values():
-            if a.size:
-                self._write(memoryview(a).cast("B"))
+            if not a.size:
+                continue
+            if a.nbytes < _TOGETHER:
+                small += memoryview(a).cast("B")
+                continue
+            self._write(small)
+            self._write(memoryview(a).cast("B"))
+            small = bytearray()
+        self._write(small)
 
     def _write(self, data):
         view = memoryview(data)
@@ -165,12 +173,29 @@ class _Child:
     def _read(self, into):
         view = memoryview(into)
         while view:
-            n = self.process.stdout.readinto(view)
-            if not n:
-                raise EOFError
+            if not self.arrived and len(view) >= _TOGETHER:
+                n = self.process.stdout.readinto(view)
+                if not n:
+                    raise EOFError
+            else:
+                n = self._take(view)
             view = view[n:]
         return into
 
+    def _take(self, view):
+        """Copy bytes that were read ahead into a view, and return how many."""
+        if not self.arrived:
+            self.arrived = memoryview(self.process.stdout.read(_TOGETHER))
+            if not self.arrived:
+                raise EOFError
+        n = min(len(view), len(self.arrived))
+        view[:n], self.arrived = self.arrived[:n], self.arrived[n:]
+        return n
+
+
+# Pieces below this size, in bytes, share a system call. The streams themselves have no buffers: a
+# buffer has a lock, which another thread can hold while this process forks.
+_TOGETHER = 1 << 16
 
 _DTYPES = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8"), "i4": np.dtype("<i4")}
 _TYPES = {dtype: name for name, dtype in _DTYPES.items()}

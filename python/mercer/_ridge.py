@@ -149,7 +149,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             if e.cause != "not-positive-definite":
                 raise
         warnings.warn(
-            "Singular matrix in solving dual problem. Using least-squares solution instead.", stacklevel=3
+            "Singular matrix in solving dual problem. Using least-squares solution instead.", stacklevel=4
         )
         k = arrays["K"] if "K" in arrays else self._values(X, X)
         roots = np.ones((len(targets), 1)) if weights is None else np.sqrt(weights)[:, None]
@@ -198,4 +198,6 @@ def _weights(sample_weight, X):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
     if not np.isfinite(weights).all():
         raise ValueError("Input sample_weight contains NaN or infinity.")
+    if not weights.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights

@@ -220,13 +220,13 @@ class _Machine(BaseEstimator, metaclass=ABCMeta):
 
     def _warn_of_early_end(self, why):
         if self.max_iter == -1:
-            warnings.warn(f"Solver terminated early: {why}.", ConvergenceWarning, stacklevel=4)
+            warnings.warn(f"Solver terminated early: {why}.", ConvergenceWarning, stacklevel=5)
             return
         warnings.warn(
             f"Solver terminated early (max_iter={self.max_iter})."
             "  Consider pre-processing your data with StandardScaler or MinMaxScaler.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     # Decisions
