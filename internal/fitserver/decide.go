@@ -3,6 +3,7 @@ package fitserver
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -39,4 +40,24 @@ func (q *request) decide() (answer, error) {
 		}
 	}
 	return answer{Arrays: []array{floatArray("D", out.Data, out.Rows, out.Cols)}}, nil
+}
+
+// couple returns the probabilities of the classes: P, rows x classes. D holds the decisions of a
+// classifier, rows x pairs, and A and B the sigmoids that calibrate returned.
+func (q *request) couple() (answer, error) {
+	decisions, err := q.matrix("D")
+	if err != nil {
+		return answer{}, err
+	}
+	a, b := q.floats("A"), q.floats("B")
+	pairs := q.Classes * (q.Classes - 1) / 2
+	if q.Classes < 2 || q.Classes > svm.MaxClasses || decisions.Cols != pairs || len(a) != pairs || len(b) != pairs {
+		return answer{}, fmt.Errorf("%d classes need decisions and sigmoids of %d pairs, but there are %d decisions, %d A and %d B", q.Classes, pairs, decisions.Cols, len(a), len(b))
+	}
+	c := svm.Calibration{Classes: q.Classes, Sigmoids: make([]svm.Sigmoid, pairs)}
+	for k := range c.Sigmoids {
+		c.Sigmoids[k] = svm.Sigmoid{A: a[k], B: b[k]}
+	}
+	p := c.Probabilities(decisions)
+	return answer{Arrays: []array{floatArray("P", p.Data, p.Rows, p.Cols)}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/mercer-fl/mercer/kernel"
@@ -16,6 +17,9 @@ import (
 // answer is the header of an answer, with its arrays.
 type answer struct {
 	Error string `json:"error,omitempty"` // why there is no result
+	// Cause marks errors for which a caller has an answer of its own: not-finite (a kernel value),
+	// not-positive-definite (the matrix of a ridge regression).
+	Cause string `json:"cause,omitempty"`
 	// Unconverged says why the training ended before it met the tolerance. The result is where it
 	// ended.
 	Unconverged string  `json:"unconverged,omitempty"`
@@ -153,14 +157,16 @@ func (q *request) calibrate() (answer, error) {
 		return answer{}, err
 	}
 	c, err := q.calibration(src)
-	if err != nil {
-		return answer{}, err
-	}
+	return settle(func() []array { return sigmoidArrays(c) }, err)
+}
+
+// sigmoidArrays returns the arrays A and B, one number for each pair.
+func sigmoidArrays(c *svm.Calibration) []array {
 	a, b := make([]float64, len(c.Sigmoids)), make([]float64, len(c.Sigmoids))
 	for i, s := range c.Sigmoids {
 		a[i], b[i] = s.A, s.B
 	}
-	return answer{Arrays: []array{floatArray("A", a, len(a)), floatArray("B", b, len(b))}}, nil
+	return []array{floatArray("A", a, len(a)), floatArray("B", b, len(b))}
 }
 
 func (q *request) calibration(src kernel.Source) (*svm.Calibration, error) {
@@ -178,32 +184,73 @@ func (q *request) calibration(src kernel.Source) (*svm.Calibration, error) {
 	return svm.Calibrate(src, q.ints("y"), classes, p, q.Seed)
 }
 
-// ridge fits a kernel ridge regression of each column of the targets: coef, targets x rows.
+// ridge fits a kernel ridge regression of each column of the targets: coef, targets x rows. The
+// squared error of a row counts as often as the row's weight says.
 func (q *request) ridge(src kernel.Source) (answer, error) {
 	y, err := q.matrix("y")
 	if err != nil {
 		return answer{}, err
 	}
-	whole := kernel.Materialize(src)
+	roots, err := q.rootWeights(y.Rows)
+	if err != nil {
+		return answer{}, err
+	}
 	coef := linalg.New[float64](y.Cols, y.Rows)
-	column := make([]float64, y.Rows)
-	for c := range y.Cols {
-		for r := range column {
-			column[r] = y.Row(r)[c]
+	for r := range y.Rows {
+		for c, v := range y.Row(r) {
+			coef.Row(c)[r] = v * roots[r]
 		}
-		m, err := ridge.Fit(whole, column, q.Alpha)
-		if err != nil {
-			return answer{}, err
+	}
+	if err := ridge.FitTargets(weighted(src, roots), coef, q.Alpha); err != nil {
+		return answer{}, err
+	}
+	for c := range coef.Rows {
+		for r, w := range roots {
+			coef.Row(c)[r] *= w
 		}
-		copy(coef.Row(c), m.Dual)
 	}
 	return answer{Arrays: []array{floatArray("coef", coef.Data, coef.Rows, coef.Cols)}}, nil
 }
 
-// kpca fits kernel principal components: values, the eigenvalues; vectors, components x rows; means,
-// the mean of each row of the kernel matrix before it was centred.
+// rootWeights returns the square roots of the weights of n rows, or n times 1 if the request has no
+// weights.
+func (q *request) rootWeights(n int) ([]float64, error) {
+	roots, weights := make([]float64, n), q.floats("weights")
+	if weights != nil && len(weights) != n {
+		return nil, fmt.Errorf("there are %d weights for %d rows", len(weights), n)
+	}
+	for r := range roots {
+		roots[r] = 1
+		if weights == nil {
+			continue
+		}
+		if roots[r] = math.Sqrt(weights[r]); math.IsNaN(roots[r]) {
+			return nil, fmt.Errorf("the weight of row %d is %v; a weight of a ridge regression is at least 0", r, weights[r])
+		}
+	}
+	return roots, nil
+}
+
+// weighted returns the matrix src with row and column i multiplied by roots[i].
+func weighted(src kernel.Source, roots []float64) kernel.Source {
+	if src.Len() != len(roots) || !slices.ContainsFunc(roots, func(w float64) bool { return w != 1 }) {
+		return src
+	}
+	k := kernel.Materialize(src)
+	linalg.Each(k.Len(), 16, func(i int) {
+		row := k.K.Row(i)
+		for j := range row {
+			row[j] *= roots[i] * roots[j]
+		}
+	})
+	return k
+}
+
+// kpca fits kernel principal components: values, the eigenvalues above 0, of which there can be fewer
+// than the request's components; vectors, components x rows; means, the mean of each row of the kernel
+// matrix before it was centred.
 func (q *request) kpca(src kernel.Source) (answer, error) {
-	m, err := kpca.Fit(src, q.Components)
+	m, err := kpca.FitAtMost(src, q.Components)
 	if err != nil {
 		return answer{}, err
 	}

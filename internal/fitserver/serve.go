@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+
+	"github.com/mercer-fl/mercer/learn/svm"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // Serve answers the requests of r, one after the other, on w. It returns nil when r ends, even while
@@ -44,9 +47,25 @@ func reply(q *request, w io.Writer) error {
 	defer runtime.GOMAXPROCS(before)
 	a, err := q.answer()
 	if err != nil {
-		a = answer{Error: err.Error(), Arrays: []array{}}
+		a = answer{Error: err.Error(), Cause: cause(err), Arrays: []array{}}
 	}
-	return writeFrame(w, a, a.Arrays)
+	// One write for a small answer, so that the parent wakes once.
+	out := bufio.NewWriterSize(w, 1<<16)
+	if err := writeFrame(out, a, a.Arrays); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// cause returns the mark of an error that a caller may have to tell from others, or nothing.
+func cause(err error) string {
+	if _, ok := errors.AsType[*linalg.PivotError](err); ok {
+		return "not-positive-definite"
+	}
+	if errors.Is(err, svm.ErrNotFinite) {
+		return "not-finite"
+	}
+	return ""
 }
 
 // answer does what a request asks for.
@@ -58,6 +77,8 @@ func (q *request) answer() (answer, error) {
 		return q.calibrate()
 	case "decide":
 		return q.decide()
+	case "couple":
+		return q.couple()
 	}
 	return answer{}, fmt.Errorf("there is no operation %q", q.Op)
 }

@@ -203,8 +203,11 @@ func TestEveryLearner(t *testing.T) {
 	r.Op, r.Learner, r.Arrays = "calibrate", "svc", []array{rowsX, intArray("y", codes)}
 	r.MaxIter = 1
 	answers := ask(t, request{Op: "guess"}, r)
-	if answers[0].Error != `there is no operation "guess"` || answers[1].Error == "" {
+	if answers[0].Error != `there is no operation "guess"` {
 		t.Errorf("%+v", answers)
+	}
+	if len(answers[1].array("A").floats) != 1 || answers[1].Unconverged == "" {
+		t.Errorf("one iteration: %+v", answers[1])
 	}
 	r.MaxIter = 0
 	if a := ask(t, r)[0]; len(a.array("A").floats) != 1 || len(a.array("B").floats) != 1 {
@@ -213,6 +216,70 @@ func TestEveryLearner(t *testing.T) {
 	r.Op, r.MaxIter = "fit", 1
 	if a := ask(t, r)[0]; a.Unconverged == "" || len(a.array("rho").floats) != 1 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestCouple: decisions and sigmoids make the probabilities of package svm.
+func TestCouple(t *testing.T) {
+	decisions, _ := rows(7, 9, 2)
+	d := linalg.Matrix[float64]{Rows: 6, Cols: 3, Stride: 3, Data: decisions.Data}
+	sigmoids := []svm.Sigmoid{{A: -1, B: 0.1}, {A: -2}, {A: -0.5, B: -0.2}}
+	want := (&svm.Calibration{Classes: 3, Sigmoids: sigmoids}).Probabilities(d)
+	q := request{Op: "couple", parameters: parameters{Classes: 3}, Arrays: []array{
+		floatArray("D", d.Data, 6, 3), floatArray("A", []float64{-1, -2, -0.5}, 3), floatArray("B", []float64{0.1, 0, -0.2}, 3),
+	}}
+	few := q
+	few.Classes = 2
+	answers := ask(t, q, few)
+	if d := cmp.Diff(want.Data, answers[0].array("P").floats); d != "" {
+		t.Error(d)
+	}
+	if answers[1].Error == "" {
+		t.Error("3 decisions for 2 classes are taken")
+	}
+}
+
+// TestRidgeWeights: a row of weight 2 counts as two rows, and a row of weight 0 as none.
+func TestRidgeWeights(t *testing.T) {
+	x, _ := rows(8, 6, 2)
+	targets := []float64{1, -1, 2, 0.5, 3, 9}
+	repeated := linalg.New[float64](6, 2)
+	linalg.Gather(repeated, linalg.Pick(x, []int{0, 1, 1, 2, 3, 4}), 0)
+	weights := []float64{1, 2, 1, 1, 1, 0}
+	fit := request{Op: "fit", Learner: "ridge", Kernel: kernel.Spec{Name: "rbf", Gamma: 0.5}, parameters: parameters{Alpha: 0.7}}
+	heavy, twice := fit, fit
+	heavy.Arrays = []array{floatArray("X", x.Data, 6, 2), floatArray("y", targets, 6, 1), floatArray("weights", weights, 6)}
+	twice.Arrays = []array{floatArray("X", repeated.Data, 6, 2), floatArray("y", []float64{1, -1, -1, 2, 0.5, 3}, 6, 1)}
+	negative := heavy
+	negative.Arrays = append(heavy.Arrays[:2:2], floatArray("weights", []float64{1, 1, 1, 1, 1, -1}, 6))
+	short := heavy
+	short.Arrays = append(heavy.Arrays[:2:2], floatArray("weights", weights[:5], 5))
+	answers := ask(t, heavy, twice, negative, short)
+	a, b := answers[0].array("coef").floats, answers[1].array("coef").floats
+	for i, want := range []float64{b[0], b[1] + b[2], b[3], b[4], b[5], 0} {
+		if math.Abs(a[i]-want) > 1e-12 {
+			t.Errorf("coefficient %d is %v, want %v", i, a[i], want)
+		}
+	}
+	if answers[2].Error == "" || answers[3].Error == "" {
+		t.Errorf("a weight of -1 or too few weights are taken: %+v", answers[2:])
+	}
+}
+
+// TestCauses: a caller can tell why a fit failed.
+func TestCauses(t *testing.T) {
+	broken := []float64{1, math.NaN(), math.NaN(), 1}
+	ones := []float64{1, 1, 1, 1}
+	q := func(learner string, k []float64, y array) request {
+		return request{Op: "fit", Learner: learner, Kernel: kernel.Spec{Name: "precomputed"}, parameters: parameters{C: one(), Classes: 2},
+			Arrays: []array{floatArray("K", k, 2, 2), y}}
+	}
+	classes, targets := intArray("y", []int{0, 1}), floatArray("y", []float64{0, 1}, 2, 1)
+	answers := ask(t, q("svc", broken, classes), q("ridge", ones, targets), q("forest", ones, classes))
+	for i, want := range []string{"not-finite", "not-positive-definite", ""} {
+		if answers[i].Cause != want || answers[i].Error == "" {
+			t.Errorf("request %d: %+v", i, answers[i])
+		}
 	}
 }
 
@@ -278,7 +345,7 @@ func TestBadRequests(t *testing.T) {
 	none, strange := fit("svc", spec, rowsX, y), fit("svc", spec, rowsX, y)
 	none.Classes, strange.Learner = 0, "forest"
 	many := fit("kpca", spec, rowsX)
-	many.Components = 7
+	many.Components = 7 // of 6 rows
 	decide := func(arrays ...array) request { return request{Op: "decide", Kernel: spec, Columns: 2, Arrays: arrays} }
 	coef, rho := floatArray("coef", []float64{1, 1}, 1, 2), floatArray("rho", []float64{0}, 1)
 	bad := map[string]request{

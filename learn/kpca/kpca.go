@@ -37,6 +37,30 @@ func Fit(src kernel.Source, components int) (*Model, error) {
 // returns an error, the fit ends and returns this error wrapped. A context's method Err can be
 // used. A matrix of few rows is decomposed at once, without calls of interrupt.
 func FitUntil(src kernel.Source, components int, interrupt func() error) (*Model, error) {
+	m, err := decompose(src, components, interrupt)
+	if err != nil {
+		return nil, err
+	}
+	if rank := m.rank(); rank < components {
+		return nil, fmt.Errorf("kpca: the centred kernel matrix has %d components with a positive eigenvalue, but components is %d; choose fewer", rank, components)
+	}
+	return m, nil
+}
+
+// FitAtMost is like [Fit] but leaves out components without a positive eigenvalue. The result can
+// have no components.
+func FitAtMost(src kernel.Source, components int) (*Model, error) {
+	m, err := decompose(src, components, func() error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	rank := m.rank()
+	m.Eigenvalues, m.Vectors = m.Eigenvalues[:rank], m.Vectors.Panel(0, rank)
+	return m, nil
+}
+
+// decompose finds the first components of src, whatever their eigenvalues.
+func decompose(src kernel.Source, components int, interrupt func() error) (*Model, error) {
 	n := src.Len()
 	if components < 1 || components > n {
 		return nil, fmt.Errorf("kpca: components is %d for %d rows; choose 1 to %d", components, n, n)
@@ -53,9 +77,6 @@ func FitUntil(src kernel.Source, components int, interrupt func() error) (*Model
 		err = m.lanczos(k, components, interrupt)
 	}
 	if err != nil {
-		return nil, err
-	}
-	if err := m.checkRank(n); err != nil {
 		return nil, err
 	}
 	for i := range components {
@@ -131,16 +152,16 @@ func centre(dst, x []float64) {
 	}
 }
 
-// checkRank returns an error if an eigenvalue is not clearly above 0. The scores of such a
-// component would be noise divided by nearly zero.
-func (m *Model) checkRank(n int) error {
-	floor := 1e-14 * float64(n) * max(m.Eigenvalues[0], math.Abs(m.Centring.Mean))
+// rank returns the number of components before the first whose eigenvalue is not clearly above 0.
+// The scores of such a component would be noise divided by nearly zero.
+func (m *Model) rank() int {
+	floor := 1e-14 * float64(m.Vectors.Cols) * max(m.Eigenvalues[0], math.Abs(m.Centring.Mean))
 	for i, v := range m.Eigenvalues {
 		if !(v > floor) {
-			return fmt.Errorf("kpca: the centred kernel matrix has %d components with a positive eigenvalue, but components is %d; choose fewer", i, len(m.Eigenvalues))
+			return i
 		}
 	}
-	return nil
+	return len(m.Eigenvalues)
 }
 
 // fixSign makes the entry of largest magnitude positive. Among equal magnitudes it takes the first

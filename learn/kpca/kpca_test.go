@@ -238,6 +238,34 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestFitAtMost: of a matrix of rank 3, the components are the first three, by both methods, and a
+// matrix of zeros has none.
+func TestFitAtMost(t *testing.T) {
+	for _, n := range []int{40, denseRows + 20} {
+		k := kernel.Dense{K: kernel.LinearGram(noise(n, 3, 5))}
+		m, err := FitAtMost(k, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Fit(k, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Eigenvalues) != 3 || m.Vectors.Rows != 3 {
+			t.Fatalf("%d rows: eigenvalues %v, %d vectors", n, m.Eigenvalues, m.Vectors.Rows)
+		}
+		for c, v := range want.Eigenvalues {
+			if math.Abs(m.Eigenvalues[c]-v) > 1e-9*v {
+				t.Errorf("%d rows: eigenvalue %d is %v, want %v", n, c, m.Eigenvalues[c], v)
+			}
+		}
+	}
+	m, err := FitAtMost(kernel.Dense{K: linalg.New[float64](5, 5)}, 2)
+	if err != nil || len(m.Eigenvalues) != 0 {
+		t.Errorf("zeros: %+v, %v", m, err)
+	}
+}
+
 // BenchmarkFit is the first 20 components of a matrix that is ready, 328 MB, of
 // rows around 40 centres.
 func BenchmarkFit(b *testing.B) {

@@ -29,14 +29,58 @@ func Fit(src kernel.Source, targets []float64, alpha float64) (*Model, error) {
 // FitUntil is like [Fit] but calls interrupt from time to time. If interrupt returns an error, the
 // fit ends and returns this error wrapped. A context's method Err can be used.
 func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt func() error) (*Model, error) {
-	if !(alpha >= 0) || math.IsInf(alpha, 1) {
-		return nil, fmt.Errorf("ridge: alpha is %v; it must be finite and at least 0", alpha)
+	if err := checkAlpha(alpha); err != nil {
+		return nil, err
 	}
 	s, err := solve(src, targets, 1, alpha, interrupt)
 	if err != nil {
 		return nil, err
 	}
 	return &Model{Dual: s.dual, Condition: s.condition}, nil
+}
+
+// FitTargets is like [Fit] for many targets at once: it factors the matrix once and replaces each row
+// of targets (targets x n) by its coefficients.
+func FitTargets(src kernel.Source, targets linalg.Matrix[float64], alpha float64) error {
+	if err := checkAlpha(alpha); err != nil {
+		return err
+	}
+	for t := range targets.Rows {
+		if err := check(src, targets.Row(t)); err != nil {
+			return err
+		}
+	}
+	l, err := shifted(src, 1, alpha)
+	if err != nil {
+		return err
+	}
+	if err := linalg.CholeskyUntil(l, func() error { return nil }); err != nil {
+		return unfactored(err, alpha)
+	}
+	linalg.SolveCholesky(l, targets)
+	for t := range targets.Rows {
+		if err := checkFinite(targets.Row(t)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkAlpha(alpha float64) error {
+	if !(alpha >= 0) || math.IsInf(alpha, 1) {
+		return fmt.Errorf("ridge: alpha is %v; it must be finite and at least 0", alpha)
+	}
+	return nil
+}
+
+// checkFinite checks coefficients.
+func checkFinite(dual []float64) error {
+	for _, v := range dual {
+		if v-v != 0 {
+			return errOverflow
+		}
+	}
+	return nil
 }
 
 // Predict returns the predictions for m rows, in the unit of the targets. The matrix cross is the
@@ -80,10 +124,8 @@ func solve(src kernel.Source, targets []float64, scale, shift float64, interrupt
 	}
 	dual := append([]float64(nil), targets...)
 	linalg.SolveCholesky(l, row(dual))
-	for _, v := range dual {
-		if v-v != 0 {
-			return nil, errOverflow
-		}
+	if err := checkFinite(dual); err != nil {
+		return nil, err
 	}
 	return &solution{l, dual, linalg.Condition(l, norm)}, nil
 }

@@ -141,6 +141,28 @@ func TestWithoutNoise(t *testing.T) {
 	}
 }
 
+// TestFitTargets: many targets at once have the coefficients of one at a time.
+func TestFitTargets(t *testing.T) {
+	x, y := noise(12, 2, 5), noise(3, 12, 6)
+	k := kernel.Dense{K: rbf(x, x)}
+	got := linalg.New[float64](3, 12)
+	copy(got.Data, y.Data)
+	if err := ridge.FitTargets(k, got, 0.5); err != nil {
+		t.Fatal(err)
+	}
+	for c := range y.Rows {
+		m, err := ridge.Fit(k, y.Row(c), 0.5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range m.Dual {
+			if math.Abs(got.Row(c)[i]-v) > 1e-12 {
+				t.Errorf("target %d, row %d: %v, want %v", c, i, got.Row(c)[i], v)
+			}
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	nan := math.NaN()
 	ones := linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1, 1, 1, 1}}
@@ -155,12 +177,19 @@ func TestErrors(t *testing.T) {
 	}
 	gp := func(p ridge.GPParams) error { return gpOf(ones, []float64{1, 2}, p) }
 	identity := linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1, 0, 0, 1}}
+	targets := func(y []float64, alpha float64) error {
+		return ridge.FitTargets(kernel.Dense{K: ones}, linalg.Matrix[float64]{Rows: 1, Cols: len(y), Stride: len(y), Data: y}, alpha)
+	}
 	huge := linalg.Matrix[float64]{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1e300, 0, 0, 1e300}}
 	for _, test := range []struct {
 		err  error
 		want string
 	}{
 		{fit(ones, []float64{1, 2}, -1), "ridge: alpha is -1; it must be finite and at least 0"},
+		{targets([]float64{1, 2}, -1), "ridge: alpha is -1; it must be finite and at least 0"},
+		{targets([]float64{1}, 1), "ridge: there are 1 targets for 2 kernel rows; the numbers must be equal"},
+		{targets([]float64{1e308, -1e308}, 1e-12), "ridge: the coefficients overflow: scale the kernel and the targets to values near 1"},
+		{targets([]float64{1, 2}, 0), "ridge: the kernel matrix plus 0 on its diagonal cannot be factored; use a larger alpha (noise): linalg: pivot 1 of the Cholesky factorisation is 0: the matrix is not positive definite to working precision"},
 		{fit(ones, []float64{1, 2}, nan), "ridge: alpha is NaN; it must be finite and at least 0"},
 		{fit(ones, []float64{1}, 1), "ridge: there are 1 targets for 2 kernel rows; the numbers must be equal"},
 		{fit(linalg.New[float64](0, 0), nil, 1), "ridge: there are no rows to learn from"},

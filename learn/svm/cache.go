@@ -252,6 +252,8 @@ func (e *valueError) Error() string {
 	return fmt.Sprintf("kernel value (%d, %d) is %v: check the data and the kernel's parameters", e.row, e.col, e.value)
 }
 
+func (e *valueError) Unwrap() error { return ErrNotFinite }
+
 // list orders the slots of a cache by their last use. The most recently used slot is the first.
 type list struct {
 	// links is a ring of the slots, in the order of their last use. It begins at links[0]:

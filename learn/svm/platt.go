@@ -37,7 +37,8 @@ type Calibration struct {
 // Calibrate fits the sigmoid of every pair (Platt 1999) to decisions on rows that were not used for
 // training the machine. It leaves out five folds of the pair's rows in turn, as in LIBSVM. The
 // folds hold the classes in equal shares and depend on seed, the pair and its rows only. The other
-// arguments and the errors are those of [TrainSVC]. Calibrate takes three to four times as long as
+// arguments and the errors are those of [TrainSVC]; if a training reaches MaxIter, the calibration
+// comes beside an error that wraps [ErrNotConverged]. Calibrate takes three to four times as long as
 // TrainSVC.
 func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed uint64) (*Calibration, error) {
 	t, err := newSVC(src, codes, classes, p, nil)
@@ -60,10 +61,10 @@ func CalibrateNuSVC(src kernel.Source, codes []int, classes []string, p NuParams
 func (t *trainer) calibration(seed uint64) (*Calibration, error) {
 	c := &Calibration{Classes: len(t.classes), Sigmoids: make([]Sigmoid, len(t.pairs))}
 	linalg.For(len(t.pairs), 1, func(k, _ int) { t.calibrate(k, &c.Sigmoids[k], seed) })
-	if err := cmp.Or(t.err, t.unconverged); err != nil {
-		return nil, err
+	if t.err != nil {
+		return nil, t.err
 	}
-	return c, nil
+	return c, t.unconverged
 }
 
 // calibrate fits the sigmoid of pair k and stores it in dst. It trains with the settings of the
@@ -75,8 +76,10 @@ func (t *trainer) calibrate(k int, dst *Sigmoid, seed uint64) {
 	d := t.pairRows(k)
 	t.pairs[k].rows = d.rows
 	f, err := t.heldOutDecisions(k, d, folds(d.first, seed, uint64(k)))
-	if err == nil {
-		*dst, err = fitSigmoid(f, d.first)
+	if !leavesNothing(err) {
+		var failed error
+		*dst, failed = fitSigmoid(f, d.first)
+		err = cmp.Or(failed, err)
 	}
 	t.finish(k, err)
 }
@@ -96,9 +99,11 @@ func folds(first []bool, seed, pair uint64) []int {
 }
 
 // heldOutDecisions returns the decision on each row by a machine that is trained on the other
-// folds.
+// folds. If some of these machines did not converge, the error of the first comes beside all
+// decisions.
 func (t *trainer) heldOutDecisions(pair int, d twoClasses, fold []int) ([]float64, error) {
 	out := make([]float64, len(d.first))
+	var unconverged error
 	for f := range plattFolds {
 		var train, held []int
 		for i, g := range fold {
@@ -112,19 +117,20 @@ func (t *trainer) heldOutDecisions(pair int, d twoClasses, fold []int) ([]float6
 			continue
 		}
 		values, err := t.decideHeldOut(pair, d, train, held)
-		if err != nil {
+		if leavesNothing(err) {
 			return nil, err
 		}
+		unconverged = cmp.Or(unconverged, err)
 		for a, i := range held {
 			out[i] = values[a]
 		}
 	}
-	return out, nil
+	return out, unconverged
 }
 
 // decideHeldOut trains a machine on some rows of a pair and returns its decisions on the held-out
 // rows. If all training rows are of one class, every decision is 1 or -1, for that class, as in
-// LIBSVM.
+// LIBSVM. If the training did not converge, its error comes beside the decisions.
 func (t *trainer) decideHeldOut(pair int, d twoClasses, train, held []int) ([]float64, error) {
 	some := d.of(train)
 	if v, only := oneSided(some.first); only {
@@ -135,12 +141,12 @@ func (t *trainer) decideHeldOut(pair int, d twoClasses, train, held []int) ([]fl
 		return out, nil
 	}
 	s, err := t.solvePair(pair, some, t.params.stopping(len(train)))
-	if err != nil {
+	if leavesNothing(err) {
 		return nil, renumber(err, train)
 	}
 	m, out := newMachine(s.coef, s), make([]float64, len(held))
 	kernel.Blocks(d.source, held, linalg.At(train, m.Support), func(lo int, cross linalg.Matrix[float64]) { copy(out[lo:], m.Decisions(cross)) })
-	return out, nil
+	return out, err
 }
 
 // oneSided returns the constant decision for rows of a single class. It returns false if both

@@ -242,7 +242,16 @@ func TestCalibrateErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `svm: classes "a" and "b": kernel value (`) || !strings.Contains(err.Error(), "7") || !strings.Contains(err.Error(), "10") {
 		t.Errorf("NaN: %v", err)
 	}
-	if _, err := Calibrate(rbf(1, x, x), codes, names(3), Params{C: 1, MaxIter: 1}, 1); !errors.Is(err, ErrNotConverged) {
-		t.Errorf("one iteration: %v", err)
+	if !errors.Is(err, ErrNotFinite) {
+		t.Errorf("NaN: %v is no ErrNotFinite", err)
+	}
+	c, err := Calibrate(rbf(1, x, x), codes, names(3), Params{C: 1, MaxIter: 10}, 1)
+	if !errors.Is(err, ErrNotConverged) || c == nil {
+		t.Fatalf("ten iterations: %v, %v", c, err)
+	}
+	for k, s := range c.Sigmoids {
+		if !(s.A < 0) {
+			t.Errorf("ten iterations: pair %d has the sigmoid %+v, which does not rise with the decision", k, s)
+		}
 	}
 }

@@ -128,6 +128,9 @@ func (s *solver[T]) run() error {
 	}
 }
 
+// ErrNotFinite marks the error of a kernel value that is NaN or infinite.
+var ErrNotFinite = errors.New("kernel value is not finite")
+
 // errNotConverged returns the error of a solver that stopped before the gap reached the tolerance.
 func errNotConverged(gap float64, iterations int, stop stopping) error {
 	return fmt.Errorf("%w: the gap is %.3g after %d iterations, but tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
