@@ -17,6 +17,16 @@ _MODULES = {
     "OneClassSVM": "_svm",
     "KernelRidge": "_ridge",
     "KernelPCA": "_kpca",
+    "Job": "_job",
+    "simulate": "_simulate",
+    "Federation": "_federation",
+    "Run": "_federation",
+    "Result": "_result",
+    "JobError": "_program",
+    "DataError": "_program",
+    "Refused": "_program",
+    "PeerError": "_program",
+    "Timeout": "_program",
 }
 
 __all__ = [*_MODULES, "FitError", "MercerError", "child_pid", "find_bin"]

@@ -38,7 +38,18 @@ def split(data, site):
         raise JobError(f"there {'is one site' if frames else 'is no site'}; a federation has two or more")
     for name, frame in frames.items():
         _check_names(name, frame)
+        _check_numbers(name, frame)
     return frames
+
+
+def _check_numbers(site, frame):
+    """Refuse infinite numbers, which have no text in a table."""
+    for name in frame.select_dtypes("number"):
+        infinite = frame.index[frame[name].abs() == math.inf]
+        if len(infinite):
+            error = DataError(f"site {str(site)!r}, row {infinite[0]!r}: column {name!r} is infinite; write a number or a gap")
+            error.site, error.column, error.index = site, name, infinite[0]
+            raise error
 
 
 def _check_names(site, frame):
@@ -115,8 +126,11 @@ def _features(frame, job, aside):
 
 def _column(values):
     """Describe one column by its dtype."""
+    import pandas as pd
     from pandas.api import types
 
+    if not types.is_numeric_dtype(values) and not types.is_datetime64_any_dtype(values):
+        values = values.mask(values == "")  # an empty cell is a gap
     gaps = {"missing": "median"} if values.isna().any() else {}
     if types.is_bool_dtype(values):
         return {"type": "boolean", **({"missing": "most-frequent"} if gaps else {})}
@@ -125,13 +139,13 @@ def _column(values):
         return {"type": "date", "format": "%Y-%m-%d", "as": "days", "since": "1970-01-01", "range": _range(days), **gaps}
     if types.is_numeric_dtype(values):
         return {"type": "number", "range": _range(values.dropna().astype(float)), **gaps}
-    words = values.dropna()
-    if isinstance(values.dtype, __import__("pandas").CategoricalDtype):
-        categories = [str(c) for c in values.cat.categories]
-        ordered = {"ordered": True} if values.cat.ordered else {}
-    else:
-        categories, ordered = sorted({str(w) for w in words}), {}
-    return {"type": "category", "categories": categories, **ordered, **({"missing": "category"} if gaps and not ordered else {"missing": "most-frequent"} if gaps else {})}
+    ordered = isinstance(values.dtype, pd.CategoricalDtype) and values.cat.ordered
+    described = {"type": "category", "categories": classes(values.astype(str).where(values.notna()) if values.dtype == object else values)}
+    if ordered:
+        described["ordered"] = True
+    if gaps:
+        described["missing"] = "most-frequent" if ordered else "category"
+    return described
 
 
 def _epoch(values):
@@ -146,8 +160,6 @@ def _range(values):
     if not len(values):
         return [0, 1]
     least, most = float(values.min()), float(values.max())
-    if not (math.isfinite(least) and math.isfinite(most)):
-        raise DataError("a column has an infinite number; replace it by a number or a gap")
     step = 10 ** math.floor(math.log10(max(abs(least), abs(most), 1e-12)))
     low, high = math.floor(least / step) * step, math.ceil(most / step) * step
     if low == high:

@@ -1,12 +1,21 @@
 """Jobs: one object for a simulation and for a federation."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ._program import JobError
 
 BY_COLUMNS = ("gram", "fdskl", "pp-svmv", "fd-svrg", "secureboost")
+
+
+# A fill of gaps in quotes would be a value of the column.
+_FILLS = re.compile(r'"missing": "(error|mean|median|most-frequent|category|drop-row)"')
+
+
+def _plain(match):
+    return f'"missing": {match[1]}'
 
 
 def _named(value, what):
@@ -83,7 +92,8 @@ class Job:
     seed: int = 1
     name: str = "job"
     spec: dict = field(default_factory=dict)
-    text: str = field(default=None, repr=False)  # the whole job file, for a job that comes from one
+    path: str = field(default=None, repr=False)  # of a job that comes from a file
+    text: str = field(default=None, repr=False)  # of that file
 
     @classmethod
     def from_file(cls, path):
@@ -99,8 +109,7 @@ class Job:
         -------
         job : Job
         """
-        path = Path(path)
-        return cls(learner=None, name=path.name, text=path.read_text(encoding="utf-8"))
+        return cls(learner=None, path=str(path), text=Path(path).read_text(encoding="utf-8"))
 
     def __post_init__(self):
         if self.text is None and self.label is None:
@@ -141,5 +150,5 @@ class Job:
         if kernel == {"name": "rbf"} and protocol["name"] != "moments":
             kernel |= {"gamma": 1, "gamma_unit": "median"}
         spec = {"seed": self.seed, "data": data, "protocol": protocol, "kernel": kernel, "learner": _named(self.learner, "learner"), **self.spec}
-        lines = ",\n ".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in spec.items())
+        lines = ",\n ".join(f"{json.dumps(k)}: {_FILLS.sub(_plain, json.dumps(v))}" for k, v in spec.items())
         return f'{{"apiVersion": "mercer/v1",\n"kind": "Job",\n"metadata": {{"name": {json.dumps(self.name)}}},\n"spec": {{{lines}}}}}\n'

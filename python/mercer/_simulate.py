@@ -54,9 +54,7 @@ def simulate(data, job, *, site=None, keep=None, timeout=None, progress=None):
         if job.text is not None:
             if data is not None:
                 raise JobError("a job from a file reads its own tables; give data=None, or make the job by mercer.Job")
-            path = Path(folder, "job.yaml")
-            path.write_text(job.text, encoding="utf-8")
-            return _run(path, Path(folder), keep, timeout, progress, folder=None)
+            return _run(job.path, Path(folder), keep, timeout, progress, folder=None)
         frames = _frames.split(data, site)
         if job.by_columns:
             frames = dict(sorted(frames.items(), key=lambda f: job.label not in f[1].columns))  # the label's holder first
@@ -66,7 +64,7 @@ def simulate(data, job, *, site=None, keep=None, timeout=None, progress=None):
         path.write_text(text, encoding="utf-8")
         renaming = _Renaming(names, frames)
         try:
-            return _run(path, Path(folder), keep, timeout, progress, folder=folder, renaming=renaming)
+            return _run(path.name, Path(folder), keep, timeout, progress, folder=folder, renaming=renaming)
         except (DataError, JobError) as error:
             raise renaming.error(error) from None
 
@@ -125,9 +123,7 @@ class _Renaming:
         """Return an error that names the site and the row's index in place of a file and a line."""
         said = re.search(r"(?:[^\s:]*/)?([a-z][a-z0-9-]*)\.csv(?::(\d+))?", str(error))
         if not said or said[1] not in self.sites:
-            made = type(error)(self.text(str(error)))
-            made.line = getattr(error, "line", None)
-            return made
+            return type(error)(self.text(re.sub(r"^job\.yaml:\d+: ", "", str(error))))
         site, frame = self.sites[said[1]], self.frames[said[1]]
         where, index = f"site {str(site)!r}", None
         if said[2] and int(said[2]) >= 2 and int(said[2]) - 2 < len(frame):

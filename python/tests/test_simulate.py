@@ -1,0 +1,204 @@
+"""Simulations from frames. They need the whole program mercer."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+import mercer
+
+
+def _installed():
+    try:
+        return mercer.find_bin("mercer")
+    except FileNotFoundError:
+        return None
+
+
+pytestmark = pytest.mark.skipif(not _installed(), reason="the program mercer is not installed")
+SITES = ["North", "South", "St. Mary's"]
+
+
+@pytest.fixture(scope="module")
+def patients():
+    """Three hospitals; numbers with a gap, words with gaps, booleans and dates; rows with names."""
+    frame = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 2, 3, 30]]
+    rng = np.random.default_rng(0)
+    frame["hospital"] = (SITES * 190)[: len(frame)]
+    frame["sex"] = rng.choice(["F", "M"], len(frame)).astype(object)
+    frame["old"] = rng.random(len(frame)) < 0.5
+    frame["seen"] = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, len(frame)), unit="D")
+    frame.index = [f"p{i}" for i in range(len(frame))]
+    frame.loc["p5", "sex"], frame.loc["p6", "sex"], frame.loc["p7", "mean area"] = None, "", np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def result(patients):
+    return mercer.simulate(patients, mercer.Job("svc", label="target"), site="hospital")
+
+
+def test_scores_have_the_sites_names(result):
+    assert list(result.scores.index) == ["together", *(f"{s} alone" for s in SITES), "pooled"]
+    assert result.scores.loc["together", "accuracy"] == result.metrics["accuracy"] > 0.85
+    assert result.training_rows + result.held_out_rows == 569
+
+
+def test_predictions_are_of_the_frames_rows(result, patients):
+    p = result.predictions
+    assert len(p) == result.held_out_rows and set(p["site"]) == set(SITES)
+    assert list(p["truth"]) == [str(v) for v in patients.loc[p["index"], "target"]]
+    assert list(p["site"]) == list(patients.loc[p["index"], "hospital"])
+    assert (p["truth"] == p["predicted"]).mean() == pytest.approx(result.metrics["accuracy"])
+
+
+def test_same_rows_in_a_dict_give_the_same_result(result, patients):
+    frames = {name: part.drop(columns="hospital") for name, part in patients.groupby("hospital")}
+    again = mercer.simulate(frames, mercer.Job("svc", label="target"))
+    assert again.metrics == result.metrics
+
+
+def test_leakage_names_roles_and_sites(result):
+    assert "coordinator" in result.leakage.rows and result.leakage.coordinator
+    assert result.leakage.summary().startswith("Can ")
+    assert "south" not in " ".join(sum(result.leakage.sentences.values(), []))
+    with pytest.raises(AttributeError):
+        result.leakage.nobody  # noqa: B018
+
+
+def test_html_has_no_script(result):
+    page = result._repr_html_()
+    assert "St. Mary" in page and "<script" not in page and result.report.startswith("<!")
+
+
+def test_by_sums(patients):
+    job = mercer.Job("ridge-classifier", protocol="moments", label="target")
+    scores = mercer.simulate(patients, job, site="hospital").scores
+    assert list(scores.index)[0] == "together" and scores.loc["pooled", "accuracy"] > 0.8
+
+
+def test_by_columns(patients):
+    bank = patients[["mean radius", "sex", "target"]].assign(id=patients.index)
+    shop = patients[["mean texture", "mean perimeter", "seen"]].assign(id=patients.index)[::-1]
+    job = mercer.Job("svc", protocol="gram", label="target", id="id")
+    r = mercer.simulate({"The Shop": shop, "A Bank": bank}, job)
+    assert r.metrics["accuracy"] > 0.85 and "The Shop alone" in r.scores.index
+
+
+def test_a_regression(patients):
+    r = mercer.simulate(patients.dropna(subset=["mean area"]), mercer.Job({"name": "svr", "C": 1000}, label="mean area", columns=["mean radius", "mean texture"]), site="hospital")
+    assert r.metrics["r2"] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "says"),
+    [
+        ("mean radius", np.inf, "site 'South', row 'p100': column 'mean radius' is infinite; write a number or a gap"),
+        ("hospital", None, "column 'hospital' names no site in row 'p100'; fill the cell"),
+    ],
+)
+def test_a_bad_cell_is_named(patients, column, cell, says):
+    bad = patients.copy()
+    bad.loc["p100", column] = cell
+    with pytest.raises(mercer.DataError) as error:
+        mercer.simulate(bad, mercer.Job("svc", label="target"), site="hospital")
+    assert str(error.value) == says and error.value.column == column and error.value.index == "p100"
+
+
+def test_an_error_of_the_program_names_site_row_and_column(patients):
+    dictionary = {"columns": {"mean radius": {"range": [0, 20]}}, "labels": {"target": {"classes": ["0", "1"]}}}
+    job = mercer.Job("svc", label="target", dictionary=dictionary)
+    with pytest.raises(mercer.DataError) as error:
+        mercer.simulate(patients, job, site="hospital")
+    e = error.value
+    assert e.site in SITES and e.column == "mean radius" and patients.loc[e.index, "mean radius"] > 20
+    assert str(e).startswith(f"site {e.site!r}, row {e.index!r}: column \"mean radius\" holds")
+    assert not re.search(r"\.csv|/tmp|job\.yaml", str(e))
+
+
+@pytest.mark.parametrize(
+    ("job", "says"),
+    [
+        (lambda: mercer.Job("svx", label="target"), 'unknown learner "svx"; did you mean "svc"?'),
+        (lambda: mercer.Job("svc"), "the job names no label"),
+        (lambda: mercer.Job("svc", label="targets"), "no site has the label 'targets'"),
+        (lambda: mercer.Job("svc", label="target", dictionary="cohort"), "names the dictionary 'cohort'"),
+    ],
+)
+def test_a_bad_job_is_refused(patients, job, says):
+    with pytest.raises(mercer.JobError, match=re.escape(says)):
+        mercer.simulate(patients, job(), site="hospital")
+
+
+def test_one_site_is_refused(patients):
+    with pytest.raises(mercer.JobError, match="there is one site"):
+        mercer.simulate({"north": patients}, mercer.Job("svc", label="target"))
+
+
+def test_keep_and_save(patients, tmp_path, result):
+    kept = mercer.simulate(patients, mercer.Job("svc", label="target"), site="hospital", keep=tmp_path / "kept")
+    kept.save(tmp_path / "copy")
+    assert (tmp_path / "copy" / "result.json").is_file()
+    with pytest.raises(ValueError, match="keep=FOLDER"):
+        result.save(tmp_path / "other")
+
+
+def test_tables_lie_in_a_private_folder_and_are_deleted(patients, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    modes = []
+
+    def look(_line):
+        modes.extend(oct(p.stat().st_mode & 0o777) for p in tmp_path.iterdir())
+
+    mercer.simulate(patients, mercer.Job("svc", label="target"), site="hospital", progress=look)
+    assert modes and set(modes) == {"0o700"} and not list(tmp_path.iterdir())
+
+
+def test_a_job_file_reads_its_own_tables(patients, tmp_path):
+    patients.drop(columns=["sex", "old", "seen", "hospital"]).dropna().to_csv(tmp_path / "all.csv", index=False)
+    path = tmp_path / "job.yaml"
+    path.write_text(
+        "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: file}\nspec:\n"
+        f"  data: {{source: {tmp_path / 'all.csv'}, label: target, partition: {{parties: [a, b]}}}}\n"
+        "  protocol: {name: okra}\n  kernel: {name: linear}\n  learner: {name: svc}\n"
+    )
+    r = mercer.simulate(None, mercer.Job.from_file(path))
+    assert "a alone" in r.scores.index
+    with pytest.raises(mercer.JobError, match="data=None"):
+        mercer.simulate(patients, mercer.Job.from_file(path))
+
+
+def test_range_is_rounded_outwards():
+    from mercer._frames import _range
+
+    for values in ([17.3, 81.2], [-0.004, 0.0031], [5.0, 5.0], [0.0, 0.0], [1e6, 1e6 + 1]):
+        low, high = _range(pd.Series(values))
+        assert low <= min(values) <= max(values) <= high and low < high
+        assert high not in values or high == round(high, -1) or max(values) in (5.0, 0.0)
+
+
+def test_names_of_parties():
+    from mercer._frames import parties
+
+    assert parties(["North", "north", "Münster", "7", "server"]) == {
+        "North": "north", "north": "north-2", "Münster": "m-nster", "7": "site-7", "server": "site-server",
+    }
+
+
+def test_timeout_ends_the_program(patients):
+    before = set(os.listdir("/proc")) if Path("/proc").exists() else set()
+    with pytest.raises(mercer.Timeout):
+        mercer.simulate(patients, mercer.Job("svc", label="target"), site="hospital", timeout=0.01)
+    left = [p for p in set(os.listdir("/proc")) - before if p.isdigit() and "simulate" in _command(p)]
+    assert not left
+
+
+def _command(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
