@@ -137,15 +137,38 @@ func MulSparse(dst Matrix[float64], a SparseRows, rows []int, b Matrix[float64])
 	if dst.Rows != len(rows) || dst.Cols != b.Rows || a.Cols() != b.Cols {
 		panic(fmt.Sprintf("linalg: %d x %d is not the shape of (%d x %d)(%d x %d)^T", dst.Rows, dst.Cols, len(rows), a.Cols(), b.Rows, b.Cols))
 	}
-	columns := transposed(b, make([]float64, b.Rows*b.Cols))
+	column := func(col int32, scratch []float64) []float64 { return gatherColumn(scratch, b, int(col)) }
+	if stored(a, rows) >= b.Cols { // most columns are read, some of them often
+		columns := transposed(b, make([]float64, b.Rows*b.Cols))
+		column = func(col int32, _ []float64) []float64 { return columns.Row(int(col)) }
+	}
 	For(len(rows), max(1, 1<<14/max(1, dst.Cols)), func(lo, hi int) {
+		scratch := make([]float64, b.Rows)
 		for i := lo; i < hi; i++ {
 			row := dst.Row(i)
 			clear(row)
 			cols, values := a.Entries(rows[i])
 			for k, col := range cols {
-				axpy(values[k], columns.Row(int(col)), row)
+				axpy(values[k], column(col, scratch), row)
 			}
 		}
 	})
+}
+
+// stored returns the number of entries that the given rows store.
+func stored(a SparseRows, rows []int) int {
+	n := 0
+	for _, i := range rows {
+		cols, _ := a.Entries(i)
+		n += len(cols)
+	}
+	return n
+}
+
+// gatherColumn copies a column of m to dst and returns it.
+func gatherColumn(dst []float64, m Matrix[float64], col int) []float64 {
+	for i := range dst {
+		dst[i] = m.Row(i)[col]
+	}
+	return dst
 }

@@ -30,6 +30,31 @@ func TestMulSparse(t *testing.T) {
 	}
 }
 
+// One row at a time, whose columns are gathered, gives the bits of all rows together, for which the
+// matrix is transposed.
+func TestMulSparseOfOneRow(t *testing.T) {
+	const rows, columns = 40, 50
+	a, b := thin(rows, columns, 3), noise[float64](7, columns, 4)
+	all, one := linalg.New[float64](rows, 7), linalg.New[float64](1, 7)
+	linalg.MulSparse(all, a, linalg.Range(0, rows), b)
+	for i := range rows {
+		linalg.MulSparse(one, a, []int{i}, b)
+		for j, v := range one.Row(0) {
+			if v != all.Row(i)[j] {
+				t.Fatalf("row %d, column %d: %v alone, %v together", i, j, v, all.Row(i)[j])
+			}
+		}
+	}
+}
+
+// BenchmarkMulSparseOfOneRow is one iteration of FDSKL on a row with 1,000 entries in 5,000 columns.
+func BenchmarkMulSparseOfOneRow(b *testing.B) {
+	a, w, dst := thin(100, 5000, 1), noise[float64](2048, 5000, 2), linalg.New[float64](1, 2048)
+	for b.Loop() {
+		linalg.MulSparse(dst, a, []int{8}, w)
+	}
+}
+
 func TestMulSparseShapes(t *testing.T) {
 	defer func() {
 		if recover() == nil {
