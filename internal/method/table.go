@@ -17,6 +17,9 @@ type Table struct {
 	// Key selects the held-out rows of a job with a held-out fraction. All jobs of a party share
 	// the key.
 	Key dataset.SplitKey
+	// Together orders the common rows of parties with different columns and selects the held-out ones,
+	// in a process that has all parties' tables. Nil means that the parties' own secret key does.
+	Together *dataset.SplitKey
 	// The list Held has, in ascending order, the rows of an edition that all jobs with a held-out
 	// fraction hold out. Nil means that Key selects the rows.
 	Held []int
