@@ -238,7 +238,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	cpu, _ := daemon.Usage()
 	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
 	if err != nil {
-		return outcome{}, err
+		return outcome{}, partition.Explain(j, shares, err)
 	}
 	runtime.GC() // free the federation's Gram matrix before the comparison computes its own
 	began := time.Now()
@@ -417,7 +417,7 @@ func usable(j *job.Job, r *method.Result) *method.ModelFile {
 func (f *jobFile) tableFlags(r *method.Result) string {
 	m := usable(f.job, r)
 	for _, s := range f.job.Data.Sources {
-		if m != nil && (s.Party == m.Party || f.job.Unshared()) && !s.Mapping.Empty() {
+		if m != nil && (s.Party == m.Party || f.job.Unshared()) && !s.Plain() {
 			return fmt.Sprintf(" --job-file %s --as %s", f.path, s.Party)
 		}
 	}

@@ -229,7 +229,7 @@ func TestWhatIsNotFrozenAsNumbers(t *testing.T) {
 func TestNumbersAreHeldOutAsInSimulate(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	s := c.Data["patients"]
-	s.ID = OwnID{}
+	s.ID = job.OwnID{}
 	s.Drop = []string{"id"}
 	entered(t, h, c, func(e *Source) { *e = s })
 	seen, err := sees(t, h, c, key, 1)

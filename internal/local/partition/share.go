@@ -47,6 +47,9 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
 	}
+	if advice, common := idAdvice(j, shares); advice != "" && common == 0 {
+		return nil, fault.BadInput(errors.New(advice))
+	}
 	if err := checkMemory(j, shares); err != nil {
 		return nil, fault.BadInput(err)
 	}
