@@ -205,8 +205,11 @@ func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (
 	} else {
 		r, err = a.predictByFile(q, path)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		a.noteContradictions(r)
+	case q.jobFile != "":
+		err = wordsOf(q.jobFile, false).inError(err)
 	}
 	return r, err
 }

@@ -99,8 +99,9 @@ each party's operator alone would read, come after the result.`,
 			return nil, err
 		}
 		r, err := a.simulateJob(ctx, file, out, seed.source())
+		a.notices.reword(file.words())
 		if err != nil {
-			return nil, file.locate(err)
+			return nil, file.words().inError(file.locate(err))
 		}
 		return r, nil
 	})
