@@ -392,15 +392,24 @@ func nextOf(j *job.Job, r *method.Result) string {
 	case j.Data.Sources == nil:
 		return draftCommand
 	case j.Data.Partition.By == job.Columns:
-		return fmt.Sprintf("deploy the job with prediction: open to predict new rows; a model of %s needs all its parties, so this run leaves no whole one", j.Protocol.Name())
+		return fmt.Sprintf("deploy the job%s to predict new rows; a model of %s needs all its parties, so this run leaves no whole one", openly(j, " "), j.Protocol.Name())
 	case slices.ContainsFunc(r.Models, private):
-		return fmt.Sprintf("to predict new rows here, write protocol: {name: pooled}, which trains without privacy, or draft a job by mercer job new --protocol moments; a model of %s predicts only in a deployment, with prediction: open", j.Protocol.Name())
+		return fmt.Sprintf("to predict new rows here, write protocol: {name: pooled}, which trains without privacy, or draft a job by mercer job new --protocol moments; a model of %s predicts only in a deployment%s", j.Protocol.Name(), openly(j, ", "))
 	case j.Prediction != job.Open && slices.ContainsFunc(r.Models, whole):
 		return "with prediction: open the job leaves models with which mercer predict answers"
 	case slices.ContainsFunc(r.Models, part):
-		return "between homes (docs/tutorial.md), with prediction: open, the members that hold the model's parts answer prediction queries together"
+		return fmt.Sprintf("between homes (docs/tutorial.md)%s, the members that hold the model's parts answer prediction queries together", openly(j, ", "))
 	}
 	return draftCommand
+}
+
+// openly returns the key that a deployed job needs to predict, after a separator, or "" if the job has
+// it.
+func openly(j *job.Job, separator string) string {
+	if j.Prediction == job.Open {
+		return ""
+	}
+	return separator + "with prediction: open"
 }
 
 // usable returns the first model that mercer predict can use by itself, or nil.
