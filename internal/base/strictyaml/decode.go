@@ -278,6 +278,8 @@ func wanted(kind string) string {
 		return "a number"
 	case kind == "string":
 		return "one word"
+	case kind == positive:
+		return "a whole number above 0"
 	case kind == days:
 		return "a time above zero, such as 30d, 12h or 90s"
 	}

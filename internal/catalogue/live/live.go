@@ -71,7 +71,7 @@ func (s Source) Open(ctx context.Context) (query.Rows, error) {
 		return nil, err
 	}
 	s.Folder = folder
-	limit, most := cmp.Or(s.Timeout.Duration, defaultTimeout), cmp.Or(s.MaxBytes, defaultMaxBytes)
+	limit, most := cmp.Or(s.Timeout.Duration, defaultTimeout), cmp.Or(int64(s.MaxBytes), defaultMaxBytes)
 	if s.SQL != nil {
 		return s.ask(ctx, limit, most)
 	}
