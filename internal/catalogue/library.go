@@ -12,6 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
 // Variable is the name of the environment variable that holds the path of the data folder.
@@ -284,6 +285,9 @@ func (l Library) Find(ref string) (string, error) {
 		return onlyTable(ref, info)
 	case errors.Is(err, fs.ErrPermission):
 		return "", unreadable(ref, err)
+	}
+	if advice := regular.Tilde(ref); advice != "" {
+		return "", &Error{ref, "is not a file, since " + advice, fs.ErrNotExist}
 	}
 	if l.folder == "" {
 		return "", &Error{ref, "is not a file; give a path, bundled:NAME, or set " + Variable + " to your data folder", fs.ErrNotExist}

@@ -157,6 +157,9 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		return s, usage("%s: %w; name this site's own column, as in --id %s=COLUMN", path, err, name)
 	case err != nil:
 		return s, err
+	case d == nil && a.library().Missing(path):
+		_, err := a.library().Find(path)
+		return s, err
 	case d == nil:
 		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)
 	}
