@@ -118,10 +118,7 @@ func CheckLabels(j *job.Job, set *dataset.Set) error {
 	if set.Labels == nil || check == nil {
 		return nil
 	}
-	if err := check(set.Labels); err != nil {
-		return fmt.Errorf("%s: %w", set.Name, err)
-	}
-	return nil
+	return check(set)
 }
 
 // CheckNames refuses column names that are too long to be stored with a model.

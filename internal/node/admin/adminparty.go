@@ -136,7 +136,7 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	}
 	for i, id := range set.IDs {
 		if len(id) > maxName {
-			return nil, fmt.Errorf("%s: the id of row %d (from 1) has %d bytes, more than the %d allowed; shorten it", set.Name, i+1, len(id), maxName)
+			return nil, fmt.Errorf("%s the id has %d bytes, more than the %d allowed; shorten it", set.Place(i), len(id), maxName)
 		}
 	}
 	rows, cols := set.X.Rows(), set.X.Cols()
