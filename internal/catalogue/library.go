@@ -230,7 +230,7 @@ func missingColumn(ref, column, advice string) *Error {
 }
 
 func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
@@ -261,6 +261,9 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 
 // unreadable returns the error that an existing source cannot be read, with advice.
 func unreadable(path string, err error) *Error {
+	if p := (*fs.PathError)(nil); !errors.As(err, &p) { // it is no file
+		return &Error{path, strings.TrimPrefix(err.Error(), path+" "), err}
+	}
 	advice := "check the disk, or copy it again"
 	if errors.Is(err, fs.ErrPermission) {
 		advice = "give this user the right to read it"
@@ -348,7 +351,7 @@ func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
