@@ -20,6 +20,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -349,7 +350,13 @@ func folder(out string) error {
 
 // finish writes a run's files into its folder, with result.json as the last file. It writes nothing
 // before the run has succeeded.
-func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
+func (a *app) finish(j *job.Job, o outcome, out string) (r Result, err error) {
+	err = inFolder(out, func() (err error) { r, err = a.saveRun(j, o, out); return err })
+	return r, err
+}
+
+// saveRun writes a run's files into a folder that exists.
+func (a *app) saveRun(j *job.Job, o outcome, out string) (_ Result, err error) {
 	o.job = j
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
@@ -454,9 +461,6 @@ func saveTable(folder string, s *sheet) (string, error) {
 // adopt copies the models and the other files of a result from the run's temporary folder to the
 // folder target.
 func adopt(r *method.Result, files func(*method.Result) map[string]*string, target string) error {
-	if err := os.MkdirAll(target, 0o700); err != nil {
-		return fmt.Errorf("the results folder cannot be created: %w", err)
-	}
 	for i := range r.Models {
 		m := &r.Models[i]
 		from := m.Path
@@ -467,10 +471,8 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, targ
 		if m.Private {
 			m.Path = filepath.Join(target, m.Party, "model")
 		}
-		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-			return fmt.Errorf("the results folder cannot be created: %w", err)
-		}
-		if err := copyFile(m.Path, from); err != nil {
+		err := inFolder(filepath.Dir(m.Path), func() error { return copyFile(m.Path, from) })
+		if err != nil {
 			return fmt.Errorf("the model: %w", err)
 		}
 	}
@@ -488,7 +490,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, targ
 }
 
 func copyFile(to, from string) (err error) {
-	f, err := os.Open(from)
+	f, err := regular.Open(from)
 	if err != nil {
 		return err
 	}
