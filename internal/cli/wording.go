@@ -12,12 +12,12 @@ type jobFileWords struct{ *strings.Replacer }
 
 // wordsOf returns the words for a job file. A job with one common source has no place for the keys.
 func wordsOf(path string, common bool) jobFileWords {
-	place := "in " + path + ", under sources"
+	place := "under sources in " + path
 	if common {
 		place += " (in place of source)"
 	}
 	return jobFileWords{strings.NewReplacer(
-		"in the catalogue (in simulate, in the job)", "in "+path+", under data",
+		"in the catalogue (in simulate, in the job)", "under data in "+path,
 		"in the catalogue", place,
 		"in each catalogue", "at each source in "+path,
 		"the parties' catalogues make", "the sources make",
