@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ func (r predictResult) cells(i int) []string {
 func numbers(values []float64) []string {
 	cells := make([]string, len(values))
 	for i, v := range values {
-		cells[i] = strconv.FormatFloat(v, 'g', -1, 64)
+		cells[i] = numeral(v)
 	}
 	return cells
 }
