@@ -15,18 +15,37 @@ import (
 // Targets converts labels to the target numbers of a regression. The error names the row, from 1,
 // with a label that is not a finite number, or that exceeds [MaxMagnitude].
 func Targets(labels []string) ([]float64, error) {
-	targets := make([]float64, len(labels))
+	targets, row, err := targetsOf(labels)
+	if err != nil {
+		return nil, fmt.Errorf("label %s of row %d %w", quote(labels[row]), row+1, err)
+	}
+	return targets, nil
+}
+
+// Targets converts the labels to the target numbers of a regression. The error names the set, and the
+// line of a label that is not a finite number, or that exceeds [MaxMagnitude].
+func (s *Set) Targets() ([]float64, error) {
+	targets, row, err := targetsOf(s.Labels)
+	if err != nil {
+		return nil, fmt.Errorf("%s label %s %w", s.Place(row), quote(s.Labels[row]), err)
+	}
+	return targets, nil
+}
+
+// targetsOf converts labels to numbers, and returns the index of the first refused label.
+func targetsOf(labels []string) (targets []float64, row int, err error) {
+	targets = make([]float64, len(labels))
 	for i, label := range labels {
 		v, err := parseNumber(label)
 		if err != nil {
-			return nil, fmt.Errorf("label %s of row %d %w; regression needs numbers", quote(label), i+1, err)
+			return nil, i, fmt.Errorf("%w; regression needs numbers", err)
 		}
 		if math.Abs(v) > MaxMagnitude {
-			return nil, fmt.Errorf("label %s of row %d exceeds %g in magnitude; correct the label, or use a larger unit", quote(label), i+1, MaxMagnitude)
+			return nil, i, fmt.Errorf("exceeds %g in magnitude; correct the label, or use a larger unit", MaxMagnitude)
 		}
 		targets[i] = v
 	}
-	return targets, nil
+	return targets, 0, nil
 }
 
 // CheckClasses returns an error if the labels seem to be numbers to predict, or ids, and not classes.

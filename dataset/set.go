@@ -354,7 +354,7 @@ func (s *Set) checkMagnitude() (err error) {
 	for i := range s.X.Rows() {
 		s.X.Each(i, func(col int, v float64) {
 			if err == nil && math.Abs(v) > MaxMagnitude {
-				err = fmt.Errorf("%s column %s holds %g, which is above %g in magnitude, the largest number for training; correct the cell, or mark it as missing", s.place(i), s.columnName(col), v, MaxMagnitude)
+				err = fmt.Errorf("%s column %s holds %g, which is above %g in magnitude, the largest number for training; correct the cell, or mark it as missing", s.Place(i), s.columnName(col), v, MaxMagnitude)
 			}
 		})
 		if err != nil {
@@ -364,8 +364,9 @@ func (s *Set) checkMagnitude() (err error) {
 	return nil
 }
 
-// place returns the words before a message about a row.
-func (s *Set) place(row int) string {
+// Place returns the words before a message about a row: the set's name, and the line or the row, both
+// from 1.
+func (s *Set) Place(row int) string {
 	if s.Lines != nil {
 		return fmt.Sprintf("%s:%d:", s.Name, s.Lines[row])
 	}

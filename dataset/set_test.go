@@ -199,6 +199,18 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// The error of a set names the line, or the row where there are no lines.
+func TestTargetsOfASet(t *testing.T) {
+	s := &Set{Name: "ward.csv", Labels: []string{"1", "high"}, Lines: []int{2, 5}}
+	if _, err := s.Targets(); err == nil || err.Error() != `ward.csv:5: label "high" is not a number; regression needs numbers` {
+		t.Error(err)
+	}
+	s.Lines = nil
+	if _, err := s.Targets(); err == nil || err.Error() != `ward.csv: row 2, label "high" is not a number; regression needs numbers` {
+		t.Error(err)
+	}
+}
+
 func TestLabellerForgetsTargets(t *testing.T) {
 	var l labeller
 	for i := range 2 * mostKnown {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
 // idxName matches the names of IDX files. The labels are in a second file, whose name follows
@@ -34,7 +35,7 @@ func loadIDX(path string, c Columns) (set *dataset.Set, err error) {
 	if err := checkUnnamed(path, c); err != nil {
 		return nil, err
 	}
-	images, err := os.Open(path)
+	images, err := regular.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
@@ -62,7 +63,7 @@ func openLabels(images string) (*os.File, error) {
 	}
 	plain := strings.TrimSuffix(name, ".gz")
 	for _, candidate := range []string{name, plain, plain + ".gz"} {
-		f, err := os.Open(filepath.Join(folder, candidate))
+		f, err := regular.Open(filepath.Join(folder, candidate))
 		if err == nil {
 			return f, nil
 		}

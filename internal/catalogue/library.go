@@ -12,6 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
 // Variable is the name of the environment variable that holds the path of the data folder.
@@ -229,7 +230,7 @@ func missingColumn(ref, column, advice string) *Error {
 }
 
 func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}
@@ -260,6 +261,9 @@ func loadFile(path, array string, c Columns) (set *dataset.Set, err error) {
 
 // unreadable returns the error that an existing source cannot be read, with advice.
 func unreadable(path string, err error) *Error {
+	if p := (*fs.PathError)(nil); !errors.As(err, &p) { // it is no file
+		return &Error{path, strings.TrimPrefix(err.Error(), path+" "), err}
+	}
 	advice := "check the disk, or copy it again"
 	if errors.Is(err, fs.ErrPermission) {
 		advice = "give this user the right to read it"
@@ -284,6 +288,9 @@ func (l Library) Find(ref string) (string, error) {
 		return onlyTable(ref, info)
 	case errors.Is(err, fs.ErrPermission):
 		return "", unreadable(ref, err)
+	}
+	if advice := regular.Tilde(ref); advice != "" {
+		return "", &Error{ref, "is not a file, since " + advice, fs.ErrNotExist}
 	}
 	if l.folder == "" {
 		return "", &Error{ref, "is not a file; give a path, bundled:NAME, or set " + Variable + " to your data folder", fs.ErrNotExist}
@@ -344,7 +351,7 @@ func (l Library) Ratings(ref string) (r *dataset.Ratings, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
 // Entry is a source that can be loaded by its name. Rows and Columns are zero if they are unknown
@@ -149,7 +150,7 @@ func isTable(path string) bool {
 	if isIDX(path) {
 		return !strings.Contains(filepath.Base(path), idxLabels)
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return false // not a table: loading the file would fail too
 	}

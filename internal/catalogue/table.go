@@ -11,6 +11,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
 // LoadTable reads a source and interprets its cells by a job's schema and the owner's mapping. It
@@ -60,7 +61,7 @@ func (l Library) Open(ref string, own prepare.Mapping, columns []string) (r *Row
 	if path == "" {
 		return nil, false, nil
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, true, unreadable(path, err)
 	}
@@ -116,7 +117,7 @@ func isText(path string) bool {
 	if hasSuffix(plain, ".svm", ".libsvm", ".txt", ".npy", ".npz", ".parquet") || isIDX(path) {
 		return false
 	}
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return false // the reader will report this error
 	}

@@ -72,11 +72,14 @@ func (s *sheet) addPrediction(p admin.Prediction) {
 	}
 }
 
+// numeral writes a number with all its digits. It writes -0 as 0.
+func numeral(v float64) string { return strconv.FormatFloat(v+0, 'g', -1, 64) }
+
 func (s *sheet) addNumbers(names []string, values [][]float64) {
 	for k, name := range names {
 		cells := make([]string, len(values))
 		for i, row := range values {
-			cells[i] = strconv.FormatFloat(row[k], 'g', -1, 64)
+			cells[i] = numeral(row[k])
 		}
 		s.add(name, cells)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,6 +45,15 @@ func TestAdviceOnTheTable(t *testing.T) {
 	} {
 		if got := tt.r.tableAdvice(); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+// A score of minus zero is printed as 0.
+func TestNumeral(t *testing.T) {
+	for v, want := range map[float64]string{math.Copysign(0, -1): "0", -.5: "-0.5", 1e300: "1e+300"} {
+		if got := numeral(v); got != want {
+			t.Errorf("%v: %s", v, got)
 		}
 	}
 }

@@ -181,9 +181,11 @@ type paperResult struct {
 
 // save writes the HTML page and the table of the experiments.
 func (r paperResult) save(out string) error {
-	if err := os.MkdirAll(out, 0o700); err != nil {
-		return fmt.Errorf("the results folder cannot be created: %w", err)
-	}
+	return inFolder(out, func() error { return r.write(out) })
+}
+
+// write writes the files into a folder that exists.
+func (r paperResult) write(out string) error {
 	var page, table bytes.Buffer
 	m := r.Machine
 	s := report.Study{Title: "The papers' tables and figures", Facts: []report.Row{

@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/live"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
@@ -26,6 +27,7 @@ type infoOptions struct {
 	csv            prepare.CSV
 	origin         origin.Origin
 	sql            origin.SQL
+	maxBytes       int64
 	values, schema bool
 }
 
@@ -33,6 +35,7 @@ type infoOptions struct {
 // is a file.
 func (o *infoOptions) source() origin.Origin {
 	from := o.origin
+	from.MaxBytes = strictyaml.Positive(o.maxBytes)
 	if o.sql != (origin.SQL{}) {
 		from.SQL = &o.sql
 	}
@@ -50,7 +53,16 @@ func (o *infoOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.sql.SQLite, "sqlite", "", "SQLite file, in place of a file with a table")
 	f.StringVar(&o.sql.QueryFile, "query", "", "file with the SELECT for --dsn-env or --sqlite")
 	f.DurationVar(&o.origin.Timeout.Duration, "timeout", 0, "longest time that a program or a query may take; default 10m")
-	f.Int64Var(&o.origin.MaxBytes, "max-bytes", 0, "most bytes that a program or a query may give; default 16 GiB")
+	f.Int64Var(&o.maxBytes, "max-bytes", 0, "most bytes that a program or a query may give; default 16 GiB")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		switch {
+		case f.Changed("max-bytes") && o.maxBytes <= 0:
+			return usage("--max-bytes %d lets no byte through; write a number above 0, or leave the flag out", o.maxBytes)
+		case f.Changed("timeout") && o.origin.Timeout.Duration <= 0:
+			return usage("--timeout %v leaves no time; write a time above zero, such as 10m, or leave the flag out", o.origin.Timeout)
+		}
+		return nil
+	}
 }
 
 // textFormat returns the format of the table's text that the flags describe.

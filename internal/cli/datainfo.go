@@ -106,7 +106,7 @@ does both.`,
 			if from := o.source(); from.Given() {
 				return a.informLive(ctx, from, o)
 			}
-			if err := o.origin.Check(args[0], o.csv); err != nil {
+			if err := o.source().Check(args[0], o.csv); err != nil {
 				return nil, usage("%w", err)
 			}
 			return a.inform(args[0], o)

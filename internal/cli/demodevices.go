@@ -195,9 +195,6 @@ func keepModel(from, out string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(out, 0o700); err != nil {
-		return "", err
-	}
 	to := filepath.Join(out, "model")
-	return to, disk.Replace(to, model)
+	return to, inFolder(out, func() error { return disk.Replace(to, model) })
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
@@ -206,7 +207,7 @@ func partyConfig(ts *testscript.TestScript, name, address string, choice bool) *
 // entry offers all that a table has. Where its first line names no label, its owner
 // holds other columns than the labels.
 func entry(path, table string, policy *party.Policy) daemon.Source {
-	s := daemon.Source{Path: path, ID: daemon.OwnID{IDRule: prepare.IDRule{Columns: []string{"id"}}}, Policy: policy}
+	s := daemon.Source{Path: path, ID: job.OwnID{IDRule: prepare.IDRule{Columns: []string{"id"}}}, Policy: policy}
 	head, _, _ := strings.Cut(table, "\n")
 	for _, column := range strings.Split(head, ",") {
 		switch column {

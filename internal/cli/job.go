@@ -92,7 +92,7 @@ func (a *app) clientCommand(cmd *cobra.Command, call func(ctx context.Context, c
 	var home string
 	a.homeFlag(cmd, &home)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
-		a.useDictionaries(home)
+		a.useHome(home)
 		c := admin.NewClient(daemon.Home(home).Socket())
 		defer c.Close()
 		return call(ctx, c, args)
@@ -100,9 +100,12 @@ func (a *app) clientCommand(cmd *cobra.Command, call func(ctx context.Context, c
 	return cmd
 }
 
-// useDictionaries makes the job reader find the data dictionaries of a home, including revoked
-// dictionaries.
-func (a *app) useDictionaries(home string) {
+// useHome makes the job reader find the data dictionaries of a home, including revoked dictionaries.
+// It remembers the home for the commands that results name.
+func (a *app) useHome(home string) {
+	if home != a.defaultHome() {
+		a.homeOption = " --home " + shellWord(home)
+	}
 	a.reader = a.reader.Knowing(daemon.Home(home).Dictionaries().Find)
 }
 
@@ -111,7 +114,8 @@ type jobResult struct {
 	admin.Job
 	Files   []string `json:"files,omitempty"` // files that --out has written
 	reader  *job.Reader
-	verbose bool // also print the details of the result
+	verbose bool   // also print the details of the result
+	home    string // the option for this home, after a blank; "" for the usual home
 }
 
 // Print shows the job and, if it has ended, its result.
@@ -136,26 +140,35 @@ func (r jobResult) Print(w io.Writer) error {
 	return p.err
 }
 
-// next returns the command that usually follows a finished job. It is the prediction command if the
-// job answers prediction queries, or else the command for the report.
+// next returns the command that usually follows a finished job. It is the prediction command of a
+// party if the job answers prediction queries, or else the command for the report. Where parties hold
+// columns, the prediction command names the others' table of the new rows.
 func (r jobResult) next() string {
+	j := r.asSubmitted()
 	switch {
-	case !r.Forgotten && r.answers():
-		return fmt.Sprintf("mercer predict --job %s TABLE.csv", r.ID)
+	case !r.Forgotten && j != nil && j.Prediction == job.Open:
+		command := fmt.Sprintf("mercer predict --job %s TABLE.csv --home HOME-OF-A-PARTY", r.ID)
+		if j.Data.Partition.By == job.Columns {
+			command += " --source TABLE # TABLE: the name at the other parties of their table with the new rows"
+		}
+		return command
 	case len(r.Files) == 0:
-		return fmt.Sprintf("mercer job show %s --out FOLDER", r.ID)
+		return fmt.Sprintf("mercer job show %s --out FOLDER%s", r.ID, r.home)
 	}
 	return ""
 }
 
-// answers reports whether the job answers prediction queries. It returns false for a result of an
-// earlier version, which contains no job file.
-func (r jobResult) answers() bool {
+// asSubmitted returns the job that made the result. It returns nil without a result, and for a result
+// of an earlier version, which contains no job file.
+func (r jobResult) asSubmitted() *job.Job {
 	if r.Result == nil || r.Result.About == nil {
-		return false
+		return nil
 	}
 	j, err := r.reader.Parse(r.Name+".yaml", []byte(r.Result.About.Job))
-	return err == nil && j.Prediction == job.Open
+	if err != nil {
+		return nil
+	}
+	return j
 }
 
 // forgottenText names the parties that have not yet reported that they erased a job's data.
@@ -200,7 +213,7 @@ func (a *app) jobSubmit() *cobra.Command {
 		if err := j.Deployable(); err != nil {
 			return nil, badJob(err)
 		}
-		r := jobResult{reader: a.reader, verbose: a.verbose}
+		r := jobResult{reader: a.reader, verbose: a.verbose, home: a.homeOption}
 		if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err == nil && wait {
 			r.Job, err = a.waitShowing(ctx, c, r.ID)
 		}
@@ -235,7 +248,7 @@ func (a *app) jobWait() *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		r := jobResult{Job: j, reader: a.reader, verbose: a.verbose}
+		r := jobResult{Job: j, reader: a.reader, verbose: a.verbose, home: a.homeOption}
 		if out != "" {
 			if err := r.save(ctx, c, out); err != nil {
 				return r, errors.Join(r.check(), err)
@@ -278,11 +291,11 @@ to count them. In a party's home, the command needs no running daemon.`,
 			case item != "":
 				return showLeft(home, args[0], item)
 			}
-			a.useDictionaries(home)
+			a.useHome(home)
 			if daemon.Home(home).IsParty(a.reader) {
 				return a.showOwn(daemon.Home(home), args[0], out)
 			}
-			r := jobResult{reader: a.reader, verbose: a.verbose}
+			r := jobResult{reader: a.reader, verbose: a.verbose, home: a.homeOption}
 			err := callDaemon(home, func(c *admin.Client) (err error) {
 				if r.Job, err = c.Job(ctx, args[0]); err == nil && out != "" {
 					err = r.save(ctx, c, out)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -49,9 +48,6 @@ func (r *jobResult) save(ctx context.Context, c *admin.Client, out string) error
 
 // saveFailure writes the report of a failed job into a folder and returns its path.
 func (r *jobResult) saveFailure(out string) (string, error) {
-	if err := os.MkdirAll(out, 0o700); err != nil {
-		return "", usage("--out %s cannot be the results folder: %w", out, err)
-	}
 	run := report.Run{Title: r.Name, Failure: r.Failure.Message, Summary: []report.Row{{Label: "Job", Value: r.ID}, {Label: "Parties", Value: strings.Join(r.Parties, ", ")}}}
 	if r.Failure.Blamed != "" {
 		run.Summary = append(run.Summary, report.Row{Label: "Blamed", Value: r.Failure.Blamed})
@@ -61,7 +57,7 @@ func (r *jobResult) saveFailure(out string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(out, "report.html")
-	return path, disk.Replace(path, b.Bytes())
+	return path, inFolder(out, func() error { return disk.Replace(path, b.Bytes()) })
 }
 
 // decisions returns the predictions of a job, or nil if the job was forgotten.
@@ -87,9 +83,12 @@ func saveResult(reader *job.Reader, out string, o outcome) (files []string, err 
 	if o.shown, err = method.Presented(reader.Protocols, o.job, o.Result); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(out, 0o700); err != nil {
-		return nil, usage("--out %s cannot be the results folder: %w", out, err)
-	}
+	err = inFolder(out, func() (err error) { files, err = writeResult(out, o); return err })
+	return files, err
+}
+
+// writeResult writes the files of a result into a folder that exists.
+func writeResult(out string, o outcome) (files []string, err error) {
 	if o.Predictions, err = saveTable(out, o.table); err != nil {
 		return nil, err
 	}

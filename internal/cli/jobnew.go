@@ -47,7 +47,8 @@ columns of the same people. The first of these sites has the labels, and all hav
 
 Someone who knows the data must correct the job: units, ranges, and words that mean the
 same. The ranges show the least and the greatest number of the data, rounded: write
-possible ranges before anybody else reads the job.`,
+possible ranges before anybody else reads the job. A further draft guesses all of them
+anew: write it to another file, and copy your corrections.`,
 		Example: "  mercer job new north.csv south.csv east=export.tsv --label outcome > job.yaml\n  mercer job new north.csv south.csv --label diagnosis --label south=befund > job.yaml\n  mercer job new bank.csv shop.csv --protocol gram --label default --id customer > job.yaml",
 		Args: func(_ *cobra.Command, given []string) error {
 			if len(given) == 0 {
@@ -156,6 +157,9 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 	case errors.As(err, &none):
 		return s, usage("%s: %w; name this site's own column, as in --id %s=COLUMN", path, err, name)
 	case err != nil:
+		return s, err
+	case d == nil && a.library().Missing(path):
+		_, err := a.library().Find(path)
 		return s, err
 	case d == nil:
 		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -33,7 +34,7 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 				read[s.Party] = rows
 			}
 			return live.Table(read[s.Party], t)
-		case d.Schema == nil && t.Mapping.Empty() && t.Cut == "" && t.Group == "" && t.Labelled == nil:
+		case d.Schema == nil && t.Mapping.Empty() && s.ID.IsZero() && t.Cut == "" && t.Group == "" && t.Labelled == nil:
 			return a.library().Load(s.File, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread, Classes: d.Accepted()})
 		}
 		return a.library().LoadTable(s.File, t)
@@ -90,10 +91,23 @@ func flagsOf(form prepare.CSV) (flags string) {
 		{"--headers", strings.Join(form.Headers, ",")},
 	} {
 		if flag[1] != "" {
-			flags += fmt.Sprintf(" %s '%s'", flag[0], strings.ReplaceAll(flag[1], "'", `'\''`))
+			flags += fmt.Sprintf(" %s %s", flag[0], quoted(flag[1]))
 		}
 	}
 	return flags
+}
+
+// quoted returns a word in single quotes, as a shell reads it.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+// shellWord returns a word as a shell reads it, in quotes only if it needs them.
+func shellWord(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./,=:@+", r)
+	}) {
+		return word
+	}
+	return quoted(word)
 }
 
 // copyRows runs a program or a query and keeps the resulting rows in memory.

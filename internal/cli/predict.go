@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ func (r predictResult) cells(i int) []string {
 func numbers(values []float64) []string {
 	cells := make([]string, len(values))
 	for i, v := range values {
-		cells[i] = strconv.FormatFloat(v, 'g', -1, 64)
+		cells[i] = numeral(v)
 	}
 	return cells
 }
@@ -205,8 +204,11 @@ func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (
 	} else {
 		r, err = a.predictByFile(q, path)
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		a.noteContradictions(r)
+	case q.jobFile != "":
+		err = wordsOf(q.jobFile, false).inError(err)
 	}
 	return r, err
 }

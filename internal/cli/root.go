@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
 const about = `Mercer trains kernel machines, such as SVMs, on data that must stay where it is.
@@ -79,6 +80,8 @@ func checkFlag(cmd *cobra.Command, f *pflag.Flag) error {
 	value, kind := f.Value.String(), f.Value.Type()
 	negative := strings.HasPrefix(value, "-")
 	switch {
+	case kind == "string" && (value == "~" || strings.HasPrefix(value, "~/")):
+		return usage("--%s is %s, but %s", f.Name, value, regular.Tilde(value))
 	case required && value == "":
 		return usage("--%s is missing for %s; it is the %s", f.Name, commandName(cmd), f.Usage)
 	case negative && strings.HasPrefix(kind, "int"):

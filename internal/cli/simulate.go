@@ -20,6 +20,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -99,8 +100,9 @@ each party's operator alone would read, come after the result.`,
 			return nil, err
 		}
 		r, err := a.simulateJob(ctx, file, out, seed.source())
+		a.notices.reword(file.words())
 		if err != nil {
-			return nil, file.locate(err)
+			return nil, file.words().inError(file.locate(err))
 		}
 		return r, nil
 	})
@@ -238,7 +240,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 	cpu, _ := daemon.Usage()
 	result, decided, err := a.runSimulation(ctx, j, shares, dir, seed)
 	if err != nil {
-		return outcome{}, err
+		return outcome{}, partition.Explain(j, shares, err)
 	}
 	runtime.GC() // free the federation's Gram matrix before the comparison computes its own
 	began := time.Now()
@@ -348,7 +350,13 @@ func folder(out string) error {
 
 // finish writes a run's files into its folder, with result.json as the last file. It writes nothing
 // before the run has succeeded.
-func (a *app) finish(j *job.Job, o outcome, out string) (_ Result, err error) {
+func (a *app) finish(j *job.Job, o outcome, out string) (r Result, err error) {
+	err = inFolder(out, func() (err error) { r, err = a.saveRun(j, o, out); return err })
+	return r, err
+}
+
+// saveRun writes a run's files into a folder that exists.
+func (a *app) saveRun(j *job.Job, o outcome, out string) (_ Result, err error) {
 	o.job = j
 	r := o.Result
 	r.About = learner.AboutRun(j, buildVersion().Version, time.Now())
@@ -391,15 +399,24 @@ func nextOf(j *job.Job, r *method.Result) string {
 	case j.Data.Sources == nil:
 		return draftCommand
 	case j.Data.Partition.By == job.Columns:
-		return fmt.Sprintf("deploy the job with prediction: open to predict new rows; a model of %s needs all its parties, so this run leaves no whole one", j.Protocol.Name())
+		return fmt.Sprintf("deploy the job%s to predict new rows; a model of %s needs all its parties, so this run leaves no whole one", openly(j, " "), j.Protocol.Name())
 	case slices.ContainsFunc(r.Models, private):
-		return fmt.Sprintf("to predict new rows here, write protocol: {name: pooled}, which trains without privacy, or draft a job by mercer job new --protocol moments; a model of %s predicts only in a deployment, with prediction: open", j.Protocol.Name())
+		return fmt.Sprintf("to predict new rows here, write protocol: {name: pooled}, which trains without privacy, or draft a job by mercer job new --protocol moments; a model of %s predicts only in a deployment%s", j.Protocol.Name(), openly(j, ", "))
 	case j.Prediction != job.Open && slices.ContainsFunc(r.Models, whole):
 		return "with prediction: open the job leaves models with which mercer predict answers"
 	case slices.ContainsFunc(r.Models, part):
-		return "between homes (docs/tutorial.md), with prediction: open, the members that hold the model's parts answer prediction queries together"
+		return fmt.Sprintf("between homes (docs/tutorial.md)%s, the members that hold the model's parts answer prediction queries together", openly(j, ", "))
 	}
 	return draftCommand
+}
+
+// openly returns the key that a deployed job needs to predict, after a separator, or "" if the job has
+// it.
+func openly(j *job.Job, separator string) string {
+	if j.Prediction == job.Open {
+		return ""
+	}
+	return separator + "with prediction: open"
 }
 
 // usable returns the first model that mercer predict can use by itself, or nil.
@@ -417,7 +434,7 @@ func usable(j *job.Job, r *method.Result) *method.ModelFile {
 func (f *jobFile) tableFlags(r *method.Result) string {
 	m := usable(f.job, r)
 	for _, s := range f.job.Data.Sources {
-		if m != nil && (s.Party == m.Party || f.job.Unshared()) && !s.Mapping.Empty() {
+		if m != nil && (s.Party == m.Party || f.job.Unshared()) && !s.Plain() {
 			return fmt.Sprintf(" --job-file %s --as %s", f.path, s.Party)
 		}
 	}
@@ -444,9 +461,6 @@ func saveTable(folder string, s *sheet) (string, error) {
 // adopt copies the models and the other files of a result from the run's temporary folder to the
 // folder target.
 func adopt(r *method.Result, files func(*method.Result) map[string]*string, target string) error {
-	if err := os.MkdirAll(target, 0o700); err != nil {
-		return fmt.Errorf("the results folder cannot be created: %w", err)
-	}
 	for i := range r.Models {
 		m := &r.Models[i]
 		from := m.Path
@@ -457,10 +471,8 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, targ
 		if m.Private {
 			m.Path = filepath.Join(target, m.Party, "model")
 		}
-		if err := os.MkdirAll(filepath.Dir(m.Path), 0o700); err != nil {
-			return fmt.Errorf("the results folder cannot be created: %w", err)
-		}
-		if err := copyFile(m.Path, from); err != nil {
+		err := inFolder(filepath.Dir(m.Path), func() error { return copyFile(m.Path, from) })
+		if err != nil {
 			return fmt.Errorf("the model: %w", err)
 		}
 	}
@@ -478,7 +490,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, targ
 }
 
 func copyFile(to, from string) (err error) {
-	f, err := os.Open(from)
+	f, err := regular.Open(from)
 	if err != nil {
 		return err
 	}

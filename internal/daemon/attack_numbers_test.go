@@ -92,7 +92,7 @@ func TestTablesOfNumbersReadAsBefore(t *testing.T) {
 		"column with spaces":          {strings.Replace(numbersTable(200), "id,age,krea,ill", "id, age ,krea,ill", 1), nil, nil},
 		"keep":                        {long(func(i int) string { return ",word" }, ",note"), func(s *Source) { s.Keep = []string{"id", "age", "krea", "ill"} }, nil},
 		"renamed":                     {long(func(i int) string { return ",word" }, ",note"), nil, nil},
-		"id is a feature name":        {numbersTable(200), func(s *Source) { s.ID = OwnID{}; s.Drop = []string{"id"} }, nil},
+		"id is a feature name":        {numbersTable(200), func(s *Source) { s.ID = job.OwnID{}; s.Drop = []string{"id"} }, nil},
 		"a label that is a feature's": {numbersTable(200), func(s *Source) { s.Label = Labels{Columns: []string{"ill", "krea"}} }, nil},
 		"semicolons":                  {strings.ReplaceAll(numbersTable(200), ",", ";"), func(s *Source) { s.CSV.Delimiter = ";" }, nil},
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -29,7 +30,7 @@ type Source struct {
 	Label Labels `yaml:"label,omitempty"`
 	// ID is the column of ids, or the rule that makes ids from several columns. By the ids, jobs
 	// find the rows of the same people in other parties' tables. Without ID the table has no ids.
-	ID OwnID `yaml:"id,omitempty"`
+	ID job.OwnID `yaml:"id,omitempty"`
 	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is
 	// a feature only if Columns lists it too.
 	Cut string `yaml:"cut,omitempty"`
@@ -81,7 +82,7 @@ func (l *Labels) UnmarshalYAML(n *yaml.Node) error {
 		return (*labelNames)(&l.Columns).UnmarshalYAML(n)
 	}
 	var own ownLabels
-	if err := decodeNode(n, &own); err != nil {
+	if err := strictyaml.Nested(n, &own); err != nil {
 		return err
 	}
 	l.Columns = own.Column
@@ -251,7 +252,7 @@ func (s Source) warnings(name string, policy party.Policy) (list []string) {
 // something the entry does not offer. The refusal tells peers neither what the entry offers nor
 // what the table holds.
 func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Columns, error) {
-	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.name(), Gaps: j.Spread, Classes: j.Accepted()}
+	c := catalogue.Columns{Label: job.NoLabel, ID: s.ID.Name(), Gaps: j.Spread, Classes: j.Accepted()}
 	label, err := s.label(name, j.Label)
 	if err != nil {
 		return c, err
@@ -262,8 +263,8 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 	if j.Unlabelled == prepare.FillDropRow && !slices.Contains(s.Label.Needed, label) {
 		return c, unoffered("the job leaves out rows without a label, and the catalogue entry of %s does not; remove missing from the job's label, or write label: {column: %s, missing: drop-row} in the entry", name, dataset.Quote(label))
 	}
-	if j.ID != "" && !slices.Contains(s.ID.Columns, j.ID) && !s.ID.isIDColumn(j.ID, s.Columns) {
-		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.name()))
+	if j.ID != "" && !s.ID.Names(j.ID, s.Columns.Theirs) {
+		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.Name()))
 	}
 	for _, other := range s.Label.columns() {
 		if other != label {

@@ -335,11 +335,11 @@ func (h Home) copyNumbers(library catalogue.Library, s Source, to snapshot.Store
 	if list := s.Label.columns(); len(list) > 0 {
 		label = list[0]
 	}
-	set, err := library.Load(s.Path, catalogue.Columns{Label: label, ID: s.ID.name()})
+	set, err := library.Load(s.Path, catalogue.Columns{Label: label, ID: s.ID.Name()})
 	if err != nil {
 		return err
 	}
-	return snapshot.Write(to, dataset.RecordsOf(set, label, s.ID.name()), s.ID.Columns)
+	return snapshot.Write(to, dataset.RecordsOf(set, label, s.ID.Name()), s.ID.Columns)
 }
 
 // readFrom reads frozen rows with all columns of a dictionary.

@@ -245,7 +245,7 @@ func TestAttackOneDeviceChanges(t *testing.T) {
 // freeze the table by it. Jobs continue with the edition, which holds out the same rows.
 func TestAttackAnEntryThatIsEdited(t *testing.T) {
 	for name, edit := range map[string]func(*Source){
-		"no ids":       func(s *Source) { s.ID = OwnID{} },
+		"no ids":       func(s *Source) { s.ID = job.OwnID{} },
 		"other ids":    func(s *Source) { s.ID.Columns = []string{"id", "visit"} },
 		"normalized":   func(s *Source) { s.ID.Normalize = []string{"upper"} },
 		"a group":      func(s *Source) { s.Group = "visit" },

@@ -65,7 +65,7 @@ func newRegistries(t *testing.T, people map[string]int) *registries {
 	for i, name := range r.names {
 		h := Home(filepath.Join(t.TempDir(), name))
 		c := &Config{Name: name, Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {
-			Path: "patients.csv", Label: Labels{Columns: []string{"diagnosis"}}, ID: OwnID{}, Columns: OwnColumns{Offered: d.Columns.Names()},
+			Path: "patients.csv", Label: Labels{Columns: []string{"diagnosis"}}, ID: job.OwnID{}, Columns: OwnColumns{Offered: d.Columns.Names()},
 		}}}
 		s := c.Data["patients"]
 		s.ID.Columns = []string{"id"}

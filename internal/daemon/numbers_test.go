@@ -184,7 +184,7 @@ func TestADictionaryOfLabelsAlone(t *testing.T) {
 	for labels, want := range map[string]string{
 		`{ill: {classes: ["0", "1"]}}`: "", `{ill: {range: [0, 1]}}`: "",
 		`{ill: {classes: ["0", "2"]}}`: `column "ill" holds "1", which is not one of the classes that the job lists ("0", "2")`,
-		`{ill: {range: [0, 0.5]}}`:     `label "ill" of row 2 is 1, outside the dictionary's range of 0 to 0.5`,
+		`{ill: {range: [0, 0.5]}}`:     `label "ill" is 1, outside the dictionary's range of 0 to 0.5`,
 	} {
 		h, c, key := undescribed(t, numbersTable(200))
 		d, err := job.ParseDictionary("labels.yaml", []byte("apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: labels}\nspec: {fraction: 0.4, labels: "+labels+"}\n"))
@@ -229,7 +229,7 @@ func TestWhatIsNotFrozenAsNumbers(t *testing.T) {
 func TestNumbersAreHeldOutAsInSimulate(t *testing.T) {
 	h, c, key := undescribed(t, numbersTable(200))
 	s := c.Data["patients"]
-	s.ID = OwnID{}
+	s.ID = job.OwnID{}
 	s.Drop = []string{"id"}
 	entered(t, h, c, func(e *Source) { *e = s })
 	seen, err := sees(t, h, c, key, 1)

@@ -1,9 +1,6 @@
 package daemon
 
 import (
-	"errors"
-	"fmt"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -24,9 +21,9 @@ type OwnColumns struct {
 // UnmarshalYAML reads a list of columns or a map of names.
 func (c *OwnColumns) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
-		return decodeNode(n, &c.Theirs)
+		return strictyaml.Nested(n, &c.Theirs)
 	}
-	return decodeNode(n, &c.Offered)
+	return strictyaml.Nested(n, &c.Offered)
 }
 
 // MarshalYAML writes a list or a map, as in the file that was read.
@@ -39,48 +36,6 @@ func (c OwnColumns) MarshalYAML() (any, error) {
 
 // IsZero reports whether the entry describes no columns.
 func (c OwnColumns) IsZero() bool { return c.Offered == nil && c.Theirs == nil }
-
-// OwnID is a catalogue entry's rule that forms the ids of rows. In YAML it is the name of a column,
-// or columns with steps that normalize the ids of several parties.
-type OwnID struct{ prepare.IDRule }
-
-// UnmarshalYAML reads the name of a column or a map.
-func (r *OwnID) UnmarshalYAML(n *yaml.Node) error {
-	if n.Kind == yaml.ScalarNode {
-		r.Columns = []string{n.Value}
-		return nil
-	}
-	return decodeNode(n, &r.IDRule)
-}
-
-// MarshalYAML writes only the name if the rule is a single column without steps.
-func (r OwnID) MarshalYAML() (any, error) {
-	if len(r.Columns) == 1 && r.Normalize == nil {
-		return r.Columns[0], nil
-	}
-	return r.IDRule, nil
-}
-
-// IsZero reports whether the table has no ids.
-func (r OwnID) IsZero() bool { return len(r.Columns) == 0 }
-
-// name returns the column name by which jobs refer to the ids, or "" if there are no ids.
-func (r OwnID) name() string {
-	if r.IsZero() {
-		return ""
-	}
-	return r.Columns[0]
-}
-
-// decodeNode decodes a node of the configuration's YAML. Its errors name the line.
-func decodeNode(n *yaml.Node, into any) error {
-	err := strictyaml.DecodeNode(n, into)
-	var problem *strictyaml.Error
-	if errors.As(err, &problem) {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s", problem.Line, problem.Problem)}}
-	}
-	return err
-}
 
 // mapping returns the rules that translate the entry's file into the federation's form.
 func (s Source) mapping() prepare.Mapping {
@@ -127,10 +82,4 @@ func (h Home) Table(jobs *job.Reader, name string) (prepare.Table, error) {
 		return prepare.Table{}, fault.BadInput(err)
 	}
 	return prepare.Table{Mapping: s.mapping(), ID: s.ID.IDRule}, nil
-}
-
-// isIDColumn reports whether name is the federation's name for the id column. It returns false if
-// the id has several columns.
-func (r OwnID) isIDColumn(name string, c OwnColumns) bool {
-	return len(r.Columns) == 1 && c.Theirs[r.Columns[0]].As == name
 }

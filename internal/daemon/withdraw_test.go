@@ -258,7 +258,7 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 	for name, edit := range map[string]func(*Source){
 		"normalized": func(s *Source) { s.ID.Normalize = []string{"upper"} },
 		"a group":    func(s *Source) { s.Group, s.Columns.Offered = "visit", []string{"age", "krea"} },
-		"no ids":     func(s *Source) { s.ID, s.Group = OwnID{}, "" },
+		"no ids":     func(s *Source) { s.ID, s.Group = job.OwnID{}, "" },
 	} {
 		entered(t, h, c, edit)
 		if _, err := h.Freeze(context.Background(), all.Reader(), d, "patients"); !errors.Is(err, edition.ErrLeaversUnknown) {
@@ -267,7 +267,7 @@ func TestWithdrawalsThatAreRefused(t *testing.T) {
 		if ids, err := plainJob(t, h, c, d); !errors.Is(err, edition.ErrLeaversUnknown) {
 			t.Errorf("%s: a job sees %d people, %v", name, len(ids), err)
 		}
-		entered(t, h, c, func(s *Source) { s.ID = OwnID{}; s.ID.Columns, s.Group = []string{"id"}, "" })
+		entered(t, h, c, func(s *Source) { s.ID = job.OwnID{}; s.ID.Columns, s.Group = []string{"id"}, "" })
 	}
 	if err := os.WriteFile(h.path("editions/list"), []byte("null"), 0o600); err != nil {
 		t.Fatal(err)

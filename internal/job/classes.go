@@ -229,13 +229,13 @@ func (d *Data) Take(set *dataset.Set) (*dataset.Set, error) {
 
 // checkNumbers refuses a table with a numeric label outside the label's range.
 func (d *Data) checkNumbers(set *dataset.Set) error {
-	values, err := dataset.Targets(set.Labels)
+	values, err := set.Targets()
 	if err != nil {
-		return fmt.Errorf("%s: %w", set.Name, err)
+		return err
 	}
 	for i, v := range values {
 		if v < d.Range[0] || v > d.Range[1] {
-			return fmt.Errorf("%s: label %s of row %d is %g, outside the dictionary's range of %g to %g", set.Name, section.Quote(d.Label), i+1, v, d.Range[0], d.Range[1])
+			return fmt.Errorf("%s label %s is %g, outside the dictionary's range of %g to %g; correct the cell, or the range", set.Place(i), section.Quote(d.Label), v, d.Range[0], d.Range[1])
 		}
 	}
 	return nil
@@ -262,7 +262,7 @@ func (d *Data) CheckClasses(set *dataset.Set) error {
 			continue
 		}
 		if err := dataset.CheckClass(label, d.Order); err != nil {
-			return fmt.Errorf("%s: the class %s of row %d %w", set.Name, section.Quote(label), i+1, err)
+			return fmt.Errorf("%s the class %s %w", set.Place(i), section.Quote(label), err)
 		}
 	}
 	return nil

@@ -69,6 +69,9 @@ type Source struct {
 	// Mapping describes the differences between file and schema in a process that has all files. A
 	// daemon takes the mapping from its own catalogue.
 	Mapping prepare.Mapping
+	// ID is the rule that makes the ids of the file's rows. If it is zero, the job's ID names the
+	// column of the ids.
+	ID OwnID
 }
 
 // Partition describes how one source is divided among parties.
@@ -272,6 +275,9 @@ func (d *Data) finish(in *section.Place) error {
 		}
 		d.Scale = None
 	}
+	if err := d.finishIDs(in); err != nil {
+		return err
+	}
 	if err := d.finishDictionary(in); err != nil {
 		return err
 	}
@@ -392,6 +398,17 @@ func (p *Partition) finishLabels(in *section.Place) error {
 	}
 	if in.Given("labels") && math.Abs(sum-1) > 1e-9 {
 		return in.Refuse("labels", "the shares of labels add up to %g; change them to add up to 1", sum)
+	}
+	return nil
+}
+
+// finishIDs refuses a source whose rule for ids is about other columns than the job's id.
+func (d *Data) finishIDs(in *section.Place) error {
+	for _, s := range d.Sources {
+		if d.ID != "" && !s.ID.IsZero() && !s.ID.Names(d.ID, s.Mapping.Columns) {
+			return in.Refuse("sources", "the source of %s makes ids of %s, but the job's id is %s; write the same column at both places, or call the column so by columns: {%s: {as: %s}}",
+				s.Party, section.Quote(s.ID.Name()), section.Quote(d.ID), s.ID.Name(), d.ID)
+		}
 	}
 	return nil
 }

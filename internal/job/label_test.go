@@ -22,9 +22,9 @@ func TestListedClasses(t *testing.T) {
 		t.Error(err)
 	}
 	for label, want := range map[string]string{
-		"dead": `a.csv: the class "dead" of row 2 is not one of the classes that the job lists ("well", "ill"); correct the cell`,
-		"Ill":  `a.csv: the class "Ill" of row 2 differs from the job's class "ill" only by case`,
-		"":     `a.csv: the class "" of row 2 is not one of the classes`,
+		"dead": `a.csv: row 2, the class "dead" is not one of the classes that the job lists ("well", "ill"); correct the cell`,
+		"Ill":  `a.csv: row 2, the class "Ill" differs from the job's class "ill" only by case`,
+		"":     `a.csv: row 2, the class "" is not one of the classes`,
 	} {
 		if err := d.CheckClasses(&dataset.Set{Name: "a.csv", Labels: []string{"ill", label}}); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", label, err, want)

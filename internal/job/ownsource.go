@@ -19,6 +19,7 @@ type owned struct {
 	Path            string `yaml:"path,omitempty"`
 	origin.Origin   `yaml:",inline"`
 	prepare.Mapping `yaml:",inline"`
+	ID              OwnID `yaml:"id,omitempty"`
 }
 
 // decode reads a source: the path of a file, or a map with the path, program or query and its
@@ -41,7 +42,12 @@ func (s *Source) decode(key string, n *yaml.Node) error {
 	if err := cmp.Or(o.Mapping.Check(), o.Origin.Check(o.Path, o.CSV)); err != nil {
 		return section.At(n, "%s: %v", key, err)
 	}
-	s.File, s.Origin, s.Mapping = o.Path, o.Origin, o.Mapping
+	if !o.ID.IsZero() {
+		if err := o.ID.Check(); err != nil {
+			return section.At(n, "%s: %v", key, err)
+		}
+	}
+	s.File, s.Origin, s.Mapping, s.ID = o.Path, o.Origin, o.Mapping, o.ID
 	return nil
 }
 
@@ -53,12 +59,15 @@ func lineOf(err error, n *yaml.Node) int {
 	return n.Line
 }
 
+// Plain reports whether the source is a file that needs no description.
+func (s *Source) Plain() bool { return s.Mapping.Empty() && !s.Given() && s.ID.IsZero() }
+
 func (s *Source) encode() *yaml.Node {
-	if s.Mapping.Empty() && !s.Given() {
+	if s.Plain() {
 		return section.Word(s.File)
 	}
 	var n yaml.Node
-	if err := n.Encode(owned{s.File, s.Origin, s.Mapping}); err != nil {
+	if err := n.Encode(owned{s.File, s.Origin, s.Mapping, s.ID}); err != nil {
 		panic(fmt.Sprintf("job: a source that was read cannot be written: %v", err))
 	}
 	return &n

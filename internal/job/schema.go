@@ -157,7 +157,8 @@ func (d *Data) Table(s Source) prepare.Table {
 	if d.Unlabelled == prepare.FillDropRow && t.Label != "" {
 		t.Labelled = []string{t.Label}
 	}
-	if d.ID != "" {
+	t.ID = s.ID.IDRule
+	if d.ID != "" && s.ID.IsZero() {
 		t.ID.Columns = []string{d.ID}
 	}
 	return t

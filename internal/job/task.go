@@ -1,6 +1,8 @@
 package job
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -19,7 +21,7 @@ type Task struct {
 	// model need not set it.
 	Shape model.OutputShape
 	// Check refuses labels that do not fit the task. Nil accepts all labels.
-	Check func(labels []string) error
+	Check func(set *dataset.Set) error
 }
 
 // Learner is a learner of a job file, a Kind with a Task.
@@ -70,19 +72,19 @@ func (j *Job) finishScoring(in *section.Place) error {
 
 // Classes returns the task of classification.
 func Classes() Task {
-	return Task{Labels: "the classes", Classes: true, Score: "accuracy", Check: func(labels []string) error {
-		classes, _ := dataset.Classes(labels)
-		if err := dataset.CheckClasses(classes, len(labels)); err != nil {
-			return err
+	return Task{Labels: "the classes", Classes: true, Score: "accuracy", Check: func(set *dataset.Set) error {
+		classes, _ := dataset.Classes(set.Labels)
+		if err := cmp.Or(dataset.CheckClasses(classes, len(set.Labels)), dataset.CheckSpelling(classes)); err != nil {
+			return fmt.Errorf("%s: %w", set.Name, err)
 		}
-		return dataset.CheckSpelling(classes)
+		return nil
 	}}
 }
 
 // Numbers returns the task of regression, whose labels are numbers.
 func Numbers() Task {
-	return Task{Labels: "the numbers to predict", Numbers: true, Score: "r2", Check: func(labels []string) error {
-		_, err := dataset.Targets(labels)
+	return Task{Labels: "the numbers to predict", Numbers: true, Score: "r2", Check: func(set *dataset.Set) error {
+		_, err := set.Targets()
 		return err
 	}}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/kmeans"
@@ -43,6 +44,10 @@ func (p *KMeans) Solver(seed uint64) Solver {
 // |mean|^2 - 2/|c| sum_(j in c) k(x, j).
 func (p KMeans) Fit(t Training) (*Solution, error) {
 	p.Interrupt = t.Interrupt
+	if n := t.Kernel.Len(); p.Clusters <= n && kmeans.Distinct(t.Kernel, p.Clusters) < p.Clusters {
+		// How many rows differ stays here: the other members read this sentence.
+		return nil, fault.Public(fault.BadInputf("kmeans: fewer training rows differ from each other than n_clusters, which is %d; lower n_clusters, or check the columns", p.Clusters))
+	}
 	m, err := kmeans.Fit(t.Kernel, p.Params)
 	if err != nil {
 		return nil, err

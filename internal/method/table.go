@@ -17,6 +17,9 @@ type Table struct {
 	// Key selects the held-out rows of a job with a held-out fraction. All jobs of a party share
 	// the key.
 	Key dataset.SplitKey
+	// Together orders the common rows of parties with different columns and selects the held-out ones,
+	// in a process that has all parties' tables. Nil means that the parties' own secret key does.
+	Together *dataset.SplitKey
 	// The list Held has, in ascending order, the rows of an edition that all jobs with a held-out
 	// fraction hold out. Nil means that Key selects the rows.
 	Held []int
@@ -115,10 +118,7 @@ func CheckLabels(j *job.Job, set *dataset.Set) error {
 	if set.Labels == nil || check == nil {
 		return nil
 	}
-	if err := check(set.Labels); err != nil {
-		return fmt.Errorf("%s: %w", set.Name, err)
-	}
-	return nil
+	return check(set)
 }
 
 // CheckNames refuses column names that are too long to be stored with a model.

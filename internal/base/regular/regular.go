@@ -38,13 +38,27 @@ func Read(path string) (b []byte, err error) {
 func Check(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+		err = &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+		if advice := Tilde(path); advice != "" {
+			return fmt.Errorf("%w; %s", err, advice)
+		}
+		return err
 	}
 	kind := kindOf(info.Mode())
 	if kind == "" || info.Mode()&fs.ModeNamedPipe != 0 && inherited(path) {
 		return nil
 	}
 	return fmt.Errorf("%s is %s, not a file; give the path of a file", path, kind)
+}
+
+// Tilde returns advice about a path in which ~ may be meant as the home folder. It returns "" for other
+// paths.
+func Tilde(path string) string {
+	first, _, _ := strings.Cut(path, "/")
+	if strings.HasPrefix(first, "~") || strings.Contains(path+"/", "/~/") {
+		return "only a shell replaces ~ by the home folder, and only at the beginning of a word; write the whole path"
+	}
+	return ""
 }
 
 // kindOf names what is at a path in place of a regular file. For a regular file it returns "".

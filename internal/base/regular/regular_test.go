@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -41,6 +42,16 @@ func TestReadOfFiles(t *testing.T) {
 	}
 	if b, err := Read(path); err != nil || string(b) != "text" {
 		t.Errorf("read %q, error %v", b, err)
+	}
+}
+
+// A missing file under ~ is probably one of the home folder.
+func TestReadOfATilde(t *testing.T) {
+	for path, want := range map[string]bool{"~/a.csv": true, "~ann/a.csv": true, "/data/~/a.csv": true, "~": true, "/data/a~.csv": false, "/data/~a/b": false, "a.csv": false} {
+		_, err := Read(path)
+		if !errors.Is(err, fs.ErrNotExist) || strings.HasSuffix(err.Error(), "; write the whole path") != want {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
 

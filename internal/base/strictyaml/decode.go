@@ -144,6 +144,17 @@ func DecodeNode(n *yaml.Node, into any) error {
 	return err
 }
 
+// Nested decodes a node inside of another type's UnmarshalYAML. Its errors name the line as yaml's own
+// errors do.
+func Nested(n *yaml.Node, into any) error {
+	err := DecodeNode(n, into)
+	var problem *Error
+	if errors.As(err, &problem) {
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s", problem.Line, problem.Problem)}}
+	}
+	return err
+}
+
 // lineIn returns the line of the value in n whose copy in rewritten begins on the given line. The
 // two nodes n and rewritten hold the same document, written in two ways. If no value begins there,
 // lineIn returns n's line.
@@ -267,6 +278,8 @@ func wanted(kind string) string {
 		return "a number"
 	case kind == "string":
 		return "one word"
+	case kind == positive:
+		return "a whole number above 0"
 	case kind == days:
 		return "a time above zero, such as 30d, 12h or 90s"
 	}

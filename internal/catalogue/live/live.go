@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,7 +70,7 @@ func (s Source) Open(ctx context.Context) (query.Rows, error) {
 		return nil, err
 	}
 	s.Folder = folder
-	limit, most := cmp.Or(s.Timeout.Duration, defaultTimeout), cmp.Or(s.MaxBytes, defaultMaxBytes)
+	limit, most := cmp.Or(s.Timeout.Duration, defaultTimeout), cmp.Or(int64(s.MaxBytes), defaultMaxBytes)
 	if s.SQL != nil {
 		return s.ask(ctx, limit, most)
 	}
@@ -146,10 +145,11 @@ func checkColumns(names []string) error {
 }
 
 func (s Source) queryText() (string, error) {
-	path, err := trusted.Find(s.resolve(s.SQL.QueryFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", err
+	path := s.resolve(s.SQL.QueryFile)
+	if err := regular.Check(path); err != nil { // before its rights: of a device or a folder they are no matter
+		return "", fmt.Errorf("the query cannot be read: %w", err)
 	}
+	path, err := trusted.Find(path)
 	if err != nil {
 		return "", fmt.Errorf("%s is not run, since %w", s.Name(), err)
 	}

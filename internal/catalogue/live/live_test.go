@@ -2,6 +2,7 @@ package live_test
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,14 @@ func TestQueryColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "a.db"), nil, 0o600); err != nil {
+	db, err := sql.Open("sqlite", filepath.Join(folder, "a.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("CREATE TABLE p (id TEXT)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s := live.Source{Origin: origin.Origin{SQL: &origin.SQL{SQLite: "a.db", QueryFile: "cohort.sql"}}, Folder: folder}

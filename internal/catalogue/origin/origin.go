@@ -25,8 +25,8 @@ type Origin struct {
 	// SQL is a query whose rows are the table. A source with a query has no path.
 	SQL *SQL `yaml:"sql,omitempty"`
 	// Timeout and MaxBytes limit a program or a query. The defaults are 10 minutes and 16 GiB.
-	Timeout  strictyaml.Days `yaml:"timeout,omitempty"`
-	MaxBytes int64           `yaml:"max_bytes,omitempty"`
+	Timeout  strictyaml.Days     `yaml:"timeout,omitempty"`
+	MaxBytes strictyaml.Positive `yaml:"max_bytes,omitempty"`
 }
 
 // SQL is a query in a file, with its database. The database is a SQLite file, or the PostgreSQL
@@ -56,8 +56,6 @@ func (o Origin) Check(path string, form prepare.CSV) error {
 		return errors.New(`the source has more than one of "path", "command" and "sql"; give only one of these keys`)
 	case !o.Given() && (!o.Timeout.IsZero() || o.MaxBytes != 0):
 		return errors.New(`"timeout" and "max_bytes" apply only to "command" and "sql"; remove both keys for a file`)
-	case o.MaxBytes < 0:
-		return fmt.Errorf("max_bytes is %d; write a number above 0", o.MaxBytes)
 	case o.Command == nil && o.Env != nil:
 		return errors.New(`"env" lists variables for a command, but there is no "command"; remove "env", or add "command"`)
 	case o.Command != nil:

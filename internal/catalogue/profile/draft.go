@@ -38,7 +38,7 @@ type shared struct {
 func (d Draft) Job() string {
 	var b strings.Builder
 	columns := d.shared()
-	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n", humanize.Count(len(d.Sites), "table"))
+	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n# A further draft guesses them anew, without your corrections: write it to another file.\n", humanize.Count(len(d.Sites), "table"))
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: %s}\nspec:\n  data:\n    sources:\n", d.name())
 	for i, s := range d.Sites {
 		own := columns
@@ -254,7 +254,7 @@ func (d Draft) dictionary(columns []shared) string {
 	}
 	if d.measured() {
 		low, high := d.labelRange()
-		return text + fmt.Sprintf("labels: {%s: {range: [%s, %s]}} # write the possible range: this one is from the data\n", scalar(d.Label), number(low), number(high))
+		return text + fmt.Sprintf("labels: {%s: {range: [%s, %s]}} # write the possible range: this one is the data's, rounded outwards\n", scalar(d.Label), number(low), number(high))
 	}
 	return text + fmt.Sprintf("labels: {%s: {}}\n", scalar(d.Label))
 }

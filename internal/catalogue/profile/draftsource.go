@@ -12,7 +12,7 @@ import (
 // source returns the text that describes a site's table.
 func (d Draft) source(i int, s Site, columns []shared) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s:\n  %s\n%s%s", s.Party, s.sourceLine(), indented(s.csvLine(), "  "), s.textLine())
+	fmt.Fprintf(&b, "%s:\n  %s\n%s%s%s", s.Party, s.sourceLine(), indented(s.csvLine(), "  "), d.idLine(s), s.textLine())
 	lines := d.labelLine(s)
 	if d.hasIDs() && s.ID != "id" {
 		lines += fmt.Sprintf("    %s: {as: id}\n", scalar(s.ID))
@@ -27,6 +27,23 @@ func (d Draft) source(i int, s Site, columns []shared) string {
 		b.WriteString("  columns:\n" + lines)
 	}
 	return b.String()
+}
+
+// idLine returns the line with the rule that makes a site's ids, or "" if ids need no steps to be
+// common to sites that hold other columns.
+func (d Draft) idLine(s Site) string {
+	if !d.recipe().byColumns || !d.hasIDs() {
+		return ""
+	}
+	var tables [][]string
+	for _, o := range d.Sites {
+		tables = append(tables, o.ids)
+	}
+	_, alike, steps := prepare.CommonIDs(tables)
+	if steps == nil {
+		return ""
+	}
+	return fmt.Sprintf("  id: {columns: %s, normalize: [%s]} # so that %d ids are common to all sites\n", words([]string{s.ID}), strings.Join(steps, ", "), alike)
 }
 
 // textLine lists, as a comment, the columns with names whose cells no dictionary can describe. The

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -73,6 +74,7 @@ type Table struct {
 	Numbers dataset.NumberForm
 
 	gapWords []string // words that the suggestion reads as gaps
+	ids      []string // the different ids
 }
 
 // Limits of a profile.
@@ -210,7 +212,7 @@ func (t *tableReader) settleGaps() (gaps []string) {
 
 // table returns the profile of the collected cells.
 func (t *tableReader) table() *Table {
-	out := &Table{Rows: t.rows, Problems: t.rowProblems, gapWords: t.settleGaps(), Numbers: t.suggestedForm()}
+	out := &Table{Rows: t.rows, Problems: t.rowProblems, gapWords: t.settleGaps(), Numbers: t.suggestedForm(), ids: slices.Collect(maps.Keys(t.ids))}
 	if own := t.Own.CSV.Numbers(); out.Numbers != own && out.Numbers.Decimal == own.Decimal {
 		for _, c := range t.cells {
 			c.form = out.Numbers

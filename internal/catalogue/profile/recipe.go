@@ -71,7 +71,7 @@ func (d Draft) training(columns []shared) string {
 	r := d.recipe()
 	protocol, kernel, learner, last := "{name: "+d.Protocol+"}"+r.note, "gamma: 1, gamma_unit: median}", r.classes, r.last
 	if r.sums {
-		kernel = fmt.Sprintf("gamma: %s} # 1 / (2 x prepared columns); correct it if you add columns", number(usualGamma(columns)))
+		kernel = fmt.Sprintf("gamma: %s} # about 1 / (2 x %d), for %d prepared columns; correct it if you add or remove columns", number(usualGamma(columns)), prepared(columns), prepared(columns))
 	}
 	if d.measured() {
 		learner = r.numbers
@@ -82,12 +82,14 @@ func (d Draft) training(columns []shared) string {
 	return fmt.Sprintf("  protocol: %s\n  kernel: {name: rbf, %s\n  learner: {name: %s}\n%s", protocol, kernel, learner, last)
 }
 
-// usualGamma returns the inverse of a usual squared distance between standardised rows. Each prepared
-// column adds two to this distance.
-func usualGamma(columns []shared) float64 {
-	prepared := 0
+// usualGamma returns the inverse of a usual squared distance between standardised rows, rounded up to
+// one digit. Each prepared column adds two to this distance.
+func usualGamma(columns []shared) float64 { return oneDigit(1 / (2 * float64(prepared(columns)))) }
+
+// prepared estimates the number of columns after the preparation: a category becomes one for each word.
+func prepared(columns []shared) (n int) {
 	for _, c := range columns {
-		prepared += max(len(c.Words), 1)
+		n += max(len(c.Words), 1)
 	}
-	return oneDigit(1 / (2 * float64(max(prepared, 1))))
+	return max(n, 1)
 }

@@ -145,7 +145,7 @@ func (s Suggestion) advice(c Column) string {
 	case c.Unread:
 		return " # add range: [least, greatest possible]"
 	case (c.Type == prepare.Number || c.Type == prepare.Date) && s.Values:
-		return " # write the possible range: this one is from the data"
+		return " # write the possible range: this one is the data's, rounded outwards"
 	case c.Type == prepare.Number && c.gaps > 0:
 		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
 	case c.Type == prepare.Number:

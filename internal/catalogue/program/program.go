@@ -23,6 +23,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/catalogue/origin"
 	"github.com/mercer-fl/mercer/internal/catalogue/trusted"
 )
@@ -193,6 +194,9 @@ func firstLine(path string) ([]byte, error) {
 // users can change.
 func (c Command) runnable(path string) (string, error) {
 	found, err := trusted.Find(path)
+	if advice := regular.Tilde(path); advice != "" && errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s cannot be run: %w; %s", path, withoutPath(err), advice)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s cannot be run: %w", path, withoutPath(err))
 	}

@@ -159,8 +159,18 @@ func adviceOfSQLite(code int) string {
 		return "the file is damaged; restore it"
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:
 		return "another program is writing to the database; wait until it ends"
-	case lib.SQLITE_CANTOPEN, lib.SQLITE_PERM, lib.SQLITE_IOERR:
+	case lib.SQLITE_CANTOPEN, lib.SQLITE_PERM:
 		return "the file cannot be opened; check its rights and those of its folder"
+	case lib.SQLITE_READONLY:
+		return "the database has changes in its log that this process must not write; open and close it with its own program"
+	case lib.SQLITE_IOERR:
+		return "the file cannot be read to its end; check its disk, and restore the file if it was cut short"
+	case lib.SQLITE_FULL:
+		return "the disk of temporary files is full; free space there, or set SQLITE_TMPDIR to another folder"
+	case lib.SQLITE_NOMEM:
+		return "the memory is full; select fewer rows at a time"
+	case lib.SQLITE_PROTOCOL, lib.SQLITE_SCHEMA:
+		return "another program changed the database at the same time; try again"
 	}
 	return "correct the SELECT"
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
 // sqliteRows reads the rows of a query on a SQLite file.
@@ -30,7 +29,7 @@ type sqliteRows struct {
 
 func openSQLite(ctx context.Context, q Query) (Rows, error) {
 	path := q.SQLite
-	if err := regular.Check(path); err != nil {
+	if err := checkDatabase(path); err != nil {
 		return nil, err
 	}
 	address := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(10000)"}

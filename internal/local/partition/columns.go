@@ -29,9 +29,19 @@ func shareColumns(j *job.Job, load Loader) ([]Share, error) {
 			}
 			own = own.Subset(rows)
 		}
-		shares[i] = Share{j.Parties()[i], method.Table{Set: own}}
+		shares[i] = Share{j.Parties()[i], method.Table{Set: own, IDRule: ruleOf(j, i)}}
 	}
 	return shares, nil
+}
+
+// ruleOf returns the rule by which a party makes its ids, as its catalogue would give it. It is "" if
+// all parties have columns of one table.
+func ruleOf(j *job.Job, party int) string {
+	if j.Data.Sources == nil {
+		return ""
+	}
+	s := j.Data.Sources[party]
+	return s.ID.Canonical(s.Mapping.Columns)
 }
 
 // columnSets returns each party's columns, with all rows.

@@ -35,8 +35,10 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
+	together := splitKey(j, everyParty)
 	for i := range shares {
 		shares[i].Table.Key = splitKey(j, shares[i].Party)
+		shares[i].Table.Together = &together
 	}
 	for _, s := range shares {
 		// Check the share before the job starts. In a deployment, only the log of the party's
@@ -45,11 +47,18 @@ func Shares(j *job.Job, load Loader) ([]Share, error) {
 			return nil, fault.BadInput(fmt.Errorf("%s: %w", s.Party, err))
 		}
 	}
+	if advice, common := idAdvice(j, shares); advice != "" && common == 0 {
+		return nil, fault.BadInput(errors.New(advice))
+	}
 	if err := checkMemory(j, shares); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	return shares, nil
 }
+
+// everyParty replaces a party's name in the key of rows whose columns several parties hold. No party
+// can have this name.
+const everyParty = "*"
 
 // splitKey returns the key that selects a party's held-out rows. This process derives the key from
 // the job's seed, so that another run holds out the same rows.

@@ -20,8 +20,11 @@ import (
 // Warnings returns warnings that need the rows of all parties. They count people and rows that are
 // both in training and held out, which makes figures better than on new rows. They also count words
 // that are too rare to be agreed on, and name columns with one value and classes with few rows or
-// holders. It returns nothing for parties that hold columns.
+// holders. Of parties that hold columns, they say which steps would make more ids common.
 func Warnings(j *job.Job, shares []Share) ([]string, error) {
+	if advice, _ := idAdvice(j, shares); advice != "" {
+		return []string{advice}, nil
+	}
 	if j.Data.Partition.By == job.Columns || shares[0].Table.Set == nil {
 		return nil, nil
 	}

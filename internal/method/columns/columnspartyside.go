@@ -29,14 +29,15 @@ type Party struct {
 	Prepared *prepare.Preparation // the fitted preparation of a table with a schema; nil without a schema
 	Declared Declared
 
-	kept    bool         // the party reuses the alignment of an earlier job
-	read    *dataset.Set // the common rows before their preparation
-	order   []string     // the ids of the common rows in the common order
-	train   int          // the number of common rows that are for training
-	key     [32]byte     // a secret that all parties share and the coordinator does not know
-	edition string       // the id of the table's edition; "" if the table is not frozen
-	label   string       // the name of the label column, if the catalogue states it
-	rule    string       // the rule by which the party makes its ids; "" for unchanged cells
+	kept    bool              // the party reuses the alignment of an earlier job
+	read    *dataset.Set      // the common rows before their preparation
+	order   []string          // the ids of the common rows in the common order
+	train   int               // the number of common rows that are for training
+	key     [32]byte          // a secret that all parties share and the coordinator does not know
+	edition string            // the id of the table's edition; "" if the table is not frozen
+	label   string            // the name of the label column, if the catalogue states it
+	chosen  *dataset.SplitKey // replaces key in the choice of held-out rows; nil in a deployment
+	rule    string            // the rule by which the party makes its ids; "" for unchanged cells
 	own     Declaration
 }
 
@@ -47,7 +48,7 @@ func Of(c method.Instance, self string, t method.Table) (*Party, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Party{Instance: c, Self: self, Table: set, edition: t.Edition.ID, label: t.Label, rule: t.IDRule}
+	p := &Party{Instance: c, Self: self, Table: set, edition: t.Edition.ID, label: t.Label, rule: t.IDRule, chosen: t.Together}
 	if err := c.Limits.CheckRows(c.Job.Protocol.Name(), set.X.Rows()); err != nil {
 		return nil, err
 	}
@@ -64,7 +65,12 @@ func (p *Party) align(order []int, key [32]byte) error {
 	if err := p.Limits.CheckRows(p.Job.Protocol.Name(), len(order)); err != nil {
 		return err
 	}
-	train, test, err := heldOut(p.Job, len(order), key)
+	splitKey := key
+	if p.chosen != nil {
+		splitKey = *p.chosen
+		order = byKey(p.Table.IDs, order, splitKey)
+	}
+	train, test, err := heldOut(p.Job, len(order), splitKey)
 	if err != nil {
 		return fault.BadInput(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
@@ -35,6 +36,16 @@ func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	test = prg.New(key, "stage/split").Perm(n)[:size]
 	slices.Sort(test)
 	return dataset.Complement(n, test), test, nil
+}
+
+// byKey returns the rows in an order that follows from their ids and the key only.
+func byKey(ids []string, rows []int, key [32]byte) []int {
+	sorted := slices.SortedFunc(slices.Values(rows), func(a, b int) int { return strings.Compare(ids[a], ids[b]) })
+	order := make([]int, len(rows))
+	for i, k := range prg.New(key, "stage/chosen").Perm(len(rows)) {
+		order[i] = sorted[k]
+	}
+	return order
 }
 
 // HeldOutLast returns one flag per row, which is true for held-out rows. Training rows come before

@@ -67,7 +67,7 @@ func checkIDsAndLabels(j *job.Job, self string, set *dataset.Set) (*dataset.Set,
 	}
 	for i, label := range set.Labels {
 		if len(label) > method.MaxLabelBytes {
-			return nil, fmt.Errorf("%s: the label of row %d has %d bytes; at most %d are allowed", set.Name, i+1, len(label), method.MaxLabelBytes)
+			return nil, fmt.Errorf("%s the label has %d bytes; at most %d are allowed; shorten it", set.Place(i), len(label), method.MaxLabelBytes)
 		}
 	}
 	set, err := method.TakeLabels(j, set)
@@ -77,11 +77,11 @@ func checkIDsAndLabels(j *job.Job, self string, set *dataset.Set) (*dataset.Set,
 	if !j.Data.Spread {
 		return set, method.CheckLabels(j, set)
 	}
-	labels := linalg.At(set.Labels, set.Labelled())
-	if len(labels) == 0 {
+	labelled := &dataset.Set{Name: set.Name, Labels: linalg.At(set.Labels, set.Labelled()), Lines: linalg.At(set.Lines, set.Labelled())}
+	if len(labelled.Labels) == 0 {
 		return nil, fmt.Errorf("%s has no label in any row, but in this job %s learns from its own labels; add labels, or make fewer parties active", set.Name, self)
 	}
-	return set, method.CheckLabels(j, &dataset.Set{Name: set.Name, Labels: labels})
+	return set, method.CheckLabels(j, labelled)
 }
 
 // unlabelled returns a table without its labels.

@@ -38,7 +38,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 	}{
 		"has no ids, which the parties need to match their rows": {"host", &unnumbered},
 		"rows 4 and 8 have the same id":                          {"host", &twice},
-		"the label of row 3 has 1025 bytes":                      {"guest", &long},
+		"wdbc:4: the label has 1025 bytes":                       {"guest", &long},
 		`no column "label"`:                                      {"guest", &unlabelled},
 	} {
 		if _, err := columns.Of(of(j), c.self, method.Table{Set: c.set}); err == nil || !strings.Contains(err.Error(), want) {

@@ -218,7 +218,7 @@ func TestMomentsOfAnUnlistedClass(t *testing.T) {
 	tables, _ := deal(t, j, 1)
 	secret := tables["north"]
 	secret.Set.Labels[3] = "rare disease"
-	if _, err := Protocol().Party(methodtest.Instance(j), "north", secret); err == nil || !strings.Contains(err.Error(), `a row of class "rare disease"`) {
+	if _, err := Protocol().Party(methodtest.Instance(j), "north", secret); err == nil || !strings.Contains(err.Error(), `class "rare disease" is not a class of the job`) {
 		t.Errorf("error %v", err)
 	}
 }

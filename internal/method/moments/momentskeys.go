@@ -188,13 +188,13 @@ func checkLabels(j *job.Job, set *dataset.Set) error {
 
 // checkListed refuses rows of classes that the job does not list.
 func checkListed(classes []string, set *dataset.Set) error {
-	for _, label := range set.Labels {
+	for i, label := range set.Labels {
 		if !slices.Contains(classes, label) {
 			if at := slices.IndexFunc(classes, func(c string) bool { return fuzzymatch.Differs(c, label) }); at >= 0 {
 				own, listed := fuzzymatch.Quote(label, classes[at])
-				return fmt.Errorf("%s has a row of class %s, and the job's protocol lists %s, which differs only by case, blanks or Unicode form; write one of them everywhere", set.Name, own, listed)
+				return fmt.Errorf("%s class %s differs from class %s of the job's protocol only by case, blanks or Unicode form; write one of them everywhere", set.Place(i), own, listed)
 			}
-			return fmt.Errorf("%s has a row of class %q, which the job's protocol does not list; list all classes under \"classes\"", set.Name, label)
+			return fmt.Errorf("%s class %q is not a class of the job's protocol; list all classes under \"classes\"", set.Place(i), label)
 		}
 	}
 	return nil
@@ -202,13 +202,13 @@ func checkListed(classes []string, set *dataset.Set) error {
 
 // checkNumbers refuses labels that are not numbers within the job's range.
 func checkNumbers(within moments.Range, set *dataset.Set) error {
-	values, err := dataset.Targets(set.Labels)
+	values, err := set.Targets()
 	if err != nil {
-		return fmt.Errorf("%s: %w", set.Name, err)
+		return err
 	}
 	for i, v := range values {
 		if !within.Holds(v) {
-			return fmt.Errorf("%s has the label %v in row %d, outside the job's targets [%v, %v]; give targets that include all labels", set.Name, v, i+1, within.Least, within.Greatest)
+			return fmt.Errorf("%s the label %v is outside the job's targets [%v, %v]; give targets that include all labels", set.Place(i), v, within.Least, within.Greatest)
 		}
 	}
 	return nil

@@ -138,7 +138,7 @@ func TestSplitOfOtherLearners(t *testing.T) {
 	if err != nil || len(s.Set.Labels) != 20 || !slices.Contains(s.Test, true) {
 		t.Fatalf("%v, %v", s, err)
 	}
-	if _, err := rows.Split(j, "north", method.Table{Set: words, Key: key}); err == nil || !strings.Contains(err.Error(), `small.csv: label "a" of row 1 is not a number`) {
+	if _, err := rows.Split(j, "north", method.Table{Set: words, Key: key}); err == nil || !strings.Contains(err.Error(), `small.csv: row 1, label "a" is not a number`) {
 		t.Errorf("words for numbers: %v", err)
 	}
 	j.Learner, j.Data.Label = jobtest.Learner(t, "kmeans"), job.NoLabel

@@ -60,7 +60,11 @@ func NewPrediction(r model.Output, outputs linalg.Matrix[float64]) Prediction {
 	p := Prediction{Learner: r.Kind, Classes: r.Classes, Predicted: r.Predict(outputs)}
 	probabilities, own := r.Probabilities(outputs), r.Decisions(outputs)
 	for i := range outputs.Rows {
-		p.Decisions = append(p.Decisions, own.Row(i))
+		row := own.Row(i)
+		for k, v := range row {
+			row[k] = v + 0 // turns -0 into 0
+		}
+		p.Decisions = append(p.Decisions, row)
 		if probabilities.Cols > 0 {
 			p.Probabilities = append(p.Probabilities, probabilities.Row(i))
 		}
@@ -136,7 +140,7 @@ func encodeRows(set *dataset.Set) ([]byte, error) {
 	}
 	for i, id := range set.IDs {
 		if len(id) > maxName {
-			return nil, fmt.Errorf("%s: the id of row %d (from 1) has %d bytes, more than the %d allowed; shorten it", set.Name, i+1, len(id), maxName)
+			return nil, fmt.Errorf("%s the id has %d bytes, more than the %d allowed; shorten it", set.Place(i), len(id), maxName)
 		}
 	}
 	rows, cols := set.X.Rows(), set.X.Cols()

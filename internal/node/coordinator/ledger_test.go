@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -157,7 +158,7 @@ func TestIDsOverAllJobs(t *testing.T) {
 	j.Data.Scale = job.None
 	w := newTestbed(t, tumours(t, j))
 	w.random = true
-	w.policy.Limits.MaxIDsTotal = j.Protocol.Limit("max_ids") + 150 // of some 55 in each job
+	w.policy.Limits.MaxIDsTotal = strictyaml.Positive(j.Protocol.Limit("max_ids") + 150) // of some 55 in each job
 	passed := 0
 	for ; passed < 10; passed++ {
 		if f := w.run(j).Failure; f != nil {

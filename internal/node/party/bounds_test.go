@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/gram"
@@ -37,7 +38,7 @@ func TestPolicyWithoutABoundOfIDs(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := opened()
-		p.Limits.MaxIDs = tt.most
+		p.Limits.MaxIDs = strictyaml.Positive(tt.most)
 		if got := refusal(p, j); got != tt.want {
 			t.Errorf("%d ids, and %d are allowed: %q, want %q", tt.ids, tt.most, got, tt.want)
 		}

@@ -163,8 +163,8 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 	if least := max(p.MinParties, 2); parties < least {
 		say("the job has %d parties, this party asks for %d or more", parties, least)
 	}
-	if directions := j.Protocol.Limit("directions"); p.Limits.MaxDirections > 0 && directions > p.Limits.MaxDirections {
-		say("the job has %d directions, this party allows %d (max_directions in its policy)", directions, p.Limits.MaxDirections)
+	if directions, most := j.Protocol.Limit("directions"), int(p.Limits.MaxDirections); most > 0 && directions > most {
+		say("the job has %d directions, this party allows %d (max_directions in its policy)", directions, most)
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
 		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
@@ -194,18 +194,18 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
 const defaultMaxIDs = 1 << 20
 
 // ids returns the number of ids that each other party may look up in one job.
-func (p Policy) ids() int { return cmp.Or(p.Limits.MaxIDs, defaultMaxIDs) }
+func (p Policy) ids() int { return cmp.Or(int(p.Limits.MaxIDs), defaultMaxIDs) }
 
 // idsTotal returns the number of ids that each other party may look up over all sessions.
-func (p Policy) idsTotal() int { return cmp.Or(p.Limits.MaxIDsTotal, 10*p.ids()) }
+func (p Policy) idsTotal() int { return cmp.Or(int(p.Limits.MaxIDsTotal), 10*p.ids()) }
 
 // directionsTotal returns the limit on the random directions for one row, counted over all jobs.
 // The value 0 means any number.
 func (p Policy) directionsTotal() int {
 	if p.Limits.MaxDirectionsTotal > 0 {
-		return p.Limits.MaxDirectionsTotal
+		return int(p.Limits.MaxDirectionsTotal)
 	}
-	return 4 * p.Limits.MaxDirections
+	return 4 * int(p.Limits.MaxDirections)
 }
 
 func refuse(format string, args ...any) error {

@@ -3,6 +3,7 @@ package party
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -10,17 +11,17 @@ import (
 // and to the table. A nil field keeps its default. See [method.Limits].
 type PolicyLimits struct {
 	// MaxIDs bounds the ids that each party may look up in the others' tables in one job by columns.
-	// The value 0 means 1,048,576, the default of jobs.
-	MaxIDs int `yaml:"max_ids,omitempty"`
+	// Without it the limit is 1,048,576, the default of jobs.
+	MaxIDs strictyaml.Positive `yaml:"max_ids,omitempty"`
 	// MaxIDsTotal bounds the ids that each other party looks up in this party's tables over all
 	// sessions, including aborted sessions.
-	MaxIDsTotal int `yaml:"max_ids_total,omitempty"`
+	MaxIDsTotal strictyaml.Positive `yaml:"max_ids_total,omitempty"`
 	// MaxDirections bounds the number of random features that a job may sum over the rows. More
-	// features reveal more about single rows. The value 0 means any number.
-	MaxDirections int `yaml:"max_directions,omitempty"`
+	// features reveal more about single rows. Without it a job may have any number.
+	MaxDirections strictyaml.Positive `yaml:"max_directions,omitempty"`
 	// MaxDirectionsTotal bounds the random directions for one row, counted over all jobs that sum
-	// phases. The value 0 means 4 times MaxDirections, or any number if MaxDirections is 0.
-	MaxDirectionsTotal int `yaml:"max_directions_total,omitempty"`
+	// phases. Without it the limit is 4 times MaxDirections, or none if MaxDirections is not set.
+	MaxDirectionsTotal strictyaml.Positive `yaml:"max_directions_total,omitempty"`
 
 	TrainingRows *int     `yaml:"training_rows,omitempty"`
 	HeldOutRows  *int     `yaml:"held_out_rows,omitempty"`
@@ -44,7 +45,7 @@ func NoLimits() PolicyLimits {
 // Values returns the limits that apply, defaults included.
 func (l PolicyLimits) Values() method.Limits {
 	v := method.DefaultLimits()
-	v.Directions = l.MaxDirections
+	v.Directions = int(l.MaxDirections)
 	replace(&v.TrainingRows, l.TrainingRows)
 	replace(&v.HeldOutRows, l.HeldOutRows)
 	replace(&v.ClassRows, l.ClassRows)
@@ -71,7 +72,6 @@ func (l PolicyLimits) validate() error {
 		value int
 	}{
 		{"training_rows", v.TrainingRows}, {"held_out_rows", v.HeldOutRows}, {"class_rows", v.ClassRows}, {"rows", v.Rows}, {"threshold", v.Threshold},
-		{"max_ids", l.MaxIDs}, {"max_ids_total", l.MaxIDsTotal}, {"max_directions", l.MaxDirections}, {"max_directions_total", l.MaxDirectionsTotal},
 	} {
 		if n.value < 0 {
 			return fmt.Errorf("%q in the policy's limits is %d; write 0 for none, or a number above it", n.key, n.value)
@@ -92,11 +92,11 @@ func (l PolicyLimits) validate() error {
 // EarlierLimits holds limits that a policy file states under the keys of an earlier version. One
 // version still reads them. See [Policy.Upgrade].
 type EarlierLimits struct {
-	Floors             *PolicyLimits `yaml:"floors,omitempty"`
-	MaxIDs             *int          `yaml:"max_ids,omitempty"`
-	MaxIDsTotal        *int          `yaml:"max_ids_total,omitempty"`
-	MaxDirections      *int          `yaml:"max_directions,omitempty"`
-	MaxDirectionsTotal *int          `yaml:"max_directions_total,omitempty"`
+	Floors             *PolicyLimits        `yaml:"floors,omitempty"`
+	MaxIDs             *strictyaml.Positive `yaml:"max_ids,omitempty"`
+	MaxIDsTotal        *strictyaml.Positive `yaml:"max_ids_total,omitempty"`
+	MaxDirections      *strictyaml.Positive `yaml:"max_directions,omitempty"`
+	MaxDirectionsTotal *strictyaml.Positive `yaml:"max_directions_total,omitempty"`
 }
 
 // Upgrade moves limits from earlier keys into the section "limits", and returns a warning for each
@@ -110,8 +110,8 @@ func (p *Policy) Upgrade() (warnings []string, err error) {
 	}
 	for _, one := range []struct {
 		key  string
-		from *int
-		to   *int
+		from *strictyaml.Positive
+		to   *strictyaml.Positive
 	}{
 		{"max_ids", earlier.MaxIDs, &merged.MaxIDs}, {"max_ids_total", earlier.MaxIDsTotal, &merged.MaxIDsTotal},
 		{"max_directions", earlier.MaxDirections, &merged.MaxDirections}, {"max_directions_total", earlier.MaxDirectionsTotal, &merged.MaxDirectionsTotal},

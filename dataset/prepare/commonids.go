@@ -1,0 +1,72 @@
+package prepare
+
+import (
+	"slices"
+	"strings"
+)
+
+// likenesses lists the steps that may give ids of several parties one form, from the weakest on.
+func likenesses() [][]string {
+	return [][]string{{"trim"}, {"lower"}, {"trim", "lower"}, {"nfc", "trim", "lower"}}
+}
+
+// CommonIDs counts the ids that are common to all tables, and the ids that further steps would make
+// common. It returns the fewest steps that make most ids common without making two ids of a table
+// equal, or nil if no steps make more ids common than there are.
+func CommonIDs(tables [][]string) (common, alike int, steps []string) {
+	common = countCommon(tables)
+	alike = common
+	for _, s := range likenesses() {
+		if again := renormalized(tables, s); again != nil {
+			if n := countCommon(again); n > alike {
+				alike, steps = n, s
+			}
+		}
+	}
+	return common, alike, steps
+}
+
+// WithSteps returns the rule with further steps after its own.
+func (r IDRule) WithSteps(steps []string) IDRule {
+	r.Normalize = slices.Clone(r.Normalize)
+	for _, s := range steps {
+		if !slices.Contains(r.Normalize, s) {
+			r.Normalize = append(r.Normalize, s)
+		}
+	}
+	return r
+}
+
+// renormalized applies steps to all ids. It returns nil if an id has nothing left, or if two ids of a
+// table become equal.
+func renormalized(tables [][]string, steps []string) [][]string {
+	again := make([][]string, len(tables))
+	for i, ids := range tables {
+		seen := make(map[string]bool, len(ids))
+		for _, id := range ids {
+			parts := strings.Split(id, idSeparator)
+			now, _, err := (&IDRule{Normalize: steps}).id(parts)
+			if err != nil || seen[now] {
+				return nil
+			}
+			seen[now] = true
+			again[i] = append(again[i], now)
+		}
+	}
+	return again
+}
+
+func countCommon(tables [][]string) (n int) {
+	held := make(map[string]int)
+	for _, ids := range tables {
+		for _, id := range ids {
+			held[id]++
+		}
+	}
+	for _, parties := range held {
+		if parties == len(tables) {
+			n++
+		}
+	}
+	return n
+}
