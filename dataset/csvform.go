@@ -113,6 +113,27 @@ func firstLines(b *bufio.Reader, comment rune) (first, second []byte) {
 	return lines[0], lines[1]
 }
 
+// GuessComment returns "#" if a text probably begins with a comment: its first line begins with # and
+// has fewer fields than the next one. Otherwise it returns "".
+func GuessComment(r io.Reader) string {
+	if beginsWithComment(firstLines(bufio.NewReaderSize(r, readAhead), 0)) {
+		return "#"
+	}
+	return ""
+}
+
+func beginsWithComment(first, second []byte) bool {
+	if !bytes.HasPrefix(bytes.TrimPrefix(first, []byte("\ufeff")), []byte("#")) {
+		return false
+	}
+	for _, delimiter := range ",;\t|" {
+		if countFields(second, delimiter) > countFields(first, delimiter) {
+			return true
+		}
+	}
+	return false
+}
+
 // likelyComma guesses the delimiter from the first two lines. It refuses lines whose fields seem to
 // be separated by bars or blanks, because the options must give these delimiters.
 func (s *csvSource) likelyComma(first, second []byte) (rune, error) {

@@ -177,10 +177,10 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 // understand describes a table twice: first to find out how its text is written, and then as it is
 // written.
 func (a *app) understand(path string, c catalogue.Columns) (*describedTable, error) {
-	form := prepare.CSV{}
-	d, err := a.cells(path, prepare.Mapping{}, c)
+	form := prepare.CSV{Comment: guess(path, dataset.GuessComment)}
+	d, err := a.cells(path, prepare.Mapping{CSV: form}, c)
 	if err != nil || d != nil && d.firstFatal(nil) != nil {
-		if form.Encoding = encodingOf(path); form.Encoding != "" {
+		if form.Encoding = guess(path, dataset.GuessEncoding); form.Encoding != "" {
 			d, err = a.cells(path, prepare.Mapping{CSV: form}, c)
 		}
 	}
@@ -191,15 +191,15 @@ func (a *app) understand(path string, c catalogue.Columns) (*describedTable, err
 	return a.cells(path, prepare.Mapping{CSV: s.Form()}, c)
 }
 
-// encodingOf returns the likely encoding of a text, or "" if it is UTF-8 or cannot be read.
-func encodingOf(path string) (encoding string) {
+// guess returns what a function of package dataset guesses of a text, or "" if it cannot be read.
+func guess(path string, of func(io.Reader) string) (found string) {
 	f, err := regular.Open(path)
 	if err != nil {
 		return "" // the reader of the table reports it
 	}
-	encoding = dataset.GuessEncoding(f)
+	found = of(f)
 	if f.Close() != nil {
 		return ""
 	}
-	return encoding
+	return found
 }

@@ -70,7 +70,7 @@ func (a *app) warnOfObjections(r *method.Result, n objections) {
 	}
 	line = "notice: this run went on; deployed, " + line
 	if !a.explain {
-		a.notices.add(line + " (--explain says by which key)")
+		a.notices.add(line + " (--explain says why)")
 		return
 	}
 	a.notices.add(line)

@@ -160,12 +160,17 @@ func (c comparison) values() []float64 {
 	return list
 }
 
-// gain ends the clause about the best site if the joint model is no better.
+// gain ends the clause about the best site if the joint model is no better, or no more than chance
+// explains.
 func (c comparison) gain() string {
-	if better(c.metric, c.joint, c.best.Metrics[c.metric]) {
-		return ""
+	best := c.best.Metrics[c.metric]
+	switch in := c.interval; {
+	case !better(c.metric, c.joint, best):
+		return ", and joining gained nothing over it here"
+	case in != nil && in.Low <= best && best <= in.High:
+		return ", within the interval: these rows do not show that joining helps"
 	}
-	return ", and joining gained nothing over it here"
+	return ""
 }
 
 // clauses returns the clauses of a verdict, with punctuation. The interval stands before the
@@ -268,11 +273,8 @@ func (o outcome) noSite() string {
 	if o.job == nil || len(o.Alone) > 0 || len(o.Metrics) == 0 || o.HeldOut == 0 || len(o.job.Parties()) < 2 {
 		return ""
 	}
-	switch {
-	case o.objections.parties == 0:
+	if o.objections.parties == 0 {
 		return "Whether joining helps is unknown: no member has all sites' held-out rows; mercer simulate compares, with compare: [alone]."
-	case o.job.Protocol.Name() == "moments":
-		return "Whether joining helps is unknown: by protocol moments this version trains no site alone; by protocol okra it does, with compare: [alone]."
 	}
 	return "Whether joining helps is unknown: the job trains no site alone; add compare: [alone]."
 }

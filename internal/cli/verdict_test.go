@@ -48,7 +48,7 @@ func TestVerdict(t *testing.T) {
 		change func(o *outcome)
 		want   string
 	}{
-		"classes": {func(*outcome) {}, "On 191 rows not used for training, the joint model is right for 68 % (95 % interval: 62 to 73); always answering 0 would be right for 59 %; the best single site, cork: 68 %."},
+		"classes": {func(*outcome) {}, "On 191 rows not used for training, the joint model is right for 68 % (95 % interval: 62 to 73); always answering 0 would be right for 59 %; the best single site, cork: 68 %, within the interval: these rows do not show that joining helps."},
 		"one site": {func(o *outcome) { o.Alone, o.Leakage = nil, map[string][]string{"server": nil} },
 			"On 191 rows not used for training, the model is right for 68 % (95 % interval: 62 to 73); always answering 0 would be right for 59 %."},
 		"no counts": {func(o *outcome) { o.Figures, o.Alone = nil, nil }, "On 191 rows not used for training, the joint model is right for 68 %."},

@@ -229,7 +229,7 @@ func (d *Data) section(r *Reader, reason *error) *section.Section {
 		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
 			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
-			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together before the protocol: to 0 to 1, to mean 0 and variance 1, by the schema's ranges, or not. The coordinator does not see the ranges."},
+			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together before the protocol: to 0 to 1, to mean 0 and variance 1, by the schema's ranges, or not. Columns of 0 and 1, from categories and booleans, stay as they are. The coordinator does not see the ranges."},
 		{Key: "fit", Value: d.Fit.Section(), Else: "none; the coordinator names the fit of the dictionary, and has one made if there is none",
 			Doc: "The fit that prepares the rows. A job file need not name it."},
 		{Key: "like", Value: section.Number{Dst: &d.Like}, Else: "every rating counts as liking", Doc: "The lowest rating that counts as liking an item."},

@@ -206,7 +206,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 	var alone error // why only a process that holds all rows can use the data
 	ofClasses, ofNumbers := Scorings()
 	return &section.Section{Name: "spec", Fields: []section.Field{
-		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and of the split. No secret depends on it."},
+		{Key: "seed", Value: section.Natural{Dst: &j.Seed}, Default: "1", Doc: "The seed of the partition and of the split. No secret depends on it, and neither do random features, which each run draws anew."},
 		{Key: "data", Value: j.Data.section(r, &alone), Need: "add data: with source and label", Doc: "The rows, and their partition among the parties."},
 		{Key: "protocol", Value: namedSection{dst: &j.Protocol, what: "protocol", kinds: r.protocols()}, Need: "add protocol: {name: okra}", Doc: "The protocol by which the parties compute together, with its settings. It determines who learns what."},
 		{Key: "kernel", Value: sweeps[Kernel]{sweep[Kernel]{&kernels, kernelSection}}, Need: "add kernel: {name: rbf, gamma: 0.5}",

@@ -42,7 +42,7 @@ func (f Facts) party() []string {
 
 func (f Facts) coalition() []string {
 	if f.Parties == 2 {
-		return []string{"One party with the server learns no more than the party alone."}
+		return []string{"By the alignment itself, one party with the server learns no more than the party alone."}
 	}
 	return []string{
 		fmt.Sprintf("All parties but one together can look for up to %d ids each in the remaining party's set.", f.MaxIDs),

@@ -20,7 +20,7 @@ type recipe struct {
 var recipes = map[string]recipe{
 	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
 	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [alone]\n"},
-	"moments": {sums: true, classes: "ridge-classifier, alpha: [0.01, 0.1, 1]", numbers: "ridge, alpha: [0.01, 0.1, 1]", last: "  prediction: open # each site keeps a model\n"},
+	"moments": {sums: true, classes: "ridge-classifier, alpha: [0.01, 0.1, 1]", numbers: "ridge, alpha: [0.01, 0.1, 1]", last: "  prediction: open # deployed, each site keeps a model; simulate leaves the first site's\n"},
 	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
 	"fdskl":   {byColumns: true, classes: "logistic", numbers: "squared", last: "  compare: [pooled, alone]\n"},
 }
@@ -70,7 +70,10 @@ func (d Draft) Check() error {
 func (d Draft) training(columns []shared) string {
 	r := d.recipe()
 	protocol, kernel, learner, last := "{name: "+d.Protocol+"}"+r.note, "gamma: 1, gamma_unit: median}", r.classes, r.last
-	if r.sums {
+	switch {
+	case r.sums && len(columns) == 0:
+		kernel = "gamma: 0.5} # write 1 / (2 x the number of columns, one for each word of a category)"
+	case r.sums:
 		kernel = fmt.Sprintf("gamma: %s} # about 1 / (2 x %d), for %d prepared columns; correct it if you add or remove columns", number(usualGamma(columns)), prepared(columns), prepared(columns))
 	}
 	if d.measured() {

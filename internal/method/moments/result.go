@@ -88,7 +88,7 @@ func histogramText(f *Figures, r *method.Result) string {
 
 // text describes how much the sums reveal about single rows.
 func (f *Figures) text() string {
-	text := fmt.Sprintf("%d random features, %.1f rows for each (n/M)", f.Features, f.RowsPerFeature)
+	text := fmt.Sprintf("%d random features, drawn anew in each run; %.1f rows for each (n/M)", f.Features, f.RowsPerFeature)
 	if f.Membership != nil {
 		text += fmt.Sprintf("; the leverage of a known row reveals whether it is in a party's own sums, with an area under the curve of %.3f (0.5 is chance, 1 is certain)", *f.Membership)
 	}

@@ -112,7 +112,7 @@ func TestPresentDirections(t *testing.T) {
 	if err != nil || shown.Settings != ", directions = 28 (a twentieth of the training rows)" {
 		t.Errorf("%+v, error %v", shown, err)
 	}
-	const want = "28 random features, 20.4 rows for each (n/M); a stronger attack, which tests all candidates together, was not measured"
+	const want = "28 random features, drawn anew in each run; 20.4 rows for each (n/M); a stronger attack, which tests all candidates together, was not measured"
 	if len(shown.More) != 1 || shown.More[0].Label != "Sums" || shown.More[0].Value != want {
 		t.Errorf("%+v", shown.More)
 	}
