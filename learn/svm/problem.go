@@ -47,7 +47,7 @@ type solution struct {
 
 // report returns the counts of support vectors and other figures for a report.
 func (s solution) report() Report {
-	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded}
+	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded, Margin: s.margin}
 	for _, b := range s.coef {
 		if b != 0 {
 			r.Support++
