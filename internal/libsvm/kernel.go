@@ -113,6 +113,30 @@ func precomputed(p *Problem) (kernel.Source, error) {
 	return kernel.Dense{K: k}, nil
 }
 
+// rounded is a kernel matrix whose values are rounded to float32, except for the diagonal. LIBSVM
+// trains on such values.
+type rounded struct{ kernel.Source }
+
+// Row implements kernel.Source.
+func (r rounded) Row(i int, dst []float64) {
+	r.Source.Row(i, dst)
+	round(dst)
+}
+
+// Block implements kernel.Source.
+func (r rounded) Block(rows, cols []int, dst linalg.Matrix[float64]) {
+	r.Source.Block(rows, cols, dst)
+	for a := range rows {
+		round(dst.Row(a))
+	}
+}
+
+func round(values []float64) {
+	for i, v := range values {
+		values[i] = float64(float32(v))
+	}
+}
+
 // valuesAt sets dst to the given columns of the rows of x from row lo on.
 func valuesAt(dst linalg.Matrix[float64], x *dataset.CSR, lo int, columns []int) {
 	linalg.For(dst.Rows, 16, func(from, to int) {

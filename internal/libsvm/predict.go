@@ -139,12 +139,9 @@ func header(labels []int) string {
 // answerLine returns the line with the prediction for a row, and its probabilities.
 func answerLine(answer float64, probabilities []float64) string {
 	var line strings.Builder
-	fmt.Fprintf(&line, "%.6g", answer)
+	fmt.Fprintf(&line, "%.17g", answer)
 	for _, v := range probabilities {
 		fmt.Fprintf(&line, " %.6g", v)
-	}
-	if probabilities != nil {
-		line.WriteByte(' ')
 	}
 	return line.String() + "\n"
 }

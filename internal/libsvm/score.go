@@ -1,18 +1,21 @@
 package libsvm
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // Score compares predictions with labels.
 type Score struct {
-	Rows int `json:"rows"`
+	Rows int
 	// Correct counts the rows whose prediction equals the label, and Accuracy is their share. Both are 0
 	// for a regression.
-	Correct  int     `json:"correct"`
-	Accuracy float64 `json:"accuracy"`
-	// These are the figures of a regression. SquaredCorrelation is NaN, and null in JSON, if labels or
-	// predictions are all equal.
-	MeanSquaredError   float64 `json:"mean_squared_error"`
-	SquaredCorrelation float64 `json:"squared_correlation"`
+	Correct  int
+	Accuracy float64
+	// These are the figures of a regression. SquaredCorrelation is NaN if labels or predictions
+	// are all equal.
+	MeanSquaredError   float64
+	SquaredCorrelation float64
 	regression         bool
 }
 
@@ -45,4 +48,18 @@ func (s Score) String() string {
 		return fmt.Sprintf("Mean squared error = %.6g (regression)\nSquared correlation coefficient = %.6g (regression)\n", s.MeanSquaredError, s.SquaredCorrelation)
 	}
 	return fmt.Sprintf("Accuracy = %.6g%% (%d/%d) (classification)\n", 100*s.Accuracy, s.Correct, s.Rows)
+}
+
+// MarshalJSON leaves out figures that the machine does not have, or that are undefined.
+func (s Score) MarshalJSON() ([]byte, error) {
+	fields := map[string]any{"rows": s.Rows}
+	if s.regression {
+		fields["mean_squared_error"] = s.MeanSquaredError
+		if r := s.SquaredCorrelation; r-r == 0 {
+			fields["squared_correlation"] = r
+		}
+	} else {
+		fields["correct"], fields["accuracy"] = s.Correct, s.Accuracy
+	}
+	return json.Marshal(fields)
 }

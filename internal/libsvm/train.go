@@ -41,7 +41,8 @@ type trainer struct {
 	*Training
 	problem  *Problem
 	kernel   Kernel
-	source   kernel.Source // kernel matrix of all rows
+	source   kernel.Source // kernel matrix of all rows, for training
+	exact    kernel.Source // the same for decisions
 	labels   []int         // class of each row; nil if the machine does not classify
 	random   *sequence
 	warnings []string
@@ -55,10 +56,12 @@ func newTrainer(p *Problem, t *Training) (tr *trainer, err error) {
 		}
 	}
 	if t.Kernel.Name == Precomputed {
-		tr.source, err = precomputed(p)
-	} else {
-		tr.source, err = tr.kernel.source(p.X)
+		tr.exact, err = precomputed(p)
+		tr.source = rounded{tr.exact}
+		return tr, err
 	}
+	tr.exact, err = tr.kernel.source(p.X)
+	tr.source = tr.exact
 	return tr, err
 }
 
@@ -242,7 +245,7 @@ func (t *trainer) trainSingle(src kernel.Source, targets []float64) (*svm.Machin
 
 // cross calls use with the kernel values of some held rows with the support vectors, held[lo] first.
 func (t *trainer) cross(f *fitted, held []int, use func(lo int, cross linalg.Matrix[float64])) {
-	kernel.Blocks(t.source, held, f.support, use)
+	kernel.Blocks(t.exact, held, f.support, use)
 }
 
 // answers returns the predictions for held rows.
