@@ -121,9 +121,6 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	s.makeParts()
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
-	for i, v := range s.diagonal {
-		s.diagonal[i] = v // rounded to T, like the values of a row
-	}
 	if i := firstNotFinite(s.diagonal); i >= 0 {
 		return nil, &valueError{row: i, col: i, value: s.diagonal[i]}
 	}
