@@ -73,21 +73,21 @@ func (a *app) svmTrain() *cobra.Command {
 the printed lines of LIBSVM's svm-train. Without MODEL_FILE the model is
 TRAINING_FILE.model in the current folder. An existing model is replaced.
 
-  -s machine   0 C-SVC, 1 nu-SVC, 2 one-class, 3 epsilon-SVR, 4 nu-SVR (default 0)
-  -t kernel    0 linear, 1 polynomial, 2 rbf, 3 sigmoid, 4 precomputed (default 2)
-  -d degree    degree of the polynomial (default 3)
-  -g gamma     gamma of polynomial, rbf and sigmoid (default 1 / number of features)
-  -r coef0     coef0 of polynomial and sigmoid (default 0)
-  -c cost      C of C-SVC, epsilon-SVR and nu-SVR (default 1)
-  -n nu        nu of nu-SVC, one-class and nu-SVR (default 0.5)
-  -p epsilon   largest error of epsilon-SVR without cost (default 0.1)
-  -m size      memory for kernel values in MB (default 100)
-  -e tol       tolerance at which training stops (default 0.001)
-  -h 0|1       accepted and ignored: shrinking never changes the result
-  -b 0|1       1: also fit probabilities, or the noise of a regression
-  -wi weight   multiply C by a weight for the class i of C-SVC
-  -v n         cross-validate with n folds, and write no model
-  -q           print nothing
+    -s machine   0 C-SVC, 1 nu-SVC, 2 one-class, 3 epsilon-SVR, 4 nu-SVR (default 0)
+    -t kernel    0 linear, 1 polynomial, 2 rbf, 3 sigmoid, 4 precomputed (default 2)
+    -d degree    degree of the polynomial (default 3)
+    -g gamma     gamma of polynomial, rbf and sigmoid (default 1 / number of features)
+    -r coef0     coef0 of polynomial and sigmoid (default 0)
+    -c cost      C of C-SVC, epsilon-SVR and nu-SVR (default 1)
+    -n nu        nu of nu-SVC, one-class and nu-SVR (default 0.5)
+    -p epsilon   largest error of epsilon-SVR without cost (default 0.1)
+    -m size      memory for kernel values in MB (default 100)
+    -e tol       tolerance at which training stops (default 0.001)
+    -h 0 or 1    accepted and ignored: the solver always shrinks
+    -b 0 or 1    1: also fit probabilities, or the noise of a regression
+    -wi weight   multiply C by a weight for the class i of C-SVC
+    -v n         cross-validate with n folds, and write no model
+    -q           print nothing
 
 In a text of a precomputed kernel (-t 4), a row is LABEL 0:NUMBER 1:VALUE 2:VALUE ...
 with the number of the row, from 1, and its kernel values with all training rows.
@@ -102,8 +102,8 @@ func (a *app) svmPredict() *cobra.Command {
 write one prediction a line to OUTPUT_FILE, as LIBSVM's svm-predict does. The command
 prints the accuracy, or the errors of a regression, on the labels in TEST_FILE.
 
-  -b 0|1   1: also write the probability of each class (default 0)
-  -q       print nothing
+    -b 0 or 1   1: also write the probability of each class (default 0)
+    -q          print nothing
 
 mercer predict reads the same models, and prints more about each row.`,
 		"  mercer svm-predict test.txt train.model predictions.txt", a.runSVMPredict)
