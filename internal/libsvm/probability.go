@@ -33,22 +33,11 @@ func (t *trainer) calibrate(f *fitted) error {
 		t.noteUnconverged(err)
 		f.calibration.Sigmoids = append(f.calibration.Sigmoids, s)
 	}
-	f.text = interleave(texts, f.text)
-	return nil
-}
-
-// interleave puts the lines of each pair's cross-validation before the lines of the pair.
-func interleave(before []string, text string) string {
-	const start = "\noptimization finished"
-	var out strings.Builder
-	for _, b := range before {
-		out.WriteString(b)
-		end := strings.Index(text, "nBSV") + 1
-		end += strings.IndexByte(text[end:], '\n') + 1
-		out.WriteString(text[:end])
-		text = text[end:]
+	for k := range f.lines {
+		f.lines[k] = texts[k] + f.lines[k]
 	}
-	return out.String() + text
+	f.text = f.linesOfPairs()
+	return nil
 }
 
 // pairOfClasses holds the rows of two classes.

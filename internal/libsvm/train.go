@@ -87,7 +87,13 @@ type fitted struct {
 	decider
 	order   []int // rows of the problem that were trained on, in the order of the solver
 	support []int // rows of the problem that are support vectors, in the order of a model file
-	text    string
+	lines   []string // lines that svm-train prints about each pair of classes
+	text    string   // all lines that svm-train prints
+}
+
+// linesOfPairs returns the lines about all pairs, and the number of support vectors.
+func (f *fitted) linesOfPairs() string {
+	return strings.Join(f.lines, "") + fmt.Sprintf("Total nSV = %d\n", len(f.support))
 }
 
 // fit trains on the given rows.
@@ -114,7 +120,7 @@ func (t *trainer) fitClasses(rows []int, task classTask) (*fitted, error) {
 	classes, grouped, codes := group(rows, task.labels)
 	f := &fitted{decider: decider{machine: t.Machine, labels: classes}, order: grouped}
 	if len(classes) == 1 {
-		f.text = "Total nSV = 0\n"
+		f.text = f.linesOfPairs()
 		return f, nil
 	}
 	c, err := t.trainPairs(kernel.Subset(t.source, grouped), classes, codes, task)
@@ -123,11 +129,10 @@ func (t *trainer) fitClasses(rows []int, task classTask) (*fitted, error) {
 	}
 	t.noteUnconverged(err)
 	f.pairs, f.support = c, linalg.At(grouped, c.Support())
-	var text strings.Builder
 	for _, p := range c.Pairs {
-		text.WriteString(t.linesOfPair(p, classes, codes, task))
+		f.lines = append(f.lines, t.linesOfPair(p, classes, codes, task))
 	}
-	f.text = text.String() + fmt.Sprintf("Total nSV = %d\n", len(f.support))
+	f.text = f.linesOfPairs()
 	return f, nil
 }
 
