@@ -85,8 +85,8 @@ func (t *trainer) warnAbout(rows []int) {
 // fitted is a trained machine over rows of a problem.
 type fitted struct {
 	decider
-	order   []int // rows of the problem that were trained on, in the order of the solver
-	support []int // rows of the problem that are support vectors, in the order of a model file
+	order   []int    // rows of the problem that were trained on, in the order of the solver
+	support []int    // rows of the problem that are support vectors, in the order of a model file
 	lines   []string // lines that svm-train prints about each pair of classes
 	text    string   // all lines that svm-train prints
 }
