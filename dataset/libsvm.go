@@ -13,6 +13,9 @@ type LIBSVMOptions struct {
 	// Columns is the number of columns; 0 means the largest index in the text. To read a test set,
 	// give the training set's number, or the two may differ.
 	Columns int
+	// FromZero makes column j the column of index j, so that a text may use index 0, as LIBSVM's
+	// texts of precomputed kernels do. Otherwise column j has index j + 1.
+	FromZero bool
 }
 
 // ReadLIBSVM reads a sparse set from the text format of LIBSVM, plain or compressed by gzip. A line
@@ -28,7 +31,10 @@ func ReadLIBSVM(r io.Reader, o LIBSVMOptions) (*Set, error) {
 }
 
 func readLIBSVM(b *bufio.Reader, o LIBSVMOptions, bounds limits) (*Set, error) {
-	p := &libsvmParser{text: text(o.Name), bounds: bounds, columns: o.Columns, start: []int{0}}
+	p := &libsvmParser{text: text(o.Name), bounds: bounds, columns: o.Columns, first: 1, start: []int{0}}
+	if o.FromZero {
+		p.first = 0
+	}
 	if o.Columns < 0 || o.Columns > bounds.columns {
 		return nil, p.errorf(0, "the number of columns is set to %d; choose 1 to %d, or 0 for as many as the text has", o.Columns, bounds.columns)
 	}
@@ -54,8 +60,9 @@ type libsvmParser struct {
 	text
 	bounds   limits
 	columns  int // number of columns in the options, or 0
+	first    int // index of the first column
 	line     int
-	widest   int // largest index in the lines that were read
+	widest   int // number of columns in the lines that were read
 	labeller labeller
 	labels   []string
 	start    []int
@@ -74,7 +81,7 @@ func (p *libsvmParser) add(line []byte) error {
 	if err := p.addLabel(label); err != nil {
 		return err
 	}
-	last := 0
+	last := p.first - 1
 	for {
 		var pair []byte
 		if pair, rest = nextToken(rest); len(pair) == 0 {
@@ -86,7 +93,7 @@ func (p *libsvmParser) add(line []byte) error {
 		}
 		last = index
 	}
-	p.widest = max(p.widest, last)
+	p.widest = max(p.widest, last-p.first+1)
 	p.start = append(p.start, len(p.index))
 	return nil
 }
@@ -160,14 +167,14 @@ func (p *libsvmParser) parseIndex(digits []byte) (int, error) {
 	}
 	index := 0
 	for _, c := range digits {
-		if index = 10*index + int(c-'0'); index > p.bounds.columns {
+		if index = 10*index + int(c-'0'); index-p.first >= p.bounds.columns {
 			return 0, p.errorf(p.line, "index %s is above %d, the most columns allowed; number the columns without gaps", quote(string(digits)), p.bounds.columns)
 		}
 	}
 	switch {
-	case index == 0:
+	case index < p.first:
 		return 0, p.errorf(p.line, "index 0 is not allowed; count the columns from 1")
-	case p.columns > 0 && index > p.columns:
+	case p.columns > 0 && index-p.first >= p.columns:
 		return 0, p.errorf(p.line, "index %d is above %d, the given number of columns; give a larger number or drop the column", index, p.columns)
 	}
 	return index, nil
@@ -185,7 +192,7 @@ func (p *libsvmParser) store(index int, digits []byte) error {
 	case len(p.value) >= p.bounds.cells:
 		return p.errorf(p.line, "the table has more than %d entries; split it", p.bounds.cells)
 	}
-	p.index = append(p.index, int32(index-1))
+	p.index = append(p.index, int32(index-p.first))
 	p.value = append(p.value, v)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -151,5 +152,23 @@ func TestWriteLIBSVMRefuses(t *testing.T) {
 		if err := WriteLIBSVM(io.Discard, &Set{X: x, Labels: tt.labels}); err == nil || err.Error() != tt.want {
 			t.Errorf("labels %q: error %v, want %s", tt.labels, err, tt.want)
 		}
+	}
+}
+
+// Index 0 is a column if the options say so, and refused otherwise.
+func TestLIBSVMFromZero(t *testing.T) {
+	const rows = "1 0:7 2:5\n2 1:3\n"
+	set, err := ReadLIBSVM(strings.NewReader(rows), LIBSVMOptions{FromZero: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := DenseOf(set.X).Matrix(); got.Cols != 3 || !slices.Equal(got.Row(0), []float64{7, 0, 5}) || !slices.Equal(got.Row(1), []float64{0, 3, 0}) {
+		t.Errorf("read %v", got)
+	}
+	if _, err := ReadLIBSVM(strings.NewReader(rows), LIBSVMOptions{FromZero: true, Columns: 2}); err == nil {
+		t.Error("index 2 is read into two columns")
+	}
+	if _, err := ReadLIBSVM(strings.NewReader(rows), LIBSVMOptions{}); err == nil {
+		t.Error("index 0 is read")
 	}
 }

@@ -37,6 +37,9 @@ type Report struct {
 	Iterations int
 	Support    int // number of coefficients alpha above 0
 	Bounded    int // number of coefficients alpha at their bound: C times the weights of the class and the row
+	// Margin is the multiplier of the constraint on nu. For nu-SVC it is 1/C of the C-SVC with the same
+	// solution, for nu-SVR minus the half width of the tube. It is 0 for other machines.
+	Margin float64
 }
 
 // pairCount returns the number of pairs of c classes.

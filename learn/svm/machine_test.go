@@ -245,7 +245,7 @@ func TestMachineErrors(t *testing.T) {
 		{nu(k, codes, NuParams{Nu: 2}), "svm: nu is 2; it must be above 0 and at most 1"},
 		{nu(k, codes[1:], NuParams{Nu: 1}), "svm: there are 11 class codes for 12 kernel rows; the numbers must be equal"},
 		{nu(k, uneven, NuParams{Nu: 0.5}), `svm: classes "a" and "b": nu is 0.5; with 2 of 10 rows in the smaller class, nu can be at most 0.4`},
-		{nu(tiny, codes, NuParams{Nu: 0.5}), `svm: classes "a" and "b": the margin between the classes is 5e-309, which is too small; use a smaller nu`},
+		{nu(tiny, codes, NuParams{Nu: 0.5}), `svm: classes "a" and "b": the margin between the classes is 5e-309, which is too small; use a larger nu, or scale the data so that kernel values are near 1`},
 		{nu(late, codes, NuParams{Nu: 1}), `svm: classes "a" and "b": kernel value (7, 10) is NaN: check the data and the kernel's parameters`},
 	} {
 		if test.err == nil || test.err.Error() != test.want {

@@ -170,7 +170,7 @@ func sides(first []bool) (order []int, split int) {
 // rows.
 func (s solution) scaled(order []int) (solution, error) {
 	if !(s.margin > 0) || math.IsInf(1/(s.margin*s.margin), 1) {
-		return solution{}, fmt.Errorf("the margin between the classes is %v, which is too small; use a smaller nu", s.margin)
+		return solution{}, fmt.Errorf("the margin between the classes is %v, which is too small; use a larger nu, or scale the data so that kernel values are near 1", s.margin)
 	}
 	out := s
 	out.rho, out.objective = s.rho/s.margin, s.objective/(s.margin*s.margin)

@@ -32,6 +32,8 @@ func (s Sigmoid) Probability(f float64) float64 {
 type Calibration struct {
 	Classes  int
 	Sigmoids []Sigmoid // one for each pair, in the order of Classifier.Pairs
+	// Tol is the tolerance at which the coupling of the pairs stops. 0 means 1e-10; LIBSVM has 0.005.
+	Tol float64
 }
 
 // Calibrate fits the sigmoid of every pair (Platt 1999) to decisions on rows that were not used for
@@ -78,7 +80,7 @@ func (t *trainer) calibrate(k int, dst *Sigmoid, seed uint64) {
 	f, err := t.heldOutDecisions(k, d, folds(d.first, seed, uint64(k)))
 	if !leavesNothing(err) {
 		var failed error
-		*dst, failed = fitSigmoid(f, d.first)
+		*dst, failed = FitSigmoid(f, d.first)
 		err = cmp.Or(failed, err)
 	}
 	t.finish(k, err)
@@ -174,12 +176,12 @@ func (c *Calibration) Probabilities(decisions linalg.Matrix[float64]) linalg.Mat
 	if decisions.Cols != len(c.Sigmoids) {
 		panic(fmt.Sprintf("svm: %d decisions for %d pairs of classes", decisions.Cols, len(c.Sigmoids)))
 	}
-	out := linalg.New[float64](decisions.Rows, c.Classes)
+	out, tol := linalg.New[float64](decisions.Rows, c.Classes), cmp.Or(c.Tol, 1e-10)
 	linalg.For(decisions.Rows, 64, func(lo, hi int) {
 		r := linalg.New[float64](c.Classes, c.Classes)
 		for i := lo; i < hi; i++ {
 			c.pairwise(r, decisions.Row(i))
-			couple(out.Row(i), r)
+			couple(out.Row(i), r, tol)
 		}
 	})
 	return out

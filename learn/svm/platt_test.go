@@ -31,7 +31,7 @@ func TestSigmoidIsOptimal(t *testing.T) {
 				positive++
 			}
 		}
-		s, err := fitSigmoid(f, first)
+		s, err := FitSigmoid(f, first)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestCoupleEqualsLinearSystem(t *testing.T) {
 			t.Skip("the linear system of the twin has no solution: ", err)
 		}
 		p, sum := make([]float64, n), 0.0
-		couple(p, r)
+		couple(p, r, 1e-10)
 		for i, v := range p {
 			sum += v
 			if math.Abs(v-want.AtVec(i)) > 1e-5 || v < 0 {
@@ -131,7 +131,7 @@ func TestCoupleRecovers(t *testing.T) {
 		}
 	}
 	got := make([]float64, 4)
-	couple(got, r)
+	couple(got, r, 1e-10)
 	for i, w := range want {
 		if math.Abs(got[i]-w) > 1e-8 {
 			t.Errorf("probability %d is %v, want %v", i, got[i], w)

@@ -47,7 +47,7 @@ type solution struct {
 
 // report returns the counts of support vectors and other figures for a report.
 func (s solution) report() Report {
-	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded}
+	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded, Margin: s.margin}
 	for _, b := range s.coef {
 		if b != 0 {
 			r.Support++
@@ -121,9 +121,6 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	s.makeParts()
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
-	for i, v := range s.diagonal {
-		s.diagonal[i] = float64(T(v)) // rounded to T, like the values of a row
-	}
 	if i := firstNotFinite(s.diagonal); i >= 0 {
 		return nil, &valueError{row: i, col: i, value: s.diagonal[i]}
 	}

@@ -7,11 +7,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// fitSigmoid fits the parameters A and B of a sigmoid by maximum likelihood, for targets slightly
-// off 0 and 1. It uses Newton's method with backtracking (H.-T. Lin, C.-J. Lin, R. Weng, A note on
-// Platt's probabilistic outputs for support vector machines, Machine Learning 68, 2007, algorithm
-// 1).
-func fitSigmoid(f []float64, first []bool) (Sigmoid, error) {
+// FitSigmoid fits the parameters A and B of a sigmoid by maximum likelihood, for targets slightly
+// off 0 and 1. There is one decision f for each row, and first is whether the row belongs to the
+// first class. FitSigmoid uses Newton's method with backtracking (H.-T. Lin, C.-J. Lin, R. Weng, A
+// note on Platt's probabilistic outputs for support vector machines, Machine Learning 68, 2007,
+// algorithm 1). If the fit does not converge, the last sigmoid comes beside an error that wraps
+// [ErrNotConverged].
+func FitSigmoid(f []float64, first []bool) (Sigmoid, error) {
 	const (
 		iterations = 100
 		ridge      = 1e-12 // added to the diagonal of the Hessian matrix, so that it is positive definite
@@ -102,10 +104,13 @@ func lineSearch(s Sigmoid, value, da, db float64, g [2]float64, f, target []floa
 // couple computes class probabilities from the probabilities of all pairs of classes. It minimises
 // sum_i sum_j (r_ji p_i - r_ij p_j)^2 under sum p = 1 (T.-F. Wu, C.-J. Lin, R. Weng, Probability
 // estimates for multi-class classification by pairwise coupling, JMLR 5, 2004, algorithm 2). The
-// problem is convex and the iteration converges, in about a dozen sweeps to the tolerance used here,
-// which is far below LIBSVM's.
-func couple(p []float64, r linalg.Matrix[float64]) {
+// problem is convex, two classes solve it by their own probabilities, and for more classes the iteration converges, in about a dozen sweeps to a tolerance of 1e-10.
+func couple(p []float64, r linalg.Matrix[float64], tol float64) {
 	classes := len(p)
+	if classes == 2 {
+		p[0], p[1] = r.Row(0)[1], r.Row(1)[0]
+		return
+	}
 	q := linalg.New[float64](classes, classes)
 	for i := range classes {
 		p[i] = 1 / float64(classes)
@@ -118,7 +123,7 @@ func couple(p []float64, r linalg.Matrix[float64]) {
 	}
 	qp := make([]float64, classes)
 	for range 100 {
-		if isOptimal(qp, q, p) {
+		if isOptimal(qp, q, p, tol) {
 			return
 		}
 		sweep(p, qp, q)
@@ -126,14 +131,14 @@ func couple(p []float64, r linalg.Matrix[float64]) {
 }
 
 // isOptimal reports whether the class probabilities p are optimal. They are if all entries of Q p
-// equal p'Qp. It stores Q p in qp.
-func isOptimal(qp []float64, q linalg.Matrix[float64], p []float64) bool {
+// equal p'Qp to within tol divided by the number of classes. It stores Q p in qp.
+func isOptimal(qp []float64, q linalg.Matrix[float64], p []float64, tol float64) bool {
 	value := products(qp, q, p)
 	worst := 0.0
 	for _, v := range qp {
 		worst = max(worst, math.Abs(v-value))
 	}
-	return worst < 1e-10/float64(len(p))
+	return worst < tol/float64(len(p))
 }
 
 // products stores Q p in qp and returns p'Qp.

@@ -238,28 +238,34 @@ func (s *solver[T]) step() (bool, error) {
 }
 
 // move increases coefficient i and decreases coefficient j by the best amount that their bounds
-// allow. It returns both changes.
+// allow. It returns both changes. If a coefficient reaches its bound, the other one is the rest of
+// their sum, as in LIBSVM, so that both programs round alike.
 func (s *solver[T]) move(i, j int, kij float64) (di, dj float64) {
 	delta := (s.gradient[j] - s.gradient[i]) / curvature(s.diagonal[i]+s.diagonal[j]-2*kij)
-	delta = min(delta, s.upper[i]-s.coef[i], s.coef[j]-s.lower[j])
 	bi, bj := s.coef[i], s.coef[j]
-	s.coef[i] = s.snap(i, bi, delta)
-	s.coef[j] = s.snap(j, bj, -delta)
+	ni, nj := bi+delta, bj-delta
+	if ni > s.upper[i] {
+		ni, nj = s.upper[i], bi+bj-s.upper[i]
+	}
+	if nj < s.lower[j] {
+		ni, nj = bi+bj-s.lower[j], s.lower[j]
+	}
+	s.coef[i], s.coef[j] = s.snap(i, bi, ni), s.snap(j, bj, nj)
 	return s.coef[i] - bi, s.coef[j] - bj
 }
 
-// snap returns b + delta, or the bound of coefficient t if only rounding errors separate b + delta
-// from that bound. Otherwise the coefficient would count as free, and 1e-17 as a support vector.
-func (s *solver[T]) snap(t int, b, delta float64) float64 {
-	near := 4 * epsilon * (math.Abs(b) + math.Abs(delta))
-	moved := b + delta
+// snap returns after, or the bound of coefficient t if only rounding errors separate after from that
+// bound. Otherwise the coefficient would count as free, and 1e-17 as a support vector. The
+// coefficient was before until now.
+func (s *solver[T]) snap(t int, before, after float64) float64 {
+	near := 4 * epsilon * (math.Abs(before) + math.Abs(after-before))
 	switch {
-	case s.upper[t]-moved <= near:
+	case s.upper[t]-after <= near:
 		return s.upper[t]
-	case moved-s.lower[t] <= near:
+	case after-s.lower[t] <= near:
 		return s.lower[t]
 	}
-	return moved
+	return after
 }
 
 // drift bounds the rounding errors that the gradient has accumulated since it was last computed.

@@ -259,7 +259,7 @@ func TestSnap(t *testing.T) {
 		{2, 2e-6, -1e-6, 1e-6},
 		{2, 0, 1e-300, 1e-300},
 	} {
-		if got := s.snap(test.t, test.b, test.delta); got != test.want {
+		if got := s.snap(test.t, test.b, test.b+test.delta); got != test.want {
 			t.Errorf("%v %+v in [%v, %v] is %v, want %v", test.b, test.delta, s.lower[test.t], s.upper[test.t], got, test.want)
 		}
 	}
