@@ -30,9 +30,10 @@ def build(platform, folder):
     """Return the program for a platform."""
     goos, goarch = platform.split("/")
     path = Path(folder, "mercer-fit" + (".exe" if goos == "windows" else ""))
-    env = {**os.environ, "CGO_ENABLED": "0", "GOOS": goos, "GOARCH": goarch, "GOFLAGS": "", "GOAMD64": "v1", "GOARM64": "v8.0"}
+    settings = {"CGO_ENABLED": "0", "GOOS": goos, "GOARCH": goarch, "GOAMD64": "v1", "GOARM64": "v8.0", "GOFLAGS": ""}
     flags = ["-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid="]
-    subprocess.run(["go", "build", *flags, "-o", path, "./cmd/mercer-fit"], cwd=HERE.parent, env=env, check=True)
+    command = ["go", "build", *flags, "-o", path, "./cmd/mercer-fit"]
+    subprocess.run(command, cwd=HERE.parent, env={**os.environ, **settings}, check=True)
     return path
 
 

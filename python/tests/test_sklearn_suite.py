@@ -14,6 +14,8 @@ from sklearn.svm.tests import test_svm
 EXCEPTIONS = {
     "test_svr_errors": "a callable that returns 1 x 1 values for 2 rows: ours refuses it in fit, where"
     " scikit-learn's trains on one row and fails in predict",
+    "test_negative_sample_weights_mask_all_samples": "before 1.9 the test wants other words of NuSVC than of"
+    " the other machines; ours says what 1.9 does",
 }
 
 MACHINE = re.compile(r"\b(SVC|NuSVC|SVR|NuSVR|OneClassSVM)\b")
