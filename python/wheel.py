@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Build the wheels of package mercer: one for each platform, with the program mercer-fit.
+"""Build the wheels of package mercer, or with --federation the wheel that adds the program mercer.
 
-    python3 wheel.py [--out DIR] [PLATFORM ...]     (default: dist, and all platforms)
+    python3 wheel.py [--federation] [--out DIR] [PLATFORM ...]     (default: dist, and all platforms)
+
+A wheel of mercer has the package and the program mercer-fit. A wheel of mercer-federation has nothing
+but the program mercer, which does not run on Windows.
 
 Needs Go and Python's standard library. The same sources and the same Go give the same bytes.
 """
@@ -26,29 +29,39 @@ PLATFORMS = {  # GOOS/GOARCH of the program: tags of the wheel
 }
 
 
-def build(platform, folder):
-    """Return the program for a platform."""
+def build(program, platform, folder):
+    """Return the path of a program, built for a platform."""
     goos, goarch = platform.split("/")
-    path = Path(folder, "mercer-fit" + (".exe" if goos == "windows" else ""))
+    path = Path(folder, program + (".exe" if goos == "windows" else ""))
     settings = {"CGO_ENABLED": "0", "GOOS": goos, "GOARCH": goarch, "GOAMD64": "v1", "GOARM64": "v8.0", "GOFLAGS": ""}
     flags = ["-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid="]
-    command = ["go", "build", *flags, "-o", path, "./cmd/mercer-fit"]
+    command = ["go", "build", *flags, "-o", path, f"./cmd/{program}"]
     subprocess.run(command, cwd=HERE.parent, env={**os.environ, **settings}, check=True)
     return path
 
 
-def write(platform, out):
-    """Write the wheel for a platform, and return its path."""
-    version = re.search(r'__version__ = "(.+)"', (HERE / "mercer/__init__.py").read_text())[1]
-    name, tags = f"mercer-{version}", PLATFORMS[platform]
+def package(platform, out):
+    """Write the wheel of mercer for a platform, and return its path."""
     files = {f"mercer/{p.name}": p.read_bytes() for p in (HERE / "mercer").iterdir() if p.is_file()}
+    return write("mercer", "METADATA", files, "mercer-fit", platform, out)
+
+
+def federation(platform, out):
+    """Write the wheel of mercer-federation for a platform, and return its path."""
+    return write("mercer_federation", "METADATA.federation", {}, "mercer", platform, out)
+
+
+def write(title, metadata, files, program, platform, out):
+    """Write a wheel with files and a program, and return its path."""
+    version = re.search(r'__version__ = "(.+)"', (HERE / "mercer/__init__.py").read_text())[1]
+    name, tags = f"{title}-{version}", PLATFORMS[platform]
     with tempfile.TemporaryDirectory() as folder:
-        program = build(platform, folder)
-        files[f"{name}.data/scripts/{program.name}"] = program.read_bytes()
+        built = build(program, platform, folder)
+        files[f"{name}.data/scripts/{built.name}"] = built.read_bytes()
     info = f"{name}.dist-info"
     lines = "".join(f"Tag: py3-none-{tag}\n" for tag in tags.split("."))
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: wheel.py\nRoot-Is-Purelib: false\n{lines}".encode()
-    files[f"{info}/METADATA"] = (HERE / "METADATA").read_text().format(version=version).encode()
+    files[f"{info}/METADATA"] = (HERE / metadata).read_text().format(version=version).encode()
     files[f"{info}/licenses/LICENSE"] = (HERE.parent / "LICENSE").read_bytes()
     record = "".join(f"{path},sha256={digest(data)},{len(data)}\n" for path, data in sorted(files.items()))
     files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
@@ -69,10 +82,12 @@ def digest(data):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=", ".join(PLATFORMS))
+    parser.add_argument("--federation", action="store_true", help="build wheels of mercer-federation")
     parser.add_argument("--out", default="dist", help="folder of the wheels")
     given = parser.parse_args()
     if unknown := set(given.platforms) - set(PLATFORMS):
         parser.error(f"unknown platform {', '.join(sorted(unknown))}; there are {', '.join(PLATFORMS)}")
     os.makedirs(given.out, exist_ok=True)
-    for each in given.platforms or PLATFORMS:
-        print(write(each, given.out))
+    build_one = federation if given.federation else package
+    for each in given.platforms or [p for p in PLATFORMS if not (given.federation and p.startswith("windows"))]:
+        print(build_one(each, given.out))

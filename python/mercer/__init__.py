@@ -22,6 +22,7 @@ _MODULES = {
     "Federation": "_federation",
     "Run": "_federation",
     "Result": "_result",
+    "Leakage": "_result",
     "JobError": "_program",
     "DataError": "_program",
     "Refused": "_program",

@@ -41,6 +41,8 @@ def find_bin(name="mercer-fit"):
         path = Path(given)
         if path.is_dir():
             path = path / (name + _SUFFIX)
+        elif path.stem != name:
+            path = path.with_name(name + _SUFFIX)  # the variable names another program of the same folder
         if path.is_file():
             return str(path)
         raise FileNotFoundError(f"MERCER_BIN is {given!r}, but there is no file {path}")

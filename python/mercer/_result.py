@@ -49,6 +49,8 @@ class Result:
     ----------
     metrics : dict of float
         Figures of the joint model on rows that were not used for training.
+    intervals : dict of tuple
+        95 % interval of a figure, where there is one.
     scores : DataFrame
         A row for the joint model ("together"), for each site alone and for all
         rows in one place ("pooled"), with the number of training rows. A job
@@ -70,7 +72,9 @@ class Result:
 
     def __init__(self, document, *, renamed=str, sites=None, frames=None, folder=None, kept=None):
         self.document = document
+        self._figures = document.get("figures") or {}
         self.metrics = dict(document.get("metrics") or {})
+        self.intervals = {k: (v["low"], v["high"]) for k, v in (self._figures.get("intervals") or {}).items()}
         self.training_rows, self.held_out_rows = document.get("training_rows"), document.get("held_out_rows")
         self.leakage = Leakage(document, renamed)
         self._sites = sites or {}
@@ -102,12 +106,11 @@ class Result:
     def by_site(self):
         import pandas as pd
 
-        found = self.document.get("by_party")
+        found = self._figures.get("by_party")
         if not found:
             return None
-        frame = pd.DataFrame(found)
-        frame["party"] = [self._site(p) for p in frame["party"]]
-        return frame.set_index("party").rename_axis("site")
+        rows = {self._site(one["party"]): {"held_out_rows": one["held_out_rows"], **one["metrics"]} for one in found}
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis("site")
 
     @property
     def grid(self):
@@ -147,9 +150,9 @@ class Result:
 
         if kind not in ("scores", "roc", "calibration"):
             raise ValueError(f"kind is {kind!r}; it must be 'scores', 'roc' or 'calibration'")
-        curves = (self.document.get("figures") or {}).get("curves") or []
-        drawn = curves if kind == "roc" else [c for c in curves if c.get("calibration")]
-        if kind != "scores" and not drawn:
+        bins = (self._figures.get("calibration") or {}).get("quantile")
+        curves = self._figures.get("curves")
+        if kind == "roc" and not curves or kind == "calibration" and not bins:
             raise ValueError(f"this result has no curve of kind {kind!r}")
         if ax is None:
             _, ax = plt.subplots()
@@ -159,13 +162,13 @@ class Result:
             ax.barh(list(scores.index)[::-1], scores[figure].to_numpy()[::-1])
             ax.set_xlabel(figure)
             return ax
-        for c in drawn:
-            if kind == "roc":
+        if kind == "roc":
+            for c in curves:
                 ax.plot(c["false_positive_rate"], c["true_positive_rate"], label=f"{c['class']}: {c['roc_auc']:.3f}")
-                ax.set(xlabel="false positive rate", ylabel="true positive rate")
-            else:
-                ax.plot([b["mean"] for b in c["calibration"]], [b["share"] for b in c["calibration"]], marker="o", label=str(c["class"]))
-                ax.set(xlabel="predicted probability", ylabel="share of the class")
+            ax.set(xlabel="false positive rate", ylabel="true positive rate")
+        else:
+            ax.plot([b["predicted"] for b in bins], [b["true"] for b in bins], marker="o", label=self._figures.get("positive"))
+            ax.set(xlabel="predicted probability", ylabel="share of the class")
         ax.legend()
         return ax
 

@@ -62,6 +62,13 @@ def test_same_rows_in_a_dict_give_the_same_result(result, patients):
     assert again.metrics == result.metrics
 
 
+def test_figures_by_site_and_intervals(result):
+    by_site = result.by_site
+    assert list(by_site.index) == SITES and by_site["held_out_rows"].sum() == result.held_out_rows
+    low, high = result.intervals["accuracy"]
+    assert low <= result.metrics["accuracy"] <= high
+
+
 def test_leakage_names_roles_and_sites(result):
     assert "coordinator" in result.leakage.rows and result.leakage.coordinator
     assert result.leakage.summary().startswith("Can ")
@@ -202,3 +209,18 @@ def _command(pid):
         return Path(f"/proc/{pid}/cmdline").read_text()
     except OSError:
         return ""
+
+
+def test_plots(result, patients):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    bars = result.plot("scores")
+    assert len(bars.patches) == 5 and bars.get_xlabel() == "accuracy"
+    roc = result.plot("roc")
+    assert roc.get_xlabel() == "false positive rate" and len(roc.lines) >= 1
+    with pytest.raises(ValueError, match="no curve"):
+        result.plot("calibration")
+    probable = mercer.simulate(patients, mercer.Job({"name": "svc", "probability": True}, label="target"), site="hospital")
+    assert len(probable.plot("calibration").lines[0].get_xdata()) >= 3
+    with pytest.raises(ValueError, match="kind is 'bars'"):
+        result.plot("bars")

@@ -1,0 +1,24 @@
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+from mercer._child import MercerError
+
+class JobError(MercerError):
+    line: int | None
+
+class DataError(MercerError):
+    site: Any
+    column: str | None
+    index: Any
+
+class Refused(MercerError): ...
+class PeerError(MercerError): ...
+class Timeout(MercerError): ...
+
+def run(
+    *arguments: str | PathLike[str],
+    timeout: float | None = None,
+    progress: Callable[[str], object] | None = None,
+    folder: str | PathLike[str] | None = None,
+) -> Any: ...
