@@ -89,7 +89,7 @@ func (o outcome) verdictClauses() []string {
 			return o.numberVerdict()
 		}
 		if names := metricNames(o.Metrics); len(names) > 0 {
-			return []string{fmt.Sprintf("On %s, %s reaches %s %s.", o.judgedText(), o.modelText(), strings.ReplaceAll(names[0], "_", " "), decimals(o.Metrics[names[0]]))}
+			return []string{fmt.Sprintf("%s, %s reaches %s %s.", o.onText(), o.modelText(), strings.ReplaceAll(names[0], "_", " "), decimals(o.Metrics[names[0]]))}
 		}
 	}
 	return []string{o.trainedVerdict()}
@@ -101,7 +101,7 @@ func (o outcome) classVerdict() []string {
 	places := percentPlaces(c.values())
 	share := func(v float64) string { return fmt.Sprintf("%.*f", places, 100*v) }
 	return c.clauses(
-		fmt.Sprintf("On %s, %s is right for %s %%", o.judgedText(), o.modelText(), share(c.joint)),
+		fmt.Sprintf("%s, %s is right for %s %%", o.onText(), o.modelText(), share(c.joint)),
 		func(answer string, v float64) string {
 			return fmt.Sprintf("always answering %s would be right for %s %%", answer, share(v))
 		},
@@ -116,7 +116,7 @@ func (o outcome) numberVerdict() []string {
 	c := o.comparisonOf("rmse")
 	size := humanize.ThreeDigits
 	return c.clauses(
-		fmt.Sprintf("On %s, %s has a root mean squared error of %s", o.judgedText(), o.modelText(), size(c.joint)),
+		fmt.Sprintf("%s, %s has a root mean squared error of %s", o.onText(), o.modelText(), size(c.joint)),
 		func(answer string, v float64) string {
 			return fmt.Sprintf("always answering %s has %s", answer, size(v))
 		},
@@ -133,10 +133,16 @@ type comparison struct {
 	interval *metrics.Interval
 	constant *constant
 	best     *method.Alone
+	spread   *learner.Spread // over the splits of a repeated job; otherwise nil
 }
 
 func (o outcome) comparisonOf(metric string) comparison {
-	c := comparison{metric, o.Metrics[metric], o.interval(metric), o.constant(), o.bestAlone(metric)}
+	c := comparison{metric, o.Metrics[metric], o.interval(metric), o.constant(), o.bestAlone(metric), nil}
+	if o.Repeats != nil {
+		if spread, known := o.Repeats.Together[metric]; known {
+			c.spread = &spread
+		}
+	}
 	if c.constant != nil {
 		if _, known := c.constant.metrics[metric]; !known {
 			c.constant = nil
@@ -173,6 +179,14 @@ func (c comparison) gain() string {
 	return ""
 }
 
+// unit returns what follows a number of the metric: accuracy is in percent.
+func (c comparison) unit() string {
+	if c.metric == "accuracy" {
+		return " %"
+	}
+	return ""
+}
+
 // clauses returns the clauses of a verdict, with punctuation. The interval stands before the
 // constant answer.
 func (c comparison) clauses(joint string, always, best func(name string, v float64) string, number func(v float64) string) []string {
@@ -197,6 +211,9 @@ func (c comparison) clauses(joint string, always, best func(name string, v float
 		list[i] += ";"
 	}
 	list[len(list)-1] += "."
+	if c.spread != nil {
+		list = append(list, fmt.Sprintf("Over all splits it is %s in the mean, with a standard deviation of %s.", number(c.spread.Mean)+c.unit(), number(c.spread.Deviation)+c.unit()))
+	}
 	return list
 }
 
@@ -214,6 +231,14 @@ func (o outcome) trainedVerdict() string {
 		return fmt.Sprintf("The model was trained on %s; no row was held out, so no figure says how well it predicts.", on)
 	}
 	return fmt.Sprintf("The model was trained on %s; its predictions were compared with no truth, so no figure says how good they are.", on)
+}
+
+// onText says on which rows the model was measured, and in which of several splits.
+func (o outcome) onText() string {
+	if o.Repeats != nil {
+		return fmt.Sprintf("In the first of %d splits, on %s", len(o.Repeats.Seeds), o.judgedText())
+	}
+	return "On " + o.judgedText()
 }
 
 // judgedText names the rows on which the metrics are measured.

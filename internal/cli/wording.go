@@ -11,23 +11,29 @@ import (
 type jobFileWords struct{ *strings.Replacer }
 
 // wordsOf returns the words for a job file. A job with one common source has no place for the keys.
-func wordsOf(path string, common bool) jobFileWords {
+// more holds further pairs of a text and its replacement.
+func wordsOf(path string, common bool, more ...string) jobFileWords {
 	place := "under sources in " + path
 	if common {
 		place += " (in place of source)"
 	}
-	return jobFileWords{strings.NewReplacer(
+	return jobFileWords{strings.NewReplacer(append(more,
 		"in the catalogue (in simulate, in the job)", "under data in "+path,
 		"in the catalogue", place,
 		"in each catalogue", "at each source in "+path,
 		"the parties' catalogues make", "the sources make",
 		"its catalogue gives", "its source gives",
 		"the catalogue", path,
-	)}
+	)...)}
 }
 
 // words returns the words for this job file.
-func (f *jobFile) words() jobFileWords { return wordsOf(f.path, f.job.Data.Sources == nil) }
+func (f *jobFile) words() jobFileWords {
+	if f.job.Data.Dictionary != nil {
+		return wordsOf(f.path, f.job.Data.Sources == nil, "the schema", "the dictionary")
+	}
+	return wordsOf(f.path, f.job.Data.Sources == nil)
+}
 
 // reworded is an error with another text.
 type reworded struct {
