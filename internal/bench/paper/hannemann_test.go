@@ -31,8 +31,9 @@ func TestTable1HasThePapersTwoCells(t *testing.T) {
 		verdict Verdict
 	}{{1e-18, Holds}, {1e-3, Fails}} {
 		var kernels []job.KernelName
+		var sources []string
 		l := labRunner(t, false, func(j *job.Job) *method.Result {
-			kernels = append(kernels, j.Kernel.Name)
+			kernels, sources = append(kernels, j.Kernel.Name), append(sources, j.Data.Source)
 			if k := job.As[*learner.KPCA](j.Learner); k.Components != 5 || j.Kernel.Name == job.Polynomial && j.Kernel.Degree != 3 {
 				t.Errorf("%d components, degree %d; want 5 and 3", k.Components, j.Kernel.Degree)
 			}
@@ -45,6 +46,9 @@ func TestTable1HasThePapersTwoCells(t *testing.T) {
 		}
 		if len(kernels) != 2 || kernels[0] != job.Polynomial || kernels[1] != job.RBF || len(f.Rows) != 4 {
 			t.Errorf("kernels %v, rows %+v", kernels, f.Rows)
+		}
+		if want := []string{"alzheimer-mri#64x64", "blood-cells/train-images-idx3-ubyte.gz"}; !slices.Equal(sources, want) {
+			t.Errorf("images %v, want %v", sources, want)
 		}
 		if f.Claims[0].Verdict != c.verdict || *f.Rows[0].Published != 0 || *f.Rows[1].Published != 1 {
 			t.Errorf("claims %+v, rows %+v", f.Claims, f.Rows)
