@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/flake"
 	"github.com/mercer-fl/mercer/internal/method/okra"
 )
 
@@ -97,6 +98,9 @@ func TestRivalsTravelOnOneWire(t *testing.T) {
 	narrow, slow, counts := 0, 0, []int(nil)
 	l := labRunner(t, true, func(j *job.Job) *method.Result {
 		r := &method.Result{Timings: map[string]float64{"total": 1}, Network: &method.Network{Seconds: 1}}
+		if k, is := j.Protocol.Values.(*flake.Keys); is && k.Wire != okra.Float64 {
+			t.Errorf("FLAKE's numbers are %s", k.Wire)
+		}
 		if k, is := j.Protocol.Values.(*okra.Keys); is && k.Wire == okra.Float32 {
 			narrow++
 			r.Network.Seconds = .5
