@@ -131,19 +131,33 @@ func TestEqualJobsRunOnce(t *testing.T) {
 func TestTwoClassesOfAlzheimersDiseaseMergeTheStages(t *testing.T) {
 	runner, _ := small(t, nil)
 	var merged []job.MergedClass
+	var two *job.Job // the one on two classes
 	generated := false
 	runner.Has = func(string) bool { return true }
 	runner.Run = func(_ context.Context, j *job.Job) (*method.Result, error) {
-		merged = append(merged, j.Data.Classes...)
+		if merged = append(merged, j.Data.Classes...); len(j.Data.Classes) > 0 {
+			two = j
+		}
 		generated = generated || j.Data.Source == "generated:1000x30000x4"
 		return &method.Result{}, nil
 	}
-	if _, err := hannemannSVM(t.Context(), runner); err != nil {
+	runner.Runs = 10
+	f, err := hannemannSVM(t.Context(), runner)
+	if err != nil {
 		t.Fatal(err)
 	}
 	stages := []string{"MildDemented", "ModerateDemented", "VeryMildDemented"}
 	if len(merged) != 1 || merged[0].Class != "Demented" || !slices.Equal(merged[0].Of, stages) || generated {
 		t.Errorf("merged %+v, four generated classes beside the blood cells: %v", merged, generated)
+	}
+	if k := two.Kernel; k.Name != job.RBF || k.Gamma != 4 || k.GammaUnit != job.Median || job.As[*learner.SVC](two.Learner).C != 10 {
+		t.Errorf("kernel %+v, learner %+v; want gamma 4 over the median and C 10", k, two.Learner)
+	}
+	if two.Data.Source != "alzheimer-mri#64x64" || two.Data.Test.Fraction != .25 || two.Cells() != 1 || two.Repeats != 10 {
+		t.Errorf("data %+v, %d cells, %d splits; want the slices, a quarter held out, no grid and ten splits", two.Data, two.Cells(), two.Repeats)
+	}
+	if r := f.Rows[0]; r.Figure != "f1_macro" || *r.Published != .91 || *f.Rows[2].Published != .97 {
+		t.Errorf("rows %+v and %+v", r, f.Rows[2])
 	}
 	runner.Has = func(source string) bool { return source != bloodCells }
 	if _, err := hannemannSVM(t.Context(), runner); err != nil || !generated {
