@@ -218,7 +218,13 @@ func TestTheWallNeedsMoreRowsThanTheMatrixHasRoomFor(t *testing.T) {
 }
 
 func TestFigure6HasAllTenSets(t *testing.T) {
-	runner, ran := small(t, func(*job.Job) *method.Result {
+	gisette := 0
+	runner, ran := small(t, func(j *job.Job) *method.Result {
+		if j.Name == "gu-gisette" {
+			if gisette++; j.Data.Source != "generated:6000x5000" || j.Repeats > 1 {
+				t.Errorf("gisette is %s, %d splits; want generated rows of its shape and one split", j.Data.Source, j.Repeats)
+			}
+		}
 		one := map[string]float64{"accuracy": .5}
 		return &method.Result{Metrics: one, Pooled: one, ExactKernel: one}
 	})
@@ -227,7 +233,7 @@ func TestFigure6HasAllTenSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Boxes) != 10 || !slices.Contains(*ran, "gu-real-sim-4000-rows") {
+	if len(f.Boxes) != 10 || gisette != 4 || !slices.Contains(*ran, "gu-real-sim-4000-rows") {
 		t.Errorf("%d box plots of the jobs %v", len(f.Boxes), *ran)
 	}
 }
