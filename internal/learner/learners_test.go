@@ -60,16 +60,16 @@ func TestRidgeByHand(t *testing.T) {
 	}
 }
 
-// A Gaussian process by hand: targets 9, 11 are -1, 1 in units of 1; with
+// A Gaussian process by hand: targets 7, 13 are -1, 1 in units of 3; with
 // noise 2 on rows -1, 1 the mean at x is x/2 and the variance x^2 - x^2/2 + 2.
 func TestGPByHand(t *testing.T) {
-	f, m := mustFit(t, line(2, []string{"9", "11", "10.5", "20"}, -1, 1, 2, 2), method(t, GP{Noise: 2}))
-	if !near(f.Decisions.Row(0)[0], 11) || !near(f.Decisions.Row(0)[1], 2) {
-		t.Errorf("mean and deviation %v, want 11 and 2", f.Decisions.Row(0))
+	f, m := mustFit(t, line(2, []string{"7", "13", "11.5", "40"}, -1, 1, 2, 2), method(t, GP{Noise: 2}))
+	if !near(f.Decisions.Row(0)[0], 13) || !near(f.Decisions.Row(0)[1], 6) {
+		t.Errorf("mean and deviation %v, want 13 and 6", f.Decisions.Row(0))
 	}
 	// The covariance is [[3, -1], [-1, 3]], with determinant 8 and y'K^-1 y = 1/2.
 	likelihood := -(0.5 + math.Log(8) + 2*math.Log(2*math.Pi)) / 2
-	want := Metrics{"mean_deviation": 2, "coverage_95": 0.5, "log_marginal_likelihood": likelihood}
+	want := Metrics{"mean_deviation": 6, "coverage_95": 0.5, "log_marginal_likelihood": likelihood}
 	for name, v := range want {
 		if !near(m[name], v) {
 			t.Errorf("%s %v, want %v", name, m[name], v)
