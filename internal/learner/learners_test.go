@@ -187,8 +187,12 @@ func TestKPCAByHand(t *testing.T) {
 	if !near(m["explained_variance"], 1) || !near(m["explained_variance_training"], 1) {
 		t.Errorf("metrics %v, want 1", m)
 	}
+	if _, err := Fit(t.Context(), line(3, nil, 1, 2, 6, 10), method(t, KPCA{Components: 2}), nil); err == nil || !strings.Contains(err.Error(), "components is 2") {
+		t.Errorf("two components of points on a line: %v", err)
+	}
 }
 
+// Of two clusters the farther ones divide rows as the nearer ones do, so there are three.
 func TestKMeansByHand(t *testing.T) {
 	task := line(4, []string{"a", "a", "b", "b", "a", "b"}, -11, -9, 9, 11, -12, 10)
 	f, m := mustFit(t, task, method(t, KMeans{kmeans.Params{Clusters: 2, Seed: 1}}))
