@@ -194,18 +194,16 @@ func TestKPCAByHand(t *testing.T) {
 
 // Of two clusters the farther ones divide rows as the nearer ones do, so there are three.
 func TestKMeansByHand(t *testing.T) {
-	task := line(4, []string{"a", "a", "b", "b", "a", "b"}, -11, -9, 9, 11, -12, 10)
-	f, m := mustFit(t, task, method(t, KMeans{kmeans.Params{Clusters: 2, Seed: 1}}))
-	if f.Predicted[0] == f.Predicted[1] {
-		t.Errorf("clusters %v", f.Predicted)
-	}
-	for name, want := range map[string]float64{"inertia": 4, "inertia_training": 4, "adjusted_rand": 1} {
+	three := KMeans{kmeans.Params{Clusters: 3, Seed: 1}}
+	task := line(6, strings.Split("aabbccaabbc", ""), -11, -9, -1, 1, 9, 11, -12, -8, .5, -.5, 10)
+	_, m := mustFit(t, task, method(t, three))
+	for name, want := range map[string]float64{"inertia": 8.5, "inertia_training": 6, "adjusted_rand": 1} {
 		if !near(m[name], want) {
 			t.Errorf("%s %v, want %v", name, m[name], want)
 		}
 	}
 	task.Labels = nil
-	if _, m := mustFit(t, task, method(t, KMeans{kmeans.Params{Clusters: 2, Seed: 1}})); len(m) != 2 {
+	if _, m := mustFit(t, task, method(t, three)); len(m) != 2 {
 		t.Errorf("metrics %v without labels", m)
 	}
 }
