@@ -3,10 +3,14 @@ package paper
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -205,6 +209,36 @@ func TestCSVHasALineForEachRow(t *testing.T) {
 	want := "paper,experiment,cell,figure,mean,deviation,runs,paper,data\npolato,table1,all,auc,0.5,,1,0.808,original\npolato,table1,half,auc,0.25,,1,no number,original\n"
 	if b.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// Figure 5 has generated rows of 50 columns, from 1,000 to 64,000. PP-SVMV has as many as its matrix has
+// room for, FDSKL all.
+func TestFigure5GrowsToTheWall(t *testing.T) {
+	trained := make(map[string][]string) // sources by protocol
+	runner, _ := small(t, func(j *job.Job) *method.Result {
+		name := j.Protocol.Name()
+		if k, is := j.Protocol.Values.(*fdskl.Keys); is && k.Training == fdskl.Faithful {
+			name = "Algorithm 1"
+		}
+		trained[name] = append(trained[name], string(j.Data.Source))
+		return &method.Result{Timings: map[string]float64{"protocol": 1, "learn": 2}}
+	})
+	runner.Quick = false
+	f, err := guFigure5(t.Context(), runner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, n := range []int{1000, 2000, 4000, 8000, 16000, 32000, 64000} {
+		all = append(all, fmt.Sprintf("generated:%dx50", n))
+	}
+	want := map[string][]string{"Algorithm 1": all, "fdskl": all, "pp-svmv": all[:5]}
+	if d := cmp.Diff(want, trained); d != "" {
+		t.Errorf("tables (-want +got):\n%s", d)
+	}
+	if line := f.Curves[0].Lines[1].Values; line[4] != 3 || !math.IsNaN(line[5]) || f.Claims[2].Verdict != Holds {
+		t.Errorf("seconds of PP-SVMV %v, claim %+v", line, f.Claims[2])
 	}
 }
 
