@@ -14,7 +14,7 @@ import (
 func TestFigure3ShowsTheErrorThatEachMethodHasReached(t *testing.T) {
 	sources := make(map[string]bool)
 	runner, _ := small(t, func(j *job.Job) *method.Result {
-		sources[string(j.Data.Source)] = true
+		sources[j.Data.Source] = true
 		accuracy, seconds := .9, 3.
 		if k, is := j.Protocol.Values.(*fdskl.Keys); is {
 			accuracy, seconds = 1-8/float64(k.Directions), float64(k.Directions)/128

@@ -221,7 +221,7 @@ func TestFigure5GrowsToTheWall(t *testing.T) {
 		if k, is := j.Protocol.Values.(*fdskl.Keys); is && k.Training == fdskl.Faithful {
 			name = "Algorithm 1"
 		}
-		trained[name] = append(trained[name], string(j.Data.Source))
+		trained[name] = append(trained[name], j.Data.Source)
 		return &method.Result{Timings: map[string]float64{"protocol": 1, "learn": 2}}
 	})
 	runner.Quick = false
