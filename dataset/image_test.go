@@ -111,12 +111,20 @@ func TestReadJPEG(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := s.X.Row(0, nil)
-	second := s.X.Row(1, nil)
+	c, err := ReadImages(fstest.MapFS{"c/b.jpeg": file(jpegOf(t, colour))}, ImageOptions{RGB: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	row, second, third := s.X.Row(0, nil), s.X.Row(1, nil), c.X.Row(0, nil)
 	for i, v := range grey.Pix {
 		luma := color.GrayModel.Convert(colour.At(i%19, i/19)).(color.Gray).Y
 		if math.Abs(row[i]-float64(v)) > 4 || math.Abs(second[i]-float64(luma)) > 4 {
 			t.Fatalf("pixel %d: %v and %v, want about %d and %d", i, row[i], second[i], v, luma)
+		}
+		for k := range 3 { // JPEG halves the resolution of colours
+			if want := colour.Pix[4*i+k]; math.Abs(third[3*i+k]-float64(want)) > 30 {
+				t.Fatalf("colour %d of pixel %d: %v, want about %d", k, i, third[3*i+k], want)
+			}
 		}
 	}
 }

@@ -10,12 +10,14 @@ import (
 
 func TestLoadGenerated(t *testing.T) {
 	for label, labels := range map[string]int{"": 6, LabelColumn: 6, noColumn: 0} {
-		set, err := New("").Load("generated:6x3", Columns{Label: label})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if set.X.Rows() != 6 || set.X.Cols() != 3 || len(set.Labels) != labels || set.IDs != nil || set.Name != "generated:6x3" {
-			t.Errorf("label %q: %q has %d x %d cells, %d labels", label, set.Name, set.X.Rows(), set.X.Cols(), len(set.Labels))
+		for _, ref := range []string{"generated:6x3", "generated:6x3x4"} {
+			set, err := New("").Load(ref, Columns{Label: label})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if set.X.Rows() != 6 || set.X.Cols() != 3 || len(set.Labels) != labels || set.IDs != nil || set.Name != ref {
+				t.Errorf("label %q: %q has %d x %d cells, %d labels", label, set.Name, set.X.Rows(), set.X.Cols(), len(set.Labels))
+			}
 		}
 	}
 	for ref, want := range map[string]string{

@@ -60,16 +60,16 @@ func TestRidgeByHand(t *testing.T) {
 	}
 }
 
-// A Gaussian process by hand: targets 9, 11 are -1, 1 in units of 1; with
+// A Gaussian process by hand: targets 7, 13 are -1, 1 in units of 3; with
 // noise 2 on rows -1, 1 the mean at x is x/2 and the variance x^2 - x^2/2 + 2.
 func TestGPByHand(t *testing.T) {
-	f, m := mustFit(t, line(2, []string{"9", "11", "10.5", "20"}, -1, 1, 2, 2), method(t, GP{Noise: 2}))
-	if !near(f.Decisions.Row(0)[0], 11) || !near(f.Decisions.Row(0)[1], 2) {
-		t.Errorf("mean and deviation %v, want 11 and 2", f.Decisions.Row(0))
+	f, m := mustFit(t, line(2, []string{"7", "13", "11.5", "40"}, -1, 1, 2, 2), method(t, GP{Noise: 2}))
+	if !near(f.Decisions.Row(0)[0], 13) || !near(f.Decisions.Row(0)[1], 6) {
+		t.Errorf("mean and deviation %v, want 13 and 6", f.Decisions.Row(0))
 	}
 	// The covariance is [[3, -1], [-1, 3]], with determinant 8 and y'K^-1 y = 1/2.
 	likelihood := -(0.5 + math.Log(8) + 2*math.Log(2*math.Pi)) / 2
-	want := Metrics{"mean_deviation": 2, "coverage_95": 0.5, "log_marginal_likelihood": likelihood}
+	want := Metrics{"mean_deviation": 6, "coverage_95": 0.5, "log_marginal_likelihood": likelihood}
 	for name, v := range want {
 		if !near(m[name], v) {
 			t.Errorf("%s %v, want %v", name, m[name], v)
@@ -187,21 +187,23 @@ func TestKPCAByHand(t *testing.T) {
 	if !near(m["explained_variance"], 1) || !near(m["explained_variance_training"], 1) {
 		t.Errorf("metrics %v, want 1", m)
 	}
+	if _, err := Fit(t.Context(), line(3, nil, 1, 2, 6, 10), method(t, KPCA{Components: 2}), nil); err == nil || !strings.Contains(err.Error(), "components is 2") {
+		t.Errorf("two components of points on a line: %v", err)
+	}
 }
 
+// Of two clusters the farther ones divide rows as the nearer ones do, so there are three.
 func TestKMeansByHand(t *testing.T) {
-	task := line(4, []string{"a", "a", "b", "b", "a", "b"}, -11, -9, 9, 11, -12, 10)
-	f, m := mustFit(t, task, method(t, KMeans{kmeans.Params{Clusters: 2, Seed: 1}}))
-	if f.Predicted[0] == f.Predicted[1] {
-		t.Errorf("clusters %v", f.Predicted)
-	}
-	for name, want := range map[string]float64{"inertia": 4, "inertia_training": 4, "adjusted_rand": 1} {
+	three := KMeans{kmeans.Params{Clusters: 3, Seed: 1}}
+	task := line(6, strings.Split("aabbccaabbc", ""), -11, -9, -1, 1, 9, 11, -12, -8, .5, -.5, 10)
+	_, m := mustFit(t, task, method(t, three))
+	for name, want := range map[string]float64{"inertia": 8.5, "inertia_training": 6, "adjusted_rand": 1} {
 		if !near(m[name], want) {
 			t.Errorf("%s %v, want %v", name, m[name], want)
 		}
 	}
 	task.Labels = nil
-	if _, m := mustFit(t, task, method(t, KMeans{kmeans.Params{Clusters: 2, Seed: 1}})); len(m) != 2 {
+	if _, m := mustFit(t, task, method(t, three)); len(m) != 2 {
 		t.Errorf("metrics %v without labels", m)
 	}
 }

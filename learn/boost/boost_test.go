@@ -210,15 +210,16 @@ func TestCuts(t *testing.T) {
 	}
 }
 
-// Bins of a continuous column have about equal counts, and never more than asked for.
+// Bins of a continuous column have equal counts of training rows, and are never more than asked for.
 func TestBinsAreOfAboutEqualCounts(t *testing.T) {
 	x, _ := table(5, 1000, 1)
-	columns := Bin(x, 1000, 32)
+	const training = 900
+	columns := Bin(x, training, 32)
 	counts := make([]int, columns.Bins(0))
-	for _, code := range columns.Codes[0] {
+	for _, code := range columns.Codes[0][:training] {
 		counts[code]++
 	}
-	if len(counts) != 32 || slices.Min(counts) < 31 || slices.Max(counts) > 32 {
+	if len(counts) != 32 || slices.Min(counts) < 28 || slices.Max(counts) > 29 {
 		t.Errorf("%d bins of %v", len(counts), counts)
 	}
 }

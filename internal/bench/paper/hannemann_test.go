@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/flake"
 	"github.com/mercer-fl/mercer/internal/method/okra"
 )
 
@@ -31,8 +32,9 @@ func TestTable1HasThePapersTwoCells(t *testing.T) {
 		verdict Verdict
 	}{{1e-18, Holds}, {1e-3, Fails}} {
 		var kernels []job.KernelName
+		var sources []string
 		l := labRunner(t, false, func(j *job.Job) *method.Result {
-			kernels = append(kernels, j.Kernel.Name)
+			kernels, sources = append(kernels, j.Kernel.Name), append(sources, j.Data.Source)
 			if k := job.As[*learner.KPCA](j.Learner); k.Components != 5 || j.Kernel.Name == job.Polynomial && j.Kernel.Degree != 3 {
 				t.Errorf("%d components, degree %d; want 5 and 3", k.Components, j.Kernel.Degree)
 			}
@@ -45,6 +47,9 @@ func TestTable1HasThePapersTwoCells(t *testing.T) {
 		}
 		if len(kernels) != 2 || kernels[0] != job.Polynomial || kernels[1] != job.RBF || len(f.Rows) != 4 {
 			t.Errorf("kernels %v, rows %+v", kernels, f.Rows)
+		}
+		if want := []string{"alzheimer-mri#64x64", "blood-cells/train-images-idx3-ubyte.gz"}; !slices.Equal(sources, want) {
+			t.Errorf("images %v, want %v", sources, want)
 		}
 		if f.Claims[0].Verdict != c.verdict || *f.Rows[0].Published != 0 || *f.Rows[1].Published != 1 {
 			t.Errorf("claims %+v, rows %+v", f.Claims, f.Rows)
@@ -93,6 +98,9 @@ func TestRivalsTravelOnOneWire(t *testing.T) {
 	narrow, slow, counts := 0, 0, []int(nil)
 	l := labRunner(t, true, func(j *job.Job) *method.Result {
 		r := &method.Result{Timings: map[string]float64{"total": 1}, Network: &method.Network{Seconds: 1}}
+		if k, is := j.Protocol.Values.(*flake.Keys); is && k.Wire != okra.Float64 {
+			t.Errorf("FLAKE's numbers are %s", k.Wire)
+		}
 		if k, is := j.Protocol.Values.(*okra.Keys); is && k.Wire == okra.Float32 {
 			narrow++
 			r.Network.Seconds = .5

@@ -3,10 +3,14 @@ package paper
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -46,7 +50,9 @@ func TestEveryExperimentHasAPaperAndANameOfItsOwn(t *testing.T) {
 func TestFigure6TurnsAccuracyIntoErrorAndMarksGeneratedRows(t *testing.T) {
 	runner, _ := small(t, func(j *job.Job) *method.Result {
 		accuracy := 0.75
-		if k, is := j.Protocol.Values.(*fdskl.Keys); is && k.Training == fdskl.Faithful {
+		if k, is := j.Protocol.Values.(*fdskl.Keys); !is {
+			accuracy = 0.625
+		} else if k.Training == fdskl.Faithful {
 			accuracy = 0.5
 		}
 		return &method.Result{Metrics: map[string]float64{"accuracy": accuracy}, Pooled: map[string]float64{"accuracy": 0.875}, ExactKernel: map[string]float64{"accuracy": 1}}
@@ -58,7 +64,8 @@ func TestFigure6TurnsAccuracyIntoErrorAndMarksGeneratedRows(t *testing.T) {
 	for i, want := range []struct {
 		name  string
 		error float64
-	}{{"FDSKL, Algorithm 1 as published", .5}, {"DSG", .125}, {"one-shot FDSKL (Mercer)", .25}, {"one-shot, pooled", .125}} {
+	}{{"FDSKL, Algorithm 1 as published", .5}, {"DSG", .125}, {"one-shot FDSKL (Mercer)", .25}, {"one-shot, pooled", .125},
+		{"LIBSVM's kernel", 0}, {"FD-SVRG", .375}, {"SecureBoost", .375}} {
 		if r := f.Rows[i]; r.Cell != "phishing (generated), "+want.name || r.Ours.Mean != want.error || r.Published != nil {
 			t.Errorf("row %+v, want %+v", r, want)
 		}
@@ -128,19 +135,33 @@ func TestEqualJobsRunOnce(t *testing.T) {
 func TestTwoClassesOfAlzheimersDiseaseMergeTheStages(t *testing.T) {
 	runner, _ := small(t, nil)
 	var merged []job.MergedClass
+	var two *job.Job // the one on two classes
 	generated := false
 	runner.Has = func(string) bool { return true }
 	runner.Run = func(_ context.Context, j *job.Job) (*method.Result, error) {
-		merged = append(merged, j.Data.Classes...)
+		if merged = append(merged, j.Data.Classes...); len(j.Data.Classes) > 0 {
+			two = j
+		}
 		generated = generated || j.Data.Source == "generated:1000x30000x4"
 		return &method.Result{}, nil
 	}
-	if _, err := hannemannSVM(t.Context(), runner); err != nil {
+	runner.Runs = 10
+	f, err := hannemannSVM(t.Context(), runner)
+	if err != nil {
 		t.Fatal(err)
 	}
 	stages := []string{"MildDemented", "ModerateDemented", "VeryMildDemented"}
 	if len(merged) != 1 || merged[0].Class != "Demented" || !slices.Equal(merged[0].Of, stages) || generated {
 		t.Errorf("merged %+v, four generated classes beside the blood cells: %v", merged, generated)
+	}
+	if k := two.Kernel; k.Name != job.RBF || k.Gamma != 4 || k.GammaUnit != job.Median || job.As[*learner.SVC](two.Learner).C != 10 {
+		t.Errorf("kernel %+v, learner %+v; want gamma 4 over the median and C 10", k, two.Learner)
+	}
+	if two.Data.Source != "alzheimer-mri#64x64" || two.Data.Test.Fraction != .25 || two.Cells() != 1 || two.Repeats != 10 {
+		t.Errorf("data %+v, %d cells, %d splits; want the slices, a quarter held out, no grid and ten splits", two.Data, two.Cells(), two.Repeats)
+	}
+	if r := f.Rows[0]; r.Figure != "f1_macro" || *r.Published != .91 || *f.Rows[2].Published != .97 {
+		t.Errorf("rows %+v and %+v", r, f.Rows[2])
 	}
 	runner.Has = func(source string) bool { return source != bloodCells }
 	if _, err := hannemannSVM(t.Context(), runner); err != nil || !generated {
@@ -191,6 +212,36 @@ func TestCSVHasALineForEachRow(t *testing.T) {
 	}
 }
 
+// Figure 5 has generated rows of 50 columns, from 1,000 to 64,000. PP-SVMV has as many as its matrix has
+// room for, FDSKL all.
+func TestFigure5GrowsToTheWall(t *testing.T) {
+	trained := make(map[string][]string) // sources by protocol
+	runner, _ := small(t, func(j *job.Job) *method.Result {
+		name := j.Protocol.Name()
+		if k, is := j.Protocol.Values.(*fdskl.Keys); is && k.Training == fdskl.Faithful {
+			name = "Algorithm 1"
+		}
+		trained[name] = append(trained[name], j.Data.Source)
+		return &method.Result{Timings: map[string]float64{"protocol": 1, "learn": 2}}
+	})
+	runner.Quick = false
+	f, err := guFigure5(t.Context(), runner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, n := range []int{1000, 2000, 4000, 8000, 16000, 32000, 64000} {
+		all = append(all, fmt.Sprintf("generated:%dx50", n))
+	}
+	want := map[string][]string{"Algorithm 1": all, "fdskl": all, "pp-svmv": all[:5]}
+	if d := cmp.Diff(want, trained); d != "" {
+		t.Errorf("tables (-want +got):\n%s", d)
+	}
+	if line := f.Curves[0].Lines[1].Values; line[4] != 3 || !math.IsNaN(line[5]) || f.Claims[2].Verdict != Holds {
+		t.Errorf("seconds of PP-SVMV %v, claim %+v", line, f.Claims[2])
+	}
+}
+
 func TestTheWallNeedsMoreRowsThanTheMatrixHasRoomFor(t *testing.T) {
 	if c := wall([]int{1000, 8000}); c.Verdict != Unknown {
 		t.Errorf("few rows: %+v", c)
@@ -201,7 +252,13 @@ func TestTheWallNeedsMoreRowsThanTheMatrixHasRoomFor(t *testing.T) {
 }
 
 func TestFigure6HasAllTenSets(t *testing.T) {
-	runner, ran := small(t, func(*job.Job) *method.Result {
+	gisette := 0
+	runner, ran := small(t, func(j *job.Job) *method.Result {
+		if j.Name == "gu-gisette" {
+			if gisette++; j.Data.Source != "generated:6000x5000" || j.Repeats > 1 {
+				t.Errorf("gisette is %s, %d splits; want generated rows of its shape and one split", j.Data.Source, j.Repeats)
+			}
+		}
 		one := map[string]float64{"accuracy": .5}
 		return &method.Result{Metrics: one, Pooled: one, ExactKernel: one}
 	})
@@ -210,7 +267,7 @@ func TestFigure6HasAllTenSets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Boxes) != 10 || !slices.Contains(*ran, "gu-real-sim-4000-rows") {
+	if len(f.Boxes) != 10 || gisette != 4 || !slices.Contains(*ran, "gu-real-sim-4000-rows") {
 		t.Errorf("%d box plots of the jobs %v", len(f.Boxes), *ran)
 	}
 }

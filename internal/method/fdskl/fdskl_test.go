@@ -163,12 +163,19 @@ func pooledPhases(t *testing.T, f *federated, width int) fdskl.Source {
 func TestSessionsHaveTheJobsTree(t *testing.T) {
 	one := columns.Declaration{Rows: 60}
 	all := columns.Declared{List: []columns.Declaration{one, one, one}, Digest: [32]byte{7}}
-	for _, tree := range []fdskl.Topology{fdskl.Binary, fdskl.Star, fdskl.Chain} {
-		p, err := paramsOf(random(t, ", bits: 32, tree: "+string(tree), "logistic"), all)
+	for _, want := range []fdskl.Spec{
+		{Mode: fdskl.Hardened, Topology: fdskl.Binary}, {Mode: fdskl.Hardened, Topology: fdskl.Star}, {Mode: fdskl.Hardened, Topology: fdskl.Chain},
+		{Mode: fdskl.Paper, Topology: fdskl.Binary}, // the paper's trees, which a job cannot change
+	} {
+		keys := ", bits: 32, mode: paper"
+		if want.Mode == fdskl.Hardened {
+			keys = ", bits: 32, tree: " + string(want.Topology)
+		}
+		p, err := paramsOf(random(t, keys, "logistic"), all)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := fdskl.Spec{Mode: fdskl.Hardened, Topology: tree, Bits: 32, Rows: 60, Directions: 256, Alignment: all.Digest}
+		want.Bits, want.Rows, want.Directions, want.Alignment = 32, 60, 256, all.Digest
 		if got := p.Spec(); got != want {
 			t.Errorf("%+v, want %+v", got, want)
 		}

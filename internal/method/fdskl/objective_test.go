@@ -49,32 +49,42 @@ func halves(rows int) (labels []string, y []float64) {
 	return labels, y
 }
 
-// Training cached ends in the minimum of objective (1) with the job's lambda, the mean loss of the
-// training rows and half of lambda times the squared norm: its gradient, computed from the words alone,
-// is zero there.
+// Training cached ends in the minimum of objective (1) with the job's lambda and loss, the mean loss of
+// the training rows and half of lambda times the squared norm: its gradient, computed from the words
+// alone, is zero there.
 func TestCachedTrainingMinimisesTheObjective(t *testing.T) {
 	const rows, train, directions, lambda = 60, 45, 256, 0.05
 	words := newWords(rows, directions)
-	labels, y := halves(rows)
-	s, err := NewSolver(random(t, ", bits: 16", "logistic, lambda: 0.05"), labels, train, [32]byte{1})
-	if err != nil {
-		t.Fatal(err)
+	labels, signs := halves(rows)
+	mean := 0.
+	for _, y := range signs[:train] {
+		mean += (y + 1) / 2 / train
 	}
-	if err := AnswerAll(t.Context(), s, words, 2); err != nil {
-		t.Fatal(err)
-	}
-	l, err := s.Learn(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, gradient := l.Coefficients.Row(0), make([]float64, 2*directions)
-	linalg.Axpy(lambda, w, gradient)
-	for i := range train {
-		phi := words.features(i, directions)
-		u := linalg.Dot(w, phi) / math.Sqrt(directions)
-		linalg.Axpy(-y[i]/(1+math.Exp(y[i]*u))/math.Sqrt(directions)/train, phi, gradient)
-	}
-	if off, size := math.Sqrt(linalg.Dot(gradient, gradient)), lambda*math.Sqrt(linalg.Dot(w, w)); off > .01*size || size == 0 {
-		t.Errorf("the gradient is %v long at the solution, where lambda times the coefficients is %v long", off, size)
+	for name, slope := range map[string]func(u, y float64) float64{
+		"logistic":     func(u, y float64) float64 { return -y / (1 + math.Exp(y*u)) },
+		"smooth-hinge": func(u, y float64) float64 { return -y * min(1, max(0, 1-y*u)) },
+		"squared":      func(u, y float64) float64 { return 2 * (u - ((y+1)/2 - mean)) }, // of the numbers 0 and 1
+	} {
+		s, err := NewSolver(random(t, ", bits: 16", name+", lambda: 0.05"), labels, train, [32]byte{1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := AnswerAll(t.Context(), s, words, 2); err != nil {
+			t.Fatal(err)
+		}
+		l, err := s.Learn(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, gradient := l.Coefficients.Row(0), make([]float64, 2*directions)
+		linalg.Axpy(lambda, w, gradient)
+		for i := range train {
+			phi := words.features(i, directions)
+			u := linalg.Dot(w, phi) / math.Sqrt(directions)
+			linalg.Axpy(slope(u, signs[i])/math.Sqrt(directions)/train, phi, gradient)
+		}
+		if off, size := math.Sqrt(linalg.Dot(gradient, gradient)), lambda*math.Sqrt(linalg.Dot(w, w)); off > .01*size || size == 0 {
+			t.Errorf("%s: the gradient is %v long at the solution, where lambda times the coefficients is %v long", name, off, size)
+		}
 	}
 }

@@ -131,6 +131,11 @@ func TestSpreadLabelsEqualTheTwin(t *testing.T) {
 			for i, name := range f.Job.Active() {
 				got := f.Parties[name].solver.(*partner)
 				judged += got.judged
+				for _, other := range f.Job.Active() {
+					if n := f.Parties[other].labelBroadcast.counts[i]; n != len(f.Parties[name].Spread().Training) {
+						t.Errorf("%s weighs %d labels of %s, who has %d", other, n, name, len(f.Parties[name].Spread().Training))
+					}
+				}
 				if a, b := all[i].optimizer.Coefficients().Row(0), owned[i].optimizer.Coefficients().Row(0); !slices.Equal(a, b) {
 					t.Errorf("%s has other coefficients than its twin with all labels", name)
 				}

@@ -1,6 +1,7 @@
 package flake
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -21,9 +22,13 @@ spec:
 
 // A job of protocol flake encodes by the encoder of FLAKE, with the job's mode and wire.
 func TestJobsEncodeByFlake(t *testing.T) {
-	j := methodtest.Read(t, Protocol(), text)
-	want := okramachines.Spec{Encoder: okramachines.Flake, Wire: "float64", Mode: okramachines.Paper}
-	if got := job.As[okra.Settings](j.Protocol).Spec(); got != want {
-		t.Errorf("%+v, want %+v", got, want)
+	for _, want := range []okramachines.Spec{
+		{Wire: okramachines.Float64, Mode: okramachines.Paper}, {Wire: okramachines.Float32, Mode: okramachines.Hardened},
+	} {
+		want.Encoder = okramachines.Flake
+		j := methodtest.Read(t, Protocol(), strings.NewReplacer("paper", want.Mode, "float64", want.Wire).Replace(text))
+		if got := job.As[okra.Settings](j.Protocol).Spec(); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
 	}
 }

@@ -73,6 +73,7 @@ func TestChangedPartiesGiveTheFreshModel(t *testing.T) {
 		"late and scaled": {"standard", ", late: [south]", "column-order scale protocol column-order-again continue learn evaluate fresh relearn",
 			[]int{12, 12, 12, 12}, 12*36 + 78},
 		"the leader withdraws": {"none", ", withdrawn: [north]", "column-order protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
+		"two others withdraw":  {"none", ", withdrawn: [south, west]", "column-order protocol continue learn evaluate fresh relearn", []int{12, 12}, 0},
 		"kept scaling":         {"minmax", ", withdrawn: [north], late: [west], preparation: keep", "column-order scale protocol column-order-again continue learn evaluate fresh relearn", []int{12, 12, 12}, 12*24 + 78},
 		"nothing to fit anew":  {"none", ", withdrawn: [west], preparation: refit", "column-order protocol continue learn evaluate fresh relearn", []int{12, 12, 12}, 0},
 		"rows are added":       {"none", ", added: {east: 0.25}", "column-order protocol continue learn evaluate fresh relearn", []int{12, 12, 12, 12}, 3*45 + 6},

@@ -143,3 +143,22 @@ func TestPatientTimers(t *testing.T) {
 		t.Errorf("%v last longer than a round", longer)
 	}
 }
+
+// A job's rows are encoded by the encoder, and sent by the wire, that its file names.
+func TestJobsHaveTheirEncoder(t *testing.T) {
+	for protocol, want := range map[string]okra.Spec{
+		"okra":                              {Encoder: okra.Hadamard, Wire: okra.Float32, Mode: okra.Hardened, Rounds: 3},
+		"okra, rounds: 5":                   {Encoder: okra.Hadamard, Wire: okra.Float32, Mode: okra.Hardened, Rounds: 5},
+		"okra, encoder: haar":               {Encoder: okra.Haar, Wire: okra.Float32, Mode: okra.Hardened},
+		"okra, encoder: hbh, wire: float64": {Encoder: okra.HBH, Wire: okra.Float64, Mode: okra.Hardened},
+		"okra, mode: paper":                 {Encoder: okra.Block, Wire: okra.Float32, Mode: okra.Paper, BlockWidth: 96},
+	} {
+		p, err := paramsOf(read(t, strings.Replace(fmt.Sprintf(jobFile, "none", "{every: 3}"), "{name: okra}", "{name: "+protocol+"}", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Spec(); got != want {
+			t.Errorf("%s: %+v, want %+v", protocol, got, want)
+		}
+	}
+}

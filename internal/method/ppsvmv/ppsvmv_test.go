@@ -100,8 +100,11 @@ func TestMemoryWall(t *testing.T) {
 		return columns.Declared{List: []columns.Declaration{one, one}}
 	}
 	judge := usable(limitedProducts(j))
-	if err := judge(declared(gram.MaxRows)); err != nil {
+	if err := judge(declared(16384)); err != nil {
 		t.Error(err)
+	}
+	if err := judge(declared(16385)); fault.CodeOf(err) != fault.CodeBadInput {
+		t.Errorf("16,385 rows: %v", err)
 	}
 	err := judge(declared(45000))
 	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "45000 rows have a matrix of 1012522500 words (7.5 GiB)") {

@@ -64,6 +64,9 @@ func TestEncryptionChangesNothing(t *testing.T) {
 	// The sessions have names of their own, and so the rows are held out otherwise: what
 	// is compared is each with the training in one place.
 	for name, f := range map[string]*methodtest.Typed[*server, *party]{"none": plain, "paillier": sealed} {
+		if p, err := paramsOf(f.Job, f.Parties["guest"].Declared); err != nil || string(p.Spec().Encryption) != name {
+			t.Errorf("he: %s: gradients are encrypted by %q, %v", name, p.Spec().Encryption, err)
+		}
 		if want := pooled(t, f); !reflect.DeepEqual(want, f.Parties["guest"].training.Model()) {
 			t.Errorf("he: %s: the training in one place gives other trees", name)
 		}

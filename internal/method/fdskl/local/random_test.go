@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -77,5 +78,12 @@ func TestOnePlaceHasAllColumnsAndRows(t *testing.T) {
 	learned, err := trainRandom(t.Context(), jobtest.Parse(t, fmt.Sprintf(file, "rbf, gamma: 0.2")), all)
 	if err != nil || learned.Metrics["accuracy"] < .85 {
 		t.Errorf("%v, %v; want an accuracy of .85 or more", learned.Metrics, err)
+	}
+	// The training is the job's: an iteration of Algorithm 1 with these settings leaves a hundredth of
+	// what was learnt before, so that the last direction decides.
+	published := strings.NewReplacer("directions: 256", "directions: 256, training: faithful", "logistic", "logistic, rate: 99, lambda: 0.01")
+	learned, err = trainRandom(t.Context(), jobtest.Parse(t, published.Replace(fmt.Sprintf(file, "rbf, gamma: 0.2"))), all)
+	if err != nil || learned.Metrics["accuracy"] > .7 {
+		t.Errorf("%v, %v; want Algorithm 1, which forgets", learned.Metrics, err)
 	}
 }
