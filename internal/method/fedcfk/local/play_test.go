@@ -139,17 +139,18 @@ func TestSumsThatAreNotExact(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, off := range map[string][2]int64{"neither": {0, 0}, "first": {1, 0}, "second": {0, 1}} {
-		r.first.Sums[0][0] += off[0]
-		r.second.Sums[0][3] += off[1]
+	none, first, second := new(int64), r.first.Sums[0], r.second.Sums[0]
+	for name, entry := range map[string]*int64{
+		"neither": none, "first": &first[0], "the end of the first": &first[len(first)-1], "second": &second[3], "the end of the second": &second[len(second)-1],
+	} {
+		*entry++
 		if err := r.compare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if exact := *r.result.Exact; exact != (name == "neither") {
 			t.Errorf("%s is off by one: exact %v", name, exact)
 		}
-		r.first.Sums[0][0] -= off[0]
-		r.second.Sums[0][3] -= off[1]
+		*entry--
 	}
 }
 
