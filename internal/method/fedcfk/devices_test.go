@@ -315,7 +315,7 @@ func TestScoresAreOfTheJobsLambda(t *testing.T) {
 	var seen [][]float64
 	for _, lambda := range []float64{.01, 3} {
 		c.Job.Learner.Values.(*learner.CFKOMD).Lambda = lambda
-		got, err := Device{Devices: c, Liked: []int{0, 1}}.Recommend(m, k.Kept, []int64{6, 5, 4, 1})
+		got, err := Device{Devices: c, Liked: []int{0, 1, 3}}.Recommend(m, k.Kept, []int64{6, 5, 4, 1}) // item 3 is not in the kernel
 		if err != nil {
 			t.Fatal(err)
 		}
