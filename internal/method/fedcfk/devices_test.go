@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -312,6 +313,11 @@ func TestScoresAreOfTheJobsLambda(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := k.Model()
+	of := func(both, one, other float64) float64 { return both / math.Sqrt(one*other) }
+	want := []float64{(1 + of(4, 6, 5) + of(3, 6, 4)) / 4, (of(4, 6, 5) + 1 + of(1, 5, 4)) / 4, (of(3, 6, 4) + of(1, 5, 4) + 1) / 4, 0}
+	if diff := cmp.Diff(want, m.Mean(), cmpopts.EquateApprox(0, 1./One)); diff != "" {
+		t.Errorf("means of the kernel's rows: %s", diff)
+	}
 	var seen [][]float64
 	for _, lambda := range []float64{.01, 3} {
 		c.Job.Learner.Values.(*learner.CFKOMD).Lambda = lambda
