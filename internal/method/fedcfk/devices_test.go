@@ -340,7 +340,7 @@ func TestScoresAreOfTheJobsLambda(t *testing.T) {
 }
 
 // The sums give the kernel that the job names, with the job's settings. Of nine people six like the
-// first item, five the second, and four both.
+// first item, five the second, and four both. Of three items each pair has the value that it has alone.
 func TestItemKernelIsTheJobsKernel(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kernel job.Kernel
@@ -360,12 +360,24 @@ func TestItemKernelIsTheJobsKernel(t *testing.T) {
 	} {
 		c := someDevices(2, MarginNone)
 		c.Job.Kernel = tt.kernel
-		k, err := c.ItemKernel([]int{0, 1}, []int64{6, 5}, []int64{4}, 9)
+		value := func(one, other, both int64) float64 {
+			k, err := c.ItemKernel([]int{0, 1}, []int64{one, other}, []int64{both}, 9)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return float64(k.Values[1]) / One
+		}
+		if got := value(6, 5, 4); math.Abs(got-tt.want) > .51/One {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+		k, err := c.ItemKernel([]int{0, 1, 2}, []int64{6, 5, 3}, []int64{4, 3, 2}, 9)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := float64(k.Values[1]) / One; math.Abs(got-tt.want) > .51/One {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		for at, want := range []float64{1, value(6, 5, 4), value(6, 3, 3), 1, value(5, 3, 2), 1} {
+			if got := float64(k.Values[at]) / One; got != want {
+				t.Errorf("%s: value %d of three items is %v, want %v", name, at, got, want)
+			}
 		}
 	}
 }
