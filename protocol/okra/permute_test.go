@@ -92,3 +92,22 @@ func TestRotationsFollowFromTheSeed(t *testing.T) {
 		t.Error("all coordinates have one rotation")
 	}
 }
+
+// Encoder block permutes the encoded coordinates, too: those of one block lie apart.
+func TestCoordinatesOfABlockLieApart(t *testing.T) {
+	const f = 640
+	e := mustEncoder(t, Spec{Mode: Paper, BlockWidth: minBlock}, 3, f)
+	y := linalg.New[float64](f, e.Width())
+	e.Encode(y, identity(f))
+	for i := range f {
+		var places []int
+		for j, v := range y.Row(i) {
+			if v != 0 {
+				places = append(places, j)
+			}
+		}
+		if reach := places[len(places)-1] - places[0]; reach < e.Width()/2 {
+			t.Errorf("feature %d is in %d coordinates within %d of %d", i, len(places), reach, e.Width())
+		}
+	}
+}

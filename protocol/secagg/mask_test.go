@@ -198,10 +198,15 @@ func TestPitfall18ZerosLookUniform(t *testing.T) {
 		t.Skip("long")
 	}
 	s := spec(Active)
-	s.Groups = []Group{{Entries: 200_000, Bound: 1}}
+	s.Groups = []Group{{Entries: 200_000, Bound: 1}, {Entries: 60_000, Bound: 1 << 40}} // a vector travels in two pieces
 	c := newCohort(t, s, 6)
-	for i := range c.vectors {
-		clear(c.vectors[i][0])
+	for _, v := range c.vectors {
+		for _, group := range v {
+			clear(group)
+		}
+	}
+	if n := c.params.Layout().chunks(); n != 2 {
+		t.Fatalf("%d pieces", n)
 	}
 	bytes, ones := make([]float64, 256), make([]float64, 64) // ones at each place of a word
 	words := 0.0

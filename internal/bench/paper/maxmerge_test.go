@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -142,6 +143,9 @@ func TestTable1HasAllDraws(t *testing.T) {
 			r := rows[share+" of people, "+figure]
 			if r.Published == nil || *r.Published != want[i] || len(r.Ours.Values) != draws {
 				t.Errorf("%s, %s: %+v, want %v of the paper and %d draws", share, figure, r, want[i], draws)
+			}
+			if figure == "auc" && len(slices.Compact(slices.Sorted(slices.Values(r.Ours.Values)))) != draws {
+				t.Errorf("%s: the draws have AUC %v, which must differ", share, r.Ours.Values)
 			}
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/mercer-fl/mercer/internal/job"
@@ -312,10 +313,15 @@ func TestScoresAreOfTheJobsLambda(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := k.Model()
+	of := func(both, one, other float64) float64 { return both / math.Sqrt(one*other) }
+	want := []float64{(1 + of(4, 6, 5) + of(3, 6, 4)) / 4, (of(4, 6, 5) + 1 + of(1, 5, 4)) / 4, (of(3, 6, 4) + of(1, 5, 4) + 1) / 4, 0}
+	if diff := cmp.Diff(want, m.Mean(), cmpopts.EquateApprox(0, 1./One)); diff != "" {
+		t.Errorf("means of the kernel's rows: %s", diff)
+	}
 	var seen [][]float64
 	for _, lambda := range []float64{.01, 3} {
 		c.Job.Learner.Values.(*learner.CFKOMD).Lambda = lambda
-		got, err := Device{Devices: c, Liked: []int{0, 1}}.Recommend(m, k.Kept, []int64{6, 5, 4, 1})
+		got, err := Device{Devices: c, Liked: []int{0, 1, 3}}.Recommend(m, k.Kept, []int64{6, 5, 4, 1}) // item 3 is not in the kernel
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +340,7 @@ func TestScoresAreOfTheJobsLambda(t *testing.T) {
 }
 
 // The sums give the kernel that the job names, with the job's settings. Of nine people six like the
-// first item, five the second, and four both.
+// first item, five the second, and four both. Of three items each pair has the value that it has alone.
 func TestItemKernelIsTheJobsKernel(t *testing.T) {
 	for name, tt := range map[string]struct {
 		kernel job.Kernel
@@ -354,12 +360,24 @@ func TestItemKernelIsTheJobsKernel(t *testing.T) {
 	} {
 		c := someDevices(2, MarginNone)
 		c.Job.Kernel = tt.kernel
-		k, err := c.ItemKernel([]int{0, 1}, []int64{6, 5}, []int64{4}, 9)
+		value := func(one, other, both int64) float64 {
+			k, err := c.ItemKernel([]int{0, 1}, []int64{one, other}, []int64{both}, 9)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return float64(k.Values[1]) / One
+		}
+		if got := value(6, 5, 4); math.Abs(got-tt.want) > .51/One {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+		k, err := c.ItemKernel([]int{0, 1, 2}, []int64{6, 5, 3}, []int64{4, 3, 2}, 9)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if got := float64(k.Values[1]) / One; math.Abs(got-tt.want) > .51/One {
-			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		for at, want := range []float64{1, value(6, 5, 4), value(6, 3, 3), 1, value(5, 3, 2), 1} {
+			if got := float64(k.Values[at]) / One; got != want {
+				t.Errorf("%s: value %d of three items is %v, want %v", name, at, got, want)
+			}
 		}
 	}
 }

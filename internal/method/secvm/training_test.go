@@ -28,6 +28,7 @@ func TestTrainingMakesThePapersSteps(t *testing.T) {
 	const lambda, n = .5, 100.
 	for learning, eta := range map[string]func(step float64) float64{
 		"":                                 func(step float64) float64 { return 1 / (lambda * step) },
+		", schedule: published":            func(step float64) float64 { return lambda / step },
 		", schedule: constant, rate: 0.25": func(float64) float64 { return .25 },
 	} {
 		text := strings.NewReplacer("{name: secvm,", "{name: secvm, mode: paper,", ", aggregation: secagg, dropped: 0.1", "", "lambda: 100, iterations: 2", "lambda: 0.5, iterations: 4"+learning).Replace(enrolledJob)

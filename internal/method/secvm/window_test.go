@@ -217,7 +217,7 @@ func TestWindowIsSpentByIteration(t *testing.T) {
 
 func TestWindowMinimum(t *testing.T) {
 	c := newWindowDevices(t, 5)
-	for devices, want := range map[int]int{3: 3, 5: 4, 100: 75} { // the model's cohort is 3
+	for devices, want := range map[int]int{2: 3, 3: 3, 5: 4, 100: 75} { // the model's cohort is 3
 		if got := c.Minimum(devices); got != want {
 			t.Errorf("of %d devices at least %d, want %d", devices, got, want)
 		}

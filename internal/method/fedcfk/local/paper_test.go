@@ -85,15 +85,15 @@ func TestRound(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	lists := randomLists(30, 12, 6)
 	e, want := NewEstimate(12), make([]int64, fedcfk.Entries(12))
-	for round := range 4 {
-		_, some := someOf(lists, .3, round)
+	for round, share := range []float64{.3, .5, .4, .2} {
+		_, some := someOf(lists, share, round)
 		pairs := pairsOf(12, some)
 		e.Merge(pairs, len(some))
 		for at := range want {
 			want[at] = max(want[at], pairs[at])
 		}
 	}
-	if d := cmp.Diff(want, e.counts); d != "" || e.people != 9 {
+	if d := cmp.Diff(want, e.counts); d != "" || e.people != 15 {
 		t.Errorf("%d people %s", e.people, d)
 	}
 	offer, err := e.Offer(job.Kernel{Name: job.Linear})

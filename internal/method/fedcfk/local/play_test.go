@@ -121,12 +121,20 @@ func TestDevices(t *testing.T) {
 }
 
 // A sum that differs in one count from the plain lists' is not called exact: neither the first sum,
-// nor the second one.
+// nor the second one, of lists or of ratings.
 func TestSumsThatAreNotExact(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	p, err := gather(played(t, honest), small())
+	t.Run("lists", func(t *testing.T) { notExact(t, honest, small()) })
+	t.Run("ratings", func(t *testing.T) {
+		notExact(t, strings.Replace(honest, "threshold: 4", "threshold: 4, ratings: 5", 1), grades())
+	})
+}
+
+func notExact(t *testing.T, text string, all *dataset.Ratings) {
+	t.Helper()
+	p, err := gather(played(t, text), all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,17 +147,19 @@ func TestSumsThatAreNotExact(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, off := range map[string][2]int64{"neither": {0, 0}, "first": {1, 0}, "second": {0, 1}} {
-		r.first.Sums[0][0] += off[0]
-		r.second.Sums[0][3] += off[1]
+	first, second := r.first.Sums[0], r.second.Sums[0]
+	for name, entry := range map[string]*int64{
+		"neither": new(int64), "first": &first[0], "last item's likes": &first[len(all.Items)-1], "the end of the first": &first[len(first)-1],
+		"second": &second[3], "the end of the second": &second[len(second)-1],
+	} {
+		*entry++
 		if err := r.compare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if exact := *r.result.Exact; exact != (name == "neither") {
 			t.Errorf("%s is off by one: exact %v", name, exact)
 		}
-		r.first.Sums[0][0] -= off[0]
-		r.second.Sums[0][3] -= off[1]
+		*entry--
 	}
 }
 
