@@ -73,16 +73,16 @@ func measured(ctx context.Context, j *job.Job, p *pool.Rows, like learner.Metric
 
 // exact learns with the exact kernel, as whoever has all these rows would.
 func exact(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, error) {
-	k, err := kernel.New(j.Kernel.Spec())
+	problem, spec, err := p.Problem(), learner.Spec{}, error(nil)
+	if j.Task().Classes {
+		l, _ := learner.ObjectiveOf(j.Learner)
+		spec.Solver, problem.Order = learner.RidgeClassifier{Alpha: l.Penalty}, job.As[*sums.Keys](j.Protocol).Classes
+		spec.Kernel, err = kernel.New(j.Kernel.Spec())
+	} else {
+		spec, err = learner.SpecOf(j)
+	}
 	if err != nil {
 		return nil, err
-	}
-	problem, spec := p.Problem(), learner.Spec{Kernel: k}
-	switch l := j.Learner.Values.(type) {
-	case learner.KernelLearner:
-		spec.Solver = l.Solver(j.Seed)
-	case learner.Solver:
-		spec.Solver, problem.Order = l, job.As[*sums.Keys](j.Protocol).Classes
 	}
 	f, err := learner.Fit(ctx, problem, spec, nil)
 	if err != nil {
