@@ -110,7 +110,7 @@ refused("Excel", "currency", "age,y\n5 €,a\n", two, 't.csv:2: column "age" hol
 refused("Excel", "German dates", "tag\n1.3.2024\n", {"tag": DAY}, 't.csv:2: column "tag" holds "1.3.2024", which is not a date of the form %Y-%m-%d; correct the cell, or write the file\'s "format" for the column in the catalogue')
 refused("R", "`write.table`", "age,y\n1,30,a\n", two, "t.csv:2: the row has 3 fields, but the table has 2 columns; remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one")
 refused("R", "NA", "age,y\nNA,a\n", two, 't.csv:2: column "age" holds "NA", which is not a number; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type')
-refused("by hand", "comment lines", "# exported, today\nage,sex,y\n1,2,a\n", two, 't.csv:1: there is no column "age"; if lines that begin with # are comments, write csv: {comment: "#"} in the catalogue')
+refused("by hand", "comment lines", "# exported, today\nage,sex,y\n1,2,a\n", two, 't.csv:1: the line begins with #, and the next one has more fields; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")')
 refused("by hand", "a name twice", "age,y,age\n1,a,2\n", two, 't.csv:1: columns 1 and 3 (from 1) are both called "age"; rename one, or name all columns by csv: {headers: [...]} (--headers)')
 refused("by hand", "bars", "age|y\n1|a\n", two, 't.csv:1: the fields seem to be separated by bars; write csv: {delimiter: "|"} (--csv-delimiter "|"), or separate them by commas')
 refused("by hand", "blanks", "age y\n1  a\n", two, 't.csv:1: the fields seem to be separated by blanks; write csv: {delimiter: " "} (--csv-delimiter " "), or separate them by commas')
