@@ -29,8 +29,8 @@ spec:
 `)
 }
 
-// New rows in another order, some at a time, have the decisions that they had when
-// they were held out.
+// New rows in another order, all or some at a time, have the decisions that they had
+// when they were held out.
 func TestDeciderDecidesAsTheTraining(t *testing.T) {
 	for _, training := range []string{"cached", "block"} {
 		j := asked(t, training)
@@ -65,17 +65,21 @@ func TestDeciderDecidesAsTheTraining(t *testing.T) {
 		if source, err = d.Phases(scaling.Rows(linalg.Pick(rows, back)), keysOf(j).Bits); err != nil {
 			t.Fatal(err)
 		}
-		ask := newDecider(&columns.ModelPart{Job: j, Coefficients: got.Coefficients}, fdskl.Spec{Rows: n, Directions: 64, Bits: 16})
-		ask.maxDirections = 24
-		if ask.table = linear.NewPhases[float64](100, 64, 16); training != "cached" {
-			ask.table = ask.table.Unscaled()
+		model := &columns.ModelPart{Job: j, Coefficients: got.Coefficients}
+		spec := fdskl.Spec{Rows: n, Directions: 64, Bits: 16}
+		whole, parts := newDecider(model, spec), newDecider(model, spec)
+		parts.maxDirections = 24
+		if parts.table = linear.NewPhases[float64](100, 64, 16); training != "cached" {
+			parts.table = parts.table.Unscaled()
 		}
-		if err := AnswerAll(t.Context(), ask, source, 2); err != nil {
-			t.Fatal(err)
-		}
-		for i := range n {
-			if a, b := ask.decisions.Row(i)[0], got.Decisions.Row(0)[n-1-i]; math.Abs(a-b) > 1e-4*(1+math.Abs(b)) {
-				t.Fatalf("%s: row %d has the decision %v, and had %v", training, i, a, b)
+		for _, ask := range []*decider{whole, parts} {
+			if err := AnswerAll(t.Context(), ask, source, 2); err != nil {
+				t.Fatal(err)
+			}
+			for i := range n {
+				if a, b := ask.decisions.Row(i)[0], got.Decisions.Row(0)[n-1-i]; math.Abs(a-b) > 1e-4*(1+math.Abs(b)) {
+					t.Fatalf("%s, %d rows at a time: row %d has the decision %v, and had %v", training, ask.table.Rows(), i, a, b)
+				}
 			}
 		}
 	}
