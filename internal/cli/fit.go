@@ -11,10 +11,11 @@ import (
 func (a *app) fit() *cobra.Command {
 	var stdio bool
 	cmd := &cobra.Command{
-		Use:    "fit --stdio",
-		Short:  "Train kernel machines for a program that starts this one",
-		Hidden: true,
-		Args:   args(),
+		Use:     "fit --stdio",
+		Short:   "Train kernel machines for a program that starts this one",
+		Example: "  mercer fit --stdio",
+		Hidden:  true,
+		Args:    args(),
 		RunE: func(*cobra.Command, []string) error {
 			if !stdio {
 				return usage("fit answers the requests of a program on stdin; give --stdio")

@@ -17,6 +17,7 @@ import (
 func Serve(r io.Reader, w io.Writer) error {
 	requests, ended := make(chan *request), make(chan error, 2)
 	go func() {
+		defer close(requests)
 		in := bufio.NewReaderSize(r, 1<<16)
 		for {
 			q, err := readRequest(in)

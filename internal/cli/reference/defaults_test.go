@@ -16,7 +16,6 @@ import (
 // What the reader stores where a file lacks a key whose default depends on others: a protocol, a
 // setting (or two, joined by and), the key, and its value. No value: the key stays out of the job.
 var stored = []struct{ protocol, set, to, key, is string }{
-	{"moments", "", "", "compare", "[]"},
 	{"fedcfk", "", "", "compare", "[pooled]"},
 	{"secvm", "", "", "compare", "[pooled]"},
 	{"secvm", "protocol.mode and learner.schedule", "paper and constant", "learner.rate", "1"},

@@ -132,7 +132,7 @@ func TestFDSKLSpreadLabels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	text := strings.NewReplacer("{name: gram}", "{name: fdskl, directions: 320, active: 2, training: faithful, labels: spread}", "gamma: 0.02", "gamma: 0.5, gamma_unit: median",
+	text := strings.NewReplacer("{name: gram}", "{name: fdskl, directions: 1280, active: 2, training: faithful, labels: spread}", "gamma: 0.02", "gamma: 0.5, gamma_unit: median",
 		"coverage: 0.95", "coverage: 0.95, labels: {clinic: 0.9, laboratory: 0.1}").Replace(columns)
 	r := runJob(t, fmt.Sprintf(text, "clinic, laboratory, imaging", "name: logistic, lambda: 1e-3"))
 	t.Logf("%v, pooled %v, alone %v", r.Metrics, r.Pooled, r.Alone)

@@ -176,6 +176,7 @@ func newTestbed(t *testing.T, shares []partition.Share) *testbed {
 	w.enrol(hub, roster.Coordinator)
 	for _, s := range shares {
 		w.enrol(s.Party, roster.Party)
+		s.Table.Together = nil // no daemon has the tables of all parties
 		w.tables[s.Party] = s.Table
 	}
 	if err := w.roster.Validate(); err != nil {

@@ -110,7 +110,7 @@ func TestSitesThatDiffer(t *testing.T) {
 		{"a unit without a schema", "diagnosis", "", other, "south refused: its data cannot be used for this job; its own log says why",
 			"", `column \"krea\" is in mg/dL by the catalogue`, map[string][]string{"kidney": {hub, "south"}, "krea": {hub, "north"}}},
 		{"a class that is not listed", "{column: diagnosis, classes: [well, ill]}", unlikeSchema, class, "south refused: its data cannot be used for this job; its own log says why",
-			"", `the class \"moribund\" of row 31 is not one of the classes that the job lists`, map[string][]string{"moribund": {hub, "north"}}},
+			"", `south.csv:32: the class \"moribund\" is not one of the classes that the job lists`, map[string][]string{"moribund": {hub, "north"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
