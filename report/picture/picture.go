@@ -29,9 +29,10 @@ const (
 	dpi    = 150 // resolution of a PNG
 )
 
-// colours are the colours of lines and boxes, in the order of the HTML page.
+// colours are the colours of lines and boxes. The first four are those of the HTML page.
 var colours = []color.Color{
 	color.RGBA{0x0b, 0x6e, 0x63, 0xff}, color.RGBA{0xb4, 0x45, 0x1f, 0xff}, color.RGBA{0x4c, 0x73, 0x96, 0xff}, color.RGBA{0xc9, 0x8a, 0x1b, 0xff},
+	color.RGBA{0x7b, 0x3f, 0x98, 0xff}, color.RGBA{0x2b, 0x2b, 0x2b, 0xff}, color.RGBA{0xd1, 0x5a, 0x9a, 0xff}, color.RGBA{0x7a, 0x9a, 0x1f, 0xff},
 }
 
 // Save writes a plot as path.svg and path.png.
@@ -120,6 +121,8 @@ func OfBoxes(b *report.Boxes) (*plot.Plot, error) {
 		p.Add(box)
 	}
 	p.NominalY(names...)
+	margin := (p.X.Max - p.X.Min) / 25 // the outermost whiskers stay inside
+	p.X.Min, p.X.Max = p.X.Min-margin, p.X.Max+margin
 	return p, nil
 }
 

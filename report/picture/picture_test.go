@@ -2,6 +2,7 @@ package picture
 
 import (
 	"bytes"
+	"fmt"
 	"image/png"
 	"math"
 	"os"
@@ -48,6 +49,18 @@ func TestACurveHasItsLinesItsStepsAndItsTitle(t *testing.T) {
 		if !strings.Contains(svg, text) {
 			t.Errorf("the picture does not say %q", text)
 		}
+	}
+}
+
+// Each of eight lines has a colour of its own, as a legend needs.
+func TestEightLinesHaveEightColours(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, c := range colours {
+		r, g, b, _ := c.RGBA()
+		seen[fmt.Sprint(r, g, b)] = true
+	}
+	if len(seen) != 8 {
+		t.Errorf("%d colours", len(seen))
 	}
 }
 
