@@ -208,7 +208,7 @@ func TestALabelThatIsNoNumber(t *testing.T) {
 	if after.Failure == nil || after.Failure.Code != fault.CodeBadInput || strings.Contains(after.Failure.Message, "unspeakable") {
 		t.Fatalf("failure %+v, want one that does not quote the label", after.Failure)
 	}
-	if !strings.Contains(w.logs.String(), "unspeakable") || !strings.Contains(w.logs.String(), "row 5") {
+	if !strings.Contains(w.logs.String(), "unspeakable") || !strings.Contains(w.logs.String(), `wdbc:32: label`) {
 		t.Error("the party's log does not say which label")
 	}
 }
