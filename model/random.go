@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -151,10 +152,11 @@ func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64],
 		return none, fmt.Errorf("model: the rows have %d columns, but the model was trained on %d", rows.Cols, m.spec.Width)
 	}
 	w := m.spec.Solution.Weights
-	features, err := moments.Features(m.spec.Kernel, m.spec.Seed, w.Cols, rows.Cols)
+	directions, err := m.Directions(rows.Cols)
 	if err != nil {
-		return none, fmt.Errorf("model: %w", err)
+		return none, err
 	}
+	features := feature.Map{Directions: directions}
 	outputs := w.Rows
 	if m.process != nil {
 		outputs++

@@ -47,15 +47,15 @@ func (r exportResult) Print(w io.Writer) error {
 // onnxResult names the file of ONNX that model export has written.
 type onnxResult struct {
 	Model string `json:"model"`
-	// Unlisted is true if the model has probabilities that the file does not compute.
-	Unlisted bool `json:"without_probabilities,omitempty"`
+	// WithoutProbabilities is true if the model has probabilities that the file does not compute.
+	WithoutProbabilities bool `json:"without_probabilities,omitempty"`
 }
 
 // Print explains how to use the file.
 func (r onnxResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s: for onnxruntime and other programs that run ONNX", r.Model)
-	if r.Unlisted {
+	if r.WithoutProbabilities {
 		p.linef("the file gives classes and scores, but no probabilities of more than two classes")
 	}
 	return p.err
@@ -73,7 +73,8 @@ func (a *app) modelExport() *cobra.Command {
 
 --format onnx writes a graph of plain operations in double precision, for onnxruntime
 1.15 and later. It is the default if FILE ends with .onnx. Every model that mercer
-predict can use by itself has such a graph, with every kernel. If the model was trained
+predict can use by itself has such a graph, with every kernel, if its file says how many
+columns the rows have. If the model was trained
 with a schema, the graph has one input for each column of the table, as text or as
 numbers, and prepares the columns itself. Outputs are label, scores, probability (two
 classes) or prediction.

@@ -38,11 +38,6 @@ func graphOf(m model.Predictor, made *prepare.Preparation) (*graph, error) {
 			return nil, model.ErrUnscaled
 		}
 	}
-	if made != nil {
-		if err := checkNames(made.Schema().Names()); err != nil {
-			return nil, err
-		}
-	}
 	x, width, err := g.rows(m, made)
 	if err != nil {
 		return nil, err
@@ -73,6 +68,9 @@ func (g *graph) rows(m model.Predictor, made *prepare.Preparation) (x value, wid
 			return "", 0, fmt.Errorf("the file does not say how many columns the rows of the model have; predict with mercer predict")
 		}
 		return g.input("X", float64s, m.Width(), "the columns of the training table, not scaled"), m.Width(), nil
+	}
+	if err := checkNames(made.Schema().Names()); err != nil {
+		return "", 0, err
 	}
 	x, names := g.prepared(made), made.Names()
 	if m.Columns() == nil || slices.Equal(m.Columns(), names) {

@@ -65,12 +65,6 @@ func random(t *testing.T, s model.RandomSpec) *model.Random {
 }
 
 func TestEncodeRefuses(t *testing.T) {
-	schema := prepare.Numbers([]string{"label"})
-	frame := frameOf(t, schema, []string{"label,y", "1,1", "2,1"})
-	made, err := prepare.FitAlone(frame, []int{0, 1}, prepare.Unscaled)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, tt := range []struct {
 		model model.Predictor
 		made  *prepare.Preparation
@@ -78,8 +72,8 @@ func TestEncodeRefuses(t *testing.T) {
 	}{
 		{random(t, model.RandomSpec{}), nil, "onnx: the file does not say how many columns the rows of the model have; predict with mercer predict"},
 		{random(t, model.RandomSpec{Width: 2, Scaled: true}), nil, "onnx: " + model.ErrUnscaled.Error()},
-		{random(t, model.RandomSpec{Width: 1}), made, `onnx: the column "label" has the name of an output or begins with "mercer/"; rename it, and train again`},
-		{random(t, model.RandomSpec{Width: 1, Columns: []string{"other"}}), renamed(t), `onnx: the model has a column "other" that its preparation does not make`},
+		{random(t, model.RandomSpec{Width: 1}), column(t, "label"), `onnx: the column "label" has the name of an output or begins with "mercer/"; rename it, and train again`},
+		{random(t, model.RandomSpec{Width: 1, Columns: []string{"other"}}), column(t, "age"), `onnx: the model has a column "other" that its preparation does not make`},
 	} {
 		err := onnx.Encode(new(bytes.Buffer), tt.model, tt.made)
 		if err == nil || err.Error() != tt.want {
@@ -91,10 +85,10 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// renamed returns a preparation of one column.
-func renamed(t *testing.T) *prepare.Preparation {
+// column returns a preparation of one column.
+func column(t *testing.T, name string) *prepare.Preparation {
 	t.Helper()
-	made, err := prepare.FitAlone(frameOf(t, prepare.Numbers([]string{"age"}), []string{"age,y", "1,1"}), []int{0}, prepare.Unscaled)
+	made, err := prepare.FitAlone(frameOf(t, prepare.Numbers([]string{name}), []string{name + ",y", "1,1"}), []int{0}, prepare.Unscaled)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,17 +106,19 @@ func TestEncodeMLRefuses(t *testing.T) {
 		spec kernel.Spec
 		x    float64
 		head model.Head
+		made *prepare.Preparation
 		want string
 	}{
-		{kernel.Spec{Name: "cosine"}, 1, one, "onnx: ai.onnx.ml has only the kernels linear, rbf and polynomial, without amplitude; write --format onnx"},
-		{kernel.Spec{Name: "linear"}, 1, components, "onnx: ai.onnx.ml has no operator for a kpca model; write --format onnx"},
-		{kernel.Spec{Name: "linear"}, 101, one, "onnx: a support vector has the number 101; the single precision of ai.onnx.ml needs scaled columns, with numbers up to 100; train with scale, or write --format onnx"},
+		{kernel.Spec{Name: "cosine"}, 1, one, nil, "onnx: ai.onnx.ml has only the kernels linear, rbf and polynomial, without amplitude; write --format onnx"},
+		{kernel.Spec{Name: "linear"}, 1, components, nil, "onnx: ai.onnx.ml has no operator for a kpca model; write --format onnx"},
+		{kernel.Spec{Name: "linear"}, 101, one, nil, "onnx: a support vector has the number 101; the single precision of ai.onnx.ml needs scaled columns, with numbers up to 100; train with scale, or write --format onnx"},
+		{kernel.Spec{Name: "linear"}, 1, one, column(t, "scores"), `onnx: the column "scores" has the name of an output or begins with "mercer/"; rename it, and train again`},
 	} {
 		m, err := model.New(tt.spec, nil, row(tt.x), tt.head)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := onnx.EncodeML(new(bytes.Buffer), m, nil); err == nil || err.Error() != tt.want {
+		if err := onnx.EncodeML(new(bytes.Buffer), m, tt.made); err == nil || err.Error() != tt.want {
 			t.Errorf("error %v\nwant  %s", err, tt.want)
 		}
 	}

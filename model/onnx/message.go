@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -106,6 +107,8 @@ func attributeOf(name string, value any) message {
 		for _, x := range v {
 			m.text(9, x)
 		}
+	default:
+		panic(fmt.Sprintf("onnx: no attribute has the type %T", value))
 	}
 	m.integer(20, kind)
 	return m

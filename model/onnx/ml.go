@@ -19,8 +19,8 @@ const mostMagnitude = 100
 
 // EncodeML writes a model with rows and a linear, rbf or polynomial kernel, whose outputs have the
 // shape Pairs, Side or Number, as one operator of ai.onnx.ml. It computes in single precision. The input and its
-// preparation are those of [Encode]. EncodeML refuses other models, and models whose rows are not
-// scaled to numbers of moderate size.
+// preparation are those of [Encode], but a row with a cell that Mercer refuses gets a label, too.
+// EncodeML refuses other models, and support vectors with numbers above 100.
 func EncodeML(w io.Writer, m model.Predictor, made *prepare.Preparation) error {
 	g, err := mlGraph(m, made)
 	if err != nil {
