@@ -233,7 +233,7 @@ func (o outcome) trainedVerdict() string {
 	return fmt.Sprintf("The model was trained on %s; its predictions were compared with no truth, so no figure says how good they are.", on)
 }
 
-// onText says on which rows the model was measured, and in which of several splits.
+// onText returns the words for the rows on which the model was measured, and for their split.
 func (o outcome) onText() string {
 	if o.Repeats != nil {
 		return fmt.Sprintf("In the first of %d splits, on %s", len(o.Repeats.Seeds), o.judgedText())

@@ -100,7 +100,7 @@ func comparePooled(ctx context.Context, j *job.Job, splits []method.Split, o *me
 	if err != nil {
 		return nil, err
 	}
-	choice, err := learner.ChooseCell(ctx, j, task, chosenCell(r))
+	choice, err := learner.ChooseCell(ctx, j, task, pool.ChosenCell(r))
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func withholdNothing(ctx context.Context, j *job.Job, shares []partition.Share, 
 	if p.Same(prepared) {
 		return nil
 	}
-	cell := j.At(chosenCell(r))
+	cell := j.At(pool.ChosenCell(r))
 	task, err := p.Input(cell)
 	if err != nil {
 		return err
@@ -168,16 +168,11 @@ func withholdNothing(ctx context.Context, j *job.Job, shares []partition.Share, 
 	return err
 }
 
-// chosenCell returns the index of the grid cell that the job chose, or 0 without a grid.
-func chosenCell(r *method.Result) int {
-	return max(0, slices.IndexFunc(r.Grid, func(c learner.Cell) bool { return c.Best }))
-}
-
 // compareAlone trains each party on its own rows and predicts the held-out rows of all parties, to
 // show the gain of joining. It uses the grid cell that the job chose. A party that holds columns
 // predicts with its own columns only.
 func compareAlone(ctx context.Context, j *job.Job, splits []method.Split, r *method.Result) error {
-	cell := j.At(chosenCell(r))
+	cell := j.At(pool.ChosenCell(r))
 	cell.Data.Folds = 0
 	r.Alone = nil
 	for i, name := range j.Parties() {

@@ -55,7 +55,7 @@ func TestRunPooledWithAGrid(t *testing.T) {
 					t.Errorf("cell %d: %+v, pooled %v, %v", i, c, *c.PooledMean, *c.PooledCorrect)
 				}
 			}
-			chosen := r.Grid[chosenCell(r)]
+			chosen := r.Grid[pool.ChosenCell(r)]
 			if name == "folds" && (r.HeldOut != 0 || len(o.Predicted) != 120 || math.Abs(r.Metrics["accuracy"]-chosen.Mean) > 1e-15) {
 				t.Errorf("held out %d, %d decided, metrics %v, best cell %+v", r.HeldOut, len(o.Predicted), r.Metrics, chosen)
 			}

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
@@ -30,6 +31,11 @@ func Columns(fit func(context.Context, *job.Job, method.Split) (learner.Metrics,
 			return method.Alone{Rows: c.Result.Training, Metrics: m}, err
 		})
 	}
+}
+
+// ChosenCell returns the index of the grid cell that a job chose, or 0 without a grid.
+func ChosenCell(r *method.Result) int {
+	return max(0, slices.IndexFunc(r.Grid, func(c learner.Cell) bool { return c.Best }))
 }
 
 // Alone adds to a result the metrics of each party that learns from its own data only. If a party

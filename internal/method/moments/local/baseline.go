@@ -18,7 +18,7 @@ import (
 // parties in one place, with nothing withheld. The other is each party's on its own rows. Both use
 // the regulariser that the job chose, and predict the held-out rows of all parties.
 func addBaselines(ctx context.Context, c local.Comparison) error {
-	cell := c.Job.At(max(0, slices.IndexFunc(c.Result.Grid, func(c learner.Cell) bool { return c.Best })))
+	cell := c.Job.At(pool.ChosenCell(c.Result))
 	if c.Job.Compares(job.Pooled) {
 		splits, err := c.Pooled()
 		if err != nil {
@@ -55,7 +55,7 @@ const exactRows = 1 << 13
 // job has, too.
 func measured(ctx context.Context, j *job.Job, p *pool.Rows, like learner.Metrics) (learner.Metrics, error) {
 	train := exact
-	if l, _ := learner.ObjectiveOf(j.Learner); len(p.Test) > exactRows || l.Components > 0 { // explained variance is that of the random features
+	if l, _ := learner.ObjectiveOf(j.Learner); len(p.Test) > exactRows || l.Components > 0 { // a job explains the variance of random features
 		train = random
 	}
 	all, err := train(ctx, j, p)
@@ -71,7 +71,7 @@ func measured(ctx context.Context, j *job.Job, p *pool.Rows, like learner.Metric
 	return own, nil
 }
 
-// exact learns with the exact kernel, as whoever has all these rows would.
+// exact learns with the exact kernel.
 func exact(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, error) {
 	problem, spec, err := p.Problem(), learner.Spec{}, error(nil)
 	if j.Task().Classes {
