@@ -147,6 +147,8 @@ func (t *Training) check() error {
 		return fmt.Errorf("-d is %d; write a degree from 1", k.Degree)
 	case k.Gamma < 0:
 		return fmt.Errorf("-g is %v; write a number above 0, or 0 for 1 / number of features", k.Gamma)
+	case t.Tol == 0: // package svm takes 0 for its default
+		return fmt.Errorf("-e is 0; write a tolerance above 0")
 	case t.Probability && t.Machine == OneClass:
 		return fmt.Errorf("-b 1 is not supported for -s 2; leave it out, and use the decisions of mercer predict instead of probabilities")
 	}
