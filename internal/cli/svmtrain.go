@@ -88,7 +88,7 @@ TRAINING_FILE.model in the current folder. An existing model is replaced.
     -b 0 or 1    1: also fit probabilities, or the noise of a regression
     -wi weight   multiply C by a weight for the class i of C-SVC
     -v n         cross-validate with n folds, and write no model
-    -q           print nothing
+    -q           print warnings and errors only
 
 In a text of a precomputed kernel (-t 4), a row is LABEL 0:NUMBER 1:VALUE 2:VALUE ...
 with the number of the row, from 1, and its kernel values with all training rows.

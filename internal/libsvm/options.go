@@ -46,7 +46,7 @@ type Training struct {
 	// Weights holds factors of C by label, for C-SVC.
 	Weights map[int]float64
 	Folds   int  // number of folds of a cross-validation; 0: train a model
-	Quiet   bool // print nothing
+	Quiet   bool // print warnings only
 	// Interrupt ends the training with the error that it returns. It may be nil.
 	Interrupt func() error
 	Data      string // path of the training file
