@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/libsvm"
 	"github.com/mercer-fl/mercer/kernel"
@@ -53,11 +52,9 @@ func (l Limits) ReadLIBSVM(r io.Reader, width int) (*Model, error) {
 func ofLIBSVM(file *libsvm.Model, width int) (*Model, error) {
 	h := Head{Output: Output{Kind: kindOf(file.Machine)}}
 	if file.Machine.Classifies() {
-		for _, label := range file.Labels {
-			h.Classes = append(h.Classes, strconv.Itoa(label))
-		}
+		h.Classes = libsvm.Names(file.Labels)
 		for _, p := range file.Pairs() {
-			h.Functions = append(h.Functions, Function(p))
+			h.Functions = append(h.Functions, Function{Index: p.Index, Coef: p.Coef, Rho: p.Rho})
 		}
 		for k, a := range file.ProbA {
 			h.Sigmoids = append(h.Sigmoids, svm.Sigmoid{A: a, B: file.ProbB[k]})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -87,7 +88,7 @@ TRAINING_FILE.model in the current folder. An existing model is replaced.
     -b 0 or 1    1: also fit probabilities, or the noise of a regression
     -wi weight   multiply C by a weight for the class i of C-SVC
     -v n         cross-validate with n folds, and write no model
-    -q           print nothing
+    -q           print warnings and errors only
 
 In a text of a precomputed kernel (-t 4), a row is LABEL 0:NUMBER 1:VALUE 2:VALUE ...
 with the number of the row, from 1, and its kernel values with all training rows.
@@ -135,7 +136,7 @@ func (a *app) runSVMTrain(ctx context.Context, args []string) (Result, error) {
 	}
 	r.File, r.Vectors, r.text = t.Model, trained.Model.Vectors.Rows(), trained.Text
 	a.warnAll(trained.Warnings)
-	return r.silent(t.Quiet), writeFile(t.Model, trained.Model.Write)
+	return r.silent(t.Quiet), a.writeFile(t.Model, trained.Model.Write)
 }
 
 func (a *app) runSVMPredict(_ context.Context, args []string) (Result, error) {
@@ -153,7 +154,7 @@ func (a *app) runSVMPredict(_ context.Context, args []string) (Result, error) {
 	}
 	r := svmResult{Machine: m.Machine, File: q.Output}
 	var wrong error // what the model or the rows lack
-	err = writeFile(q.Output, func(w io.Writer) error {
+	err = a.writeFile(q.Output, func(w io.Writer) error {
 		predicted, err := m.Predict(w, p, q.Probability)
 		if err != nil {
 			wrong = err
@@ -212,21 +213,50 @@ func readSVMModel(path string) (m *libsvm.Model, err error) {
 	return m, nil
 }
 
-// writeFile replaces a file. It writes directly to what is no regular file, such as /dev/stdout.
-func writeFile(path string, write func(io.Writer) error) (err error) {
+// writeFile replaces a file. It never replaces a device or a link, such as /dev/stdout, which is a link
+// to a regular file where a shell redirects the output: it writes to what they stand for.
+func (a *app) writeFile(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
-	if err != nil || info.Mode().IsRegular() || info.IsDir() {
-		if err := disk.ReplaceBy(path, write); err != nil {
+	switch {
+	case err != nil: // there is no file yet
+	case isFile(a.stdout, info):
+		return writeBuffered(a.stdout, path, write)
+	case !info.Mode().IsRegular() && !info.IsDir():
+		return writeDevice(path, write)
+	default:
+		target, err := filepath.EvalSymlinks(path)
+		if err != nil {
 			return usage("%s cannot be written: %w", path, err)
 		}
-		return nil
+		path = target
 	}
+	if err := disk.ReplaceBy(path, write); err != nil {
+		return usage("%s cannot be written: %w", path, err)
+	}
+	return nil
+}
+
+// isFile reports whether w is the open file that info describes.
+func isFile(w io.Writer, info os.FileInfo) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	own, err := f.Stat()
+	return err == nil && os.SameFile(own, info)
+}
+
+func writeDevice(path string, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
 		return usage("%s cannot be written: %w", path, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	b := bufio.NewWriter(f)
+	return writeBuffered(f, path, write)
+}
+
+func writeBuffered(w io.Writer, path string, write func(io.Writer) error) error {
+	b := bufio.NewWriter(w)
 	if err := write(b); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/ridge"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -36,19 +37,20 @@ func (r *RidgeClassifier) Sums() Objective { return Objective{Penalty: r.Alpha} 
 // rows. Jobs have random features instead; their result is compared with this one.
 func (r RidgeClassifier) Fit(t Training) (*Solution, error) {
 	head := model.Head{Output: model.Output{Kind: model.RidgeClassifier, Classes: t.Order}}
-	for _, class := range t.Order {
-		y := make([]float64, len(t.Labels))
+	y := linalg.New[float64](len(t.Order), len(t.Labels)) // targets, then coefficients
+	for c, class := range t.Order {
 		for i, label := range t.Labels {
-			y[i] = -1
+			y.Row(c)[i] = -1
 			if label == class {
-				y[i] = 1
+				y.Row(c)[i] = 1
 			}
 		}
-		m, err := ridge.FitUntil(t.Kernel, y, r.Alpha, t.Interrupt)
-		if err != nil {
-			return nil, err
-		}
-		head.Functions = append(head.Functions, model.Dense(m.Dual, 0))
+	}
+	if err := ridge.FitTargetsUntil(t.Kernel, y, r.Alpha, t.Interrupt); err != nil {
+		return nil, err
+	}
+	for c := range t.Order {
+		head.Functions = append(head.Functions, model.Dense(y.Row(c), 0))
 	}
 	return denseSolution(head, t), nil
 }

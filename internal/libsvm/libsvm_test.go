@@ -193,7 +193,7 @@ func comparePredictions(t *testing.T, want, got string) {
 	}
 }
 
-// output is what LIBSVM's programs printed and wrote.
+// output holds the lines that LIBSVM's programs printed, and the file that svm-predict wrote.
 type output struct{ train, predict, out string }
 
 // runLIBSVM runs LIBSVM's programs. It skips the test if they are not installed.

@@ -2,7 +2,6 @@ package libsvm
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/learn/svm"
@@ -26,24 +25,18 @@ type Model struct {
 	Vectors *dataset.CSR
 }
 
-// Pair is the machine of a pair of classes: the sum of Coef[k] K(x, vector Index[k]), minus Rho.
-type Pair struct {
-	Index []int // ascending
-	Coef  []float64
-	Rho   float64
-}
-
-// Pairs returns the machines of all pairs of classes. For two classes, i before j, the coefficients
-// of the vectors of class i are in column j-1, and those of class j in column i.
-func (m *Model) Pairs() []Pair {
-	var pairs []Pair
+// Pairs returns the machines of all pairs of classes, whose indices are rows of Vectors. For two
+// classes, i before j, the coefficients of the vectors of class i are in column j-1, and those of class
+// j in column i.
+func (m *Model) Pairs() []svm.Pair {
+	var pairs []svm.Pair
 	first := 0
 	for i := range m.Labels {
 		second := first + m.Sizes[i]
 		for j := i + 1; j < len(m.Labels); j++ {
-			p := Pair{Rho: m.Rho[len(pairs)]}
-			p.appendColumn(m.Coef, j-1, first, first+m.Sizes[i])
-			p.appendColumn(m.Coef, i, second, second+m.Sizes[j])
+			p := svm.Pair{First: i, Second: j, Rho: m.Rho[len(pairs)]}
+			m.appendColumn(&p, j-1, first, first+m.Sizes[i])
+			m.appendColumn(&p, i, second, second+m.Sizes[j])
 			pairs = append(pairs, p)
 			second += m.Sizes[j]
 		}
@@ -52,10 +45,10 @@ func (m *Model) Pairs() []Pair {
 	return pairs
 }
 
-// appendColumn appends the nonzero entries of one column of coef, in the rows lo to hi-1.
-func (p *Pair) appendColumn(coef linalg.Matrix[float64], column, lo, hi int) {
+// appendColumn appends the nonzero entries of one column of Coef to p, in the rows lo to hi-1.
+func (m *Model) appendColumn(p *svm.Pair, column, lo, hi int) {
 	for i := lo; i < hi; i++ {
-		if c := coef.Row(i)[column]; c != 0 {
+		if c := m.Coef.Row(i)[column]; c != 0 {
 			p.Index, p.Coef = append(p.Index, i), append(p.Coef, c)
 		}
 	}
@@ -74,16 +67,8 @@ func (m *Model) decider() (decider, error) {
 	case len(m.Labels) == 1:
 		return d, nil
 	}
-	var pairs []svm.Pair
-	for _, p := range m.Pairs() {
-		pairs = append(pairs, svm.Pair{Index: p.Index, Coef: p.Coef, Rho: p.Rho})
-	}
-	names := make([]string, len(m.Labels))
-	for i, label := range m.Labels {
-		names[i] = strconv.Itoa(label)
-	}
 	var err error
-	if d.pairs, err = svm.NewClassifier(names, pairs, m.Vectors.Rows()); err != nil {
+	if d.pairs, err = svm.NewClassifier(Names(m.Labels), m.Pairs(), m.Vectors.Rows()); err != nil {
 		return d, err
 	}
 	if m.ProbA != nil {

@@ -46,7 +46,7 @@ type Training struct {
 	// Weights holds factors of C by label, for C-SVC.
 	Weights map[int]float64
 	Folds   int  // number of folds of a cross-validation; 0: train a model
-	Quiet   bool // print nothing
+	Quiet   bool // print warnings only
 	// Interrupt ends the training with the error that it returns. It may be nil.
 	Interrupt func() error
 	Data      string // path of the training file
@@ -147,6 +147,8 @@ func (t *Training) check() error {
 		return fmt.Errorf("-d is %d; write a degree from 1", k.Degree)
 	case k.Gamma < 0:
 		return fmt.Errorf("-g is %v; write a number above 0, or 0 for 1 / number of features", k.Gamma)
+	case t.Tol == 0: // package svm takes 0 for its default
+		return fmt.Errorf("-e is 0; write a tolerance above 0")
 	case t.Probability && t.Machine == OneClass:
 		return fmt.Errorf("-b 1 is not supported for -s 2; leave it out, and use the decisions of mercer predict instead of probabilities")
 	}

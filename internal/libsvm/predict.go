@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -128,13 +127,7 @@ func (p *printer) print(text string) {
 }
 
 // header returns the first line of a file with probabilities, which lists the classes.
-func header(labels []int) string {
-	line := "labels"
-	for _, label := range labels {
-		line += " " + strconv.Itoa(label)
-	}
-	return line + "\n"
-}
+func header(labels []int) string { return "labels " + strings.Join(Names(labels), " ") + "\n" }
 
 // answerLine returns the line with the prediction for a row, and its probabilities.
 func answerLine(answer float64, probabilities []float64) string {
@@ -190,15 +183,10 @@ func (m *Model) crossPrecomputed(p *Problem, use func(lo int, cross linalg.Matri
 
 // stack returns a table with the rows of a and then those of b.
 func stack(a, b *dataset.CSR) (*dataset.CSR, error) {
-	start := []int{0}
-	var index []int32
-	var values []float64
-	for _, x := range []*dataset.CSR{a, b} {
-		for i := range x.Rows() {
-			cols, v := x.Entries(i)
-			index, values = append(index, cols...), append(values, v...)
-			start = append(start, len(index))
-		}
+	cols := max(a.Cols(), b.Cols())
+	set, err := dataset.Append(&dataset.Set{X: a.Widened(cols)}, &dataset.Set{X: b.Widened(cols)})
+	if err != nil {
+		return nil, err
 	}
-	return dataset.NewCSR(max(a.Cols(), b.Cols()), start, index, values)
+	return set.X.(*dataset.CSR), nil
 }

@@ -44,6 +44,15 @@ func (p *Problem) labels() ([]int, error) {
 	return out, nil
 }
 
+// Names returns the names of classes in package svm: their labels in decimal digits.
+func Names(labels []int) []string {
+	names := make([]string, len(labels))
+	for i, label := range labels {
+		names[i] = strconv.Itoa(label)
+	}
+	return names
+}
+
 // group orders rows by class and returns the classes in LIBSVM's order: by first row, except that +1
 // comes before -1 if these are the only classes. The rows of a class keep their order. labels has
 // the label of each row of the problem.

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Reading says what [ReadModel] accepts.
+// Reading bounds the model files that [ReadModel] accepts.
 type Reading struct {
 	Bytes   int64 // greatest size of the file
 	Columns int   // greatest number of columns, counted from index 0
@@ -76,7 +76,7 @@ func (p *reader) readHeader() error {
 			return nil
 		}
 		if seen[key] {
-			return fmt.Errorf("the entry %s occurs twice", quoted(key))
+			return fmt.Errorf("the entry %s occurs twice", dataset.Quote(key))
 		}
 		seen[key] = true
 		if err := p.setField(key, strings.Fields(rest)); err != nil {
@@ -122,7 +122,7 @@ func (p *reader) setField(key string, values []string) (err error) {
 		p.Sizes, err = sizes(values)
 	case "prob_density_marks":
 	default:
-		return fmt.Errorf("unknown entry %s", quoted(key))
+		return fmt.Errorf("unknown entry %s", dataset.Quote(key))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
@@ -133,7 +133,7 @@ func (p *reader) setField(key string, values []string) (err error) {
 func (p *reader) setType(values []string) error {
 	name := strings.Join(values, " ")
 	if p.Machine = Machine(name); !slices.Contains(Machines(), p.Machine) {
-		return fmt.Errorf("svm_type is %s; it must be c_svc, nu_svc, one_class, epsilon_svr or nu_svr", quoted(name))
+		return fmt.Errorf("svm_type is %s; it must be %s", dataset.Quote(name), either(Machines()))
 	}
 	return nil
 }
@@ -143,11 +143,11 @@ func (p *reader) setKernel(values []string) error {
 	if p.Kernel.Name = KernelName(name); slices.Contains(p.Kernels, p.Kernel.Name) {
 		return nil
 	}
-	return fmt.Errorf("kernel_type is %s; it must be %s", quoted(name), either(p.Kernels))
+	return fmt.Errorf("kernel_type is %s; it must be %s", dataset.Quote(name), either(p.Kernels))
 }
 
 // either lists names, such as "a, b or c".
-func either(names []KernelName) string {
+func either[T ~string](names []T) string {
 	list := string(names[0])
 	for i, name := range names[1:] {
 		separator := ", "
@@ -238,7 +238,7 @@ func (v *vectors) add(line string, coef []float64, o Reading) error {
 		index, value, _ := strings.Cut(field, ":")
 		j, err := whole([]string{index}, math.MaxInt32)
 		if err != nil {
-			return fmt.Errorf("index %s is not a whole number", quoted(index))
+			return fmt.Errorf("index %s is not a whole number", dataset.Quote(index))
 		}
 		if j <= last || j >= o.Columns {
 			return fmt.Errorf("index %d follows index %d; indices must ascend and be at most %d", j, max(last, 0), o.Columns-1)
@@ -269,7 +269,7 @@ func numbers(values []string) ([]float64, error) {
 	for i, s := range values {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil || v-v != 0 {
-			return nil, fmt.Errorf("%s is not a finite number", quoted(s))
+			return nil, fmt.Errorf("%s is not a finite number", dataset.Quote(s))
 		}
 		out[i] = v
 	}
@@ -281,7 +281,7 @@ func labels(values []string) ([]int, error) {
 	for i, s := range values {
 		v, err := strconv.ParseInt(s, 10, 32)
 		if err != nil {
-			return nil, fmt.Errorf("%s is not a 32-bit whole number", quoted(s))
+			return nil, fmt.Errorf("%s is not a 32-bit whole number", dataset.Quote(s))
 		}
 		out[i] = int(v)
 	}
@@ -305,10 +305,7 @@ func whole(values []string, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(values[0])
 	if err != nil || n < 0 || n > most {
-		return 0, fmt.Errorf("%s is not a whole number from 0 to %d", quoted(values[0]), most)
+		return 0, fmt.Errorf("%s is not a whole number from 0 to %d", dataset.Quote(values[0]), most)
 	}
 	return n, nil
 }
-
-// quoted quotes the beginning of foreign text for a message.
-func quoted(s string) string { return strconv.Quote(s[:min(len(s), 40)]) }

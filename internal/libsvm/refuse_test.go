@@ -16,6 +16,7 @@ func TestParseTrainingRefuses(t *testing.T) {
 		"-d 0 -t 1 rows":   "-d is 0; write a degree from 1",
 		"-d 1.5 rows":      `-d is "1.5"; write a whole number`,
 		"-g -1 rows":       "-g is -1; write a number above 0, or 0 for 1 / number of features",
+		"-e 0 rows":        "-e is 0; write a tolerance above 0",
 		"-v 1 rows":        "-v is 1; write a number of folds from 2",
 		"-m 0 rows":        "-m is 0; write a number of megabytes above 0 and below 1073741824",
 		"-b 2 rows":        `-b is "2"; write 0 or 1`,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -108,7 +107,7 @@ func (t *trainer) fit(rows []int) (*fitted, error) {
 	return f, t.calibrate(f)
 }
 
-// classTask says what a classifier is to learn.
+// classTask holds the labels that a classifier is to learn, and the costs of errors.
 type classTask struct {
 	labels  []int // label of each row of the problem
 	c       float64
@@ -137,10 +136,7 @@ func (t *trainer) fitClasses(rows []int, task classTask) (*fitted, error) {
 }
 
 func (t *trainer) trainPairs(src kernel.Source, classes, codes []int, task classTask) (*svm.Classifier, error) {
-	names := make([]string, len(classes))
-	for i, label := range classes {
-		names[i] = strconv.Itoa(label)
-	}
+	names := Names(classes)
 	if t.Machine == NuSVC {
 		return svm.TrainNuSVC(src, codes, names, t.nuParams(), nil)
 	}

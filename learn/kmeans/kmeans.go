@@ -91,6 +91,30 @@ func Fit(src kernel.Source, p Params) (*Model, error) {
 	return best.model(), nil
 }
 
+// Distinct counts the rows of src that differ from each other in feature space by more than the
+// rounding of the kernel. It stops at most, and reads no more rows of the matrix than it counts. Fit
+// fills more clusters than that with equal rows.
+func Distinct(src kernel.Source, most int) int {
+	const rounding = 64 * 0x1p-52 // of the terms of a squared distance
+	n := src.Len()
+	diagonal, row := make([]float64, n), make([]float64, n)
+	equal := make([]bool, n) // to a row that is counted
+	src.Diagonal(diagonal)
+	count := 0
+	for i := 0; i < n && count < most; i++ {
+		if equal[i] {
+			continue
+		}
+		count++
+		src.Row(i, row)
+		for j, v := range row {
+			a, b := diagonal[j], diagonal[i]
+			equal[j] = equal[j] || a-2*v+b <= rounding*(a+b)
+		}
+	}
+	return count
+}
+
 func newRun(k linalg.Matrix[float64], clusters int) *run {
 	return &run{
 		k: k, assignment: make([]int, k.Rows), sizes: make([]float64, clusters),

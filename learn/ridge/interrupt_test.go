@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/learn/ridge"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // A fit whose context ends factors no further columns; the error blames no matrix.
@@ -22,6 +23,9 @@ func TestInterrupt(t *testing.T) {
 		"gp": func(interrupt func() error) error {
 			_, err := ridge.FitGP(k, y, ridge.GPParams{Noise: 1, Interrupt: interrupt})
 			return err
+		},
+		"targets": func(interrupt func() error) error {
+			return ridge.FitTargetsUntil(k, linalg.New[float64](2, 500), 1, interrupt)
 		},
 	} {
 		const after = 3

@@ -42,6 +42,12 @@ func FitUntil(src kernel.Source, targets []float64, alpha float64, interrupt fun
 // FitTargets is like [Fit] for many targets at once: it factors the matrix once and replaces each row
 // of targets (targets x n) by its coefficients.
 func FitTargets(src kernel.Source, targets linalg.Matrix[float64], alpha float64) error {
+	return FitTargetsUntil(src, targets, alpha, func() error { return nil })
+}
+
+// FitTargetsUntil is like [FitTargets] but calls interrupt as [FitUntil] does. After an interruption,
+// targets is unchanged.
+func FitTargetsUntil(src kernel.Source, targets linalg.Matrix[float64], alpha float64, interrupt func() error) error {
 	if err := checkAlpha(alpha); err != nil {
 		return err
 	}
@@ -50,12 +56,9 @@ func FitTargets(src kernel.Source, targets linalg.Matrix[float64], alpha float64
 			return err
 		}
 	}
-	l, err := shifted(src, 1, alpha)
+	l, _, err := factored(src, 1, alpha, interrupt)
 	if err != nil {
 		return err
-	}
-	if err := linalg.CholeskyUntil(l, func() error { return nil }); err != nil {
-		return unfactored(err, alpha)
 	}
 	linalg.SolveCholesky(l, targets)
 	for t := range targets.Rows {
@@ -114,13 +117,9 @@ func solve(src kernel.Source, targets []float64, scale, shift float64, interrupt
 	if err := check(src, targets); err != nil {
 		return nil, err
 	}
-	l, err := shifted(src, scale, shift)
+	l, norm, err := factored(src, scale, shift, interrupt)
 	if err != nil {
 		return nil, err
-	}
-	norm := linalg.NormOne(l)
-	if err := linalg.CholeskyUntil(l, interrupt); err != nil {
-		return nil, unfactored(err, shift)
 	}
 	dual := append([]float64(nil), targets...)
 	linalg.SolveCholesky(l, row(dual))
@@ -128,6 +127,18 @@ func solve(src kernel.Source, targets []float64, scale, shift float64, interrupt
 		return nil, err
 	}
 	return &solution{l, dual, linalg.Condition(l, norm)}, nil
+}
+
+// factored returns the Cholesky factor of the matrix scale K + shift I, and the matrix's 1-norm.
+func factored(src kernel.Source, scale, shift float64, interrupt func() error) (l linalg.Matrix[float64], norm float64, err error) {
+	if l, err = shifted(src, scale, shift); err != nil {
+		return l, 0, err
+	}
+	norm = linalg.NormOne(l)
+	if err := linalg.CholeskyUntil(l, interrupt); err != nil {
+		return l, 0, unfactored(err, shift)
+	}
+	return l, norm, nil
 }
 
 // row returns v as a matrix of one row.

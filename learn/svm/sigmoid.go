@@ -104,7 +104,8 @@ func lineSearch(s Sigmoid, value, da, db float64, g [2]float64, f, target []floa
 // couple computes class probabilities from the probabilities of all pairs of classes. It minimises
 // sum_i sum_j (r_ji p_i - r_ij p_j)^2 under sum p = 1 (T.-F. Wu, C.-J. Lin, R. Weng, Probability
 // estimates for multi-class classification by pairwise coupling, JMLR 5, 2004, algorithm 2). The
-// problem is convex, two classes solve it by their own probabilities, and for more classes the iteration converges, in about a dozen sweeps to a tolerance of 1e-10.
+// problem is convex. Two classes solve it by their own probabilities. For more classes the iteration
+// converges, in about a dozen sweeps to a tolerance of 1e-10.
 func couple(p []float64, r linalg.Matrix[float64], tol float64) {
 	classes := len(p)
 	if classes == 2 {
