@@ -87,7 +87,7 @@ def parties(sites):
         word = re.sub(r"[^a-z0-9]+", "-", str(site).lower()).strip("-")[:24].strip("-")
         common = word in _TAKEN or len(word) <= 3 and word != str(site)  # "A" must not name every "a" of a sentence
         if not re.match(r"[a-z]", word) or common:
-            word = ("site-" + word).rstrip("-")
+            word = f"site-{word or 1}"
         name, k = word, 2
         while name in names.values():
             name, k = f"{word}-{k}", k + 1

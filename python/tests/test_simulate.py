@@ -246,6 +246,12 @@ def test_line_feeds_in_a_cell_do_not_shift_the_rows(small):
     assert list(p["truth"]) == list(noted.loc[p["index"], "y"]) and list(p["site"]) == list(noted.loc[p["index"], "s"])
 
 
+def test_sites_without_latin_letters_have_their_names_in_errors(small):
+    bad = small.assign(s=small["s"].replace({"A": "東京", "The": "京都"}), y=small["y"].where(small.index > 1000))
+    with pytest.raises(mercer.DataError, match="^site '東京', row 1000: column \"y\" is empty"):
+        mercer.simulate(bad, _job(), site="s")
+
+
 @pytest.mark.parametrize("share", [0.4, np.float32(0.4)])
 def test_another_share_is_held_out(small, share):
     assert 90 < mercer.simulate(small, _job(test=share), site="s").held_out_rows < 150
