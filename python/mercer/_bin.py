@@ -54,8 +54,9 @@ def find_bin(name="mercer-fit"):
     if path:
         return path
     raise FileNotFoundError(
-        f"the program {name} is not installed: install the wheel of package mercer for this"
-        " platform, or let MERCER_BIN name the program"
+        f"the program {name} is not installed: install the wheel of package"
+        f" {'mercer' if name == 'mercer-fit' else 'mercer-federation'} for this platform,"
+        " or let MERCER_BIN name the program"
     )
 
 

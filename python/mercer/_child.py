@@ -20,7 +20,7 @@ from ._bin import find_bin
 
 
 class MercerError(Exception):
-    """The program mercer-fit did not answer."""
+    """A program of Mercer did not answer, or failed."""
 
 
 class FitError(ValueError):

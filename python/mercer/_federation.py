@@ -73,6 +73,9 @@ class Federation:
         return pd.DataFrame(self._do("list")["jobs"])
 
     def _do(self, command, *arguments, **settings):
+        return self._run(command, *arguments, **settings)[0]
+
+    def _run(self, command, *arguments, **settings):
         return run("job", command, *arguments, "--home", self.home.absolute(), **settings)
 
 
@@ -140,8 +143,8 @@ class Run:
         """
         limit = [] if timeout is None else ["--timeout", f"{max(timeout, 1e-3):.3f}s"]
         with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
-            document = self._federation._do("wait", self.id, "--out", Path(folder, "out"), *limit)
-            return Result(document.get("result", document), folder=folder)
+            document, notices = self._federation._run("wait", self.id, "--out", Path(folder, "out"), *limit)
+            return Result(document.get("result", document), folder=folder, notices=notices)
 
     def __repr__(self):
         return f"<mercer.Run {self.id}: {self.status}>"

@@ -7,7 +7,11 @@ from ._program import DataError, JobError
 
 # Learners of numbers. All others learn classes, or need no labels.
 REGRESSIONS = ("svr", "ridge", "gp", "squared", "huber")
-_TAKEN = {"coordinator", "server", "party", "broker", "leader", "coalition", "pooled", "model"}
+# Words of the program's sentences. A party of such a name would be taken for them.
+_TAKEN = set(
+    "broker coalition column columns coordinator each every figures from leader member members model numbers only other"
+    " parties party pooled rows same seed server site sums table tables that their together value values which with".split()
+)
 
 
 def split(data, site):
@@ -20,23 +24,28 @@ def split(data, site):
     site : str or None
         The column that names the site, for one frame.
     """
+    import pandas as pd
+
     if isinstance(data, dict):
         if site is not None:
             raise JobError("data is a dict of frames, which names the sites; leave site out")
         frames = dict(data)
+    elif not isinstance(data, pd.DataFrame):
+        raise JobError(f"data is a {type(data).__name__}; give a DataFrame, or a dict with the DataFrame of each site")
     elif site is None:
         raise JobError("data is one frame; name its column of sites: site='COLUMN', or give a dict of frames")
     elif site not in data.columns:
         raise JobError(f"the frame has no column {site!r} to tell the sites; it has {', '.join(map(str, data.columns))}")
     elif data[site].isna().any():
-        error = DataError(f"column {site!r} names no site in row {data.index[data[site].isna()][0]!r}; fill the cell")
-        error.column, error.index = site, data.index[data[site].isna()][0]
-        raise error
+        row = data.index[data[site].isna()][0]
+        raise DataError(f"column {site!r} names no site in row {row!r}; fill the cell", column=site, index=row)
     else:
         frames = {name: part.drop(columns=site) for name, part in data.groupby(site, sort=True, observed=True)}
     if len(frames) < 2:
         raise JobError(f"there {'is one site' if frames else 'is no site'}; a federation has two or more")
     for name, frame in frames.items():
+        if not isinstance(frame, pd.DataFrame):
+            raise JobError(f"site {name!r} has a {type(frame).__name__}; give a DataFrame")
         _check_names(name, frame)
         _check_numbers(name, frame)
     return frames
@@ -47,9 +56,8 @@ def _check_numbers(site, frame):
     for name in frame.select_dtypes("number"):
         infinite = frame.index[frame[name].abs() == math.inf]
         if len(infinite):
-            error = DataError(f"site {str(site)!r}, row {infinite[0]!r}: column {name!r} is infinite; write a number or a gap")
-            error.site, error.column, error.index = site, name, infinite[0]
-            raise error
+            text = f"site {str(site)!r}, row {infinite[0]!r}: column {name!r} is infinite; write a number or a gap"
+            raise DataError(text, site, name, infinite[0])
 
 
 def _check_names(site, frame):
@@ -57,9 +65,19 @@ def _check_names(site, frame):
     other = [c for c in frame.columns if not isinstance(c, str)]
     if len(twice) or other:
         name = twice[0] if len(twice) else other[0]
-        error = DataError(f"site {site!r} has a column {name!r} {'twice' if len(twice) else 'whose name is no text'}; rename it")
-        error.site, error.column = site, name
-        raise error
+        wrong = "twice" if len(twice) else "whose name is no text"
+        raise DataError(f"site {site!r} has a column {name!r} {wrong}; rename it", site, name)
+
+
+def chosen(frames, parties):
+    """Return the frames of the sites that take part in a job."""
+    if parties is None:
+        return frames
+    known = {str(site): site for site in frames}
+    absent = [p for p in parties if str(p) not in known]
+    if absent:
+        raise JobError(f"the job names party {absent[0]!r}, but the sites are {', '.join(known)}")
+    return {known[str(p)]: frames[known[str(p)]] for p in parties}
 
 
 def parties(sites):
@@ -67,8 +85,9 @@ def parties(sites):
     names = {}
     for site in sites:
         word = re.sub(r"[^a-z0-9]+", "-", str(site).lower()).strip("-")[:24].strip("-")
-        if not re.match(r"[a-z]", word) or word in _TAKEN:
-            word = ("site-" + word).rstrip("-")
+        common = word in _TAKEN or len(word) <= 3 and word != str(site)  # "A" must not name every "a" of a sentence
+        if not re.match(r"[a-z]", word) or common:
+            word = f"site-{word or 1}"
         name, k = word, 2
         while name in names.values():
             name, k = f"{word}-{k}", k + 1
@@ -131,11 +150,15 @@ def _column(values):
 
     if not types.is_numeric_dtype(values) and not types.is_datetime64_any_dtype(values):
         values = values.mask(values == "")  # an empty cell is a gap
+    if types.is_timedelta64_dtype(values) or types.is_complex_dtype(values):
+        raise DataError(f"column {values.name!r} has dtype {values.dtype}; make numbers of it", column=values.name)
+    if values.isna().all():
+        raise DataError(f"column {values.name!r} has no value at all; leave it out", column=values.name)
     gaps = {"missing": "median"} if values.isna().any() else {}
     if types.is_bool_dtype(values):
         return {"type": "boolean", **({"missing": "most-frequent"} if gaps else {})}
     if types.is_datetime64_any_dtype(values):
-        days = (values.dropna() - _epoch(values)).dt.days
+        days = (values.dropna().dt.tz_localize(None) - pd.Timestamp("1970-01-01")).dt.days
         return {"type": "date", "format": "%Y-%m-%d", "as": "days", "since": "1970-01-01", "range": _range(days), **gaps}
     if types.is_numeric_dtype(values):
         return {"type": "number", "range": _range(values.dropna().astype(float)), **gaps}
@@ -148,17 +171,8 @@ def _column(values):
     return described
 
 
-def _epoch(values):
-    import pandas as pd
-
-    zone = getattr(values.dtype, "tz", None)
-    return pd.Timestamp("1970-01-01", tz=zone)
-
-
 def _range(values):
     """Return the range of numbers, rounded outwards, so that a job does not show a person's number."""
-    if not len(values):
-        return [0, 1]
     least, most = float(values.min()), float(values.max())
     step = 10 ** math.floor(math.log10(max(abs(least), abs(most), 1e-12)))
     low, high = math.floor(least / step) * step, math.ceil(most / step) * step
@@ -168,19 +182,39 @@ def _range(values):
 
 
 def _label(values, job):
+    import pandas as pd
+
     name = job.learner if isinstance(job.learner, str) else job.learner["name"]
-    if name in REGRESSIONS:
-        return {"range": _range(values.dropna().astype(float))}
-    return {"classes": classes(values)}
+    if name not in REGRESSIONS:
+        return {"classes": classes(values)}
+    if values.isna().all():
+        raise DataError(f"the label's column {job.label!r} has no value at all", column=job.label)
+    numbers = pd.to_numeric(values, errors="coerce")
+    words = values[values.notna() & numbers.isna()]
+    if len(words):
+        raise DataError(f"learner {name} predicts numbers, but column {job.label!r} holds {words.iloc[0]!r}", column=job.label)
+    return {"range": _range(numbers.dropna().astype(float))}
 
 
 def classes(values):
     """Return the classes as they are written, the order of a categorical kept."""
     if hasattr(values, "cat"):
         return [str(c) for c in values.cat.categories]
-    return [str(c) for c in sorted(values.dropna().unique())]
+    found = list(values.dropna().unique())
+    try:
+        return [str(c) for c in sorted(found)]
+    except TypeError:  # numbers and words
+        return sorted(map(str, found))
 
 
 def write(frame, path):
-    """Write a frame as CSV: dates as YYYY-MM-DD, numbers with all their digits, gaps empty."""
-    frame.to_csv(path, index=False, encoding="utf-8", date_format="%Y-%m-%d", lineterminator="\n")
+    """Write a frame as CSV, a line for each row: dates as YYYY-MM-DD, numbers with all their digits, gaps empty."""
+    texts = frame.select_dtypes(exclude=["number", "bool", "datetime", "datetimetz"])
+    flat = frame.assign(**{name: texts[name].map(_flat, na_action="ignore") for name in texts})
+    flat.columns = [_flat(name) for name in frame.columns]
+    flat.to_csv(path, index=False, encoding="utf-8", date_format="%Y-%m-%d", lineterminator="\n")
+
+
+def _flat(value):
+    """Return a text without line feeds, by which the program counts lines."""
+    return re.sub(r"[\r\n]+", " ", value) if isinstance(value, str) else value

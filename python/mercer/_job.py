@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass, field
+from numbers import Real
 from pathlib import Path
 
 from ._program import JobError
@@ -16,6 +17,13 @@ _FILLS = re.compile(r'"missing": "(error|mean|median|most-frequent|category|drop
 
 def _plain(match):
     return f'"missing": {match[1]}'
+
+
+def _listed(value):
+    """Return a number or an array of NumPy or pandas as Python's own."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise JobError(f"the job has {value!r}, which no job file can hold; give numbers, texts, lists and dicts")
 
 
 def _named(value, what):
@@ -54,14 +62,16 @@ class Job:
         The columns' description: the name of a dictionary that all members have
         approved, or its keys ``columns`` and ``labels`` as in a job file. None lets
         :func:`mercer.simulate` describe the columns by their dtypes.
-    test : float, dict or str, default=0.25
-        Share of rows that are held out, or the section of a job file.
+    test : float, dict, str or None
+        Share of rows that are held out, or the section of a job file. None means
+        the dictionary's share, or 0.25.
     scale : str, default="standard"
         "none", "minmax" or "standard".
     source : str or None
         Name of the parties' table. Only a federation needs it.
     parties : list of str or None
-        Parties of a federation that take part.
+        Parties of a federation, or sites of a simulation, that take part. None
+        means all.
     seed : int, default=1
         Seed of the held-out rows.
     name : str, default="job"
@@ -85,7 +95,7 @@ class Job:
     id: str = None
     columns: list = None
     dictionary: object = None
-    test: object = 0.25
+    test: object = None
     scale: str = "standard"
     source: str = None
     parties: list = None
@@ -109,11 +119,23 @@ class Job:
         -------
         job : Job
         """
-        return cls(learner=None, path=str(path), text=Path(path).read_text(encoding="utf-8"))
+        return cls(learner=None, path=str(Path(path).absolute()), text=Path(path).read_text(encoding="utf-8"))
 
     def __post_init__(self):
-        if self.text is None and self.label is None:
+        if self.text is not None:
+            return
+        if self.label is None:
             raise JobError("the job names no label; give label='COLUMN', or label='none' for a learner without labels")
+        for what in ("learner", "kernel", "protocol"):
+            _named(getattr(self, what), what)
+        for what in ("columns", "parties"):
+            if isinstance(getattr(self, what), str):
+                raise JobError(f"{what} is a text; give a list of names")
+
+    @property
+    def share(self):
+        """Share of rows that are held out, if the job gives it as a number."""
+        return round(float(self.test), 6) if isinstance(self.test, Real) and not isinstance(self.test, bool) else None
 
     @property
     def by_columns(self):
@@ -132,8 +154,8 @@ class Job:
         data = {"source": self.source} if self.source else {}
         if self.dictionary is not None:
             data["dictionary"] = self.dictionary
-            if self.columns is not None:
-                data["columns"] = list(self.columns)
+        if self.columns is not None:
+            data["columns"] = list(self.columns)
         return self._written(data)
 
     def _written(self, data):
@@ -145,10 +167,11 @@ class Job:
             data["id"] = self.id
         if self.parties is not None:
             data.setdefault("partition", {})["parties"] = list(self.parties)
-        data["test"] = {"fraction": self.test} if isinstance(self.test, float) else self.test
+        if self.test is not None:
+            data["test"] = {"fraction": self.share} if self.share is not None else self.test
         kernel, protocol = _named(self.kernel, "kernel"), _named(self.protocol, "protocol")
         if kernel == {"name": "rbf"} and protocol["name"] != "moments":
             kernel |= {"gamma": 1, "gamma_unit": "median"}
         spec = {"seed": self.seed, "data": data, "protocol": protocol, "kernel": kernel, "learner": _named(self.learner, "learner"), **self.spec}
-        lines = ",\n ".join(f"{json.dumps(k)}: {_FILLS.sub(_plain, json.dumps(v))}" for k, v in spec.items())
+        lines = ",\n ".join(f"{json.dumps(k)}: {_FILLS.sub(_plain, json.dumps(v, default=_listed))}" for k, v in spec.items())
         return f'{{"apiVersion": "mercer/v1",\n"kind": "Job",\n"metadata": {{"name": {json.dumps(self.name)}}},\n"spec": {{{lines}}}}}\n'

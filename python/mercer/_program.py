@@ -2,8 +2,12 @@
 
 import json
 import os
+import queue
 import re
 import subprocess
+import tempfile
+import threading
+import time
 
 from ._bin import find_bin
 from ._child import MercerError
@@ -15,18 +19,18 @@ class JobError(MercerError):
     Attributes
     ----------
     line : int or None
-        Line of the job file.
+        Line of the job file, for a job that comes from a file.
     """
 
     line = None
 
 
 class DataError(MercerError):
-    """A table that the program refuses. The message names the site, the column and the row's index.
+    """A table that cannot be used. From frames, the message names the site, the column and the row's index.
 
     Attributes
     ----------
-    site : str or None
+    site : object or None
         The site, as the caller wrote it.
     column : str or None
         The column.
@@ -34,7 +38,9 @@ class DataError(MercerError):
         The index of the row in the site's frame.
     """
 
-    site = column = index = None
+    def __init__(self, message, site=None, column=None, index=None):
+        super().__init__(message)
+        self.site, self.column, self.index = site, column, index
 
 
 class Refused(MercerError):
@@ -54,7 +60,7 @@ _EXITS = {3: Refused, 4: PeerError, 5: Timeout}
 
 
 def run(*arguments, timeout=None, progress=None, folder=None):
-    """Run mercer with ``--json`` and return the result of its document.
+    """Run mercer with ``--json`` and return the result of its document, and its notices.
 
     Parameters
     ----------
@@ -71,6 +77,8 @@ def run(*arguments, timeout=None, progress=None, folder=None):
     -------
     result : object
         The field ``result`` of the document.
+    notices : list of str
+        What the program has to say beside it.
 
     Raises
     ------
@@ -80,25 +88,62 @@ def run(*arguments, timeout=None, progress=None, folder=None):
     command = [find_bin("mercer"), *map(os.fspath, arguments), "--json"]
     if progress:
         command += ["--log-level", "info"]
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", cwd=folder
+    with tempfile.TemporaryFile() as out, subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True, encoding="utf-8", cwd=folder
     ) as program:
-        try:
-            out, err = _talk(program, timeout, progress)
-        except BaseException:  # KeyboardInterrupt, too: no process stays behind
-            program.kill()
-            raise
-    return _result(out, err, program.returncode)
+        said = _listen(program, timeout, progress or _ignore)
+        out.seek(0)
+        return _result(out.read().decode("utf-8"), "\n".join(said), program.returncode), _notices(said)
 
 
-def _talk(program, timeout, progress):
-    if progress:
-        for line in program.stderr:
-            progress(line.rstrip("\n"))
+def _ignore(_line):
+    """Take a line of the log that nobody wants to see."""
+
+
+def _listen(program, timeout, progress):
+    """Return the lines that a program writes to stderr until it ends."""
+    lines, said = queue.SimpleQueue(), []
+    reader = threading.Thread(target=_forward, args=(program.stderr, lines), daemon=True)
+    reader.start()
+    end = None if timeout is None else time.monotonic() + timeout
     try:
-        return program.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
+        while (line := _next(lines, end)) is not None:
+            said.append(line)
+            progress(line)
+        program.wait()
+    except queue.Empty:
+        _stop(program)
         raise Timeout(f"mercer has not ended after {timeout:g} seconds") from None
+    except BaseException:  # KeyboardInterrupt, too: no process stays behind
+        _stop(program)
+        raise
+    reader.join()
+    return said
+
+
+def _next(lines, end):
+    return lines.get() if end is None else lines.get(timeout=max(end - time.monotonic(), 0))
+
+
+def _forward(stream, lines):
+    for line in stream:
+        lines.put(line.rstrip("\n"))
+    lines.put(None)
+
+
+def _stop(program):
+    """End a program. It gets some seconds to remove its own temporary folder, which has models."""
+    program.terminate()
+    try:
+        program.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        program.kill()  # after a second Ctrl-C, too
+
+
+def _notices(said):
+    return [line for line in said if line.startswith(("notice", "warning: "))]
 
 
 def _result(out, err, code):
@@ -109,7 +154,11 @@ def _result(out, err, code):
     if document.get("ok"):
         return document.get("result")
     failure = document["error"]
-    error = (_EXITS.get(code) or _KINDS.get(failure["code"], MercerError))(failure["message"])
-    line = re.match(r"[^:]*:(\d+): ", failure["message"])
-    error.line = int(line[1]) if line else None
+    said = failure["message"]
+    if code in _EXITS:
+        raise _EXITS[code](f"{said}; {failure['hint']}" if failure["hint"] else said)
+    error = _KINDS.get(failure["code"], MercerError)(said)
+    line = re.match(r"[^:]*:(\d+): ", said)
+    if line and isinstance(error, JobError):
+        error.line = int(line[1])
     raise error

@@ -61,16 +61,18 @@ class Result:
         Cells of a grid, empty without one.
     predictions : DataFrame or None
         Truth, prediction and scores of each held-out row, with its site and the
-        index in the site's frame.
+        index in the site's frame; by columns, and between organisations, with its id.
     leakage : Leakage
         What each role learned.
     report : str or None
         The page of the result as HTML.
+    notices : list of str
+        Warnings, and what each party's operator alone would read.
     document : dict
         The program's own JSON document.
     """
 
-    def __init__(self, document, *, renamed=str, sites=None, frames=None, folder=None, kept=None):
+    def __init__(self, document, *, renamed=str, sites=None, frames=None, folder=None, kept=None, notices=()):
         self.document = document
         self._figures = document.get("figures") or {}
         self.metrics = dict(document.get("metrics") or {})
@@ -82,7 +84,7 @@ class Result:
         self.predictions = self._predictions(document.get("predictions"), frames)
         path = self._path(document.get("report"))
         self.report = renamed(path.read_text(encoding="utf-8")) if path and path.is_file() else None
-        self.notices = [renamed(n) for n in document.get("notices") or []]
+        self.notices = [renamed(n) for n in [*(f"warning: {w}" for w in document.get("warnings") or []), *notices]]
 
     def _path(self, name):
         return Path(self._folder or ".", name) if name else None
@@ -125,11 +127,13 @@ class Result:
         if path is None or not path.is_file():
             return None
         table = pd.read_csv(path, dtype={"truth": str, "predicted": str, "id": str}, keep_default_na=False)
-        if "party" in table.columns:
-            if frames and "line" in table.columns:
-                table["line"] = [frames[p].index[k - 2] for p, k in zip(table["party"], table["line"])]
-            table["party"] = [self._site(p) for p in table["party"]]
-        return table.rename(columns={"party": "site", "line": "index"})
+        if "party" not in table.columns:
+            return table
+        if frames and "line" in table.columns:
+            table["line"] = [frames[p].index[k - 2] for p, k in zip(table["party"], table["line"])]
+            table = table.rename(columns={"line": "index"})
+        table["party"] = [self._site(p) for p in table["party"]]
+        return table.rename(columns={"party": "site"})
 
     def plot(self, kind="scores", ax=None):
         """Draw the result with matplotlib.
@@ -181,7 +185,7 @@ class Result:
             It must not exist yet.
         """
         if self._kept is None or not Path(self._kept).is_dir():
-            raise ValueError("the files of this result are gone; give keep=FOLDER to simulate")
+            raise ValueError("the files of this result are gone; give keep=FOLDER to simulate, or run: mercer job wait ID --out FOLDER")
         shutil.copytree(self._kept, folder)
 
     def __repr__(self):

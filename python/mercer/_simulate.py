@@ -2,10 +2,11 @@
 
 import re
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from . import _frames
-from ._job import Job
+from ._child import MercerError
 from ._program import DataError, JobError, run
 from ._result import Result
 
@@ -24,7 +25,7 @@ def simulate(data, job, *, site=None, keep=None, timeout=None, progress=None):
     site : str or None
         The column that names the site, for one frame.
     keep : path-like or None
-        New folder for the program's files: result, report, predictions, models.
+        Folder for the program's files: result, report, predictions, models.
         Without it they are deleted.
     timeout : float or None
         Seconds after which the run is ended.
@@ -55,7 +56,7 @@ def simulate(data, job, *, site=None, keep=None, timeout=None, progress=None):
             if data is not None:
                 raise JobError("a job from a file reads its own tables; give data=None, or make the job by mercer.Job")
             return _run(job.path, Path(folder), keep, timeout, progress, folder=None)
-        frames = _frames.split(data, site)
+        frames = _frames.chosen(_frames.split(data, site), job.parties)
         if job.by_columns:
             frames = dict(sorted(frames.items(), key=lambda f: job.label not in f[1].columns))  # the label's holder first
         names = _frames.parties(frames)
@@ -65,7 +66,7 @@ def simulate(data, job, *, site=None, keep=None, timeout=None, progress=None):
         renaming = _Renaming(names, frames)
         try:
             return _run(path.name, Path(folder), keep, timeout, progress, folder=folder, renaming=renaming)
-        except (DataError, JobError) as error:
+        except MercerError as error:
             raise renaming.error(error) from None
 
 
@@ -80,10 +81,16 @@ def write(frames, job, names, folder):
         data["partition"] = {"by": "columns"}
     if isinstance(job.dictionary, str):
         raise JobError(f"the job names the dictionary {job.dictionary!r}, which organisations have approved; give its keys as a dict, or leave it out")
-    data["dictionary"] = job.dictionary or _frames.describe(frames, job, names)
-    if data["dictionary"].get("labels") is None:
-        data["label"] = job.label
-    return _filled(job, data)._written(data)
+    if job.dictionary is None:
+        data["dictionary"] = _frames.describe(frames, job, names)
+        if job.share is not None:
+            data["dictionary"]["fraction"] = job.share
+    else:
+        data["dictionary"] = job.dictionary
+        if job.columns is not None:
+            data["columns"] = job.columns
+    data["label"] = job.label
+    return replace(_filled(job, data), parties=None)._written(data)
 
 
 def _filled(job, data):
@@ -91,17 +98,18 @@ def _filled(job, data):
     kernel, protocol = job.kernel, job.protocol
     if kernel == "rbf" and (protocol == "moments" or isinstance(protocol, dict) and protocol.get("name") == "moments"):
         width = sum(len(c.get("categories", [0])) for c in data["dictionary"]["columns"].values())
-        changes = dict(vars(job), kernel={"name": "rbf", "gamma": round(1 / (2 * max(1, width)), 6)})
-        return Job(**changes)
+        return replace(job, kernel={"name": "rbf", "gamma": round(1 / (2 * max(1, width)), 6)})
     return job
 
 
 def _run(path, own, keep, timeout, progress, folder, renaming=None):
-    out = Path(keep).absolute() if keep is not None else own / "out"
-    document = run("simulate", path, "--out", out, timeout=timeout, progress=progress, folder=folder)
+    out = Path(keep).expanduser().absolute() if keep is not None else own / "out"
+    kept = None if keep is None else out
+    document, notices = run("simulate", path, "--out", out, timeout=timeout, progress=progress, folder=folder)
     if renaming is None:
-        return Result(document, folder=folder, kept=keep)
-    return Result(document, renamed=renaming.text, sites=renaming.sites, frames=renaming.frames, folder=folder, kept=keep)
+        return Result(document, folder=folder, kept=kept, notices=notices)
+    named = {"renamed": renaming.text, "sites": renaming.sites, "frames": renaming.frames}
+    return Result(document, folder=folder, kept=kept, notices=notices, **named)
 
 
 class _Renaming:
@@ -110,28 +118,44 @@ class _Renaming:
     def __init__(self, names, frames):
         self.sites = {party: site for site, party in names.items()}
         self.frames = {names[site]: frame for site, frame in frames.items()}
-        changed = [p for p, site in self.sites.items() if str(site) != p]
-        self._words = re.compile(r"\b(" + "|".join(map(re.escape, sorted(changed, key=len, reverse=True))) + r")\b(?!\.csv)") if changed else None
+        self._words = _words(p for p, site in self.sites.items() if str(site) != p)
+        self._tables = re.compile(r"(?:[^\s:]*/)?\b(" + "|".join(map(re.escape, self.sites)) + r")\.csv(?::(\d+))?")
 
     def text(self, text):
-        """Return a text with the caller's names of sites."""
-        if self._words is None:
-            return text
-        return self._words.sub(lambda m: str(self.sites[m[1]]), text)
+        """Return a text with the caller's sites and rows."""
+        text = self._tables.sub(self._place, text)
+        return self._words.sub(lambda m: str(self.sites[m[1]]), text) if self._words else text
+
+    def _place(self, match):
+        """Return the words for a line of a table."""
+        where, row = f"site {str(self.sites[match[1]])!r}", self._row(match)
+        return where if row is None else f"{where}, row {row!r}" if isinstance(row, str) else f"{where}, row {row}"
+
+    def _row(self, match):
+        """Return the index of the row that a table's line holds, or None."""
+        frame, line = self.frames[match[1]], int(match[2] or 0)
+        return frame.index[line - 2] if 2 <= line < len(frame) + 2 else None
 
     def error(self, error):
         """Return an error that names the site and the row's index in place of a file and a line."""
-        said = re.search(r"(?:[^\s:]*/)?([a-z][a-z0-9-]*)\.csv(?::(\d+))?", str(error))
-        if not said or said[1] not in self.sites:
-            return type(error)(self.text(re.sub(r"^job\.yaml:\d+: ", "", str(error))))
-        site, frame = self.sites[said[1]], self.frames[said[1]]
-        where, index = f"site {str(site)!r}", None
-        if said[2] and int(said[2]) >= 2 and int(said[2]) - 2 < len(frame):
-            index = frame.index[int(said[2]) - 2]
-            where += f", row {index!r}" if isinstance(index, str) else f", row {index}"
-        message = str(error)[: said.start()] + where + str(error)[said.end() :]
-        made = DataError(self.text(re.sub(rf"^{re.escape(said[1])}: ", "", message)))
-        made.site, made.index = site, index
-        column = re.search(r'column "([^"]*)"', message)
-        made.column = column[1] if column else None
-        return made
+        said = _without_file(str(error))
+        found = self._tables.search(said)
+        said = re.sub(rf"^{re.escape(found[1])}: ", "", said) if found else said
+        if not found or not isinstance(error, (DataError, JobError)):
+            return type(error)(self.text(said))
+        column = re.search(r'column "([^"]*)"', said)
+        return DataError(self.text(said), self.sites[found[1]], column[1] if column else None, self._row(found))
+
+
+def _words(names):
+    """Return the pattern of names that are words of their own, or None."""
+    names = sorted(names, key=len, reverse=True)
+    return re.compile(r"(?<![\w'./-])(" + "|".join(map(re.escape, names)) + r")(?![\w-]|\.csv)") if names else None
+
+
+def _without_file(said):
+    """Return a sentence without the advice to edit the job file, which the caller has not written."""
+    said = re.sub(r"^job\.yaml:\d+: ", "", said)
+    clause = r"(?:\{[^}]*\}|[^,;{}])*"
+    said = re.sub(rf"(; ){clause}\bjob\.yaml{clause}, (?:or )?", r"\1", said)
+    return re.sub(rf"[,;]{clause}\bjob\.yaml{clause}", "", said)

@@ -10,6 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import mercer
+from mercer._program import run as _run_program
 
 
 def _installed():
@@ -94,6 +95,7 @@ def test_by_columns(patients):
     job = mercer.Job("svc", protocol="gram", label="target", id="id")
     r = mercer.simulate({"The Shop": shop, "A Bank": bank}, job)
     assert r.metrics["accuracy"] > 0.85 and "The Shop alone" in r.scores.index
+    assert list(r.predictions["truth"]) == [str(v) for v in patients.loc[r.predictions["id"], "target"]]
 
 
 def test_a_regression(patients):
@@ -224,3 +226,124 @@ def test_plots(result, patients):
     assert len(probable.plot("calibration").lines[0].get_xdata()) >= 3
     with pytest.raises(ValueError, match="kind is 'bars'"):
         result.plot("bars")
+
+
+@pytest.fixture
+def small():
+    """Two sites of 150 rows, whose names are an article and a common word."""
+    x = np.random.default_rng(0).normal(size=(300, 2)).round(3)
+    frame = pd.DataFrame(x, columns=["a", "b"]).assign(y=np.where(x.sum(axis=1) > 0, "ill", "well"), s=["A", "The"] * 150)
+    return frame.set_index(np.arange(1000, 1300))
+
+
+def _job(**settings):
+    return mercer.Job(settings.pop("learner", "svc"), label="y", **settings)
+
+
+def test_line_feeds_in_a_cell_do_not_shift_the_rows(small):
+    noted = small.assign(note="two\nlines")
+    p = mercer.simulate(noted, _job(columns=["a", "b"]), site="s").predictions
+    assert list(p["truth"]) == list(noted.loc[p["index"], "y"]) and list(p["site"]) == list(noted.loc[p["index"], "s"])
+
+
+def test_sites_without_latin_letters_have_their_names_in_errors(small):
+    bad = small.assign(s=small["s"].replace({"A": "東京", "The": "京都"}), y=small["y"].where(small.index > 1000))
+    with pytest.raises(mercer.DataError, match="^site '東京', row 1000: column \"y\" is empty"):
+        mercer.simulate(bad, _job(), site="s")
+
+
+@pytest.mark.parametrize("share", [0.4, np.float32(0.4)])
+def test_another_share_is_held_out(small, share):
+    assert 90 < mercer.simulate(small, _job(test=share), site="s").held_out_rows < 150
+
+
+def test_sites_named_by_common_words_change_no_other_word(small):
+    def said(frame):
+        r = mercer.simulate(frame, _job(), site="s")
+        return "\n".join([*r.scores.index, r.leakage.summary(), *sum(r.leakage.sentences.values(), [])])
+
+    other = said(small.assign(s=small["s"].replace({"A": "Alpha", "The": "Theta"})))
+    assert said(small) == other.replace("Alpha", "A").replace("Theta", "The")
+
+
+def test_notices_are_the_programs(small):
+    assert any("would refuse this job" in n for n in mercer.simulate(small, _job(), site="s").notices)
+
+
+def test_parties_are_sites(small):
+    three = pd.concat([small, small.assign(s="C")])
+    assert "C alone" not in mercer.simulate(three, _job(parties=["The", "A"]), site="s").scores.index
+    with pytest.raises(mercer.JobError, match="party 'D', but the sites are A, C, The"):
+        mercer.simulate(three, _job(parties=["A", "D"]), site="s")
+
+
+def test_columns_choose_from_a_dictionary(small):
+    described = {"columns": {"a": {"range": [-9, 9]}, "b": {"range": [-9, 9]}}, "labels": {"y": {"classes": ["ill", "well"]}}}
+    r = mercer.simulate(small, _job(dictionary=described, columns=["a"]), site="s")
+    assert r.metrics["accuracy"] < 0.85  # the label is the sign of a + b
+
+
+def test_a_label_of_two_dtypes(small):
+    zero = small.assign(y=(small["y"] == "ill").astype(int))
+    frames = {s: part.drop(columns="s") for s, part in zero.groupby("s")}
+    frames["A"]["y"] = frames["A"]["y"].astype(float)
+    assert mercer.simulate(frames, _job()).metrics["accuracy"] > 0.85
+
+
+@pytest.mark.parametrize(
+    ("kind", "says", "change", "job"),
+    [
+        (mercer.DataError, "column 'a' has dtype timedelta64", lambda f: f.assign(a=pd.to_timedelta(range(300), unit="D")), {}),
+        (mercer.DataError, "column 'a' has no value at all; leave it out", lambda f: f.assign(a=None), {}),
+        (mercer.DataError, "learner svr predicts numbers, but column 'y' holds 'ill'", lambda f: f.sort_values("y"), {"learner": "svr"}),
+        (mercer.JobError, "data is a list; give a DataFrame", lambda f: [f], {}),
+        (mercer.JobError, "columns is a text; give a list of names", lambda f: f, {"columns": "a"}),
+        (mercer.JobError, "learner is {'C': 1}; give a name", lambda f: f, {"learner": {"C": 1}}),
+        (mercer.DataError, "site 'A', row 1000: column \"y\" is empty, but every row needs a label; fill the cell$", lambda f: f.assign(y=f["y"].where(f.index > 1000)), {}),
+        (mercer.MercerError, "^site 'The': column \"a\" has a value in only", lambda f: f.assign(a=f["a"].where(f["s"] == "A")), {}),
+    ],
+)
+def test_what_a_frame_cannot_hold_is_named(small, kind, says, change, job):
+    with pytest.raises(kind, match=says):
+        mercer.simulate(change(small), _job(**job), site="s")
+
+
+def test_a_job_files_error_has_its_line(tmp_path):
+    path = tmp_path / "job.yaml"
+    path.write_text("apiVersion: mercer/v1\nkind: Job\nmetadata: {name: x}\nspec:\n  learners: {name: svc}\n")
+    with pytest.raises(mercer.JobError) as error:
+        mercer.simulate(None, mercer.Job.from_file(path))
+    assert error.value.line == 5
+
+
+def _program(tmp_path, monkeypatch, script):
+    """Let a script stand for the program."""
+    path = tmp_path / "mercer"
+    path.write_text("#!/bin/sh\n" + script)
+    path.chmod(0o755)
+    monkeypatch.setenv("MERCER_BIN", str(path))
+
+
+def test_a_long_document_before_the_log_ends(tmp_path, monkeypatch):
+    _program(tmp_path, monkeypatch, """printf '{"ok": true, "result": "'; head -c 300000 /dev/zero | tr '\\0' x; echo '"}'; echo warning: late >&2""")
+    lines = []
+    result, notices = _run_program("x", timeout=20, progress=lines.append)
+    assert len(result) == 300000 and lines == notices == ["warning: late"]
+
+
+def test_time_ends_with_progress_and_the_program_clears_up(tmp_path, monkeypatch):
+    _program(tmp_path, monkeypatch, f"trap 'touch {tmp_path}/cleared; exit 1' TERM; echo begun >&2; while :; do sleep 0.05; done")
+    with pytest.raises(mercer.Timeout):
+        _run_program("x", timeout=0.5, progress=lambda _line: None)
+    assert (tmp_path / "cleared").exists()
+
+
+def test_an_error_in_progress_ends_the_program(tmp_path, monkeypatch):
+    _program(tmp_path, monkeypatch, f"trap 'touch {tmp_path}/cleared; exit 1' TERM; echo begun >&2; while :; do sleep 0.05; done")
+
+    def stop(_line):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        _run_program("x", progress=stop)
+    assert (tmp_path / "cleared").exists()
