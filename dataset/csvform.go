@@ -125,6 +125,16 @@ func GuessComment(r io.Reader) string {
 	return ""
 }
 
+// refuseComment returns an error if a text whose options name no comments probably begins with one.
+func (s *csvSource) refuseComment(b *bufio.Reader) error {
+	if !beginsWithComment(firstLines(b, 0)) {
+		return nil
+	}
+	head, _ := b.Peek(readAhead)
+	empty, _, _ := bytes.Cut(head, []byte("#"))
+	return s.errorf(1+bytes.Count(empty, []byte("\n")), "the line begins with #, and the next one has more fields; %s", commentAdvice)
+}
+
 // inQuotes matches a quoted field. Delimiters in it separate nothing.
 var inQuotes = regexp.MustCompile(`"[^"]*"`)
 
