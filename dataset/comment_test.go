@@ -12,6 +12,8 @@ func TestTextThatBeginsWithAComment(t *testing.T) {
 		"# exported in 2024\nid\tage\n1\t30\n":      "#",
 		"\n# exported, by hand\nid;age;x\n1;30;2\n": "#",
 		"#id,age\n1,30\n":                           "",
+		"#id,name\n1,\"Smith, John\"\n":             "",
+		"# by hand\n\"id\",\"name\"\n1,a\n":         "#",
 		"id,age\n1,30\n":                            "",
 		"#\n1\n":                                    "",
 		"":                                          "",

@@ -131,8 +131,10 @@ func newCSVSource(b *bufio.Reader, o CSVOptions, comment rune, bounds limits) (*
 	if err != nil {
 		return nil, err
 	}
-	if comment == 0 && separator == 0 && beginsWithComment(firstLines(b, 0)) {
-		return nil, s.errorf(1, "the line begins with #, and the next one has more fields; if lines that begin with # are comments, write csv: {comment: \"#\"} (--comment \"#\")")
+	if comment == 0 && separator == 0 {
+		if err := s.refuseComment(b); err != nil {
+			return nil, err
+		}
 	}
 	if o.Comma == 0 {
 		if o.Comma = separator; o.Comma == 0 {

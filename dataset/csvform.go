@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,12 +51,14 @@ func checkHeader(names []string) error {
 	return nil
 }
 
+const commentAdvice = `if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`
+
 // widthAdvice advises how to mend a row whose number of fields differs from the number of
 // columns.
 func widthAdvice(columns, row []string) string {
 	switch {
 	case len(columns) > 0 && strings.HasPrefix(columns[0], "#"), len(row) > 0 && strings.HasPrefix(row[0], "#"):
-		return `if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`
+		return commentAdvice
 	case columns != nil && len(row) == len(columns)+1:
 		return "remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"
 	}
@@ -122,7 +125,21 @@ func GuessComment(r io.Reader) string {
 	return ""
 }
 
+// refuseComment returns an error if a text whose options name no comments probably begins with one.
+func (s *csvSource) refuseComment(b *bufio.Reader) error {
+	if !beginsWithComment(firstLines(b, 0)) {
+		return nil
+	}
+	head, _ := b.Peek(readAhead)
+	empty, _, _ := bytes.Cut(head, []byte("#"))
+	return s.errorf(1+bytes.Count(empty, []byte("\n")), "the line begins with #, and the next one has more fields; %s", commentAdvice)
+}
+
+// inQuotes matches a quoted field. Delimiters in it separate nothing.
+var inQuotes = regexp.MustCompile(`"[^"]*"`)
+
 func beginsWithComment(first, second []byte) bool {
+	first, second = inQuotes.ReplaceAll(first, []byte("q")), inQuotes.ReplaceAll(second, []byte("q"))
 	if !bytes.HasPrefix(bytes.TrimPrefix(first, []byte("\ufeff")), []byte("#")) {
 		return false
 	}

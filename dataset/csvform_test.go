@@ -94,6 +94,7 @@ func TestCSVFormsRefuse(t *testing.T) {
 		{"duplicate header", "a,b,a\n1,2,3\n", CSVForm{}, `t:1: columns 1 and 3 (from 1) are both called "a"; rename one, or name all columns by csv: {headers: [...]} (--headers)`},
 		{"a name too few", "a,b\n1,2,3\n", CSVForm{}, "t:2: the row has 3 fields, but the table has 2 columns; remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"},
 		{"comment first", "# exported, today\na,b,c\n", CSVForm{}, `t:1: the line begins with #, and the next one has more fields; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
+		{"comment second", "\n# exported, today\na,b,c\n", CSVForm{}, `t:2: the line begins with #, and the next one has more fields; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
 		{"comment later", "a,b,c\n# end\n", CSVForm{}, `t:2: the row has 1 fields, but the table has 3 columns; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
 		{"comment is the delimiter", "a,b\n1,2\n", CSVForm{Comment: ','}, `t: ',' separates fields and begins comments; correct "comment" or "delimiter" (--comment, --csv-delimiter)`},
 		{"headers too few", "a,b,c\n1,2,3\n", CSVForm{Headers: []string{"a", "b"}}, `t:2: the row has 3 fields, but the key "headers" gives 2 names; write one name for each column under csv: {headers: [...]} (--headers), or correct the row`},

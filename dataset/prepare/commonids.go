@@ -6,16 +6,20 @@ import (
 )
 
 // likenesses lists the steps that may give ids of several parties one form, from the weakest on.
+// Step nfc comes only with the others.
 func likenesses() [][]string {
 	return [][]string{{"trim"}, {"lower"}, {"trim", "lower"}, {"nfc", "trim", "lower"}}
 }
 
 // CommonIDs counts the ids that are common to all tables, and the ids that further steps would make
-// common. It returns the fewest steps that make most ids common without making two ids of a table
-// equal, or nil if no steps make more ids common than there are.
+// common. Of the likenesses that make most ids common without making two ids of a table equal, it
+// returns the weakest, or nil if none makes more ids common than there are.
 func CommonIDs(tables [][]string) (common, alike int, steps []string) {
 	common = countCommon(tables)
 	alike = common
+	if slices.ContainsFunc(tables, func(ids []string) bool { return len(ids) == common }) {
+		return common, alike, nil // a table has no further id
+	}
 	for _, s := range likenesses() {
 		if again := renormalized(tables, s); again != nil {
 			if n := countCommon(again); n > alike {

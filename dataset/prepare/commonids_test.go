@@ -1,12 +1,11 @@
 package prepare
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 )
 
-// The steps make most ids common, are as few as possible, and make no two ids of a table equal.
+// The steps make most ids common, are the weakest of the list, and make no two ids of a table equal.
 func TestCommonIDs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -27,7 +26,7 @@ func TestCommonIDs(t *testing.T) {
 	} {
 		common, alike, steps := CommonIDs([][]string{c.one, c.other})
 		if common != c.common || alike != c.alike || !slices.Equal(steps, c.steps) {
-			t.Errorf("%s: got %s", name, fmt.Sprint(common, alike, steps))
+			t.Errorf("%s: got %d, %d, %v", name, common, alike, steps)
 		}
 	}
 }

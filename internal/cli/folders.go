@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 )
 
 // inFolder creates a folder with its parents and calls write. If write fails, inFolder removes those of
@@ -44,7 +43,7 @@ func missingFolders(path string) (list []string, err error) {
 
 // removeEmpty removes folders, the deepest first, up to the first that has content.
 func removeEmpty(folders []string) error {
-	for path := range slices.Values(folders) {
+	for _, path := range folders {
 		content, err := os.ReadDir(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it was not created

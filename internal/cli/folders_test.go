@@ -36,14 +36,16 @@ func TestFolderOfAFailedRun(t *testing.T) {
 	}
 }
 
-// A parent that is a file is named, and no folder is left.
+// A folder below a file is named, and nothing is written.
 func TestFolderBelowAFile(t *testing.T) {
 	base := t.TempDir()
 	if err := os.WriteFile(filepath.Join(base, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := inFolder(filepath.Join(base, "file", "out"), func() error { return nil }); err == nil {
-		t.Error("no error")
+	out := filepath.Join(base, "file", "out")
+	err := inFolder(out, func() error { t.Error("written"); return nil })
+	if want := "--out " + out + " cannot be the results folder: stat " + out + ": not a directory"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

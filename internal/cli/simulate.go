@@ -339,11 +339,11 @@ func (a *app) jobLog() *slog.Logger {
 func folder(out string) error {
 	dir, err := existing(out)
 	if err != nil {
-		return usage("--out %s cannot be the results folder: %w", out, err)
+		return notAFolder(out, err)
 	}
 	probe, err := os.CreateTemp(dir, ".mercer-*")
 	if err != nil {
-		return usage("--out %s cannot be the results folder: %w", out, err)
+		return notAFolder(out, err)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -74,7 +74,8 @@ func (d Draft) training(columns []shared) string {
 	case r.sums && len(columns) == 0:
 		kernel = "gamma: 0.5} # write 1 / (2 x the number of columns, one for each word of a category)"
 	case r.sums:
-		kernel = fmt.Sprintf("gamma: %s} # about 1 / (2 x %d), for %d prepared columns; correct it if you add or remove columns", number(usualGamma(columns)), prepared(columns), prepared(columns))
+		n := prepared(columns)
+		kernel = fmt.Sprintf("gamma: %s} # about 1 / (2 x %d), for %[2]d prepared columns; correct it if you add or remove columns", number(usualGamma(n)), n)
 	}
 	if d.measured() {
 		learner = r.numbers
@@ -85,14 +86,14 @@ func (d Draft) training(columns []shared) string {
 	return fmt.Sprintf("  protocol: %s\n  kernel: {name: rbf, %s\n  learner: {name: %s}\n%s", protocol, kernel, learner, last)
 }
 
-// usualGamma returns the inverse of a usual squared distance between standardised rows, rounded up to
-// one digit. Each prepared column adds two to this distance.
-func usualGamma(columns []shared) float64 { return oneDigit(1 / (2 * float64(prepared(columns)))) }
+// usualGamma returns the inverse of a usual squared distance between standardised rows of n prepared
+// columns, rounded up to one digit. Each column adds two to this distance.
+func usualGamma(n int) float64 { return oneDigit(1 / (2 * float64(n))) }
 
 // prepared estimates the number of columns after the preparation: a category becomes one for each word.
 func prepared(columns []shared) (n int) {
 	for _, c := range columns {
 		n += max(len(c.Words), 1)
 	}
-	return max(n, 1)
+	return n
 }

@@ -194,11 +194,12 @@ func firstLine(path string) ([]byte, error) {
 // users can change.
 func (c Command) runnable(path string) (string, error) {
 	found, err := trusted.Find(path)
-	if advice := regular.Tilde(path); advice != "" && errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s cannot be run: %w; %s", path, withoutPath(err), advice)
-	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s cannot be run: %w", path, withoutPath(err))
+		err = fmt.Errorf("%s cannot be run: %w", path, withoutPath(err))
+		if advice := regular.Tilde(path); advice != "" {
+			return "", fmt.Errorf("%w; %s", err, advice)
+		}
+		return "", err
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s is not run, since %w", path, withoutPath(err))

@@ -29,9 +29,12 @@ func idAdvice(j *job.Job, shares []Share) (advice string, common int) {
 	for _, s := range j.Data.Sources {
 		keys = append(keys, s.Party+": "+ruleText(ownRule(j, s).WithSteps(steps)))
 	}
-	had := "no id is"
-	if common > 0 {
-		had = fmt.Sprintf("only %s", humanize.Count(common, "id")) + " " + isOrAre(common)
+	had := fmt.Sprintf("only %d ids are", common)
+	switch common {
+	case 0:
+		had = "no id is"
+	case 1:
+		had = "only 1 id is"
 	}
 	return fmt.Sprintf("%s common to %s; %d would be if %s did not count; write in the job file, under sources, %s (in a deployment, in each party's catalogue)",
 		had, strings.Join(sizes, ", "), alike, described(steps), strings.Join(keys, ", and ")), common
@@ -43,13 +46,6 @@ func Explain(j *job.Job, shares []Share, err error) error {
 		return fmt.Errorf("%w\n%s", err, advice)
 	}
 	return err
-}
-
-func isOrAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // described says in words which differences between ids the steps remove.

@@ -126,8 +126,8 @@ func TestFDSKLSeveralActive(t *testing.T) {
 	}
 }
 
-// Two parties with a part of the labels each learn together the same as from all labels in
-// one place, and more than each does with its own.
+// Two parties with a part of the labels each learn together, as one place does from all labels, and more
+// than the party with few labels learns from its own.
 func TestFDSKLSpreadLabels(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

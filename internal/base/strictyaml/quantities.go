@@ -12,8 +12,15 @@ import (
 // Days is a duration, written in days, such as 30d, or in Go's units, such as 12h.
 type Days struct{ time.Duration }
 
-// days stands for [Days] in errors of the decoder, which name Go types. [Decode] rewrites them.
-const days = "days"
+// Positive is a limit above 0 in a YAML document. Its zero value means that the document has none.
+type Positive int
+
+// These words stand for [Days] and [Positive] in errors of the decoder, which name Go types. [Decode]
+// rewrites them.
+const (
+	days     = "days"
+	positive = "positive"
+)
 
 // UnmarshalYAML reads a duration such as 30d or 12h.
 func (d *Days) UnmarshalYAML(n *yaml.Node) error {
@@ -27,7 +34,7 @@ func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 		d.Duration, err = time.ParseDuration(text)
 	}
 	if err != nil || d.Duration <= 0 {
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: cannot unmarshal %s `%s` into %s", n.Line, n.ShortTag(), text, days)}}
+		return unfit(n, text, days)
 	}
 	return nil
 }
@@ -42,4 +49,22 @@ func (d Days) MarshalYAML() (any, error) {
 		return fmt.Sprintf("%dd", d.Duration/day), nil
 	}
 	return d.String(), nil
+}
+
+// UnmarshalYAML reads a whole number above 0.
+func (p *Positive) UnmarshalYAML(n *yaml.Node) error {
+	var value int
+	if err := n.Decode(&value); err != nil {
+		return unfit(n, n.Value, positive)
+	}
+	if value <= 0 {
+		return unfit(n, strconv.Itoa(value), positive)
+	}
+	*p = Positive(value)
+	return nil
+}
+
+// unfit returns the decoder's error about a value that does not fit its type.
+func unfit(n *yaml.Node, value, kind string) error {
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: cannot unmarshal %s `%s` into %s", n.Line, n.ShortTag(), value, kind)}}
 }
