@@ -165,7 +165,7 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)
 	}
 	if err := d.firstFatal(nil); err != nil {
-		hint := infoHint(path, d.own.CSV)
+		hint := infoHint(path, c.Label, d.own.CSV)
 		if c.ID == "" && d.id != "" {
 			hint = fmt.Sprintf("--id none leaves the ids in column %s out; %s", dataset.Quote(d.id), hint)
 		}

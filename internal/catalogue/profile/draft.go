@@ -281,15 +281,23 @@ func (d Draft) labelRange() (low, high float64) {
 	return roundedRange(least, greatest)
 }
 
-// classes returns the classes, sorted, of the first site that calls the label as the job does. Of a
-// pair such as yes and no, the word for yes is last.
+// classes returns the classes, sorted, of the first site that calls the label as the job does. Of
+// two classes, a word such as "no" or "healthy" is first, so that the other one is positive.
 func (d Draft) classes() []string {
 	i := slices.IndexFunc(d.Sites, func(s Site) bool { return s.Label == d.Label })
 	list := slices.Sorted(maps.Keys(d.Sites[max(i, 0)].Classes))
-	if len(list) == 2 && isOneOf(list[0], booleans, 1) && isOneOf(list[1], booleans, 0) {
+	if len(list) == 2 && isNegative(list[1]) && !isNegative(list[0]) {
 		slices.Reverse(list)
 	}
 	return list
+}
+
+// negatives are words for the class that a test does not look for.
+var negatives = []string{"negative", "neg", "healthy", "well", "normal", "benign", "control", "controls", "alive", "absent", "none", "good", "gesund", "negativ", "sano", "sain"}
+
+// isNegative reports whether a word is a usual one for the class that a test does not look for.
+func isNegative(word string) bool {
+	return isOneOf(word, booleans, 0) || slices.Contains(negatives, strings.ToLower(word))
 }
 
 // partial returns the lines of the dictionary, as comments, for columns that only some sites have.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -43,6 +44,15 @@ type Column struct {
 	low     float64           // least number beside one that stands for a gap
 	joint   bool              // whether the words are those of several tables
 	alone   []string          // words that stand in only one of these tables
+}
+
+// NoYes returns the words of a boolean for no and for yes, such as "nein/ja". It returns "" for
+// another column.
+func (c *Column) NoYes() string {
+	if c.Type != prepare.Boolean {
+		return ""
+	}
+	return strings.Join(c.no, "/") + "/" + strings.Join(c.yes, "/")
 }
 
 // Problem describes a cell, a row or a column that a job would refuse.

@@ -445,6 +445,13 @@ func TestDraftOfSeveralTables(t *testing.T) {
 			t.Errorf("no line %q in\n%s", line, text)
 		}
 	}
+	for words, want := range map[[2]string]string{ // the class that a test looks for is the last
+		{"case", "control"}: "[control, case]", {"bad", "good"}: "[good, bad]", {"Benign", "malignant"}: "[Benign, malignant]", {"ill", "well"}: "[well, ill]", {"a", "b"}: "[a, b]",
+	} {
+		if text := drafted(t, [2]string{"north", rows("age,y", "1,"+words[0], "2,"+words[1])}); !strings.Contains(text, "classes: "+want+"}") {
+			t.Errorf("classes %v without %s:\n%s", words, want, text)
+		}
+	}
 	text = drafted(t, [2]string{"north", rows("%,a,A,y", "1,2,3,u", "4,5,6,v")}, [2]string{"south", rows("$,a,y", "1,2,u", "4,5,v")})
 	for _, line := range []string{`# "%": {type`, `# "$": {type`, "# a: {type", "# A: {type"} { // names of signs alone differ; a stands for one of two
 		if !strings.Contains(text, line) {

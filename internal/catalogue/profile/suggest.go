@@ -24,6 +24,7 @@ type Suggestion struct {
 	Path      string
 	Origin    origin.Origin // a program or a query, which gives the table instead of the file at Path
 	Label, ID string
+	Guessed   bool // whether Label is the last column, since nobody named the labels
 	Values    bool // whether to suggest ranges from the data
 }
 
@@ -37,9 +38,17 @@ func (s Suggestion) Dictionary() string {
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n", NameOf(s.Path))
 	b.WriteString(indented(s.columnLines(), "  "))
 	if s.Label != "" {
-		fmt.Fprintf(&b, "  labels: {%s: {}} # classes: [well, ill] lists them, the positive one last\n", scalar(s.Label))
+		fmt.Fprintf(&b, "  labels: {%s: {}} # %s\n", scalar(s.Label), s.labelAdvice())
 	}
 	return b.String()
+}
+
+// labelAdvice returns a YAML comment for the person who corrects the entry of the labels.
+func (s Suggestion) labelAdvice() string {
+	if s.Guessed {
+		return "the last column counts as the label; --label NAME names another one, --label none says that there is none"
+	}
+	return "classes: [well, ill] lists them, the positive one last"
 }
 
 // columnLines returns the keys columns and complete of a dictionary.
