@@ -145,7 +145,8 @@ func TestSuggestion(t *testing.T) {
 	if !strings.Contains(s.Dictionary(), "w: {type: number, range: [0, 20]}") {
 		t.Error(s.Dictionary())
 	}
-	for _, tt := range [][4]float64{{-7, 130, -7, 200}, {0, 0, 0, 1}, {3, 3, 0, 3}, {-.012, -.01, -.02, 0}} {
+	for _, tt := range [][4]float64{{-7, 130, -7, 200}, {0, 0, 0, 1}, {3, 3, 0, 3}, {-.012, -.01, -.02, 0},
+		{1930, 2022, 1900, 2100}, {35.5, 41, 30, 50}, {.21, .25, .2, .3}, {.05, .25, 0, .3}, {150, 195, 0, 200}} {
 		if low, high := roundedRange(tt[0], tt[1]); low != tt[2] || high != tt[3] {
 			t.Errorf("around %v: %v to %v", tt[:2], low, high)
 		}

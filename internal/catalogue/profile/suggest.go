@@ -331,8 +331,15 @@ func (s Suggestion) sourceLine() string {
 }
 
 // roundedRange returns a range that contains two numbers. Both ends of the range have one
-// significant digit. If both numbers have the same sign, one end of the range is 0.
+// significant digit. If both numbers have the same sign, one end of the range is 0, unless both are
+// far from 0 beside their distance, such as years: then the ends are multiples of a power of ten
+// that is at least the distance.
 func roundedRange(least, greatest float64) (low, high float64) {
+	if distance := greatest - least; distance > 0 && 4*distance < least {
+		power := int(math.Ceil(math.Log10(distance)))
+		ten := scaled(1, power)
+		return scaled(math.Floor(least/ten), power), scaled(math.Ceil(greatest/ten), power)
+	}
 	low, high = -oneDigit(-least), oneDigit(greatest)
 	if low >= high {
 		high = low + 1
@@ -350,8 +357,14 @@ func oneDigit(v float64) float64 {
 	if v <= 0 {
 		return 0
 	}
-	ten := math.Pow(10, math.Floor(math.Log10(v)))
-	return math.Ceil(v/ten) * ten
+	power := int(math.Floor(math.Log10(v)))
+	return scaled(math.Ceil(v/scaled(1, power)), power)
+}
+
+// scaled returns digits times a power of ten, rounded once: .3 and not .1 + .1 + .1.
+func scaled(digits float64, power int) float64 {
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%.0fe%d", digits, power), 64) // out of range it is infinite or 0, as the product is
+	return v
 }
 
 // number writes a number, without an exponent where a person would write none.
