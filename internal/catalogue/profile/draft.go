@@ -57,7 +57,11 @@ func (d Draft) Job() string {
 		fmt.Fprintf(&b, "    label: {column: %s, missing: drop-row} # some rows have no label\n", scalar(d.Label))
 	}
 	b.WriteString("    dictionary: # what every site's columns mean\n" + indented(d.dictionary(columns), "      "))
-	b.WriteString("    test: {fraction: 0.25}\n    scale: standard\n")
+	b.WriteString("    test: {fraction: 0.25}\n")
+	if d.tunes() {
+		fmt.Fprintf(&b, "    folds: %d # a cross-validation on the training rows chooses gamma and the learner's number\n", folds)
+	}
+	b.WriteString("    scale: standard\n")
 	b.WriteString(d.training(columns))
 	return b.String()
 }

@@ -123,8 +123,10 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 			keys, fill = append(keys, fmt.Sprintf("range: [%s, %s]", number(low), number(high))), "median"
 		}
 	case prepare.Date:
-		keys = append(keys, "format: "+strconv.Quote(c.Format), "as: year")
-		if s.Values {
+		keys = append(keys, "format: "+strconv.Quote(c.Format), "as: "+c.dateNumber())
+		if c.oneYear() {
+			fill = "median" // months have a range without the key
+		} else if s.Values {
 			low, high := c.years.decades()
 			keys, fill = append(keys, fmt.Sprintf("range: [%d, %d]", low, high)), "median"
 		}
@@ -146,6 +148,20 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	return strings.Join(keys, ", "), c.gaps == 0 || fill != ""
 }
 
+// oneYear reports whether a column has dates of one year only.
+func (c Column) oneYear() bool {
+	return c.Type == prepare.Date && c.years.some && c.years.least == c.years.greatest
+}
+
+// dateNumber returns the number to take from the dates of a column: the year if the years differ, or
+// else the month.
+func (c Column) dateNumber() string {
+	if c.oneYear() {
+		return "month"
+	}
+	return "year"
+}
+
 // advice returns a YAML comment for the person who corrects the entry of a column.
 func (s Suggestion) advice(c Column) string {
 	switch {
@@ -153,6 +169,8 @@ func (s Suggestion) advice(c Column) string {
 		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
 	case c.Unread:
 		return " # add range: [least, greatest possible]"
+	case c.oneYear():
+		return " # all dates are of one year, so as: year would be constant"
 	case (c.Type == prepare.Number || c.Type == prepare.Date) && s.Values:
 		return " # write the possible range: this one is the data's, rounded outwards"
 	case c.Type == prepare.Number && c.gaps > 0:
