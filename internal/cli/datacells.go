@@ -136,7 +136,7 @@ func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c c
 func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *describedTable, err error) {
 	names := rows.Columns()
 	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, lastNamed(names), labelNames...), id: resolve(c.ID, names, -1, "id")}
-	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id})
+	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id, Guessed: d.guessesLabel(c)})
 	if err != nil {
 		return nil, err
 	}

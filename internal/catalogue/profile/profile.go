@@ -98,6 +98,8 @@ const (
 type Asked struct {
 	Own       prepare.Mapping
 	Label, ID string // names of columns; "" for none
+	// Guessed states that nobody named Label, so that its gaps are no problem.
+	Guessed bool
 }
 
 // Read reads a table and describes its columns. It continues after rows with errors.
@@ -182,7 +184,7 @@ func (t *tableReader) add(row dataset.Record) {
 			continue
 		case c.name == t.ID:
 			t.addID(row.Line, word, gap)
-		case c.name == t.Label && gap:
+		case c.name == t.Label && gap && !t.Guessed:
 			t.note(Problem{row.Line, c.name, fmt.Sprintf("column %s %v", dataset.Quote(c.name), dataset.NoLabel(c.name)), false})
 		}
 		if gap {
