@@ -38,7 +38,7 @@ type shared struct {
 func (d Draft) Job() string {
 	var b strings.Builder
 	columns := d.shared()
-	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n# A further draft guesses them anew, without your corrections: write it to another file.\n", humanize.Count(len(d.Sites), "table"))
+	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n# mercer job check FILE shows how each column is then read. A further draft guesses them anew,\n# without your corrections: write it to another file.\n", humanize.Count(len(d.Sites), "table"))
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: %s}\nspec:\n  data:\n    sources:\n", d.name())
 	for i, s := range d.Sites {
 		own := columns
