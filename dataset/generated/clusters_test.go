@@ -38,6 +38,18 @@ func TestClusters(t *testing.T) {
 			}
 		}
 	}
+	squares, within := 0.0, 0 // a normal distribution of deviation 1 has 68.3 % within one deviation
+	for i := range rows {
+		for j, v := range set.X.Row(i, make([]float64, columns)) {
+			from := v - centres.Row(i % classes)[j]
+			if squares += from * from; math.Abs(from) < 1 {
+				within++
+			}
+		}
+	}
+	if variance, share := squares/(rows*columns), float64(within)/(rows*columns); math.Abs(variance-1) > .03 || math.Abs(share-.6827) > .01 {
+		t.Errorf("numbers have the variance %v around their cluster, and %v of them lie within one deviation", variance, share)
+	}
 	apart, pairs := 0.0, 0 // mean squared distance of two classes' means in a column
 	for c := range classes {
 		for d := range c {

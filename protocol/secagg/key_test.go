@@ -1,6 +1,7 @@
 package secagg
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -155,6 +156,33 @@ func TestPitfall06NoKeyMasksTwice(t *testing.T) {
 	}
 	if len(server.signs) != single+dropped || single < 16 || pairs == 0 || single+dropped == 16 {
 		t.Errorf("%d keys of single clients, %d of pairs, %d of pairs with one who vanished; the server uses %d", single, pairs, dropped, len(server.signs))
+	}
+}
+
+// No secret of a client follows from another one that the server may reconstruct: the seed of the self
+// mask of a client that stays, and the seed of the mask key of one that vanished, are independent of
+// each other and of the client's other secrets.
+func TestPitfall06SecretsOfAClientAreIndependent(t *testing.T) {
+	c := newCohort(t, insecureSparse(Active), 9)
+	id := c.session.ID()
+	s := must(newSecrets(c.setup(c.names[0]).Seed, id))(t)
+	all := map[string][32]byte{
+		"the seed of the self mask": s.self, "the seed of the mask key": s.maskSeed, "the seed of the shares": s.shares,
+		"the mask key": [32]byte(s.mask.Bytes()), "the encryption key": [32]byte(s.encryption.Bytes()),
+	}
+	for name, a := range all {
+		for other, b := range all {
+			derived := name == "the seed of the mask key" && other == "the mask key" || name == "the mask key" && other == "the seed of the mask key"
+			if name < other && a == b && !derived {
+				t.Errorf("%s is %s", name, other)
+			}
+		}
+		for other, public := range map[string][]byte{"the mask key": s.mask.PublicKey().Bytes(), "the encryption key": s.encryption.PublicKey().Bytes()} {
+			own := other == "the mask key" && name == "the seed of the mask key" || name == other
+			if key := must(privateKey(a))(t); bytes.Equal(key.PublicKey().Bytes(), public) && !own {
+				t.Errorf("%s gives %s", name, other)
+			}
+		}
 	}
 }
 
