@@ -117,8 +117,9 @@ def test_a_label_of_dates_is_written_as_its_classes(patients):
     first = patients["seen"] < patients["seen"].median()
     wave = pd.Series(np.where(first, "2020-03-01", "2021-03-01"), index=patients.index)
     job = mercer.Job("svc", label="wave", columns=["mean radius", "mean texture"])
-    for kind in ("date", "datetime"):
-        data = patients.assign(wave=_days(kind, pd.to_datetime(wave)))
+    days = pd.to_datetime(wave)
+    for column in (days, _days("date", days), _days("datetime", days)):
+        data = patients.assign(wave=column)
         p = mercer.simulate(data, job, site="hospital").predictions
         assert set(p["truth"]) == {"2020-03-01", "2021-03-01"}
 
