@@ -107,6 +107,11 @@ class Run:
         """Stage of a running job, such as "protocol"; else ""."""
         return self._show().get("stage", "")
 
+    @property
+    def waiting_for(self):
+        """Names of the parties for whose consent the stage waits: a list, mostly empty."""
+        return list((self._show().get("waiting") or {}).get("parties", []))
+
     def done(self):
         """Return whether the job has ended, well or not.
 

@@ -54,6 +54,8 @@ def text(job, seconds):
         full = min(_WIDTH, _WIDTH * part["done"] // part["total"])
         name = "" if part["name"] == said else f" {part['name']}"
         said += f":{name} [{'#' * full}{'.' * (_WIDTH - full)}] {part['done']} of {part['total']}"
+    if job.get("waiting"):
+        said += f", waits for {', '.join(job['waiting']['parties'])}"
     return f"{said}, {seconds:.0f} s"
 
 

@@ -163,6 +163,8 @@ def test_a_look_that_fails_does_not_end_the_waiting(monkeypatch):
 
 def test_words_of_progress():
     assert _progress.text({"state": "queued"}, 3) == "queued, 3 s"
+    waiting = {"state": "running", "stage": "accept", "waiting": {"parties": ["east", "west"]}}
+    assert _progress.text(waiting, 60) == "accept, waits for east, west, 60 s"
     assert _progress.text({"state": "running", "stage": "gram", "part": {"name": "gram", "done": 9, "total": 4}}, 1).startswith("gram: [########################] 9 of 4")
 
 
