@@ -170,7 +170,7 @@ func (p interpreter) run(ctx context.Context, into any, arguments ...string) err
 func (p interpreter) has(ctx context.Context, library string) error {
 	var version struct{ Python, Version string }
 	if err := p.run(ctx, &version, library); err != nil {
-		return fmt.Errorf("Python cannot import %s; install %s, or choose another Python by --python (%w)", library, installs[library], err)
+		return fmt.Errorf("package %s cannot be imported; install %s, or choose another Python by --python (%w)", library, installs[library], err)
 	}
 	return nil
 }

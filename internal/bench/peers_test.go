@@ -99,7 +99,7 @@ func TestPeersWithoutDataOrPackage(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	_, err := Peers(t.Context(), catalogue.New(""), PeersOptions{Python: filepath.Join(t.TempDir(), "python")})
-	if err == nil || !strings.Contains(err.Error(), "Python cannot import mercer; install the wheel") {
+	if err == nil || !strings.Contains(err.Error(), "package mercer cannot be imported; install the wheel") {
 		t.Errorf("%v", err)
 	}
 }
