@@ -106,7 +106,7 @@ func Materialize(src Source) Dense {
 
 // MaterializeIn is like [Materialize] but overwrites k (n x n) with the matrix. It saves the
 // allocation of fresh memory, which takes more time than the computation of the kernel. The source
-// must not read k. It panics if k has another shape.
+// must not read k; see also [MaterializeGram]. It panics if k has another shape.
 func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	const edge = 128
 	n := src.Len()
@@ -125,6 +125,14 @@ func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 		}
 	})
 	return Dense{k}
+}
+
+// MaterializeGram is like [Materialize] of [Of], but overwrites the inner products dot with the kernel
+// values.
+func MaterializeGram(dot linalg.Matrix[float64], k Kernel) Dense {
+	// Of has a copy of the diagonal. A tile reads only the inner products in its own place, and what
+	// mirror overwrites above the diagonal is never read.
+	return MaterializeIn(dot, Of(dot, k))
 }
 
 // mirror copies the values below the diagonal in a tile to their mirrored places above the

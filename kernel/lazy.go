@@ -116,9 +116,7 @@ func (l *Lazy) Panel(rows []int, dst [][]float32) {
 		for a, i := range rows {
 			values := dots.Row(a)
 			l.kernel.Map(values, values, l.norms[i], l.norms[lo:hi])
-			for j, v := range values {
-				dst[a][lo+j] = float32(v)
-			}
+			linalg.Narrow(dst[a][lo:hi], values)
 		}
 	})
 }

@@ -27,6 +27,10 @@ func RBFOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {
 	rbfOn(p, dst, xz, xx, zz, gamma)
 }
 
+func NarrowOn(p Path, dst []float32, src []float64) { narrow(p, dst, src) }
+
+func FirstNotFiniteOn[T Float](p Path, v []T) int { return firstNotFinite(p, v) }
+
 func CosOn[T Float](p Path, dst, x []T) { cosOn(p, dst, x) }
 
 func LaplacianOn[T Float](p Path, dst, xz []T, xx T, zz []T, gamma T) {

@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"fmt"
+	"slices"
 )
 
 // SparseRows is a table that stores only some entries of each row, including all that are not 0.
@@ -27,6 +28,7 @@ type columns struct {
 	start []int32 // index of each column's first entry, and the number of entries
 	row   []int32 // row number within the block
 	value []float64
+	alike []bool // whether all entries of a column have one value, such as 1
 }
 
 // sparseHeight is the least number of rows of a block. The sums for its rows stay in the
@@ -84,6 +86,11 @@ func columnsOf(a SparseRows, rows []int, lo, hi int) columns {
 		}
 	}
 	c.start = c.start[:len(c.start)-1]
+	c.alike = make([]bool, a.Cols())
+	for col := range c.alike {
+		values := c.value[c.start[col]:c.start[col+1]]
+		c.alike[col] = !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
+	}
 	return c
 }
 
@@ -110,10 +117,21 @@ func (c columns) products(cols []int32, values, dots []float64) {
 	for k, col := range cols {
 		v := values[k]
 		lo, hi := c.start[col], c.start[col+1]
-		rows := c.row[lo:hi]
-		for e, w := range c.value[lo:hi] {
+		rows, stored := c.row[lo:hi], c.value[lo:hi]
+		if c.alike[col] && len(stored) > 0 {
+			addTo(dots, rows, v*stored[0])
+			continue
+		}
+		for e, w := range stored {
 			dots[rows[e]] += float64(v * w) //nolint:unconvert // forbids fusing
 		}
+	}
+}
+
+// addTo adds a number to the sums of the given rows.
+func addTo(sums []float64, rows []int32, v float64) {
+	for _, r := range rows {
+		sums[r] += v
 	}
 }
 

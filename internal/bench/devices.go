@@ -37,7 +37,7 @@ func Devices() Benchmark {
 }
 
 func devicesBenchmark(c devicesRun) Benchmark {
-	return Benchmark{[]scene{sceneOf(c.String(), c, raceDevices)}}
+	return Benchmark{cases: []scene{sceneOf(c.String(), c, raceDevices)}}
 }
 
 func (c devicesRun) String() string { return fmt.Sprintf("%d clients, %d items", c.clients, c.items) }

@@ -36,7 +36,7 @@ func encodeOf(s encodeSize) Benchmark {
 	for _, f := range s.flaked {
 		scenes = append(scenes, sceneOf(fmt.Sprintf("flake, %d features", f), s, raceFlake(s.rows, f)))
 	}
-	return Benchmark{scenes}
+	return Benchmark{cases: scenes}
 }
 
 // encoding holds an encoder, the rows to encode and a matrix for the encoded rows.

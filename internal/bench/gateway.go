@@ -40,7 +40,7 @@ func gatewayBenchmark(reader *job.Reader, program []string, dir string, size gat
 	posted := func(kind privacypass.Type, packages int) scene {
 		return scene{kind.String(), func(ctx context.Context) (race, error) { return raceGateway(ctx, reader, program, dir, kind, packages) }}
 	}
-	return Benchmark{[]scene{
+	return Benchmark{cases: []scene{
 		posted(privacypass.BlindRSA, size.rsa),
 		posted(privacypass.VOPRF, size.voprf),
 		{"counter", func(context.Context) (race, error) { return raceCounter(dir, size.counted) }},

@@ -26,7 +26,7 @@ func Grid() Benchmark {
 }
 
 func gridOf(s gridSize) Benchmark {
-	return Benchmark{[]scene{sceneOf("digits", s, raceGrid)}}
+	return Benchmark{cases: []scene{sceneOf("digits", s, raceGrid)}}
 }
 
 // grid holds a grid search and its rows.

@@ -30,7 +30,7 @@ func KPCA() Benchmark {
 }
 
 func kpcaOf(s kpcaSize) Benchmark {
-	return Benchmark{[]scene{
+	return Benchmark{cases: []scene{
 		sceneOf(fmt.Sprintf("%d rows", s.rows), s, raceKPCA),
 		sceneOf(fmt.Sprintf("%d rows", s.small), s, raceEigen),
 	}}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,16 @@ import (
 )
 
 // Benchmark is a list of cases, measured one after another.
-type Benchmark struct{ cases []scene }
+type Benchmark struct {
+	cases  []scene
+	counts string // which turn the figures are of; "" means the best
+}
+
+// Values of Result.Counts.
+const (
+	bestTurn   = "best"
+	medianTurn = "median"
+)
 
 // scene is one case of a benchmark. It prepares its data only when it starts, so that two cases
 // never hold their memory at once.
@@ -67,9 +77,10 @@ func (u unavailable) Error() string { return u.reason }
 
 // Result holds the rows of a measurement.
 type Result struct {
-	Runs  int      `json:"runs"`  // number of runs of each case; the best one counts
-	Rows  []Row    `json:"rows"`  // empty, not nil, if there are no rows
-	Notes []string `json:"notes"` // cases that could not be measured on this machine, with the reason
+	Runs   int      `json:"runs"`   // number of turns of each case
+	Counts string   `json:"counts"` // the turn that counts: best or median
+	Rows   []Row    `json:"rows"`   // empty, not nil, if there are no rows
+	Notes  []string `json:"notes"`  // cases that could not be measured on this machine, with the reason
 }
 
 // Missed returns the names of the rows that miss their target.
@@ -90,7 +101,7 @@ func (b Benchmark) Measure(ctx context.Context, runs int, step func(done, total 
 	if runs < 1 {
 		return Result{}, fmt.Errorf("bench: runs is %d; it must be at least 1", runs)
 	}
-	r := Result{Runs: runs, Rows: []Row{}, Notes: []string{}}
+	r := Result{Runs: runs, Counts: cmp.Or(b.counts, bestTurn), Rows: []Row{}, Notes: []string{}}
 	done, total := 0, runs*len(b.cases)
 	step(done, total)
 	for _, c := range b.cases {
@@ -267,7 +278,7 @@ type gramShape struct{ n, f int }
 func Gram() Benchmark { return gramOf(gramShape{6400, 784}) }
 
 func gramOf(s gramShape) Benchmark {
-	return Benchmark{[]scene{sceneOf(fmt.Sprintf("%d rows", s.n), s, raceGram)}}
+	return Benchmark{cases: []scene{sceneOf(fmt.Sprintf("%d rows", s.n), s, raceGram)}}
 }
 
 // gramKernels returns all kernels, with parameters that suit rows of squared norm 1.

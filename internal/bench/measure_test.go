@@ -84,7 +84,7 @@ func TestProcessorTime(t *testing.T) {
 
 func three(log *[]string) Benchmark {
 	rows := func(best []span) []Row { return []Row{figure("it", best[0].wall, "s").within(0)} }
-	return Benchmark{[]scene{
+	return Benchmark{cases: []scene{
 		{"first", func(context.Context) (race, error) {
 			return race{[]run{note(log, "run")}, rows, func() error {
 				*log = append(*log, "close")
@@ -119,7 +119,7 @@ func TestMeasure(t *testing.T) {
 func TestMeasureFails(t *testing.T) {
 	cause := errors.New("cause")
 	closed := false
-	failing := Benchmark{[]scene{{"it", func(context.Context) (race, error) {
+	failing := Benchmark{cases: []scene{{"it", func(context.Context) (race, error) {
 		return race{
 			runs:  []run{func(context.Context) error { return cause }},
 			close: func() error { closed = true; return nil },

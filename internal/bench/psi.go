@@ -170,6 +170,9 @@ type Row struct {
 	Limit   *float64 `json:"limit"`
 	Ratio   *float64 `json:"ratio"`    // nil if Limit is nil or the ratio is not finite
 	RatioIs string   `json:"ratio_is"` // formula that gives Ratio, such as value/limit
+	// Range is the least and the greatest ratio of the turns, or value if there is no ratio. It is nil
+	// if the figure is of the best turn.
+	Range *[2]float64 `json:"range"`
 	// CPURatio is the ratio of processor times instead of wall times. It is more accurate if other
 	// programs run. It is nil if Value is neither a time nor a rate.
 	CPURatio *float64 `json:"cpu_ratio"`

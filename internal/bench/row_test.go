@@ -60,9 +60,9 @@ func TestRowAsJSON(t *testing.T) {
 		row  Row
 		want string
 	}{
-		{figure("copy", 31, "GB/s"), `{"name":"copy","value":31,"unit":"GB/s","against":"","limit":null,"ratio":null,"ratio_is":"","cpu_ratio":null,"rule":"","target":null,"pass":null}`},
+		{figure("copy", 31, "GB/s"), `{"name":"copy","value":31,"unit":"GB/s","against":"","limit":null,"ratio":null,"ratio_is":"","range":null,"cpu_ratio":null,"rule":"","target":null,"pass":null}`},
 		{figure("dgemm", 75, "GFLOP/s").beside("loop", 100).byCPU(.5).atLeast(.5),
-			`{"name":"dgemm","value":75,"unit":"GFLOP/s","against":"loop","limit":100,"ratio":0.75,"ratio_is":"value/limit","cpu_ratio":0.5,"rule":"ratio \u003e= target","target":0.5,"pass":true}`},
+			`{"name":"dgemm","value":75,"unit":"GFLOP/s","against":"loop","limit":100,"ratio":0.75,"ratio_is":"value/limit","range":null,"cpu_ratio":0.5,"rule":"ratio \u003e= target","target":0.5,"pass":true}`},
 	} {
 		b, err := json.Marshal(c.row)
 		if err != nil {

@@ -34,7 +34,7 @@ func SecAgg() Benchmark {
 // secaggOf returns a benchmark of masks and of sessions. It measures masks over the given number of
 // bytes of keystream. The predictions for sessions measure less keystream.
 func secaggOf(keystream int, sizes []devicesSize) Benchmark {
-	b := Benchmark{[]scene{sceneOf("masks", keystream, raceMasks)}}
+	b := Benchmark{cases: []scene{sceneOf("masks", keystream, raceMasks)}}
 	for _, s := range sizes {
 		b.cases = append(b.cases, scene{
 			name:    s.String(),

@@ -221,10 +221,15 @@ func find(lib catalogue.Library, name string) (string, error) {
 	return path, err
 }
 
-// twoClouds writes a file with rows of two overlapping classes. The values are normally
-// distributed around the mean of the class, and one label in fifty is wrong. The file is the
-// same on every machine.
+// twoClouds writes a file with the rows of overlapping.
 func twoClouds(dir string, rows, columns int) (string, error) {
+	path := filepath.Join(dir, "train")
+	return path, create(path, overlapping(rows, columns))
+}
+
+// overlapping returns rows of two overlapping classes. The values are normally distributed around the
+// mean of the class, and one label in fifty is wrong. The rows are the same on every machine.
+func overlapping(rows, columns int) *dataset.Set {
 	const apart, wrong = .25, .02
 	s := prg.New([32]byte{}, "bench/svm")
 	set := &dataset.Set{Labels: make([]string, rows)}
@@ -241,7 +246,7 @@ func twoClouds(dir string, rows, columns int) (string, error) {
 		set.Labels[i] = fmt.Sprint(side)
 	}
 	set.X = dataset.NewDense(x)
-	return filepath.Join(dir, "train"), create(filepath.Join(dir, "train"), set)
+	return set
 }
 
 func create(path string, set *dataset.Set) (err error) {
@@ -263,7 +268,7 @@ func load(path string) (set *dataset.Set, err error) {
 	return dataset.ReadLIBSVM(f, dataset.LIBSVMOptions{Name: path})
 }
 
-// SVMTrain is the name of LIBSVM's training program, the only supported peer.
+// SVMTrain is the name of LIBSVM's training program, the only peer of [SVM].
 const SVMTrain = "svm-train"
 
 // Peer is another program that can do the same training. The zero value means no program.

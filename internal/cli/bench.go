@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchmark("gemm", "Measure matrix products against multiply-adds in registers", benchRuns, bench.Gemm),
 		a.benchmark("gram", "Measure kernel matrices against a copy of as much memory", benchRuns, bench.Gram),
 		a.benchSVM(),
+		a.benchPeers(),
 		a.benchmark("grid", "Measure a grid of C-SVCs against each cell by itself", benchRuns, bench.Grid),
 		a.benchmark("kpca", "Measure kernel PCA against reading the matrix, and its eigenvalues", benchRuns, bench.KPCA),
 		a.benchmark("encode", "Measure OKRA's encoders against passes over the rows and dgemm", benchRuns, bench.Encode),
@@ -150,6 +152,54 @@ uses one core and takes about half a minute a turn; Mercer uses both of two core
 	})
 	cmd.Flags().StringVar(&peerName, "peer", "", "another program to compare with: svm-train")
 	return cmd
+}
+
+func (a *app) benchPeers() *cobra.Command {
+	var o bench.PeersOptions
+	var b benchOptions
+	cmd := &cobra.Command{
+		Use:   "peers",
+		Short: "Measure the Python package's SVC against scikit-learn and scikit-learn-intelex",
+		Long: `Train a C-SVC with an RBF kernel from arrays in Python, by turns with the package
+mercer, scikit-learn-intelex and scikit-learn. Each turn is a process of its own, which
+trains on 200 rows before. Mercer's child process ends within the measurement, so that
+its processor time counts. Ratios are of both trainings of a turn; median and range of
+--runs turns are printed, as is the share of the cores that other programs used.
+
+The interpreter of --python needs the package mercer. A package that it lacks is not
+measured. Data sets: ` + strings.Join(bench.PeerSets(), ", ") + `.`,
+		Example: "  mercer bench peers --python venv/bin/python\n  mercer bench peers --only a9a --peer scikit-learn-intelex --json",
+		Args:    args(),
+		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
+			if err := among("--only", o.Sets, bench.PeerSets()); err != nil {
+				return nil, err
+			}
+			if err := among("--peer", o.Libraries, bench.PeerLibraries()); err != nil {
+				return nil, err
+			}
+			peers, err := bench.Peers(ctx, a.library(), o)
+			if err != nil {
+				return nil, err
+			}
+			return a.measure(ctx, "peers", peers, b)
+		}),
+	}
+	b.flags(cmd, benchRuns)
+	cmd.Flags().Lookup("runs").Usage = "number of turns; the median counts"
+	cmd.Flags().StringVar(&o.Python, "python", "python3", "Python interpreter that has the packages")
+	cmd.Flags().StringSliceVar(&o.Sets, "only", nil, "data sets, such as a9a or phishing,mnist-4000; default all")
+	cmd.Flags().StringSliceVar(&o.Libraries, "peer", nil, "packages to compare with: "+strings.Join(bench.PeerLibraries(), " or ")+"; default both")
+	return cmd
+}
+
+// among returns an error if a flag has a value that is not allowed.
+func among(flag string, values, allowed []string) error {
+	for _, v := range values {
+		if !slices.Contains(allowed, v) {
+			return usage("%s is %q; choose from %s", flag, v, strings.Join(allowed, ", "))
+		}
+	}
+	return nil
 }
 
 // psiRuns is the default number of repetitions. It is small, because a session of the default size
@@ -274,11 +324,11 @@ func (r benchResult) err() error {
 func (r benchResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	m := r.Machine
-	p.linef("%s/%s, %s, %s, products by %s; best of %s", m.OS, m.Arch, humanize.Count(m.Cores, "core"), m.Go, m.Path, humanize.Count(r.Runs, "turn"))
+	p.linef("%s/%s, %s, %s, products by %s; %s of %s", m.OS, m.Arch, humanize.Count(m.Cores, "core"), m.Go, m.Path, r.Counts, humanize.Count(r.Runs, "turn"))
 	p.linef("")
-	t := &tableOf{header: []string{"measured", "value", "unit", "limit", "ratio", "by cpu", "target", "reached", "limit is"}}
+	t := &tableOf{header: []string{"measured", "value", "unit", "limit", "ratio", "range", "by cpu", "target", "reached", "limit is"}}
 	for _, row := range r.Rows {
-		t.add(row.Name, threeDigits(row.Value), row.Unit, optional(row.Limit), optional(row.Ratio), optional(row.CPURatio), formatTarget(row), reached(row.Pass), row.Against)
+		t.add(row.Name, threeDigits(row.Value), row.Unit, optional(row.Limit), optional(row.Ratio), formatRange(row.Range), optional(row.CPURatio), formatTarget(row), reached(row.Pass), row.Against)
 	}
 	p.join(t.print(w))
 	for _, note := range r.Notes {
@@ -301,6 +351,14 @@ func optional(v *float64) string {
 		return ""
 	}
 	return threeDigits(*v)
+}
+
+// formatRange formats the least and the greatest ratio of the turns.
+func formatRange(r *[2]float64) string {
+	if r == nil {
+		return ""
+	}
+	return threeDigits(r[0]) + " to " + threeDigits(r[1])
 }
 
 // formatTarget formats the target of a measurement, such as "ratio >= 0.62".

@@ -25,9 +25,10 @@ func measured() benchResult {
 	return benchResult{
 		Machine: thisMachine(),
 		Result: bench.Result{
-			Runs: 5,
+			Runs: 5, Counts: "best",
 			Rows: []bench.Row{
 				{Name: "copy", Value: 31.234, Unit: "GB/s"},
+				{Name: "load", Value: 2, Unit: "s", Range: &[2]float64{1.5, 2.5}},
 				{Name: "dgemm", Value: 75.12, Unit: "GFLOP/s", Against: "loop", Limit: &limit, Ratio: &ratio, RatioIs: "value/limit", CPURatio: &byCPU, Rule: "ratio >= target", Target: &least, Pass: &yes},
 				{Name: "eigenvalues", Value: 3e-8, Rule: "value <= target", Target: &most, Pass: &no},
 			},
@@ -44,6 +45,7 @@ func TestBenchPrints(t *testing.T) {
 	for _, line := range []string{
 		`^linux|^darwin`, `best of 5 turns`,
 		`(?m)^copy +31\.2 +GB/s$`,
+		`(?m)^load +2 +s +1\.5 to 2\.5$`,
 		`(?m)^dgemm +75\.1 +GFLOP/s +100 +0\.751 +0\.8 +ratio >= 0\.62 +yes +loop$`,
 		`(?m)^eigenvalues +3e-08 +value <= 1e-08 +NO$`,
 		`(?m)^not measured: a9a: it is not there$`,
@@ -172,5 +174,18 @@ spec:
 	}
 	if !strings.Contains(log.String(), "accepted a session") {
 		t.Errorf("the log is %q", log.String())
+	}
+}
+
+func TestBenchPeersRefuses(t *testing.T) {
+	none := func(string) string { return "" }
+	for flag, want := range map[string]string{
+		"--only=a8a":        `--only is "a8a"; choose from a9a, 20000x100, mnist-4000, phishing, 30000x54`,
+		"--peer=thundersvm": `--peer is "thundersvm"; choose from scikit-learn-intelex, scikit-learn`,
+	} {
+		var out, errs bytes.Buffer
+		if code := Main(all.Reader(), nil, []string{"bench", "peers", flag}, strings.NewReader(""), &out, &errs, none); code != Usage || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit code %d, %s", flag, code, errs.String())
+		}
 	}
 }

@@ -116,27 +116,34 @@ func (a *array) read(r io.Reader) error {
 
 // decode appends the numbers in some bytes. The array will have count numbers.
 func (a *array) decode(b []byte, width, count int) {
+	more := len(b) / width
 	if a.Type == "f8" {
-		a.floats = grow(a.floats, len(b)/width, count)
-		for tail := a.floats[len(a.floats)-len(b)/width:]; len(tail) > 0; b, tail = b[8:], tail[1:] {
-			tail[0] = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		a.floats = grow(a.floats, more, count)
+		fresh := a.floats[len(a.floats)-more:]
+		for i := range fresh {
+			fresh[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 		}
 		return
 	}
-	a.ints = grow(a.ints, len(b)/width, count)
-	for tail := a.ints[len(a.ints)-len(b)/width:]; len(tail) > 0; b, tail = b[width:], tail[1:] {
+	a.ints = grow(a.ints, more, count)
+	fresh := a.ints[len(a.ints)-more:]
+	for i := range fresh {
 		if width == 4 {
-			tail[0] = int(int32(binary.LittleEndian.Uint32(b)))
+			fresh[i] = int(int32(binary.LittleEndian.Uint32(b[4*i:])))
 		} else {
-			tail[0] = int(int64(binary.LittleEndian.Uint64(b)))
+			fresh[i] = int(int64(binary.LittleEndian.Uint64(b[8*i:])))
 		}
 	}
 }
 
-// grow lengthens v by more values. It allocates for all values at most twice what has arrived.
+// atOnce is the number of values for which an array gets memory before they have arrived: 32 MB.
+const atOnce = 1 << 22
+
+// grow lengthens v by more values. It allocates for all values at most twice what has arrived, or
+// atOnce.
 func grow[T any](v []T, more, all int) []T {
 	if need := len(v) + more; need > cap(v) {
-		bigger := make([]T, len(v), min(all, max(2*need, chunk)))
+		bigger := make([]T, len(v), min(all, max(2*need, atOnce)))
 		copy(bigger, v)
 		v = bigger
 	}

@@ -139,7 +139,7 @@ func (q *request) source() (kernel.Source, error) {
 		return nil, err
 	}
 	if n, _ := x.Shape(); n <= wholeMatrix {
-		return kernel.Materialize(kernel.Of(kernel.LinearGram(x), k)), nil
+		return kernel.MaterializeGram(kernel.LinearGram(x), k), nil
 	}
 	return kernel.NewLazyOf(x, k), nil
 }

@@ -41,7 +41,7 @@ func isSingle[T float]() bool {
 // SMOWidth is the greatest number of lanes of a pass. A pass takes a multiple of SMOWidth entries.
 const SMOWidth = 16
 
-// SMO holds the functions for the two passes of sequential minimal optimisation. On the portable
+// SMO holds the functions for the passes of sequential minimal optimisation. On the portable
 // path they are nil. A turn of their loops examines Lanes entries, one in each lane. For each lane
 // they store the best value and, in at, the first index of the turn in which they found the value,
 // or -1 if they found none. The value in place is 1 for an entry that can grow, and 2 for an entry
@@ -55,7 +55,13 @@ type SMO[T float] struct {
 	// above fi. Here a = kii + diagonal - 2 row, or tau if that is not above 0. It divides only
 	// where (f - fi)^2 is not below slack times best a.
 	Partner func(n int, f, diagonal []float64, row []T, place []uint8, fi, kii, tau, slack float64, best *[SMOWidth]float64, at *[SMOWidth]int64)
+	// Doubts adds x - x to sums, which is NaN if x is not finite and else 0.
+	Doubts func(n int, x []T, sums *[SMOWidth]float64)
 }
+
+// Narrowing rounds the first n entries of src to float32 and stores them in dst. The number n is a
+// multiple of SMOWidth, above 0. It is nil on the portable path.
+type Narrowing func(n int, dst []float32, src []float64)
 
 // SMOOf returns the functions of both passes for a path.
 func SMOOf[T float](p Path) SMO[T] {

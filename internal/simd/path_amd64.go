@@ -176,9 +176,9 @@ func ringOf(p Path) ring {
 func smo64(p Path) SMO[float64] {
 	switch p {
 	case AVX512:
-		return SMO[float64]{16, smoMove64AVX512, smoPartner64AVX512}
+		return SMO[float64]{16, smoMove64AVX512, smoPartner64AVX512, doubts64AVX512}
 	case AVX2:
-		return SMO[float64]{8, smoMove64AVX2, smoPartner64AVX2}
+		return SMO[float64]{8, smoMove64AVX2, smoPartner64AVX2, doubts64AVX2}
 	}
 	return SMO[float64]{}
 }
@@ -186,11 +186,21 @@ func smo64(p Path) SMO[float64] {
 func smo32(p Path) SMO[float32] {
 	switch p {
 	case AVX512:
-		return SMO[float32]{16, smoMove32AVX512, smoPartner32AVX512}
+		return SMO[float32]{16, smoMove32AVX512, smoPartner32AVX512, doubts32AVX512}
 	case AVX2:
-		return SMO[float32]{8, smoMove32AVX2, smoPartner32AVX2}
+		return SMO[float32]{8, smoMove32AVX2, smoPartner32AVX2, doubts32AVX2}
 	}
 	return SMO[float32]{}
+}
+
+func NarrowingOf(p Path) Narrowing {
+	switch p {
+	case AVX512:
+		return narrowAVX512
+	case AVX2:
+		return narrowAVX2
+	}
+	return nil
 }
 
 func wordsOf(p Path) words {

@@ -36,4 +36,6 @@ func ringOf(Path) ring { return portableRing() }
 func smo64(Path) SMO[float64] { return SMO[float64]{} }
 func smo32(Path) SMO[float32] { return SMO[float32]{} }
 
+func NarrowingOf(Path) Narrowing { return nil }
+
 func wordsOf(Path) words { return portableWords() }

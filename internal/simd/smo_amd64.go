@@ -24,6 +24,21 @@ func smoMove32AVX512(n int, f []float64, a float64, x []float32, b float64, y []
 //go:noescape
 func smoPartner32AVX512(n int, f []float64, diagonal []float64, row []float32, place []uint8, fi float64, kii float64, tau float64, slack float64, best *[16]float64, at *[16]int64)
 
+// doubts64AVX512 adds x - x to sums, like SMO.Doubts, in 16 lanes. The number n is a positive multiple of 16.
+//
+//go:noescape
+func doubts64AVX512(n int, x []float64, sums *[16]float64)
+
+// doubts32AVX512 adds x - x to sums, like SMO.Doubts, in 16 lanes. The number n is a positive multiple of 16.
+//
+//go:noescape
+func doubts32AVX512(n int, x []float32, sums *[16]float64)
+
+// narrowAVX512 rounds src to float32, like Narrowing. The number n is a positive multiple of 16.
+//
+//go:noescape
+func narrowAVX512(n int, dst []float32, src []float64)
+
 // smoMove64AVX2 adds a x + b y to f, like SMO.Move, in 8 lanes. The number n is a multiple of 16.
 //
 //go:noescape
@@ -43,3 +58,18 @@ func smoMove32AVX2(n int, f []float64, a float64, x []float32, b float64, y []fl
 //
 //go:noescape
 func smoPartner32AVX2(n int, f []float64, diagonal []float64, row []float32, place []uint8, fi float64, kii float64, tau float64, slack float64, best *[16]float64, at *[16]int64)
+
+// doubts64AVX2 adds x - x to sums, like SMO.Doubts, in 8 lanes. The number n is a positive multiple of 16.
+//
+//go:noescape
+func doubts64AVX2(n int, x []float64, sums *[16]float64)
+
+// doubts32AVX2 adds x - x to sums, like SMO.Doubts, in 8 lanes. The number n is a positive multiple of 16.
+//
+//go:noescape
+func doubts32AVX2(n int, x []float32, sums *[16]float64)
+
+// narrowAVX2 rounds src to float32, like Narrowing. The number n is a positive multiple of 16.
+//
+//go:noescape
+func narrowAVX2(n int, dst []float32, src []float64)

@@ -348,6 +348,79 @@ next1:
 	VZEROUPPER
 	RET
 
+// func doubts64AVX512(n int, x []float64, sums *[16]float64)
+// Requires: AVX, AVX512F
+TEXT ·doubts64AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    x_base+8(FP), CX
+	MOVQ    sums+32(FP), DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	XORQ    DX, DX
+
+turn:
+	VMOVUPD (CX)(DX*8), Z2
+	VSUBPD  Z2, Z2, Z2
+	VADDPD  Z2, Z0, Z0
+	VMOVUPD 64(CX)(DX*8), Z2
+	VSUBPD  Z2, Z2, Z2
+	VADDPD  Z2, Z1, Z1
+	ADDQ    $0x10, DX
+	CMPQ    DX, AX
+	JL      turn
+	MOVQ    sums+32(FP), AX
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func doubts32AVX512(n int, x []float32, sums *[16]float64)
+// Requires: AVX, AVX512F
+TEXT ·doubts32AVX512(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    x_base+8(FP), CX
+	MOVQ    sums+32(FP), DX
+	VMOVUPD (DX), Z0
+	VMOVUPD 64(DX), Z1
+	XORQ    DX, DX
+
+turn:
+	VCVTPS2PD (CX)(DX*4), Z2
+	VSUBPD    Z2, Z2, Z2
+	VADDPD    Z2, Z0, Z0
+	VCVTPS2PD 32(CX)(DX*4), Z2
+	VSUBPD    Z2, Z2, Z2
+	VADDPD    Z2, Z1, Z1
+	ADDQ      $0x10, DX
+	CMPQ      DX, AX
+	JL        turn
+	MOVQ      sums+32(FP), AX
+	VMOVUPD   Z0, (AX)
+	VMOVUPD   Z1, 64(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX512(n int, dst []float32, src []float64)
+// Requires: AVX, AVX512F
+TEXT ·narrowAVX512(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ src_base+32(FP), DX
+	XORQ BX, BX
+
+turn:
+	VMOVUPD   (DX)(BX*8), Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, (CX)(BX*4)
+	VMOVUPD   64(DX)(BX*8), Z0
+	VCVTPD2PS Z0, Y0
+	VMOVUPS   Y0, 32(CX)(BX*4)
+	ADDQ      $0x10, BX
+	CMPQ      BX, AX
+	JL        turn
+	VZEROUPPER
+	RET
+
 // func smoMove64AVX2(n int, f []float64, a float64, x []float64, b float64, y []float64, place []uint8, low *[16]float64, at *[16]int64, high *[16]float64)
 // Requires: AVX, AVX2
 TEXT ·smoMove64AVX2(SB), NOSPLIT, $0-144
@@ -691,5 +764,78 @@ next1:
 	MOVQ    at+144(FP), AX
 	VMOVUPD Y6, (AX)
 	VMOVUPD Y7, 32(AX)
+	VZEROUPPER
+	RET
+
+// func doubts64AVX2(n int, x []float64, sums *[16]float64)
+// Requires: AVX
+TEXT ·doubts64AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    x_base+8(FP), CX
+	MOVQ    sums+32(FP), DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	XORQ    DX, DX
+
+turn:
+	VMOVUPD (CX)(DX*8), Y2
+	VSUBPD  Y2, Y2, Y2
+	VADDPD  Y2, Y0, Y0
+	VMOVUPD 32(CX)(DX*8), Y2
+	VSUBPD  Y2, Y2, Y2
+	VADDPD  Y2, Y1, Y1
+	ADDQ    $0x08, DX
+	CMPQ    DX, AX
+	JL      turn
+	MOVQ    sums+32(FP), AX
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func doubts32AVX2(n int, x []float32, sums *[16]float64)
+// Requires: AVX
+TEXT ·doubts32AVX2(SB), NOSPLIT, $0-40
+	MOVQ    n+0(FP), AX
+	MOVQ    x_base+8(FP), CX
+	MOVQ    sums+32(FP), DX
+	VMOVUPD (DX), Y0
+	VMOVUPD 32(DX), Y1
+	XORQ    DX, DX
+
+turn:
+	VCVTPS2PD (CX)(DX*4), Y2
+	VSUBPD    Y2, Y2, Y2
+	VADDPD    Y2, Y0, Y0
+	VCVTPS2PD 16(CX)(DX*4), Y2
+	VSUBPD    Y2, Y2, Y2
+	VADDPD    Y2, Y1, Y1
+	ADDQ      $0x08, DX
+	CMPQ      DX, AX
+	JL        turn
+	MOVQ      sums+32(FP), AX
+	VMOVUPD   Y0, (AX)
+	VMOVUPD   Y1, 32(AX)
+	VZEROUPPER
+	RET
+
+// func narrowAVX2(n int, dst []float32, src []float64)
+// Requires: AVX
+TEXT ·narrowAVX2(SB), NOSPLIT, $0-56
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ src_base+32(FP), DX
+	XORQ BX, BX
+
+turn:
+	VMOVUPD    (DX)(BX*8), Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (CX)(BX*4)
+	VMOVUPD    32(DX)(BX*8), Y0
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, 16(CX)(BX*4)
+	ADDQ       $0x08, BX
+	CMPQ       BX, AX
+	JL         turn
 	VZEROUPPER
 	RET

@@ -164,7 +164,7 @@ func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 	}
 	c.read(rows, dst)
 	for a, i := range rows {
-		if j := firstNotFinite(dst[a]); j >= 0 {
+		if j := linalg.FirstNotFinite(dst[a]); j >= 0 {
 			return &valueError{row: i, col: j, value: float64(dst[a][j])}
 		}
 	}
@@ -230,16 +230,6 @@ func reader[T linalg.Float](source kernel.Source) func(rows []int, dst [][]T) {
 			source.Row(i, any(dst[a]).([]float64))
 		}
 	}
-}
-
-// firstNotFinite returns the index of the first NaN or infinity in v, or -1.
-func firstNotFinite[T linalg.Float](v []T) int {
-	for i, x := range v {
-		if x-x != 0 { // x-x is NaN if x is NaN or infinite
-			return i
-		}
-	}
-	return -1
 }
 
 // valueError reports a kernel value that is NaN or infinite.

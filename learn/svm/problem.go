@@ -108,7 +108,7 @@ func (s *solver[T]) finish() error {
 			return err
 		}
 	}
-	if firstNotFinite(s.gradient) >= 0 {
+	if linalg.FirstNotFinite(s.gradient) >= 0 {
 		return errOverflow
 	}
 	return nil
@@ -121,7 +121,7 @@ func newSolver[T linalg.Float](p problem, stop stopping, cacheBytes int64) (*sol
 	s.makeParts()
 	s.diagonal, s.coef = make([]float64, n), make([]float64, n)
 	p.kernel.Diagonal(s.diagonal)
-	if i := firstNotFinite(s.diagonal); i >= 0 {
+	if i := linalg.FirstNotFinite(s.diagonal); i >= 0 {
 		return nil, &valueError{row: i, col: i, value: s.diagonal[i]}
 	}
 	copy(s.coef, p.start)

@@ -44,7 +44,7 @@ def find_bin(name="mercer-fit"):
         elif path.stem != name:
             path = path.with_name(name + _SUFFIX)  # the variable names another program of the same folder
         if path.is_file():
-            return str(path)
+            return str(path.absolute())  # a program may be started in another folder
         raise FileNotFoundError(f"MERCER_BIN is {given!r}, but there is no file {path}")
     for folder in _folders():
         path = folder / (name + _SUFFIX)
@@ -52,7 +52,7 @@ def find_bin(name="mercer-fit"):
             return str(path)
     path = shutil.which(name)
     if path:
-        return path
+        return os.path.abspath(path)
     raise FileNotFoundError(
         f"the program {name} is not installed: install the wheel of package"
         f" {'mercer' if name == 'mercer-fit' else 'mercer-federation'} for this platform,"

@@ -1,9 +1,10 @@
 """A federation of organisations, seen from its coordinator's home."""
 
 import os
-import tempfile
 from pathlib import Path
 
+from . import _progress
+from ._private import PrivateFolder
 from ._program import run
 from ._result import Result
 
@@ -47,9 +48,9 @@ class Federation:
         """
         if job.text is not None:
             return self.run(self._do("submit", job.path)["id"])
-        with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
-            Path(folder, "job.yaml").write_text(job.to_yaml(), encoding="utf-8")
-            return self.run(self._do("submit", "job.yaml", folder=folder)["id"])
+        with PrivateFolder() as room:
+            (room.path / "job.yaml").write_text(job.to_yaml(), encoding="utf-8")
+            return self.run(self._do("submit", "job.yaml", within=room, folder=room.path)["id"])
 
     def run(self, id):
         """Return the run of a submitted job.
@@ -106,6 +107,11 @@ class Run:
         """Stage of a running job, such as "protocol"; else ""."""
         return self._show().get("stage", "")
 
+    @property
+    def waiting_for(self):
+        """Names of the parties for whose consent the stage waits: a list, mostly empty."""
+        return list((self._show().get("waiting") or {}).get("parties", []))
+
     def done(self):
         """Return whether the job has ended, well or not.
 
@@ -123,7 +129,7 @@ class Run:
     def result(self, timeout=None):
         """Wait until the job ends, and return its result.
 
-        A KeyboardInterrupt ends the waiting and leaves the job running.
+        A terminal and a notebook show the stage and how much of it is done. A KeyboardInterrupt ends the waiting and leaves the job running.
 
         Parameters
         ----------
@@ -142,9 +148,9 @@ class Run:
             If the job has failed.
         """
         limit = [] if timeout is None else ["--timeout", f"{max(timeout, 1e-3):.3f}s"]
-        with tempfile.TemporaryDirectory(prefix="mercer-") as folder:
-            document, notices = self._federation._run("wait", self.id, "--out", Path(folder, "out"), *limit)
-            return Result(document.get("result", document), folder=folder, notices=notices)
+        with PrivateFolder() as room, _progress.shown(self._show):
+            document, notices = self._federation._run("wait", self.id, "--out", room.path / "out", *limit, within=room)
+            return Result(document.get("result", document), folder=room.path, notices=notices)
 
     def __repr__(self):
         return f"<mercer.Run {self.id}: {self.status}>"

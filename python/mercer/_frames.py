@@ -1,5 +1,6 @@
 """Frames of several sites become tables, and a description of their columns."""
 
+import datetime
 import math
 import re
 
@@ -7,6 +8,7 @@ from ._program import DataError, JobError
 
 # Learners of numbers. All others learn classes, or need no labels.
 REGRESSIONS = ("svr", "ridge", "gp", "squared", "huber")
+DAY = "%Y-%m-%d"  # how a table writes dates
 # Words of the program's sentences. A party of such a name would be taken for them.
 _TAKEN = set(
     "broker coalition column columns coordinator each every figures from leader member members model numbers only other"
@@ -148,6 +150,7 @@ def _column(values):
     import pandas as pd
     from pandas.api import types
 
+    values = dated(values)
     if not types.is_numeric_dtype(values) and not types.is_datetime64_any_dtype(values):
         values = values.mask(values == "")  # an empty cell is a gap
     if types.is_timedelta64_dtype(values) or types.is_complex_dtype(values):
@@ -159,7 +162,7 @@ def _column(values):
         return {"type": "boolean", **({"missing": "most-frequent"} if gaps else {})}
     if types.is_datetime64_any_dtype(values):
         days = (values.dropna().dt.tz_localize(None) - pd.Timestamp("1970-01-01")).dt.days
-        return {"type": "date", "format": "%Y-%m-%d", "as": "days", "since": "1970-01-01", "range": _range(days), **gaps}
+        return {"type": "date", "format": DAY, "as": "days", "since": "1970-01-01", "range": _range(days), **gaps}
     if types.is_numeric_dtype(values):
         return {"type": "number", "range": _range(values.dropna().astype(float)), **gaps}
     ordered = isinstance(values.dtype, pd.CategoricalDtype) and values.cat.ordered
@@ -169,6 +172,25 @@ def _column(values):
     if gaps:
         described["missing"] = "most-frequent" if ordered else "category"
     return described
+
+
+def dated(values):
+    """Return a column of Python's dates or of periods as pandas' dates, and another column as it is.
+
+    A date is the day that its own time zone has; a period is its first day.
+    """
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.PeriodDtype):
+        return values.dt.to_timestamp()
+    if values.dtype.kind not in "O" or isinstance(values.dtype, pd.CategoricalDtype):
+        return values
+    gaps = values.isna()
+    if gaps.all() or not all(isinstance(v, datetime.date) for v in values[~gaps]):
+        return values
+    days = [np.datetime64("NaT") if gap else np.datetime64(v.isoformat()[:10]) for v, gap in zip(values, gaps)]
+    return pd.Series(np.array(days, dtype="datetime64[s]"), index=values.index, name=values.name)
 
 
 def _range(values):
@@ -184,6 +206,7 @@ def _range(values):
 def _label(values, job):
     import pandas as pd
 
+    values = dated(values)
     name = job.learner if isinstance(job.learner, str) else job.learner["name"]
     if name not in REGRESSIONS:
         return {"classes": classes(values)}
@@ -200,6 +223,8 @@ def classes(values):
     """Return the classes as they are written, the order of a categorical kept."""
     if hasattr(values, "cat"):
         return [str(c) for c in values.cat.categories]
+    if values.dtype.kind == "M":
+        values = values.dt.strftime(DAY)  # as write writes them
     found = list(values.dropna().unique())
     try:
         return [str(c) for c in sorted(found)]
@@ -209,10 +234,11 @@ def classes(values):
 
 def write(frame, path):
     """Write a frame as CSV, a line for each row: dates as YYYY-MM-DD, numbers with all their digits, gaps empty."""
+    frame = frame.apply(dated)
     texts = frame.select_dtypes(exclude=["number", "bool", "datetime", "datetimetz"])
     flat = frame.assign(**{name: texts[name].map(_flat, na_action="ignore") for name in texts})
     flat.columns = [_flat(name) for name in frame.columns]
-    flat.to_csv(path, index=False, encoding="utf-8", date_format="%Y-%m-%d", lineterminator="\n")
+    flat.to_csv(path, index=False, encoding="utf-8", date_format=DAY, lineterminator="\n")
 
 
 def _flat(value):

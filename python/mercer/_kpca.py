@@ -22,8 +22,11 @@ from ._child import ask
 _FEW = 10  # rows for each component
 _MANY = 500  # rows
 
-# Eigenvalues below this share of the largest are rounding errors, in scikit-learn as here.
+# Eigenvalues below this share of the largest are rounding errors, in scikit-learn as here. Below 0, and
+# beyond the share _WRONG of the largest, they are not.
 _FLOOR = 1e-12
+_WRONG = 1e-5
+_WRONG_ALONE = 1e-10
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -224,8 +227,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         k -= self._means
         k -= self._means[:, None] - self._means.mean()
         values, vectors = np.linalg.eigh(k)
+        size = np.abs(values).max()
         values, vectors = values[::-1][:wanted], vectors[:, ::-1][:, :wanted]
-        keep = values > max(_FLOOR * values[0], 0)
+        _check_semidefinite(values)
+        keep = values > _FLOOR * size
         vectors = vectors[:, keep]
         largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
         self.eigenvalues_, self.eigenvectors_ = values[keep], vectors * np.where(largest < 0, -1.0, 1.0)
@@ -349,3 +354,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             )
         X = check_array(X, dtype=np.float64)
         return self._products(X, self.X_transformed_fit_, self.dual_coef_, np.zeros(self.n_features_in_))
+
+
+def _check_semidefinite(values):
+    """Refuse eigenvalues, largest first, of which one is below 0 by more than rounding."""
+    if values[-1] < -max(_WRONG * values[0], _WRONG_ALONE):
+        raise ValueError(
+            f"There are significant negative eigenvalues: the least is {values[-1]:g}, the largest {values[0]:g}."
+            " The kernel matrix is not positive semidefinite: check the kernel, or ask for fewer components."
+        )

@@ -59,7 +59,7 @@ _KINDS = {"bad_data": DataError, "bad_job": JobError, "usage": JobError}  # by t
 _EXITS = {3: Refused, 4: PeerError, 5: Timeout}
 
 
-def run(*arguments, timeout=None, progress=None, folder=None):
+def run(*arguments, timeout=None, progress=None, within=None, folder=None):
     """Run mercer with ``--json`` and return the result of its document, and its notices.
 
     Parameters
@@ -70,6 +70,8 @@ def run(*arguments, timeout=None, progress=None, folder=None):
         Seconds after which the program is ended.
     progress : callable or None
         Called with each line of the program's log.
+    within : PrivateFolder or None
+        Folder for the program's temporary files. It ends with this process, and so does the program.
     folder : path-like or None
         Folder in which the program runs.
 
@@ -88,36 +90,74 @@ def run(*arguments, timeout=None, progress=None, folder=None):
     command = [find_bin("mercer"), *map(os.fspath, arguments), "--json"]
     if progress:
         command += ["--log-level", "info"]
-    with tempfile.TemporaryFile() as out, subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.PIPE, text=True, encoding="utf-8", cwd=folder
-    ) as program:
+    with _Program(command, folder) if within is None else within.start(command, folder) as program:
         said = _listen(program, timeout, progress or _ignore)
-        out.seek(0)
-        return _result(out.read().decode("utf-8"), "\n".join(said), program.returncode), _notices(said)
+        return _result(program.document().decode("utf-8"), "\n".join(said), program.wait()), _notices(said)
 
 
 def _ignore(_line):
     """Take a line of the log that nobody wants to see."""
 
 
+class _Program:
+    """A program that this process has started."""
+
+    def __init__(self, command, folder):
+        self._out = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=self._out, stderr=subprocess.PIPE, text=True, encoding="utf-8", cwd=folder
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_error):
+        self._process.stderr.close()
+        self._process.wait()
+        self._out.close()
+
+    def lines(self):
+        """Yield the lines that the program writes to stderr, until it ends."""
+        yield from self._process.stderr
+
+    def wait(self):
+        """Return the exit code."""
+        return self._process.wait()
+
+    def stop(self):
+        """End the program. It gets some seconds to end by itself."""
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            self._process.kill()  # after a second Ctrl-C, too
+
+    def document(self):
+        """Return what the program has written to stdout."""
+        self._out.seek(0)
+        return self._out.read()
+
+
 def _listen(program, timeout, progress):
     """Return the lines that a program writes to stderr until it ends."""
     lines, said = queue.SimpleQueue(), []
-    reader = threading.Thread(target=_forward, args=(program.stderr, lines), daemon=True)
+    reader = threading.Thread(target=_forward, args=(program, lines), daemon=True)
     reader.start()
     end = None if timeout is None else time.monotonic() + timeout
     try:
         while (line := _next(lines, end)) is not None:
             said.append(line)
             progress(line)
-        program.wait()
     except queue.Empty:
-        _stop(program)
+        program.stop()
         raise Timeout(f"mercer has not ended after {timeout:g} seconds") from None
     except BaseException:  # KeyboardInterrupt, too: no process stays behind
-        _stop(program)
+        program.stop()
         raise
-    reader.join()
+    finally:
+        reader.join()
     return said
 
 
@@ -125,21 +165,12 @@ def _next(lines, end):
     return lines.get() if end is None else lines.get(timeout=max(end - time.monotonic(), 0))
 
 
-def _forward(stream, lines):
-    for line in stream:
-        lines.put(line.rstrip("\n"))
-    lines.put(None)
-
-
-def _stop(program):
-    """End a program. It gets some seconds to remove its own temporary folder, which has models."""
-    program.terminate()
+def _forward(program, lines):
     try:
-        program.wait(timeout=5)
-    except subprocess.TimeoutExpired:
-        pass
+        for line in program.lines():
+            lines.put(line.rstrip("\n"))
     finally:
-        program.kill()  # after a second Ctrl-C, too
+        lines.put(None)
 
 
 def _notices(said):

@@ -1,12 +1,12 @@
 """A whole federation in one process, from frames."""
 
 import re
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from . import _frames
 from ._child import MercerError
+from ._private import PrivateFolder
 from ._program import DataError, JobError, run
 from ._result import Result
 
@@ -51,21 +51,21 @@ def simulate(data, job, *, site=None, keep=None, timeout=None, progress=None):
     >>> job = mercer.Job("svc", label="target")
     >>> result = mercer.simulate(frame, job, site="hospital")  # doctest: +SKIP
     """
-    with tempfile.TemporaryDirectory(prefix="mercer-") as folder:  # of mode 0700
+    with PrivateFolder() as room:
         if job.text is not None:
             if data is not None:
                 raise JobError("a job from a file reads its own tables; give data=None, or make the job by mercer.Job")
-            return _run(job.path, Path(folder), keep, timeout, progress, folder=None)
+            return _run(job.path, room, keep, timeout, progress, folder=None)
         frames = _frames.chosen(_frames.split(data, site), job.parties)
         if job.by_columns:
             frames = dict(sorted(frames.items(), key=lambda f: job.label not in f[1].columns))  # the label's holder first
         names = _frames.parties(frames)
-        text = write(frames, job, names, Path(folder))
-        path = Path(folder, "job.yaml")
+        text = write(frames, job, names, room.path)
+        path = room.path / "job.yaml"
         path.write_text(text, encoding="utf-8")
         renaming = _Renaming(names, frames)
         try:
-            return _run(path.name, Path(folder), keep, timeout, progress, folder=folder, renaming=renaming)
+            return _run(path.name, room, keep, timeout, progress, folder=room.path, renaming=renaming)
         except MercerError as error:
             raise renaming.error(error) from None
 
@@ -102,10 +102,10 @@ def _filled(job, data):
     return job
 
 
-def _run(path, own, keep, timeout, progress, folder, renaming=None):
-    out = Path(keep).expanduser().absolute() if keep is not None else own / "out"
+def _run(path, room, keep, timeout, progress, folder, renaming=None):
+    out = Path(keep).expanduser().absolute() if keep is not None else room.path / "out"
     kept = None if keep is None else out
-    document, notices = run("simulate", path, "--out", out, timeout=timeout, progress=progress, folder=folder)
+    document, notices = run("simulate", path, "--out", out, timeout=timeout, progress=progress, within=room, folder=folder)
     if renaming is None:
         return Result(document, folder=folder, kept=kept, notices=notices)
     named = {"renamed": renaming.text, "sites": renaming.sites, "frames": renaming.frames}

@@ -241,15 +241,39 @@ def test_kernel_pca_of_sparse_and_given_kernels(digits):
     np.testing.assert_allclose(given, want, atol=1e-9)
 
 
-def test_many_rows_by_panels():
+@pytest.mark.parametrize(
+    ("classes", "parameters"),
+    [(2, {}), (2, {"C": 10}), (2, {"class_weight": "balanced"}), (3, {})],
+)
+def test_many_rows_take_libsvms_steps(classes, parameters):
     """Above 2,048 rows mercer-fit computes kernel rows on request, in float32, as LIBSVM does."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(2500, 5))
-    y = (x[:, 0] * x[:, 1] + 0.3 * rng.normal(size=2500) > 0).astype(int)
-    ours, theirs = mercer.SVC().fit(x, y), svm.SVC().fit(x, y)
+    y = (x[:, 0] * x[:, 1] + 0.3 * rng.normal(size=2500) > 0) + (x[:, 2] > 0.3) * (classes - 2)
+    ours, theirs = mercer.SVC(**parameters).fit(x, y), svm.SVC(**parameters).fit(x, y)
     np.testing.assert_array_equal(ours.n_iter_, theirs.n_iter_)
     np.testing.assert_array_equal(ours.support_, theirs.support_)
-    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("parameters", [{"kernel": "linear", "C": 0.1}, {"kernel": "poly", "coef0": 1, "degree": 2}, {"C": 100}])
+def test_many_steps_end_at_libsvms_objective(parameters):
+    """Rounding errors part the steps of long trainings, as they part LIBSVM's with and without shrinking."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(2500, 5))
+    y = x[:, 0] + 0.5 * rng.normal(size=2500) > 0
+
+    def objective(machine):
+        m = machine(**parameters, gamma=0.2, tol=1e-6).fit(x, y)
+        k = x[m.support_] @ x[m.support_].T
+        if m.kernel == "rbf":
+            norms = np.diag(k)
+            k = np.exp(-0.2 * (norms[:, None] + norms - 2 * k))
+        elif m.kernel == "poly":
+            k = (0.2 * k + 1) ** 2
+        return 0.5 * (m.dual_coef_ @ k @ m.dual_coef_.T).item() - np.abs(m.dual_coef_).sum()
+
+    assert objective(mercer.SVC) == pytest.approx(objective(svm.SVC), rel=1e-9)
 
 
 def test_wide_indices(wdbc):

@@ -75,11 +75,15 @@ def job():
     return mercer.Job("svc", kernel={"name": "rbf", "gamma": 0.3}, label="y", source="patients", parties=PARTIES, scale="minmax", name="fed")
 
 
-def test_a_job_between_organisations(home, job):
+def test_a_job_between_organisations(home, job, monkeypatch):
     fed = mercer.Federation(home)
     run = fed.submit(job)
     result = run.result(timeout=300)
     assert run.done() and run.status == "done" and run.stage == "" and run.id in repr(run)
+    assert run.waiting_for == []
+    monkeypatch.setattr(run, "_show", lambda: {"state": "running", "waiting": {"parties": ["south"], "since": ""}})
+    assert run.waiting_for == ["south"]
+    monkeypatch.undo()
     assert list(result.scores.index) == ["together"]  # no member has the rows of the others
     assert result.metrics["accuracy"] > 0.85 and result.leakage.rows["coordinator"]["rows"] in ("yes", "in part")
     assert run.id in set(fed.jobs["id"]) and fed.run(run.id).status == "done"

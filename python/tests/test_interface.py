@@ -13,6 +13,7 @@ import sklearn
 from sklearn import svm
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.decomposition import KernelPCA
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.multiclass import OneVsRestClassifier
@@ -175,6 +176,27 @@ def test_threads(value, threads, monkeypatch, wdbc):
     mercer.KernelPCA(2, n_jobs=2).fit(wdbc[0])
     mercer.KernelPCA(2, n_jobs=-1).fit(wdbc[0])
     assert [q["threads"] for q in seen] == [threads, threads, 2, 0]
+
+
+def test_a_relative_program(monkeypatch, tmp_path):
+    """The program may be started in another folder."""
+    (tmp_path / "mercer-fit").write_text("")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MERCER_BIN", ".")
+    assert mercer.find_bin() == str(tmp_path / "mercer-fit")
+
+
+@pytest.mark.parametrize("n", [60, 600])
+def test_components_of_distances_are_refused(n):
+    """A matrix of squared distances is no kernel matrix; scikit-learn refuses it, too."""
+    x = np.random.default_rng(0).normal(size=(n, 3))
+    distances = ((x[:, None] - x) ** 2).sum(-1)
+    for machine in (mercer.KernelPCA, KernelPCA):
+        with pytest.raises(ValueError, match="significant negative eigenvalues"):
+            machine(kernel="precomputed").fit(distances)
+    m = mercer.KernelPCA(2, kernel="precomputed").fit(distances)
+    np.testing.assert_array_equal(m.eigenvalues_, 0)  # and not rounding errors
+    assert mercer.KernelPCA(kernel="precomputed").fit(x @ x.T).eigenvalues_.shape == (3,)
 
 
 def test_missing_program(monkeypatch, tmp_path):

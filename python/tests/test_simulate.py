@@ -1,5 +1,6 @@
 """Simulations from frames. They need the whole program mercer."""
 
+import datetime
 import os
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import mercer
+from mercer import _frames
 from mercer._program import run as _run_program
 
 
@@ -81,6 +83,45 @@ def test_leakage_names_roles_and_sites(result):
 def test_html_has_no_script(result):
     page = result._repr_html_()
     assert "St. Mary" in page and "<script" not in page and result.report.startswith("<!")
+
+
+def _days(kind, seen):
+    """Return a column of dates as another type."""
+    if kind == "date":
+        return seen.dt.date.astype(object)
+    if kind == "datetime":
+        return pd.Series([d.to_pydatetime() for d in seen], index=seen.index, dtype=object)
+    return seen.dt.to_period("D")
+
+
+@pytest.mark.parametrize("kind", ["date", "datetime", "period"])
+def test_dates_of_python_are_dates(patients, result, kind):
+    other = patients.assign(seen=_days(kind, patients["seen"]))
+    assert other["seen"].dtype != patients["seen"].dtype
+    frames, job = _frames.split(other, "hospital"), mercer.Job("svc", label="target")
+    seen = _frames.describe(frames, job, _frames.parties(frames))["columns"]["seen"]
+    assert seen["type"] == "date" and "categories" not in seen
+    assert mercer.simulate(other, job, site="hospital").metrics == result.metrics
+
+
+def test_dates_with_gaps_and_far_away(tmp_path):
+    days = pd.Series([datetime.date(1, 1, 2), None, datetime.date(9999, 12, 31)], dtype=object, name="day")
+    assert _frames._column(days)["missing"] == "median" and _frames._column(days)["range"][1] > 2.9e6
+    _frames.write(days.to_frame(), tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == 'day\n0001-01-02\n""\n9999-12-31\n'
+    words = pd.Series([datetime.date(2020, 1, 1), "later"], dtype=object, name="day")
+    assert _frames._column(words)["type"] == "category"
+
+
+def test_a_label_of_dates_is_written_as_its_classes(patients):
+    first = patients["seen"] < patients["seen"].median()
+    wave = pd.Series(np.where(first, "2020-03-01", "2021-03-01"), index=patients.index)
+    job = mercer.Job("svc", label="wave", columns=["mean radius", "mean texture"])
+    days = pd.to_datetime(wave)
+    for column in (days, _days("date", days), _days("datetime", days)):
+        data = patients.assign(wave=column)
+        p = mercer.simulate(data, job, site="hospital").predictions
+        assert set(p["truth"]) == {"2020-03-01", "2021-03-01"}
 
 
 def test_by_sums(patients):

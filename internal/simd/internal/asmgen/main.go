@@ -65,12 +65,15 @@ func writeMicro() {
 	}
 }
 
-// writeSMO writes the passes of sequential minimal optimisation.
+// writeSMO writes the passes of sequential minimal optimisation, and those over new kernel rows.
 func writeSMO() {
 	for _, u := range units() {
 		if u.size == 8 {
 			u.smo(8)
 			u.smo(4)
+			u.doubts(8)
+			u.doubts(4)
+			u.narrow()
 		}
 	}
 }
