@@ -32,6 +32,8 @@ type Data struct {
 	// the table. A deployed party's catalogue decides it; the job may only repeat it.
 	Unlabelled prepare.Fill
 	Range      [2]float64 // range of numeric labels, from the dictionary; zero for any number
+	Weight     string     // column of the rows' weights in the training; "" for none
+	Weights    [2]float64 // range of the weights, from the dictionary; zero for any number
 	ID         string     // column of the row ids; "" for none
 	Group      string     // column of groups, whose rows are held out together; "" for none
 	Features   int        // number of columns besides label and id; 0 for all columns of the source
@@ -211,6 +213,8 @@ func (d *Data) section(r *Reader, reason *error) *section.Section {
 		{Key: "sources", Value: sources{&d.Sources, reason}, Else: "none", Doc: "One table for each party. Numbers are added up in this order. Protocol pooled also takes a single table."},
 		{Key: "label", Value: labelOf{d}, Else: "the column that each party's catalogue names; none for a learner without labels",
 			Doc: "The column of the labels, or none, or a map with the column, its classes and titles, and what is done with rows without a label."},
+		{Key: "weight", Value: section.Text{Dst: &d.Weight}, Else: "none; each row counts once",
+			Doc: "The column that says how often each row counts in the training. Weight 2 is the same as two equal rows; a row with weight 0 or less does not train. Metrics on held-out rows count each row once. Each party's catalogue must offer the column, and a dictionary must list it."},
 		{Key: "classes", Value: ownClasses{mergedClasses{&d.Classes}, d}, Else: "every class stays",
 			Doc: "Classes that merge several classes of the tables. Other classes stay as they are. Between parties, the dictionary merges classes."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
@@ -287,7 +291,7 @@ func (d *Data) finish(in *section.Place) error {
 	if err := d.finishColumns(in); err != nil {
 		return err
 	}
-	for _, finish := range []func(*section.Place) error{d.finishSchema, d.finishFit, d.finishHeldOut, d.finishGroup} {
+	for _, finish := range []func(*section.Place) error{d.finishWeight, d.finishSchema, d.finishFit, d.finishHeldOut, d.finishGroup} {
 		if err := finish(in); err != nil {
 			return err
 		}

@@ -227,7 +227,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.finishPickedLabel, j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), r.finishWeight(j), j.finishPickedLabel, j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
 			if err := finish(in); err != nil {
 				return err
 			}

@@ -8,7 +8,7 @@ import (
 )
 
 // Ridge is kernel ridge regression on centred targets. Predictions add the mean of the targets
-// again.
+// again. With weights of rows, it is the weighted mean.
 type Ridge struct {
 	Alpha float64 // weight of |w|^2 relative to the squared errors; above 0
 }
@@ -16,6 +16,7 @@ type Ridge struct {
 var (
 	_ KernelLearner = (*Ridge)(nil)
 	_ SumsLearner   = (*Ridge)(nil)
+	_ RowWeighted   = (*Ridge)(nil)
 	_ job.Learner   = (*Ridge)(nil)
 )
 
@@ -26,6 +27,9 @@ func (Ridge) Task() job.Task      { return job.Numbers() }
 
 // Section declares the keys of the job file.
 func (r *Ridge) Section() *section.Section { return alphaSection("Kernel ridge regression.", &r.Alpha) }
+
+// WeighsRows implements [RowWeighted].
+func (Ridge) WeighsRows() {}
 
 // Solver implements [KernelLearner].
 func (r *Ridge) Solver(uint64) Solver { return *r }
@@ -39,11 +43,11 @@ func (r Ridge) Fit(t Training) (*Solution, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean, _ := standardise(y)
+	mean := weightedMean(y, t.Weights)
 	for i := range y {
 		y[i] -= mean
 	}
-	m, err := ridge.FitUntil(t.Kernel, y, r.Alpha, t.Interrupt)
+	m, err := ridge.FitWeighted(t.Kernel, y, t.Weights, r.Alpha, t.Interrupt)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Sear
 func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search) (*tune.Result, error)) (*Searched, error) {
 	rows, _ := t.Rows()
 	labels := linalg.At(t.Labels, rows)
-	if err := f.check(labels); err != nil {
+	if err := f.check(linalg.At(t.Labels, t.weighted(rows))); err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
 	folds, err := f.Divide(labels, linalg.At(t.Groups, rows))
@@ -90,7 +90,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	}
 	s := &Searched{rows: rows, folds: folds}
 	learner := t.learner(g.Solvers, rows, f.Task.Score, ctx.Err)
-	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress})
+	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(t), Learner: learner, Progress: progress})
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
@@ -122,10 +122,10 @@ func (f Folds) check(labels []string) error {
 }
 
 // divide returns the training rows and the held-out rows of each fold.
-func (s *Searched) divide() []tune.Fold {
+func (s *Searched) divide(t Problem) []tune.Fold {
 	folds := make([]tune.Fold, len(s.folds))
 	for i, test := range s.folds {
-		folds[i] = tune.Fold{Train: linalg.At(s.rows, dataset.Complement(len(s.rows), test)), Test: linalg.At(s.rows, test)}
+		folds[i] = tune.Fold{Train: t.weighted(linalg.At(s.rows, dataset.Complement(len(s.rows), test))), Test: linalg.At(s.rows, test)}
 	}
 	return folds
 }

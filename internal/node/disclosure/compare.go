@@ -130,7 +130,7 @@ func (l Ledger) differences(c *comparison) error {
 		if d != otherSettings && (c.now.Question || !earlier.Question) { // rows that only a question disclosed are still new to a job
 			meet(c.now.Rows, earlier.Rows, func(i int, then Row) {
 				now := c.now.Rows[i]
-				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then)
+				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then) && !c.now.reweighs(now, earlier, then)
 			})
 		}
 	}

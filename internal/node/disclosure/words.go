@@ -133,7 +133,7 @@ func (e *Entry) revealsFewOfEditions(o *Entry) []string {
 // clears reports whether releases of two editions together reveal nothing about a group of one to
 // nine people. The home found this when it made the later edition.
 func (e *Entry) clears(o *Entry) bool {
-	alike := e.sameColumns(o) && e.Label == o.Label && e.Numbers == o.Numbers && e.Schema == o.Schema
+	alike := e.sameColumns(o) && e.Label == o.Label && e.Weight == o.Weight && e.Numbers == o.Numbers && e.Schema == o.Schema
 	return e.Edition == o.Edition || slices.Contains(e.Clear, o.Edition) || alike && slices.Contains(o.Clear, e.Edition)
 }
 
