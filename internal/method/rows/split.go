@@ -36,6 +36,10 @@ func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	if err != nil {
 		return method.Split{}, err
 	}
+	if j.Data.Weight == "" && set.Weights != nil {
+		unweighted := *set
+		unweighted.Weights, set = nil, &unweighted
+	}
 	if err := set.Validate(); err != nil {
 		return method.Split{}, err
 	}

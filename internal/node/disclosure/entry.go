@@ -172,12 +172,15 @@ func (e *Entry) sameSettings(o *Entry) bool {
 	case method.ReleaseIDs:
 		return slices.Equal(e.Peers, o.Peers)
 	case method.ReleaseRows: // the peers are irrelevant, because each job encodes rows with its own secret
-		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label && (e.Weight == "" || e.Weight == o.Weight)
+		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
 	case method.ReleaseSums, method.ReleaseFit: // the scale is irrelevant: scaled or not, they reveal the same about people
 		return e.sameColumns(o) && slices.Equal(e.Peers, o.Peers)
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
 }
+
+// addsWeights reports whether the release has weights that the earlier one lacks.
+func (e *Entry) addsWeights(earlier *Entry) bool { return e.Weight != "" && e.Weight != earlier.Weight }
 
 // fitted reports whether the release contains rows that a fit prepared. Releases of the same rows
 // under two fits reveal more.

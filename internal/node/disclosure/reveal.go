@@ -222,7 +222,7 @@ func (e *Entry) revealsOtherSettings(earlier *Entry) []string {
 	if e.Label != earlier.Label && e.Kind == method.ReleaseRows {
 		said = append(said, fmt.Sprintf("the label is %s, formerly %s: the difference of the two matrices reveals the column that was not the label", column(e.Label), column(earlier.Label)))
 	}
-	if e.Weight != "" && e.Weight != earlier.Weight {
+	if e.addsWeights(earlier) {
 		said = append(said, fmt.Sprintf("the weight of the rows is %s, formerly %s: the coordinator learns these weights beside what it knows of the same rows", column(e.Weight), column(earlier.Weight)))
 	}
 	return said
