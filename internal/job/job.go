@@ -401,6 +401,9 @@ func (j *Job) finishLabels(in *section.Place) error {
 	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {
 		return in.Refuse("data.folds", "protocol %s cannot keep groups together in folds; use test: {fraction: 0.25} without folds, or protocol okra", j.Protocol.Name())
 	}
+	if j.Data.LeavesOneOut() && j.Data.Group != "" {
+		return in.Refuse("data.folds", "folds: each leaves out one row at a time, while other rows of its group train; write a number of folds, such as folds: 5, or remove \"group\"")
+	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
 		return in.Refuse("data.folds", "folds need the metric accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())
 	}

@@ -110,8 +110,6 @@ func (d *Data) finishWeight(in *section.Place) error {
 		return nil
 	}
 	switch {
-	case d.Weight == "":
-		return in.Refuse("weight", "weight is empty; write the name of the column of weights, or remove \"weight\"")
 	case d.Weight == d.Label || d.Weight == d.ID || d.Weight == d.Group:
 		return in.Refuse("weight", "column %s is the weight, and also the label, the id or the group; name another column as weight", section.Quote(d.Weight))
 	case in.Given("schema") && d.Schema.Index(d.Weight) >= 0:

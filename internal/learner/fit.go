@@ -107,7 +107,7 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 // the kernel matrix of the problem.
 func (t Problem) fit(gram kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
 	train = t.weighted(train)
-	got, err := m.Fit(Training{kernel.Subset(gram, train), linalg.At(t.Labels, train), linalg.At(t.Weights, train), t.Order, progress, interrupt})
+	got, err := m.Fit(t.training(gram, train, progress, interrupt))
 	if err != nil {
 		return nil, err
 	}
@@ -122,6 +122,11 @@ func (t Problem) fit(gram kernel.Source, train, test []int, m Solver, progress f
 	f.Head, needed = got.Head.Compact(len(support))
 	f.Support = linalg.At(support, needed)
 	return f, nil
+}
+
+// training returns the input of a solver that trains on the given rows.
+func (t Problem) training(gram kernel.Source, train []int, progress func(done, total int) error, interrupt func() error) Training {
+	return Training{kernel.Subset(gram, train), linalg.At(t.Labels, train), linalg.At(t.Weights, train), t.Order, progress, interrupt}
 }
 
 // weighted returns those of the given rows whose weight is above 0.

@@ -44,8 +44,8 @@ func (g *GP) Sums() Objective { return Objective{Penalty: g.Noise, Process: true
 
 // Fit implements [Solver].
 func (g GP) Fit(t Training) (*Solution, error) {
-	if n := t.Kernel.Len(); n > model.MaxProcess {
-		return nil, fmt.Errorf("a Gaussian process can learn from at most %d training rows, but there are %d; use ridge or fewer rows", model.MaxProcess, n)
+	if err := checkProcess(t.Kernel.Len()); err != nil {
+		return nil, err
 	}
 	y, err := parseNumbers(t.Labels)
 	if err != nil {
@@ -75,6 +75,14 @@ func (g GP) Fit(t Training) (*Solution, error) {
 		return out
 	}
 	return f, nil
+}
+
+// checkProcess refuses more rows than a Gaussian process can learn from.
+func checkProcess(rows int) error {
+	if rows > model.MaxProcess {
+		return fmt.Errorf("a Gaussian process can learn from at most %d training rows, but there are %d; use ridge or fewer rows", model.MaxProcess, rows)
+	}
+	return nil
 }
 
 // Measure adds the metrics of a regression, the mean deviation, and the share of held-out rows

@@ -19,7 +19,7 @@ type Grid struct {
 	Solvers []Solver // solvers for one task, classification or regression
 }
 
-// Folds describes how training rows are divided into K folds. The division depends on Seed, and on
+// Folds describes how training rows are divided into K folds. If K is [job.EachRow], each row is a fold. The division depends on Seed, and on
 // the rows' labels in their order.
 type Folds struct {
 	K    int
@@ -49,7 +49,7 @@ func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 type Searched struct {
 	*tune.Result
 	rows  []int   // training rows of the problem
-	folds [][]int // held-out rows of each fold, as positions in rows
+	folds [][]int // held-out rows of each fold, as positions in rows; all rows together if each was left out by itself
 }
 
 // ErrFewRows is the error if a class has too few rows both to train and to test. It names no class,
@@ -60,6 +60,9 @@ var ErrFewRows = errors.New("a class has a single training row, but folds requir
 // trials, one for each fold of each cell. An error of progress ends the search, and so does the end
 // of ctx, with an error that wraps ctx's error.
 func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
+	if f.K == job.EachRow {
+		return t.leaveOneOut(ctx, g, f, -1, progress)
+	}
 	return t.search(ctx, g, f, progress, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
 			return s.RunOn(len(t.Test), t.matrix)
@@ -70,6 +73,9 @@ func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done,
 
 // SearchFor cross-validates a grid like [Search], and returns the outputs of the given cell.
 func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Searched, error) {
+	if f.K == job.EachRow {
+		return t.leaveOneOut(ctx, g, f, cell, nil)
+	}
 	return t.search(ctx, g, f, nil, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
 			return s.RunOnFor(len(t.Test), t.matrix, cell)
