@@ -54,6 +54,10 @@ class Job:
         Name of the protocol, or its section of a job file.
     label : str
         Column of the labels. "none" for learners without labels.
+    weight : str or None
+        Column that says how often each row counts in the training, as
+        ``sample_weight`` does: 2 is the same as two equal rows, and 0 or less as
+        none. Metrics count each row once. None means 1 each.
     id : str or None
         Column of the ids. Protocols by columns need it.
     columns : list of str or None
@@ -92,6 +96,7 @@ class Job:
     kernel: object = "rbf"
     protocol: object = "okra"
     label: str = None
+    weight: str = None
     id: str = None
     columns: list = None
     dictionary: object = None
@@ -163,6 +168,8 @@ class Job:
         data = {**data, "scale": self.scale}
         if "label" not in data and not isinstance(data.get("dictionary"), dict):
             data["label"] = self.label
+        if self.weight is not None:
+            data["weight"] = self.weight
         if self.id is not None:
             data["id"] = self.id
         if self.parties is not None:
