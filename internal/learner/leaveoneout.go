@@ -21,11 +21,6 @@ type leaveOneOuter interface {
 	LeaveOneOut(t Training) (model.Kind, linalg.Matrix[float64], error)
 }
 
-var (
-	_ leaveOneOuter = Ridge{}
-	_ leaveOneOuter = GP{}
-)
-
 // maxLeftOut is the largest number of rows that are left out by one fit each.
 const maxLeftOut = 500
 
@@ -174,42 +169,6 @@ func merged(rows, others []int, own, ofOthers linalg.Matrix[float64]) linalg.Mat
 		at++
 	}
 	return out
-}
-
-// LeaveOneOut implements leaveOneOuter. The regression without row i takes the mean m_i of the other
-// targets off. With G = (K + alpha I)^-1, its error on row i is therefore
-// ([G y]_i - m_i [G 1]_i) / G_ii: the residual of package ridge is linear in the targets.
-func (r Ridge) LeaveOneOut(t Training) (model.Kind, linalg.Matrix[float64], error) {
-	predicted, _, err := leftOutMeans(t, r.Alpha)
-	return model.Ridge, linalg.Matrix[float64]{Rows: len(predicted), Cols: 1, Stride: 1, Data: predicted}, err
-}
-
-// LeaveOneOut implements leaveOneOuter. The process without row i scales the other targets to mean 0
-// and variance 1. The scale does not change its mean, which is that of [Ridge.LeaveOneOut], and
-// multiplies its deviation, the root of 1 / G_ii.
-func (g GP) LeaveOneOut(t Training) (model.Kind, linalg.Matrix[float64], error) {
-	if err := checkProcess(t.Kernel.Len()); err != nil {
-		return model.GP, linalg.Matrix[float64]{}, err
-	}
-	predicted, deviations, err := leftOutMeans(t, g.Noise)
-	if err != nil {
-		return model.GP, linalg.Matrix[float64]{}, err
-	}
-	y, err := parseNumbers(t.Labels)
-	if err != nil {
-		return model.GP, linalg.Matrix[float64]{}, err
-	}
-	out := linalg.New[float64](len(y), 2)
-	linalg.For(len(y), 16, func(lo, hi int) {
-		others := make([]float64, len(y)-1)
-		for i := lo; i < hi; i++ {
-			copy(others, y[:i])
-			copy(others[i:], y[i+1:])
-			_, unit := standardise(others)
-			out.Row(i)[0], out.Row(i)[1] = predicted[i], unit*deviations[i]
-		}
-	})
-	return model.GP, out, nil
 }
 
 // leftOutMeans returns, for each row, the prediction of the ridge regression on the other rows, whose

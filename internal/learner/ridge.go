@@ -4,6 +4,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/learn/ridge"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
 )
 
@@ -18,6 +19,7 @@ var (
 	_ SumsLearner   = (*Ridge)(nil)
 	_ RowWeighted   = (*Ridge)(nil)
 	_ job.Learner   = (*Ridge)(nil)
+	_ leaveOneOuter = Ridge{}
 )
 
 // Name and New implement [job.Kind]; with Task they implement [job.Learner].
@@ -54,6 +56,14 @@ func (r Ridge) Fit(t Training) (*Solution, error) {
 	s := denseSolution(singleHead(model.Ridge, model.Dense(m.Dual, -mean)), t)
 	s.Inverted = Inverted{m.Condition, "alpha"}
 	return s, nil
+}
+
+// LeaveOneOut implements leaveOneOuter. The regression without row i takes the mean m_i of the other
+// targets off. With G = (K + alpha I)^-1, its error on row i is therefore
+// ([G y]_i - m_i [G 1]_i) / G_ii: the residual of package ridge is linear in the targets.
+func (r Ridge) LeaveOneOut(t Training) (model.Kind, linalg.Matrix[float64], error) {
+	predicted, _, err := leftOutMeans(t, r.Alpha)
+	return model.Ridge, linalg.Matrix[float64]{Rows: len(predicted), Cols: 1, Stride: 1, Data: predicted}, err
 }
 
 // Measure implements [Solver].

@@ -309,7 +309,7 @@ def test_what_a_frame_cannot_hold_is_named(small, kind, says, change, job):
 
 
 def test_weights(small):
-    """Weights train as in scikit-learn, and their column is no feature."""
+    """The column of weights is described as such, and the coordinator learns it."""
     frame = small.assign(w=np.arange(len(small)) % 3)
     plain = mercer.simulate(small, _job(), site="s")
     weighed = mercer.simulate(frame, _job(weight="w"), site="s")
@@ -318,7 +318,7 @@ def test_weights(small):
     assert said[0] == [] and len(said[1]) == 1
     with pytest.raises(mercer.JobError, match="no site has the weight 'v'"):
         mercer.simulate(frame, _job(weight="v"), site="s")
-    with pytest.raises(mercer.DataError, match="row 3: column \"w\" is empty, but each row needs a weight"):
+    with pytest.raises(mercer.DataError, match="site 'The', row 1003: column \"w\" is empty, but each row needs a weight"):
         mercer.simulate(frame.assign(w=frame["w"].where(frame.index != frame.index[3])), _job(weight="w"), site="s")
 
 
