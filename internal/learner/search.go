@@ -191,19 +191,12 @@ func lowerIsBetter(score string) bool { return score == "rmse" || score == "mae"
 // learner returns a tune.Learner that fits the given solvers. It stops if interrupt returns an
 // error.
 func (t Problem) learner(methods []Solver, rows []int, score string, interrupt func() error) tune.Learner {
-	if s, can := methods[0].(jointSolver); can && score == "accuracy" {
-		if all := s.fitJointly(t, methods, rows, interrupt); all != nil {
+	if score == "accuracy" {
+		if all := fitJointly(t, methods, rows, interrupt); all != nil {
 			return all
 		}
 	}
 	return separateFits{t, methods, score, interrupt}
-}
-
-// jointSolver is a solver that fits several settings faster together than separately. Each fit
-// starts from the solution of another setting. The method fitJointly returns nil if the solvers are
-// not all of this type.
-type jointSolver interface {
-	fitJointly(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner
 }
 
 // separateFits is a tune.Learner that fits each solver from scratch.

@@ -54,10 +54,6 @@ class Job:
         Name of the protocol, or its section of a job file.
     label : str
         Column of the labels. "none" for learners without labels.
-    weight : str or None
-        Column that says how often each row counts in the training, as
-        ``sample_weight`` does: 2 is the same as two equal rows, and 0 or less as
-        none. Metrics count each row once. None means 1 each.
     id : str or None
         Column of the ids. Protocols by columns need it.
     columns : list of str or None
@@ -80,6 +76,10 @@ class Job:
         Seed of the held-out rows.
     name : str, default="job"
         Name of the job.
+    weight : str or None
+        Column that says how often each row counts in the training, as
+        ``sample_weight`` does: 2 is the same as two equal rows, and 0 or less as
+        none. Metrics count each row once. None means 1 each.
     spec : dict
         Further keys of the section ``spec`` of a job file, such as ``compare`` or
         ``prediction``. They win over the arguments.
@@ -96,7 +96,6 @@ class Job:
     kernel: object = "rbf"
     protocol: object = "okra"
     label: str = None
-    weight: str = None
     id: str = None
     columns: list = None
     dictionary: object = None
@@ -106,6 +105,7 @@ class Job:
     parties: list = None
     seed: int = 1
     name: str = "job"
+    weight: str = None
     spec: dict = field(default_factory=dict)
     path: str = field(default=None, repr=False)  # of a job that comes from a file
     text: str = field(default=None, repr=False)  # of that file
