@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -50,15 +51,16 @@ func TestCellsBesideTheFeatures(t *testing.T) {
 	s := people(4)
 	s.Groups, s.Cut = []string{"a", "b", "a", "c"}, []string{"1", "2", "3", "4"}
 	s.Lines, s.Filled = []int{2, 3, 5, 6}, []bool{false, true, false, true}
+	s.Weights = []float64{1, 0, 2, -1}
 	some := s.Subset([]int{2, 1}).SelectColumns([]int{1})
 	if !slices.Equal(some.Groups, []string{"a", "b"}) || !slices.Equal(some.Cut, []string{"3", "2"}) {
 		t.Errorf("a part has groups %v and cells %v", some.Groups, some.Cut)
 	}
-	if !slices.Equal(some.Lines, []int{5, 3}) || !slices.Equal(some.Filled, []bool{false, true}) {
-		t.Errorf("a part has lines %v and marks %v", some.Lines, some.Filled)
+	if !slices.Equal(some.Weights, []float64{2, 0}) || !slices.Equal(some.Lines, []int{5, 3}) || !slices.Equal(some.Filled, []bool{false, true}) {
+		t.Errorf("a part has weights %v, lines %v and marks %v", some.Weights, some.Lines, some.Filled)
 	}
 	both, err := Append(s, s)
-	if err != nil || len(both.Groups) != 8 || len(both.Cut) != 8 || both.Cut[5] != "2" {
+	if err != nil || !slices.Equal(both.Weights, slices.Repeat(s.Weights, 2)) || len(both.Groups) != 8 || len(both.Cut) != 8 || both.Cut[5] != "2" {
 		t.Errorf("stacked: groups %v, cells %v, %v", both.Groups, both.Cut, err)
 	}
 	if _, err := Append(s, people(4)); err == nil || !strings.Contains(err.Error(), "groups") {
@@ -66,12 +68,21 @@ func TestCellsBesideTheFeatures(t *testing.T) {
 	}
 	for _, wrong := range []func(*Set){
 		func(s *Set) { s.Groups = s.Groups[1:] }, func(s *Set) { s.Cut = s.Cut[1:] },
-		func(s *Set) { s.Lines = s.Lines[1:] }, func(s *Set) { s.Filled = s.Filled[1:] },
+		func(s *Set) { s.Lines = s.Lines[1:] }, func(s *Set) { s.Filled = s.Filled[1:] }, func(s *Set) { s.Weights = s.Weights[1:] },
 	} {
 		bad := *s
 		wrong(&bad)
 		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), "but 4 rows") {
 			t.Errorf("validated with too few: %v", err)
 		}
+	}
+	unweighted := people(4)
+	unweighted.Groups, unweighted.Cut = s.Groups, s.Cut
+	if _, err := Append(s, unweighted); err == nil || !strings.Contains(err.Error(), "has weights of rows; give them to both or neither") {
+		t.Errorf("stacked on rows without weights: %v", err)
+	}
+	s.Weights = []float64{1, math.NaN(), 1, 1}
+	if err := s.Validate(); err == nil || !strings.Contains(err.Error(), "the weight of row 2 is NaN; a weight must be finite") {
+		t.Errorf("a weight of NaN: %v", err)
 	}
 }

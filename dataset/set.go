@@ -33,6 +33,7 @@ func Append(sets ...*Set) (*Set, error) {
 		out.IDs = append(out.IDs, s.IDs...)
 		out.Groups = append(out.Groups, s.Groups...)
 		out.Cut = append(out.Cut, s.Cut...)
+		out.Weights = append(out.Weights, s.Weights...)
 	}
 	var err error
 	out.X, err = stack(sets)
@@ -58,6 +59,8 @@ func alike(first *Set, columns []string, s *Set) error {
 		return fmt.Errorf("dataset: only one of %s and %s has ids; give ids to both or neither", title(first), title(s))
 	case (s.Groups == nil) != (first.Groups == nil) || (s.Cut == nil) != (first.Cut == nil):
 		return fmt.Errorf("dataset: only one of %s and %s has groups or a cut column; give them to both or neither", title(first), title(s))
+	case (s.Weights == nil) != (first.Weights == nil):
+		return fmt.Errorf("dataset: only one of %s and %s has weights of rows; give them to both or neither", title(first), title(s))
 	}
 	if columns == nil || s.Columns == nil {
 		return nil
@@ -203,12 +206,12 @@ func (s *Set) Labelled() []int {
 func (s *Set) Subset(rows []int) *Set {
 	return &Set{
 		Name: s.Name, X: s.X.Subset(rows), Labels: linalg.At(s.Labels, rows), IDs: linalg.At(s.IDs, rows), Columns: s.Columns,
-		Groups: linalg.At(s.Groups, rows), Cut: linalg.At(s.Cut, rows), Lines: linalg.At(s.Lines, rows), Filled: linalg.At(s.Filled, rows),
+		Groups: linalg.At(s.Groups, rows), Cut: linalg.At(s.Cut, rows), Weights: linalg.At(s.Weights, rows), Lines: linalg.At(s.Lines, rows), Filled: linalg.At(s.Filled, rows),
 	}
 }
 
-// SelectColumns returns the set with the given columns (from 0) only. Labels, ids, groups and
-// cells to cut at stay.
+// SelectColumns returns the set with the given columns (from 0) only. Labels, ids, groups, cells to
+// cut at and weights stay.
 func (s *Set) SelectColumns(cols []int) *Set {
 	some := *s
 	some.X, some.Columns = s.X.Columns(cols), linalg.At(s.Columns, cols)
@@ -241,6 +244,8 @@ func (s *Set) check() error {
 		return fmt.Errorf("there are %d group names but %d rows; give one group for each row", len(s.Groups), rows)
 	case s.Cut != nil && len(s.Cut) != rows:
 		return fmt.Errorf("there are %d cells of the cut column but %d rows; give one cell for each row", len(s.Cut), rows)
+	case s.Weights != nil && len(s.Weights) != rows:
+		return fmt.Errorf("there are %d weights but %d rows; give one weight for each row", len(s.Weights), rows)
 	case s.Filled != nil && len(s.Filled) != rows:
 		return fmt.Errorf("there are %d marks of filled rows but %d rows; give one mark for each row", len(s.Filled), rows)
 	case s.Lines != nil && len(s.Lines) != rows:
@@ -250,6 +255,9 @@ func (s *Set) check() error {
 	}
 	if err := s.checkNumbers(); err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(s.Weights, isNotFinite); i >= 0 {
+		return fmt.Errorf("the weight of row %d is %v; a weight must be finite", i+1, s.Weights[i])
 	}
 	return s.checkIDs()
 }
@@ -289,6 +297,8 @@ func allRows(n int, ok func(i int) bool) bool {
 	return !bad.Load()
 }
 
+func isNotFinite(v float64) bool { return v-v != 0 }
+
 func (s *Set) checkIDs() error {
 	first := make(map[string]int, len(s.IDs))
 	for i, id := range s.IDs {
@@ -317,7 +327,7 @@ type Table interface {
 }
 
 // Set is a table with the labels and ids of its rows and the names of its columns. Labels, IDs,
-// Groups, Cut, Lines and Filled are nil or as long as the table.
+// Groups, Cut, Weights, Lines and Filled are nil or as long as the table.
 type Set struct {
 	Name string // origin of the rows, for messages
 	// Unlabelled is the number of rows that the reader left out because they had no label. Parts of
@@ -329,8 +339,11 @@ type Set struct {
 	Columns    []string // column names, or nil
 	Groups     []string // group of each row; a group, such as a patient's rows, is held out together
 	Cut        []string // cells of the column that decides which rows are held out: see [Bound]
-	Lines      []int    // line of each row in its file, from 1, so that its owner finds it; in formats without lines, the row
-	Filled     []bool   // whether the preparation has filled a gap of the row
+	// Weights holds how often each row counts in the training, as a finite number. A row whose weight
+	// is 0 or less trains nothing.
+	Weights []float64
+	Lines   []int  // line of each row in its file, from 1, so that its owner finds it; in formats without lines, the row
+	Filled  []bool // whether the preparation has filled a gap of the row
 }
 
 // MaxMagnitude bounds the magnitude of training data, so that sums of squares are finite.

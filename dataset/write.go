@@ -10,7 +10,8 @@ import (
 )
 
 // WriteCSV writes s in the format of [ReadCSV]. The text has a header, a column "id" with the ids,
-// the features (called x0, x1, ... if they have no names) and a column "label" with the labels.
+// the features (called x0, x1, ... if they have no names), a column "weight" with the weights and a
+// column "label" with the labels.
 // Numbers have the fewest digits that read back equal. A set without labels must be read with Label
 // "none".
 func WriteCSV(w io.Writer, s *Set) error {
@@ -43,6 +44,9 @@ func (s *Set) header() ([]string, error) {
 		header = append(header, "id")
 	}
 	header = append(header, s.names()...)
+	if s.Weights != nil {
+		header = append(header, "weight")
+	}
 	if s.Labels != nil {
 		header = append(header, "label")
 	}
@@ -70,6 +74,9 @@ func (s *Set) record(record []string, i int, values []float64) []string {
 	}
 	for _, v := range values {
 		record = append(record, strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	if s.Weights != nil {
+		record = append(record, strconv.FormatFloat(s.Weights[i], 'g', -1, 64))
 	}
 	if s.Labels != nil {
 		record = append(record, s.Labels[i])

@@ -153,6 +153,35 @@ func SolveCholesky(l, b Matrix[float64]) {
 	SolveLowerTrans(l, b)
 }
 
+// InverseDiagonal returns the diagonal of (L L^T)^-1, where l is the result of [Cholesky] for an n x n
+// matrix. It takes as many multiplications as the factorisation and n times inverseRows further
+// values. It calls interrupt from time to time, and returns its error.
+//
+// Entry i is the squared norm of column i of L^-1. Columns are computed in groups. They are zero above
+// the diagonal, so that each group needs only the part of L below it.
+func InverseDiagonal(l Matrix[float64], interrupt func() error) ([]float64, error) {
+	if l.Rows != l.Cols {
+		panic(fmt.Sprintf("linalg: a factor of %d x %d values", l.Rows, l.Cols))
+	}
+	n := l.Rows
+	diagonal := make([]float64, n)
+	for i := 0; i < n; i += inverseRows {
+		if err := interrupt(); err != nil {
+			return nil, err
+		}
+		columns := New[float64](min(inverseRows, n-i), n-i)
+		for k := range columns.Rows {
+			columns.Row(k)[k] = 1
+		}
+		SolveLower(part(l, i, n, i, n), columns)
+		SquaredNorms(diagonal[i:i+columns.Rows], columns)
+	}
+	return diagonal, nil
+}
+
+// inverseRows is the number of columns of an inverse that are computed at a time.
+const inverseRows = 256
+
 func checkSolve(l, b Matrix[float64]) {
 	if l.Rows != l.Cols || b.Cols != l.Rows {
 		panic(fmt.Sprintf("linalg: a factor of %d x %d for right-hand sides of %d x %d", l.Rows, l.Cols, b.Rows, b.Cols))

@@ -2,11 +2,15 @@ package prepare
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/mercer-fl/mercer/dataset"
 )
 
-// addBeside stores a row's cells of the group column and of the cut column.
+// addBeside stores a row's cells of the group column, of the weight column and of the cut column.
 func (r *reader) addBeside(fields []string) error {
 	if r.group.at >= 0 {
 		word := r.group.word(fields)
@@ -14,6 +18,9 @@ func (r *reader) addBeside(fields []string) error {
 			return r.group.fault(word, errors.New("is empty, but rows of one group are held out together; fill the cell or drop the row"))
 		}
 		r.groups = append(r.groups, strings.Clone(word))
+	}
+	if err := r.addWeight(fields); err != nil {
+		return err
 	}
 	if r.cut.at < 0 {
 		return nil
@@ -28,6 +35,45 @@ func (r *reader) addBeside(fields []string) error {
 	}
 	r.cuts = append(r.cuts, cell)
 	return nil
+}
+
+// addWeight stores a row's weight, if the table has weights.
+func (r *reader) addWeight(fields []string) error {
+	if r.weight.at < 0 {
+		return nil
+	}
+	word := r.weight.word(fields)
+	if r.missing[word] {
+		return r.weight.fault(word, errNoWeight)
+	}
+	v, err := r.parseWeight(word)
+	if err != nil {
+		return r.weight.fault(word, err)
+	}
+	r.weights = append(r.weights, v)
+	return nil
+}
+
+// errNoWeight refuses a row without a weight.
+var errNoWeight = errors.New("is empty, but each row needs a weight; fill the cell, or write 0 for a row that must not train")
+
+// parseWeight reads a weight in the agreed unit. It refuses a weight outside the range.
+func (r *reader) parseWeight(word string) (float64, error) {
+	of := r.weight.theirs
+	v, err := of.numbers(r.numbers).Parse(word)
+	if err != nil {
+		return 0, fmt.Errorf("%w; write a finite number as the weight, such as 1", err)
+	}
+	if of.Times != 0 {
+		v = of.convert(v)
+	}
+	switch {
+	case !(math.Abs(v) <= dataset.MaxMagnitude):
+		return 0, fmt.Errorf("is above %g in magnitude, the largest number for training; correct the weight", dataset.MaxMagnitude)
+	case r.Weights != [2]float64{} && (v < r.Weights[0] || v > r.Weights[1]):
+		return 0, fmt.Errorf("is outside the dictionary's range of %g to %g; correct the weight, or the range", r.Weights[0], r.Weights[1])
+	}
+	return v, nil
 }
 
 // comparableForm converts a cell to the form in which all parties compare cells. A date is read by

@@ -67,14 +67,35 @@ func TestCellsBesideThatAreRefused(t *testing.T) {
 		text  string
 		table prepare.Table
 	}{
-		`stays.csv:1: there is no column "day" to hold later rows out by`:            {"age\n1\n", prepare.Table{Cut: "day"}},
-		`stays.csv:1: there is no column "patient" to take the groups from`:          {"age\n1\n", prepare.Table{Group: "patient"}},
-		`stays.csv:3: column "day" is empty, but decides whether the row is held`:    {"day,age\n2024-01-01,1\n,2\n", prepare.Table{Cut: "day"}},
-		`stays.csv:2: column "patient" is empty, but rows of one group are held out`: {"patient,age\n,1\n", prepare.Table{Group: "patient"}},
-		`stays.csv:1: there is no column "height"`:                                   {"age,day\n1,2\n", prepare.Table{Cut: "day", Features: []string{"height"}}},
+		`stays.csv:1: there is no column "day" to hold later rows out by`:                                                                {"age\n1\n", prepare.Table{Cut: "day"}},
+		`stays.csv:1: there is no column "patient" to take the groups from`:                                                              {"age\n1\n", prepare.Table{Group: "patient"}},
+		`stays.csv:3: column "day" is empty, but decides whether the row is held`:                                                        {"day,age\n2024-01-01,1\n,2\n", prepare.Table{Cut: "day"}},
+		`stays.csv:2: column "patient" is empty, but rows of one group are held out`:                                                     {"patient,age\n,1\n", prepare.Table{Group: "patient"}},
+		`stays.csv:1: there is no column "height"`:                                                                                       {"age,day\n1,2\n", prepare.Table{Cut: "day", Features: []string{"height"}}},
+		`stays.csv:1: there is no column "w" to take the weights from`:                                                                   {"age\n1\n", prepare.Table{Weight: "w"}},
+		`stays.csv:3: column "w" is empty, but each row needs a weight; fill the cell, or write 0 for a row that must not train`:         {"w,age\n1,1\n,2\n", prepare.Table{Weight: "w"}},
+		`stays.csv:2: column "w" holds "NaN", which is not a finite number; write a finite number as the weight, such as 1`:              {"w,age\nNaN,1\n", prepare.Table{Weight: "w"}},
+		`stays.csv:2: column "w" holds "-inf", which is not a finite number; write a finite number as the weight, such as 1`:             {"w,age\n-inf,1\n", prepare.Table{Weight: "w"}},
+		`stays.csv:2: column "w" holds "often", which is not a number; write a finite number as the weight, such as 1`:                   {"w,age\noften,1\n", prepare.Table{Weight: "w"}},
+		`stays.csv:2: column "w" holds "1e141", which is above 1e+140 in magnitude, the largest number for training; correct the weight`: {"w,age\n1e141,1\n", prepare.Table{Weight: "w"}},
+		`stays.csv:2: column "w" holds "1e300", which is above 1e+140 in magnitude, the largest number for training; correct the weight`: {"w,age\n1e300,1\n", prepare.Table{Weight: "w", Mapping: prepare.Mapping{Columns: map[string]prepare.Theirs{"w": {Times: 1e10}}}}},
+		`stays.csv:3: column "w" holds "-0.5", which is outside the dictionary's range of 0 to 2; correct the weight, or the range`:      {"w,age\n2,1\n-0.5,2\n", prepare.Table{Weight: "w", Weights: [2]float64{0, 2}}},
 	} {
 		if _, err := read(t, tt.text, tt.table); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// Weights are read in the form and the unit of the file, and are no feature.
+func TestWeightsAreRead(t *testing.T) {
+	mapping := prepare.Mapping{CSV: prepare.CSV{Delimiter: ";", Decimal: ","}, Columns: map[string]prepare.Theirs{"Gewicht": {As: "w", Times: 0.001}}}
+	records, err := dataset.OpenCSV("stays.csv", strings.NewReader("Gewicht;age\n1500,5;40\n-2;50\n0;60\n"), mapping.Form())
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := prepare.Read(records, prepare.Table{Weight: "w", Mapping: mapping})
+	if err != nil || !slices.Equal(set.Weights, []float64{1.5005, -0.002, 0}) || !slices.Equal(set.Columns, []string{"age"}) {
+		t.Errorf("%+v, %v", set, err)
 	}
 }

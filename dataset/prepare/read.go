@@ -23,7 +23,10 @@ type Table struct {
 	ID      IDRule // rule for the ids; without columns, there are no ids
 	Group   string // column of the groups by the federation's name, "" for none
 	Cut     string // column that decides which rows are held out, "" for none
-	Gaps    bool   // whether labels may be missing; a missing label is ""
+	Weight  string // column of the rows' weights by the federation's name, "" for none
+	// Weights is the range of the weights; zero for any number.
+	Weights [2]float64
+	Gaps    bool // whether labels may be missing; a missing label is ""
 	// Labelled are columns of labels in which each row needs a value: a row with a gap in one of
 	// them is left out, and its other cells are not parsed.
 	Labelled []string
@@ -67,7 +70,7 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 // is the cell of the group column or, without a group column, the id. People returns nil for a
 // table that has neither.
 func (t Table) People(from dataset.Records) ([]string, error) {
-	t.Schema, t.Label, t.Labelled, t.Cut = Schema{}, "", nil, ""
+	t.Schema, t.Label, t.Labelled, t.Cut, t.Weight = Schema{}, "", nil, "", ""
 	r, err := t.reader(from.Columns())
 	if err != nil {
 		return nil, t.refuse(1, err)
@@ -110,6 +113,7 @@ type reader struct {
 	labelled []field
 	group    field
 	cut      field
+	weight   field
 	ids      []int    // indices of the id's columns; empty without ids
 	absent   []string // columns of the schema that the table lacks
 	frame    *Frame
@@ -125,6 +129,7 @@ type reader struct {
 	keys       []string
 	groups     []string
 	cuts       []string
+	weights    []float64
 	lines      []int
 	firstID    map[string]int
 	cells      []float64
@@ -169,6 +174,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 		field      *field
 	}{
 		{t.Label, " to take the labels from", &r.label}, {t.Group, " to take the groups from", &r.group}, {t.Cut, " to hold later rows out by", &r.cut},
+		{t.Weight, " to take the weights from", &r.weight},
 	} {
 		beside.field.at = -1
 		if beside.name == "" {
@@ -208,7 +214,7 @@ func (r *reader) neededColumns() []int {
 			places = append(places, f.at)
 		}
 	}
-	for _, beside := range append([]field{r.label, r.group, r.cut}, r.labelled...) {
+	for _, beside := range append([]field{r.label, r.group, r.cut, r.weight}, r.labelled...) {
 		if beside.at >= 0 {
 			places = append(places, beside.at)
 		}
@@ -236,7 +242,7 @@ func (t Table) allNumbers(names []string) (Schema, error) {
 	}
 	var features []string
 	for _, name := range names {
-		if name != "" && !dataset.IsUnnamed(name) && name != t.Label && !slices.Contains(t.Labelled, name) && name != t.Group && name != t.Cut && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
+		if name != "" && !dataset.IsUnnamed(name) && name != t.Label && !slices.Contains(t.Labelled, name) && name != t.Group && name != t.Cut && name != t.Weight && !slices.Contains(t.ID.Columns, name) && !slices.Contains(t.Aside, name) {
 			features = append(features, name)
 		}
 	}
@@ -520,7 +526,7 @@ func (r *reader) errNoRows() error {
 
 // set makes a set of the rows that were read. Without a schema its cells are numbers already.
 func (r *reader) set() *dataset.Set {
-	s := &dataset.Set{Name: r.Name, Unlabelled: r.unlabelled, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts, Lines: r.lines}
+	s := &dataset.Set{Name: r.Name, Unlabelled: r.unlabelled, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts, Weights: r.weights, Lines: r.lines}
 	if r.plain {
 		s.X = r.frame.numbers()
 	}

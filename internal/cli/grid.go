@@ -79,7 +79,7 @@ func cellKernel(k kernel.Spec) string {
 // scoreHeading returns the heading of the score's column. A score over several folds is called a
 // mean.
 func scoreHeading(c learner.Cell) string {
-	if len(c.Folds) == 0 {
+	if len(c.Folds) < 2 { // with one, each row was left out by itself
 		return c.Score
 	}
 	return "mean " + c.Score

@@ -34,7 +34,7 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 				read[s.Party] = rows
 			}
 			return live.Table(read[s.Party], t)
-		case d.Schema == nil && t.Mapping.Empty() && s.ID.IsZero() && t.Cut == "" && t.Group == "" && t.Labelled == nil:
+		case d.Schema == nil && t.Mapping.Empty() && s.ID.IsZero() && t.Cut == "" && t.Group == "" && t.Weight == "" && t.Labelled == nil:
 			return a.library().Load(s.File, catalogue.Columns{Label: d.Label, ID: d.ID, Width: d.Features, Gaps: d.Spread, Classes: d.Accepted()})
 		}
 		return a.library().LoadTable(s.File, t)

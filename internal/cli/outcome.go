@@ -263,7 +263,11 @@ func (o outcome) supportText() string {
 
 // gridScore returns the name of the score by which a cell of the grid was chosen.
 func (o outcome) gridScore() string {
-	if folds := len(o.Grid[0].Folds); folds > 0 {
+	switch folds := len(o.Grid[0].Folds); folds {
+	case 0:
+	case 1:
+		return "the score over all training rows, each left out by itself"
+	default:
 		return fmt.Sprintf("the mean over %d folds", folds)
 	}
 	return nameScore(o.Grid[0].Score) + " on the training rows"

@@ -227,6 +227,9 @@ func (o outcome) trainingMetrics() (list []report.Row) {
 // describeHeldOut describes the rows on which the metrics were computed.
 func describeHeldOut(r *method.Result) string {
 	if r.HeldOut == 0 && len(r.Grid) > 0 {
+		if len(r.Grid[0].Folds) == 1 {
+			return "each held out once, by itself"
+		}
 		return fmt.Sprintf("each held out once, in %d folds", len(r.Grid[0].Folds))
 	}
 	if r.HeldOut == 0 {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/cpu"
+
+	"github.com/mercer-fl/mercer/internal/fitserver"
 )
 
 // versionResult describes the running program and its machine.
@@ -19,11 +21,13 @@ type versionResult struct {
 	Time     string   `json:"revision_time"`
 	Modified bool     `json:"modified"` // the source had uncommitted changes
 	CPU      []string `json:"cpu_features"`
+	// Interface is the number of the interface with the Python package.
+	Interface int `json:"interface"`
 }
 
 // buildVersion returns the version that the linker wrote into the program.
 func buildVersion() versionResult {
-	v := versionResult{Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: features()}
+	v := versionResult{Version: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: features(), Interface: fitserver.Interface}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -52,7 +52,8 @@ type Source struct {
 	// Group is the column of groups, such as patients. Every job by rows keeps the rows of a group
 	// together when it holds rows out. The column is not a feature.
 	Group string `yaml:"group,omitempty"`
-	// Weight names a column of row weights. This version refuses it.
+	// Weight is the column that jobs may use as the weights of rows. A job that weights rows by another
+	// column is refused, and without Weight so is every job with weights. The column is not a feature.
 	Weight string `yaml:"weight,omitempty"`
 	// Editions is "weekly" if the daemon freezes the table every week. It does so for each
 	// dictionary for which the table has an edition.
@@ -160,8 +161,8 @@ func (s Source) check(known job.Names) error {
 		return errors.New("the setting \"cut_dates\" requires the setting \"cut\", which names the column of the dates; add \"cut\", or remove \"cut_dates\"")
 	case s.Editions != "" && s.Editions != weekly:
 		return fmt.Errorf("editions is %q; write \"weekly\", or remove the setting and use mercer data freeze", s.Editions)
-	case s.Weight != "":
-		return errors.New("this version cannot weight rows, so every row counts the same; remove the setting \"weight\"")
+	case s.Weight != "" && s.Width > 0:
+		return errors.New("the setting \"weight\" requires columns with names, but \"features\" is for columns without names; remove \"features\"")
 	}
 	used := make(map[string]string)
 	take := func(what, column string) error {
@@ -177,9 +178,9 @@ func (s Source) check(known job.Names) error {
 	for _, list := range []struct {
 		what  string
 		names []string
-	}{{"a label", s.Label.columns()}, {"the id", s.ID.Columns}, {"the group", []string{s.Group}}, {"a feature", s.Columns.Offered}} {
+	}{{"a label", s.Label.columns()}, {"the id", s.ID.Columns}, {"the group", []string{s.Group}}, {"the weight", []string{s.Weight}}, {"a feature", s.Columns.Offered}} {
 		for _, name := range list.names {
-			if name == "" && list.what == "the group" {
+			if name == "" && (list.what == "the group" || list.what == "the weight") {
 				continue
 			}
 			if name == "" || len(s.Label.Columns) > 1 && name == job.NoLabel {
@@ -217,9 +218,9 @@ func (s Source) checkMapping() error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	for _, name := range slices.Concat(s.Label.columns(), []string{s.Group, s.Cut}) {
+	for _, name := range slices.Concat(s.Label.columns(), []string{s.Group, s.Cut, s.Weight}) {
 		if as, renamed := m.RenamedTo(name); renamed {
-			return fmt.Errorf("label, group and cut take the federation's names, and columns renames %q to %q; write %q", name, as, as)
+			return fmt.Errorf("label, group, cut and weight take the federation's names, and columns renames %q to %q; write %q", name, as, as)
 		}
 	}
 	if s.ID.IsZero() {
@@ -277,8 +278,14 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 	if j.Group != "" && j.Group != s.Group {
 		return c, unoffered("the job keeps rows of one %q together, and the catalogue entry of %s says %s", j.Group, name, orNothing("group", s.Group))
 	}
+	if j.Weight != "" && j.Weight != s.Weight {
+		return c, unoffered("the job weights rows by column %q of %s, and its catalogue entry says %s", j.Weight, name, orNothing("weight", s.Weight))
+	}
 	if s.Cut != "" && s.Columns.IsZero() {
 		c.Aside = append(c.Aside, s.Cut)
+	}
+	if s.Weight != "" && s.Weight != j.Weight {
+		c.Aside = append(c.Aside, s.Weight)
 	}
 	if c.Width, err = s.width(name, j.Features); err != nil {
 		return c, err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -148,9 +149,8 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 		if err != nil || hash == but.Hash() {
 			continue
 		}
-		as := s
-		as.Label.Columns = labels // the label columns of the edition
-		if d.Columns == nil {     // ignore columns added later, which would change every person's cells
+		as := s.limitedTo(labels)
+		if d.Columns == nil { // ignore columns added later, which would change every person's cells
 			as = h.asFrozen(as, table, hash)
 		}
 		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
@@ -158,6 +158,16 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 		}
 	}
 	return others, nil
+}
+
+// limitedTo returns the entry with the label columns of an edition, and with its column of weights if
+// the edition has one.
+func (s Source) limitedTo(labels []string) Source {
+	if !slices.Contains(labels, s.Weight) {
+		s.Weight = ""
+	}
+	s.Label.Columns = slices.DeleteFunc(slices.Clone(labels), func(name string) bool { return name == s.Weight })
+	return s
 }
 
 // asFrozen limits a table to the columns of its newest edition for a dictionary. It changes nothing
@@ -224,7 +234,9 @@ func (h Home) holdsOut(c *Config, s Source, d *job.Dictionary, table string, row
 
 // readAll parses frozen rows with a dictionary. It reads them once without a label, and once with
 // each label that the catalogue offers. It returns the labels as read and as the dictionary merges
-// them. The operator sees the error of an unreadable label now, instead of in a later job.
+// them. The weights that the catalogue offers are the last of the labels: editions are compared by
+// them in the same way. The operator sees the error of an unreadable label or weight now, instead of
+// in a later job.
 func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows snapshot.Store) (set *dataset.Set, labels, merged [][]string, err error) {
 	data := d.Of(c.Name)
 	data.Source = table
@@ -236,6 +248,9 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 	}
 	if len(s.CutDates) > 0 {
 		data.Test = job.Test{Column: s.Cut, From: s.CutDates[0]}
+	}
+	if w, offered := s.describedWeight(d); offered {
+		data.DescribeWeight(w)
 	}
 	if set, err = h.readFrom(c, s, data, rows); err != nil {
 		return nil, nil, nil, err
@@ -254,7 +269,21 @@ func (h Home) readAll(c *Config, s Source, d *job.Dictionary, table string, rows
 		}
 		labels, merged = append(labels, raw), append(merged, taken.Labels)
 	}
+	if set.Weights != nil {
+		texts := weightTexts(set.Weights)
+		labels, merged = append(labels, texts), append(merged, texts)
+	}
 	return set, labels, merged, nil
+}
+
+// weightTexts returns weights as texts. All weights of 0 or less have one text, because none of their
+// rows trains.
+func weightTexts(weights []float64) []string {
+	texts := make([]string, len(weights))
+	for i, w := range weights {
+		texts[i] = strconv.FormatFloat(max(0, w), 'g', -1, 64)
+	}
+	return texts
 }
 
 // describe returns a schema for frozen rows whose dictionary describes no columns. Every column
@@ -288,10 +317,27 @@ func (s Source) describedLabels(d *job.Dictionary) (list []job.LabelColumn) {
 	return list
 }
 
-// offeredLabels returns the names of the dictionary's labels that the catalogue offers.
+// describedWeight returns the column of weights that both the dictionary and the catalogue offer. The
+// implied dictionary of numbers offers every column.
+func (s Source) describedWeight(d *job.Dictionary) (w job.WeightColumn, offered bool) {
+	if d.IsNumbers() {
+		return job.WeightColumn{Name: s.Weight}, s.Weight != ""
+	}
+	at := slices.IndexFunc(d.Weights, func(w job.WeightColumn) bool { return w.Name == s.Weight })
+	if at < 0 {
+		return w, false
+	}
+	return d.Weights[at], true
+}
+
+// offeredLabels returns the names of the dictionary's labels that the catalogue offers, and last the
+// column of weights, if it offers one.
 func (s Source) offeredLabels(d *job.Dictionary) (names []string) {
 	for _, l := range s.describedLabels(d) {
 		names = append(names, l.Name)
+	}
+	if w, offered := s.describedWeight(d); offered {
+		names = append(names, w.Name)
 	}
 	return names
 }
@@ -521,7 +567,7 @@ func (h Home) describeEdition(s Source, id job.ID, data job.Data, set *dataset.S
 			clear bool
 			list  *[]string
 		}{
-			{b.ClearRows(columns, label), &of.Clear.Rows}, {b.ClearSums(columns), &of.Clear.Sums},
+			{b.ClearRows(columns, label) && b.ClearRows(nil, data.Weight), &of.Clear.Rows}, {b.ClearSums(columns), &of.Clear.Sums},
 			{b.ClearClasses(columns, label), &of.Clear.Classes}, {b.ClearNumbers(columns, label), &of.Clear.Numbers},
 			{b.ClearHeldOutClasses(columns, label), &of.Clear.HeldOut},
 		} {

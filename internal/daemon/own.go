@@ -47,7 +47,7 @@ func (s Source) mapping() prepare.Mapping {
 // federation's form.
 func (s Source) needsCellTypes(d job.Data) bool {
 	m := s.mapping()
-	return d.Schema != nil || s.Label.Needed != nil || !m.Empty() || s.Group != "" || d.Test.Column != "" || len(s.ID.Columns) > 1 || s.ID.Normalize != nil
+	return d.Schema != nil || s.Label.Needed != nil || !m.Empty() || s.Group != "" || d.Weight != "" || d.Test.Column != "" || len(s.ID.Columns) > 1 || s.ID.Normalize != nil
 }
 
 // load reads the table that the entry describes.
@@ -62,7 +62,7 @@ func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data)
 func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	t := prepare.Table{
 		Schema: d.Reads(), Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,
-		Group: s.Group, Cut: d.Test.Column, Labelled: s.Label.Needed,
+		Group: s.Group, Cut: d.Test.Column, Weight: d.Weight, Weights: d.Weights, Labelled: s.Label.Needed,
 	}
 	if c.Label != job.NoLabel {
 		t.Label = c.Label

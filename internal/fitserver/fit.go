@@ -23,6 +23,7 @@ type answer struct {
 	// Unconverged says why the training ended before it met the tolerance. The result is where it
 	// ended.
 	Unconverged string  `json:"unconverged,omitempty"`
+	Interface   int     `json:"interface,omitempty"` // answer to operation interface
 	Arrays      []array `json:"arrays"`
 }
 

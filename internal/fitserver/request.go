@@ -12,7 +12,7 @@ import (
 // request is the header of a request, with its arrays. It has the parameters of all learners and
 // kernels, of which a request gives some.
 type request struct {
-	// Op is what to do: fit, calibrate, decide or couple.
+	// Op is what to do: fit, calibrate, decide, couple, or tell the number of the interface.
 	Op string `json:"op"`
 	// Learner is the machine of fit and calibrate: svc, nu-svc, svr, nu-svr, one-class, ridge, kpca.
 	Learner string `json:"learner"`

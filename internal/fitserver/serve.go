@@ -72,6 +72,8 @@ func cause(err error) string {
 // answer does what a request asks for.
 func (q *request) answer() (answer, error) {
 	switch q.Op {
+	case "interface":
+		return answer{Interface: Interface, Arrays: []array{}}, nil
 	case "fit":
 		return q.fit()
 	case "calibrate":

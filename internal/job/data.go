@@ -32,6 +32,8 @@ type Data struct {
 	// the table. A deployed party's catalogue decides it; the job may only repeat it.
 	Unlabelled prepare.Fill
 	Range      [2]float64 // range of numeric labels, from the dictionary; zero for any number
+	Weight     string     // column of the rows' weights in the training; "" for none
+	Weights    [2]float64 // range of the weights, from the dictionary; zero for any number
 	ID         string     // column of the row ids; "" for none
 	Group      string     // column of groups, whose rows are held out together; "" for none
 	Features   int        // number of columns besides label and id; 0 for all columns of the source
@@ -47,8 +49,8 @@ type Data struct {
 	Fit        Kept           // the earlier job of kind Fit whose values prepare the rows
 	Partition  Partition
 	Test       Test
-	// Folds is the number of cross-validation folds of the training rows, or 0. With folds and
-	// without a test the job holds out no other rows.
+	// Folds is the number of cross-validation folds of the training rows, [EachRow], or 0. With folds
+	// and without a test the job holds out no other rows.
 	Folds int
 	Scale Scaling
 	Like  float64 // least rating of a liked item; 0 if all rated items are liked
@@ -211,6 +213,8 @@ func (d *Data) section(r *Reader, reason *error) *section.Section {
 		{Key: "sources", Value: sources{&d.Sources, reason}, Else: "none", Doc: "One table for each party. Numbers are added up in this order. Protocol pooled also takes a single table."},
 		{Key: "label", Value: labelOf{d}, Else: "the column that each party's catalogue names; none for a learner without labels",
 			Doc: "The column of the labels, or none, or a map with the column, its classes and titles, and what is done with rows without a label."},
+		{Key: "weight", Value: section.Text{Dst: &d.Weight}, Else: "none; each row counts once",
+			Doc: "The column that says how often each row counts in the training. Weight 2 is the same as two equal rows; a row with weight 0 or less does not train. Metrics on held-out rows count each row once. Between parties, each party's catalogue must offer the column, and the dictionary, if there is one, must list it."},
 		{Key: "classes", Value: ownClasses{mergedClasses{&d.Classes}, d}, Else: "every class stays",
 			Doc: "Classes that merge several classes of the tables. Other classes stay as they are. Between parties, the dictionary merges classes."},
 		{Key: "id", Value: section.Text{Dst: &d.ID}, Else: "none", Doc: "The column of the row ids."},
@@ -226,8 +230,8 @@ func (d *Data) section(r *Reader, reason *error) *section.Section {
 			Doc: "For simulate: the columns that the job uses. This is the old name of a dictionary's columns, accepted for one version."},
 		{Key: "partition", Value: d.Partition.Section(), Else: "none", Doc: "The division of one table among the parties, or the relation of the parties' tables."},
 		{Key: "test", Value: d.Test.Section(), Else: "{fraction: 0.25}; none beside folds", Doc: "The rows that are held out to test the model. In protocol pooled, none trains on all rows."},
-		{Key: "folds", Value: section.Whole{Dst: &d.Folds}, Else: "none",
-			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows."},
+		{Key: "folds", Value: foldCount{&d.Folds}, Else: "none",
+			Doc: "The number of folds, 2 or more, of a cross-validation on the training rows. With each, every training row is left out by itself, and the metrics are over all these rows together: exactly and at the price of one fit or two for ridge and gp, row by row for other learners and few rows."},
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
 			Default: "minmax", Else: "none for devices", Doc: "How the parties scale features together before the protocol: to 0 to 1, to mean 0 and variance 1, by the schema's ranges, or not. Columns of 0 and 1, from categories and booleans, stay as they are. The coordinator does not see the ranges."},
 		{Key: "fit", Value: d.Fit.Section(), Else: "none; the coordinator names the fit of the dictionary, and has one made if there is none",
@@ -287,7 +291,7 @@ func (d *Data) finish(in *section.Place) error {
 	if err := d.finishColumns(in); err != nil {
 		return err
 	}
-	for _, finish := range []func(*section.Place) error{d.finishSchema, d.finishFit, d.finishHeldOut, d.finishGroup} {
+	for _, finish := range []func(*section.Place) error{d.finishWeight, d.finishSchema, d.finishFit, d.finishHeldOut, d.finishGroup} {
 		if err := finish(in); err != nil {
 			return err
 		}

@@ -25,6 +25,7 @@ type Dictionary struct {
 	Texts    map[string]string // meaning of each column and label, as a text for people
 	Complete []string          // columns in which a row must have a value to take part in jobs
 	Labels   []LabelColumn     // columns from which a job picks its label
+	Weights  []WeightColumn    // columns from which a job picks the rows' weights
 	Fraction float64           // share of the rows that all jobs hold out
 	Leader   string            // the party that learns the sums for preparing the columns; "" for a job's first party
 }
@@ -99,6 +100,8 @@ func (d *Dictionary) Section() *section.Section {
 			Doc: "Columns that every row needs: a row with a gap in one of them is left out of all jobs."},
 		{Key: "labels", Value: labelColumns{d}, Else: "none; jobs without labels only",
 			Doc: "The columns that a job can take as its label, and their classes."},
+		{Key: "weights", Value: weightColumns{d}, Else: "none; in all jobs each row counts once",
+			Doc: "The columns that a job can take as the weights of its rows, and their ranges."},
 		{Key: "fraction", Value: section.Number{Dst: &d.Fraction}, Default: "0.25", Doc: "The fraction of the rows that each party holds out as test, the same in all jobs."},
 		{Key: "leader", Value: section.Text{Dst: &d.Leader}, Else: "the first party of a job",
 			Doc: "The party that learns the sums that prepare the columns. Each job must list it first."},
@@ -132,6 +135,9 @@ func (d *Dictionary) finish(in *section.Place) error {
 		if slices.Contains(d.Complete, l.Name) || d.Columns.Index(l.Name) >= 0 {
 			return in.Refuse("labels", "%s is in both \"labels\" and \"columns\"; remove it from one of the two", section.Quote(l.Name))
 		}
+	}
+	if err := d.finishWeights(in); err != nil {
+		return err
 	}
 	if d.Columns == nil {
 		return nil

@@ -227,7 +227,7 @@ func (j *Job) spec(r *Reader) *section.Section {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), j.finishPickedLabel, j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), r.finishWeight(j), j.finishPickedLabel, j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
 			if err := finish(in); err != nil {
 				return err
 			}
@@ -400,6 +400,9 @@ func (j *Job) finishLabels(in *section.Place) error {
 	}
 	if j.Data.Folds > 0 && j.Data.Group != "" && !j.Traits().Grouped {
 		return in.Refuse("data.folds", "protocol %s cannot keep groups together in folds; use test: {fraction: 0.25} without folds, or protocol okra", j.Protocol.Name())
+	}
+	if j.Data.LeavesOneOut() && j.Data.Group != "" {
+		return in.Refuse("data.folds", "folds: each leaves out one row at a time, while other rows of its group train; write a number of folds, such as folds: 5, or remove \"group\"")
 	}
 	if j.Data.Folds > 0 && !task.Classes && !task.Numbers {
 		return in.Refuse("data.folds", "folds need the metric accuracy or r2, and learner %s has neither; use test: {fraction: 0.25}", j.Learner.Name())

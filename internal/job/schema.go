@@ -147,7 +147,7 @@ func (d *Data) Own(party string) Data {
 // Table returns the description by which package prepare reads a source. It is for a process that
 // has all parties' files.
 func (d *Data) Table(s Source) prepare.Table {
-	t := prepare.Table{Name: s.File, Schema: d.Reads(), Mapping: s.Mapping, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column}
+	t := prepare.Table{Name: s.File, Schema: d.Reads(), Mapping: s.Mapping, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column, Weight: d.Weight, Weights: d.Weights}
 	if s.Given() {
 		t.Name = s.Name()
 	}

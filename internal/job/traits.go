@@ -12,6 +12,7 @@ type Traits struct {
 	Rated       bool      // data are ratings of items by people, not rows
 	Unshared    bool      // a process may run a job on a whole table, without any parties
 	Grouped     bool      // folds keep the rows of a group together
+	Weighted    bool      // the protocol passes weights of rows to the learner
 	Fits        bool      // jobs are of kind Fit: they fit and do not learn
 	Grid        GridBy    // how the protocol chooses a grid's cell
 	NoGrid      string    // the reason why a job may not have a grid; "" if it may

@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -33,6 +34,9 @@ type (
 	// Rowwise marks learners that read rows of the kernel matrix on demand and keep a limited
 	// number of them. Other learners on a kernel need the whole matrix.
 	Rowwise interface{ Rowwise() }
+	// RowWeighted marks learners on a kernel that take a weight for each training row. They use
+	// [Training.Weights].
+	RowWeighted interface{ WeighsRows() }
 )
 
 // Able returns a text that lists all learners for which isAble returns true. Classifiers come
@@ -68,7 +72,7 @@ func On[C any](j *job.Job) bool {
 // The method has rows, so it can hide the columns of a view.
 func OnRows(j *job.Job, in *section.Place) error {
 	if UsesViews(j) {
-		return checkViews(j, in)
+		return cmp.Or(checkWeight(j, in), checkViews(j, in))
 	}
 	return OnMatrix(j, in)
 }
@@ -97,7 +101,16 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 			return in.Refuse("kernel", "the laplacian-product kernel is no function of inner products and runs with protocol fdskl only; use laplacian")
 		}
 	}
-	return nil
+	return checkWeight(j, in)
+}
+
+// checkWeight refuses weights of rows if the learner does not take them. The error names the learners
+// that do.
+func checkWeight(j *job.Job, in *section.Place) error {
+	if j.Data.Weight == "" || On[RowWeighted](j) {
+		return nil
+	}
+	return in.Refuse("data.weight", "learner %s takes no weights of rows; remove \"weight\", or use %s", j.Learner.Name(), Able(" or ", On[RowWeighted]))
 }
 
 // Objective describes what a learner optimises on sums of products of random features.

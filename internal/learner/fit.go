@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -22,7 +23,10 @@ type Problem struct {
 	Labels []string // n classes or numbers; nil for learners that need no labels
 	Test   []bool   // n flags; true: the row is held out
 	Groups []string // n groups; rows of one group are in the same fold; nil: no groups
-	Order  []string // order of the classes; nil: the order of package dataset
+	// Weights holds n weights, for learners that take them; nil: 1 each. A row whose weight is 0 or
+	// less does not train. Weights of held-out rows have no effect.
+	Weights []float64
+	Order   []string // order of the classes; nil: the order of package dataset
 }
 
 // Spec selects the kernel and the solver of a fit.
@@ -42,8 +46,9 @@ type Solver interface {
 // Training is the input of a solver.
 type Training struct {
 	Kernel   kernel.Source
-	Labels   []string // nil: no labels
-	Order    []string // order of the classes; nil: the order of package dataset
+	Labels   []string  // nil: no labels
+	Weights  []float64 // one weight above 0 for each row; nil: 1 each
+	Order    []string  // order of the classes; nil: the order of package dataset
 	Progress func(done, total int) error
 	// Interrupt returns the reason why the training should stop, or nil to continue.
 	Interrupt func() error
@@ -101,7 +106,8 @@ func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) 
 // fit trains a solver on some rows and computes its decisions for other rows. The argument gram is
 // the kernel matrix of the problem.
 func (t Problem) fit(gram kernel.Source, train, test []int, m Solver, progress func(done, total int) error, interrupt func() error) (*Fitted, error) {
-	got, err := m.Fit(Training{kernel.Subset(gram, train), linalg.At(t.Labels, train), t.Order, progress, interrupt})
+	train = t.weighted(train)
+	got, err := m.Fit(t.training(gram, train, progress, interrupt))
 	if err != nil {
 		return nil, err
 	}
@@ -116,6 +122,19 @@ func (t Problem) fit(gram kernel.Source, train, test []int, m Solver, progress f
 	f.Head, needed = got.Head.Compact(len(support))
 	f.Support = linalg.At(support, needed)
 	return f, nil
+}
+
+// training returns the input of a solver that trains on the given rows.
+func (t Problem) training(gram kernel.Source, train []int, progress func(done, total int) error, interrupt func() error) Training {
+	return Training{kernel.Subset(gram, train), linalg.At(t.Labels, train), linalg.At(t.Weights, train), t.Order, progress, interrupt}
+}
+
+// weighted returns those of the given rows whose weight is above 0.
+func (t Problem) weighted(rows []int) []int {
+	if t.Weights == nil {
+		return rows
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r int) bool { return t.Weights[r] <= 0 })
 }
 
 // matrix returns the matrix of a kernel between all rows.

@@ -21,6 +21,7 @@ var (
 	_ KernelLearner = (*GP)(nil)
 	_ SumsLearner   = (*GP)(nil)
 	_ job.Learner   = (*GP)(nil)
+	_ leaveOneOuter = GP{}
 )
 
 // Name and New implement [job.Kind]; with Task they implement [job.Learner].
@@ -44,8 +45,8 @@ func (g *GP) Sums() Objective { return Objective{Penalty: g.Noise, Process: true
 
 // Fit implements [Solver].
 func (g GP) Fit(t Training) (*Solution, error) {
-	if n := t.Kernel.Len(); n > model.MaxProcess {
-		return nil, fmt.Errorf("a Gaussian process can learn from at most %d training rows, but there are %d; use ridge or fewer rows", model.MaxProcess, n)
+	if err := checkProcess(t.Kernel.Len()); err != nil {
+		return nil, err
 	}
 	y, err := parseNumbers(t.Labels)
 	if err != nil {
@@ -75,6 +76,42 @@ func (g GP) Fit(t Training) (*Solution, error) {
 		return out
 	}
 	return f, nil
+}
+
+// LeaveOneOut implements leaveOneOuter. The process without row i scales the other targets to mean 0
+// and variance 1. The scale does not change its mean, which is that of [Ridge.LeaveOneOut], and
+// multiplies its deviation, the root of 1 / G_ii.
+func (g GP) LeaveOneOut(t Training) (model.Kind, linalg.Matrix[float64], error) {
+	if err := checkProcess(t.Kernel.Len()); err != nil {
+		return model.GP, linalg.Matrix[float64]{}, err
+	}
+	predicted, deviations, err := leftOutMeans(t, g.Noise)
+	if err != nil {
+		return model.GP, linalg.Matrix[float64]{}, err
+	}
+	y, err := parseNumbers(t.Labels)
+	if err != nil {
+		return model.GP, linalg.Matrix[float64]{}, err
+	}
+	out := linalg.New[float64](len(y), 2)
+	linalg.For(len(y), 16, func(lo, hi int) {
+		others := make([]float64, len(y)-1)
+		for i := lo; i < hi; i++ {
+			copy(others, y[:i])
+			copy(others[i:], y[i+1:])
+			_, unit := standardise(others)
+			out.Row(i)[0], out.Row(i)[1] = predicted[i], unit*deviations[i]
+		}
+	})
+	return model.GP, out, nil
+}
+
+// checkProcess refuses more rows than a Gaussian process can learn from.
+func checkProcess(rows int) error {
+	if rows > model.MaxProcess {
+		return fmt.Errorf("a Gaussian process can learn from at most %d training rows, but there are %d; use ridge or fewer rows", model.MaxProcess, rows)
+	}
+	return nil
 }
 
 // Measure adds the metrics of a regression, the mean deviation, and the share of held-out rows

@@ -20,6 +20,7 @@ type NuSVC struct {
 var (
 	_ KernelLearner = (*NuSVC)(nil)
 	_ Rowwise       = (*NuSVC)(nil)
+	_ RowWeighted   = (*NuSVC)(nil)
 	_ job.Learner   = (*NuSVC)(nil)
 )
 
@@ -37,6 +38,9 @@ func (s *NuSVC) Section() *section.Section {
 	}
 }
 
+// WeighsRows implements [RowWeighted].
+func (NuSVC) WeighsRows() {}
+
 // Solver implements [KernelLearner].
 func (s *NuSVC) Solver(seed uint64) Solver {
 	one := *s
@@ -47,6 +51,7 @@ func (s *NuSVC) Solver(seed uint64) Solver {
 // Fit implements [Solver].
 func (s NuSVC) Fit(t Training) (*Solution, error) {
 	s.Interrupt, s.CacheBytes = t.Interrupt, s.bytes()
+	s.RowWeights = t.Weights
 	return t.classify(model.NuSVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
 		c, err := svm.TrainNuSVC(t.Kernel, codes, classes, s.NuParams, t.Progress)
 		if err != nil || !s.Probability {

@@ -21,6 +21,7 @@ type OneClass struct {
 var (
 	_ KernelLearner = (*OneClass)(nil)
 	_ Rowwise       = (*OneClass)(nil)
+	_ RowWeighted   = (*OneClass)(nil)
 	_ job.Learner   = (*OneClass)(nil)
 )
 
@@ -38,12 +39,16 @@ func (o *OneClass) Section() *section.Section {
 	}
 }
 
+// WeighsRows implements [RowWeighted].
+func (OneClass) WeighsRows() {}
+
 // Solver implements [KernelLearner].
 func (o *OneClass) Solver(uint64) Solver { return *o }
 
 // Fit implements [Solver].
 func (o OneClass) Fit(t Training) (*Solution, error) {
 	o.Interrupt, o.CacheBytes = t.Interrupt, o.bytes()
+	o.RowWeights = t.Weights
 	m, err := svm.TrainOneClass(t.Kernel, o.NuParams)
 	if err != nil {
 		return nil, err

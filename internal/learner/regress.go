@@ -38,6 +38,23 @@ func parseNumbers(labels []string) ([]float64, error) {
 	return y, nil
 }
 
+// weightedMean returns the mean of targets, each counted as often as its weight says. Weights of 0 or
+// less count as 0, and nil weights as 1 each.
+func weightedMean(y, weights []float64) float64 {
+	if weights == nil {
+		mean, _ := standardise(y)
+		return mean
+	}
+	total, mean := 0.0, 0.0
+	for _, w := range weights {
+		total += max(w, 0)
+	}
+	for i, w := range weights {
+		mean += y[i] * (max(w, 0) / total)
+	}
+	return mean
+}
+
 // standardise returns the mean and the standard deviation of targets. For targets that are
 // constant but for rounding the deviation is 1.
 func standardise(y []float64) (mean, deviation float64) {

@@ -19,7 +19,7 @@ type Grid struct {
 	Solvers []Solver // solvers for one task, classification or regression
 }
 
-// Folds describes how training rows are divided into K folds. The division depends on Seed, and on
+// Folds describes how training rows are divided into K folds. If K is [job.EachRow], each row is a fold. The division depends on Seed, and on
 // the rows' labels in their order.
 type Folds struct {
 	K    int
@@ -49,7 +49,7 @@ func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 type Searched struct {
 	*tune.Result
 	rows  []int   // training rows of the problem
-	folds [][]int // held-out rows of each fold, as positions in rows
+	folds [][]int // held-out rows of each fold, as positions in rows; all rows together if each was left out by itself
 }
 
 // ErrFewRows is the error if a class has too few rows both to train and to test. It names no class,
@@ -60,6 +60,9 @@ var ErrFewRows = errors.New("a class has a single training row, but folds requir
 // trials, one for each fold of each cell. An error of progress ends the search, and so does the end
 // of ctx, with an error that wraps ctx's error.
 func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
+	if f.K == job.EachRow {
+		return t.leaveOneOut(ctx, g, f, -1, progress)
+	}
 	return t.search(ctx, g, f, progress, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
 			return s.RunOn(len(t.Test), t.matrix)
@@ -70,6 +73,9 @@ func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done,
 
 // SearchFor cross-validates a grid like [Search], and returns the outputs of the given cell.
 func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Searched, error) {
+	if f.K == job.EachRow {
+		return t.leaveOneOut(ctx, g, f, cell, nil)
+	}
 	return t.search(ctx, g, f, nil, func(s tune.Search) (*tune.Result, error) {
 		if t.X != nil {
 			return s.RunOnFor(len(t.Test), t.matrix, cell)
@@ -81,7 +87,7 @@ func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Sear
 func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search) (*tune.Result, error)) (*Searched, error) {
 	rows, _ := t.Rows()
 	labels := linalg.At(t.Labels, rows)
-	if err := f.check(labels); err != nil {
+	if err := f.check(linalg.At(t.Labels, t.weighted(rows))); err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
 	folds, err := f.Divide(labels, linalg.At(t.Groups, rows))
@@ -90,7 +96,7 @@ func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done
 	}
 	s := &Searched{rows: rows, folds: folds}
 	learner := t.learner(g.Solvers, rows, f.Task.Score, ctx.Err)
-	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(), Learner: learner, Progress: progress})
+	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(t), Learner: learner, Progress: progress})
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
@@ -122,10 +128,10 @@ func (f Folds) check(labels []string) error {
 }
 
 // divide returns the training rows and the held-out rows of each fold.
-func (s *Searched) divide() []tune.Fold {
+func (s *Searched) divide(t Problem) []tune.Fold {
 	folds := make([]tune.Fold, len(s.folds))
 	for i, test := range s.folds {
-		folds[i] = tune.Fold{Train: linalg.At(s.rows, dataset.Complement(len(s.rows), test)), Test: linalg.At(s.rows, test)}
+		folds[i] = tune.Fold{Train: t.weighted(linalg.At(s.rows, dataset.Complement(len(s.rows), test))), Test: linalg.At(s.rows, test)}
 	}
 	return folds
 }
@@ -185,19 +191,12 @@ func lowerIsBetter(score string) bool { return score == "rmse" || score == "mae"
 // learner returns a tune.Learner that fits the given solvers. It stops if interrupt returns an
 // error.
 func (t Problem) learner(methods []Solver, rows []int, score string, interrupt func() error) tune.Learner {
-	if s, can := methods[0].(jointSolver); can && score == "accuracy" {
-		if all := s.fitJointly(t, methods, rows, interrupt); all != nil {
+	if score == "accuracy" {
+		if all := fitJointly(t, methods, rows, interrupt); all != nil {
 			return all
 		}
 	}
 	return separateFits{t, methods, score, interrupt}
-}
-
-// jointSolver is a solver that fits several settings faster together than separately. Each fit
-// starts from the solution of another setting. The method fitJointly returns nil if the solvers are
-// not all of this type.
-type jointSolver interface {
-	fitJointly(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner
 }
 
 // separateFits is a tune.Learner that fits each solver from scratch.

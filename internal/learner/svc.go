@@ -30,6 +30,7 @@ type SVC struct {
 var (
 	_ KernelLearner = (*SVC)(nil)
 	_ Rowwise       = (*SVC)(nil)
+	_ RowWeighted   = (*SVC)(nil)
 	_ job.Learner   = (*SVC)(nil)
 )
 
@@ -57,6 +58,9 @@ func (s *SVC) finish(in *section.Place) error {
 	return s.Cache.finish(in)
 }
 
+// WeighsRows implements [RowWeighted].
+func (SVC) WeighsRows() {}
+
 // Solver implements [KernelLearner].
 func (s *SVC) Solver(seed uint64) Solver {
 	one := *s
@@ -79,6 +83,7 @@ func Only(l job.Named, classes []string) job.Named {
 // Fit implements [Solver].
 func (s SVC) Fit(t Training) (*Solution, error) {
 	p := s.params(t.Interrupt)
+	p.RowWeights = t.Weights
 	return t.classify(model.SVC, func(codes []int, classes []string) (*svm.Classifier, *svm.Calibration, error) {
 		if s.Balanced {
 			p.Weights = balancedWeights(codes, classes)
@@ -114,19 +119,23 @@ func balancedWeights(codes []int, classes []string) map[string]float64 {
 // Measure implements [Solver].
 func (SVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
 
-// fitJointly fits one value of C after another. Each fit starts from the solution for the previous
-// value.
-func (SVC) fitJointly(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner {
+// fitJointly returns a tune.Learner that fits one value of C after another, faster than separately.
+// Each fit starts from the solution for the previous value. It returns nil if not all solvers are SVC, for balanced weights, which differ between
+// folds, and if all rows of a class have weight 0 or less.
+func fitJointly(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner {
 	params := make([]svm.Params, len(methods))
 	for i, m := range methods {
 		svc, ok := m.(SVC)
-		if !ok || svc.Balanced { // balanced weights differ between folds
+		if !ok || svc.Balanced {
 			return nil
 		}
 		params[i] = svc.params(interrupt)
 	}
 	classes, codes := dataset.ClassesIn(t.Order, linalg.At(t.Labels, rows))
-	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params}
+	if known, _ := dataset.ClassesIn(t.Order, linalg.At(t.Labels, t.weighted(rows))); len(known) < len(classes) {
+		return nil
+	}
+	svc := tune.SVC{Codes: make([]int, len(t.Labels)), Classes: classes, Params: params, RowWeights: t.Weights}
 	for i, r := range rows {
 		svc.Codes[r] = codes[i]
 	}

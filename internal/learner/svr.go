@@ -18,6 +18,7 @@ type SVR struct {
 var (
 	_ KernelLearner = (*SVR)(nil)
 	_ Rowwise       = (*SVR)(nil)
+	_ RowWeighted   = (*SVR)(nil)
 	_ job.Learner   = (*SVR)(nil)
 )
 
@@ -38,6 +39,9 @@ func (s *SVR) Section() *section.Section {
 	}}
 }
 
+// WeighsRows implements [RowWeighted].
+func (SVR) WeighsRows() {}
+
 // Solver implements [KernelLearner].
 func (s *SVR) Solver(uint64) Solver { return *s }
 
@@ -48,6 +52,7 @@ func (s SVR) Fit(t Training) (*Solution, error) {
 		return nil, err
 	}
 	s.Interrupt, s.CacheBytes = t.Interrupt, s.bytes()
+	s.RowWeights = t.Weights
 	m, err := svm.TrainSVR(t.Kernel, y, s.SVRParams)
 	if err != nil {
 		return nil, err

@@ -29,13 +29,14 @@ const (
 	ReleaseErrors    ReleaseKind = "errors"    // sums of errors over held-out rows
 	ReleaseFits      ReleaseKind = "fits"      // statistics or category words of the rows, with which rows are prepared
 	ReleaseFolds     ReleaseKind = "folds"     // assignment of rows to folds
+	ReleaseWeights   ReleaseKind = "weights"   // weight of each training row
 	ReleaseLabels    ReleaseKind = "labels"    // labels of each row, or the list of labels that occur
 	ReleaseQuestions ReleaseKind = "questions" // encoded rows of the party's own queries
 )
 
 // Beside reports whether a release of the kind only accompanies other releases.
 func (k ReleaseKind) Beside() bool {
-	return slices.Contains([]ReleaseKind{ReleaseCounts, ReleaseErrors, ReleaseFits, ReleaseFolds, ReleaseLabels, ReleaseQuestions}, k)
+	return slices.Contains([]ReleaseKind{ReleaseCounts, ReleaseErrors, ReleaseFits, ReleaseFolds, ReleaseWeights, ReleaseLabels, ReleaseQuestions}, k)
 }
 
 // AlsoReleases returns a function that states one release of the given kind for each party. The
@@ -74,6 +75,7 @@ type Release struct {
 	Peers    []string
 	Scale    string       // how columns are scaled
 	Label    string       // the column of the labels that are released or enter sums; "" for none
+	Weight   string       // the column of the weights that are released; "" for none
 	Table    string       // the table's name in the catalogue; the ledger identifies rows without ids by this name
 	Edition  Edition      // the edition that holds the rows; zero if the ledger compares rows one by one
 	Schema   string       // the text of the job's schema for this table, followed by the learner's views if the learner uses two
@@ -127,6 +129,9 @@ func (c Instance) Release(kind ReleaseKind, party, label string, rows *dataset.S
 	}
 	if rows.Labels != nil {
 		r.Label = cmp.Or(label, c.Job.Data.Label)
+	}
+	if rows.Weights != nil && kind == ReleaseRows {
+		r.Weight = c.Job.Data.Weight
 	}
 	return r
 }

@@ -8,6 +8,32 @@ from pathlib import Path
 
 _SUFFIX = ".exe" if os.name == "nt" else ""
 
+_INTERFACE = 1  # of the programs that this package understands (internal/fitserver/interface.go)
+
+
+def refusal(path, interface):
+    """Return why a program cannot be used, or None if it has this package's interface.
+
+    Parameters
+    ----------
+    path : str
+        The program.
+    interface : object
+        The number that the program gives, or None.
+
+    Returns
+    -------
+    sentence : str or None
+    """
+    if interface == _INTERFACE:
+        return None
+    given = "MERCER_BIN" if os.environ.get("MERCER_BIN") else "the installation"
+    has = "names no interface" if interface is None else f"has interface {interface}"
+    return (
+        f"{path} is of another version than this package: the program {has}, and the package needs"
+        f" {_INTERFACE}; install both anew from one wheel, or correct {given}"
+    )
+
 
 def find_bin(name="mercer-fit"):
     """Return the path of a program that the wheel brings.

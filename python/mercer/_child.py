@@ -16,7 +16,7 @@ import weakref
 
 import numpy as np
 
-from ._bin import find_bin
+from ._bin import find_bin, refusal
 
 
 class MercerError(Exception):
@@ -111,8 +111,9 @@ class _Child:
     def __init__(self):
         # A session of its own keeps a terminal's Ctrl-C from an idle child; where that does not
         # exist (Windows), the next call starts another.
+        path = find_bin()
         self.process = subprocess.Popen(
-            [find_bin()],
+            [path],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -121,6 +122,21 @@ class _Child:
         _widen(self.process)
         self.arrived = memoryview(b"")  # bytes of an answer that were read ahead
         self.finalizer = weakref.finalize(self, _end, self.process)
+        self._check(path)
+
+    def _check(self, path):
+        """Refuse a program of another version."""
+        try:
+            answer, _ = self.ask({"op": "interface"}, {})
+            why = refusal(path, answer.get("interface"))
+        except (ValueError, KeyError, TypeError, AttributeError):  # not an answer of mercer-fit
+            why = refusal(path, None)
+        except BaseException:
+            self.kill()
+            raise
+        if why:
+            self.kill()
+            raise MercerError(why)
 
     def ended(self):
         return self.process.poll() is not None
@@ -161,6 +177,8 @@ class _Child:
 
     def _receive(self):
         (length,) = struct.unpack("<I", self._read(bytearray(4)))
+        if length > _HEADER:
+            raise ValueError("the program's answer is none of mercer-fit")
         header = json.loads(self._read(bytearray(length)))
         results = {}
         for a in header["arrays"]:
@@ -196,6 +214,8 @@ class _Child:
 # Pieces below this size, in bytes, share a system call. The streams themselves have no buffers: a
 # buffer has a lock, which another thread can hold while this process forks.
 _TOGETHER = 1 << 16
+
+_HEADER = 1 << 20  # bytes of the longest header, as in internal/fitserver
 
 _DTYPES = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8"), "i4": np.dtype("<i4")}
 _TYPES = {dtype: name for name, dtype in _DTYPES.items()}

@@ -114,7 +114,7 @@ def describe(frames, job, names):
     """
     import pandas as pd
 
-    aside = {job.label, job.id}
+    aside = {job.label, job.id, job.weight}
     columns, label = {}, None
     if job.by_columns:
         for site, frame in frames.items():
@@ -133,6 +133,10 @@ def describe(frames, job, names):
         if label is None:
             raise JobError(f"no site has the label {job.label!r}")
         dictionary["labels"] = {job.label: _label(label, job)}
+    if job.weight is not None:
+        if not any(job.weight in frame.columns for frame in frames.values()):
+            raise JobError(f"no site has the weight {job.weight!r}")
+        dictionary["weights"] = {job.weight: {}}
     return dictionary
 
 

@@ -76,6 +76,10 @@ class Job:
         Seed of the held-out rows.
     name : str, default="job"
         Name of the job.
+    weight : str or None
+        Column that says how often each row counts in the training, as
+        ``sample_weight`` does: 2 is the same as two equal rows, and 0 or less as
+        none. Metrics count each row once. None means 1 each.
     spec : dict
         Further keys of the section ``spec`` of a job file, such as ``compare`` or
         ``prediction``. They win over the arguments.
@@ -101,6 +105,7 @@ class Job:
     parties: list = None
     seed: int = 1
     name: str = "job"
+    weight: str = None
     spec: dict = field(default_factory=dict)
     path: str = field(default=None, repr=False)  # of a job that comes from a file
     text: str = field(default=None, repr=False)  # of that file
@@ -163,6 +168,8 @@ class Job:
         data = {**data, "scale": self.scale}
         if "label" not in data and not isinstance(data.get("dictionary"), dict):
             data["label"] = self.label
+        if self.weight is not None:
+            data["weight"] = self.weight
         if self.id is not None:
             data["id"] = self.id
         if self.parties is not None:

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from ._bin import find_bin
+from ._bin import find_bin, refusal
 from ._child import MercerError
 
 
@@ -87,12 +87,33 @@ def run(*arguments, timeout=None, progress=None, within=None, folder=None):
     MercerError
         If the program fails. The class follows from its exit code.
     """
-    command = [find_bin("mercer"), *map(os.fspath, arguments), "--json"]
+    path = find_bin("mercer")
+    _check(path)
+    command = [path, *map(os.fspath, arguments), "--json"]
     if progress:
         command += ["--log-level", "info"]
     with _Program(command, folder) if within is None else within.start(command, folder) as program:
         said = _listen(program, timeout, progress or _ignore)
         return _result(program.document().decode("utf-8"), "\n".join(said), program.wait()), _notices(said)
+
+
+_checked = set()  # programs that have this package's interface, with the times of their files
+
+
+def _check(path):
+    """Refuse a program of another version, once for each file."""
+    key = path, os.stat(path).st_mtime_ns
+    if key in _checked:
+        return
+    try:
+        out = subprocess.run([path, "version", "--json"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60).stdout
+        interface = json.loads(out)["result"].get("interface")
+    except (ValueError, KeyError, TypeError, AttributeError, subprocess.TimeoutExpired):  # not a document of mercer
+        interface = None
+    why = refusal(path, interface)
+    if why:
+        raise MercerError(why)
+    _checked.add(key)
 
 
 def _ignore(_line):

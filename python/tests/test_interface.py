@@ -2,6 +2,8 @@
 
 import io
 import pickle
+import re
+import sys
 import warnings
 
 import joblib
@@ -21,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer
-from mercer import _child
+from mercer import _child, _program
 
 NAMES = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM", "KernelRidge", "KernelPCA"]
 
@@ -203,6 +205,42 @@ def test_missing_program(monkeypatch, tmp_path):
     monkeypatch.setenv("MERCER_BIN", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="MERCER_BIN is .* but there is no file"):
         mercer.find_bin()
+
+
+ANSWER = b'{"arrays": [], %s}'
+
+
+@pytest.mark.parametrize(
+    ("script", "has"),
+    [
+        ("import sys, struct; b = %r; sys.stdout.buffer.write(struct.pack('<I', len(b)) + b)" % (ANSWER % b'"interface": 2'), "has interface 2"),
+        ("import sys, struct; b = %r; sys.stdout.buffer.write(struct.pack('<I', len(b)) + b)" % (ANSWER % b'"error": "there is no operation"'), "names no interface"),
+        ("print('mercer 0.0.1, usage: ...' * 9)", "names no interface"),
+    ],
+)
+def test_a_program_of_another_version(monkeypatch, tmp_path, script, has):
+    path = tmp_path / "mercer-fit"
+    path.write_text(f"#!{sys.executable}\n{script}\nsys.stdout.flush() if 'sys' in dir() else None\nimport time; time.sleep(5)\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("MERCER_BIN", str(path))
+    monkeypatch.setattr(_child, "_here", _child._Here())
+    with pytest.raises(mercer.MercerError, match=f"{re.escape(str(path))} is of another version than this package: the program {has}, and the package needs 1; .* correct MERCER_BIN"):
+        mercer.SVC().fit([[0.0], [1.0]], [0, 1])
+    assert mercer.child_pid() is None
+
+
+@pytest.mark.parametrize(
+    ("printed", "has"),
+    [('{"ok": true, "result": {"version": "v0.1.0"}}', "names no interface"), ('{"ok": true, "result": {"interface": 7}}', "has interface 7"), ("usage", "names no interface")],
+)
+def test_a_federation_program_of_another_version(monkeypatch, tmp_path, printed, has):
+    path = tmp_path / "mercer"
+    path.write_text(f"#!/bin/sh\n[ \"$1\" = version ] || touch {tmp_path}/ran\necho '{printed}'\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("MERCER_BIN", str(path))
+    with pytest.raises(mercer.MercerError, match=f"is of another version than this package: the program {has}"):
+        _program.run("job", "list")
+    assert not (tmp_path / "ran").exists()
 
 
 def test_names():

@@ -349,6 +349,20 @@ def test_what_a_frame_cannot_hold_is_named(small, kind, says, change, job):
         mercer.simulate(change(small), _job(**job), site="s")
 
 
+def test_weights(small):
+    """The column of weights is described as such, and the coordinator learns it."""
+    frame = small.assign(w=np.arange(len(small)) % 3)
+    plain = mercer.simulate(small, _job(), site="s")
+    weighed = mercer.simulate(frame, _job(weight="w"), site="s")
+    assert "weight" not in _job().to_yaml() and '"weight": "w"' in _job(weight="w").to_yaml()
+    said = [[line for role in r.leakage.sentences.values() for line in role if "weight of each training row" in line] for r in (plain, weighed)]
+    assert said[0] == [] and len(said[1]) == 1
+    with pytest.raises(mercer.JobError, match="no site has the weight 'v'"):
+        mercer.simulate(frame, _job(weight="v"), site="s")
+    with pytest.raises(mercer.DataError, match="site 'The', row 1003: column \"w\" is empty, but each row needs a weight"):
+        mercer.simulate(frame.assign(w=frame["w"].where(frame.index != frame.index[3])), _job(weight="w"), site="s")
+
+
 def test_a_job_files_error_has_its_line(tmp_path):
     path = tmp_path / "job.yaml"
     path.write_text("apiVersion: mercer/v1\nkind: Job\nmetadata: {name: x}\nspec:\n  learners: {name: svc}\n")
@@ -360,7 +374,8 @@ def test_a_job_files_error_has_its_line(tmp_path):
 def _program(tmp_path, monkeypatch, script):
     """Let a script stand for the program."""
     path = tmp_path / "mercer"
-    path.write_text("#!/bin/sh\n" + script)
+    about = """[ "$1" = version ] && echo '{"ok": true, "result": {"interface": 1}}' && exit\n"""
+    path.write_text("#!/bin/sh\n" + about + script)
     path.chmod(0o755)
     monkeypatch.setenv("MERCER_BIN", str(path))
 

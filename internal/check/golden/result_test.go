@@ -81,6 +81,8 @@ func runs() []run {
 		tumours("okra-svr", "name: okra, rounds: 4", "name: linear", "name: svr, C: 1, epsilon: 0.2", "").forPeople(),
 		tumours("okra-ridge", "name: okra", "name: matern, nu: 2.5", "name: ridge, alpha: 0.1", "  compare: [pooled]\n"),
 		tumours("okra-kmeans", "name: okra", rbf, "name: kmeans, n_clusters: 3", "").forPeople(),
+		of("okra-weights", `source: bundled:wdbc, label: label, weight: "mean radius", partition: {parties: [north, south]}, test: {every: 4}, scale: minmax`, "name: okra", rbf, "name: svc, C: 10, class_weight: balanced", "").forPeople(),
+		of("okra-each", `source: bundled:wdbc, label: label, partition: {parties: [north, south]}, folds: each, scale: minmax`, "name: okra", rbf, "name: gp, noise: [0.1, 1]", "").forPeople(),
 		tumours("okra-cosine", "name: okra", "name: cosine", "name: nu-svc, nu: 0.1", "  compare: []\n"),
 		of("okra-grid", "source: bundled:wdbc, label: label, partition: {parties: [north, south], skew: 0.5}, folds: 3", "name: okra",
 			"name: polynomial, gamma_unit: norm, coef0: 1, degree: [1, 2]", "name: svc, C: [1, 100]", "").forPeople(),

@@ -201,6 +201,9 @@ func trainAloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits [
 	if splits[party].Set.Labels == nil && j.Data.Label != job.NoLabel {
 		return nil, pool.ErrNoLabels
 	}
+	if j.Data.LeavesOneOut() && pool.Count(splits, true) == 0 {
+		return trainAloneEach(ctx, cell, party, splits)
+	}
 	divided, err := heldOutInTurn(j, splits)
 	if err != nil {
 		return nil, err
@@ -214,6 +217,41 @@ func trainAloneInTurn(ctx context.Context, j, cell *job.Job, party int, splits [
 		all = append(all, m)
 	}
 	return learner.Mean(all), nil
+}
+
+// trainAloneEach trains on one party's rows, and measures on the rows of all parties. Each of the
+// party's own rows is decided by the learner fitted without it.
+func trainAloneEach(ctx context.Context, j *job.Job, party int, splits []method.Split) (learner.Metrics, error) {
+	own := splits[party]
+	rows := slices.Clone(splits)
+	for i, s := range rows {
+		rows[i].Test = slices.Repeat([]bool{i != party}, len(s.Test))
+	}
+	if classes, _ := dataset.Classes(own.Set.Labels); j.Task().Classes && len(classes) == 1 {
+		f, err := learner.Constant(j, classes[0], slices.Concat(pool.Labels(rows, false), pool.Labels(rows, true)))
+		if err != nil {
+			return nil, err
+		}
+		return f.Measure()
+	}
+	p, err := pool.Prepare(j, rows[party:party+1], rows)
+	if err != nil {
+		return nil, err
+	}
+	alone := onlyWeightsOf(j, own)
+	task, err := p.Input(alone)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := learner.Choose(ctx, alone, task, nil) // gamma as a number
+	if err != nil {
+		return nil, err
+	}
+	f, err := learner.FitEach(ctx, choice.Job, task)
+	if err != nil {
+		return nil, err
+	}
+	return f.Measure()
 }
 
 // heldOutInTurn returns one list of splits for each fold of the job. In each list, the rows of that

@@ -149,3 +149,43 @@ func TestAloneWithoutRows(t *testing.T) {
 		t.Errorf("%v, %v; want no figures", m, err)
 	}
 }
+
+// With folds: each, the job's figures are over all rows, each decided without it, and so are those of
+// each party alone: of its own rows without the row, of others by all its rows.
+func TestEachRowLeftOut(t *testing.T) {
+	j := parse(t, apart+", folds: each, scale: none", "")
+	sets := map[string]*dataset.Set{"n": partitiontest.WDBC(t, 0, 24), "s": partitiontest.WDBC(t, 60, 20)}
+	r, o, shares := run(t, j, sets)
+	if len(r.Grid) != 1 || len(r.Grid[0].Folds) != 1 || r.HeldOut != 0 || len(o.Predicted) != 44 || *r.Difference != 0 {
+		t.Fatalf("%+v, %d held out", r.Grid, r.HeldOut)
+	}
+	right := map[string]float64{}
+	for i := range 44 {
+		var others, north, south []int
+		for k := range 44 {
+			switch {
+			case k == i:
+			case k < 24:
+				north = append(north, k)
+			default:
+				south = append(south, k)
+			}
+		}
+		others = slices.Concat(north, south)
+		right["together"] += accuracyOf(t, j, shares, others, []int{i}) / 44
+		right["north"] += accuracyOf(t, j, shares, north, []int{i}) / 44
+		right["south"] += accuracyOf(t, j, shares, south, []int{i}) / 44
+	}
+	if math.Abs(r.Metrics["accuracy"]-right["together"]) > 1e-12 || right["together"] < .5 {
+		t.Errorf("together: %v, want %v", r.Metrics["accuracy"], right["together"])
+	}
+	for _, a := range r.Alone {
+		if math.Abs(a.Metrics["accuracy"]-right[a.Party]) > 1e-12 {
+			t.Errorf("%s alone: %+v, want accuracy %v", a.Party, a, right[a.Party])
+		}
+	}
+	sets["s"] = partitiontest.OnlyOf(partitiontest.WDBC(t, 60, 60), "1")
+	if r, _, _ := run(t, j, sets); len(r.Alone) != 2 || r.Alone[1].Metrics["accuracy"] <= 0 || r.Alone[1].Failure != "" {
+		t.Errorf("a party of one class: %+v", r.Alone)
+	}
+}

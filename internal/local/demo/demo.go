@@ -146,6 +146,9 @@ func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	if set.Labels != nil {
 		c.Label = daemon.Labels{Columns: []string{"label"}}
 	}
+	if set.Weights != nil {
+		c.Weight = "weight"
+	}
 	if set.IDs != nil {
 		c.ID.Columns = []string{"id"}
 	}
@@ -215,6 +218,9 @@ func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 	d := j.Owned(catalogueName)
 	if d.Data.Label != job.NoLabel {
 		d.Data.Label = "label"
+	}
+	if d.Data.Weight != "" {
+		d.Data.Weight = "weight"
 	}
 	d.Compare = nil
 	submitted, err := f.client.Submit(ctx, "job.yaml", d.Encode())

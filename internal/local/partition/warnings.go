@@ -34,7 +34,7 @@ func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	}
 	list := slices.Concat(warnCommonIDs(shares), warnEqualRows(splits), warnRareWords(splits), warnConstantColumns(splits))
 	if j.Task().Classes {
-		list = slices.Concat(list, warnLonelyClasses(j.Parties(), splits), warnFewForFolds(j.Data.Folds, splits))
+		list = slices.Concat(list, warnLonelyClasses(j.Parties(), splits), warnFewForFolds(&j.Data, splits))
 	}
 	return list, nil
 }
@@ -64,7 +64,10 @@ func warnLonelyClasses(parties []string, splits []method.Split) (list []string) 
 }
 
 // warnFewForFolds warns of each class that has fewer training rows than there are folds.
-func warnFewForFolds(folds int, splits []method.Split) (list []string) {
+func warnFewForFolds(d *job.Data, splits []method.Split) (list []string) {
+	if d.LeavesOneOut() {
+		return nil
+	}
 	counts := make(map[string]int)
 	for _, s := range splits {
 		for _, i := range s.Rows(false) {
@@ -72,8 +75,8 @@ func warnFewForFolds(folds int, splits []method.Split) (list []string) {
 		}
 	}
 	for _, class := range slices.Sorted(maps.Keys(counts)) {
-		if n := counts[class]; n < folds {
-			list = append(list, fmt.Sprintf("class %q has %s, fewer than the %d folds, so that some folds have none", class, humanize.Count(n, "training row"), folds))
+		if n := counts[class]; n < d.Folds {
+			list = append(list, fmt.Sprintf("class %q has %s, fewer than the %d folds, so that some folds have none", class, humanize.Count(n, "training row"), d.Folds))
 		}
 	}
 	return list

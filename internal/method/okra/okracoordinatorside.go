@@ -66,11 +66,20 @@ func collecting(of account, build func(*server, protocol.Setup, okra.Params) (*o
 
 // foldMachine builds the machine that receives the fold of each row from its party.
 func (s *server) foldMachine(setup method.Setup) (*method.Run, error) {
-	var counts []int
+	return rows.FoldListener(setup, s.Instance, s.counts(), s.Problem.Test, func(names []string) { s.Problem.Groups = names })
+}
+
+// weightMachine builds the machine that receives the weight of each row from its party.
+func (s *server) weightMachine(setup method.Setup) (*method.Run, error) {
+	return rows.WeightListener(setup, s.Instance, s.counts(), s.Problem.Test, func(weights []float64) { s.Problem.Weights = weights })
+}
+
+// counts returns the number of rows of each party.
+func (s *server) counts() (list []int) {
 	for _, of := range s.upload.Owner() {
-		counts = append(counts, of.Hi-of.Lo)
+		list = append(list, of.Hi-of.Lo)
 	}
-	return rows.FoldListener(setup, s.Instance, counts, s.Problem.Test, func(names []string) { s.Problem.Groups = names })
+	return list
 }
 
 // storeSession stores the result of a session that sent rows.

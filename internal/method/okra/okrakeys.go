@@ -134,6 +134,9 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if rows.GroupsFolds(j) && (k.changesParties() || k.secretsOutlive()) {
 		return in.Refuse("data.folds", "folds by groups need the same parties from beginning to end; remove \"folds\" or \"group\", or remove all of \"late\", \"withdrawn\", \"added\", \"continuable\" and \"continues\"")
 	}
+	if j.Data.Weight != "" && (k.changesParties() || k.secretsOutlive()) {
+		return in.Refuse("data.weight", "weights of rows need the same parties from beginning to end; remove \"weight\", or remove all of \"late\", \"withdrawn\", \"added\", \"continuable\" and \"continues\"")
+	}
 	if j.Data.Test.Split() != "" && (k.changesParties() || k.secretsOutlive()) {
 		return in.Refuse("data.test", "a job with \"late\", \"withdrawn\", \"added\", \"continuable\" or \"continues\" cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
 	}

@@ -65,6 +65,10 @@ func (p *party) public() rows.Total { return rows.Total(p.total) }
 
 func (p *party) foldMachine(setup method.Setup) (*method.Run, error) { return p.Folder(setup, p.total) }
 
+func (p *party) weightMachine(setup method.Setup) (*method.Run, error) {
+	return p.WeightSender(setup, p.total)
+}
+
 // setAside sets the last n rows aside until the first session has ended.
 func (p *party) setAside(n int) error {
 	if n < 1 {

@@ -31,13 +31,33 @@ func FoldSteps[P, S any](c method.Instance, party func(*P, method.Setup) (*metho
 	if !GroupsFolds(c.Job) {
 		return nil
 	}
-	return []method.StepOf[P, S, Total]{{
-		Name: "folds", Session: &method.Session{Protocol: collective.GatherName, Version: collective.GatherVersion, Members: c.MembersWithoutLeader(), Purpose: "train"},
-		Follow:   method.From(func(k Total) ([]byte, error) { return collective.EncodeGather(foldBytes * int(k)), nil }),
+	return []method.StepOf[P, S, Total]{gatherStep("folds", foldBytes, c, party, server, method.ReleaseFolds)}
+}
+
+// gatherStep returns a step in which each party sends the coordinator a number of bytes for each of
+// its rows. All bodies are as long as the rows of all parties need.
+func gatherStep[P, S any](name string, bytes int, c method.Instance, party func(*P, method.Setup) (*method.Run, error), server func(*S, method.Setup) (*method.Run, error), kind method.ReleaseKind) method.StepOf[P, S, Total] {
+	return method.StepOf[P, S, Total]{
+		Name: name, Session: &method.Session{Protocol: collective.GatherName, Version: collective.GatherVersion, Members: c.MembersWithoutLeader(), Purpose: "train"},
+		Follow:   method.From(func(k Total) ([]byte, error) { return collective.EncodeGather(bytes * int(k)), nil }),
 		Party:    party,
 		Server:   server,
-		Releases: method.AlsoReleases[P](method.ReleaseFolds),
-	}}
+		Releases: method.AlsoReleases[P](kind),
+	}
+}
+
+// gatherParty builds a party's machine for a step of gatherStep. It appends zeros to the body up to
+// the given length.
+func gatherParty(s method.Setup, body []byte, length int) (*method.Run, error) {
+	m, err := collective.NewGatherParty(s.Setup, append(body, make([]byte, length-len(body))...))
+	return method.RunOf(m, err, method.Nothing)
+}
+
+// gatherServer builds the coordinator's machine for a step of gatherStep. It calls take with the
+// bodies of all parties.
+func gatherServer(s method.Setup, take func(bodies [][]byte) error) (*method.Run, error) {
+	m, err := collective.NewGatherServer(s.Setup)
+	return method.RunOf(m, err, func() error { return take(m.Bodies()) })
 }
 
 // DealGroups returns the fold of each row of the split. Folds count from 1; held-out rows have 0.
@@ -80,17 +100,15 @@ func (p *Party) Folder(s method.Setup, total int) (*method.Run, error) {
 			w.Uint32(uint32(f))
 		}
 	}
-	m, err := collective.NewGatherParty(s.Setup, append(w.Bytes(), make([]byte, foldBytes*total-len(w.Bytes()))...))
-	return method.RunOf(m, err, method.Nothing)
+	return gatherParty(s, w.Bytes(), foldBytes*total)
 }
 
 // FoldListener builds the machine with which the coordinator receives the folds. Party i has
 // counts[i] rows, and test marks held-out rows. The function take receives the folds' names in the
 // order of the rows.
 func FoldListener(s method.Setup, c method.Instance, counts []int, test []bool, take func(names []string)) (*method.Run, error) {
-	m, err := collective.NewGatherServer(s.Setup)
-	return method.RunOf(m, err, func() error {
-		folds, err := readFolds(c, m.Bodies(), counts, test)
+	return gatherServer(s, func(bodies [][]byte) error {
+		folds, err := readFolds(c, bodies, counts, test)
 		if err == nil {
 			take(FoldNames(folds))
 		}

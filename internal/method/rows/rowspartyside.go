@@ -221,6 +221,7 @@ func namesLeakage(c method.Instance) map[string][]string {
 	lines := make(map[string][]string)
 	addMissing(lines, heldOutLeakage(c))
 	addMissing(lines, foldLeakage(c))
+	addMissing(lines, weightLeakage(c.Job))
 	addMissing(lines, columnorder.Leakage(columnorder.Facts{Leader: c.Parties[0], Classes: agreesOnClasses(c.Job)}))
 	return lines
 }

@@ -36,6 +36,10 @@ func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	if err != nil {
 		return method.Split{}, err
 	}
+	if j.Data.Weight == "" && set.Weights != nil {
+		unweighted := *set
+		unweighted.Weights, set = nil, &unweighted
+	}
 	if err := set.Validate(); err != nil {
 		return method.Split{}, err
 	}
@@ -51,7 +55,23 @@ func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	for _, i := range test {
 		s.Test[i] = true
 	}
-	return s, nil
+	return s, checkWeights(j, s)
+}
+
+// checkWeights refuses a table without the job's weights, and a table whose training rows all have a
+// weight of 0 or less.
+func checkWeights(j *job.Job, s method.Split) error {
+	training := s.Rows(false)
+	switch name := dataset.Quote(j.Data.Weight); {
+	case j.Data.Weight == "":
+		return nil
+	case s.Set.Weights == nil:
+		return dataset.NoColumn(j.Data.Weight, "%s has no column %s to take the weights from", s.Set.Name, name)
+	case len(training) > 0 && !slices.ContainsFunc(training, func(i int) bool { return s.Set.Weights[i] > 0 }):
+		return fmt.Errorf("%s column %s holds the weight %g, and no other of the %d training rows has a weight above 0; correct the weights, or leave the table out",
+			s.Set.Place(training[0]), name, s.Set.Weights[training[0]], len(training))
+	}
+	return nil
 }
 
 // labelled checks the labels against the needs of the job's learner. It removes labels that the job

@@ -130,7 +130,7 @@ func (l Ledger) differences(c *comparison) error {
 		if d != otherSettings && (c.now.Question || !earlier.Question) { // rows that only a question disclosed are still new to a job
 			meet(c.now.Rows, earlier.Rows, func(i int, then Row) {
 				now := c.now.Rows[i]
-				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then)
+				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then) && !c.now.reweighs(now, earlier, then)
 			})
 		}
 	}
@@ -141,12 +141,12 @@ func (l Ledger) differences(c *comparison) error {
 const (
 	equalSettings = iota // the settings are equal, and the fits are equal or irrelevant
 	otherFit             // the settings are equal, but different fits may have prepared the rows
-	otherSettings        // columns, scale, label or peers differ
+	otherSettings        // columns, scale, label or peers differ, or the release adds weights
 )
 
 func (c *comparison) distance(earlier *Entry) int {
 	switch {
-	case !c.now.sameSettings(earlier):
+	case !c.now.sameSettings(earlier) || c.now.addsWeights(earlier):
 		return otherSettings
 	case c.now.Question || earlier.Question || c.now.Kind == method.ReleaseFit: // fits are irrelevant: a question uses its model's fit, and no fit prepares a fit
 		return equalSettings

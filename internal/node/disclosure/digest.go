@@ -19,6 +19,7 @@ type Row struct {
 	Person, Content [16]byte
 	Class           uint16  // in sums with labels, two bytes of the label's digest; else 0
 	Label           [8]byte // 8 bytes of the digest of the label that is released with the row; zero without a label
+	Weight          [8]byte // 8 bytes of the digest of the weight that is released with the row; zero without a weight
 	// Group is the digest of the row's person, if one person can have several ids. It is zero if
 	// each id is a person.
 	Group [16]byte
@@ -52,7 +53,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 		Peers: slices.Compact(slices.Sorted(slices.Values(r.Peers))),
 	}
 	if r.Kind != method.ReleaseIDs {
-		e.Scale, e.Label, e.Split = r.Scale, r.Label, r.Split
+		e.Scale, e.Label, e.Weight, e.Split = r.Scale, r.Label, r.Weight, r.Split
 		e.Columns, e.Width = columnsOf(r)
 	}
 	if r.Model != "" {
@@ -199,6 +200,11 @@ func (d *digest) digestRow(i int) Row {
 	if d.Kind == method.ReleaseSums && d.Set.Groups != nil {
 		out.Group = d.sum("group", []byte(d.Set.Groups[i]))
 	}
+	if d.Kind == method.ReleaseRows && d.Weight != "" {
+		weight := d.sum("weight", binary.LittleEndian.AppendUint64(nil, math.Float64bits(max(0, d.Set.Weights[i]))))
+		out.Weight = [8]byte(weight[:])
+		out.Weight[0] |= 1 // as for a label
+	}
 	if d.Kind == method.ReleaseIDs || d.Set.Labels == nil || d.Label == "" {
 		return out
 	}
@@ -293,11 +299,13 @@ func mergePeople(rows []Row) (out []Row, more []Member) {
 		}
 		one := rows[first]
 		if end-first > 1 {
-			h, labels := sha256.New(), sha256.New()
+			h, labels, weights := sha256.New(), sha256.New(), sha256.New()
 			for _, r := range rows[first:end] {
 				h.Write(r.Content[:])
 				labels.Write(r.Content[:])
 				labels.Write(r.Label[:])
+				weights.Write(r.Content[:])
+				weights.Write(r.Weight[:])
 				if r.Class != one.Class {
 					more = append(more, Member{r.Person, r.Class})
 				}
@@ -306,6 +314,10 @@ func mergePeople(rows []Row) (out []Row, more []Member) {
 			if one.Label != ([8]byte{}) {
 				copy(one.Label[:], labels.Sum(nil))
 				one.Label[0] |= 1
+			}
+			if one.Weight != ([8]byte{}) {
+				copy(one.Weight[:], weights.Sum(nil))
+				one.Weight[0] |= 1
 			}
 		}
 		out, first = append(out, one), end

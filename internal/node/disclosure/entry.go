@@ -24,6 +24,7 @@ type Entry struct {
 	Peers         []string // names of the other parties, ascending
 	Scale         string
 	Label         string
+	Weight        string                   // column of the weights that are released with the rows; "" for none
 	Split         string                   // description of the held-out rows if the job chooses them; "" if the party's key does
 	Table         string                   // the table's name in the catalogue; "" in entries of earlier programs
 	Schema        string                   // digest of the job's schema, in hexadecimal digits; "" if the job has none
@@ -144,6 +145,9 @@ func (e *Entry) digest() string {
 	if e.Numbers {
 		h.Write([]byte("numbers"))
 	}
+	if e.Weight != "" {
+		h.Write([]byte("weight " + e.Weight + "/"))
+	}
 	if e.Edition != "" {
 		h.Write([]byte("edition " + e.Edition + " without " + e.Out))
 		return hex.EncodeToString(h.Sum(nil)[:8])
@@ -153,6 +157,9 @@ func (e *Entry) digest() string {
 		h.Write(e.Rows[i].Content[:])
 		if label := e.Rows[i].Label; label != ([8]byte{}) {
 			h.Write(label[:])
+		}
+		if e.Weight != "" {
+			h.Write(e.Rows[i].Weight[:])
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
@@ -171,6 +178,9 @@ func (e *Entry) sameSettings(o *Entry) bool {
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
 }
+
+// addsWeights reports whether the release has weights that the earlier one lacks.
+func (e *Entry) addsWeights(earlier *Entry) bool { return e.Weight != "" && e.Weight != earlier.Weight }
 
 // fitted reports whether the release contains rows that a fit prepared. Releases of the same rows
 // under two fits reveal more.
@@ -195,7 +205,10 @@ func compareRows(a, b Row) int {
 	if c := bytes.Compare(a.Content[:], b.Content[:]); c != 0 {
 		return c
 	}
-	return bytes.Compare(a.Label[:], b.Label[:])
+	if c := bytes.Compare(a.Label[:], b.Label[:]); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.Weight[:], b.Weight[:])
 }
 
 func compareMembers(a, b Member) int {
@@ -209,6 +222,11 @@ func compareMembers(a, b Member) int {
 func (e *Entry) relabels(now Row, earlier *Entry, then Row) bool {
 	none := [8]byte{} // the digest of a row without a label, and of every row in old formats
 	return e.Label == earlier.Label && now.Label != then.Label && now.Label != none && then.Label != none
+}
+
+// reweighs reports whether two entries give a person different weights in the same weight column.
+func (e *Entry) reweighs(now Row, earlier *Entry, then Row) bool {
+	return e.Weight != "" && e.Weight == earlier.Weight && now.Weight != then.Weight
 }
 
 // meet calls the function common for each person who is in both lists. It returns the number of
@@ -250,14 +268,22 @@ const (
 	editionMagic = "mercer/v8/release" // adds to v7 the edition
 )
 
-// groupMagic begins the format that this program writes. It adds to v8 the groups of ids.
-const groupMagic = "mercer/v9/release"
+// These strings begin the formats that this program writes.
+const (
+	groupMagic  = "mercer/v9/release"  // adds to v8 the groups of ids
+	weightMagic = "mercer/v10/release" // adds to v9 the column of the weights and their digests; written only for a release with weights
+)
 
-// Encode returns the entry's canonical encoding in the newest format.
+// Encode returns the entry's canonical encoding in the newest format that it needs.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 40*len(e.Rows))
-	w.String(groupMagic)
+	if e.Weight == "" {
+		w.String(groupMagic)
+	} else {
+		w.String(weightMagic)
+		w.Bytes32([]byte(e.Weight))
+	}
 	w.String(e.Day)
 	w.Strings(texts(e.Also))
 	e.writeTable(&w)
@@ -289,6 +315,9 @@ func (e *Entry) Encode() []byte {
 		}
 		if e.grouped() {
 			w.Fixed(e.Rows[i].Group[:])
+		}
+		if e.Weight != "" {
+			w.Fixed(e.Rows[i].Weight[:])
 		}
 	}
 	w.Uint32(uint32(len(e.More)))
@@ -370,8 +399,14 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
 	e := &Entry{}
 	magic := r.String(32)
-	whole := magic == wholeMagic || magic == editionMagic || magic == groupMagic
-	editions := magic == editionMagic || magic == groupMagic
+	groups := magic == groupMagic || magic == weightMagic
+	editions := magic == editionMagic || groups
+	whole := magic == wholeMagic || editions
+	if magic == weightMagic {
+		if e.Weight = string(r.Bytes32(maxName)); e.Weight == "" && r.Err() == nil {
+			r.Fail(errors.New("the entry names no column of weights; this format requires one"))
+		}
+	}
 	switch {
 	case r.Err() != nil || magic == entryMagic:
 	case magic == splitMagic:
@@ -419,7 +454,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	if whole {
 		labelled = r.Bool()
 	}
-	e.readRows(r, labelled, magic == groupMagic && r.Bool())
+	e.readRows(r, labelled, groups && r.Bool())
 	if magic == moreMagic || whole {
 		e.readMore(r)
 	}
@@ -445,6 +480,9 @@ func (e *Entry) readRows(r *wire.Reader, labelled, grouped bool) {
 		}
 		if grouped {
 			r.Fixed(e.Rows[i].Group[:])
+		}
+		if e.Weight != "" {
+			r.Fixed(e.Rows[i].Weight[:])
 		}
 	}
 	if r.Err() == nil && !slices.IsSortedFunc(e.Rows, compareRows) {

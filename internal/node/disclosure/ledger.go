@@ -286,7 +286,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if m := e.meet(earlier); h.id != id && m.changed+m.relabelled > 0 {
+		if m := e.meet(earlier); h.id != id && m.changed+m.relabelled+m.reweighed > 0 {
 			continue // the rows differ, so the earlier release stays a separate entry
 		}
 		e.mergeFrom(earlier)
@@ -298,7 +298,7 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 // canMerge reports whether two entries can be merged into one. Entries of different tables cannot,
 // because an entry has one table's name.
 func (e *Entry) canMerge(o *Entry) bool {
-	if !e.sameSettings(o) || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
+	if !e.sameSettings(o) || e.Weight != o.Weight || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
 	}
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]

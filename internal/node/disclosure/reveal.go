@@ -21,6 +21,7 @@ type meeting struct {
 	common     int // rows in both
 	changed    int // rows in both whose values differ
 	relabelled int // rows in both whose values are equal, but whose labels differ
+	reweighed  int // rows in both whose values and labels are equal, but whose weights differ
 	came       int // rows only in the release
 	went       int // rows only in the earlier entry
 }
@@ -35,6 +36,8 @@ func (e *Entry) meet(earlier *Entry) meeting {
 			m.changed++
 		case e.relabels(now, earlier, then):
 			m.relabelled++
+		case e.reweighs(now, earlier, then):
+			m.reweighed++
 		}
 	})
 	m.came = len(e.Rows) - m.common
@@ -60,6 +63,10 @@ func (e *Entry) revealsSameSettings(earlier *Entry, oneModel bool) []string {
 	if m.relabelled > 0 {
 		said = append(said, fmt.Sprintf("%s than in the earlier %s: together they reveal whose label changed, or who belongs to which of the classes that one of them merges",
 			count(m.relabelled, "row has another label", "rows have other labels"), earlier.noun()))
+	}
+	if m.reweighed > 0 {
+		said = append(said, fmt.Sprintf("%s than in the earlier %s: together they reveal whose weight changed",
+			count(m.reweighed, "row has another weight", "rows have other weights"), earlier.noun()))
 	}
 	differ := m.came + m.went
 	switch {
@@ -214,6 +221,9 @@ func (e *Entry) revealsOtherSettings(earlier *Entry) []string {
 	}
 	if e.Label != earlier.Label && e.Kind == method.ReleaseRows {
 		said = append(said, fmt.Sprintf("the label is %s, formerly %s: the difference of the two matrices reveals the column that was not the label", column(e.Label), column(earlier.Label)))
+	}
+	if e.addsWeights(earlier) {
+		said = append(said, fmt.Sprintf("the weight of the rows is %s, formerly %s: the coordinator learns these weights beside what it knows of the same rows", column(e.Weight), column(earlier.Weight)))
 	}
 	return said
 }

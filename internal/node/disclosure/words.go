@@ -106,13 +106,21 @@ func (e *Entry) revealsEdition(o *Entry) []string {
 	case e.Kind == method.ReleaseSums:
 		return e.revealsFewOfEditions(o)
 	case e.Kind == method.ReleaseRows && !e.clears(o):
-		return []string{fmt.Sprintf("one to nine people of edition %d may have other values or labels than in edition %d: the two jobs together reveal what changed", e.Number, o.Number)}
+		return []string{fmt.Sprintf("one to nine people of edition %d may have other %s than in edition %d: the two jobs together reveal what changed", e.Number, e.released(), o.Number)}
 	case e.Kind == method.ReleaseFit && e.Schema != o.Schema:
 		return []string{fmt.Sprintf("this fit uses another dictionary than job %s, over the same table: the difference of the two fits is only over the cells that the two dictionaries read differently, and over people who came in between", o.Job)}
 	case e.Kind == method.ReleaseFit && e.Edition != o.Edition:
 		return []string{fmt.Sprintf("this fit is of edition %d, and the earlier one of edition %d: the difference of the two fits is only over people who came, went or changed in between. Jobs prepare their rows by the earlier fit; a new fit needs a new dictionary", e.Number, o.Number)}
 	}
 	return nil
+}
+
+// released names what a release of rows tells of each person.
+func (e *Entry) released() string {
+	if e.Weight == "" {
+		return "values or labels"
+	}
+	return "values, labels or weights"
 }
 
 // revealsFewOfEditions does the work of [Entry.revealsFew] for two releases of editions.
@@ -133,7 +141,7 @@ func (e *Entry) revealsFewOfEditions(o *Entry) []string {
 // clears reports whether releases of two editions together reveal nothing about a group of one to
 // nine people. The home found this when it made the later edition.
 func (e *Entry) clears(o *Entry) bool {
-	alike := e.sameColumns(o) && e.Label == o.Label && e.Numbers == o.Numbers && e.Schema == o.Schema
+	alike := e.sameColumns(o) && e.Label == o.Label && !e.addsWeights(o) && e.Numbers == o.Numbers && e.Schema == o.Schema
 	return e.Edition == o.Edition || slices.Contains(e.Clear, o.Edition) || alike && slices.Contains(o.Clear, e.Edition)
 }
 

@@ -99,7 +99,7 @@ func (p *Party) prepareAnswer(w *work) error {
 		return p.prepareFor(w, w.question.set)
 	}
 	data := w.job.Data
-	data.Test, data.Folds = job.Test{}, 0 // a question has no held-out rows, and uses the table's present rows
+	data.Test, data.Folds, data.Weight = job.Test{}, 0, "" // a question trains nothing, has no held-out rows, and uses the table's present rows
 	if w.inquiry.Source != "" {
 		data.Source = w.inquiry.Source
 	}

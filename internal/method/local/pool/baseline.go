@@ -44,6 +44,7 @@ type Rows struct {
 	Scaling scale.Scaling // empty if rows are not scaled
 	Columns []string      // names of the columns, or nil
 	Groups  []string      // group of each row, or nil
+	Weights []float64     // weight of each row, or nil
 	// Prepared is the preparation of the rows. It is nil if the tables have no schema.
 	Prepared *prepare.Preparation
 
@@ -91,6 +92,7 @@ func collect(j *job.Job, train, test []method.Split, by scale.Scaling) (*Rows, e
 	if g := Groups(j, train, false); g != nil {
 		p.Groups = append(g, Groups(j, test, true)...)
 	}
+	p.Weights = slices.Concat(weights(train, false), weights(test, true))
 	p.Prepared = train[0].Prepared
 	if p.Columns = train[0].Set.Columns; len(p.Columns) != x.X.Cols() {
 		p.Columns = nil
@@ -109,7 +111,7 @@ func collect(j *job.Job, train, test []method.Split, by scale.Scaling) (*Rows, e
 
 // Problem returns a learning problem on the Gram matrix of the rows.
 func (p *Rows) Problem() learner.Problem {
-	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups}
+	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups, Weights: p.Weights}
 }
 
 // Tables returns the held-out rows of several parties if heldOut is true, and their training rows
@@ -133,6 +135,19 @@ func Labels(splits []method.Split, held bool) []string {
 		}
 	}
 	return labels
+}
+
+// weights returns the weights of the rows that Tables returns, or nil if the rows have none.
+func weights(splits []method.Split, held bool) []float64 {
+	var list []float64
+	for _, s := range splits {
+		for i, w := range s.Set.Weights {
+			if s.Test[i] == held {
+				list = append(list, w)
+			}
+		}
+	}
+	return list
 }
 
 // Groups returns the groups of the rows that Tables returns, or nil if the rows have none. A group
@@ -214,7 +229,7 @@ func (p *Rows) Input(j *job.Job) (learner.Problem, error) {
 	case !j.Unshared() || n <= smallRows:
 	case rowwise:
 		x, err := p.fastRows()
-		return learner.Problem{X: x, Labels: p.Labels, Test: p.Test}, err
+		return learner.Problem{X: x, Labels: p.Labels, Test: p.Test, Groups: p.Groups, Weights: p.Weights}, err
 	case n > learner.MaxRows:
 		return learner.Problem{}, fault.BadInputf("the table has %d rows; learner %s needs the whole Gram matrix, which can have at most %d rows (2 GiB); bring fewer rows, or use %s",
 			n, j.Learner.Name(), learner.MaxRows, learner.Able(" or ", learner.On[learner.Rowwise]))
