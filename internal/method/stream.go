@@ -2,7 +2,6 @@ package method
 
 import (
 	"errors"
-	"fmt"
 	"io"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -59,18 +58,4 @@ func (s Stream) Each(use func(before int, block *dataset.Set) error) (rows int, 
 		}
 		rows += block.X.Rows()
 	}
-}
-
-// errChanged reports that a table had other rows than at its first reading.
-func errChanged(name string, first, now int) error {
-	return fmt.Errorf("%s had %d rows when the job read it first, and has %d now; do not change a table while a job uses it", name, first, now)
-}
-
-// All is like Each, and refuses a table that no longer has the given number of rows.
-func (s Stream) All(name string, want int, use func(before int, block *dataset.Set) error) error {
-	n, err := s.Each(use)
-	if err == nil && n != want {
-		err = errChanged(name, want, n)
-	}
-	return err
 }

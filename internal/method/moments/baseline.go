@@ -48,7 +48,7 @@ func TrainInOnePlace(ctx context.Context, j *job.Job, seed [32]byte, training, h
 	if err != nil {
 		return nil, err
 	}
-	r, err := l.evaluate(of, t, int64(errs.rows), errs.rounded())
+	r, err := l.evaluate(of, t, int64(errs.Rows), errs.rounded(l))
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

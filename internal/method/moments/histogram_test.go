@@ -220,7 +220,7 @@ func own(t *testing.T, f *federated, name string) []int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.vector(nil)[3]
+	return e.vector(objectiveOf(p.Job), nil)[3]
 }
 
 // A server that sends a forged solution, which puts each person that it knows into a bin of their

@@ -153,7 +153,7 @@ func (p *party) errorSummand(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sums.Client(setup, figures.vector(membership), func() { p.own = nil })
+	return sums.Client(setup, figures.vector(objectiveOf(p.Job), membership), func() { p.own = nil })
 }
 
 // membershipSample is the greatest number of training rows, and of held-out rows, on which a party

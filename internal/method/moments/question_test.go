@@ -72,7 +72,7 @@ func (f *federated) answer(t *testing.T, about ...suspect) (sum int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		sum += e.rounded()[0]
+		sum += e.rounded(objectiveOf(j))[0]
 	}
 	return sum
 }

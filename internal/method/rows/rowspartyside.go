@@ -181,7 +181,7 @@ func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Instance.Release(kind, p.Self, p.label, p.read())
 	if p.stream != nil {
-		r.Blocks, r.Count = p.stream.released(p.Tested()), p.Count(p.Tested())
+		r.Blocks, r.Count = p.stream.released(p.Job, p.Tested()), p.Count(p.Tested())
 	}
 	if r.Edition = p.edition; r.Edition.ID != "" && kind != method.ReleaseRows {
 		r.Edition = p.edition.Without(p.Job.Data.Test)

@@ -52,7 +52,7 @@ func (p *Party) statistics(m scale.Method) (scale.Statistics, error) {
 	case p.Tested():
 		return scale.Nothing(len(numbers(p.Split)), m), nil
 	case p.stream != nil:
-		return p.stream.summarize(p.Width(), m)
+		return p.stream.summarize(p.Job, m)
 	}
 	_, common, err := commonNumbers(p.Split)
 	if err != nil {

@@ -14,16 +14,82 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
+// Form says how rows enter sums: which values are replaced, in which order the columns are, and how
+// they are scaled. The zero value changes nothing.
+type Form struct {
+	Steady  []dataset.NearConstant // columns that are nearly constant, in the order of the file
+	Order   []int                  // for each column of the common order, its index in the file; nil as in the file
+	Scaling scale.Scaling          // of the columns in the common order; empty without scaling
+}
+
+// Rows returns the rows of a table in this form. It copies none.
+func (f Form) Rows(x dataset.Table) linalg.Rows {
+	var rows linalg.Rows = level{dataset.RowsOf(x), f.Steady}
+	if f.Order != nil {
+		rows = ordered{rows, f.Order}
+	}
+	if len(f.Scaling.Offset) > 0 {
+		rows = f.Scaling.Rows(rows)
+	}
+	return rows
+}
+
+// Shard is a table, or a part of one, with all that decides what it adds to a party's sums.
+type Shard struct {
+	Name  string
+	Table method.Stream
+	Count int         // number of rows
+	Held  method.Bits // held-out rows of the shard
+	Form  Form
+}
+
+// Each calls use with the rows of one side and their labels, block by block. The labels are those
+// that the job learns from; they are nil if it has none. use may return [method.ErrEnough].
+func (s Shard) Each(j *job.Job, heldOut bool, use func(rows linalg.Rows, labels []string) error) error {
+	return s.blocks(j, func(before int, block *dataset.Set) error {
+		index := s.side(block, before, heldOut)
+		if len(index) == 0 {
+			return nil
+		}
+		return use(linalg.Pick(s.Form.Rows(block.X), index), linalg.At(block.Labels, index))
+	})
+}
+
+// blocks calls use with each block, whose labels are those that the job learns from.
+func (s Shard) blocks(j *job.Job, use func(before int, block *dataset.Set) error) error {
+	enough := false
+	n, err := s.Table.Each(func(before int, block *dataset.Set) error {
+		block, err := labelled(j, block)
+		if err != nil {
+			return err
+		}
+		err = use(before, block)
+		enough = errors.Is(err, method.ErrEnough)
+		return err
+	})
+	if err == nil && !enough && n != s.Count {
+		err = fmt.Errorf("%s had %d rows when the job read it first, and has %d now; do not change a table while a job uses it", s.Name, s.Count, n)
+	}
+	return err
+}
+
+// side lists the rows of a block that are held out, or those in training.
+func (s Shard) side(block *dataset.Set, before int, heldOut bool) []int {
+	rows := make([]int, 0, block.X.Rows())
+	for i := range block.X.Rows() {
+		if s.Held.Has(before+i) == heldOut {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
 // streamed holds what the first pass over a table has found out. Apart from one bit a row, its memory
 // grows with columns and classes only.
 type streamed struct {
-	from   method.Stream
+	Shard
 	head   *dataset.Set // name and columns, without rows
-	take   func(*dataset.Set) (*dataset.Set, error)
-	held   method.Bits
 	census census
-	steady []dataset.NearConstant // columns that are nearly constant, in the order of the file
-	order  []int                  // for each column of the common order, its index in the file; nil as in the file
 }
 
 // ofStream is like [Of] for a table that is read in blocks. The job has no schema.
@@ -31,7 +97,7 @@ func ofStream(c method.Instance, self string, t method.Table) (*Party, error) {
 	if why := unstreamable(c.Job, t); why != "" {
 		return nil, fmt.Errorf("rows: a table is read in blocks, but %s", why)
 	}
-	s := &streamed{from: t.Stream, take: func(set *dataset.Set) (*dataset.Set, error) { return labelled(c.Job, set) }}
+	s := &streamed{Shard: Shard{Table: t.Stream}}
 	if err := s.first(c, self, t); err != nil {
 		return nil, err
 	}
@@ -61,7 +127,7 @@ func (s *streamed) first(c method.Instance, self string, t method.Table) error {
 	var spread spread
 	var tallies []dataset.Tally
 	tested := c.Job.Data.Test.Party == self // then the held-out rows decide which values are rare
-	_, err := s.from.Each(func(before int, block *dataset.Set) error {
+	n, err := s.Table.Each(func(before int, block *dataset.Set) error {
 		if s.head == nil {
 			s.head = headOf(block)
 			tallies = make([]dataset.Tally, block.X.Cols())
@@ -72,7 +138,9 @@ func (s *streamed) first(c method.Instance, self string, t method.Table) error {
 				return err
 			}
 		}
-		block, err := s.take(block)
+		some := t
+		some.Set = block // the key holds rows out as they are read, before the job takes their labels
+		block, err := labelled(c.Job, block)
 		if err != nil {
 			return err
 		}
@@ -82,20 +150,18 @@ func (s *streamed) first(c method.Instance, self string, t method.Table) error {
 		if err := fault.Magnitude.Of(dataset.CheckMagnitude(block)); err != nil {
 			return err
 		}
-		some := t
-		some.Set = block
 		test, err := heldOutOfBlock(c.Job, self, some, before)
 		if err != nil {
 			return err
 		}
 		for _, i := range test {
-			s.held.Set(before + i)
+			s.Held.Set(before + i)
 		}
-		s.census.add(block, before, s.held)
+		s.census.add(block, before, s.Held)
 		if c.Job.Data.Scale == job.None {
 			spread.add(block.X)
 		}
-		tallyRows(tallies, block.X, s.rowsOf(block, before, tested))
+		tallyRows(tallies, block.X, s.side(block, before, tested))
 		return nil
 	})
 	switch {
@@ -105,7 +171,7 @@ func (s *streamed) first(c method.Instance, self string, t method.Table) error {
 		return errors.New("the table has no rows; give at least one")
 	}
 	s.head.Labels = s.census.labels
-	s.steady = steadyOf(tallies)
+	s.Name, s.Count, s.Form.Steady = s.head.Name, n, steadyOf(tallies)
 	return fault.Columns.Of(spread.check(s.head))
 }
 
@@ -131,17 +197,6 @@ func heldOutOfBlock(j *job.Job, self string, t method.Table, before int) ([]int,
 		}
 	}
 	return test, nil
-}
-
-// rowsOf lists the rows of a block that are held out, or those in training.
-func (s *streamed) rowsOf(block *dataset.Set, before int, heldOut bool) []int {
-	rows := make([]int, 0, block.X.Rows())
-	for i := range block.X.Rows() {
-		if s.held.Has(before+i) == heldOut {
-			rows = append(rows, i)
-		}
-	}
-	return rows
 }
 
 // tallyRows counts the values of some rows in all columns that may still be nearly constant.
@@ -173,26 +228,6 @@ func steadyOf(tallies []dataset.Tally) (list []dataset.NearConstant) {
 	return list
 }
 
-// each calls use with the rows of one side, block by block, in the form that enters sums before they
-// are scaled. Their columns are in the common order.
-func (s *streamed) each(heldOut bool, use func(rows linalg.Rows, labels []string) error) error {
-	return s.from.All(s.head.Name, s.census.rows(), func(before int, block *dataset.Set) error {
-		block, err := s.take(block)
-		if err != nil {
-			return err
-		}
-		index := s.rowsOf(block, before, heldOut)
-		if len(index) == 0 {
-			return nil
-		}
-		var x linalg.Rows = level{dataset.RowsOf(block.X), s.steady}
-		if s.order != nil {
-			x = ordered{x, s.order}
-		}
-		return use(linalg.Pick(x, index), linalg.At(block.Labels, index))
-	})
-}
-
 // ordered reads rows with their columns in another order.
 type ordered struct {
 	linalg.Rows
@@ -210,10 +245,21 @@ func (o ordered) ReadRow(i int, dst []float64) {
 
 // arrange puts the columns into another order than their present one.
 func (s *streamed) arrange(order []int) {
-	if s.order != nil {
-		order = linalg.At(s.order, order)
+	if s.Form.Order != nil {
+		order = linalg.At(s.Form.Order, order)
 	}
-	s.order = order
+	s.Form.Order = order
+}
+
+// Shard returns the party's table for passes over its rows, in its present form. It is for a table
+// that is read in blocks; ok is false for a table in memory.
+func (p *Party) Shard() (s Shard, ok bool) {
+	if p.stream == nil {
+		return Shard{}, false
+	}
+	s = p.stream.Shard
+	s.Form.Scaling = p.Scaling
+	return s, true
 }
 
 // Count returns the number of the party's held-out or training rows.
@@ -234,13 +280,8 @@ func (p *Party) Count(heldOut bool) int {
 // labels; they are nil if the job has none. A table in memory comes at once, another one in blocks,
 // from first to last. use may return [method.ErrEnough] to end the reading.
 func (p *Party) Each(heldOut bool, use func(rows linalg.Rows, labels []string) error) error {
-	if p.stream != nil {
-		return p.stream.each(heldOut, func(rows linalg.Rows, labels []string) error {
-			if len(p.Scaling.Offset) > 0 {
-				rows = p.Scaling.Rows(rows)
-			}
-			return use(rows, labels)
-		})
+	if s, ok := p.Shard(); ok {
+		return s.Each(p.Job, heldOut, use)
 	}
 	index := p.Split.Rows(heldOut)
 	common, err := p.Common()
@@ -272,9 +313,9 @@ func (p *Party) Sample(heldOut bool, most int) (linalg.Rows, error) {
 }
 
 // summarize returns the statistics of the training rows for the common scaling.
-func (s *streamed) summarize(columns int, m scale.Method) (scale.Statistics, error) {
-	all := scale.NewSummary(columns, m)
-	if err := s.each(false, func(rows linalg.Rows, _ []string) error { return all.Add(rows) }); err != nil {
+func (s *streamed) summarize(j *job.Job, m scale.Method) (scale.Statistics, error) {
+	all := scale.NewSummary(s.head.X.Cols(), m)
+	if err := s.Each(j, false, func(rows linalg.Rows, _ []string) error { return all.Add(rows) }); err != nil {
 		return scale.Statistics{}, err
 	}
 	return all.Statistics()
@@ -283,7 +324,7 @@ func (s *streamed) summarize(columns int, m scale.Method) (scale.Statistics, err
 // rare lists the columns in which rare values are replaced, in the common order.
 func (s *streamed) rare() (list []prepare.Rare) {
 	for k := range s.head.X.Cols() {
-		for _, c := range s.steady {
+		for _, c := range s.Form.Steady {
 			if at := s.place(k); c.Column == at && c.Few > 0 {
 				list = append(list, prepare.Rare{Column: columnName(s.head, at), Rows: c.Few})
 			}
@@ -294,21 +335,17 @@ func (s *streamed) rare() (list []prepare.Rare) {
 
 // place returns the index in the file of a column of the common order.
 func (s *streamed) place(column int) int {
-	if s.order == nil {
+	if s.Form.Order == nil {
 		return column
 	}
-	return s.order[column]
+	return s.Form.Order[column]
 }
 
 // released calls use with each block of the table and its rows of one side, for the ledger.
-func (s *streamed) released(heldOut bool) func(use func(before int, block *dataset.Set, among []int) error) error {
+func (s *streamed) released(j *job.Job, heldOut bool) func(use func(before int, block *dataset.Set, among []int) error) error {
 	return func(use func(before int, block *dataset.Set, among []int) error) error {
-		return s.from.All(s.head.Name, s.census.rows(), func(before int, block *dataset.Set) error {
-			block, err := s.take(block)
-			if err != nil {
-				return err
-			}
-			return use(before, block, s.rowsOf(block, before, heldOut))
+		return s.blocks(j, func(before int, block *dataset.Set) error {
+			return use(before, block, s.side(block, before, heldOut))
 		})
 	}
 }
