@@ -45,7 +45,7 @@ func (b *Blocks) Next() (*dataset.Set, error) {
 			return nil, err
 		}
 		if err := b.read.add(row); err != nil {
-			return nil, b.table.refuse(row.Line, err)
+			return nil, b.table.refuseRow(row, err)
 		}
 	}
 	b.any = true

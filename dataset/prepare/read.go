@@ -102,9 +102,17 @@ func (t Table) eachRow(from dataset.Records, add func(dataset.Record) error) err
 			return err
 		}
 		if err := add(row); err != nil {
-			return t.refuse(row.Line, err)
+			return t.refuseRow(row, err)
 		}
 	}
+}
+
+// refuseRow returns an error about a row, with the name of its own file if there are several.
+func (t Table) refuseRow(row dataset.Record, err error) error {
+	if row.File != "" {
+		t.Name = row.File
+	}
+	return t.refuse(row.Line, err)
 }
 
 func (t Table) refuse(line int, err error) error {
@@ -307,7 +315,9 @@ func (r *reader) add(row dataset.Record) error {
 		return err
 	}
 	r.frame.add(r.cells)
-	r.lines = append(r.lines, row.Line)
+	if row.File == "" { // lines of several files would not tell which
+		r.lines = append(r.lines, row.Line)
+	}
 	return nil
 }
 

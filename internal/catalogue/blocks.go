@@ -42,13 +42,22 @@ func (l Library) Blocks(ref string, c Columns, rows int) (*Blocks, error) {
 	return b, nil
 }
 
+// isPattern reports whether a name is a pattern of file names, and not the name of a file.
+func isPattern(ref string) bool {
+	if !strings.ContainsAny(filepath.Base(ref), "*?[") {
+		return false
+	}
+	_, err := os.Stat(ref)
+	return err != nil
+}
+
 // shards returns the paths of the files that a name or a pattern means.
 func (l Library) shards(ref string) ([]string, error) {
-	folder, pattern := filepath.Split(ref)
-	if !strings.ContainsAny(pattern, "*?[") {
+	if !isPattern(ref) {
 		path, err := l.Find(ref)
 		return []string{path}, err
 	}
+	folder, pattern := filepath.Split(ref)
 	entries, err := os.ReadDir(filepath.Clean(folder))
 	if err != nil {
 		return nil, unreadable(ref, err)

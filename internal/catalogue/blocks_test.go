@@ -14,7 +14,7 @@ import (
 func TestBlocksOfShards(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{
-		"b.csv": "y,b,a,id\nill,4,3,p3\n", "a.csv": "id,a,b,y\np1,1,2,well\np2,5,6,ill\n", "c.txt": "1 1:2\n", "other.csv": "a,c,y\n1,2,ill\n", "bad.csv": "id,a,b,y\np4,1,x,ill\n",
+		"b.csv": "y,b,a,id\nill,4,3,p3\n", "a.csv": "id,a,b,y\np1,1,2,well\np2,5,6,ill\n", "c.txt": "1 1:2\n", "other.csv": "a,c,y\n1,2,ill\n", "plain.csv": "a,b,y\n1,2,ill\n", "bad.csv": "id,a,b,y\np4,1,x,ill\n",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestBlocksOfShards(t *testing.T) {
 			t.Errorf("%s: %s, %v", ref, got, err)
 		}
 	}
-	if _, err := read(at("a.csv", "other.csv"), Columns{Label: "y", ID: "none"}); err == nil || !strings.Contains(err.Error(), "cannot be used") {
+	if _, err := read(at("plain.csv", "other.csv"), Columns{Label: "y"}); err == nil || !strings.Contains(err.Error(), "cannot be used") {
 		t.Errorf("other columns: %v", err)
 	}
 }

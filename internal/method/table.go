@@ -27,6 +27,8 @@ type Table struct {
 	Held []int
 	// HeldBits is like Held, with one bit for each row, for a table that is read in blocks.
 	HeldBits Bits
+	// StreamRows is the number of rows that Stream must have, if HeldBits is set.
+	StreamRows int
 	// Edition describes the frozen state of the table. It is zero for a table that is not frozen.
 	Edition Edition
 	Fit     []byte // this party's retained part of the fit that the job names; nil: none

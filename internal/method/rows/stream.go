@@ -169,6 +169,8 @@ func (s *streamed) first(c method.Instance, self string, t method.Table) error {
 		return err
 	case s.head == nil:
 		return errors.New("the table has no rows; give at least one")
+	case t.HeldBits != nil && n != t.StreamRows:
+		return fault.BadInputf("the edition has %d rows, but the catalogue's entry now reads %d; undo the change of the entry, or freeze the table again", t.StreamRows, n)
 	}
 	s.head.Labels = s.census.labels
 	s.Name, s.Count, s.Form.Steady = s.head.Name, n, steadyOf(tallies)
