@@ -262,6 +262,20 @@ func TestShardsMergeToTheTable(t *testing.T) {
 	}
 }
 
+// With a histogram the broker sees the room of the sums, and the result says so.
+func TestBrokerLearnsTheRoom(t *testing.T) {
+	j := read(t, fmt.Sprintf(streamFile, "diagnosis", "none", "directions: 8, classes: ['0', '1'], histogram: true", "0.01", "ridge-classifier"))
+	f := runSteps(t, j, streamTables(t, j))
+	const said = "the largest party declares more than 8388608 training rows, and at most 16777216"
+	if got := fmt.Sprint(f.Server.leakage()["broker"]); strings.Contains(got, "declares more than") {
+		t.Error(got)
+	}
+	f.Server.counted.list[0] = 10_000_000
+	if got := fmt.Sprint(f.Server.leakage()["broker"]); !strings.Contains(got, said) {
+		t.Error(got)
+	}
+}
+
 // The sums have room for the largest declared count, and no more than they need.
 func TestRoomOfSums(t *testing.T) {
 	for most, want := range map[int64]int64{0: 1 << 20, 1: 1 << 20, 1 << 20: 1 << 20, 1<<20 + 1: 1 << 21, 10_000_000: 1 << 24, moments.MaxRows: moments.MaxRows} {
