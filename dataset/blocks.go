@@ -17,8 +17,16 @@ type Blocks interface {
 	Next() (*Set, error)
 }
 
+// blockCells bounds the numbers of a block. They take 32 MiB.
+const blockCells = 1 << 22
+
+// rowsOfBlock returns the number of rows of a block of a table with some columns: as many as asked
+// for, or fewer if the table is wide.
+func rowsOfBlock(asked, columns int) int { return max(1, min(asked, blockCells/max(1, columns))) }
+
 // OpenBlocks returns the rows of a table in blocks of the given number of rows; the last may be
-// shorter. Format, values and errors are those of [Read], for a CSV text and for a parquet file; other
+// shorter. A table of more than 2,048 columns comes in blocks of fewer rows, of 4 million numbers at
+// most. Format, values and errors are those of [Read], for a CSV text and for a parquet file; other
 // formats are refused. In three things it differs. The cells are float64. It does not look for equal
 // ids, because that would need all ids in memory. And of a parquet file with several faults, which
 // Read reads column by column, it reports the first fault of the first block that has one.
@@ -60,7 +68,7 @@ func openBlocks(name string, r io.Reader, o Options, rows int, bounds limits) (B
 	if err != nil {
 		return nil, err
 	}
-	return &csvBlocks{csvParser: p, ahead: first, most: rows}, nil
+	return &csvBlocks{csvParser: p, ahead: first, most: rowsOfBlock(rows, len(p.head.features))}, nil
 }
 
 func errNoBlocks(name string) error {

@@ -222,3 +222,56 @@ func TestBlocksDoNotCompareIDs(t *testing.T) {
 		t.Errorf("%v, %v", s, err)
 	}
 }
+
+// A wide table comes in blocks of fewer rows, so that a file cannot choose the memory of a block.
+func TestWideBlocksHaveFewerRows(t *testing.T) {
+	if got := []int{rowsOfBlock(2048, 20), rowsOfBlock(2048, 2048), rowsOfBlock(2048, 1<<20), rowsOfBlock(2048, MaxColumns), rowsOfBlock(5, 0)}; !slices.Equal(got, []int{2048, 2048, 4, 1, 5}) {
+		t.Error(got)
+	}
+}
+
+// Blocks accept what the reader of whole tables accepts, with the same cells, and refuse nothing by
+// another kind of error.
+func FuzzOpenBlocks(f *testing.F) {
+	for _, in := range []string{"a,b,label\n1,2,x\n3,4,y\n", "2,2,no,yes\n1,2,0\n3,4,1\n", "id,a,label\np,1,x\np,2,y\n", "1,NaN\n", "a;b\n"} {
+		f.Add([]byte(in), false, byte(1))
+	}
+	for _, kind := range []string{"snappy", "gzip", "zstd", "delta"} {
+		f.Add(testdata(f, "people."+kind+".parquet"), true, byte(2))
+	}
+	f.Fuzz(func(t *testing.T, in []byte, parquet bool, rows byte) {
+		name := "f.csv"
+		if parquet {
+			name = "f.parquet"
+		}
+		var cells []float64
+		n := 0
+		blocks, err := openBlocks(name, bytes.NewReader(in), Options{}, int(rows)+1, fuzzLimits())
+		for err == nil {
+			var s *Set
+			if s, err = blocks.Next(); err == nil {
+				m := matrixCopy(s.X)
+				cells, n = append(cells, m.Data...), n+m.Rows
+			}
+		}
+		var refusal *SyntaxError
+		if !errors.Is(err, io.EOF) && (!errors.As(err, &refusal) || refusal.Name != name) {
+			t.Errorf("error %v is no *SyntaxError of the file", err)
+		}
+		var whole *Set
+		var wholeErr error
+		if parquet {
+			whole, wholeErr = readParquet(bytes.NewReader(in), int64(len(in)), ParquetOptions{Name: name}, fuzzLimits())
+		} else if b, err := open(text(name), bytes.NewReader(in)); err == nil {
+			whole, wholeErr = readCSV(b, CSVOptions{Name: name}, fuzzLimits())
+		} else {
+			return
+		}
+		if wholeErr != nil {
+			return
+		}
+		if !errors.Is(err, io.EOF) || n != whole.X.Rows() || !slices.Equal(cells, matrixCopy(whole.X).Data) {
+			t.Errorf("%d rows in blocks, %d in the whole table, %v", n, whole.X.Rows(), err)
+		}
+	})
+}

@@ -26,14 +26,15 @@ type parquetBlocks struct {
 }
 
 func openParquetBlocks(r io.ReaderAt, size int64, o ParquetOptions, rows int, bounds limits) (*parquetBlocks, error) {
-	p := &parquetBlocks{text: text(o.Name), most: rows, labeller: labeller{gaps: o.Gaps, among: o.Classes}}
+	p := &parquetBlocks{text: text(o.Name), labeller: labeller{gaps: o.Gaps, among: o.Classes}}
 	bounds.cells = math.MaxInt // no more than a block is in memory
 	shape, err := p.open(r, size, o, bounds)
 	if err != nil {
 		return nil, p.wrap(0, err)
 	}
 	p.cols, p.columns = shape.cols, p.head.featureNames()
-	p.buffer = linalg.New[float64](min(rows, shape.rows), shape.cols)
+	p.most = rowsOfBlock(rows, shape.cols)
+	p.buffer = linalg.New[float64](min(p.most, shape.rows), shape.cols)
 	p.cursors = make([]*parquet.Cursor, len(p.source))
 	for b, cell := range p.cells {
 		if cell.number != nil || cell.label != nil {

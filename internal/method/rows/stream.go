@@ -184,16 +184,11 @@ func headOf(block *dataset.Set) *dataset.Set {
 
 // heldOutOfBlock returns the held-out rows of a block, which before other rows precede.
 func heldOutOfBlock(j *job.Job, self string, t method.Table, before int) ([]int, error) {
-	n := t.Set.X.Rows()
-	if t.Held != nil || t.HeldBits == nil {
-		t.Held = nil
-		return heldOut(j, self, t)
-	}
-	if test := j.Data.Test; test.Fraction == 0 { // the edition's own rows serve a held-out fraction only
+	if t.HeldBits == nil || j.Data.Test.Fraction == 0 { // the edition's own rows serve a held-out fraction only
 		return heldOut(j, self, t)
 	}
 	var test []int
-	for i := range n {
+	for i := range t.Set.X.Rows() {
 		if t.HeldBits.Has(before + i) {
 			test = append(test, i)
 		}
