@@ -220,15 +220,15 @@ func (c *Column) checkDate() error {
 	switch {
 	case c.Type != Date:
 		return nil
-	case c.Format == "":
-		return errors.New(`a date column needs its format; add one such as format: "%Y-%m-%d"`)
 	case c.As == "":
 		return errors.New("a date column needs the key \"as\", which names the number made from the date; write \"year\", \"month\", \"weekday\" or \"days\"")
 	case (c.As == Days) != (c.Since != ""):
 		return errors.New("\"as: days\" and the key \"since\" require each other; write both, as in \"as: days, since: 2020-01-01\", or neither")
 	}
-	if err := checkFormat(c.Format); err != nil {
-		return err
+	if c.Format != "" { // without it each table names its own
+		if err := checkFormat(c.Format); err != nil {
+			return err
+		}
 	}
 	if c.As != Days {
 		return nil

@@ -109,7 +109,7 @@ func (f Formats) check() error {
 
 // orDefault returns the formats, or the given format if there are none.
 func (f Formats) orDefault(format string) Formats {
-	if len(f) == 0 {
+	if len(f) == 0 && format != "" {
 		return Formats{format}
 	}
 	return f
@@ -117,6 +117,9 @@ func (f Formats) orDefault(format string) Formats {
 
 // read reads a moment by the formats. It refuses a word that two formats read as different moments.
 func (f Formats) read(word string) (moment, error) {
+	if len(f) == 0 {
+		return moment{}, errors.New(`is a date of unknown form; write the file's "format" for the column in the catalogue, or one for all tables in the schema, such as format: "%Y-%m-%d"`)
+	}
 	if len(f) == 1 {
 		t, ok := readDate(word, f[0])
 		if !ok {

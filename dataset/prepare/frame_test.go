@@ -97,7 +97,7 @@ func TestApplyRefuses(t *testing.T) {
 	wantError(t, err, "prepare: a table with columns b cannot be prepared by a schema with columns a, c")
 	f.blocks[0][2] = gap
 	_, err = made.Apply(f)
-	wantError(t, err, `row 2: column "a" is empty, but the schema does not allow gaps in this column; fill the cell, or add the key "missing" to the schema`)
+	wantError(t, err, `row 2: column "a" is empty, but the schema does not allow gaps in this column; fill the cell, or add a fill such as "missing: median" to the schema`)
 }
 
 // Unknown words are zeros, or a category of their own; filled gaps are no unknown words.

@@ -84,7 +84,7 @@ func list(words []string) string {
 
 // errOutside returns the error for a number outside the range, as a predicate after the number.
 func (c *Column) errOutside() error {
-	return fmt.Errorf("is outside the range of %g to %g; correct the cell, or write \"outside: missing\" or \"outside: clip\" in the schema", c.Range[0], c.Range[1])
+	return fmt.Errorf("is outside the range of %g to %g; correct the cell, widen the range, or write \"outside: missing\" or \"outside: clip\" in the schema", c.Range[0], c.Range[1])
 }
 
 // treatOutside applies the column's treatment of numbers outside its range.
@@ -95,7 +95,7 @@ func (c *Column) treatOutside(v float64) (float64, error) {
 	switch c.Outside {
 	case OutsideMissing:
 		if !c.filled() && c.Missing != FillDropRow {
-			return 0, errors.New("is outside the range and counts as a gap, but the schema does not fill the column's gaps; add the key \"missing\" to the schema")
+			return 0, errors.New("is outside the range and counts as a gap, but the schema does not fill the column's gaps; add a fill such as \"missing: median\" to the schema")
 		}
 		return gap, nil
 	case OutsideClip:

@@ -412,7 +412,7 @@ func foldCategories(categories []string) map[string]string {
 // errNoAnswer refuses a gap in a row to predict whose like is left out of the training.
 var errNoAnswer = errors.New("is empty, and the job uses no row with a gap in this column; fill the cell, or remove the row from the new table")
 
-var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add the key \"missing\" to the schema")
+var errGap = errors.New("is empty, but the schema does not allow gaps in this column; fill the cell, or add a fill such as \"missing: median\" to the schema")
 
 // word returns the federation's word for a field.
 func (f field) word(fields []string) string {

@@ -190,6 +190,14 @@ func (p *Preparation) Describe() []string {
 	return lines
 }
 
+// suchAs names the form of a date column's dates. It returns "" if each table has its own form.
+func (c *Column) suchAs() string {
+	if c.Format == "" {
+		return ""
+	}
+	return " such as " + c.Format
+}
+
 // cells describes in words which cells a column allows.
 func (c *Column) cells(categories []string) string {
 	text := string(Number)
@@ -201,9 +209,9 @@ func (c *Column) cells(categories []string) string {
 	case c.Type == Boolean:
 		return fmt.Sprintf("true: %s; false: %s", strings.Join(c.True, ", "), strings.Join(c.False, ", "))
 	case c.Type == Date && c.As == Days:
-		text = fmt.Sprintf("days since %s of a date such as %s", c.Since, c.Format)
+		text = fmt.Sprintf("days since %s of a date%s", c.Since, c.suchAs())
 	case c.Type == Date:
-		text = fmt.Sprintf("%s of a date such as %s", c.As, c.Format)
+		text = fmt.Sprintf("%s of a date%s", c.As, c.suchAs())
 	}
 	if c.Unit != "" {
 		text += " in " + c.Unit

@@ -135,8 +135,10 @@ func (o outcome) scoreNotes() (lines []string) {
 	if o.Figures != nil && len(o.Figures.Untrained()) > 0 {
 		lines = append(lines, fmt.Sprintf("no auc: %s has held-out rows and no training rows", strings.Join(o.Figures.Untrained(), ", ")))
 	}
-	if line := o.noSite(); line != "" {
-		lines = append(lines, line)
+	for _, line := range []string{o.noSite(), o.sharedCell(), o.coarse()} {
+		if line != "" {
+			lines = append(lines, line)
+		}
 	}
 	return lines
 }

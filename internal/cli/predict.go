@@ -151,7 +151,7 @@ every row has the fill.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict out/model-north new.csv --job-file job.yaml --as north\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {
-				return usage("the arguments of predict are incomplete; give MODEL and DATA, or --job ID and DATA")
+				return usage("predict takes MODEL and one DATA, or --job ID and one DATA")
 			}
 			return nil
 		},

@@ -95,7 +95,7 @@ func (n newRows) lacking(t prepare.Table, err error) error {
 	}
 	column, training := t.Mapping.OwnName(unlike.Column), "the training table had it"
 	if column != unlike.Column {
-		training = fmt.Sprintf("%s calls it %q, and the training table had it", n.as, unlike.Column)
+		training = fmt.Sprintf("the training table had it (it is %s's name of %q; if another site wrote the file, name that site by --as)", n.as, unlike.Column)
 	}
 	cure := "add the column, or fill it in every row with --allow-missing-columns"
 	if !t.Schema[t.Schema.Index(unlike.Column)].Filled() {

@@ -346,6 +346,35 @@ func (o outcome) noSite() string {
 	return "Whether joining helps is unknown: the job trains no site alone; add compare: [alone]."
 }
 
+// sharedCell says that no site has chosen numbers for itself. It returns "" for a job that chooses none.
+func (o outcome) sharedCell() string {
+	if len(o.Grid) == 0 || len(o.Alone) == 0 {
+		return ""
+	}
+	return "Each site alone has the kernel's and the learner's numbers that all sites chose together; chosen for one site, others may do better."
+}
+
+// coarse says that pooled rows with the exact kernel do better than the job's random features, by more
+// than chance explains. It returns "" otherwise.
+func (o outcome) coarse() string {
+	metric, exact := "accuracy", o.Pooled
+	if _, numbers := o.Metrics["rmse"]; numbers {
+		metric = "rmse"
+	}
+	if o.ExactKernel != nil {
+		exact = o.ExactKernel
+	}
+	v, known := exact[metric]
+	in := o.interval(metric)
+	if o.job == nil || !known || in == nil || in.Low <= v && v <= in.High || !better(metric, v, o.Metrics[metric]) {
+		return ""
+	}
+	if _, features := o.job.Protocol.Demands().Limits["directions"]; !features {
+		return ""
+	}
+	return fmt.Sprintf("Random features approximate the kernel too coarsely here: with the exact kernel, pooled rows reach %s. A smaller gamma comes nearer; so do more directions, which reveal more, and more rows.", decimals(v))
+}
+
 // errorMetrics lists the metrics whose smaller values are better.
 var errorMetrics = []string{"rmse", "mae", "brier"}
 

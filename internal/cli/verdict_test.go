@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -107,6 +109,27 @@ func TestVerdict(t *testing.T) {
 		tt.change(&o)
 		if got := o.verdict(); got != tt.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
+		}
+	}
+}
+
+// Where the exact kernel does better than random features by more than chance, the result says what to
+// change.
+func TestCoarseFeatures(t *testing.T) {
+	data := "source: people, label: y, partition: {parties: [a, b, c]}"
+	sums := jobtest.Parse(t, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  data: {"+data+"}\n  protocol: {name: moments, classes: [ill, well]}\n  kernel: {name: rbf, gamma: 0.5}\n  learner: {name: ridge-classifier}\n")
+	for name, tt := range map[string]struct {
+		job   *job.Job
+		exact float64
+		want  bool
+	}{
+		"better": {sums, .9, true}, "within the interval": {sums, .7, false}, "worse": {sums, .5, false}, "no features": {jobOver(t, data, "okra"), .9, false},
+	} {
+		r := patients()
+		r.Pooled = learner.Metrics{"accuracy": tt.exact}
+		o := outcome{Result: r, job: tt.job}
+		if got := strings.Contains(o.coarse(), "too coarsely"); got != tt.want {
+			t.Errorf("%s: %q", name, o.coarse())
 		}
 	}
 }

@@ -196,7 +196,7 @@ func (j *Job) finishPickedLabel(in *section.Place) error {
 func (d *Data) pickFraction(in *section.Place) error {
 	switch {
 	case d.Test.Fraction != 0 && d.Test.Fraction != d.Dictionary.Fraction:
-		return in.Refuse("test", "test holds out %g of the rows, but the dictionary's fraction for all jobs is %g; remove test", d.Test.Fraction, d.Dictionary.Fraction)
+		return in.Refuse("test", "test holds out %g of the rows, but the dictionary's fraction for all jobs is %g; write that, or another fraction in the dictionary", d.Test.Fraction, d.Dictionary.Fraction)
 	case d.Test == (Test{}) && d.Folds == 0:
 		d.Test.Fraction = d.Dictionary.Fraction
 	}

@@ -110,7 +110,7 @@ func (d Draft) training(columns []shared) string {
 		learner = r.numbers
 	}
 	if d.tunes() {
-		kernel, learner = "gamma: [0.25, 1, 4], gamma_unit: median}", r.tuned[0]
+		kernel, learner = "gamma: [0.0625, 0.25, 1, 4], gamma_unit: median}", r.tuned[0]
 		if d.measured() {
 			learner = r.tuned[1]
 		}
