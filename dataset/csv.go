@@ -72,24 +72,23 @@ func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
 }
 
 func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
-	in, err := newCSVSource(b, o, 0, bounds)
+	p, rows, err := newCSVParser(b, o, bounds)
 	if err != nil {
 		return nil, err
 	}
-	head, rows, err := readHead(in, o)
-	if err != nil {
-		return nil, err
-	}
-	p := &csvParser{text: in.text, head: head, bounds: bounds, labeller: labeller{gaps: o.Gaps, among: o.Classes}, firstID: make(map[string]int)}
+	p.firstID = make(map[string]int)
 	for _, row := range rows {
 		if err := p.add(row); err != nil {
 			return nil, err
 		}
 	}
 	for {
-		row, err := in.next()
+		row, err := p.in.next()
 		if errors.Is(err, io.EOF) {
-			return p.set(o.Name)
+			if err := p.checkEnd(p.rows); err != nil {
+				return nil, err
+			}
+			return p.set(), nil
 		}
 		if err != nil {
 			return nil, err
@@ -98,6 +97,16 @@ func readCSV(b *bufio.Reader, o CSVOptions, bounds limits) (*Set, error) {
 			return nil, err
 		}
 	}
+}
+
+// newCSVParser finds the columns of a text. It also returns the rows that it has read for that.
+func newCSVParser(b *bufio.Reader, o CSVOptions, bounds limits) (*csvParser, []record, error) {
+	in, err := newCSVSource(b, o, 0, bounds)
+	if err != nil {
+		return nil, nil, err
+	}
+	head, rows, err := readHead(in, o)
+	return &csvParser{text: in.text, in: in, head: head, columns: head.featureNames(), bounds: bounds, labeller: labeller{gaps: o.Gaps, among: o.Classes}, classes: make(map[string]bool)}, rows, err
 }
 
 // record holds the trimmed fields of one CSV record. The slice is valid until the next record is
@@ -225,7 +234,9 @@ func (g *guard) Read(p []byte) (int, error) {
 // csvParser collects the rows of a CSV text and makes a set from them.
 type csvParser struct {
 	text
+	in       *csvSource
 	head     csvHead
+	columns  []string // names of the features
 	bounds   limits
 	labeller labeller
 	values   []float64
@@ -233,7 +244,8 @@ type csvParser struct {
 	labels   []string
 	ids      []string
 	lines    []int
-	firstID  map[string]int // line in which each id occurs
+	firstID  map[string]int  // line in which each id occurs; nil if equal ids are not looked for
+	classes  map[string]bool // the labels so far, if the first line gives the number of classes; at most maxCounted + 1
 }
 
 func (p *csvParser) add(row record) error {
@@ -269,8 +281,14 @@ func (p *csvParser) addLabel(row record) error {
 		return p.wrap(row.line, p.head.badCell(p.head.label, row.fields[p.head.label], err))
 	}
 	p.labels = append(p.labels, label)
+	if p.head.shape != nil && len(p.classes) <= maxCounted {
+		p.classes[label] = true
+	}
 	return nil
 }
+
+// maxCounted bounds the classes that are counted to check the first line.
+const maxCounted = 1 << 16
 
 func (p *csvParser) addID(row record) error {
 	if p.head.id < 0 {
@@ -284,21 +302,26 @@ func (p *csvParser) addID(row record) error {
 		return p.errorf(row.line, "id %s is also in line %d; keep one of the two rows", quote(id), first)
 	}
 	id = strings.Clone(id) // without the copy, the id would keep its whole line in memory
-	p.firstID[id] = row.line
+	if p.firstID != nil {
+		p.firstID[id] = row.line
+	}
 	p.ids = append(p.ids, id)
 	return nil
 }
 
-func (p *csvParser) set(name string) (*Set, error) {
-	if p.rows == 0 {
-		return nil, p.errorf(0, "there are no rows; give at least one")
-	}
-	if err := p.head.shape.check(p); err != nil {
-		return nil, err
-	}
+// set returns the rows that were added.
+func (p *csvParser) set() *Set {
 	cols := len(p.head.features)
 	m := linalg.Matrix[float64]{Rows: p.rows, Cols: cols, Stride: cols, Data: p.values}
-	return &Set{Name: name, X: NewDense(m), Labels: p.labels, IDs: p.ids, Columns: p.head.featureNames(), Lines: p.lines}, nil
+	return &Set{Name: string(p.text), X: NewDense(m), Labels: p.labels, IDs: p.ids, Columns: p.columns, Lines: p.lines}
+}
+
+// checkEnd checks the number of all rows after the last one.
+func (p *csvParser) checkEnd(rows int) error {
+	if rows == 0 {
+		return p.errorf(0, "there are no rows; give at least one")
+	}
+	return p.head.shape.check(p, rows)
 }
 
 func (h csvHead) featureNames() []string {
@@ -336,16 +359,19 @@ func (h csvHead) column(j int) string {
 
 // check returns an error if the first line gives another number of rows or classes than the text
 // has. Such a file was cut or edited.
-func (s *csvShape) check(p *csvParser) error {
+func (s *csvShape) check(p *csvParser, rows int) error {
 	if s == nil {
 		return nil
 	}
-	if p.rows != s.rows {
-		return p.errorf(1, "the first line gives %d rows, but the text has %d; restore the file or correct the line", s.rows, p.rows)
+	if rows != s.rows {
+		return p.errorf(1, "the first line gives %d rows, but the text has %d; restore the file or correct the line", s.rows, rows)
 	}
-	classes, _ := Classes(p.labels)
-	if p.labels != nil && len(classes) != s.classes {
-		return p.errorf(1, "the first line gives %d classes, but the text has %d; restore the file or correct the line", s.classes, len(classes))
+	switch n := len(p.classes); {
+	case p.head.label < 0 || n == s.classes:
+		return nil
+	case n > maxCounted:
+		return p.errorf(1, "the first line gives %d classes, but the text has more than %d; restore the file or correct the line", s.classes, maxCounted)
+	default:
+		return p.errorf(1, "the first line gives %d classes, but the text has %d; restore the file or correct the line", s.classes, n)
 	}
-	return nil
 }

@@ -65,9 +65,17 @@ type parquetReader struct {
 const pandasIndex = "__index_level_0__"
 
 func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds limits) (*Set, error) {
-	var err error
+	s, err := p.open(r, size, o, bounds)
+	if err != nil {
+		return nil, err
+	}
+	return p.set(o, s)
+}
+
+// open reads the footer and decides how each column is read.
+func (p *parquetReader) open(r io.ReaderAt, size int64, o ParquetOptions, bounds limits) (s shape, err error) {
 	if p.file, err = parquet.Open(r, size, parquet.Limits{Page: bounds.page}); err != nil {
-		return nil, ofColumn(err)
+		return s, ofColumn(err)
 	}
 	for j, c := range p.file.Columns {
 		if c.Name != pandasIndex || o.Label == pandasIndex || o.ID == pandasIndex {
@@ -76,23 +84,19 @@ func (p *parquetReader) read(r io.ReaderAt, size int64, o ParquetOptions, bounds
 		}
 	}
 	if p.head.width = len(p.source); p.head.width == 0 {
-		return nil, errors.New("there are no columns; give at least one feature")
+		return s, errors.New("there are no columns; give at least one feature")
 	}
 	p.head.names = nameUnnamed(p.head.names)
 	if err := checkNames(p.head.names); err != nil {
-		return nil, err
+		return s, err
 	}
 	if err := p.head.assign(CSVOptions{Label: o.Label, ID: o.ID, Uses: o.Uses}); err != nil {
-		return nil, err
+		return s, err
 	}
-	s, err := shapeOf([]int{p.file.Rows, len(p.head.features)}, bounds)
-	if err != nil {
-		return nil, err
+	if s, err = shapeOf([]int{p.file.Rows, len(p.head.features)}, bounds); err != nil {
+		return s, err
 	}
-	if err := p.settleCells(); err != nil {
-		return nil, err
-	}
-	return p.set(o, s)
+	return s, p.settleCells()
 }
 
 // ofColumn puts the name of the column before the text of a [parquet.ColumnError].

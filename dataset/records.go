@@ -30,6 +30,7 @@ type Delimited interface {
 type Record struct {
 	Line   int // line of the text, from 1; in formats without lines, the row
 	Fields []string
+	File   string // name of the file, if the rows come from several; else ""
 }
 
 // CSVForm describes the format of a CSV text. The zero value is a text in UTF-8 whose first line

@@ -21,10 +21,18 @@ func (s *Set) CheckSpread() error {
 	n := s.X.Rows()
 	mean, squares := s.moments()
 	for col, m := range mean {
-		deviation := math.Sqrt(squares[col] / float64(n))
-		if deviation > linalg.RoundingDeviation(n, m) && math.Abs(m) > mostDistant*deviation {
-			return fmt.Errorf("%s: column %s has the mean %.4g and the standard deviation %.2g, so products of rows lose the differences of its numbers; use \"scale: standard\" or \"scale: minmax\", or subtract a constant from the column", s.Name, s.columnName(col), m, deviation)
+		if err := s.CheckSpreadOf(col, m, math.Sqrt(squares[col]/float64(n)), n); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// CheckSpreadOf is like [Set.CheckSpread] for one column, whose mean and standard deviation over n
+// rows are known. The set's rows are not read.
+func (s *Set) CheckSpreadOf(col int, m, deviation float64, n int) error {
+	if deviation > linalg.RoundingDeviation(n, m) && math.Abs(m) > mostDistant*deviation {
+		return fmt.Errorf("%s: column %s has the mean %.4g and the standard deviation %.2g, so products of rows lose the differences of its numbers; use \"scale: standard\" or \"scale: minmax\", or subtract a constant from the column", s.Name, s.columnName(col), m, deviation)
 	}
 	return nil
 }

@@ -26,6 +26,9 @@ func (t *Tally) Add(v float64, rows int) bool {
 	return !t.varies
 }
 
+// Varies reports whether enough rows differ from the commonest value.
+func (t *Tally) Varies() bool { return t.varies }
+
 // place returns the index of a value, and adds a new value to the list.
 func (t *Tally) place(v float64) int {
 	for at, known := range t.values {

@@ -48,6 +48,21 @@ type Table struct {
 // Read reads a table row by row. Cells of columns that the table's description does not use are
 // never parsed. Errors are *dataset.SyntaxError with the line.
 func Read(from dataset.Records, t Table) (*dataset.Set, error) {
+	r, err := t.open(from)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.eachRow(from, r.add); err != nil {
+		return nil, err
+	}
+	if r.frame.rows == 0 {
+		return nil, t.refuse(0, r.errNoRows())
+	}
+	return r.set(), nil
+}
+
+// open returns a reader of the records that reads no more columns than it needs.
+func (t Table) open(from dataset.Records) (*reader, error) {
 	r, err := t.reader(from.Columns())
 	if err != nil {
 		return nil, t.refuse(1, err)
@@ -57,13 +72,7 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 			return nil, t.refuse(0, err)
 		}
 	}
-	if err := t.eachRow(from, r.add); err != nil {
-		return nil, err
-	}
-	if r.frame.rows == 0 {
-		return nil, t.refuse(0, r.errNoRows())
-	}
-	return r.set(), nil
+	return r, nil
 }
 
 // People identifies the person that each row is about, in the order of the records. The identifier
@@ -96,9 +105,17 @@ func (t Table) eachRow(from dataset.Records, add func(dataset.Record) error) err
 			return err
 		}
 		if err := add(row); err != nil {
-			return t.refuse(row.Line, err)
+			return t.refuseRow(row, err)
 		}
 	}
+}
+
+// refuseRow returns an error about a row, with the name of its own file if there are several.
+func (t Table) refuseRow(row dataset.Record, err error) error {
+	if row.File != "" {
+		t.Name = row.File
+	}
+	return t.refuse(row.Line, err)
 }
 
 func (t Table) refuse(line int, err error) error {
@@ -131,7 +148,7 @@ type reader struct {
 	cuts       []string
 	weights    []float64
 	lines      []int
-	firstID    map[string]int
+	firstID    map[string]int // line of each id; nil if equal ids are not looked for
 	cells      []float64
 	id         []string
 }
@@ -304,7 +321,9 @@ func (r *reader) add(row dataset.Record) error {
 		return err
 	}
 	r.frame.add(r.cells)
-	r.lines = append(r.lines, row.Line)
+	if row.File == "" { // lines of several files would not tell which
+		r.lines = append(r.lines, row.Line)
+	}
 	return nil
 }
 
@@ -506,7 +525,9 @@ func (r *reader) addID(row dataset.Record) error {
 	if first, taken := r.firstID[id]; taken {
 		return fmt.Errorf("the id is also in line %d; keep one of the two rows", first)
 	}
-	r.firstID[id] = row.Line
+	if r.firstID != nil {
+		r.firstID[id] = row.Line
+	}
 	r.keys = append(r.keys, id)
 	return nil
 }

@@ -32,6 +32,7 @@ func small(t *testing.T) map[string]Benchmark {
 		"fdskl":   fdsklOf(cachedSize{400, 60, 128, 16}, cachedSize{300, 60, 96, 16}),
 		"secagg":  secaggOf(1<<20, []devicesSize{{30, 100}, {100, 1000}}),
 		"gateway": gatewayBenchmark(all.Reader(), []string{os.Args[0]}, t.TempDir(), gatewaySize{rsa: 40, voprf: 4, counted: []int{200, 3000}}),
+		"stream":  Stream(all.Reader(), t.TempDir(), MinStreamRows),
 		"devices": devicesBenchmark(devicesRun{clients: 30, items: 40, liked: 9, parts: 4}),
 	}
 }

@@ -193,6 +193,7 @@ const (
 	ratioAtLeast = "ratio >= target"
 	ratioAtMost  = "ratio <= target"
 	valueAtMost  = "value <= target"
+	valueAtLeast = "value >= target"
 )
 
 // figure returns a row with a measured value and no limit.

@@ -89,7 +89,8 @@ func Folder(env func(string) string) string {
 // of the values in each row is not zero (generated:1000x200#sparse=0.05). With #binary=SHARE the
 // values that are not zero are ones.
 //
-// Names joined by " + " mean one table below the other (a9a/a9a + a9a/a9a.t).
+// Names joined by " + " mean one table below the other (a9a/a9a + a9a/a9a.t). So does a pattern of
+// names in one folder (shards/*.parquet), whose files are read in the order of their names.
 func (l Library) Load(ref string, c Columns) (*dataset.Set, error) {
 	if c.Width < 0 {
 		return nil, &Error{ref, fmt.Sprintf("cannot have %d features; write a number above 0 for features, or leave it out", c.Width), nil}
@@ -118,6 +119,16 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 	if refs := strings.Split(ref, stackSeparator); len(refs) > 1 {
 		return l.loadStack(refs, c)
 	}
+	if isPattern(ref) {
+		paths, err := l.shards(ref)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(paths) > 1:
+			return l.loadStack(paths, c)
+		}
+		ref = paths[0]
+	}
 	path, part, err := l.locate(ref)
 	if err != nil {
 		return nil, err
@@ -135,6 +146,10 @@ func (l Library) find(ref string, c Columns) (*dataset.Set, error) {
 // Missing reports whether a file that ref names does not exist.
 func (l Library) Missing(ref string) bool {
 	return slices.ContainsFunc(strings.Split(ref, stackSeparator), func(one string) bool {
+		if isPattern(one) {
+			_, err := l.shards(one)
+			return errors.Is(err, fs.ErrNotExist)
+		}
 		_, _, err := l.locate(one)
 		return errors.Is(err, fs.ErrNotExist)
 	})

@@ -53,17 +53,28 @@ func (r *Rows) Unreadable(place int) error {
 	return nil
 }
 
-// Open opens a parquet file, or a CSV text in the format of the owner's mapping. For other sources,
+// Open opens a parquet file, or a CSV text in the format of the owner's mapping. The source may be
+// several such files, joined by " + " or matched by a pattern ([Library.Blocks]). For other sources,
 // isTable is false. Each of the given columns is kept even if it looks like the index column that
 // pandas adds.
 func (l Library) Open(ref string, own prepare.Mapping, columns []string) (r *Rows, isTable bool, err error) {
-	path := l.textPath(ref)
-	if path == "" {
+	paths := l.textPaths(ref)
+	switch len(paths) {
+	case 0:
 		return nil, false, nil
+	case 1:
+		r, err = openText(paths[0], own, columns)
+	default:
+		r, err = openStacked(paths, own, columns)
 	}
+	return r, true, err
+}
+
+// openText opens a parquet file or a CSV text.
+func openText(path string, own prepare.Mapping, columns []string) (r *Rows, err error) {
 	f, err := regular.Open(path)
 	if err != nil {
-		return nil, true, unreadable(path, err)
+		return nil, unreadable(path, err)
 	}
 	r = &Rows{Name: filepath.ToSlash(path), Closer: f}
 	if hasSuffix(path, ".parquet") {
@@ -72,14 +83,32 @@ func (l Library) Open(ref string, own prepare.Mapping, columns []string) (r *Row
 		r.Records, err = dataset.OpenCSV(r.Name, f, csvFormat(path, own))
 	}
 	if err != nil {
-		return nil, true, errors.Join(err, f.Close())
+		return nil, errors.Join(err, f.Close())
 	}
-	return r, true, nil
+	return r, nil
 }
 
 // Heads reports whether the columns of a source have names. They do in a CSV text and in a parquet
 // file.
-func (l Library) Heads(ref string) bool { return l.textPath(ref) != "" }
+func (l Library) Heads(ref string) bool { return l.textPaths(ref) != nil }
+
+// textPaths returns the paths of the CSV texts and parquet files that a source consists of. It
+// returns nil if another file is among them; the reader then explains a missing file.
+func (l Library) textPaths(ref string) (paths []string) {
+	for _, one := range strings.Split(ref, stackSeparator) {
+		some, err := l.shards(one)
+		if err != nil {
+			return nil
+		}
+		for _, path := range some {
+			if path = l.textPath(path); path == "" {
+				return nil
+			}
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
 
 // textPath returns the path of the CSV text or parquet file that ref names. It returns "" for all
 // other sources; the reader then explains a missing file.

@@ -117,6 +117,9 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 			}
 			return t, err
 		},
+		Stream: func(id job.ID, d job.Data) (method.Table, error) {
+			return h.stream(ctx, c, d, h.key, snapshots{sealed, id}, leastStreamed)
+		},
 		Snapshots: sealed,
 	})
 	serving, stop := context.WithCancel(ctx)

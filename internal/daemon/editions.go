@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -55,7 +53,7 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if err != nil {
 		return edition.Edition{}, fault.BadInput(err)
 	}
-	if _, err := os.Stat(s.Path); !s.Given() && errors.Is(err, fs.ErrNotExist) && filepath.Ext(s.Path) != "" {
+	if !s.Given() && catalogue.New("").Missing(s.Path) && filepath.Ext(s.Path) != "" {
 		return edition.Edition{}, fault.BadInputf("%s does not exist; correct path: of %s in %s, or put the file there", s.Path, table, h.ConfigPath())
 	}
 	if d.IsNumbers() && !s.hasColumnNames() {

@@ -14,6 +14,7 @@ type Traits struct {
 	Grouped     bool      // folds keep the rows of a group together
 	Weighted    bool      // the protocol passes weights of rows to the learner
 	Fits        bool      // jobs are of kind Fit: they fit and do not learn
+	Streams     bool      // a party need not have its table in memory: it can read the rows in blocks
 	Grid        GridBy    // how the protocol chooses a grid's cell
 	NoGrid      string    // the reason why a job may not have a grid; "" if it may
 	Comparisons []Comparison

@@ -83,7 +83,12 @@ type Release struct {
 	Fit      Fit          // the fitted values that prepare encoded rows
 	Split    string       // a description of the rows that the job holds out; "" if the party's key selects them
 	Among    []int        // the released rows of the set; nil for all
-	Classes  bool         // labels are classes, and each class has its own sum
+	// Blocks reads a table that is not in memory, of which Set has the columns alone. It calls use with
+	// each block, the number of rows before it, and the block's released rows. Count is the number of
+	// all released rows.
+	Blocks  func(use func(before int, block *dataset.Set, among []int) error) error
+	Count   int
+	Classes bool // labels are classes, and each class has its own sum
 	// Model names the job that trains on the rows, or whose model predicts them. It is "" if no
 	// later release depends on it and the ledger counts nothing.
 	Model string

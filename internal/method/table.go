@@ -14,6 +14,8 @@ type Table struct {
 	Set     *dataset.Set
 	HeldOut *dataset.Set     // test rows from a separate source, or nil
 	Ratings *dataset.Ratings // a recommender's data, in place of rows
+	// Stream reads the table in blocks. It replaces Set, for protocols with the trait Streams.
+	Stream Stream
 	// Key selects the held-out rows of a job with a held-out fraction. All jobs of a party share
 	// the key.
 	Key dataset.SplitKey
@@ -23,6 +25,10 @@ type Table struct {
 	// The list Held has, in ascending order, the rows of an edition that all jobs with a held-out
 	// fraction hold out. Nil means that Key selects the rows.
 	Held []int
+	// HeldBits is like Held, with one bit for each row, for a table that is read in blocks.
+	HeldBits Bits
+	// StreamRows is the number of rows that Stream must have, if HeldBits is set.
+	StreamRows int
 	// Edition describes the frozen state of the table. It is zero for a table that is not frozen.
 	Edition Edition
 	Fit     []byte // this party's retained part of the fit that the job names; nil: none
@@ -39,7 +45,7 @@ type Table struct {
 type Edition struct {
 	ID     string   // "" without an edition
 	Number int      // counts the editions of one table and dictionary from 1
-	IDs    []string // ids of the edition's rows; nil for a table without ids
+	IDs    []string // ids of the edition's rows; nil for a table without ids, and for one that is read in blocks
 	// The field Out describes the rows that a job holds out of the edition. It is set for sums,
 	// because the choice of the summed rows depends on the rows held out.
 	Out string

@@ -11,11 +11,11 @@ import (
 
 // Clip is the bound to which outputs are cut before their errors are squared. It bounds the error of
 // one row and is twice the largest magnitude of targets. SquaredOne is the integer that
-// represents a square of 1.
+// represents a square of 1. SquaredBound is the most that one row adds to a sum of squared errors.
 const (
 	Clip         = 2
 	SquaredOne   = 1 << 24
-	SquaredBound = MaxRows * (Clip + 1) * (Clip + 1) * SquaredOne
+	SquaredBound = (Clip + 1) * (Clip + 1) * SquaredOne
 )
 
 // Correct counts the rows whose class a solution predicts correctly.

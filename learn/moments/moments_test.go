@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/kernel"
@@ -83,9 +82,9 @@ func TestSumsAreExact(t *testing.T) {
 	gotOuter, gotCross := make([]int64, len(outer)), make([]int64, len(cross))
 	for _, cut := range []int{0, 1700, n} {
 		for _, part := range [][2]int{{0, cut}, {cut, n}} {
-			s := summarize(t, m, x.Panel(part[0], part[1]), codes[part[0]:part[1]], classes)
-			addEntries(gotOuter, s.ReadOuter)
-			addEntries(gotCross, s.ReadCross)
+			p := accumulate(t, m, x.Panel(part[0], part[1]), codes[part[0]:part[1]], classes)
+			addEntries(gotOuter, p.Outer)
+			addEntries(gotCross, p.Cross)
 		}
 		if !slices.Equal(gotOuter, outer) || !slices.Equal(gotCross, cross) {
 			t.Errorf("cut after %d rows: other sums than those of all rows", cut)
@@ -102,37 +101,19 @@ func TestSumsAreExact(t *testing.T) {
 	}
 }
 
-// addEntries adds what read reads, in pieces of several lengths.
-func addEntries(sum []int64, read func(first int, dst []int64)) {
-	for first, n := 0, 1; first < len(sum); n = n*2 + 1 {
-		piece := make([]int64, min(n, len(sum)-first))
-		read(first, piece)
-		for k, v := range piece {
-			sum[first+k] += v
-		}
-		first += len(piece)
+func addEntries(sum, more []int64) {
+	for i, v := range more {
+		sum[i] += v
 	}
 }
 
-// Any entry of the triangle is where row after row of A has it.
-func TestReadOuter(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		m := rapid.IntRange(1, 40).Draw(t, "features")
-		s := NewSums(m, 1)
-		want := []int64{}
-		for i := range m {
-			for j := i; j < m; j++ {
-				s.Outer.Row(i)[j] = float64(i*1000 + j)
-				want = append(want, int64(i*1000+j))
-			}
-		}
-		first := rapid.IntRange(0, len(want)-1).Draw(t, "first")
-		got := make([]int64, rapid.IntRange(1, len(want)-first).Draw(t, "count"))
-		s.ReadOuter(first, got)
-		if !slices.Equal(got, want[first:first+len(got)]) {
-			t.Errorf("%d entries from %d on: %v", len(got), first, got)
-		}
-	})
+func accumulate(t testing.TB, m feature.Map, rows linalg.Rows, codes []int, classes int) *Partial {
+	t.Helper()
+	a := NewAccumulator(m, classes)
+	if err := a.Add(rows, Classes{codes, classes}); err != nil {
+		t.Fatal(err)
+	}
+	return a.Partial
 }
 
 // Regressions on the sums are kernel ridge regressions with the kernel 2/M

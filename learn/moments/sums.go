@@ -1,27 +1,27 @@
 package moments
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"sort"
 
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// One is the integer that represents the value 1 of a feature or a target. A sum over MaxRows rows
-// of products of two such integers is below 2^53, so float64 computes it without rounding.
+// One is the integer that represents the value 1 of a feature or a target.
 const One = 1 << 16
 
-// MaxRows is the greatest number of rows that [Summarize] accepts. Bound is the largest possible
-// entry of the sums over so many rows.
+// These are the limits of sums. MaxRows is the greatest number of rows of one party, and MaxTotal of
+// all parties together: the largest possible entry, MaxTotal times Bound, is below 2^63. Bound is the
+// most that one row adds to an entry of the sums.
 const (
-	MaxRows = 1 << 20
-	Bound   = MaxRows * One * One
+	MaxRows  = 1 << 26
+	MaxTotal = 1<<31 - 1
+	Bound    = One * One
 )
 
-// Sums holds the moments of some rows as integers.
+// Sums holds the moments of some rows as float64, for learning. Its entries are whole numbers. They
+// are exact up to 2^20 rows, and rounded beyond.
 type Sums struct {
 	Outer linalg.Matrix[float64] // matrix A times One^2, features x features, symmetric
 	Cross linalg.Matrix[float64] // matrix B times One^2, transposed to targets x features
@@ -36,76 +36,14 @@ func NewSums(features, targets int) *Sums {
 	return &Sums{Outer: linalg.New[float64](features, features), Cross: linalg.New[float64](targets, features)}
 }
 
-// panelRows is the number of rows whose features are held at a time.
-const panelRows = 2048
-
 // Summarize returns the moments of the given rows and their targets.
 func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
-	n, width := rows.Shape()
-	labelled, targets := y.Shape()
-	switch {
-	case n > MaxRows:
-		return nil, fmt.Errorf("moments: there are %d rows; at most %d are allowed", n, MaxRows)
-	case labelled != n || width != m.Width():
-		return nil, fmt.Errorf("moments: there are %d x %d rows, targets for %d rows and features of %d columns; both numbers of rows must be equal, and both numbers of columns", n, width, labelled, m.Width())
+	_, targets := y.Shape()
+	a := NewAccumulator(m, targets)
+	if err := a.Add(rows, y); err != nil {
+		return nil, err
 	}
-	s := NewSums(m.Len(), targets)
-	outer, cross := linalg.New[float64](m.Len(), m.Len()), linalg.New[float64](targets, m.Len())
-	for lo := 0; lo < n; lo += panelRows {
-		hi := min(lo+panelRows, n)
-		phi, t := roundedFeatures(m, rows, lo, hi), linalg.New[float64](targets, hi-lo)
-		y.Columns(t, lo)
-		round(t)
-		linalg.Syrk(outer, phi)
-		linalg.MulTransB(cross, t, phi)
-		addTo(s.Outer, outer)
-		addTo(s.Cross, cross)
-	}
-	s.Rows = n
-	if y, ok := y.(Numbers); ok {
-		s.Total, s.Power = y.sums()
-	}
-	return s, s.finite()
-}
-
-// finite returns an error if a feature is not finite. Such a feature would be rounded to an
-// arbitrary integer.
-func (s *Sums) finite() error {
-	for i := range s.Outer.Rows {
-		if math.IsNaN(s.Outer.Row(i)[i]) {
-			return errors.New("moments: a row has values too large for features; scale the columns")
-		}
-	}
-	return nil
-}
-
-// roundedFeatures returns the rounded features of some rows, as features x rows.
-func roundedFeatures(m feature.Map, rows linalg.Rows, lo, hi int) linalg.Matrix[float64] {
-	x := linalg.New[float64](hi-lo, m.Width())
-	linalg.Gather(x, rows, lo)
-	phi := linalg.New[float64](m.Len(), hi-lo)
-	m.Columns(phi, x)
-	round(phi)
-	return phi
-}
-
-// round replaces each number by the nearest integer multiple of 1/One.
-func round(m linalg.Matrix[float64]) {
-	linalg.Each(m.Rows, 16, func(i int) {
-		row := m.Row(i)
-		for j, v := range row {
-			row[j] = math.RoundToEven(v * One)
-		}
-	})
-}
-
-func addTo(sum, m linalg.Matrix[float64]) {
-	linalg.Each(sum.Rows, 64, func(i int) {
-		to := sum.Row(i)
-		for j, v := range m.Row(i) {
-			to[j] += v
-		}
-	})
+	return a.Sums(), nil
 }
 
 // mean returns the mean of the number to predict, scaled to the range from -1 to 1.
@@ -134,31 +72,7 @@ func Symmetric[T int64 | float64](features int, triangle []T) linalg.Matrix[floa
 	return m
 }
 
-// ReadOuter copies consecutive entries of the upper triangle of A to dst. The entries are in the
-// order of the rows, and start is the index of the first copied entry.
-func (s *Sums) ReadOuter(start int, dst []int64) {
-	m := s.Outer.Rows
-	i := sort.Search(m, func(i int) bool { return rowStart(m, i+1) > start })
-	for len(dst) > 0 {
-		from := s.Outer.Row(i)[i+start-rowStart(m, i):]
-		n := min(len(from), len(dst))
-		for k, v := range from[:n] {
-			dst[k] = int64(v)
-		}
-		dst, start, i = dst[n:], start+n, i+1
-	}
-}
-
-// ReadCross copies consecutive entries of B to dst. The entries are in the order of the targets,
-// and start is the index of the first copied entry.
-func (s *Sums) ReadCross(start int, dst []int64) {
-	for k, v := range s.Cross.Data[start : start+len(dst)] {
-		dst[k] = int64(v)
-	}
-}
-
-// FromEntries returns the sums with the given entries of A and B. The entries have the order of
-// [Sums.ReadOuter] and [Sums.ReadCross]. Sums of more than 2^20 rows are rounded to float64.
+// FromEntries returns the sums with the given entries of A and B, in the order of [Partial].
 func FromEntries(features, targets int, outer, cross []int64, rows int) (*Sums, error) {
 	if len(outer) != Triangle(features) || len(cross) != targets*features || rows < 1 {
 		return nil, fmt.Errorf("moments: there are %d outer and %d cross entries, from %d rows; %d features and %d targets need %d and %d entries, from at least one row", len(outer), len(cross), rows, features, targets, Triangle(features), targets*features)
@@ -237,12 +151,13 @@ func (n Numbers) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// sums returns the sum of the numbers and the sum of their squares, rounded like features.
-func (n Numbers) sums() (total, power float64) {
-	for _, v := range n.Values {
+// sums returns the sum of the numbers and the sum of their squares, rounded like features. It is for
+// at most maxBlock numbers, whose sums are exact.
+func (n Numbers) sums(lo, hi int) (total, power int64) {
+	for _, v := range n.Values[lo:hi] {
 		y := math.RoundToEven(n.Range.toUnit(v) * One)
-		total += y * One
-		power += y * y
+		total += int64(y) * One
+		power += int64(y * y)
 	}
 	return total, power
 }
@@ -346,8 +261,8 @@ func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 // index of the first row of the panel.
 func eachPanel(m feature.Map, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
 	n, _ := rows.Shape()
-	for lo := 0; lo < n; lo += panelRows {
-		hi := min(lo+panelRows, n)
+	for lo := 0; lo < n; lo += maxBlock {
+		hi := min(lo+maxBlock, n)
 		x, phi := linalg.New[float64](hi-lo, m.Width()), linalg.New[float64](hi-lo, m.Len())
 		linalg.Gather(x, rows, lo)
 		m.Rows(phi, x)

@@ -32,54 +32,87 @@ const (
 )
 
 // Summarize returns the statistics of rows, an n x f matrix with n, f >= 1. It returns an error for
-// values that are not finite or exceed 1e140 in magnitude. It reads all rows two or three times and
-// holds a few rows in memory.
+// values that are not finite or exceed 1e140 in magnitude.
 func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
-	if err := method.validate(); err != nil {
+	_, f := rows.Shape()
+	s := NewSummary(f, method)
+	if err := s.Add(rows); err != nil {
 		return Statistics{}, err
+	}
+	return s.Statistics()
+}
+
+// Summary makes the statistics of rows that come in blocks. It holds a few rows in memory.
+type Summary struct {
+	method  Method
+	rows    int     // number of rows in all
+	all     columns // statistics of the merged panels
+	merged  int     // number of their rows
+	panel   linalg.Matrix[float64]
+	pending int // rows of the panel that are not merged yet
+}
+
+// NewSummary returns a summary of no rows of f columns.
+func NewSummary(f int, method Method) *Summary {
+	s := &Summary{method: method}
+	if f > 0 && f <= MaxColumns {
+		s.all, s.panel = columns{make([]float64, f), make([]float64, f)}, linalg.New[float64](panelRows, f)
+	}
+	return s
+}
+
+// Add adds rows. How the rows are divided into calls of Add does not change the statistics. Errors
+// are those of [Summarize].
+func (s *Summary) Add(rows linalg.Rows) error {
+	if err := s.method.validate(); err != nil {
+		return err
 	}
 	n, f := rows.Shape()
 	switch {
-	case n == 0:
-		return Statistics{}, errors.New("scale: there are no rows to summarise; a party without rows cannot take part")
 	case f == 0 || f > MaxColumns:
-		return Statistics{}, fmt.Errorf("scale: the table has %d columns; 1 to %d are allowed", f, MaxColumns)
+		return fmt.Errorf("scale: the table has %d columns; 1 to %d are allowed", f, MaxColumns)
+	case f != s.panel.Cols:
+		return fmt.Errorf("scale: rows of %d columns cannot be added to rows of %d columns", f, s.panel.Cols)
 	}
-	if err := checkRows(rows); err != nil {
-		return Statistics{}, err
-	}
-	return summarize(rows, method), nil
-}
-
-// checkRows returns an error for the first value that is not finite or exceeds limit.
-func checkRows(rows linalg.Rows) error {
-	n, f := rows.Shape()
-	row := make([]float64, f)
 	for i := range n {
+		row := s.panel.Row(s.pending)
 		rows.ReadRow(i, row)
+		s.rows++
 		for j, x := range row {
 			if !(math.Abs(x) <= limit) {
-				return fault.OfNumber(x).Errorf("scale: row %d, column %d (from 1) holds %v; values must be finite and at most %g in magnitude", i+1, j+1, x, limit)
+				return fault.OfNumber(x).Errorf("scale: row %d, column %d (from 1) holds %v; values must be finite and at most %g in magnitude", s.rows, j+1, x, limit)
 			}
+		}
+		if s.pending++; s.pending == panelRows {
+			s.merge()
 		}
 	}
 	return nil
 }
 
-func summarize(rows linalg.Rows, method Method) Statistics {
-	n, f := rows.Shape()
-	s := Statistics{Method: method, Rows: n, First: make([]float64, f), Second: make([]float64, f)}
-	if method == MinMax {
-		findExtremes(rows, s.First, s.Second)
-		return s
+// merge merges the statistics of the panel with those of the panels before.
+func (s *Summary) merge() {
+	of := columns{make([]float64, s.panel.Cols), make([]float64, s.panel.Cols)}
+	rows := s.panel.Panel(0, s.pending)
+	if s.method == MinMax {
+		findExtremes(rows, of.first, of.second)
+	} else {
+		findMoments(rows, 0, s.pending, of.first, of.second)
 	}
-	all, panel := columns{s.First, s.Second}, columns{make([]float64, f), make([]float64, f)}
-	for lo := 0; lo < n; lo += panelRows {
-		hi := min(lo+panelRows, n)
-		findMoments(rows, lo, hi, panel.first, panel.second)
-		merge(Standard, all, lo, panel, hi-lo)
+	merge(s.method, s.all, s.merged, of, s.pending)
+	s.merged, s.pending = s.merged+s.pending, 0
+}
+
+// Statistics returns the statistics of all rows, of which there must be at least one. No rows can be
+// added later.
+func (s *Summary) Statistics() (Statistics, error) {
+	if s.rows == 0 {
+		return Statistics{}, errors.New("scale: there are no rows to summarise; a party without rows cannot take part")
 	}
-	return s
+	if s.pending > 0 {
+		s.merge()
+	}
+	return Statistics{Method: s.method, Rows: s.rows, First: s.all.first, Second: s.all.second}, nil
 }
 
 // findExtremes writes the least value of each column to low and the greatest to high.

@@ -146,7 +146,7 @@ func (p *party) facts() method.Facts {
 	if !p.hasProducts {
 		return method.Facts{}
 	}
-	return method.Facts{Known: true, Grid: p.Grid}
+	return method.Facts{Known: true, Grid: p.Grid()}
 }
 
 // server is the coordinator, which learns from the Gram matrix.

@@ -18,6 +18,9 @@ type Labelled struct {
 	Labels []string
 }
 
+// each calls use with all rows at once.
+func (l Labelled) each(use panel) error { return use(l.Rows, l.Labels) }
+
 // TrainInOnePlace trains as a job of protocol moments would if one process had all training rows. It
 // draws the directions from seed. It returns the metrics on the held-out rows, whose sums of errors
 // are rounded as in a job.
@@ -32,24 +35,20 @@ func TrainInOnePlace(ctx context.Context, j *job.Job, seed [32]byte, training, h
 		return nil, fault.BadInput(err)
 	}
 	l := objectiveOf(j)
-	targets, err := l.targets(training.Labels, n)
+	part, err := addUp(l, m, training.each)
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return nil, err
 	}
-	of, err := moments.Summarize(m, training.Rows, targets)
-	if err != nil {
-		return nil, fault.BadInput(err)
-	}
+	of := part.Sums()
 	t, _, err := choose(ctx, j, of)
 	if err != nil {
 		return nil, err
 	}
-	figures, err := l.measure(m, t, held.Rows, held.Labels)
+	errs, err := errorsOf(j, m, t, held.each)
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return nil, err
 	}
-	count, _ := held.Rows.Shape()
-	r, err := l.evaluate(of, t, int64(count), figures)
+	r, err := l.evaluate(of, t, int64(errs.Rows), errs.rounded(l))
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}

@@ -9,22 +9,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/learn/metrics"
 	"github.com/mercer-fl/mercer/learn/moments"
-	"github.com/mercer-fl/mercer/linalg"
 )
 
 // usesHistogram reports whether the job counts held-out decisions in bins.
 func usesHistogram(j *job.Job) bool { return job.As[*Keys](j.Protocol).Histogram }
-
-// histogram returns the rounded number of the party's held-out rows in each bin. All bins of the
-// first class come before those of the second class.
-func (p *party) histogram(rows linalg.Rows, labels []string) ([]int64, error) {
-	counts, err := moments.CountDecisions(p.features, p.fitted.solution, rows, classRidge(job.As[*Keys](p.Job.Protocol).Classes).codes(labels))
-	if err != nil {
-		return nil, err
-	}
-	n, _ := rows.Shape()
-	return append(moments.RoundCounts(counts[0], n), moments.RoundCounts(counts[1], n)...), nil
-}
 
 // bins holds the sum of all parties' histograms.
 type bins struct {

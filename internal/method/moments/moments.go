@@ -27,6 +27,7 @@ var itself = method.New(method.Binding[party, server, public]{
 		Grid:        job.ByItself,                // the coordinator chooses a grid cell by the sums of all training rows
 		Comparisons: []job.Comparison{job.Curve}, // a comparison with other numbers of random features
 		Labels:      checkLabels,
+		Streams:     true,
 	},
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public: (*party).public, PublicServer: (*server).public,
@@ -57,7 +58,7 @@ func steps(c method.Instance) ([]step, error) {
 		return nil, err
 	}
 	j := c.Job
-	for _, groups := range [][]secagg.Group{sumGroups(j, public{rows: math.MaxInt64, columns: job.MaxFeatures}.features(j)), errorGroups(j)} {
+	for _, groups := range [][]secagg.Group{sumGroups(j, public{rows: math.MaxInt64, columns: job.MaxFeatures}.features(j), leastRoom), errorGroups(j, leastRoom)} {
 		if err := sums.Check(len(c.Parties), groups); err != nil {
 			return nil, err
 		}
@@ -65,13 +66,13 @@ func steps(c method.Instance) ([]step, error) {
 	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(public) struct{} { return struct{}{} }, before)
 	adds := step{Name: "sums", Party: (*party).summand, Server: (*server).adder, Releases: (*party).release}
 	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k public) (sums.Sum, error) {
-		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j))}, nil
+		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j), max(k.room, leastRoom))}, nil
 	})
 	broadcasts := step{Name: "broadcast", Party: (*party).solutionReceiver, Server: (*server).solutionSender, Releases: method.ReleasesNothing[party]}
 	broadcasts.Session, broadcasts.Follow = sums.Broadcasting(c, func(k public) int { return fittedBytes(j, k.features(j)) })
 	errs := step{Name: "errors", Party: (*party).errorSummand, Server: (*server).errorAdder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
-		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j)}, nil
+		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j, max(k.room, leastRoom))}, nil
 	})
 	return append(plan,
 		step{Name: "count", Session: &method.Session{
@@ -89,39 +90,55 @@ func fittedBytes(j *job.Job, features int) int {
 // public holds the values that the steps so far have made public.
 type public struct {
 	rows     int64    // training rows of all parties; 0 before the count
+	room     int64    // number of a party's rows for which the sums have room; see [roomFor]
 	columns  int      // columns of each prepared table
 	counted  [32]byte // SHA-256 of the parties' declared counts; zero before the count
 	solution [32]byte // SHA-256 of the broadcast solution; zero before the broadcast
 }
 
-// sumGroups describes the groups of entries that each party adds to the sums. These entries are the
-// upper triangle of the matrix of the features' products, the products of features and targets, and
-// the number of training rows. A regression also has the sums of the targets and of their squares.
-func sumGroups(j *job.Job, features int) []secagg.Group {
+// leastRoom is the least number of a party's rows for which the sums have room.
+const leastRoom = 1 << 20
+
+// roomFor returns the number of a party's rows for which the sums have room, if the largest party
+// has declared most training rows: the least power of two from leastRoom on. It bounds each party's
+// entries, and so the words of the sums. It bounds the held-out rows too, which nobody declares.
+func roomFor(most int64) int64 {
+	room := int64(leastRoom)
+	for room < most {
+		room *= 2
+	}
+	return room
+}
+
+// sumGroups describes the groups of entries that each party adds to the sums over at most the given
+// number of rows. These entries are the upper triangle of the matrix of the features' products, the
+// products of features and targets, and the number of training rows. A regression also has the sums
+// of the targets and of their squares.
+func sumGroups(j *job.Job, features int, rows int64) []secagg.Group {
 	l := objectiveOf(j)
 	groups := []secagg.Group{
-		{Entries: moments.Triangle(features), Bound: moments.Bound, Signed: true},
-		{Entries: l.width() * features, Bound: moments.Bound, Signed: true},
-		{Entries: 1, Bound: moments.MaxRows},
+		{Entries: moments.Triangle(features), Bound: rows * moments.Bound, Signed: true},
+		{Entries: l.width() * features, Bound: rows * moments.Bound, Signed: true},
+		{Entries: 1, Bound: rows},
 	}
 	if n := l.totals(); n > 0 {
-		groups = append(groups, secagg.Group{Entries: n, Bound: moments.Bound, Signed: true})
+		groups = append(groups, secagg.Group{Entries: n, Bound: rows * moments.Bound, Signed: true})
 	}
 	return groups
 }
 
-// errorGroups describes the groups of entries that each party adds to the sums of errors. These
-// entries are the party's number of held-out rows, the party's error sums, the party's membership
-// figure, and a 1 if the party has such a figure. If the job counts decisions in bins, the entries
-// also count, for both classes, the rows in each bin.
-func errorGroups(j *job.Job) []secagg.Group {
+// errorGroups describes the groups of entries that each party adds to the sums of errors over at
+// most the given number of rows. These entries are the party's number of held-out rows, the party's
+// error sums, the party's membership figure, and a 1 if the party has such a figure. If the job
+// counts decisions in bins, the entries also count, for both classes, the rows in each bin.
+func errorGroups(j *job.Job, rows int64) []secagg.Group {
 	groups := []secagg.Group{
-		{Entries: 1, Bound: moments.MaxRows},
-		{Entries: objectiveOf(j).errorSumCount(), Bound: moments.SquaredBound, Signed: true},
+		{Entries: 1, Bound: rows},
+		{Entries: objectiveOf(j).errorSumCount(), Bound: rows * moments.SquaredBound, Signed: true},
 		{Entries: 2, Bound: membershipOne},
 	}
 	if usesHistogram(j) {
-		groups = append(groups, secagg.Group{Entries: 2 * moments.Bins, Bound: moments.MaxRows * moments.Thousand})
+		groups = append(groups, secagg.Group{Entries: 2 * moments.Bins, Bound: rows * moments.Thousand})
 	}
 	return groups
 }
@@ -130,17 +147,17 @@ func errorGroups(j *job.Job) []secagg.Group {
 const membershipOne = 1 << 20
 
 // sumVector presents a party's moments as a vector for secure aggregation, without a copy.
-type sumVector struct{ *moments.Sums }
+type sumVector struct{ *moments.Partial }
 
 func (v sumVector) Read(group, first int, dst []int64) {
 	switch group {
 	case 0:
-		v.ReadOuter(first, dst)
+		copy(dst, v.Outer[first:])
 	case 1:
-		v.ReadCross(first, dst)
+		copy(dst, v.Cross[first:])
 	case 2:
 		dst[0] = int64(v.Rows)
 	default:
-		copy(dst, []int64{int64(v.Total), int64(v.Power)}[first:])
+		copy(dst, []int64{v.Total, v.Power}[first:])
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
@@ -16,7 +15,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
-	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -26,7 +24,7 @@ type party struct {
 	counted  headcount
 	session  protocol.SessionID // ID of the session that adds up the sums
 	features feature.Map
-	own      *moments.Sums
+	own      *moments.Partial
 	fitted   *fitted
 	digest   [32]byte // SHA-256 of the received solution
 }
@@ -36,11 +34,14 @@ func newParty(c method.Instance, self string, t method.Table) (*party, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rows.CheckSplit(c.Limits, c.Job, p.Split); err != nil {
+	if err := p.CheckLimits(); err != nil {
 		return nil, err
 	}
+	if n := p.Count(false); n > moments.MaxRows {
+		return nil, fault.BadInputf("this table has %d training rows, and protocol moments adds up at most %d of a party; leave some out", n, moments.MaxRows)
+	}
 	if usesHistogram(c.Job) {
-		err = rows.CheckHeldOutClasses(c.Limits, p.Split)
+		err = p.CheckHeldOutClasses()
 	}
 	own := &party{Party: p}
 	p.Lets = own.release
@@ -67,9 +68,11 @@ func (p *party) release() ([]method.Release, error) {
 	if p.Job.Protocol.Demands().Counts {
 		r.Edition = r.Edition.Counting()
 	}
-	r.Among = p.Split.Rows(p.Tested()) // all rows of a party that is held out enter only sums of errors
+	if r.Blocks == nil {
+		r.Among = p.Split.Rows(p.Tested()) // all rows of a party that is held out enter only sums of errors
+	}
 	if !p.Tested() {
-		r.Numbers, r.Cells = p.sizesOfSums(len(r.Among))
+		r.Numbers, r.Cells = p.sizesOfSums(p.Count(false))
 	}
 	return []method.Release{r}, nil
 }
@@ -104,41 +107,15 @@ func (p *party) trainingCounts(rows []int64) []int64 {
 	return slices.Delete(slices.Clone(rows), at, at+1)
 }
 
-// rowsAndLabels returns rows, in the form that enters sums, and their labels. The rows are held out
-// if heldOut is true, and in training otherwise. The labels are nil if the job has none.
-func (p *party) rowsAndLabels(heldOut bool) (linalg.Rows, []string, error) {
-	index := p.Split.Rows(heldOut)
-	var labels []string
-	for _, i := range index {
-		if p.Split.Set.Labels != nil {
-			labels = append(labels, p.Split.Set.Labels[i])
-		}
-	}
-	common, err := p.Common()
-	if err != nil {
-		return nil, nil, err
-	}
-	return linalg.Pick(common, index), labels, nil
-}
-
 // summand builds the machine that adds the moments of the party's training rows to the secure sum.
 func (p *party) summand(setup method.Setup) (*method.Run, error) {
-	rows, labels, err := p.rowsAndLabels(false)
-	if err != nil {
-		return nil, err
-	}
 	features, err := directions(p.Job, setup.Session.ID(), p.public().features(p.Job), p.Width())
 	if err != nil {
 		return nil, err
 	}
-	n, _ := rows.Shape()
-	targets, err := objectiveOf(p.Job).targets(labels, n)
+	own, err := addUp(objectiveOf(p.Job), features, func(use panel) error { return p.Each(false, use) })
 	if err != nil {
-		return nil, fault.BadInput(err)
-	}
-	own, err := moments.Summarize(features, rows, targets)
-	if err != nil {
-		return nil, fault.BadInput(err)
+		return nil, err
 	}
 	return sums.Client(setup, sumVector{own}, func() {
 		p.session, p.features, p.own = setup.Session.ID(), features, own
@@ -164,28 +141,19 @@ func (p *party) takeSolution(body []byte, s *protocol.Session) error {
 // errorSummand builds the machine that adds the solution's errors on the party's held-out rows to
 // the secure sum.
 func (p *party) errorSummand(setup method.Setup) (*method.Run, error) {
-	rows, labels, err := p.rowsAndLabels(true)
+	n, room := p.Count(true), p.public().room
+	if int64(n) > room {
+		return nil, fault.BadInputf("this party holds out %d rows, but the job's sums have room for %d, because no party trains on more", n, room)
+	}
+	figures, err := errorsOf(p.Job, p.features, p.fitted, func(use panel) error { return p.Each(true, use) })
 	if err != nil {
 		return nil, err
 	}
-	figures, err := objectiveOf(p.Job).measure(p.features, p.fitted, rows, labels)
-	if err != nil {
-		return nil, fault.BadInput(err)
-	}
-	membership, err := p.membership(rows)
+	membership, err := p.membership()
 	if err != nil {
 		return nil, err
 	}
-	n, _ := rows.Shape()
-	vector := sums.Vector{{int64(n)}, figures, membership}
-	if usesHistogram(p.Job) {
-		histogram, err := p.histogram(rows, labels)
-		if err != nil {
-			return nil, fault.BadInput(err)
-		}
-		vector = append(vector, histogram)
-	}
-	return sums.Client(setup, vector, func() { p.own = nil })
+	return sums.Client(setup, figures.vector(objectiveOf(p.Job), membership), func() { p.own = nil })
 }
 
 // membershipSample is the greatest number of training rows, and of held-out rows, on which a party
@@ -194,19 +162,19 @@ const membershipSample = 1024
 
 // membership measures how well the party's own sums separate its training rows from its held-out
 // rows. It returns the area under the curve and 1, or zeros if the party lacks either kind of row.
-func (p *party) membership(held linalg.Rows) ([]int64, error) {
-	few := func(rows linalg.Rows) linalg.Rows {
-		n, _ := rows.Shape()
-		return linalg.Pick(rows, dataset.Complement(min(n, membershipSample), nil))
-	}
-	if n, _ := held.Shape(); n == 0 || p.own.Rows == 0 {
+func (p *party) membership() ([]int64, error) {
+	if p.Count(true) == 0 || p.own.Rows == 0 {
 		return []int64{0, 0}, nil
 	}
-	training, _, err := p.rowsAndLabels(false)
+	training, err := p.Sample(false, membershipSample)
 	if err != nil {
 		return nil, err
 	}
-	auc, err := moments.Membership(p.own, p.features, few(training), few(held))
+	held, err := p.Sample(true, membershipSample)
+	if err != nil {
+		return nil, err
+	}
+	auc, err := moments.Membership(p.own.Sums(), p.features, training, held)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +212,7 @@ func (k public) features(j *job.Job) int {
 // party's rows does not protect that party from the others.
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	var own wire.Writer
-	own.Uint64(uint64(len(p.Split.Rows(false))))
+	own.Uint64(uint64(p.Count(false)))
 	own.Uint32(uint32(p.Width()))
 	return sums.AllGatherer(setup, own.Bytes(), p.takeCounts)
 }
@@ -267,7 +235,7 @@ func (c headcount) total() int64 {
 
 // public returns the public values that follow from the counts.
 func (c headcount) public() public {
-	return public{rows: c.total(), columns: c.columns, counted: c.digest}
+	return public{rows: c.total(), room: roomFor(slices.Max(append(c.list, 0))), columns: c.columns, counted: c.digest}
 }
 
 // readCounts decodes and checks the parties' declarations of rows and columns.
@@ -294,6 +262,9 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 		return headcount{}, err
 	}
 	c.digest = digest
+	if room := c.public().room; room > leastRoom && int64(len(parties))*room > moments.MaxTotal {
+		return headcount{}, fault.Public(fault.BadInputf("moments: with %d rows of the largest of %d parties, the sums need room for %d rows of each; %d rows together are the limit; let fewer parties or fewer rows take part", slices.Max(c.list), len(parties), room, int64(moments.MaxTotal)))
+	}
 	if rows := c.total(); c.public().features(j) < 2 {
 		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, which need %d rows each and four table cells for each number in the sums; to learn from so few rows, write directions in the job, but the sums then reveal who is among the rows", rows, c.columns, rowsPerFeature))
 	}

@@ -41,21 +41,23 @@ func (n numberRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 // errorSumCount returns 3: the sums of the numbers, of their squares and of the squared errors.
 func (n numberRidge) errorSumCount() int { return 3 }
 
-func (n numberRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
-	e, err := n.errors(m, t, rows, labels)
-	if err != nil {
-		return nil, err
-	}
-	e = e.Rounded()
-	return []int64{e.Truth, e.Power, e.Squared}, nil
+func (n numberRidge) measurer(m feature.Map, t *fitted) (measurer, error) {
+	return func(rows linalg.Rows, labels []string) ([]int64, error) {
+		y, err := n.numbers(labels)
+		if err != nil {
+			return nil, err
+		}
+		e, err := moments.MeasureNumbers(m, t.solution, rows, y)
+		if err != nil {
+			return nil, err
+		}
+		return []int64{e.Truth, e.Power, e.Squared}, nil
+	}, nil
 }
 
-func (n numberRidge) errors(m feature.Map, t *fitted, rows linalg.Rows, labels []string) (*moments.NumberErrors, error) {
-	y, err := n.numbers(labels)
-	if err != nil {
-		return nil, err
-	}
-	return moments.MeasureNumbers(m, t.solution, rows, y)
+func (n numberRidge) round(figures []int64, rows int) []int64 {
+	e := (&moments.NumberErrors{Rows: int64(rows), Truth: figures[0], Power: figures[1], Squared: figures[2]}).Rounded()
+	return []int64{e.Truth, e.Power, e.Squared}
 }
 
 // evaluate computes rmse and r2. It omits r2 if all true numbers are equal.
@@ -117,27 +119,36 @@ func (p gaussianProcess) errorSumCount() int {
 	return p.numberRidge.errorSumCount() + 2
 }
 
-func (p gaussianProcess) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
-	if !p.deviations {
-		return p.numberRidge.measure(m, t, rows, labels)
-	}
-	e, err := p.errors(m, t, rows, labels)
-	if err != nil {
-		return nil, err
-	}
-	y, err := p.numbers(labels)
-	if err != nil {
-		return nil, err
+func (p gaussianProcess) measurer(m feature.Map, t *fitted) (measurer, error) {
+	errors, err := p.numberRidge.measurer(m, t)
+	if err != nil || !p.deviations {
+		return errors, err
 	}
 	process, err := moments.NewProcess(moments.Symmetric(m.Len(), t.extra[1:]), t.solution.Alpha, t.extra[0])
 	if err != nil {
 		return nil, err
 	}
-	if e.Deviation, e.Within, err = process.Measure(m, t.solution, rows, y); err != nil {
-		return nil, err
+	return func(rows linalg.Rows, labels []string) ([]int64, error) {
+		figures, err := errors(rows, labels)
+		if err != nil {
+			return nil, err
+		}
+		y, err := p.numbers(labels)
+		if err != nil {
+			return nil, err
+		}
+		deviation, within, err := process.Measure(m, t.solution, rows, y)
+		return append(figures, deviation, within), err
+	}, nil
+}
+
+func (p gaussianProcess) round(figures []int64, rows int) []int64 {
+	out := p.numberRidge.round(figures, rows)
+	if !p.deviations {
+		return out
 	}
-	e = e.Rounded()
-	return []int64{e.Truth, e.Power, e.Squared, e.Deviation, e.Within}, nil
+	e := (&moments.NumberErrors{Rows: int64(rows), Deviation: figures[3], Within: figures[4]}).Rounded()
+	return append(out, e.Deviation, e.Within)
 }
 
 func (p gaussianProcess) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
@@ -199,9 +210,15 @@ func (c classRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 // errorSumCount returns 1: the number of correctly classified rows.
 func (c classRidge) errorSumCount() int { return 1 }
 
-func (c classRidge) measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error) {
-	correct, err := moments.Correct(m, t.solution, rows, c.codes(labels))
-	return []int64{moments.RoundShare(correct, len(labels))}, err
+func (c classRidge) measurer(m feature.Map, t *fitted) (measurer, error) {
+	return func(rows linalg.Rows, labels []string) ([]int64, error) {
+		correct, err := moments.Correct(m, t.solution, rows, c.codes(labels))
+		return []int64{int64(correct)}, err
+	}, nil
+}
+
+func (c classRidge) round(figures []int64, n int) []int64 {
+	return []int64{moments.RoundShare(int(figures[0]), n)}
 }
 
 func (c classRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {

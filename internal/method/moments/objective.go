@@ -28,9 +28,11 @@ type objective interface {
 	solve(s *moments.Sums, value float64) (*fitted, error)
 	outputs() int
 	extra(features int) int
-	// measure returns errorSumCount() rounded sums of errors over held-out rows, each at most
-	// moments.SquaredBound.
-	measure(m feature.Map, t *fitted, rows linalg.Rows, labels []string) ([]int64, error)
+	// measurer returns a function that computes errorSumCount() sums of errors over some held-out
+	// rows. Each row adds at most moments.SquaredBound to a sum. The sums over parts of the rows add up
+	// to those over all n rows, which round rounds before they leave the party.
+	measurer(m feature.Map, t *fitted) (measurer, error)
+	round(figures []int64, n int) []int64
 	errorSumCount() int
 	// evaluate computes metrics from the sums of errors of all parties over the given number of
 	// rows.
@@ -38,6 +40,9 @@ type objective interface {
 	// describe sets all fields of a model except its output and solution.
 	describe(t *fitted, r *model.RandomSpec)
 }
+
+// measurer computes sums of errors over some held-out rows.
+type measurer = func(rows linalg.Rows, labels []string) ([]int64, error)
 
 // criterion selects one of a job's hyperparameter values by sums over training rows alone. Scores
 // of many solutions on held-out rows would reveal much about these rows.
@@ -151,10 +156,15 @@ func (c components) solve(s *moments.Sums, _ float64) (*fitted, error) {
 // errorSumCount returns 1: the sum of the squared scores.
 func (c components) errorSumCount() int { return 1 }
 
-func (c components) measure(m feature.Map, t *fitted, rows linalg.Rows, _ []string) ([]int64, error) {
-	n, _ := rows.Shape()
-	kept, err := moments.MeasureComponents(m, t.solution, rows)
-	return []int64{moments.RoundMean(kept, n)}, err
+func (c components) measurer(m feature.Map, t *fitted) (measurer, error) {
+	return func(rows linalg.Rows, _ []string) ([]int64, error) {
+		kept, err := moments.MeasureComponents(m, t.solution, rows)
+		return []int64{kept}, err
+	}, nil
+}
+
+func (c components) round(figures []int64, n int) []int64 {
+	return []int64{moments.RoundMean(figures[0], n)}
 }
 
 func (c components) evaluate(s *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {

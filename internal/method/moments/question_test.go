@@ -68,15 +68,11 @@ func (f *federated) answer(t *testing.T, about ...suspect) (sum int64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, labels, err := p.rowsAndLabels(true)
+		e, err := errorsOf(j, p.features, q, func(use panel) error { return p.Each(true, use) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		figures, err := objectiveOf(j).measure(p.features, q, rows, labels)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sum += figures[0]
+		sum += e.rounded(objectiveOf(j))[0]
 	}
 	return sum
 }

@@ -288,7 +288,7 @@ func TestHeldOutRowsHaveNoRareValue(t *testing.T) {
 		if !slices.Equal(p.Split.Rows(true), held) {
 			t.Fatal("other rows are held out")
 		}
-		x, _, err := p.rowsAndLabels(true)
+		x, err := p.Sample(true, len(held))
 		if err != nil {
 			t.Fatal(err)
 		}

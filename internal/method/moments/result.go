@@ -154,6 +154,9 @@ func (s *server) leakage() map[string][]string {
 		for role, line := range histogramLeakage(s.Parties) {
 			lines[role] = append(lines[role], line)
 		}
+		if room := s.public().room; room > leastRoom {
+			lines["broker"] = append(lines["broker"], fmt.Sprintf("From the size of the histograms it knows that the largest party declares more than %d training rows, and at most %d.", room/2, room))
+		}
 	}
 	if name := s.Job.Data.Test.Party; name != "" {
 		s.heldOutPartyLeakage(name, lines)

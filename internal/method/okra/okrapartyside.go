@@ -94,7 +94,7 @@ func (p *party) addSetAside() error {
 // input returns all the party's rows in the form that the machine encodes.
 func (p *party) input() (okra.Input, error) {
 	x, test, err := learner.InViews(p.Job.Learner, p.Rows, p.Split.Set.Columns, p.Split.Test)
-	return okra.Input{Rows: x, Labels: p.sentLabels(), Test: test, Grid: p.Grid == method.AllGrid, Kept: changesOf(p.Job) != nil || isContinuable(p.Job)}, err
+	return okra.Input{Rows: x, Labels: p.sentLabels(), Test: test, Grid: p.Grid() == method.AllGrid, Kept: changesOf(p.Job) != nil || isContinuable(p.Job)}, err
 }
 
 // sentLabels returns the labels that the party sends with its rows. It returns nil if it sends
@@ -180,7 +180,7 @@ func (p *party) facts() method.Facts {
 	if p.total == 0 {
 		return method.Facts{}
 	}
-	facts := method.Facts{Known: true, Grid: p.Grid}
+	facts := method.Facts{Known: true, Grid: p.Grid()}
 	if p.total >= p.Width() {
 		facts.Features = uint32(p.Width())
 	}
@@ -249,7 +249,7 @@ func (p *party) newInput() (okra.Input, error) {
 		return okra.Input{}, nil
 	}
 	x, test, err := learner.InViews(p.Job.Learner, linalg.Pick(p.Rows, p.added), p.Split.Set.Columns, linalg.At(p.Split.Test, p.added))
-	return okra.Input{Rows: x, Labels: linalg.At(p.sentLabels(), p.added), Test: test, Grid: p.Grid == method.AllGrid, Kept: true}, err
+	return okra.Input{Rows: x, Labels: linalg.At(p.sentLabels(), p.added), Test: test, Grid: p.Grid() == method.AllGrid, Kept: true}, err
 }
 
 // preparer returns the function that prepares a newcomer's rows like the other parties' rows. It

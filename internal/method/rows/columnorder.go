@@ -72,7 +72,14 @@ func (p *Party) arrange(order []int, leader string) error {
 	case p.raw != nil: // the parties read their columns in the schema's order, so a reordering is a fault
 		return protocol.Blame(leader, protocol.KindInconsistent, errors.New("rows: the order of columns differs from the schema's order"))
 	}
-	p.Split.Set = p.Split.Set.SelectColumns(order)
+	old := p.Split.Set
+	p.Split.Set = old.SelectColumns(order)
+	if p.gridded == old {
+		p.gridded = p.Split.Set // the grid is the same, and the former copy is not kept
+	}
+	if p.stream != nil {
+		p.stream.arrange(order)
+	}
 	p.Scaling = scale.Scaling{Offset: linalg.At(p.Scaling.Offset, order), Factor: linalg.At(p.Scaling.Factor, order)}
 	p.scaled()
 	return nil

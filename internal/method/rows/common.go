@@ -106,7 +106,15 @@ func (p *Party) NoticeCommon() {
 		p.noticeRare(p.Split.Prepared.Rare(p.Split.Frame, counted(p.Split)))
 		return
 	}
-	p.noticeRare(rareNumbers(p.Split, numbers(p.Split)))
+	p.noticeRare(p.rareNumbers(numbers(p.Split)))
+}
+
+// rareNumbers lists those of the given numeric columns in which sums replace rare values.
+func (p *Party) rareNumbers(places []int) []prepare.Rare {
+	if p.stream != nil {
+		return p.stream.rare()
+	}
+	return rareNumbers(p.Split, places)
 }
 
 // rareNumbers lists those of the given numeric columns in which Common replaces rare values.
@@ -122,6 +130,14 @@ func rareNumbers(s method.Split, places []int) []prepare.Rare {
 		}
 	}
 	return list
+}
+
+// counted returns the number of rows that decide whether a value is rare.
+func (p *Party) counted() int {
+	if n := p.Count(false); n > 0 {
+		return n
+	}
+	return p.Count(true)
 }
 
 // columnName returns a column's name or, if it has none, its number from 1 on.
@@ -142,7 +158,7 @@ func (p *Party) noticeRare(list []prepare.Rare) {
 		return
 	}
 	named := humanize.List(list, mostNamed, func(r prepare.Rare) string { return fmt.Sprintf("%s (%d)", dataset.Quote(r.Column), r.Rows) })
-	line := fmt.Sprintf("fewer than %d of %d rows have a value, by column: %s; sums count it as the commonest, or as other", prepare.Least, len(counted(p.Split)), named)
+	line := fmt.Sprintf("fewer than %d of %d rows have a value, by column: %s; sums count it as the commonest, or as other", prepare.Least, p.counted(), named)
 	if !slices.Contains(p.notices, line) {
 		p.notices = append(p.notices, line)
 	}

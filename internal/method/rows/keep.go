@@ -52,6 +52,7 @@ func (p *Party) Bring(s method.Split) error {
 		return err
 	}
 	made := p.Split.Prepared
+	_ = p.Grid() // the grid is that of the earlier rows
 	p.Split.Set, p.Split.Test = set, s.Test
 	p.Split.Frame, _ = set.X.(*prepare.Frame)
 	if p.raw == nil {
@@ -113,7 +114,7 @@ func (p *Party) Fit(b []byte) error {
 func (p *Party) By(b []byte) (rows linalg.Rows, grid bool, err error) {
 	other := *p
 	err = other.Fit(b)
-	return other.Rows, other.Grid == method.AllGrid, err
+	return other.Rows, other.Grid() == method.AllGrid, err
 }
 
 // decodeFitted decodes the output of Fitted. width is the number of columns if the job fits no

@@ -15,24 +15,35 @@ import (
 // CheckSplit refuses a table that is too small for sums over its rows. It may have too few training
 // rows, held-out rows or rows of a class. All rows of a group in a class count as one.
 func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
-	rows := s.Rows(false)
-	training, whole := len(rows), j.Data.Test.Party != ""
+	return checkSizes(f, j, listed(s))
+}
+
+// CheckLimits is like [CheckSplit] for the party's own rows, in memory or not.
+func (p *Party) CheckLimits() error {
+	if p.stream != nil {
+		return checkSizes(p.Limits, p.Job, &p.stream.census)
+	}
+	return CheckSplit(p.Limits, p.Job, p.Split)
+}
+
+func checkSizes(f method.Limits, j *job.Job, s sizes) error {
+	training, whole := s.count(false), j.Data.Test.Party != ""
 	if whole && training == 0 {
-		return CheckOwnFigures(f, j, s)
+		return checkOwnFigures(f, j, s)
 	}
 	if training < f.TrainingRows {
 		return method.TooFew("protocol moments needs at least %d training rows from each party, and this table has %d (training_rows in the limits of its policy)", f.TrainingRows, training)
 	}
-	if held := len(s.Test) - training; j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
+	if held := s.count(true); j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
 		return method.TooFew("protocol moments needs at least %d held-out rows from each party, and this table has %d (held_out_rows in the limits of its policy)", f.HeldOutRows, held)
 	}
 	if j.Task().Numbers {
-		return checkTargets(f, s, rows)
+		return checkTargets(f, s)
 	}
 	if !j.Task().Classes {
 		return nil
 	}
-	if class, n, few := rareClass(s, rows, f.ClassRows); few {
+	if class, n, few := s.fewest(false, f.ClassRows); few {
 		return method.TooFew("protocol moments needs at least %d training rows of each class that a party has, and this table has %d of class %q; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, n, class)
 	}
 	return nil
@@ -41,27 +52,32 @@ func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 // CheckOwnFigures refuses a table with too few held-out rows for a separate evaluation of the
 // party. If rows are held out in turn, all rows count.
 func CheckOwnFigures(f method.Limits, j *job.Job, s method.Split) error {
-	held := s.Rows(true)
-	if j.Data.Test == (job.Test{}) {
-		held = s.Rows(false)
-	}
-	if n := len(held); n < f.HeldOutRows {
+	return checkOwnFigures(f, j, listed(s))
+}
+
+func checkOwnFigures(f method.Limits, j *job.Job, s sizes) error {
+	heldOut := j.Data.Test != (job.Test{})
+	if n := s.count(heldOut); n < f.HeldOutRows {
 		return method.TooFew("figures over this party's rows alone need at least %d held-out rows, and this table has %d (held_out_rows in the limits of its policy)", f.HeldOutRows, n)
 	}
 	if !j.Task().Classes {
 		return nil
 	}
-	if class, n, few := rareClass(s, held, f.ClassRows); few {
+	if class, n, few := s.fewest(heldOut, f.ClassRows); few {
 		return method.TooFew("figures over this party's rows alone need at least %d held-out rows of each class, and this table has %d of class %q (class_rows in the limits of its policy)", f.ClassRows, n, class)
 	}
 	return nil
 }
 
-// CheckHeldOutClasses refuses a table in which a class has too few held-out rows. A histogram of
+// CheckHeldOutClasses refuses a party in whose table a class has too few held-out rows. A histogram of
 // decisions would reveal too much about these rows.
-func CheckHeldOutClasses(f method.Limits, s method.Split) error {
-	if class, n, few := rareClass(s, s.Rows(true), f.ClassRows); few {
-		return method.TooFew("a histogram needs at least %d held-out rows of each class that a party holds out, and this table has %d of class %q; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, n, class)
+func (p *Party) CheckHeldOutClasses() error {
+	var s sizes = listed(p.Split)
+	if p.stream != nil {
+		s = &p.stream.census
+	}
+	if class, n, few := s.fewest(true, p.Limits.ClassRows); few {
+		return method.TooFew("a histogram needs at least %d held-out rows of each class that a party holds out, and this table has %d of class %q; leave them out, or lower class_rows in the limits of its policy", p.Limits.ClassRows, n, class)
 	}
 	return nil
 }
@@ -96,9 +112,17 @@ func rareClass(s method.Split, rows []int, least int) (class string, n int, ok b
 
 // checkTargets refuses numeric labels that are equal in all but a few training rows. Sums weighted
 // by such labels would expose these few rows.
-func checkTargets(f method.Limits, s method.Split, rows []int) error {
+func checkTargets(f method.Limits, s sizes) error {
+	if few := s.unusual(f.ClassRows); few > 0 && few < f.ClassRows {
+		return method.TooFew("protocol moments needs at least %d training rows whose label is not the most common number, and this table has %d; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, few)
+	}
+	return nil
+}
+
+// unusualTargets returns the number of people in training whose label is not the most common number.
+func unusualTargets(s method.Split) int {
 	of, commonest := make(map[string][]int), ""
-	for _, i := range rows {
+	for _, i := range s.Rows(false) {
 		n := s.Set.Labels[i]
 		if v, err := strconv.ParseFloat(n, 64); err == nil {
 			n = strconv.FormatFloat(v+0, 'g', -1, 64) // equal numbers get the same text
@@ -108,10 +132,7 @@ func checkTargets(f method.Limits, s method.Split, rows []int) error {
 		}
 	}
 	delete(of, commonest)
-	if few := countPeople(s, slices.Concat(slices.Collect(maps.Values(of))...)); few > 0 && few < f.ClassRows {
-		return method.TooFew("protocol moments needs at least %d training rows whose label is not the most common number, and this table has %d; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, few)
-	}
-	return nil
+	return countPeople(s, slices.Concat(slices.Collect(maps.Values(of))...))
 }
 
 // JoinWords merges two maps from the parties' names to their permissions. A permission concerns

@@ -163,7 +163,7 @@ func (p *Party) prepareWith(made *prepare.Preparation) error {
 		return p.ownFault(err)
 	}
 	p.Split.Set, p.Split.Prepared = set, made
-	p.Grid = method.GridOf(set)
+	p.gridded = set
 	if made.Offset != nil {
 		p.Scaling = scale.Scaling{Offset: made.Offset, Factor: made.Factor}
 	}

@@ -22,8 +22,7 @@ type Party struct {
 	method.Instance
 	Self    string
 	Split   method.Split
-	Rows    linalg.Rows // all rows of the split, in scaled form once Scaling is set
-	Grid    method.Grid
+	Rows    linalg.Rows                      // all rows of the split, in scaled form once Scaling is set
 	Scaling scale.Scaling                    // the common scaling; empty before the step scale, or if the job has none
 	Lets    func() ([]method.Release, error) // returns the method's releases of these rows
 
@@ -33,13 +32,19 @@ type Party struct {
 	fit     fitter
 	notices []string     // messages to the party's operator about its own columns
 	raw     *dataset.Set // the table before preparation, if the job fits a preparation
-	kept    []byte       // the earlier job's fit that prepares the rows; nil before this fit arrives, or if the job reuses no fit
+	gridded *dataset.Set // the table whose grid counts; nil before a table is prepared, and after grid is computed
+	grid    method.Grid
+	stream  *streamed // the table, if it is read in blocks; Split.Set then has its columns alone
+	kept    []byte    // the earlier job's fit that prepares the rows; nil before this fit arrives, or if the job reuses no fit
 }
 
 // Of checks a party's table, holds out rows and returns the party for a job. Errors describe faults
 // of the data and how to correct them. They may quote the data, and belong in the party's own log
 // only.
 func Of(c method.Instance, self string, t method.Table) (*Party, error) {
+	if t.Stream != nil {
+		return ofStream(c, self, t)
+	}
 	fit := c.Job.Data.Fit
 	if fit.Tells(self) {
 		return Unfitted(c, self, t)
@@ -77,7 +82,7 @@ func unprepared(c method.Instance, self string, t method.Table) (*Party, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSides(c.Limits, c.Job, split); err != nil {
+	if err := checkSideSizes(c.Limits, c.Job, listed(split)); err != nil {
 		return nil, err
 	}
 	if GroupsFolds(c.Job) && split.Set.Groups == nil {
@@ -85,7 +90,7 @@ func unprepared(c method.Instance, self string, t method.Table) (*Party, error) 
 	}
 	p := &Party{Instance: c, Self: self, Split: split, Rows: dataset.RowsOf(split.Set.X), label: t.Label, edition: t.Edition}
 	if p.frame() == nil {
-		p.Grid = method.GridOf(split.Set)
+		p.gridded = split.Set
 	}
 	return p, nil
 }
@@ -159,6 +164,15 @@ func (p *Party) lets() ([]method.Release, error) {
 // Tested reports whether the job holds out all the party's rows.
 func (p *Party) Tested() bool { return p.Job.Data.Test.Party == p.Self }
 
+// Grid returns the grid of the table's numbers. It sorts every column, so only protocols that need
+// the grid compute it.
+func (p *Party) Grid() method.Grid {
+	if p.gridded != nil {
+		p.grid, p.gridded = method.GridOf(p.gridded), nil
+	}
+	return p.grid
+}
+
 // Width returns the number of the party's columns.
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 
@@ -166,6 +180,9 @@ func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 // values, so the party can ask its ledger before the fit.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Instance.Release(kind, p.Self, p.label, p.read())
+	if p.stream != nil {
+		r.Blocks, r.Count = p.stream.released(p.Job, p.Tested()), p.Count(p.Tested())
+	}
 	if r.Edition = p.edition; r.Edition.ID != "" && kind != method.ReleaseRows {
 		r.Edition = p.edition.Without(p.Job.Data.Test)
 	}
@@ -270,15 +287,15 @@ func foldLeakage(c method.Instance) map[string][]string {
 		c.Job.Data.Folds, dataset.Quote(c.Job.Data.Group))}}
 }
 
-// checkSides refuses a table that the job's bound divides into too few training or held-out rows.
+// checkSideSizes refuses a table that the job's bound divides into too few training or held-out rows.
 // The bounds of two jobs together would give the dates of these few rows so closely that the dates
 // identify the rows.
-func checkSides(f method.Limits, j *job.Job, s method.Split) error {
+func checkSideSizes(f method.Limits, j *job.Job, s sizes) error {
 	if j.Data.Test.Column == "" {
 		return nil
 	}
-	training := len(s.Rows(false))
-	if held := len(s.Test) - training; training < f.TrainingRows || held < f.HeldOutRows {
+	training, held := s.count(false), s.count(true)
+	if training < f.TrainingRows || held < f.HeldOutRows {
 		return method.TooFew("the job holds out %s: %d rows of this table, and %d train; this party needs at least %d and %d", j.Data.Test.Chosen(), held, training, f.HeldOutRows, f.TrainingRows)
 	}
 	return nil

@@ -26,11 +26,8 @@ func (p *Party) scaler(s method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	places, common, err := commonNumbers(p.Split)
-	if err != nil {
-		return nil, p.ownFault(err)
-	}
-	statistics, err := p.statistics(linalg.Pick(common, p.Split.Rows(false)), params.Spec().Method)
+	places := numbers(p.Split)
+	statistics, err := p.statistics(params.Spec().Method)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +39,7 @@ func (p *Party) scaler(s method.Setup) (*method.Run, error) {
 		p.Scaling = m.Result().Spread(places, p.Width())
 		p.scaled()
 		if !p.Tested() {
-			p.noticeRare(rareNumbers(p.Split, places))
+			p.noticeRare(p.rareNumbers(places))
 		}
 		return nil
 	}}, nil
@@ -50,11 +47,18 @@ func (p *Party) scaler(s method.Setup) (*method.Run, error) {
 
 // statistics summarises the party's training rows. If the party has no training rows, the
 // statistics are empty.
-func (p *Party) statistics(rows linalg.Rows, m scale.Method) (scale.Statistics, error) {
-	if _, columns := rows.Shape(); p.Tested() {
-		return scale.Nothing(columns, m), nil
+func (p *Party) statistics(m scale.Method) (scale.Statistics, error) {
+	switch {
+	case p.Tested():
+		return scale.Nothing(len(numbers(p.Split)), m), nil
+	case p.stream != nil:
+		return p.stream.summarize(p.Job, m)
 	}
-	return scale.Summarize(rows, m)
+	_, common, err := commonNumbers(p.Split)
+	if err != nil {
+		return scale.Statistics{}, p.ownFault(err)
+	}
+	return scale.Summarize(linalg.Pick(common, p.Split.Rows(false)), m)
 }
 
 func newScaler(setup protocol.Setup, s scale.Statistics) (scaler, error) {

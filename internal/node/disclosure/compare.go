@@ -117,7 +117,9 @@ func (l Ledger) differences(c *comparison) error {
 		if err != nil {
 			return err
 		}
-		c.loadRows()
+		if err := c.loadRows(); err != nil {
+			return err
+		}
 		d := c.distance(h.Entry)
 		switch {
 		case d == otherSettings && c.meetsNew(earlier):
@@ -204,7 +206,9 @@ func (l Ledger) compareKinds(c *comparison) error {
 		if err != nil {
 			return err
 		}
-		c.loadRows()
+		if err := c.loadRows(); err != nil {
+			return err
+		}
 		if both == nil {
 			both = make([]bool, len(c.now.Rows))
 		}
@@ -342,7 +346,9 @@ func (l Ledger) countSums(c *comparison) error {
 	var jobs []string
 	for _, h := range c.heads {
 		if c.now.byRows(h.Entry) && one == nil {
-			c.loadRows()
+			if err := c.loadRows(); err != nil {
+				return err
+			}
 			one = make([]summed, len(c.now.Rows))
 		}
 		met, err := l.countUses(c, h, one, &all)

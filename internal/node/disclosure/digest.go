@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -37,6 +38,9 @@ func (r *Row) personDigest() [16]byte {
 // rowsOf returns the number of released rows, and a function that returns the index of the i-th
 // released row in the set.
 func rowsOf(r method.Release) (n int, place func(int) int) {
+	if r.Blocks != nil {
+		return r.Count, nil
+	}
 	if r.Among != nil {
 		return len(r.Among), func(i int) int { return r.Among[i] }
 	}
@@ -66,7 +70,7 @@ func newEntry(key []byte, r method.Release) *Entry {
 	} else {
 		e.Edition, e.Number, e.Size, e.Out = r.Edition.ID, r.Edition.Number, n, r.Edition.Out
 		e.editionPeople = d.editionPeople
-		e.loadEdition = func() ([]Row, []Member) { return d.digestRows(n, place) }
+		e.loadEdition = func() ([]Row, []Member, error) { return d.digestReleased(n, place) }
 	}
 	e.Numbers = labelled(r) && !r.Classes
 	switch {
@@ -87,6 +91,36 @@ func newEntry(key []byte, r method.Release) *Entry {
 		e.Fit = d.fit()
 	}
 	return e
+}
+
+// digestReleased digests all released rows of an edition. An edition that is not in memory is read in
+// blocks; its digests take 64 bytes a row. They are needed only for comparisons with releases that
+// list single rows.
+func (d *digest) digestReleased(n int, place func(int) int) ([]Row, []Member, error) {
+	if d.Blocks == nil {
+		rows, more := d.digestRows(n, place)
+		return rows, more, nil
+	}
+	list := make([]Row, 0, n)
+	err := d.eachBlock(func(before int, among []int) {
+		for _, i := range among {
+			list = append(list, d.digestRow(i, before))
+		}
+	})
+	rows, more := mergePeople(list)
+	return rows, more, err
+}
+
+// eachBlock calls use with the released rows of each block, and the number of rows before it. The
+// block is the digest's set meanwhile.
+func (d *digest) eachBlock(use func(before int, among []int)) error {
+	head := d.Set
+	defer func() { d.Set = head }()
+	return d.Blocks(func(before int, block *dataset.Set, among []int) error {
+		d.Set = block
+		use(before, among)
+		return nil
+	})
 }
 
 // fit describes the release's fit by digests of its rows and of its values.
@@ -119,7 +153,7 @@ func (d *digest) fit() Fit {
 func (d *digest) digestRows(n int, place func(int) int) ([]Row, []Member) {
 	rows := make([]Row, n)
 	for i := range rows {
-		rows[i] = d.digestRow(place(i))
+		rows[i] = d.digestRow(place(i), 0)
 	}
 	return mergePeople(rows)
 }
@@ -185,13 +219,14 @@ func newDigest(key []byte, r method.Release) *digest {
 	return d
 }
 
-// digestRow returns the digests of the row at place i of the set.
-func (d *digest) digestRow(i int) Row {
+// digestRow returns the digests of the row at place i of the set. If the set is a block of a table,
+// before is the number of the table's rows that precede it.
+func (d *digest) digestRow(i, before int) Row {
 	var out Row
 	if d.Set.IDs != nil {
 		out.Person = d.sum("id", []byte(d.Set.IDs[i]))
 	} else {
-		place := binary.LittleEndian.AppendUint64(nil, uint64(i))
+		place := binary.LittleEndian.AppendUint64(nil, uint64(before+i))
 		out.Person = d.sum("place", append(place, d.Table...))
 	}
 	if d.Kind != method.ReleaseIDs {

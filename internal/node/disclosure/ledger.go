@@ -85,6 +85,9 @@ func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error
 	if err != nil {
 		return "", err
 	}
+	if r.Blocks != nil && r.Edition.ID == "" {
+		return "", errors.New("release: the rows of a table that is read in blocks have no edition, so they cannot be compared with earlier releases")
+	}
 	e := newEntry(key, r)
 	id = e.ID()
 	return id, l.alone(func() error { return l.admit(e, id, maxDirections) })
@@ -132,7 +135,9 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 // directions adds up the random directions of each row over all jobs, including this one, and
 // returns the largest sum.
 func (l Ledger) directions(c *comparison) (int, error) {
-	c.loadRows()
+	if err := c.loadRows(); err != nil {
+		return 0, err
+	}
 	totals := make([]int, len(c.now.Rows))
 	seen := make(map[string][]bool) // for each model: whether each row is counted
 	for _, h := range c.heads {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
 )
@@ -54,20 +55,25 @@ func (l Ledger) commonPeople(c *comparison, h head) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.loadRows()
+	if err := c.loadRows(); err != nil {
+		return 0, err
+	}
 	return c.now.meet(earlier).common, nil
 }
 
 // loadRows loads the rows of a release of an edition, for a comparison row by row. It also makes
 // the list c.known.
-func (c *comparison) loadRows() {
+func (c *comparison) loadRows() (err error) {
 	if c.now.loadEdition != nil {
-		c.now.Rows, c.now.More = c.now.loadEdition()
+		if c.now.Rows, c.now.More, err = c.now.loadEdition(); err != nil {
+			return err
+		}
 		c.now.loadEdition = nil
 	}
 	if c.known == nil {
 		c.known = make([]bool, len(c.now.Rows))
 	}
+	return nil
 }
 
 // tellsNew reports whether the release reveals anything new about the people of an earlier release.
@@ -203,7 +209,9 @@ func (l Ledger) mayShare(c *comparison, h head) (bool, error) {
 	}
 	now := c.now.persons()
 	if c.now.editionPeople != nil {
-		now = c.now.editionPeople()
+		if now, err = c.now.editionPeople(); err != nil {
+			return true, err
+		}
 	}
 	for len(now) > 0 && len(then) > 0 {
 		switch d := bytes.Compare(now[0][:], then[0][:]); {
@@ -218,14 +226,25 @@ func (l Ledger) mayShare(c *comparison, h head) (bool, error) {
 	return false, nil
 }
 
-// editionPeople returns a digest of each id in the edition, ascending.
-func (d *digest) editionPeople() [][16]byte {
-	list := make([][16]byte, len(d.Edition.IDs))
-	for i, id := range d.Edition.IDs {
-		list[i] = d.sum("id", []byte(id))
+// editionPeople returns a digest of each id in the edition, ascending. They take 16 bytes a row.
+func (d *digest) editionPeople() ([][16]byte, error) {
+	list := make([][16]byte, 0, max(len(d.Edition.IDs), d.Count))
+	for _, id := range d.Edition.IDs {
+		list = append(list, d.sum("id", []byte(id)))
+	}
+	if d.Blocks != nil {
+		err := d.Blocks(func(_ int, block *dataset.Set, _ []int) error {
+			for _, id := range block.IDs {
+				list = append(list, d.sum("id", []byte(id)))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(list, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
-	return slices.Compact(list)
+	return slices.Compact(list), nil
 }
 
 // peoplePath returns the path of the file that lists an edition's people. The file serves
@@ -242,7 +261,11 @@ func (l Ledger) keepPeople(e *Entry) error {
 	if _, err := os.Stat(l.peoplePath(e.Edition)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return l.write(l.peoplePath(e.Edition), encodePeople(e.editionPeople()))
+	people, err := e.editionPeople()
+	if err != nil {
+		return err
+	}
+	return l.write(l.peoplePath(e.Edition), encodePeople(people))
 }
 
 // forgetPeople removes the list of an edition's people if no disclosed or admitted release uses the

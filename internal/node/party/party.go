@@ -64,6 +64,8 @@ type Config struct {
 	// labels, ids or columns than the catalogue offers. Every call with the same id, of a job or of
 	// a question, returns the same rows.
 	Load func(id job.ID, d job.Data) (method.Table, error)
+	// Stream is like Load, for protocols with the trait Streams. The table may come in blocks.
+	Stream func(id job.ID, d job.Data) (method.Table, error)
 	// Snapshots stores the rows that Load has read from changeable sources, until their jobs end
 	// here.
 	Snapshots Snapshots

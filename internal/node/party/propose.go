@@ -213,7 +213,11 @@ func (p *Party) prepare(w *work) error {
 	if !w.job.Labels(p.Name) {
 		data.Label = job.NoLabel // this party may have no labels
 	}
-	table, err := p.Load(w.id, data)
+	load := p.Load
+	if w.job.Traits().Streams && p.Stream != nil {
+		load = p.Stream
+	}
+	table, err := load(w.id, data)
 	if of := table.Edition; err == nil && of.ID != "" {
 		p.Logger.Info("the job uses an edition of the table", "job", w.id.String(), "name", w.job.Name, "table", data.Source, "edition", of.Number)
 	}

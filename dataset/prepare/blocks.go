@@ -1,0 +1,76 @@
+package prepare
+
+import (
+	"errors"
+	"io"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// Blocks reads a table of numbers in blocks. It implements [dataset.Blocks].
+type Blocks struct {
+	table Table
+	from  dataset.Records
+	read  *reader
+	most  int  // rows of a block
+	any   bool // whether a block was read
+}
+
+var _ dataset.Blocks = (*Blocks)(nil)
+
+// OpenBlocks returns the rows of a table in blocks of at most the given number of rows, with the
+// values and the errors of [Read]. It does not look for equal ids, because that would need all ids in
+// memory. The table must have no schema: its cells are numbers.
+func OpenBlocks(from dataset.Records, t Table, rows int) (*Blocks, error) {
+	if t.Schema != nil || rows < 1 {
+		return nil, t.refuse(0, errors.New("only a table without a schema is read in blocks of at least one row"))
+	}
+	r, err := t.open(from)
+	if err != nil {
+		return nil, err
+	}
+	r.firstID = nil
+	return &Blocks{table: t, from: from, read: r, most: rows}, nil
+}
+
+// Next implements [dataset.Blocks].
+func (b *Blocks) Next() (*dataset.Set, error) {
+	b.read.forget()
+	for b.read.frame.rows < b.most {
+		row, err := b.from.Next()
+		if errors.Is(err, io.EOF) {
+			return b.last()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := b.read.add(row); err != nil {
+			return nil, b.table.refuseRow(row, err)
+		}
+	}
+	b.any = true
+	return b.read.set(), nil
+}
+
+// last returns the rows before the end of the table.
+func (b *Blocks) last() (*dataset.Set, error) {
+	switch {
+	case b.read.frame.rows > 0:
+		b.any = true
+		return b.read.set(), nil
+	case !b.any:
+		return nil, b.table.refuse(0, b.read.errNoRows())
+	}
+	return nil, io.EOF
+}
+
+// Unlabelled returns the number of rows that were left out so far because they had no label.
+func (b *Blocks) Unlabelled() int { return b.read.unlabelled }
+
+// forget removes the rows that were read, and keeps the counts of rows left out.
+func (r *reader) forget() {
+	dropped := r.frame.Dropped
+	r.frame = newFrame(r.Schema)
+	r.frame.Absent, r.frame.Outside, r.frame.Dropped = r.absent, make([]int, len(r.Schema)), dropped
+	r.labels, r.keys, r.groups, r.cuts, r.lines = nil, nil, nil, nil, nil
+}

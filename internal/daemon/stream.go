@@ -1,0 +1,133 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/catalogue"
+	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+)
+
+// leastStreamed is the least number of rows of an edition that a party reads in blocks. A smaller one
+// takes less time in memory.
+const leastStreamed = 1 << 18
+
+// stream is like load, for a protocol that can read a table in blocks. It does so for an edition of at
+// least the given number of rows, if the dictionary describes no columns and no rows belong together
+// in groups. Its memory is one byte a row while the edition's held-out rows are read, and then one
+// bit a row.
+func (h Home) stream(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots, least int) (method.Table, error) {
+	t, in, err := h.streamEdition(ctx, c, all, k, least)
+	if err != nil || in {
+		t.Key = key
+		return t, err
+	}
+	return h.load(ctx, c, all, key, k)
+}
+
+// streamEdition opens the edition of a job. If in is false, the job reads its table otherwise.
+func (h Home) streamEdition(ctx context.Context, c *Config, all job.Data, k snapshots, least int) (t method.Table, in bool, err error) {
+	d := all.Own(c.Name)
+	s, err := c.source(h, d.Source)
+	if err != nil || d.Schema != nil || d.Partition.By != job.Rows || s.Group != "" || d.LeavesRows() != nil {
+		return t, false, err
+	}
+	if d.Asks() && s.hasColumnNames() { // ignore columns that were added later
+		s = h.asFrozen(s, d.Source, dictionaryOf(d).Hash())
+	}
+	columns, err := s.pickColumns(d.Source, d, c.Name)
+	if err != nil {
+		return t, false, err
+	}
+	if frozen, err := h.seesEdition(ctx, c, s, d); err != nil || !frozen {
+		return t, false, err
+	}
+	id, err := h.editionOf(d, k)
+	if err != nil {
+		return t, false, nil //nolint:nilerr // load finds the same error, and explains it
+	}
+	seed, err := identity.Load(h.IdentityPath())
+	if err != nil {
+		return t, false, err
+	}
+	artifacts := vault.ReadArtifacts(h.editions(), seed.KEMKey())
+	flags, err := artifacts.Get(id, heldItem)
+	if err != nil || len(flags) < least {
+		return t, false, nil //nolint:nilerr // load finds the same error, and explains it
+	}
+	if err := h.checkBound(d, id); err != nil {
+		return t, false, err
+	}
+	t = method.Table{Stream: s.blocks(snapshots{artifacts, id}, columns, d), HeldBits: bitsOf(flags), StreamRows: len(flags), IDRule: s.ID.Canonical(s.Columns.Theirs)}
+	head, err := headOf(t.Stream)
+	if err != nil {
+		return t, false, err
+	}
+	if head.Labels != nil {
+		t.Label = columns.Label
+	}
+	t.Edition, err = h.describeEdition(s, id, d, head)
+	return t, true, err
+}
+
+// bitsOf returns one bit for each flag.
+func bitsOf(flags []byte) method.Bits {
+	held := make(method.Bits, (len(flags)+63)/64)
+	for i, flag := range flags {
+		if flag == 1 {
+			held.Set(i)
+		}
+	}
+	return held
+}
+
+// blocks returns the rows of a snapshot as a stream of blocks.
+func (s Source) blocks(from snapshot.Store, c catalogue.Columns, d job.Data) method.Stream {
+	t := s.table(c, d)
+	if t.Name = s.Path; s.Given() {
+		t.Name = s.Name()
+	}
+	return func() (method.StreamReader, error) {
+		rows, err := snapshot.Read(from)
+		if err != nil {
+			return nil, err
+		}
+		b, err := prepare.OpenBlocks(rows, t, dataset.BlockRows)
+		if err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		return snapshotBlocks{b, rows, s.ID.IsZero()}, nil
+	}
+}
+
+// snapshotBlocks reads the blocks of a snapshot.
+type snapshotBlocks struct {
+	*prepare.Blocks
+	io.Closer
+	withoutIDs bool // the entry declares no ids, so no column holds ids, whatever its name
+}
+
+// Next implements [dataset.Blocks].
+func (b snapshotBlocks) Next() (*dataset.Set, error) {
+	set, err := b.Blocks.Next()
+	if err == nil && b.withoutIDs {
+		set.IDs = nil
+	}
+	return set, err
+}
+
+// headOf returns the columns of a stream, without rows.
+func headOf(s method.Stream) (head *dataset.Set, err error) {
+	_, err = s.Each(func(_ int, block *dataset.Set) error {
+		head = &dataset.Set{Name: block.Name, Columns: block.Columns, Labels: block.Labels[:0]}
+		return method.ErrEnough
+	})
+	return head, err
+}
