@@ -108,11 +108,17 @@ func (c *coordinator) begin(t *testing.T, ctx context.Context, v *learner.Valida
 	return nil
 }
 
+// one computes one cell with a program of the given build.
+func (c *coordinator) one(t *testing.T, name, build string) (computed bool, err error) {
+	err = Compute(t.Context(), c.Path, []string{name}, build, all.Reader(), func(_ string, did bool) { computed = did })
+	return computed, err
+}
+
 // compute computes the cells with the given names, and fails the test unless all are new.
 func (c *coordinator) compute(t *testing.T, names ...string) {
 	t.Helper()
 	for _, name := range names {
-		if did, err := Compute(t.Context(), c.Path, name, build, all.Reader()); err != nil || !did {
+		if did, err := c.one(t, name, build); err != nil || !did {
 			t.Fatalf("%s: %t, %v", name, did, err)
 		}
 	}
@@ -127,13 +133,22 @@ func (c *coordinator) missing(t *testing.T) []string {
 	return names
 }
 
+// try computes one cell in this process.
+func try(t *testing.T, v *learner.Validation, kernel, fold int) ([]tune.Trial, error) {
+	compute, err := v.Trier(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compute(kernel, fold)
+}
+
 // own computes all cells in this process.
 func own(t *testing.T, v *learner.Validation) [][][]tune.Trial {
 	t.Helper()
 	all := make([][][]tune.Trial, len(v.Kernels))
 	for k := range all {
 		for f := range v.Folds {
-			trials, err := v.Try(t.Context(), k, f)
+			trials, err := try(t, v, k, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,9 +174,18 @@ func TestCellsEqualTheGrid(t *testing.T) {
 		t.Fatalf("%d cells", len(names))
 	}
 	var two sync.WaitGroup
-	for i := range 2 {
-		two.Go(func() { c.compute(t, names[3*i:3*i+3]...) })
-	}
+	two.Go(func() { c.compute(t, names[:3]...) })
+	two.Go(func() { // in any order, with one reading of the inputs
+		some, did := []string{names[5], names[3], names[4], names[3]}, []string(nil)
+		err := Compute(t.Context(), c.Path, some, build, all.Reader(), func(name string, computed bool) {
+			if computed {
+				did = append(did, name)
+			}
+		})
+		if err != nil || !slices.Equal(did, some[:3]) {
+			t.Errorf("computed %v, %v", did, err)
+		}
+	})
 	two.Wait()
 	got := <-done
 	if got.err != nil || !same(got.trials, own(t, v)) {
@@ -194,7 +218,7 @@ func TestNobodyComes(t *testing.T) {
 			t.Errorf("cell %d: taken %t", i, there)
 		}
 	}
-	if did, err := Compute(t.Context(), c.Path, names[0], build, all.Reader()); did || err == nil || !strings.Contains(err.Error(), "has no inputs") {
+	if did, err := c.one(t, names[0], build); did || err == nil || !strings.Contains(err.Error(), "has no inputs") {
 		t.Errorf("a process began a cell after the wait: %t, %v", did, err)
 	}
 }
@@ -218,7 +242,7 @@ func TestWaitsForRunningCells(t *testing.T) {
 		t.Fatal("the coordinator left a running cell")
 	default:
 	}
-	trials, err := v.Try(t.Context(), 0, 2)
+	trials, err := try(t, v, 0, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +264,7 @@ func TestNoCellTwice(t *testing.T) {
 	for i := range computed {
 		all4.Go(func() {
 			var err error
-			if computed[i], err = Compute(t.Context(), c.Path, name, build, all.Reader()); err != nil {
+			if computed[i], err = c.one(t, name, build); err != nil {
 				t.Error(err)
 			}
 		})
@@ -249,7 +273,7 @@ func TestNoCellTwice(t *testing.T) {
 	if n := len(slices.DeleteFunc(slices.Clone(computed), func(did bool) bool { return !did })); n != 1 {
 		t.Errorf("%d of 4 processes computed the cell", n)
 	}
-	if did, err := Compute(t.Context(), c.Path, name, build, all.Reader()); did || err != nil {
+	if did, err := c.one(t, name, build); did || err != nil {
 		t.Errorf("computed again: %t, %v", did, err)
 	}
 	<-done
@@ -290,7 +314,7 @@ func TestForgedResults(t *testing.T) {
 	changed := slices.Clone(good)
 	changed[len(changed)-1] ^= 1
 	foreign := &Folder{path: c.Path, key: make([]byte, keyBytes), build: build}
-	trials, err := v.Try(t.Context(), 1, 0)
+	trials, err := try(t, v, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +353,7 @@ func TestAnotherValueIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, name := range c.missing(t) { // whichever is drawn
-		trials, err := v.Try(t.Context(), i/3, i%3)
+		trials, err := try(t, v, i/3, i%3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +376,7 @@ func TestUnfitResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := c.missing(t)
-	trials, err := v.Try(t.Context(), 0, 0)
+	trials, err := try(t, v, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,11 +407,11 @@ func TestAnotherBuild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range theirs {
-		if did, err := Compute(t.Context(), c.Path, name, other, all.Reader()); err != nil || !did {
+		if did, err := c.one(t, name, other); err != nil || !did {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Compute(t.Context(), c.Path, c.missing(t)[0], other, all.Reader()); err == nil || !strings.Contains(err.Error(), "for this program on this processor") {
+	if _, err := c.one(t, c.missing(t)[0], other); err == nil || !strings.Contains(err.Error(), "for this program on this processor") {
 		t.Errorf("error: %v", err)
 	}
 	got := <-done

@@ -2,6 +2,7 @@ package cells
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -33,15 +34,42 @@ func Missing(path, build string) ([]string, error) {
 	return names, nil
 }
 
-// Compute computes the cell with a name and writes its result. It reports false if the result was
-// there before. If another process is computing the cell, it waits until that process ends. If ctx
-// ends, it soon stops.
-func Compute(ctx context.Context, path, name, build string, reader *job.Reader) (computed bool, err error) {
+// Compute computes the cells with the given names, one after the other, and writes their results. It
+// reads the inputs once. After each cell it calls done, and says whether it computed the cell or the
+// result was there before. If another process is computing a cell, it waits until that process ends.
+// If ctx ends, it soon stops.
+func Compute(ctx context.Context, path string, names []string, build string, reader *job.Reader, done func(name string, computed bool)) error {
 	f, err := open(path, build)
 	if err != nil {
-		return false, err
+		return err
 	}
-	if _, err := f.find(name); err != nil {
+	c := &computing{folder: f, reader: reader}
+	for _, name := range names {
+		computed, err := c.compute(ctx, name)
+		if err != nil {
+			return err
+		}
+		done(name, computed)
+	}
+	return nil
+}
+
+// computing computes cells of one folder.
+type computing struct {
+	folder *Folder
+	reader *job.Reader
+	digest [sha256.Size]byte // of the inputs of work
+	work   work              // nil until a cell must be computed
+}
+
+// work computes a cell and returns its encoded result.
+type work func(cell int) ([]byte, error)
+
+// compute computes one cell. It reads the header of the inputs while it holds the cell's lock: a
+// coordinator that has withdrawn the inputs may compute the cell itself.
+func (c *computing) compute(ctx context.Context, name string) (computed bool, err error) {
+	f := c.folder
+	if _, err := f.find(name); err != nil { // before a lock of that name is made
 		return false, err
 	}
 	lock, err := f.claim(ctx, name)
@@ -52,7 +80,7 @@ func Compute(ctx context.Context, path, name, build string, reader *job.Reader) 
 	if _, err := f.get(name); err == nil {
 		return false, nil
 	}
-	in, err := f.inputs() // again: the coordinator may have withdrawn them meanwhile
+	in, err := f.inputs()
 	if err != nil {
 		return false, err
 	}
@@ -61,17 +89,23 @@ func Compute(ctx context.Context, path, name, build string, reader *job.Reader) 
 	if err != nil {
 		return false, err
 	}
-	result, err := computeCell(ctx, in, cell, reader)
+	if c.work == nil || c.digest != in.digest {
+		if c.work, err = openWork(ctx, in, c.reader); err != nil {
+			return false, err
+		}
+		c.digest = in.digest
+	}
+	result, err := c.work(cell)
 	if err != nil {
 		return false, err
 	}
 	return true, f.put(name, result)
 }
 
-// computeCell computes a cell of any type of work.
-func computeCell(ctx context.Context, in *inputs, cell int, reader *job.Reader) ([]byte, error) {
+// openWork reads the inputs of any type of work.
+func openWork(ctx context.Context, in *inputs, reader *job.Reader) (work, error) {
 	if in.work == gridWork {
-		return computeGrid(ctx, in, cell, reader)
+		return openGrid(ctx, in, reader)
 	}
 	return nil, fault.BadInputf("cells: the folder has work of type %q, which this program cannot do", in.work)
 }

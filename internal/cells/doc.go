@@ -1,13 +1,13 @@
 // Package cells shares the work of a grid among processes, through a folder.
 //
 // A coordinator writes the inputs of a cross-validation into the folder, waits, and takes the
-// results. Each other process computes one cell and ends. A cell is one kernel on one fold, with all
-// settings of the learner. Which process computes which cell is decided by any program that starts
+// results. Each other process computes one cell, or a few, and ends. A cell is one kernel on one fold,
+// with all settings of the learner. Which process computes which cell is decided by any program that starts
 // processes: xargs, Dask, Slurm.
 //
-//	offer := &cells.Offer{Path: "/shared/cells", Wait: time.Minute, Build: build, Reader: reader, Logger: log} // the coordinator
+//	offer := &cells.Offer{Path: "/shared/cells", Wait: time.Minute, Build: build, Logger: log} // the coordinator
 //	...
-//	did, err := cells.Compute(ctx, "/shared/cells", name, build, reader)                                       // another process
+//	err := cells.Compute(ctx, "/shared/cells", names, build, reader, done)                       // another process
 //
 // The folder has these files:
 //

@@ -242,9 +242,8 @@ func decodeHeader(b []byte) (h header, err error) {
 type inputs struct {
 	header
 	size int64 // size of the sealed file
-	file *os.File
-	from *sealed.Reader
 	*bufio.Reader
+	close func()
 }
 
 func (f *Folder) inputs() (*inputs, error) {
@@ -256,34 +255,43 @@ func (f *Folder) inputs() (*inputs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cells: %w", err)
 	}
-	in, err := readInputs(file, f.key)
+	in, err := openInputs(file, f.key)
 	if err != nil {
 		return nil, errors.Join(fault.BadInputf("cells: %s: %w", name, err), file.Close())
 	}
 	return in, nil
 }
 
-func readInputs(file *os.File, key []byte) (*inputs, error) {
+func openInputs(file *os.File, key []byte) (*inputs, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
-	from, err := sealed.NewReader(file, key, inputsMagic)
+	plain, err := sealed.NewReader(file, key, inputsMagic)
 	if err != nil {
 		return nil, err
 	}
-	in := &inputs{size: info.Size(), file: file, from: from, Reader: bufio.NewReaderSize(from, sealed.SegmentBytes)}
+	in, err := readHeader(plain, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	in.close = func() {
+		plain.Clear()
+		_ = file.Close() // read only
+	}
+	return in, nil
+}
+
+// readHeader reads the header of the inputs, whose sealed file has the given size.
+func readHeader(plain io.Reader, size int64) (*inputs, error) {
+	in := &inputs{size: size, Reader: bufio.NewReaderSize(plain, sealed.SegmentBytes)}
 	head := make([]byte, headerBytes)
 	if _, err := io.ReadFull(in, head); err != nil {
 		return nil, err
 	}
+	var err error
 	in.header, err = decodeHeader(head)
 	return in, err
-}
-
-func (i *inputs) close() {
-	i.from.Clear()
-	_ = i.file.Close() // read only
 }
 
 // put writes the result of a cell.

@@ -168,17 +168,20 @@ func checkGrid(v *learner.Validation) error {
 	return nil
 }
 
-// computeGrid computes one cell of a grid, and returns its encoded result.
-func computeGrid(ctx context.Context, in *inputs, cell int, reader *job.Reader) ([]byte, error) {
+// openGrid reads the inputs of a grid, and returns the function that computes a cell of it.
+func openGrid(ctx context.Context, in *inputs, reader *job.Reader) (work, error) {
 	v, err := readGrid(in, reader)
 	if err != nil {
 		return nil, fmt.Errorf("cells: the inputs: %w", err)
 	}
-	trials, err := v.Try(ctx, cell/v.Folds, cell%v.Folds)
+	try, err := v.Trier(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return encodeTrials(trials), nil
+	return func(cell int) ([]byte, error) {
+		trials, err := try(cell/v.Folds, cell%v.Folds)
+		return encodeTrials(trials), err
+	}, nil
 }
 
 // encodeTrials encodes the trials of one kernel and fold. Equal bits give equal bytes.

@@ -207,7 +207,11 @@ func (g *gathering) verify(ctx context.Context) error {
 		}
 	}
 	drawn := cells[rand.IntN(len(cells))]
-	own, err := g.validation.Try(ctx, drawn/g.validation.Folds, drawn%g.validation.Folds)
+	try, err := g.validation.Trier(ctx)
+	if err != nil {
+		return learner.ExplainFailure(ctx, err)
+	}
+	own, err := try(drawn/g.validation.Folds, drawn%g.validation.Folds)
 	if err != nil {
 		return learner.ExplainFailure(ctx, err)
 	}

@@ -17,20 +17,28 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// computedCell is the result of computing one cell.
+// computedCells lists cells in the order in which they were computed.
+type computedCells struct {
+	Cells []computedCell `json:"cells"`
+}
+
 type computedCell struct {
 	Name     string `json:"name"`
 	Computed bool   `json:"computed"` // false: the result was there before
 }
 
-// Print writes what was done.
-func (c computedCell) Print(w io.Writer) error {
-	said := "computed"
-	if !c.Computed {
-		said = "was there"
+// Print writes what was done, one line for each cell.
+func (c computedCells) Print(w io.Writer) error {
+	for _, one := range c.Cells {
+		said := "computed"
+		if !one.Computed {
+			said = "was there"
+		}
+		if _, err := fmt.Fprintln(w, said, one.Name); err != nil {
+			return err
+		}
 	}
-	_, err := fmt.Fprintln(w, said, c.Name)
-	return err
+	return nil
 }
 
 // missingCells lists the cells without a result.
@@ -47,15 +55,19 @@ func (m missingCells) Print(w io.Writer) error {
 func (a *app) cell() *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
-		Use:   "cell FOLDER NAME",
-		Short: "Compute one cell of a coordinator's grid",
-		Long: `Compute one cell of a grid, one kernel on one fold, whose inputs a coordinator has
+		Use:   "cell FOLDER NAME...",
+		Short: "Compute cells of a coordinator's grid",
+		Long: `Compute cells of a grid, each one kernel on one fold, whose inputs a coordinator has
 written to a folder. With --list it prints the names of the cells without a result, one
-a line. The program ends if its stdin, a pipe, is closed, or if its parent ends.`,
+a line: the folds of the first kernel, then those of the second. The program ends if
+its stdin, a pipe, is closed, or if its parent ends.`,
 		Example: "  mercer cell --list /shared/cells | xargs -P 2 -n 1 mercer cell /shared/cells",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if list {
 				return args("FOLDER")(cmd, given)
+			}
+			if len(given) > 2 {
+				return nil
 			}
 			return args("FOLDER", "NAME")(cmd, given)
 		},
@@ -68,22 +80,27 @@ a line. The program ends if its stdin, a pipe, is closed, or if its parent ends.
 				missing, err := cells.Missing(args[0], build)
 				return missingCells{append([]string{}, missing...)}, err
 			}
-			return a.computeCell(ctx, args[0], args[1], build)
+			return a.computeCells(ctx, args[0], args[1:], build)
 		}),
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "print the names of the cells without a result")
 	return cmd
 }
 
-func (a *app) computeCell(ctx context.Context, folder, name, build string) (Result, error) {
+func (a *app) computeCells(ctx context.Context, folder string, names []string, build string) (Result, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	go a.followParent(ctx, stop)
-	did, err := orAbandon(ctx, func() (bool, error) { return cells.Compute(ctx, folder, name, build, a.reader) })
+	r, err := orAbandon(ctx, func() (r computedCells, err error) {
+		err = cells.Compute(ctx, folder, names, build, a.reader, func(name string, computed bool) {
+			r.Cells = append(r.Cells, computedCell{name, computed})
+		})
+		return r, err
+	})
 	if cause := context.Cause(ctx); cause != nil {
 		return nil, cause
 	}
-	return computedCell{name, did}, err
+	return r, err
 }
 
 // errParentEnded is the reason to end without a result.

@@ -66,18 +66,19 @@ func (v *Validation) search(ctx context.Context) (tune.Search, error) {
 	return search, err
 }
 
-// Try computes the trials of one kernel and one fold, counted from 0. If ctx ends, it soon stops
-// with an error that wraps ctx's error.
-func (v *Validation) Try(ctx context.Context, kernel, fold int) ([]tune.Trial, error) {
+// Trier returns a function that computes the trials of one kernel and one fold, counted from 0. It
+// must not be called by two goroutines at a time. If ctx ends, the function soon stops with an error
+// that wraps ctx's error.
+func (v *Validation) Trier(ctx context.Context) (func(kernel, fold int) ([]tune.Trial, error), error) {
 	s, err := v.search(ctx)
 	if err != nil {
 		return nil, err
 	}
-	trials, err := s.Try(v.Problem.Gram, kernel, fold)
+	try, err := s.Trier(v.Problem.Gram)
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
-	return trials, nil
+	return try, nil
 }
 
 // TestRows returns the number of test rows of each fold.

@@ -40,7 +40,7 @@ type Search struct {
 	Folds   []Fold
 	Learner Learner
 	// Known, if not nil, returns the trials of a kernel and a fold that another process has computed
-	// by [Search.Try], one for each setting. It returns nil if the search must compute them.
+	// by [Search.Trier], one for each setting. It returns nil if the search must compute them.
 	Known func(kernel, fold int) []Trial
 	// Progress, if not nil, is called with the number of finished trials after each setting of each
 	// fold and kernel. Only one goroutine at a time calls it. If it returns an error, the search
@@ -145,21 +145,28 @@ func (s Search) counter() func() error {
 	}
 }
 
-// Try computes the trials of one kernel and one fold, as [Search.Run] does for all of them. The
-// argument dot is the linear Gram matrix, which Try does not change. It takes 8 n^2 bytes in
-// addition.
-func (s Search) Try(dot linalg.Matrix[float64], k, fold int) ([]Trial, error) {
+// Trier returns a function that computes the trials of one kernel and one fold, counted from 0, as
+// [Search.Run] does for all of them. The argument dot is the linear Gram matrix, which the function
+// does not change. It takes 8 n^2 bytes in addition, and keeps them: the matrix of a kernel is
+// computed once for consecutive calls. It must not be called by two goroutines at a time.
+func (s Search) Trier(dot linalg.Matrix[float64]) (func(k, fold int) ([]Trial, error), error) {
 	if err := s.check(dot.Rows); err != nil {
 		return nil, err
 	}
-	if k < 0 || k >= len(s.Kernels) || fold < 0 || fold >= len(s.Folds) {
-		return nil, fmt.Errorf("tune: the search has no kernel %d with fold %d; it has %d kernels and %d folds", k+1, fold+1, len(s.Kernels), len(s.Folds))
-	}
-	trials, err := s.tryFold(materialized(dot)(s.Kernels[k]), fold, func() error { return nil })
-	if err != nil {
-		return nil, fmt.Errorf("tune: kernel %d, %s: fold %d: %w", k+1, s.Kernels[k].Name(), fold+1, err)
-	}
-	return trials, nil
+	matrix, last, of := materialized(dot), -1, kernel.Source(nil)
+	return func(k, fold int) ([]Trial, error) {
+		if k < 0 || k >= len(s.Kernels) || fold < 0 || fold >= len(s.Folds) {
+			return nil, fmt.Errorf("tune: the search has no kernel %d with fold %d; it has %d kernels and %d folds", k+1, fold+1, len(s.Kernels), len(s.Folds))
+		}
+		if k != last {
+			last, of = k, matrix(s.Kernels[k])
+		}
+		trials, err := s.tryFold(of, fold, func() error { return nil })
+		if err != nil {
+			return nil, fmt.Errorf("tune: kernel %d, %s: fold %d: %w", k+1, s.Kernels[k].Name(), fold+1, err)
+		}
+		return trials, nil
+	}, nil
 }
 
 // known returns the trials of every fold with one kernel that another process has computed. The
