@@ -61,7 +61,7 @@ func (a *app) cell() *cobra.Command {
 written to a folder. With --list it prints the names of the cells without a result, one
 a line: the folds of the first kernel, then those of the second. The program ends if
 its stdin, a pipe, is closed, or if its parent ends.`,
-		Example: "  mercer cell --list /shared/cells | xargs -P 2 -n 1 mercer cell /shared/cells",
+		Example: "  mercer cell --list /shared/cells\n  mercer cell /shared/cells NAME",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if list {
 				return args("FOLDER")(cmd, given)

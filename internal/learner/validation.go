@@ -56,12 +56,7 @@ func (v *Validation) search(ctx context.Context) (tune.Search, error) {
 		}
 		g.Solvers = append(g.Solvers, s)
 	}
-	kind, is := v.Learners[0].Kind.(job.Learner)
-	if !is {
-		return tune.Search{}, fault.BadInputf("learner: %s is not a learner", v.Learners[0].Name())
-	}
-	task := kind.Task()
-	task.Score = v.Score
+	task := (&job.Job{Learner: v.Learners[0], Scoring: job.Scoring(v.Score)}).Task()
 	_, search, err := v.Problem.prepareSearch(ctx, g, Folds{K: v.Folds, Seed: v.Seed, Task: task})
 	return search, err
 }

@@ -1,12 +1,14 @@
 """Compute the cells of a coordinator's grid on Dask.
 
 ``python -m mercer.dask FOLDER`` starts workers on this machine. With
-``--scheduler tls://HOST:PORT`` it uses those of a cluster. Each cell is computed
-by a child of a worker, the program ``mercer cell``, which reads its inputs from
-the folder. The child ends when its stdin does, so a killed worker leaves none.
+``--scheduler tls://HOST:PORT`` it uses those of a cluster. A task is a child of a
+worker, the program ``mercer cell``, which computes one cell or ``--batch`` many, and
+reads the inputs from the folder. The child ends when its stdin does, so a killed
+worker leaves none.
 """
 
 import argparse
+import hashlib
 import ipaddress
 import os
 import subprocess
@@ -20,7 +22,7 @@ from ._program import run
 RETRIES = 2  # a cell is tried again if its worker or its child dies
 
 
-def compute(folder, client, threads=1):
+def compute(folder, client, threads=1, batch=1):
     """Compute the cells of a folder that have no result.
 
     Parameters
@@ -31,6 +33,9 @@ def compute(folder, client, threads=1):
         Client of the scheduler.
     threads : int, default=1
         Cores that a cell uses.
+    batch : int, default=1
+        Cells of a task. A task reads the inputs once; cells that are next to each
+        other often have the same kernel, whose matrix is then computed once.
 
     Returns
     -------
@@ -40,23 +45,25 @@ def compute(folder, client, threads=1):
     Raises
     ------
     MercerError
-        If a cell fails three times. The other cells are computed nevertheless.
+        If a task fails three times. The other tasks are done nevertheless.
     """
     from distributed import as_completed
 
     folder = os.path.abspath(os.fspath(folder))
     names = run("cell", "--list", folder)[0]["missing"]
-    tasks = client.map(_cell, [folder] * len(names), names, [threads] * len(names), key=names, retries=RETRIES)
+    parts = [names[i : i + batch] for i in range(0, len(names), batch)]
+    keys = [hashlib.sha256("\n".join(part).encode()).hexdigest() for part in parts]
+    tasks = [client.submit(_cells, folder, part, threads, key=key, retries=RETRIES) for part, key in zip(parts, keys)]
     failed = [task.exception() for task in as_completed(tasks) if task.status == "error"]
     if failed:
-        raise MercerError(f"{len(failed)} of {len(names)} cells failed; the first error: {failed[0]}")
+        raise MercerError(f"{len(failed)} of {len(parts)} tasks failed; the first error: {failed[0]}")
     return len(names)
 
 
-def _cell(folder, name, threads):
-    """Compute one cell in a child, which ends with this process."""
+def _cells(folder, names, threads):
+    """Compute cells in a child, which ends with this process."""
     with subprocess.Popen(
-        [find_bin("mercer"), "cell", folder, name],
+        [find_bin("mercer"), "cell", folder, *names],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -124,7 +131,10 @@ def main(arguments=None):
     parser.add_argument("--workers", type=int, default=os.cpu_count(), help="workers to start on this machine (default: one a core)")
     parser.add_argument("--scheduler", help="address of a scheduler, tls://HOST:PORT, in place of own workers")
     parser.add_argument("--threads", type=int, default=1, help="cores that a cell uses (default: 1)")
+    parser.add_argument("--batch", type=int, default=1, help="cells of a task, which reads the inputs once (default: 1)")
     given = parser.parse_args(arguments)
+    if min(given.workers, given.threads, given.batch) < 1:
+        parser.error("--workers, --threads and --batch must be at least 1")
     began = time.monotonic()
     try:
         client, cluster = _client(given.scheduler, given.workers)
@@ -134,7 +144,7 @@ def main(arguments=None):
         parser.error(str(e))
     try:
         started = time.monotonic()
-        cells = compute(given.folder, client, given.threads)
+        cells = compute(given.folder, client, given.threads, given.batch)
         print(f"{cells} cells in {time.monotonic() - started:.2f} s, after {started - began:.2f} s in which Dask started")
     except MercerError as e:
         sys.exit(f"mercer.dask: {e}")
