@@ -136,7 +136,7 @@ func liveCells(ctx context.Context, from origin.Origin, own prepare.Mapping, c c
 func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catalogue.Columns) (d *describedTable, err error) {
 	names := rows.Columns()
 	d = &describedTable{name: name, own: own, label: resolve(c.Label, names, lastNamed(names), labelNames...), id: resolve(c.ID, names, -1, "id")}
-	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id})
+	d.Table, err = profile.Read(rows, profile.Asked{Own: own, Label: d.label, ID: d.id, Guessed: d.guessesLabel(c)})
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 		c.Problems = []profile.Problem{}
 	}
 	if o.schema {
-		s := profile.Suggestion{Table: d.Table, Own: d.own, Path: d.name, Origin: d.origin, Label: d.label, ID: d.id, Values: o.values}
+		s := profile.Suggestion{Table: d.Table, Own: d.own, Path: d.name, Origin: d.origin, Label: d.label, ID: d.id, Guessed: d.guessesLabel(o.columns), Values: o.values}
 		c.Dictionary, c.Entry = s.Dictionary(), s.Entry()
 	}
 	if r.infoCells = c; r.infoNumbers == nil { // the table does not consist of numbers
@@ -224,9 +224,15 @@ func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 			}
 		}
 	}
-	if o.columns.Label == "" && !slices.Contains(labelNames, strings.ToLower(d.label)) { // the last column may hold free text or numbers
+	if d.guessesLabel(o.columns) { // the last column may hold free text or numbers
 		r.Classes, r.Guessed = []infoClass{}, d.label
 	}
+}
+
+// guessesLabel reports whether the last column counts as the labels, since nothing says which column
+// holds them.
+func (d *describedTable) guessesLabel(c catalogue.Columns) bool {
+	return c.Label == "" && d.label != "" && !slices.Contains(labelNames, strings.ToLower(d.label))
 }
 
 // labelNames are the names by which a column of labels is recognised without --label.
@@ -240,8 +246,11 @@ func (c *infoCells) print(p *printer) {
 	}
 	for _, column := range c.Profile {
 		row := []any{column.Name, string(column.Type), column.Missing, column.Distinct}
-		if column.Format != "" {
+		switch {
+		case column.Format != "":
 			row[1] = "date " + column.Format
+		case column.Type == prepare.Boolean:
+			row[1] = "boolean " + column.NoYes()
 		}
 		for _, v := range []*float64{column.Least, column.Greatest, column.Mean} {
 			switch {

@@ -130,7 +130,7 @@ func confusionTable(c *learner.Confusion) *tableOf {
 
 // classTable has a row for each class. Sensitivity is another name for recall.
 func classTable(a *learner.Assessment) *tableOf {
-	t := &tableOf{header: []string{"class", "training", "held out", "precision", "sensitivity", "specificity", "f1"}}
+	t := &tableOf{header: []string{"class", "training", "held out", "sensitivity", "specificity", "PPV", "NPV", "f1"}}
 	for i, c := range a.PerClass {
 		if i == classesOf {
 			break
@@ -139,7 +139,7 @@ func classTable(a *learner.Assessment) *tableOf {
 		if i < len(a.ClassIntervals) {
 			in = a.ClassIntervals[i]
 		}
-		t.add(c.Class, trainingOf(a.Classes, c.Class), strconv.Itoa(c.Rows), inRange(c.Precision, nil), inRange(c.Recall, in.Recall), inRange(c.Specificity, in.Specificity), inRange(c.F1, nil))
+		t.add(c.Class, trainingOf(a.Classes, c.Class), strconv.Itoa(c.Rows), inRange(c.Recall, in.Recall), inRange(c.Specificity, in.Specificity), inRange(c.Precision, in.Precision), inRange(c.NPV, in.NPV), inRange(c.F1, nil))
 	}
 	return t
 }

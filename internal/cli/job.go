@@ -25,7 +25,7 @@ import (
 func (a *app) job() *cobra.Command {
 	cmd := commandGroup("job", "Submit jobs to a running coordinator and follow them")
 	cmd.Example = "  mercer job submit job.yaml --home ./c\n  mercer job wait ID --home ./c"
-	cmd.AddCommand(a.jobNew(), a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
+	cmd.AddCommand(a.jobNew(), a.jobCheck(), a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
 	return cmd
 }
 
@@ -183,7 +183,11 @@ func (r jobResult) state() string {
 	if r.Stage == "" {
 		return string(r.State)
 	}
-	return string(r.State) + ", stage " + r.Stage
+	text := string(r.State) + ", stage " + r.Stage
+	if w := r.Waiting; w != nil {
+		text += fmt.Sprintf(", waits for %s since %s", strings.Join(w.Parties, ", "), w.Since.Local().Format(time.TimeOnly))
+	}
+	return text
 }
 
 // check returns the error with which a job failed, or nil.
@@ -360,11 +364,19 @@ type jobListResult struct {
 
 // Print writes a table of the jobs.
 func (r jobListResult) Print(w io.Writer) error {
-	t := &tableOf{header: []string{"job", "name", "state", "parties"}}
+	t := &tableOf{header: []string{"job", "name", "submitted", "ended", "state", "parties"}}
 	for _, j := range r.Jobs {
-		t.add(j.ID, j.Name, jobResult{Job: j}.state(), strings.Join(j.Parties, ", "))
+		t.add(j.ID, j.Name, minute(j.Submitted), minute(j.Ended), jobResult{Job: j}.state(), strings.Join(j.Parties, ", "))
 	}
 	return t.print(w)
+}
+
+// minute formats a time of a list, or "-" if it is unknown or has not come.
+func minute(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.Local().Format("2006-01-02 15:04")
 }
 
 func (a *app) jobList() *cobra.Command {

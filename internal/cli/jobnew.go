@@ -62,7 +62,7 @@ anew: write it to another file, and copy your corrections.`,
 				return nil, err
 			}
 			if d.Unpaired() {
-				a.notices.add("warning: the draft has no column yet, because no column has one name at all sites; take the # away from the columns that mean the same, and give them one name by as: and under columns:")
+				a.notices.add("warning: the draft has no column yet, because no column has one name at all sites; take the # away from the columns that mean the same, and give them one name, both after as: at each site and in the dictionary")
 			}
 			return draftedJob{d.Job()}, nil
 		}),
@@ -165,7 +165,7 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)
 	}
 	if err := d.firstFatal(nil); err != nil {
-		hint := infoHint(path, d.own.CSV)
+		hint := infoHint(path, c.Label, d.own.CSV)
 		if c.ID == "" && d.id != "" {
 			hint = fmt.Sprintf("--id none leaves the ids in column %s out; %s", dataset.Quote(d.id), hint)
 		}

@@ -42,7 +42,7 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 	return func(s job.Source, d job.Data) (*dataset.Set, error) {
 		set, err := load(s, d)
 		if err != nil {
-			return nil, suggestInfo(err, s)
+			return nil, suggestInfo(err, s, d)
 		}
 		a.noteLeftOut(s, d, set)
 		return d.Pick(set), nil
@@ -63,17 +63,36 @@ func (a *app) noteLeftOut(s job.Source, d job.Data, set *dataset.Set) {
 
 // suggestInfo adds a hint to an error about a cell: the command that lists all problems of the
 // source's file.
-func suggestInfo(err error, s job.Source) error {
+func suggestInfo(err error, s job.Source, d job.Data) error {
 	var cell *dataset.SyntaxError
 	if s.File == "" || !errors.As(err, &cell) || cell.Line < 2 {
 		return err
 	}
-	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: infoHint(s.File, s.Mapping.CSV)}
+	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: infoHint(s.File, ownLabel(s, d), s.Mapping.CSV)}
 }
 
-// infoHint names the command that lists all problems of a file whose text has the given form.
-func infoHint(file string, form prepare.CSV) string {
-	return fmt.Sprintf("mercer data info %s%s lists all problems of the table", file, flagsOf(form))
+// ownLabel returns the name that a source's file gives to the labels. It returns "" if the file may
+// have no labels, and if the job does not name them.
+func ownLabel(s job.Source, d job.Data) string {
+	if d.Partition.By == job.Columns || d.Label == job.NoLabel {
+		return ""
+	}
+	for name, theirs := range s.Mapping.Columns {
+		if theirs.As == d.Label && d.Label != "" {
+			return name
+		}
+	}
+	return d.Label
+}
+
+// infoHint names the command that lists all problems of a file whose text has the given form. The
+// label may be "".
+func infoHint(file, label string, form prepare.CSV) string {
+	flags := flagsOf(form)
+	if label != "" {
+		flags = " --label " + shellWord(label) + flags
+	}
+	return fmt.Sprintf("mercer data info %s%s lists all problems of the table", shellWord(file), flags)
 }
 
 // flagsOf returns the flags that describe the format of a text, each after a blank, as a shell reads

@@ -16,12 +16,12 @@ import (
 func TestHintDescribesTheFormat(t *testing.T) {
 	form := prepare.CSV{Delimiter: ";", Decimal: ",", Missing: []string{"NA", "-"}, Encoding: "latin1", Names: []string{"x", "y"}, Thousands: "'", Comment: "#", Headers: []string{"a", "b"}, Quote: "'"}
 	s := job.Source{File: "t.csv"}
-	s.Mapping.CSV = form
+	s.Mapping = prepare.Mapping{CSV: form, Columns: map[string]prepare.Theirs{"befund 1": {As: "outcome"}}}
 	var hinted *Error
-	if !errors.As(suggestInfo(&dataset.SyntaxError{Line: 2}, s), &hinted) {
+	if !errors.As(suggestInfo(&dataset.SyntaxError{Line: 2}, s, job.Data{Label: "outcome"}), &hinted) {
 		t.Fatal("no hint")
 	}
-	const want = `mercer data info t.csv --encoding 'latin1' --csv-delimiter ';' --decimal ',' --thousands ''\''' --missing 'NA,-' --comment '#' --quote ''\''' --names 'x,y' --headers 'a,b' lists all problems of the table`
+	const want = `mercer data info t.csv --label 'befund 1' --encoding 'latin1' --csv-delimiter ';' --decimal ',' --thousands ''\''' --missing 'NA,-' --comment '#' --quote ''\''' --names 'x,y' --headers 'a,b' lists all problems of the table`
 	if hinted.Hint != want {
 		t.Errorf("%s\nwant %s", hinted.Hint, want)
 	}

@@ -412,7 +412,7 @@ func nextOf(j *job.Job, r *method.Result) string {
 	case j.Data.Sources == nil:
 		return draftCommand
 	case j.Data.Partition.By == job.Columns:
-		return fmt.Sprintf("deploy the job%s to predict new rows; a model of %s needs all its parties, so this run leaves no whole one", openly(j, " "), j.Protocol.Name())
+		return fmt.Sprintf("deploy the job%s to predict new rows (docs/tutorial.md, docs/operate.md); a model of %s needs all its parties, so this run leaves no whole one", openly(j, " "), j.Protocol.Name())
 	case slices.ContainsFunc(r.Models, private):
 		return fmt.Sprintf("to predict new rows here, write protocol: {name: pooled}, which trains without privacy, or draft a job by mercer job new --protocol moments; a model of %s predicts only in a deployment%s", j.Protocol.Name(), openly(j, ", "))
 	case j.Prediction != job.Open && slices.ContainsFunc(r.Models, whole):
@@ -448,10 +448,18 @@ func (f *jobFile) tableFlags(r *method.Result) string {
 	m := usable(f.job, r)
 	for _, s := range f.job.Data.Sources {
 		if m != nil && (s.Party == m.Party || f.job.Unshared()) && !s.Plain() {
-			return fmt.Sprintf(" --job-file %s --as %s", f.path, s.Party)
+			return fmt.Sprintf(" --job-file %s --as %s%s", f.path, s.Party, f.otherSites(s.Party))
 		}
 	}
 	return ""
+}
+
+// otherSites names, as a comment, the other sites as whose tables new rows may be written.
+func (f *jobFile) otherSites(site string) string {
+	if len(f.job.Data.Sources) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" # --as: the site that writes its tables as TABLE.csv is written; %s is one of %d", site, len(f.job.Data.Sources))
 }
 
 // saveTable writes the predictions of held-out rows into a folder and returns the path. If there

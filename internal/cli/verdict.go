@@ -133,22 +133,44 @@ type comparison struct {
 	interval *metrics.Interval
 	constant *constant
 	best     *method.Alone
-	spread   *learner.Spread // over the splits of a repeated job; otherwise nil
+	splits   *repeated // over the splits of a repeated job; otherwise nil
+}
+
+// repeated holds a metric over the splits of a repeated job. The best site is the one with the best
+// mean, or "".
+type repeated struct {
+	joint    learner.Spread
+	best     string
+	bestMean float64
 }
 
 func (o outcome) comparisonOf(metric string) comparison {
 	c := comparison{metric, o.Metrics[metric], o.interval(metric), o.constant(), o.bestAlone(metric), nil}
-	if o.Repeats != nil {
-		if spread, known := o.Repeats.Together[metric]; known {
-			c.spread = &spread
-		}
-	}
+	c.splits = o.overSplits(metric)
 	if c.constant != nil {
 		if _, known := c.constant.metrics[metric]; !known {
 			c.constant = nil
 		}
 	}
 	return c
+}
+
+// overSplits returns a metric over the splits of a repeated job, or nil.
+func (o outcome) overSplits(metric string) *repeated {
+	if o.Repeats == nil {
+		return nil
+	}
+	joint, known := o.Repeats.Together[metric]
+	if !known {
+		return nil
+	}
+	r := &repeated{joint: joint}
+	for _, a := range o.Repeats.Alone {
+		if one, known := a.Figures[metric]; known && (r.best == "" || better(metric, one.Mean, r.bestMean)) {
+			r.best, r.bestMean = a.Party, one.Mean
+		}
+	}
+	return r
 }
 
 // values lists the metric's values that appear in a verdict.
@@ -167,8 +189,11 @@ func (c comparison) values() []float64 {
 }
 
 // gain ends the clause about the best site if the joint model is no better, or no more than chance
-// explains.
+// explains. Of a repeated job all splits decide, and one says nothing.
 func (c comparison) gain() string {
+	if c.splits != nil {
+		return ""
+	}
 	best := c.best.Metrics[c.metric]
 	switch in := c.interval; {
 	case !better(c.metric, c.joint, best):
@@ -211,10 +236,27 @@ func (c comparison) clauses(joint string, always, best func(name string, v float
 		list[i] += ";"
 	}
 	list[len(list)-1] += "."
-	if c.spread != nil {
-		list = append(list, fmt.Sprintf("Over all splits it is %s in the mean, with a standard deviation of %s.", number(c.spread.Mean)+c.unit(), number(c.spread.Deviation)+c.unit()))
+	if c.splits != nil {
+		list = append(list, c.splitsSentence(number))
 	}
 	return list
+}
+
+// splitsSentence returns the sentence about all splits of a repeated job.
+func (c comparison) splitsSentence(number func(v float64) string) string {
+	r := c.splits
+	text := fmt.Sprintf("Over all splits it is %s in the mean, with a standard deviation of %s", number(r.joint.Mean)+c.unit(), number(r.joint.Deviation)+c.unit())
+	if r.best == "" {
+		return text + "."
+	}
+	text += fmt.Sprintf("; the best single site, %s: %s in the mean", r.best, number(r.bestMean)+c.unit())
+	switch {
+	case !better(c.metric, r.joint.Mean, r.bestMean):
+		text += ", and joining gained nothing over it"
+	case math.Abs(r.joint.Mean-r.bestMean) < r.joint.Deviation:
+		text += ", less than a standard deviation apart"
+	}
+	return text + "."
 }
 
 // trainedVerdict describes a trained model that was not tested on held-out rows.

@@ -461,7 +461,7 @@ func (h Home) frozenAsNumbers(table string) (numbers, ever bool, err error) {
 func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t method.Table, err error) {
 	id, err := h.editionOf(data, k)
 	if errors.Is(err, edition.ErrNone) {
-		return t, fault.Public(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator makes one with mercer data freeze", dictionaryOf(data).Name))
+		return t, fault.Public(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator approves the dictionary (mercer federation dictionary approve) for a table of at least ten people in training and ten held out, and makes an edition with mercer data freeze TABLE --dictionary %[1]s", dictionaryOf(data).Name))
 	}
 	if err != nil {
 		return t, err

@@ -13,6 +13,7 @@ type ClassIntervals struct {
 	Precision   *metrics.Interval `json:"precision"`
 	Recall      *metrics.Interval `json:"recall"`
 	Specificity *metrics.Interval `json:"specificity"`
+	NPV         *metrics.Interval `json:"npv"`
 	F1          *metrics.Interval `json:"f1"`
 }
 
@@ -31,7 +32,7 @@ func (r *ratedRows) addIntervals(a *Assessment, confusion *metrics.ConfusionMatr
 	}
 	for i, class := range confusion.Classes {
 		p := proportions[i]
-		a.ClassIntervals = append(a.ClassIntervals, ClassIntervals{class, p.Precision, p.Recall, p.Specificity, f1[class]})
+		a.ClassIntervals = append(a.ClassIntervals, ClassIntervals{class, p.Precision, p.Recall, p.Specificity, p.NPV, f1[class]})
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ func TestGuarantee(t *testing.T) {
 	}
 }
 
-// Step and iterations are the theorem's: the numbers come from its formulas in Python.
+// Step and iterations are the theorem's: the numbers come from its formulas in Python. Each of the
+// theorem's three bounds of the step is the smallest in one of the cases.
 func TestGuaranteeIsTheTheorems(t *testing.T) {
 	smoother := gaussianKernel(1e-2)
 	smoother.Lipschitz = 0.25
@@ -40,6 +41,8 @@ func TestGuaranteeIsTheTheorems(t *testing.T) {
 	}{
 		{gaussianKernel(1e-3), 0.01, Guarantee{2.1446594688113108e-13, 3.1168639240302844e+16}},
 		{smoother, 0.1, Guarantee{3.427694700792795e-08, 12784180089.493843}},
+		{gaussianKernel(100), 1e-3, Guarantee{0.004289321881345248, 20.952488689991583}},
+		{gaussianKernel(1000), 7, Guarantee{0.001, 0.13353139262452257}},
 	} {
 		g, err := tt.of.Guarantee(tt.epsilon)
 		if err != nil || !(math.Abs(g.Rate/tt.want.Rate-1) <= 1e-12) || !(math.Abs(g.Iterations/tt.want.Iterations-1) <= 1e-12) {

@@ -166,9 +166,10 @@ type ClassFigures struct {
 	Class       string   `json:"class"`
 	Rows        int      `json:"rows"`        // number of rows of this class
 	Predicted   int      `json:"predicted"`   // number of rows that were predicted to be of the class
-	Precision   *float64 `json:"precision"`   // share of the Predicted rows that are of the class
+	Precision   *float64 `json:"precision"`   // share of the Predicted rows that are of the class: the PPV
 	Recall      *float64 `json:"recall"`      // share of the class's rows that are predicted to be of the class: the sensitivity
 	Specificity *float64 `json:"specificity"` // share of the other rows that are not predicted to be of the class
+	NPV         *float64 `json:"npv"`         // share of the rows not predicted to be of the class that are not of it
 	F1          *float64 `json:"f1"`
 }
 
@@ -178,12 +179,19 @@ func (m *ConfusionMatrix) PerClass() []ClassFigures {
 	for i, class := range m.Classes {
 		rows, predicted := m.sums(i)
 		right := m.Counts[i][i]
+		cleared := m.cleared(i)
 		all[i] = ClassFigures{
 			Class: class, Rows: rows, Predicted: predicted, Precision: share(right, predicted), Recall: share(right, rows),
-			Specificity: share(m.total-rows-predicted+right, m.total-rows), F1: share(2*right, rows+predicted),
+			Specificity: share(cleared, m.total-rows), NPV: share(cleared, m.total-predicted), F1: share(2*right, rows+predicted),
 		}
 	}
 	return all
+}
+
+// cleared returns the number of rows that are not of class i and that were not predicted as class i.
+func (m *ConfusionMatrix) cleared(i int) int {
+	rows, predicted := m.sums(i)
+	return m.total - rows - predicted + m.Counts[i][i]
 }
 
 // sums returns the number of rows of class i and the number of rows that were predicted as class i.

@@ -26,7 +26,7 @@ func Wilson(part, whole int) *Interval {
 // ClassProportions holds the 95 % score intervals of a class's proportions. The interval of a
 // proportion of no rows is nil.
 type ClassProportions struct {
-	Precision, Recall, Specificity *Interval
+	Precision, Recall, Specificity, NPV *Interval
 }
 
 // Proportions returns the score intervals of the accuracy and of each class's proportions, in the
@@ -36,9 +36,11 @@ func (m *ConfusionMatrix) Proportions() (accuracy *Interval, classes []ClassProp
 	for i := range m.Counts {
 		rows, predicted := m.sums(i)
 		right := m.Counts[i][i]
+		cleared := m.cleared(i)
 		all += right
 		classes = append(classes, ClassProportions{
-			Precision: Wilson(right, predicted), Recall: Wilson(right, rows), Specificity: Wilson(m.total-rows-predicted+right, m.total-rows),
+			Precision: Wilson(right, predicted), Recall: Wilson(right, rows),
+			Specificity: Wilson(cleared, m.total-rows), NPV: Wilson(cleared, m.total-predicted),
 		})
 	}
 	return Wilson(all, m.total), classes

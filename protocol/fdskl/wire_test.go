@@ -29,7 +29,11 @@ func TestWordsAreUniform(t *testing.T) {
 				for i := range same {
 					same[i] = equal{ring(bits)}
 				}
-				for name, f := range map[string]*federation{"random": newFederation(t, s, 5), "equal": joined(t, s, same)} {
+				odd := s
+				odd.Rows, odd.Directions = 1024, 5
+				uneven := joined(t, odd, same)
+				uneven.chunk = 5 * bits / 8 // no multiple of the eight bytes that are masked at once
+				for name, f := range map[string]*federation{"random": newFederation(t, s, 5), "equal": joined(t, s, same), "in uneven chunks": uneven} {
 					sent := wordsOf(t, f)
 					if want := 4 * len(f.params.trees(5)); len(sent) != want {
 						t.Fatalf("words go over %d edges, want %d", len(sent), want)

@@ -95,6 +95,10 @@ func TestOffsetsAreOfADrawnWorker(t *testing.T) {
 			t.Errorf("worker %d is drawn for %d of %d directions", w, n, directions)
 		}
 	}
+	whole, rest := directionOffsets(f.setup(1), 1, workers, all, r), directionOffsets(f.setup(1), 1, workers, Span{7, directions - 7}, r)
+	if !slices.Equal(whole[7*r.bytes():], rest) {
+		t.Error("the offset of a direction depends on the first direction of the request")
+	}
 	if slices.Contains(times, 0) || slices.Max(times) > 1 {
 		t.Errorf("the offset of a direction is of up to %d workers, or of none", slices.Max(times))
 	}

@@ -55,6 +55,15 @@ func TestPermutationFollowsFromTheSeed(t *testing.T) {
 	if a, b := newBlock(seeded(1), 32, 50, 14), newBlock(seeded(2), 32, 50, 14); slices.Equal(a.in, b.in) || slices.Equal(a.out, b.out) {
 		t.Error("encoder block has the same permutations under two seeds")
 	}
+	var features []int // in the order in which the encoder block takes them
+	for _, place := range newBlock(seeded(1), 32, 50, 14).in {
+		if place != 0 { // 0 may stand for an extra dimension
+			features = append(features, int(place))
+		}
+	}
+	if len(features) != 49 || slices.IsSorted(features) {
+		t.Errorf("encoder block takes the features %v in their own order", features)
+	}
 	a, b := newHBH(seeded(1), 50, 14), newHBH(seeded(2), 50, 14)
 	for round, layers := range [][2][]layer{{a.first.layers, b.first.layers}, {a.last.layers, b.last.layers}} {
 		for i := range layers[0] {

@@ -116,6 +116,28 @@ func TestCountsOnce(t *testing.T) {
 	}
 }
 
+// A token that comes again while its record is written is spent, and so is it afterwards.
+func TestTokenIsSpentWhileItsRecordIsWritten(t *testing.T) {
+	c := openTest(t, filepath.Join(t.TempDir(), "packages"), 1)
+	first, again, err := c.Count(numbered(1), training(1))
+	if err != nil || again {
+		t.Fatalf("first: again %t, %v", again, err)
+	}
+	if nonces, _ := c.gather(false); len(nonces) != 1 {
+		t.Fatalf("%d tokens leave, want 1", len(nonces))
+	}
+	if f, again, err := c.Count(numbered(1), training(1)); f != first || !again || err != nil {
+		t.Errorf("while it is written: again %t, %v, and waits for the same record: %t", again, err, f == first)
+	}
+	c.settle(nil)
+	if f, again, err := c.Count(numbered(1), training(1)); f != nil || !again || err != nil {
+		t.Errorf("once it is written: again %t, %v, and waits: %t", again, err, f != nil)
+	}
+	if n, _ := c.gather(false); len(n) != 0 {
+		t.Errorf("%d tokens leave a second time", len(n))
+	}
+}
+
 func isDone(f *Flush) bool {
 	select {
 	case <-f.Done():

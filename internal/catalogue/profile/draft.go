@@ -38,7 +38,7 @@ type shared struct {
 func (d Draft) Job() string {
 	var b strings.Builder
 	columns := d.shared()
-	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n# A further draft guesses them anew, without your corrections: write it to another file.\n", humanize.Count(len(d.Sites), "table"))
+	fmt.Fprintf(&b, "# A job for mercer simulate, drafted from %s. Correct it: ranges, units and words are guessed.\n# mercer job check FILE shows how each column is then read. A further draft guesses them anew,\n# without your corrections: write it to another file.\n", humanize.Count(len(d.Sites), "table"))
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: %s}\nspec:\n  data:\n    sources:\n", d.name())
 	for i, s := range d.Sites {
 		own := columns
@@ -57,7 +57,11 @@ func (d Draft) Job() string {
 		fmt.Fprintf(&b, "    label: {column: %s, missing: drop-row} # some rows have no label\n", scalar(d.Label))
 	}
 	b.WriteString("    dictionary: # what every site's columns mean\n" + indented(d.dictionary(columns), "      "))
-	b.WriteString("    test: {fraction: 0.25}\n    scale: standard\n")
+	b.WriteString("    test: {fraction: 0.25}\n")
+	if d.tunes() {
+		fmt.Fprintf(&b, "    folds: %d # a cross-validation on the training rows chooses gamma and the learner's number\n", folds)
+	}
+	b.WriteString("    scale: standard\n")
 	b.WriteString(d.training(columns))
 	return b.String()
 }
@@ -281,15 +285,23 @@ func (d Draft) labelRange() (low, high float64) {
 	return roundedRange(least, greatest)
 }
 
-// classes returns the classes, sorted, of the first site that calls the label as the job does. Of a
-// pair such as yes and no, the word for yes is last.
+// classes returns the classes, sorted, of the first site that calls the label as the job does. Of
+// two classes, a word such as "no" or "healthy" is first, so that the other one is positive.
 func (d Draft) classes() []string {
 	i := slices.IndexFunc(d.Sites, func(s Site) bool { return s.Label == d.Label })
 	list := slices.Sorted(maps.Keys(d.Sites[max(i, 0)].Classes))
-	if len(list) == 2 && isOneOf(list[0], booleans, 1) && isOneOf(list[1], booleans, 0) {
+	if len(list) == 2 && isNegative(list[1]) && !isNegative(list[0]) {
 		slices.Reverse(list)
 	}
 	return list
+}
+
+// negatives are words for the class that a test does not look for.
+var negatives = []string{"negative", "neg", "healthy", "well", "normal", "benign", "control", "controls", "alive", "absent", "none", "good", "gesund", "negativ", "sano", "sain"}
+
+// isNegative reports whether a word is a usual one for the class that a test does not look for.
+func isNegative(word string) bool {
+	return isOneOf(word, booleans, 0) || slices.Contains(negatives, strings.ToLower(word))
 }
 
 // partial returns the lines of the dictionary, as comments, for columns that only some sites have.

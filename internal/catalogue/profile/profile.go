@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -43,6 +44,15 @@ type Column struct {
 	low     float64           // least number beside one that stands for a gap
 	joint   bool              // whether the words are those of several tables
 	alone   []string          // words that stand in only one of these tables
+}
+
+// NoYes returns the words of a boolean for no and for yes, such as "nein/ja". It returns "" for
+// another column.
+func (c *Column) NoYes() string {
+	if c.Type != prepare.Boolean {
+		return ""
+	}
+	return strings.Join(c.no, "/") + "/" + strings.Join(c.yes, "/")
 }
 
 // Problem describes a cell, a row or a column that a job would refuse.
@@ -88,6 +98,8 @@ const (
 type Asked struct {
 	Own       prepare.Mapping
 	Label, ID string // names of columns; "" for none
+	// Guessed states that nobody named Label, so that its gaps are no problem.
+	Guessed bool
 }
 
 // Read reads a table and describes its columns. It continues after rows with errors.
@@ -172,7 +184,7 @@ func (t *tableReader) add(row dataset.Record) {
 			continue
 		case c.name == t.ID:
 			t.addID(row.Line, word, gap)
-		case c.name == t.Label && gap:
+		case c.name == t.Label && gap && !t.Guessed:
 			t.note(Problem{row.Line, c.name, fmt.Sprintf("column %s %v", dataset.Quote(c.name), dataset.NoLabel(c.name)), false})
 		}
 		if gap {

@@ -104,7 +104,7 @@ func TestReadRefusesColumnsThatAreNotThere(t *testing.T) {
 // What is suggested is YAML that means what it says, whatever the words.
 func TestSuggestion(t *testing.T) {
 	own := prepare.Mapping{CSV: prepare.CSV{Delimiter: ";", Missing: []string{"-9", "#"}}}
-	in := "who;a: b;yes;w;t\n" + strings.Repeat("1;null;2020-01-01;12;\n2;'x';#;7;\n3;~;2020-01-02;0;\n", 10)
+	in := "who;a: b;yes;w;t\n" + strings.Repeat("1;null;2019-01-01;12;\n2;'x';#;7;\n3;~;2020-01-02;0;\n", 10)
 	in = strings.ReplaceAll(in, "null", "{on}")
 	s := Suggestion{Table: profiled(t, in, Asked{Own: own}), Own: own, Path: "data/my table.csv", ID: "who"}
 	var dictionary struct {
@@ -145,7 +145,8 @@ func TestSuggestion(t *testing.T) {
 	if !strings.Contains(s.Dictionary(), "w: {type: number, range: [0, 20]}") {
 		t.Error(s.Dictionary())
 	}
-	for _, tt := range [][4]float64{{-7, 130, -7, 200}, {0, 0, 0, 1}, {3, 3, 0, 3}, {-.012, -.01, -.02, 0}} {
+	for _, tt := range [][4]float64{{-7, 130, -7, 200}, {0, 0, 0, 1}, {3, 3, 0, 3}, {-.012, -.01, -.02, 0},
+		{1930, 2022, 1900, 2100}, {35.5, 41, 30, 50}, {.21, .25, .2, .3}, {.05, .25, 0, .3}, {150, 195, 0, 200}} {
 		if low, high := roundedRange(tt[0], tt[1]); low != tt[2] || high != tt[3] {
 			t.Errorf("around %v: %v to %v", tt[:2], low, high)
 		}
@@ -306,7 +307,7 @@ func TestSuggestionReadsOtherForms(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s%s", err, s.Dictionary(), s.Entry())
 	}
-	if diff := cmp.Diff([][]float64{{1234.5, 5, 2024, 3}, {.5, 7, 2024, 4}}, [][]float64{set.X.Row(0, nil), set.X.Row(1, nil)}); diff != "" {
+	if diff := cmp.Diff([][]float64{{1234.5, 5, 3, 3}, {.5, 7, 3, 4}}, [][]float64{set.X.Row(0, nil), set.X.Row(1, nil)}); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -376,6 +377,17 @@ func TestLabelsInOtherForms(t *testing.T) {
 	}
 }
 
+// Gaps of a column that nobody named as the label are no problem.
+func TestGapsOfAGuessedLabel(t *testing.T) {
+	in := "a,note\n" + strings.Repeat("1,x\n2,\n", 20)
+	if table := profiled(t, in, Asked{Label: "note"}); len(table.Problems) == 0 {
+		t.Error("the gaps of a label are no problem")
+	}
+	if table := profiled(t, in, Asked{Label: "note", Guessed: true}); len(table.Problems) != 0 {
+		t.Error(table.Problems)
+	}
+}
+
 // A suggestion reads words that look like gaps as pandas does, and gives dates a range.
 func TestSuggestionReadsGapsAndDates(t *testing.T) {
 	in := "n,sex,shop,bags,seen,until,cyl,y\n" + strings.Repeat("1,F,unknown,None,2007-11-11,2009-01-01 10:00:00,4,a\nNA,M,A,Driver,NA,2009-01-02 10:00:00,6,b\n.,F,A,Driver,2010-01-02,2009-01-02 10:00:00.5,4,a\nInf,F,A,Driver,2010-01-02,2009-01-02 10:00:00,rotary,a\n", 10)
@@ -384,7 +396,7 @@ func TestSuggestionReadsGapsAndDates(t *testing.T) {
 	for _, want := range []string{
 		`"n": {type: number, range: [0, 1], missing: median}`, "sex: {type: category, categories: [F, M]}", "shop: {type: category, categories: [A, unknown]}",
 		"bags: {type: category, categories: [Driver], missing: category}", `seen: {type: date, format: "%Y-%m-%d", as: year, range: [2000, 2020], missing: median}`,
-		`until: {type: date, format: "%Y-%m-%d %H:%M:%S", as: year, range: [2000, 2010]}`, `cyl: {type: category, categories: ["4", "6", rotary]}`,
+		`until: {type: date, format: "%Y-%m-%d %H:%M:%S", as: month} # all dates are of one year`, `cyl: {type: category, categories: ["4", "6", rotary]}`,
 	} {
 		if !strings.Contains(dictionary, "    "+want) {
 			t.Errorf("no %s in\n%s", want, dictionary)
@@ -443,6 +455,13 @@ func TestDraftOfSeveralTables(t *testing.T) {
 	} {
 		if !strings.Contains(text, line) {
 			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+	for words, want := range map[[2]string]string{ // the class that a test looks for is the last
+		{"case", "control"}: "[control, case]", {"bad", "good"}: "[good, bad]", {"Benign", "malignant"}: "[Benign, malignant]", {"ill", "well"}: "[well, ill]", {"a", "b"}: "[a, b]",
+	} {
+		if text := drafted(t, [2]string{"north", rows("age,y", "1,"+words[0], "2,"+words[1])}); !strings.Contains(text, "classes: "+want+"}") {
+			t.Errorf("classes %v without %s:\n%s", words, want, text)
 		}
 	}
 	text = drafted(t, [2]string{"north", rows("%,a,A,y", "1,2,3,u", "4,5,6,v")}, [2]string{"south", rows("$,a,y", "1,2,u", "4,5,v")})

@@ -12,16 +12,20 @@ type recipe struct {
 	sums             bool // the kernel takes gamma as a plain number
 	oneTable         bool // one table is enough
 	note             string
-	classes, numbers string // the learner
-	last             string // further keys
+	classes, numbers string    // the learner
+	tuned            [2]string // the learner of classes and of numbers with several values to choose from by folds; "" for protocols without folds
+	last             string    // further keys
 }
+
+// tuned are learners with several values to choose from, for classes and for numbers.
+var tuned = [2]string{"svc, C: [0.1, 1, 10, 100]", "ridge, alpha: [0.01, 0.1, 1, 10]"}
 
 // recipes has the protocols that a draft can name.
 var recipes = map[string]recipe{
-	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
-	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [alone]\n"},
+	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", tuned: tuned, last: "  compare: [pooled, alone]\n"},
+	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", tuned: tuned, last: "  compare: [alone]\n"},
 	"moments": {sums: true, classes: "ridge-classifier, alpha: [0.01, 0.1, 1]", numbers: "ridge, alpha: [0.01, 0.1, 1]", last: "  prediction: open # deployed, each site keeps a model; simulate leaves the first site's\n"},
-	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", last: "  compare: [pooled, alone]\n"},
+	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", tuned: tuned, last: "  compare: [pooled, alone]\n"},
 	"fdskl":   {byColumns: true, classes: "logistic", numbers: "squared", last: "  compare: [pooled, alone]\n"},
 }
 
@@ -66,6 +70,31 @@ func (d Draft) Check() error {
 	return nil
 }
 
+// Limits of a draft whose numbers are chosen by cross-validation, in rows: fewer are too few for five
+// folds, and more would make a first run long.
+const (
+	leastTuned = 100
+	mostTuned  = 5000
+	folds      = 5
+	ofEach     = 4 * folds // rows of each class and site
+)
+
+// tunes reports whether the draft chooses numbers of the kernel and the learner by cross-validation.
+// Numbers that nobody chose suit few rows and many rows unequally, and so make joining look better or
+// worse than it is.
+func (d Draft) tunes() bool {
+	rows := 0
+	for _, s := range d.labelled() {
+		rows += s.Rows
+		for _, n := range s.Classes {
+			if !d.measured() && n < ofEach {
+				return false
+			}
+		}
+	}
+	return d.recipe().tuned[0] != "" && leastTuned <= rows && rows <= mostTuned
+}
+
 // training returns the keys after data: protocol, kernel, learner, and the protocol's further keys.
 func (d Draft) training(columns []shared) string {
 	r := d.recipe()
@@ -79,6 +108,12 @@ func (d Draft) training(columns []shared) string {
 	}
 	if d.measured() {
 		learner = r.numbers
+	}
+	if d.tunes() {
+		kernel, learner = "gamma: [0.25, 1, 4], gamma_unit: median}", r.tuned[0]
+		if d.measured() {
+			learner = r.tuned[1]
+		}
 	}
 	if len(d.Sites) == 1 {
 		last = "" // one table has nothing to compare with

@@ -24,6 +24,7 @@ type Suggestion struct {
 	Path      string
 	Origin    origin.Origin // a program or a query, which gives the table instead of the file at Path
 	Label, ID string
+	Guessed   bool // whether Label is the last column, since nobody named the labels
 	Values    bool // whether to suggest ranges from the data
 }
 
@@ -37,9 +38,17 @@ func (s Suggestion) Dictionary() string {
 	fmt.Fprintf(&b, "apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: %s}\nspec:\n", NameOf(s.Path))
 	b.WriteString(indented(s.columnLines(), "  "))
 	if s.Label != "" {
-		fmt.Fprintf(&b, "  labels: {%s: {}} # classes: [well, ill] lists them, the positive one last\n", scalar(s.Label))
+		fmt.Fprintf(&b, "  labels: {%s: {}} # %s\n", scalar(s.Label), s.labelAdvice())
 	}
 	return b.String()
+}
+
+// labelAdvice returns a YAML comment for the person who corrects the entry of the labels.
+func (s Suggestion) labelAdvice() string {
+	if s.Guessed {
+		return "the last column counts as the label; --label NAME names another one, --label none says that there is none"
+	}
+	return "classes: [well, ill] lists them, the positive one last"
 }
 
 // columnLines returns the keys columns and complete of a dictionary.
@@ -114,8 +123,10 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 			keys, fill = append(keys, fmt.Sprintf("range: [%s, %s]", number(low), number(high))), "median"
 		}
 	case prepare.Date:
-		keys = append(keys, "format: "+strconv.Quote(c.Format), "as: year")
-		if s.Values {
+		keys = append(keys, "format: "+strconv.Quote(c.Format), "as: "+c.dateNumber())
+		if c.oneYear() {
+			fill = "median" // months have a range without the key
+		} else if s.Values {
 			low, high := c.years.decades()
 			keys, fill = append(keys, fmt.Sprintf("range: [%d, %d]", low, high)), "median"
 		}
@@ -137,6 +148,20 @@ func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
 	return strings.Join(keys, ", "), c.gaps == 0 || fill != ""
 }
 
+// oneYear reports whether a column has dates of one year only.
+func (c Column) oneYear() bool {
+	return c.Type == prepare.Date && c.years.some && c.years.least == c.years.greatest
+}
+
+// dateNumber returns the number to take from the dates of a column: the year if the years differ, or
+// else the month.
+func (c Column) dateNumber() string {
+	if c.oneYear() {
+		return "month"
+	}
+	return "year"
+}
+
 // advice returns a YAML comment for the person who corrects the entry of a column.
 func (s Suggestion) advice(c Column) string {
 	switch {
@@ -144,6 +169,8 @@ func (s Suggestion) advice(c Column) string {
 		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
 	case c.Unread:
 		return " # add range: [least, greatest possible]"
+	case c.oneYear():
+		return " # all dates are of one year, so as: year would be constant"
 	case (c.Type == prepare.Number || c.Type == prepare.Date) && s.Values:
 		return " # write the possible range: this one is the data's, rounded outwards"
 	case c.Type == prepare.Number && c.gaps > 0:
@@ -322,8 +349,15 @@ func (s Suggestion) sourceLine() string {
 }
 
 // roundedRange returns a range that contains two numbers. Both ends of the range have one
-// significant digit. If both numbers have the same sign, one end of the range is 0.
+// significant digit. If both numbers have the same sign, one end of the range is 0, unless both are
+// far from 0 beside their distance, such as years: then the ends are multiples of a power of ten
+// that is at least the distance.
 func roundedRange(least, greatest float64) (low, high float64) {
+	if distance := greatest - least; distance > 0 && 4*distance < least {
+		power := int(math.Ceil(math.Log10(distance)))
+		ten := scaled(1, power)
+		return scaled(math.Floor(least/ten), power), scaled(math.Ceil(greatest/ten), power)
+	}
 	low, high = -oneDigit(-least), oneDigit(greatest)
 	if low >= high {
 		high = low + 1
@@ -341,8 +375,14 @@ func oneDigit(v float64) float64 {
 	if v <= 0 {
 		return 0
 	}
-	ten := math.Pow(10, math.Floor(math.Log10(v)))
-	return math.Ceil(v/ten) * ten
+	power := int(math.Floor(math.Log10(v)))
+	return scaled(math.Ceil(v/scaled(1, power)), power)
+}
+
+// scaled returns digits times a power of ten, rounded once: .3 and not .1 + .1 + .1.
+func scaled(digits float64, power int) float64 {
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%.0fe%d", digits, power), 64) // out of range it is infinite or 0, as the product is
+	return v
 }
 
 // number writes a number, without an exponent where a person would write none.

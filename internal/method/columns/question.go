@@ -72,9 +72,12 @@ func (o *ModelPart) usedColumns(party string, set *dataset.Set) (*dataset.Set, e
 	if set.IDs == nil {
 		return nil, fmt.Errorf("%s has no ids, which the parties need to match their rows; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
-	set, err := Chosen(o.Job, party, set)
-	if err != nil {
-		return nil, err
+	if o.Job.Data.Schema == nil { // a prepared table has other names, and the dictionary has chosen its columns
+		chosen, err := Chosen(o.Job, party, set)
+		if err != nil {
+			return nil, err
+		}
+		set = chosen
 	}
 	return method.LikeTraining(set, o.Width, o.Columns)
 }

@@ -32,7 +32,7 @@ spec:
 // New rows in another order, all or some at a time, have the decisions that they had
 // when they were held out.
 func TestDeciderDecidesAsTheTraining(t *testing.T) {
-	for _, training := range []string{"cached", "block"} {
+	for _, training := range []string{"cached", "block", "precond", "faithful"} {
 		j := asked(t, training)
 		set := columnstest.Numbered(t, "wdbc", 569)
 		const train = 200

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -18,18 +19,31 @@ const maxJobFile = 1 << 20
 
 // Job is the description of a job that the daemon returns over the socket.
 type Job struct {
-	ID      string               `json:"id"`
-	Name    string               `json:"name"`
-	State   coordinator.State    `json:"state"`
-	Stage   string               `json:"stage,omitempty"`
-	Part    *Part                `json:"part,omitempty"` // nil if no stage is running, or it has reported none
-	Parties []string             `json:"parties"`
-	Failure *coordinator.Failure `json:"error,omitempty"`
+	ID    string            `json:"id"`
+	Name  string            `json:"name"`
+	State coordinator.State `json:"state"`
+	Stage string            `json:"stage,omitempty"`
+	Part  *Part             `json:"part,omitempty"` // nil if no stage is running, or it has reported none
+	// Waiting is nil unless the stage waits for parties.
+	Waiting *Waiting `json:"waiting,omitempty"`
+	// The times are those of coordinator.Status. A party's list has none.
+	Submitted  time.Time            `json:"submitted,omitzero"`
+	Started    time.Time            `json:"started,omitzero"`
+	StageSince time.Time            `json:"stage_since,omitzero"`
+	Ended      time.Time            `json:"ended,omitzero"`
+	Parties    []string             `json:"parties"`
+	Failure    *coordinator.Failure `json:"error,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
 	// that have not confirmed that their artifacts are erased.
 	Forgotten bool           `json:"forgotten,omitempty"`
 	Silent    []string       `json:"silent,omitempty"`
 	Result    *method.Result `json:"result,omitempty"`
+}
+
+// Waiting holds the parties for whose consent a stage waits.
+type Waiting struct {
+	Parties []string  `json:"parties"`
+	Since   time.Time `json:"since"`
 }
 
 // Part is the part of a job's stage that is under way, and how much of it is done, in units that the
@@ -45,7 +59,15 @@ func view(j coordinator.Job) Job {
 	if p := j.Part; j.State == coordinator.Running && p.Total > 0 {
 		part = &Part{p.Stage, p.Done, p.Total}
 	}
-	return Job{j.ID.String(), j.Spec.Name, j.State, j.Stage, part, j.Spec.Parties(), j.Failure, j.Forgotten, j.Silent, j.Result}
+	var waiting *Waiting
+	if w := j.Waiting; j.State == coordinator.Running && w != nil {
+		waiting = &Waiting{w.Parties, w.Since}
+	}
+	return Job{
+		ID: j.ID.String(), Name: j.Spec.Name, State: j.State, Stage: j.Stage, Part: part, Waiting: waiting,
+		Submitted: j.Submitted, Started: j.Started, StageSince: j.StageSince, Ended: j.Ended,
+		Parties: j.Spec.Parties(), Failure: j.Failure, Forgotten: j.Forgotten, Silent: j.Silent, Result: j.Result,
+	}
 }
 
 // Coordinator returns the handler for requests on a coordinator's socket.

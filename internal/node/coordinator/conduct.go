@@ -228,20 +228,25 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	if err := c.tellAll(ctx, c.otherMembers(d), d.session.ID(), control.KindProposal, proposal); err != nil {
 		return c.joinError(ctx, d, err)
 	}
-	for !began && !c.gathered(d) {
-		if err := c.handle(ctx, d); err != nil {
-			return c.joinError(ctx, d, err)
+	since := present()
+	defer c.clearWaiting(d.job)
+	reminder := time.NewTimer(waitNotice)
+	defer reminder.Stop()
+	for !began && len(c.missingParties(d)) > 0 {
+		c.setWaiting(d, since)
+		select {
+		case <-ctx.Done():
+			return c.joinError(ctx, d, interrupted(ctx))
+		case <-reminder.C:
+			c.remind(d, since)
+			reminder.Reset(waitAgain)
+		case in := <-d.inbox:
+			if err := c.handle(d, in); err != nil {
+				return c.joinError(ctx, d, err)
+			}
 		}
 	}
 	return nil
-}
-
-// gathered reports whether every party for which the session waits has accepted.
-func (c *Coordinator) gathered(d *conducted) bool {
-	return !slices.ContainsFunc(c.otherMembers(d), func(name string) bool {
-		_, here := d.accepted[name]
-		return !here && !slices.Contains(d.leftEarlier, name)
-	})
 }
 
 // askerJoins is the time within which a party must accept the session that answers its query. The
@@ -294,14 +299,10 @@ func (c *Coordinator) joinError(ctx context.Context, d *conducted, err error) er
 	return err
 }
 
-func (c *Coordinator) handle(ctx context.Context, d *conducted) error {
-	select {
-	case <-ctx.Done():
-		return interrupted(ctx)
-	case in := <-d.inbox:
-		defer c.acknowledge(in)
-		return c.note(d, in.Message)
-	}
+// handle records a control message to a session.
+func (c *Coordinator) handle(d *conducted, in driver.Inbound) error {
+	defer c.acknowledge(in)
+	return c.note(d, in.Message)
 }
 
 // note records a control message from a party. A repeated message changes nothing.

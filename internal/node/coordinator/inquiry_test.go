@@ -126,6 +126,21 @@ func TestQuestionAboutNewPhases(t *testing.T) {
 	w.nothingOpen()
 }
 
+// The other trainings' models answer as the cached training's does.
+func TestQuestionAfterEachTraining(t *testing.T) {
+	t.Parallel()
+	for _, training := range []string{"block", "precond", "faithful"} {
+		t.Run(training, func(t *testing.T) {
+			w, id, rows := trained(t, opened(t, phasesBy(t, "{join: 20s, round: 20s}", "directions: 64, training: "+training)))
+			a := w.mustAnswer("north", id, rows)
+			if n := right(a, newRows(t).Labels); n < 13 {
+				t.Errorf("%d of 19 new rows are predicted right; want 13 or more", n)
+			}
+			w.nothingOpen()
+		})
+	}
+}
+
 // A coordinator that dies after the session that names the model, of which it is no
 // member, knows that name when it comes back.
 func TestModelOfACoordinatorThatDied(t *testing.T) {

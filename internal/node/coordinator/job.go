@@ -45,6 +45,8 @@ type Job struct {
 	Status
 	// Part is the last progress of a part of the running job's stage, or zero. It is not kept on disk.
 	Part protocol.Progress
+	// Waiting is nil unless a session of the running job waits for parties.
+	Waiting *Waiting
 	// inquiry is the prediction query that runs as this Job; it is nil for a submitted job.
 	inquiry *control.Inquiry
 }
@@ -76,6 +78,11 @@ type Status struct {
 	// that have not confirmed that their artifacts are erased.
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`
+	// Submitted is the time of the submission. Started is the time at which the first stage began, and
+	// StageSince that of the present stage. They are zero in a job of an earlier build.
+	Submitted  time.Time `json:"submitted,omitzero"`
+	Started    time.Time `json:"started,omitzero"`
+	StageSince time.Time `json:"stage_since,omitzero"`
 	// Ended is the time at which the job was closed. The job's retention time counts from then.
 	Ended time.Time `json:"ended,omitzero"`
 	// Residue is the error that prevented the complete destruction of the job's state, or "".
@@ -123,7 +130,7 @@ func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 
 // enqueue stores a job on disk and adds it to the end of the queue.
 func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
-	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued}}
+	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued, Submitted: present()}}
 	j.Order = c.nextOrder()
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
@@ -141,6 +148,7 @@ func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
 	c.jobs[j.ID] = j
 	c.order = append(c.order, j.ID)
 	c.mu.Unlock()
+	c.logSubmitted(j.ID, spec)
 	c.nudge()
 	return j.ID, nil
 }
@@ -281,10 +289,12 @@ func (c *Coordinator) setStatus(j *Job, change func(*Status) error) error {
 		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	before := j.Status
 	j.Status = next.Status
 	close(c.changed)
 	c.changed = make(chan struct{})
+	c.mu.Unlock()
+	c.logChange(&next, &before)
 	return nil
 }
 

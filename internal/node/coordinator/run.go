@@ -130,7 +130,10 @@ func beginStage(stage string) func(*Status) error {
 		if s.Failure != nil {
 			return errAborted
 		}
-		s.State, s.Stage = Running, stage
+		s.State, s.Stage, s.StageSince = Running, stage, present()
+		if s.Started.IsZero() {
+			s.Started = s.StageSince
+		}
 		return nil
 	}
 }
@@ -147,7 +150,9 @@ func (c *Coordinator) runPlan(ctx context.Context, w *course, begins func(step s
 		if err := c.runStep(ctx, w, uint16(i), step); err != nil {
 			return err
 		}
-		w.account.step(step.Name, time.Since(began))
+		took := time.Since(began)
+		w.account.step(step.Name, took)
+		c.Logger.Info("a stage has ended", "job", w.job.ID.String(), "name", w.job.Spec.Name, "stage", step.Name, "seconds", took.Seconds())
 	}
 	return nil
 }
@@ -205,11 +210,10 @@ func (c *Coordinator) storeOutcome(j *Job, result *method.Result, err error) err
 		case s.Failure != nil:
 		case err != nil:
 			s.Failure = failure(err)
-			c.Logger.Error("a job failed", "job", j.ID.String(), "error", err)
 		default:
 			s.Result = result
 		}
-		s.State, s.Stage = Closing, ""
+		s.State, s.Stage, s.StageSince = Closing, "", time.Time{}
 		return nil
 	})
 }
@@ -252,7 +256,7 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 		c.Logger.Error("part of a job could not be destroyed; the coordinator tries again when it starts", "job", j.ID.String(), "error", err)
 	}
 	return c.setStatus(j, func(s *Status) error {
-		s.State, s.Residue, s.Ended = Done, residue, time.Now().UTC().Truncate(time.Second)
+		s.State, s.Residue, s.Ended = Done, residue, present()
 		if s.Failure != nil {
 			s.State = Failed
 		}

@@ -48,7 +48,7 @@ type running struct {
 func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	if r, known := p.sessions[m.Session]; known {
 		if err := r.sameJob(m.Body); err != nil {
-			return p.decline(ctx, m.Session, err)
+			return p.decline(ctx, m, err)
 		}
 		return p.repeat(ctx, r)
 	}
@@ -57,17 +57,30 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 		return p.postpone(ctx, m.Session, err)
 	}
 	if err != nil {
-		return p.decline(ctx, m.Session, err)
+		return p.decline(ctx, m, err)
 	}
-	p.Logger.Info("accepted a session", "session", r.ID().String(), "protocol", r.session.Protocol, "purpose", r.session.Purpose)
+	p.Logger.Info("accepted a session", "job", r.work.id.String(), "name", r.work.job.Name, "stage", r.step, "session", r.ID().String(), "protocol", r.session.Protocol, "purpose", r.session.Purpose)
 	return p.accept(ctx, r)
 }
 
 // decline refuses a proposal. It sends the coordinator only the public part of the reason.
-func (p *Party) decline(ctx context.Context, id protocol.SessionID, why error) error {
-	p.Logger.Warn("refused a proposal", "session", id.String(), "error", why)
+func (p *Party) decline(ctx context.Context, m protocol.Message, why error) error {
+	job, name := p.named(m.Body)
+	p.Logger.Warn("refused a proposal", "job", job, "name", name, "session", m.Session.String(), "error", why)
 	p.failed(why)
-	return p.tell(ctx, id, control.KindRefusal, control.Refuse(why).Encode())
+	return p.tell(ctx, m.Session, control.KindRefusal, control.Refuse(why).Encode())
+}
+
+// named returns the id and the name of the job that a proposal asks for, as far as they can be read.
+func (p *Party) named(proposal []byte) (id, name string) {
+	prop, err := control.DecodeProposal(proposal)
+	if err != nil {
+		return "", ""
+	}
+	if j, err := p.Reader.Parse("proposal", prop.Spec); err == nil {
+		name = j.Name
+	}
+	return prop.Job.String(), name
 }
 
 // sameJob refuses a repeated proposal of a session if it carries another job file.
