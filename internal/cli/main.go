@@ -14,6 +14,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/demo"
 	"github.com/mercer-fl/mercer/internal/method/local"
 )
@@ -34,8 +35,9 @@ type app struct {
 	explain    bool         // list what parties would refuse
 	log        *slog.Logger // writes to stderr
 	notices    *notices
-	homeOption string // the option --home of this command, after a blank; "" for the usual home
-	task       string // what the command is running now, such as "repeat 2 of 5"; progress names it
+	homeOption string          // the option --home of this command, after a blank; "" for the usual home
+	workers    learner.Workers // computes cells in other processes; nil: this process computes all
+	task       string          // what the command is running now, such as "repeat 2 of 5"; progress names it
 }
 
 // Main runs mercer with the given arguments and returns the exit code. The reader can read the jobs

@@ -23,8 +23,8 @@ func nameCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	}
 }
 
-// cells reads a table that rows has written.
-func cells(ts *testscript.TestScript, file string) [][]string {
+// cellsOf reads a table that rows has written.
+func cellsOf(ts *testscript.TestScript, file string) [][]string {
 	all, err := csv.NewReader(strings.NewReader(ts.ReadFile(file))).ReadAll()
 	ts.Check(err)
 	return all
@@ -39,7 +39,7 @@ func saveCells(ts *testscript.TestScript, file string, all [][]string) {
 // turned moves the first n features to the end; the first column has the ids, the
 // last one the labels.
 func turned(ts *testscript.TestScript, args []string) {
-	all, n := cells(ts, args[0]), integer(ts, args[2])
+	all, n := cellsOf(ts, args[0]), integer(ts, args[2])
 	for i, row := range all {
 		last := len(row) - 1
 		all[i] = slices.Concat(row[:1], row[1+n:last], row[1:1+n], row[last:])
@@ -49,7 +49,7 @@ func turned(ts *testscript.TestScript, args []string) {
 
 // without leaves a column out.
 func without(ts *testscript.TestScript, args []string) {
-	all := cells(ts, args[1])
+	all := cellsOf(ts, args[1])
 	at := slices.Index(all[0], args[0])
 	for i, row := range all {
 		all[i] = slices.Delete(row, at, at+1)
@@ -59,7 +59,7 @@ func without(ts *testscript.TestScript, args []string) {
 
 // renamed gives a column or a class another name.
 func renamed(ts *testscript.TestScript, args []string) {
-	all := cells(ts, args[0])
+	all := cellsOf(ts, args[0])
 	for i, row := range all {
 		for k, cell := range row {
 			if cell == args[2] && (i == 0 || k == len(row)-1) {

@@ -65,7 +65,7 @@ func (a *app) complain(err error) { a.tell("mercer: " + message(err)) }
 
 // packages matches the name of a package that begins an error of the library, or of a part of it. A
 // developer needs the name; a user does not know it.
-var packages = regexp.MustCompile(`(^|: )(?:(?:columnorder|coordinator|daemon|dataset|device|devices|disk|issuer|job|learner|model|onnx|psi|roster|secvm|svm): )+`)
+var packages = regexp.MustCompile(`(^|: )(?:(?:cells|columnorder|coordinator|daemon|dataset|device|devices|disk|issuer|job|learner|model|onnx|psi|roster|secvm|svm): )+`)
 
 // message returns the text of an error for users.
 func message(err error) string { return packages.ReplaceAllString(err.Error(), "$1") }

@@ -66,6 +66,7 @@ func (s *insecureSeed) source() func(string) [32]byte {
 func (a *app) simulate() *cobra.Command {
 	var out string
 	var seed insecureSeed
+	var offer offerFlags
 	cmd := &cobra.Command{
 		Use:   "simulate JOB.yaml",
 		Short: "Simulate a job with all its parties in one process",
@@ -78,9 +79,10 @@ each party's operator alone would read, come after the result.`,
 	}
 	cmd.Flags().StringVar(&out, "out", "", "folder of the results; default mercer-out/NAME-OF-THE-JOB/PROTOCOL")
 	seed.flag(cmd)
+	offer.flags(cmd)
 	a.detailFlags(cmd.Flags())
 	a.explainFlag(cmd.Flags())
-	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
+	cmd.RunE = a.run(func(ctx context.Context, args []string) (_ Result, err error) {
 		a.reader = a.reader.Knowing(dictionariesBeside(args[0]))
 		file, err := a.readJobFile(args[0])
 		if err != nil {
@@ -99,6 +101,11 @@ each party's operator alone would read, come after the result.`,
 		if err := folder(out); err != nil {
 			return nil, err
 		}
+		end, err := a.offerCells(offer, j)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, end()) }()
 		r, err := a.simulateJob(ctx, file, out, seed.source())
 		a.notices.reword(file.words())
 		if err != nil {
@@ -290,6 +297,9 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 		if j.Link != (job.Link{}) {
 			return nil, nil, fmt.Errorf("protocol %s sends no messages over a network; remove \"link\"", j.Protocol.Name())
 		}
+		if a.workers != nil {
+			return nil, nil, usage("--cells is for protocols with a coordinator; remove it, or choose another protocol than %s", j.Protocol.Name())
+		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
 	var causes causes
@@ -297,8 +307,11 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 	defer shown.Close()
 	result, decided, err := simulate.Run(ctx, simulate.Config{
 		Reader: a.reader, Job: j, Shares: shares, Dir: dir, Seed: seed, Usage: daemon.Usage, Logger: a.jobLog(),
-		Progress: shown.Step, Notified: a.notices.ofParty, Failed: causes.add,
+		Progress: shown.Step, Notified: a.notices.ofParty, Failed: causes.add, Workers: a.workers,
 	})
+	if err == nil && a.workers != nil && result.Outside == nil {
+		a.notices.add("notice: no cells were offered, because protocol " + j.Protocol.Name() + " does not choose parameters on a Gram matrix at a coordinator")
+	}
 	return result, decided, causes.explain(err)
 }
 

@@ -45,7 +45,31 @@ type Config struct {
 	// After this time, the party destroys the job's secrets.
 	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
 
+	// Cells lets other processes compute cells of a coordinator's grids.
+	Cells Cells `yaml:"cells,omitempty"`
+
 	earlier []string // warnings about settings that an earlier version wrote
+}
+
+// Cells is the folder through which other processes may compute cells of a grid.
+type Cells struct {
+	Folder string `yaml:"folder"`
+	// Wait is how long the coordinator waits for the first result, and after each for the next; 1m by
+	// default.
+	Wait strictyaml.Days `yaml:"wait,omitempty"`
+}
+
+// check returns an error if the setting is wrong. Its folder is checked when the coordinator starts.
+func (c Cells) check(party bool) error {
+	switch {
+	case c == Cells{}:
+		return nil
+	case party:
+		return errors.New("the setting \"cells\" is for coordinators; remove it")
+	case c.Folder == "":
+		return errors.New("the setting \"cells\" has no folder; write cells: {folder: /shared/cells, wait: 10m}")
+	}
+	return nil
 }
 
 // IsParty reports whether the home belongs to a party. It returns false if the home cannot be read.
@@ -220,6 +244,9 @@ func (c *Config) check(names job.Names) error {
 		if err := c.Data[name].check(names); err != nil {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
+	}
+	if err := c.Cells.check(c.Coordinator != ""); err != nil {
+		return err
 	}
 	if c.Coordinator == "" {
 		return nil

@@ -12,13 +12,17 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/cells"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -66,6 +70,10 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if boss := members.Coordinator().Name; boss != c.Name {
 		return fault.BadInputf("%s is a party of this federation, not its coordinator; use the home of coordinator %s", c.Name, boss)
 	}
+	workers, err := h.workers(c, o)
+	if err != nil {
+		return err
+	}
 	lock, err := h.lockHome()
 	if err != nil {
 		return err
@@ -92,7 +100,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	co, err := coordinator.New(coordinator.Config{
-		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
+		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
 		Progress: func(job.ID, protocol.Progress) {},
 	})
 	if err != nil {
@@ -101,6 +109,22 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	return serve(ctx, h, o, broker.Addr(), admin.Coordinator(co, o.Logger), func(ctx context.Context) error {
 		return runWatched(ctx, broker, co.Run)
 	})
+}
+
+// workers returns the offer of cells to other processes, or nil if the configuration has none.
+func (h Home) workers(c *Config, o Options) (learner.Workers, error) {
+	if c.Cells.Folder == "" {
+		return nil, nil
+	}
+	b, err := build()
+	if err != nil {
+		return nil, err
+	}
+	offer := &cells.Offer{Path: c.Cells.Folder, Wait: cmp.Or(c.Cells.Wait.Duration, time.Minute), Build: b, Logger: o.Logger}
+	if !filepath.IsAbs(offer.Path) {
+		offer.Path = h.path(offer.Path)
+	}
+	return offer, offer.Check()
 }
 
 // runWatched calls the function run, and stops it if the broker cannot write its queues to the

@@ -15,6 +15,9 @@ import (
 type Choice struct {
 	Job  *job.Job // the job with only this cell, and with gamma as a plain number
 	Grid []Cell   // all cells of the grid; empty without folds
+	// Outside counts what other processes computed of the cross-validation. It is nil if this process
+	// computed everything.
+	Outside *Outside
 
 	searched *Searched // the cross-validation; nil without folds
 }
@@ -24,10 +27,10 @@ type Choice struct {
 // the search soon stops with an error that wraps ctx's error.
 func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, total int) error) (*Choice, error) {
 	t.Order = j.Data.Order
-	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
+	return choose(ctx, j, t, func(_ *job.Job, g Grid) (*Searched, int, error) {
 		s, err := Search(ctx, t, g, FoldsOf(j), progress)
 		if err != nil {
-			return nil, 0, err
+			return nil, 0, ExplainFailure(ctx, err)
 		}
 		return s, s.Best, nil
 	})
@@ -37,14 +40,18 @@ func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, tota
 // have chosen this cell from the same grid.
 func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, error) {
 	t.Order = j.Data.Order
-	return choose(ctx, j, t, func(g Grid) (*Searched, int, error) {
+	return choose(ctx, j, t, func(_ *job.Job, g Grid) (*Searched, int, error) {
 		s, err := SearchFor(ctx, t, g, FoldsOf(j), cell)
-		return s, cell, err
+		if err != nil {
+			return nil, 0, ExplainFailure(ctx, err)
+		}
+		return s, cell, nil
 	})
 }
 
-// choose calls the function search with the job's grid if the job has folds.
-func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Searched, int, error)) (*Choice, error) {
+// choose calls the function search if the job has folds. Its arguments are the job with plain
+// numbers and the job's grid.
+func choose(ctx context.Context, j *job.Job, t Problem, search func(*job.Job, Grid) (*Searched, int, error)) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
 	if err != nil || j.Data.Folds == 0 {
 		return &Choice{Job: plain}, err
@@ -53,9 +60,9 @@ func choose(ctx context.Context, j *job.Job, t Problem, search func(Grid) (*Sear
 	if err != nil {
 		return nil, err
 	}
-	s, best, err := search(grid)
+	s, best, err := search(plain, grid)
 	if err != nil {
-		return nil, ExplainFailure(ctx, err)
+		return nil, err
 	}
 	return chosen(plain, s, best), nil
 }
@@ -105,6 +112,7 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 // Work holds the state of a process that learns, step by step, from the inner products of all rows.
 type Work struct {
 	Problem Problem
+	Workers Workers // computes trials in other processes; nil: this process computes all
 	Choice  *Choice // set by step tune or learn
 	Fitted  *Fitted // set by step learn
 	Metrics Metrics // set by step evaluate
@@ -123,7 +131,11 @@ func (w *Work) Do(ctx context.Context, j *job.Job, step string, progressOf func(
 	var err error
 	switch step {
 	case "tune":
-		w.Choice, err = Choose(ctx, j, w.Problem, progressOf(step))
+		if w.Workers != nil && w.Problem.divisible(j) {
+			w.Choice, err = chooseWith(ctx, j, w.Problem, w.Workers, progressOf(step))
+		} else {
+			w.Choice, err = Choose(ctx, j, w.Problem, progressOf(step))
+		}
 	case "learn":
 		if w.Choice == nil {
 			err = w.Do(ctx, j, "tune", progressOf)

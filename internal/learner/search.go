@@ -85,22 +85,31 @@ func SearchFor(ctx context.Context, t Problem, g Grid, f Folds, cell int) (*Sear
 }
 
 func (t Problem) search(ctx context.Context, g Grid, f Folds, progress func(done, total int) error, run func(tune.Search) (*tune.Result, error)) (*Searched, error) {
-	rows, _ := t.Rows()
-	labels := linalg.At(t.Labels, rows)
-	if err := f.check(linalg.At(t.Labels, t.weighted(rows))); err != nil {
-		return nil, fmt.Errorf("learner: %w", err)
-	}
-	folds, err := f.Divide(labels, linalg.At(t.Groups, rows))
+	s, search, err := t.prepareSearch(ctx, g, f)
 	if err != nil {
 		return nil, err
 	}
-	s := &Searched{rows: rows, folds: folds}
-	learner := t.learner(g.Solvers, rows, f.Task.Score, ctx.Err)
-	s.Result, err = run(tune.Search{Kernels: g.Kernels, Folds: s.divide(t), Learner: learner, Progress: progress})
+	search.Progress = progress
+	s.Result, err = run(search)
 	if err != nil {
 		return nil, fmt.Errorf("learner: %w", err)
 	}
 	return s, nil
+}
+
+// prepareSearch divides the training rows into folds, and returns the search that runs the grid.
+func (t Problem) prepareSearch(ctx context.Context, g Grid, f Folds) (*Searched, tune.Search, error) {
+	rows, _ := t.Rows()
+	labels := linalg.At(t.Labels, rows)
+	if err := f.check(linalg.At(t.Labels, t.weighted(rows))); err != nil {
+		return nil, tune.Search{}, fmt.Errorf("learner: %w", err)
+	}
+	folds, err := f.Divide(labels, linalg.At(t.Groups, rows))
+	if err != nil {
+		return nil, tune.Search{}, err
+	}
+	s := &Searched{rows: rows, folds: folds}
+	return s, tune.Search{Kernels: g.Kernels, Folds: s.divide(t), Learner: t.learner(g.Solvers, rows, f.Task.Score, ctx.Err)}, nil
 }
 
 // Rows returns the number of different rows that were held out.

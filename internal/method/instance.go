@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -20,6 +21,9 @@ type Instance struct {
 	Coordinator string
 	Parties     []string // the first party is the leader, which draws the secrets that the coordinator must not know
 	Limits      Limits   // limits that this party's operator sets; zero at the coordinator
+	// Workers computes parts of a grid for the coordinator; nil at parties, and if the coordinator
+	// computes everything itself.
+	Workers learner.Workers
 }
 
 // DataParties lists the data holders. The first has the role of leader.

@@ -96,6 +96,7 @@ func NewResult(j *job.Job, w *learner.Work) *Result {
 	r := &Result{
 		Job: j.Name, Metrics: w.Metrics, Grid: append([]learner.Cell{}, w.Choice.Grid...), Support: len(w.Fitted.Support), Eigenvalues: w.Fitted.Eigenvalues,
 	}
+	r.Outside = w.Choice.Outside
 	r.Figures, r.Parameters, r.Warnings = w.Assessment, w.Choice.Parameters(), w.Fitted.Warnings()
 	train, test := w.Problem.Rows()
 	r.Training, r.HeldOut = learner.Examples(j.Learner, len(train)), len(test)

@@ -47,6 +47,7 @@ type Result struct {
 	Difference      *float64            `json:"max_decision_difference"` // greatest difference from pooled decisions about equally prepared rows
 	Exact           *bool               `json:"exact"`                   // whether each prediction equals the prediction of pooled learning on equally prepared rows; null if the predictions are numbers
 	Grid            []learner.Cell      `json:"grid"`                    // the hyperparameter grid; empty without folds
+	Outside         *learner.Outside    `json:"grid_outside,omitempty"`  // parts of the grid that other processes computed
 	Timings         map[string]float64  `json:"timings_s"`
 	Network         *Network            `json:"network,omitempty"` // the simulated network that delays the job's messages
 	PeakRSS         uint64              `json:"peak_rss_bytes"`

@@ -3,6 +3,7 @@ package tune
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/mercer-fl/mercer/kernel"
@@ -38,6 +39,9 @@ type Search struct {
 	Kernels []kernel.Kernel
 	Folds   []Fold
 	Learner Learner
+	// Known, if not nil, returns the trials of a kernel and a fold that another process has computed
+	// by [Search.Trier], one for each setting. It returns nil if the search must compute them.
+	Known func(kernel, fold int) []Trial
 	// Progress, if not nil, is called with the number of finished trials after each setting of each
 	// fold and kernel. Only one goroutine at a time calls it. If it returns an error, the search
 	// ends and returns this error. To interrupt a training, set Interrupt in its parameters.
@@ -112,7 +116,10 @@ func (s Search) run(n int, matrix func(kernel.Kernel) kernel.Source, wanted int)
 	r := &Result{}
 	tried := s.counter()
 	for i, k := range s.Kernels {
-		folds, err := s.tryFolds(matrix(k), tried)
+		folds, err := s.known(i, tried)
+		if err == nil && slices.ContainsFunc(folds, missing) {
+			err = s.tryFolds(matrix(k), folds, tried)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("tune: kernel %d, %s: %w", i+1, k.Name(), err)
 		}
@@ -138,22 +145,74 @@ func (s Search) counter() func() error {
 	}
 }
 
-// tryFolds returns the trials of every fold with one kernel. If several folds fail, it returns the
-// first fold's error.
-func (s Search) tryFolds(k kernel.Source, tried func() error) ([][]Trial, error) {
-	trials, failed := make([][]Trial, len(s.Folds)), make([]error, len(s.Folds))
+// Trier returns a function that computes the trials of one kernel and one fold, counted from 0, as
+// [Search.Run] does for all of them. The argument dot is the linear Gram matrix, which the function
+// does not change. It takes 8 n^2 bytes in addition, and keeps them: the matrix of a kernel is
+// computed once for consecutive calls. It must not be called by two goroutines at a time.
+func (s Search) Trier(dot linalg.Matrix[float64]) (func(k, fold int) ([]Trial, error), error) {
+	if err := s.check(dot.Rows); err != nil {
+		return nil, err
+	}
+	matrix, last, of := materialized(dot), -1, kernel.Source(nil)
+	return func(k, fold int) ([]Trial, error) {
+		if k < 0 || k >= len(s.Kernels) || fold < 0 || fold >= len(s.Folds) {
+			return nil, fmt.Errorf("tune: the search has no kernel %d with fold %d; it has %d kernels and %d folds", k+1, fold+1, len(s.Kernels), len(s.Folds))
+		}
+		if k != last {
+			last, of = k, matrix(s.Kernels[k])
+		}
+		trials, err := s.tryFold(of, fold, func() error { return nil })
+		if err != nil {
+			return nil, fmt.Errorf("tune: kernel %d, %s: fold %d: %w", k+1, s.Kernels[k].Name(), fold+1, err)
+		}
+		return trials, nil
+	}, nil
+}
+
+// known returns the trials of every fold with one kernel that another process has computed. The
+// trials of other folds are nil.
+func (s Search) known(k int, tried func() error) ([][]Trial, error) {
+	folds := make([][]Trial, len(s.Folds))
+	if s.Known == nil {
+		return folds, nil
+	}
+	for f := range folds {
+		folds[f] = s.Known(k, f)
+		for range folds[f] {
+			if err := tried(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return folds, nil
+}
+
+func missing(trials []Trial) bool { return trials == nil }
+
+// tryFolds computes the missing trials of every fold with one kernel. If several folds fail, it
+// returns the first fold's error.
+func (s Search) tryFolds(k kernel.Source, trials [][]Trial, tried func() error) error {
+	failed := make([]error, len(s.Folds))
 	linalg.For(len(s.Folds), 1, func(f, _ int) {
-		trials[f], failed[f] = s.Learner.Try(k, s.Folds[f], tried)
-		if failed[f] == nil && len(trials[f]) != s.Learner.Settings() {
-			failed[f] = fmt.Errorf("the learner made %d trials for %d settings; it must make one for each", len(trials[f]), s.Learner.Settings())
+		if missing(trials[f]) {
+			trials[f], failed[f] = s.tryFold(k, f, tried)
 		}
 	})
 	for f, err := range failed {
 		if err != nil {
-			return nil, fmt.Errorf("fold %d: %w", f+1, err)
+			return fmt.Errorf("fold %d: %w", f+1, err)
 		}
 	}
-	return trials, nil
+	return nil
+}
+
+// tryFold computes the trials of one fold with one kernel.
+func (s Search) tryFold(k kernel.Source, f int, tried func() error) ([]Trial, error) {
+	trials, err := s.Learner.Try(k, s.Folds[f], tried)
+	if err == nil && len(trials) != s.Learner.Settings() {
+		err = fmt.Errorf("the learner made %d trials for %d settings; it must make one for each", len(trials), s.Learner.Settings())
+	}
+	return trials, err
 }
 
 // addCell appends the cell of one kernel and setting. The argument wanted is the index of the cell

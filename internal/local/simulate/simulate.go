@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
@@ -51,6 +52,8 @@ type Config struct {
 	// deployment, only that party's operator reads them. It may be nil.
 	Failed func(party string, cause error)
 	Logger *slog.Logger
+	// Workers computes parts of the job's grid in other processes. It may be nil.
+	Workers learner.Workers
 }
 
 const coordinatorName = "coordinator"
@@ -184,7 +187,7 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 	f := &federation{network: joined, aligned: alignments{ids: make(map[job.ID][]string)}, judged: judgements{of: make(map[string]*method.Judged)}}
 	f.boss, err = coordinator.New(coordinator.Config{
 		Reader: c.Reader, Identity: keys[coordinatorName], Roster: members, Conn: conn, Vault: vault.NewMemory(),
-		Jobs: filepath.Join(c.Dir, "jobs"), Artifacts: plain(filepath.Join(c.Dir, "left")), Own: true, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
+		Jobs: filepath.Join(c.Dir, "jobs"), Artifacts: plain(filepath.Join(c.Dir, "left")), Own: true, Workers: c.Workers, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger,
 		Progress: func(_ job.ID, p protocol.Progress) { c.Progress(p) },
 	})
 	if err != nil {

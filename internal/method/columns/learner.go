@@ -29,7 +29,7 @@ type Learner struct {
 
 // LearnerOf returns the coordinator's state at the start of a job.
 func LearnerOf(c method.Instance, a Products) Learner {
-	return Learner{Server: Server{Instance: c}, Products: a}
+	return Learner{Server: Server{Instance: c}, Products: a, Work: learner.Work{Workers: c.Workers}}
 }
 
 // TakeSums decodes the sum of the parties' Gram matrices into the learning problem.

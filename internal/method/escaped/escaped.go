@@ -160,7 +160,7 @@ type server struct {
 }
 
 func newServer(c method.Instance) (*server, error) {
-	return &server{Instance: c, Witness: rows.WitnessOf(c)}, nil
+	return &server{Instance: c, Witness: rows.WitnessOf(c), Work: learner.Work{Workers: c.Workers}}, nil
 }
 
 // adder builds the machine that assembles the parties' products into a Gram matrix.

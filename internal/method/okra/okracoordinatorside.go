@@ -35,7 +35,7 @@ type server struct {
 }
 
 func newServer(c method.Instance) (*server, error) {
-	return &server{Instance: c, Witness: rows.WitnessOf(c)}, nil
+	return &server{Instance: c, Witness: rows.WitnessOf(c), Work: learner.Work{Workers: c.Workers}}, nil
 }
 
 func (s *server) public() rows.Total {

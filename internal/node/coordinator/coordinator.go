@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
@@ -23,7 +24,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Config holds the settings and resources of a coordinator; every field is required.
+// Config holds the settings and resources of a coordinator. Every field but Workers is required.
 type Config struct {
 	Reader    *job.Reader
 	Identity  *identity.Identity
@@ -36,6 +37,9 @@ type Config struct {
 	// coordinator then also runs jobs that only one process can run, and keeps private models,
 	// because nobody else can query them.
 	Own bool
+	// Workers computes parts of grids in other processes. It may be nil: then this process computes
+	// everything.
+	Workers learner.Workers
 	// Retention is the time that a job is kept after its end. 0 means no limit.
 	Retention time.Duration
 	// Seed returns the seed of the session with the given label. The label names the session, for

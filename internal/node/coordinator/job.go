@@ -203,7 +203,7 @@ func (c *Coordinator) parties() []string {
 }
 
 func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
-	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties()}
+	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties(), Workers: c.Workers}
 }
 
 // newID returns a new id for a submitted job. The seed source draws it, so each id is new unless

@@ -44,6 +44,7 @@ func (c *Coordinator) keepResults(w *course) (*method.Result, error) {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}
 	result.TellSplit(w.job.Spec)
+	result.Outside.Leak(result.Leakage)
 	if err := addPreparation(hub, result); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
 	}

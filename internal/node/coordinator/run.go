@@ -246,7 +246,11 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 			"job", j.ID.String(), "error", err)
 	}
 	residue := ""
-	if err := c.destroy(j, closing.Outcome); err != nil {
+	err = c.destroy(j, closing.Outcome)
+	if c.Workers != nil {
+		err = errors.Join(err, c.Workers.Discard())
+	}
+	if err != nil {
 		// The coordinator continues after this error, so that other jobs do not wait for one file.
 		residue = err.Error()
 		c.Logger.Error("part of a job could not be destroyed; the coordinator tries again when it starts", "job", j.ID.String(), "error", err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/sealed"
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
@@ -123,27 +124,12 @@ func (e *Artifacts) Write(id job.ID, item Item, write func(io.Writer) error) err
 	}
 	defer clear(key)
 	return disk.ReplaceBy(e.path(id, string(item)), func(to io.Writer) error {
-		w, err := newSealingWriter(to, key, itemInfo(id, item))
+		w, err := sealed.NewWriter(to, key, itemInfo(id, item))
 		if err != nil {
 			return err
 		}
-		return errors.Join(write(w), w.close())
+		return errors.Join(write(w), w.Close())
 	})
-}
-
-func newSealingWriter(to io.Writer, key []byte, info string) (*sealingWriter, error) {
-	salt := make([]byte, saltBytes)
-	if _, err := rand.Read(salt); err != nil {
-		return nil, err
-	}
-	aead, err := fileCipher(key, salt, info)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := to.Write(append([]byte(sealedMagic), salt...)); err != nil {
-		return nil, err
-	}
-	return &sealingWriter{to: to, aead: aead, plain: make([]byte, 0, segmentBytes)}, nil
 }
 
 // makeKey returns a job's key. It makes a new key if the job has none.
@@ -202,14 +188,14 @@ func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 		return nil, err
 	}
 	defer clear(key)
-	sealed, err := os.ReadFile(e.path(id, string(item)))
+	file, err := os.ReadFile(e.path(id, string(item)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoState
 	}
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
-	secret, err := openSealed(sealed, key, itemInfo(id, item))
+	secret, err := sealed.Open(file, key, itemInfo(id, item))
 	if err != nil {
 		return nil, fmt.Errorf("vault: %s: %w", e.path(id, string(item)), err)
 	}

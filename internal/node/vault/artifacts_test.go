@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/sealed"
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
@@ -71,7 +72,7 @@ func write(t *testing.T, path string, b []byte) {
 // changed, nor the file be cut short at any segment or its segments exchanged.
 func TestSealedFiles(t *testing.T) {
 	e, id := onDisk(t, filepath.Join(t.TempDir(), "kept"), 1), job.ID{1}
-	for _, size := range []int{0, 1, segmentBytes - 1, segmentBytes, segmentBytes + 1, 3*segmentBytes + 5} {
+	for _, size := range []int{0, 1, sealed.SegmentBytes - 1, sealed.SegmentBytes, sealed.SegmentBytes + 1, 3*sealed.SegmentBytes + 5} {
 		secret := bytes.Repeat([]byte{7}, size)
 		err := e.Write(id, Model, func(w io.Writer) error { // in pieces that fit no segment
 			for piece := range slices.Chunk(secret, 1000) {
@@ -89,21 +90,21 @@ func TestSealedFiles(t *testing.T) {
 		}
 	}
 	path := e.path(id, string(Model))
-	sealed := read(t, path)
-	const head, segment = len(sealedMagic) + saltBytes, segmentBytes + tagBytes
-	swapped := bytes.Clone(sealed)
-	copy(swapped[head:], sealed[head+segment:head+2*segment])
-	copy(swapped[head+segment:], sealed[head:head+segment])
-	bad := map[string][]byte{"empty": nil, "exchanged segments": swapped, "longer": append(bytes.Clone(sealed), 0)}
+	file := read(t, path)
+	const head, segment = sealed.HeadBytes, sealed.SegmentBytes + sealed.TagBytes
+	swapped := bytes.Clone(file)
+	copy(swapped[head:], file[head+segment:head+2*segment])
+	copy(swapped[head+segment:], file[head:head+segment])
+	bad := map[string][]byte{"empty": nil, "exchanged segments": swapped, "longer": append(bytes.Clone(file), 0)}
 	for n := 1; n <= 3; n++ {
-		bad[fmt.Sprint("cut to segments ", n)] = sealed[:head+n*segment]
+		bad[fmt.Sprint("cut to segments ", n)] = file[:head+n*segment]
 	}
-	for i := 0; i < len(sealed); i += 997 {
-		bad[fmt.Sprint("byte ", i)] = slices.Concat(sealed[:i], []byte{sealed[i] ^ 1}, sealed[i+1:])
+	for i := 0; i < len(file); i += 997 {
+		bad[fmt.Sprint("byte ", i)] = slices.Concat(file[:i], []byte{file[i] ^ 1}, file[i+1:])
 	}
-	for name, file := range bad {
-		write(t, path, file)
-		if got, err := e.Get(id, Model); !errors.Is(err, errDamaged) {
+	for name, changed := range bad {
+		write(t, path, changed)
+		if got, err := e.Get(id, Model); !errors.Is(err, sealed.ErrDamaged) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
 	}

@@ -1,0 +1,9 @@
+from os import PathLike
+
+from distributed import Client
+
+RETRIES: int
+
+def compute(folder: str | PathLike[str], client: Client, threads: int = 1, batch: int = 1) -> int: ...
+def check_address(address: str) -> None: ...
+def main(arguments: list[str] | None = None) -> None: ...
