@@ -141,6 +141,27 @@ func TestQuestionAfterEachTraining(t *testing.T) {
 	}
 }
 
+// Answers of a regression have the mean of the labels, which training takes off.
+func TestQuestionToARegression(t *testing.T) {
+	t.Parallel()
+	j := phases(t, "{join: 20s, round: 20s}")
+	text := strings.Replace(string(j.Encode()), "name: logistic", "name: squared", 1)
+	w, id, rows := trained(t, opened(t, jobtest.Parse(t, text)))
+	a := w.mustAnswer("north", id, rows)
+	off, truth := 0.0, newRows(t).Labels
+	for i, row := range a.Rows {
+		label, err := strconv.ParseFloat(truth[row], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		off += a.Decisions.Row(i)[0] - label
+	}
+	if off /= float64(len(a.Rows)); math.Abs(off) > 0.2 {
+		t.Errorf("the answers are off by %v in the mean", off)
+	}
+	w.nothingOpen()
+}
+
 // A coordinator that dies after the session that names the model, of which it is no
 // member, knows that name when it comes back.
 func TestModelOfACoordinatorThatDied(t *testing.T) {
