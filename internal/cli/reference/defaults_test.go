@@ -23,6 +23,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "data.sources", ""},
 	{"okra", "data.label", "", "data.label", ""},
 	{"okra", "", "", "data.id", ""},
+	{"okra", "", "", "data.weight", ""},
 	{"okra", "", "", "data.features", ""},
 	{"okra", "data.partition", "", "data.partition", ""},
 	{"okra", "data.test", "", "data.test", "{fraction: 0.25}"},

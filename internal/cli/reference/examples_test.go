@@ -46,13 +46,13 @@ func TestExamplesOfTheDocumentsRead(t *testing.T) {
 	}
 }
 
-// kindOf tells whole files, tables of a home's configuration and parts of a job apart.
+// kindOf tells whole files, parts of a home's configuration and parts of a job apart.
 func kindOf(keys map[string]any) string {
 	data, is := keys["data"].(map[string]any)
 	switch {
 	case keys["apiVersion"] != nil:
 		return "file"
-	case is && data["source"] == nil && data["sources"] == nil:
+	case is && data["source"] == nil && data["sources"] == nil, keys["cells"] != nil:
 		return "tables"
 	}
 	return "part"
