@@ -113,8 +113,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// Where the exact kernel does better than random features by more than chance, the result says what to
-// change.
+// Where the exact kernel does clearly better than random features, the result says what to change.
 func TestCoarseFeatures(t *testing.T) {
 	data := "source: people, label: y, partition: {parties: [a, b, c]}"
 	sums := jobtest.Parse(t, "apiVersion: mercer/v1\nkind: Job\nmetadata: {name: j}\nspec:\n  data: {"+data+"}\n  protocol: {name: moments, classes: [ill, well]}\n  kernel: {name: rbf, gamma: 0.5}\n  learner: {name: ridge-classifier}\n")
@@ -123,12 +122,12 @@ func TestCoarseFeatures(t *testing.T) {
 		exact float64
 		want  bool
 	}{
-		"better": {sums, .9, true}, "within the interval": {sums, .7, false}, "worse": {sums, .5, false}, "no features": {jobOver(t, data, "okra"), .9, false},
+		"better": {sums, .9, true}, "a little better": {sums, .685, false}, "worse": {sums, .5, false}, "no features": {jobOver(t, data, "okra"), .9, false},
 	} {
 		r := patients()
 		r.Pooled = learner.Metrics{"accuracy": tt.exact}
 		o := outcome{Result: r, job: tt.job}
-		if got := strings.Contains(o.coarse(), "too coarsely"); got != tt.want {
+		if got := o.coarse() != ""; got != tt.want {
 			t.Errorf("%s: %q", name, o.coarse())
 		}
 	}
