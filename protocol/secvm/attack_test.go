@@ -101,9 +101,13 @@ func TestAttackLinkByValueOfTheLoss(t *testing.T) {
 	for d := range 200 {
 		var v secvm.Vector
 		margin, label := 0.0, 1-2*(d%2)
-		for _, j := range r.Perm(64)[:4+d%4/2] { // records of two lengths for each label
-			v = append(v, secvm.Entry{Bin: j, Count: 1})
-			margin += float64(label) * w[j]
+		for i, j := range r.Perm(64)[:4+d%4/2] { // records of two lengths for each label
+			count := 1
+			if i == 0 { // one feature that the record has twice
+				count = 2
+			}
+			v = append(v, secvm.Entry{Bin: j, Count: count})
+			margin += float64(label*count) * w[j]
 		}
 		slices.SortFunc(v, func(a, b secvm.Entry) int { return a.Bin - b.Bin })
 		for range v {

@@ -43,7 +43,7 @@ var judged = map[string][]string{
 		"spec.data.classes", "spec.data.label.classes", "spec.data.test.fraction", "protocol moments.classes", "protocol moments.targets",
 	},
 	byPolicy: {
-		"spec.protocol", "spec.kernel", "spec.learner", "spec.prediction", "spec.data.partition.parties", "spec.data.label", "spec.data.label.column", "spec.data.label.missing", "spec.data.id", "spec.data.group",
+		"spec.protocol", "spec.kernel", "spec.learner", "spec.prediction", "spec.data.partition.parties", "spec.data.label", "spec.data.label.column", "spec.data.label.missing", "spec.data.id", "spec.data.weight", "spec.data.group",
 		"spec.data.features", "spec.data.test.party", "spec.data.test.column", "spec.data.test.from",
 		"protocol okra.mode", "protocol flake.mode", "protocol escaped.mode", "protocol moments.mode", "protocol gram.mode", "protocol fdskl.mode", "protocol pp-svmv.mode", "protocol fd-svrg.mode",
 		"protocol secureboost.mode", "protocol okra.continuable", "protocol okra.continues", "protocol okra.preparation", "protocol moments.directions", "protocol moments.histogram",
