@@ -63,9 +63,6 @@ func (c *census) side(heldOut bool) *side {
 	return &c.sides[0]
 }
 
-// rows returns the number of all rows.
-func (c *census) rows() int { return c.sides[0].rows + c.sides[1].rows }
-
 // add counts the rows of a block, which before other rows precede.
 func (c *census) add(block *dataset.Set, before int, held method.Bits) {
 	if block.Labels != nil {
