@@ -216,7 +216,7 @@ func TestCellEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = shell.Wait()
-	for end := time.Now().Add(5 * time.Second); running(child); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); running(child); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("process %d runs after its parent was killed", child)
 		}
