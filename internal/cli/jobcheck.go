@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,15 +14,17 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local/partition"
+	"github.com/mercer-fl/mercer/internal/local/runs"
+	"github.com/mercer-fl/mercer/internal/method/local"
 )
 
-// checkedJob says how the tables of a job for mercer simulate were read.
+// checkedJob describes the tables of a job for mercer simulate as they were read.
 type checkedJob struct {
 	Name  string      `json:"name"`
 	Sites []readTable `json:"sites"`
 }
 
-// readTable says how one site's table was read.
+// readTable describes one site's table as it was read.
 type readTable struct {
 	Party   string       `json:"party"`
 	Rows    int          `json:"rows"`
@@ -32,7 +33,7 @@ type readTable struct {
 	Label   *readColumn  `json:"label,omitempty"` // nil at a site without labels
 }
 
-// readColumn says how one column was read: in the dictionary's unit and words.
+// readColumn describes one column as it was read, in the dictionary's unit and words.
 type readColumn struct {
 	Name     string              `json:"name"`
 	From     string              `json:"from"` // name in the site's file
@@ -57,22 +58,22 @@ may see all of them.`,
 		Example: "  mercer job check job.yaml\n  mercer job check job.yaml --json",
 		Args:    args("JOB.yaml"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			a.reader = a.reader.Knowing(dictionariesBeside(args[0]))
-			f, err := a.readJobFile(args[0])
+			f, err := a.readSimulable(args[0])
 			if err != nil {
 				return nil, err
 			}
-			if err := f.job.Simulable(); err != nil {
-				return nil, badJob(err)
+			j := runs.Of(f.job)[0].Job
+			if local.Of(a.local, j).Play != nil {
+				return nil, usage("job check shows the tables of parties; the people of protocol %s are devices, each with one record; see mercer data info", j.Protocol.Name())
 			}
-			shares, err := partition.Shares(f.job, a.loader(ctx))
+			shares, err := partition.Shares(j, a.loader(ctx))
 			a.notices.reword(f.words())
 			if err != nil {
 				return nil, f.words().inError(f.locate(err))
 			}
 			r := checkedJob{Name: f.job.Name}
 			for _, s := range shares {
-				r.Sites = append(r.Sites, readTableOf(f.job, s))
+				r.Sites = append(r.Sites, readTableOf(j, s))
 			}
 			return r, nil
 		}),
@@ -90,13 +91,7 @@ func readTableOf(j *job.Job, s partition.Share) readTable {
 			t.Columns = append(t.Columns, readColumn{c.Name, from(c.Name), c.Type, c.Unit, c.Gaps, finite(c.Least), finite(c.Greatest), finite(c.Mean), c.Words})
 		}
 	} else {
-		for k := range set.X.Cols() {
-			name := fmt.Sprintf("column %d", k)
-			if set.Columns != nil {
-				name = set.Columns[k]
-			}
-			t.Columns = append(t.Columns, readNumbers(name, from(name), columnOf(set.X, k)))
-		}
+		t.Columns = readNumbers(set, from)
 	}
 	if set.Labels != nil {
 		t.Label = readLabels(j, from(j.Data.Label), set)
@@ -107,10 +102,8 @@ func readTableOf(j *job.Job, s partition.Share) readTable {
 // ownName returns the name that a party's file gives to a column.
 func ownName(j *job.Job, party, name string) string {
 	for _, s := range j.Data.Sources {
-		for own, theirs := range s.Mapping.Columns {
-			if s.Party == party && theirs.As == name {
-				return own
-			}
+		if s.Party == party {
+			return s.Mapping.OwnName(name)
 		}
 	}
 	return name
@@ -124,32 +117,55 @@ func finite(v float64) *float64 {
 	return &v
 }
 
-func columnOf(x dataset.Table, k int) []float64 {
-	list, row := make([]float64, x.Rows()), make([]float64, x.Cols())
-	for i := range list {
-		list[i] = x.Row(i, row)[k]
+// readNumbers describes the columns of a table of numbers without gaps.
+func readNumbers(set *dataset.Set, from func(name string) string) []readColumn {
+	all, row := make([]span, set.X.Cols()), make([]float64, set.X.Cols())
+	for i := range set.X.Rows() {
+		for k, v := range set.X.Row(i, row) {
+			all[k].add(v)
+		}
+	}
+	list := make([]readColumn, len(all))
+	for k, s := range all {
+		name := fmt.Sprintf("column %d", k)
+		if set.Columns != nil {
+			name = set.Columns[k]
+		}
+		list[k] = s.column(name, from(name))
 	}
 	return list
 }
 
-// readNumbers describes a column of numbers without gaps.
-func readNumbers(name, from string, list []float64) readColumn {
+// span summarises numbers.
+type span struct {
+	least, greatest, sum float64
+	n                    int
+}
+
+func (s *span) add(v float64) {
+	if s.n == 0 {
+		s.least, s.greatest = v, v
+	}
+	s.least, s.greatest, s.sum, s.n = min(s.least, v), max(s.greatest, v), s.sum+v, s.n+1
+}
+
+// column describes a column with these numbers.
+func (s span) column(name, from string) readColumn {
 	c := readColumn{Name: name, From: from, Type: prepare.Number}
-	if len(list) == 0 {
-		return c
+	if s.n > 0 {
+		c.Least, c.Greatest, c.Mean = finite(s.least), finite(s.greatest), finite(s.sum/float64(s.n))
 	}
-	sum := 0.0
-	for _, v := range list {
-		sum += v
-	}
-	c.Least, c.Greatest, c.Mean = finite(slices.Min(list)), finite(slices.Max(list)), finite(sum/float64(len(list)))
 	return c
 }
 
 // readLabels describes the labels: numbers of a regression, or else classes.
 func readLabels(j *job.Job, from string, set *dataset.Set) *readColumn {
 	if numbers, err := set.Targets(); err == nil && j.Task().Numbers {
-		c := readNumbers(j.Data.Label, from, numbers)
+		var s span
+		for _, v := range numbers {
+			s.add(v)
+		}
+		c := s.column(j.Data.Label, from)
 		return &c
 	}
 	return &readColumn{Name: j.Data.Label, From: from, Type: prepare.Category, Words: prepare.CountWords(set.Labels)}
@@ -164,13 +180,16 @@ func (r checkedJob) Print(w io.Writer) error {
 		}
 		p.linef("%s: %s%s", s.Party, humanize.Count(s.Rows, "row"), leftOut(s.Dropped))
 		t := &tableOf{header: []string{"column", "in the file", "type", "gaps", "read as"}}
-		for _, c := range s.Columns {
+		for _, c := range s.Columns[:min(len(s.Columns), columnsShown)] {
 			t.add(c.Name, c.From, string(c.Type), c.Gaps, c.values())
 		}
 		if s.Label != nil {
 			t.add(s.Label.Name, s.Label.From, "label", 0, s.Label.values())
 		}
 		p.join(t.print(w))
+		if more := len(s.Columns) - columnsShown; more > 0 {
+			p.linef("and %s more; --json lists all", humanize.Count(more, "column"))
+		}
 	}
 	return p.err
 }
@@ -182,8 +201,11 @@ func leftOut(rows int) string {
 	return fmt.Sprintf(", and %s left out", humanize.Count(rows, "row"))
 }
 
-// wordsShown is the number of words that one line names.
-const wordsShown = 8
+// Limits of what is printed: columns of a site, and words of a column.
+const (
+	columnsShown = 60
+	wordsShown   = 8
+)
 
 // values describes the values of a column in a line.
 func (c readColumn) values() string {
@@ -193,8 +215,8 @@ func (c readColumn) values() string {
 	case c.Mean == nil:
 		return "no value"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s to %s, mean %s %s", decimals6(*c.Least), decimals6(*c.Greatest), decimals6(*c.Mean), c.Unit))
+	return strings.TrimSpace(fmt.Sprintf("%s to %s, mean %s %s", sixDigits(*c.Least), sixDigits(*c.Greatest), sixDigits(*c.Mean), c.Unit))
 }
 
-// decimals6 formats a number with at most six digits.
-func decimals6(v float64) string { return fmt.Sprintf("%.6g", v) }
+// sixDigits formats a number with at most six digits.
+func sixDigits(v float64) string { return fmt.Sprintf("%.6g", v) }

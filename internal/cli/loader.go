@@ -74,15 +74,10 @@ func suggestInfo(err error, s job.Source, d job.Data) error {
 // ownLabel returns the name that a source's file gives to the labels. It returns "" if the file may
 // have no labels, and if the job does not name them.
 func ownLabel(s job.Source, d job.Data) string {
-	if d.Partition.By == job.Columns || d.Label == job.NoLabel {
+	if d.Partition.By == job.Columns || d.Label == job.NoLabel || d.Label == "" {
 		return ""
 	}
-	for name, theirs := range s.Mapping.Columns {
-		if theirs.As == d.Label && d.Label != "" {
-			return name
-		}
-	}
-	return d.Label
+	return s.Mapping.OwnName(d.Label)
 }
 
 // infoHint names the command that lists all problems of a file whose text has the given form. The

@@ -83,15 +83,11 @@ each party's operator alone would read, come after the result.`,
 	a.detailFlags(cmd.Flags())
 	a.explainFlag(cmd.Flags())
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (_ Result, err error) {
-		a.reader = a.reader.Knowing(dictionariesBeside(args[0]))
-		file, err := a.readJobFile(args[0])
+		file, err := a.readSimulable(args[0])
 		if err != nil {
 			return nil, err
 		}
 		j := file.job
-		if err := j.Simulable(); err != nil {
-			return nil, badJob(err)
-		}
 		if j.Unshared() && j.Data.Folds == 0 && !file.names("test") {
 			a.notices.add("notice: the job names no test, so a quarter of the rows is held out; write test: none to train on all")
 		}
@@ -114,6 +110,20 @@ each party's operator alone would read, come after the result.`,
 		return r, nil
 	})
 	return cmd
+}
+
+// readSimulable reads a job file for a process that has the tables of all parties. The dictionaries
+// lie beside it.
+func (a *app) readSimulable(path string) (*jobFile, error) {
+	a.reader = a.reader.Knowing(dictionariesBeside(path))
+	f, err := a.readJobFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.job.Simulable(); err != nil {
+		return nil, badJob(err)
+	}
+	return f, nil
 }
 
 // simulateJob runs a job, or all runs of a repeated job. It keeps only the models of the first run.

@@ -12,20 +12,17 @@ type recipe struct {
 	sums             bool // the kernel takes gamma as a plain number
 	oneTable         bool // one table is enough
 	note             string
-	classes, numbers string    // the learner
-	tuned            [2]string // the learner of classes and of numbers with several values to choose from by folds; "" for protocols without folds
-	last             string    // further keys
+	classes, numbers string // the learner
+	folds            bool   // jobs of the protocol can choose numbers by cross-validation
+	last             string // further keys
 }
-
-// tuned are learners with several values to choose from, for classes and for numbers.
-var tuned = [2]string{"svc, C: [0.1, 1, 10, 100]", "ridge, alpha: [0.01, 0.1, 1, 10]"}
 
 // recipes has the protocols that a draft can name.
 var recipes = map[string]recipe{
-	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", tuned: tuned, last: "  compare: [pooled, alone]\n"},
-	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", tuned: tuned, last: "  compare: [alone]\n"},
+	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", folds: true, last: "  compare: [pooled, alone]\n"},
+	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", folds: true, last: "  compare: [alone]\n"},
 	"moments": {sums: true, classes: "ridge-classifier, alpha: [0.01, 0.1, 1]", numbers: "ridge, alpha: [0.01, 0.1, 1]", last: "  prediction: open # deployed, each site keeps a model; simulate leaves the first site's\n"},
-	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", tuned: tuned, last: "  compare: [pooled, alone]\n"},
+	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", folds: true, last: "  compare: [pooled, alone]\n"},
 	"fdskl":   {byColumns: true, classes: "logistic", numbers: "squared", last: "  compare: [pooled, alone]\n"},
 }
 
@@ -92,7 +89,7 @@ func (d Draft) tunes() bool {
 			}
 		}
 	}
-	return d.recipe().tuned[0] != "" && leastTuned <= rows && rows <= mostTuned
+	return d.recipe().folds && leastTuned <= rows && rows <= mostTuned
 }
 
 // training returns the keys after data: protocol, kernel, learner, and the protocol's further keys.
@@ -110,9 +107,9 @@ func (d Draft) training(columns []shared) string {
 		learner = r.numbers
 	}
 	if d.tunes() {
-		kernel, learner = "gamma: [0.0625, 0.25, 1, 4], gamma_unit: median}", r.tuned[0]
+		kernel, learner = "gamma: [0.0625, 0.25, 1, 4], gamma_unit: median}", "svc, C: [0.1, 1, 10, 100]"
 		if d.measured() {
-			learner = r.tuned[1]
+			learner = "ridge, alpha: [0.01, 0.1, 1, 10]"
 		}
 	}
 	if len(d.Sites) == 1 {
