@@ -346,15 +346,15 @@ func (o outcome) noSite() string {
 	return "Whether joining helps is unknown: the job trains no site alone; add compare: [alone]."
 }
 
-// sharedCell says that no site has chosen numbers for itself. It returns "" for a job that chooses none.
+// sharedCell warns that no site has chosen numbers for itself. It returns "" for a job without a choice.
 func (o outcome) sharedCell() string {
-	if len(o.Grid) == 0 || len(o.Alone) == 0 {
+	if len(o.Grid) < 2 || len(o.Alone) == 0 {
 		return ""
 	}
 	return "Each site alone has the kernel's and the learner's numbers that all sites chose together; chosen for one site, others may do better."
 }
 
-// coarse says what brings a job's random features nearer to the exact kernel, if pooled rows with that
+// coarse advises how a job's random features come nearer to the exact kernel, if pooled rows with that
 // kernel do clearly better: by a point of accuracy, or 5 % of an error. It returns "" otherwise.
 func (o outcome) coarse() string {
 	exact := o.Pooled

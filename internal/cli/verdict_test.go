@@ -113,6 +113,19 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// Sites alone are said to share numbers only if there was a choice.
+func TestSharedCell(t *testing.T) {
+	o := outcome{Result: patients()}
+	for cells, want := range map[int]bool{0: false, 1: false, 2: true} {
+		if o.Grid = make([]learner.Cell, cells); (o.sharedCell() != "") != want {
+			t.Errorf("%d cells: %q", cells, o.sharedCell())
+		}
+	}
+	if o.Alone = nil; o.sharedCell() != "" {
+		t.Error("without sites alone")
+	}
+}
+
 // Where the exact kernel does clearly better than random features, the result says what to change.
 func TestCoarseFeatures(t *testing.T) {
 	data := "source: people, label: y, partition: {parties: [a, b, c]}"
