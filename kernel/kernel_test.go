@@ -21,9 +21,11 @@ func TestKernelsEqualTheirFormulas(t *testing.T) {
 		gram := kernel.Materialize(kernel.Of(dot, k)).K
 		for i := range 20 {
 			for j := range 20 {
-				want, got := twin(s, x.Row(i), x.Row(j)), gram.Row(i)[j]
-				if !(math.Abs(got-want) <= 1e-14*max(1, math.Abs(want))) {
-					t.Fatalf("%v: K(%d, %d) = %g, want %g", s, i, j, got, want)
+				want, single := twin(s, x.Row(i), x.Row(j)), k.At(dot.Row(i)[j], dot.Row(i)[i], dot.Row(j)[j])
+				for _, got := range []float64{gram.Row(i)[j], single} {
+					if !(math.Abs(got-want) <= 1e-14*max(1, math.Abs(want))) {
+						t.Fatalf("%v: K(%d, %d) = %g, want %g", s, i, j, got, want)
+					}
 				}
 			}
 		}
@@ -42,6 +44,8 @@ func TestGoldenValues(t *testing.T) {
 		{kernel.Spec{Name: "polynomial", Gamma: 0.4, Degree: 2}, 4},                     // 2^2, coef0 0 by default
 		{kernel.Spec{Name: "rational-quadratic"}, 2.0 / 7},                              // 1 / (1 + 5/2)
 		{kernel.Spec{Name: "rational-quadratic", Alpha: 2, LengthScale: 0.5}, 1.0 / 36}, // (1 + 5/1)^-2
+		{kernel.Spec{Name: "rbf", Gamma: 0.2, Amplitude: 3}, 1.103638323514327},         // 3/e
+		{kernel.Spec{Name: "rational-quadratic", Amplitude: 7}, 2},
 		{kernel.Spec{Name: "laplacian", Gamma: 1 / math.Sqrt(5)}, 0.36787944117144233},
 		{kernel.Spec{Name: "matern", Nu: 0.5, LengthScale: math.Sqrt(5)}, 0.36787944117144233},
 		{kernel.Spec{Name: "matern", LengthScale: math.Sqrt(15)}, 2 * 0.36787944117144233},        // nu 1.5 by default, r = 1

@@ -69,6 +69,33 @@ func TestDegreeOfFew(t *testing.T) {
 	}
 }
 
+// The threshold of a complete graph is above what corrupted clients reach alone. If the server lies,
+// it is above what they reach with half of the honest clients, too: each honest client signs one list.
+func TestCompleteGraphResistsCorruptedClients(t *testing.T) {
+	complete := 0
+	for _, adversary := range []Adversary{SemiHonest, Active} {
+		for n := 2; n <= 40; n++ {
+			for corrupted := range 100 {
+				for dropped := range 100 {
+					c := Cohort{Clients: n, Corrupted: float64(corrupted) / 100, Dropped: float64(dropped) / 100, Adversary: adversary}
+					d, err := c.Degree()
+					if err != nil || !d.Complete {
+						continue
+					}
+					complete++
+					bad := n * corrupted / 100
+					if d.Threshold <= bad || adversary == Active && 2*(d.Threshold-bad) <= n-bad {
+						t.Fatalf("%+v: %+v", c, d)
+					}
+				}
+			}
+		}
+	}
+	if complete == 0 {
+		t.Error("no graph is complete")
+	}
+}
+
 func TestDegreeRefuses(t *testing.T) {
 	for name, c := range map[string]Cohort{
 		"one client":             {Clients: 1, Adversary: Active},
