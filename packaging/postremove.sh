@@ -1,4 +1,4 @@
 #!/bin/sh
 # Tell systemd that the units are gone. Homes and the user mercer stay: they hold keys and ledgers.
-[ -d /run/systemd/system ] && systemctl daemon-reload
-exit 0
+set -e
+if [ -z "${DPKG_ROOT:-}" ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
