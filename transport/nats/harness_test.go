@@ -103,8 +103,16 @@ func (f *federation) pin() ed25519.PublicKey {
 	return f.cfg.TLS.Public().(ed25519.PublicKey)
 }
 
+// url returns the address that members call.
+func (f *federation) url() string {
+	if f.cfg.WSS != "" {
+		return "wss://" + f.server.WSS()
+	}
+	return f.server.URL()
+}
+
 func (f *federation) dial(name string) (transport.Conn, error) {
-	c, err := Dial(f.Context(), f.server.URL(), name, f.keys[name], Options{TLS: f.pin(), Logger: f.cfg.Logger})
+	c, err := Dial(f.Context(), f.url(), name, f.keys[name], Options{TLS: f.pin(), Logger: f.cfg.Logger})
 	if err == nil {
 		c.(*conn).patience = 100 * time.Millisecond
 	}

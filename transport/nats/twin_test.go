@@ -99,7 +99,7 @@ func TestTwinsWhoServe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFederation(t, nil)
 			south := f.join("south").(*conn)
-			other, err := connect(f.server.URL(), "south", f.keys["south"], Options{Logger: f.cfg.Logger})
+			other, err := connect(f.server.URL(), "south", f.keys["south"], Options{Logger: f.cfg.Logger}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
