@@ -30,8 +30,9 @@ func (a *app) coordinator() *cobra.Command {
 		Use:   "coordinator",
 		Short: "Run the coordinator of a federation",
 		Long: `Run the daemon that brokers messages, runs jobs and learns from the parties' encoded
-rows and sums. Parties dial its address; it opens no other port. Its home needs an
-identity (mercer federation init) and an approved roster (mercer federation join).`,
+rows and sums. Parties dial its address (listen in its config.yaml), or by WebSocket the
+address listen_wss; other machines reach no other port of it. Its home needs an identity
+(mercer federation init) and an approved roster (mercer federation join).`,
 		Example: "  mercer coordinator --home /var/lib/mercer\n  mercer coordinator --home ./c --listen 127.0.0.1:4300",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {

@@ -48,11 +48,12 @@ func (a *app) federationInit() *cobra.Command {
 	var home, role string
 	var c daemon.Config
 	cmd := &cobra.Command{
-		Use:     "init",
-		Short:   "Create a home with an identity",
-		Long:    "Create a home folder with a fresh identity, its member file and a configuration to fill in.",
-		Example: "  mercer federation init --home ./north --name north --coordinator nats://host:4222",
-		Args:    args(),
+		Use:   "init",
+		Short: "Create a home with an identity",
+		Long:  "Create a home folder with a fresh identity, its member file and a configuration to fill in.",
+		Example: `  mercer federation init --home ./north --name north --coordinator nats://host:4222
+  mercer federation init --home ./c --name coordinator --role coordinator --listen 127.0.0.1:4222 --listen-wss 0.0.0.0:443`,
+		Args: args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			if role != string(roster.Party) && role != string(roster.Coordinator) {
 				return nil, usage("the role is %q; use party or coordinator", role)
@@ -72,7 +73,8 @@ func (a *app) federationInit() *cobra.Command {
 	cmd.Flags().StringVar(&c.Name, "name", "", "name in the federation: lower-case letters, digits and dashes")
 	cmd.Flags().StringVar(&role, "role", string(roster.Party), "party or coordinator")
 	cmd.Flags().StringVar(&c.Listen, "listen", "", "for a coordinator: address on which parties reach it, host:port")
-	cmd.Flags().StringVar(&c.Coordinator, "coordinator", "", "for a party: address of the coordinator, nats://host:port")
+	cmd.Flags().StringVar(&c.ListenWSS, "listen-wss", "", "for a coordinator: address on which parties also reach it by WebSocket over TLS, host:port")
+	cmd.Flags().StringVar(&c.Coordinator, "coordinator", "", "for a party: address of the coordinator, nats://host:port, tls://host:port or wss://host:port")
 	return cmd
 }
 

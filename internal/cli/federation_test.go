@@ -244,7 +244,10 @@ func launch(ts *testscript.TestScript, name string, args []string) {
 	log, err := os.Create(ts.MkAbs(name + ".log"))
 	ts.Check(err)
 	cmd := exec.Command("mercer", args...)
-	cmd.Dir, cmd.Stderr, cmd.Env = ts.MkAbs("."), log, append(os.Environ(), "HOSPITAL_DSN="+ts.Getenv("HOSPITAL_DSN"))
+	cmd.Dir, cmd.Stderr, cmd.Env = ts.MkAbs("."), log, os.Environ()
+	for _, name := range []string{"HOSPITAL_DSN", "HTTPS_PROXY", "NO_PROXY"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
 	ts.Check(cmd.Start())
 	p := &process{cmd, make(chan error, 1)}
 	gone := make(chan struct{})

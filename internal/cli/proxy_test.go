@@ -11,24 +11,39 @@ import (
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/mercer-fl/mercer/internal/base/proxytest"
 )
 
 // proxyCommands are for scripts whose processes go through a proxy.
 //
 //	proxy PORT NAME=ADDRESS...  a SOCKS5 proxy, which alone knows the names
+//	httpproxy ADDRESS LOGIN NAME=ADDRESS...  an HTTP proxy that requires USER:PASSWORD, and alone knows the names
 func proxyCommands() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){"proxy": plain(2, startProxy)}
+	return map[string]func(*testscript.TestScript, bool, []string){"proxy": plain(2, startProxy), "httpproxy": plain(3, startHTTPProxy)}
 }
 
-func startProxy(ts *testscript.TestScript, args []string) {
-	p := &proxy{names: map[string]string{}, open: map[net.Conn]bool{}}
-	for _, pair := range args[1:] {
+func startHTTPProxy(ts *testscript.TestScript, args []string) {
+	p := &proxytest.Proxy{Login: args[1], Names: proxyNames(ts, args[2:])}
+	ts.Check(p.Start(args[0]))
+	ts.Defer(func() { ts.Check(p.Close()) })
+}
+
+// proxyNames reads arguments NAME=ADDRESS.
+func proxyNames(ts *testscript.TestScript, args []string) map[string]string {
+	names := map[string]string{}
+	for _, pair := range args {
 		name, address, ok := strings.Cut(pair, "=")
 		if !ok {
 			ts.Fatalf("%s is no NAME=ADDRESS", pair)
 		}
-		p.names[name] = address
+		names[name] = address
 	}
+	return names
+}
+
+func startProxy(ts *testscript.TestScript, args []string) {
+	p := &proxy{names: proxyNames(ts, args[1:]), open: map[net.Conn]bool{}}
 	l, err := net.Listen("tcp", "127.0.0.1:"+args[0])
 	ts.Check(err)
 	p.serving.Go(func() { p.serve(l) })

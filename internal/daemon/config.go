@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -23,7 +24,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
-	"github.com/mercer-fl/mercer/transport/nats"
 )
 
 // Config holds the settings of a home's config.yaml.
@@ -31,9 +31,16 @@ type Config struct {
 	Name string `yaml:"name"`
 	// Listen is the coordinator's host:port, at which it listens for parties.
 	Listen string `yaml:"listen,omitempty"`
+	// ListenWSS is the coordinator's host:port at which it also listens for parties, by WebSocket over
+	// TLS.
+	ListenWSS string `yaml:"listen_wss,omitempty"`
 	// Coordinator is the coordinator's address for a party, nats://host:port. The roster decides
-	// whether the connection uses TLS; with tls://host:port, TLS is required.
+	// whether the connection uses TLS; with tls://host:port, TLS is required. The address of listen_wss
+	// is wss://host:port.
 	Coordinator string `yaml:"coordinator,omitempty"`
+	// Proxy is the HTTP proxy through which a party connects to tls:// or wss://, as
+	// http://user:password@host:port. The default is the proxy of the environment; "none" is no proxy.
+	Proxy string `yaml:"proxy,omitempty"`
 	// Data is a party's catalogue. Its keys are the names by which jobs refer to tables.
 	Data map[string]Source `yaml:"data,omitempty"`
 	// Policy applies to all tables that have no policy of their own.
@@ -234,9 +241,6 @@ func (c *Config) check(names job.Names) error {
 	if c.Name == "" {
 		return errors.New("the setting \"name\" is missing; write the name that the roster gives this member")
 	}
-	if _, _, err := splitAddress(c.Listen); err != nil {
-		return err
-	}
 	if err := c.Policy.Validate(names); err != nil {
 		return err
 	}
@@ -245,16 +249,7 @@ func (c *Config) check(names job.Names) error {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}
-	if err := c.Cells.check(c.Coordinator != ""); err != nil {
-		return err
-	}
-	if c.Coordinator == "" {
-		return nil
-	}
-	if _, err := nats.ParseAddress(c.Coordinator); err != nil {
-		return fmt.Errorf("coordinator %w", err)
-	}
-	return nil
+	return cmp.Or(c.Cells.check(c.Coordinator != ""), c.checkLine())
 }
 
 // source returns a catalogue entry with an absolute path to its file.

@@ -77,6 +77,15 @@ func TestConfigurationsNameTheLine(t *testing.T) {
 		"name: boss\nlisten: 127.0.0.1:1\ncells: {wait: 10m}\n":                 `config.yaml:3: the setting "cells" has no folder; write cells: {folder: /shared/cells, wait: 10m}`,
 		"name: boss\ncells: {folder: x, wait: soon}\n":                          `config.yaml:2: wait is "soon"; write a time above zero`,
 		"name: north\ncoordinator: http://x\n":                                  "config.yaml:2: coordinator address",
+		head + "listen_wss: 0.0.0.0:443\n":                                      `config.yaml:8: the setting "listen_wss" is for coordinators; remove it`,
+		"name: boss\nlisten: 127.0.0.1:1\nlisten_wss: \"443\"\n":                `config.yaml:3: listen_wss is "443"; write host:port such as 0.0.0.0:443`,
+		"name: boss\nlisten_wss: :443\n":                                        `config.yaml:2: listen_wss is ":443"; write host:port`,
+		"name: boss\nlisten_wss: 0.0.0.0:https\n":                               `config.yaml:2: listen_wss is "0.0.0.0:https"; write host:port`,
+		"name: boss\nlisten: 0.0.0.0:443\nlisten_wss: 0.0.0.0:443\n":            `config.yaml:3: listen_wss and listen are both "0.0.0.0:443"; give each its own port`,
+		head + "proxy: http://proxy.example:3128\n":                             `config.yaml:8: the setting "proxy" is for parties whose coordinator begins with tls:// or wss://`,
+		"name: boss\nproxy: http://proxy.example:3128\n":                        `config.yaml:2: the setting "proxy" is for parties`,
+		"name: n\ncoordinator: wss://h\nproxy: proxy.example:3128\n":            "config.yaml:3: proxy: the address of the proxy is not valid; write http://HOST:PORT",
+		"name: n\ncoordinator: wss://h\nproxy: https://proxy.example:3128\n":    "config.yaml:3: proxy: the address of the proxy does not begin with http://",
 		"name: data\n" + head[len("name: north\n"):] + "    editions: yearly\n": `config.yaml:8: data p: editions is "yearly"`,
 		head + "policy:\n  protocols: [orka]\n":                                 `config.yaml:9: protocols in the policy names "orka"`,
 		head + "    policy:\n      min_parties: two\n":                          `config.yaml:9: min_parties is "two"; write a whole number`,
@@ -133,5 +142,32 @@ func TestHomesAreClosedToOthers(t *testing.T) {
 	closed("taken")
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A mistake in the address of a proxy is named without the password.
+func TestProxyMistakesShowNoPassword(t *testing.T) {
+	for _, proxy := range []string{"http://u:secret@h", "https://u:secret@h:1", "'http://u:sec ret@h:1'", "http://u:secret%zz@h:1", "[http://u:secret@h:1]", "{u: secret}"} {
+		_, err := config(t, "name: north\ncoordinator: wss://h\nproxy: "+proxy+"\n")
+		if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "config.yaml:3: ") || strings.Contains(err.Error(), "sec") {
+			t.Errorf("%s: %v", proxy, err)
+		}
+	}
+}
+
+// A coordinator that listens for WebSocket has a TLS key, also if it listens on loopback only.
+func TestWebSocketMakesATLSKey(t *testing.T) {
+	for _, c := range []struct {
+		config Config
+		key    bool
+	}{
+		{Config{Name: "boss", Listen: "127.0.0.1:4222"}, false},
+		{Config{Name: "boss", Listen: "127.0.0.1:4222", ListenWSS: "127.0.0.1:443"}, true},
+		{Config{Name: "boss", ListenWSS: "0.0.0.0:443"}, true},
+	} {
+		m, err := Home(t.TempDir()).Create(all.Reader(), &c.config, roster.Coordinator, [32]byte{1})
+		if err != nil || (len(m.TLS) > 0) != c.key {
+			t.Errorf("%+v: %d bytes of key, %v", c.config, len(m.TLS), err)
+		}
 	}
 }

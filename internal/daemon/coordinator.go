@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -192,10 +193,10 @@ func startBroker(ctx context.Context, h Home, c *Config, id *identity.Identity, 
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := h.mayListen(host, members); err != nil {
+	if err := h.mayListen(host, c, members); err != nil {
 		return nil, err
 	}
-	cfg := nats.Config{Host: host, Port: port, Dir: h.path("queues"), Center: c.Name, Logger: o.Logger}
+	cfg := nats.Config{Host: host, Port: port, WSS: c.ListenWSS, Dir: h.path("queues"), Center: c.Name, Logger: o.Logger}
 	if len(members.Coordinator().TLS) > 0 {
 		cfg.TLS = id.TLSKey()
 	}
@@ -203,31 +204,40 @@ func startBroker(ctx context.Context, h Home, c *Config, id *identity.Identity, 
 		cfg.Members = append(cfg.Members, nats.Member{Name: m.Name, Key: m.NKey})
 	}
 	s, err := nats.Start(ctx, cfg)
-	var taken *nats.PortTakenError
-	var noListen *net.OpError
-	switch {
-	case errors.As(err, &taken):
-		err = fault.BadInputf("another program uses port %d on %s; stop that program, or choose another port with --listen", taken.Port, taken.Host)
-	case errors.As(err, &noListen) && noListen.Op == "listen":
-		err = fault.BadInputf("this machine cannot listen on %s (%w); choose another address with --listen", net.JoinHostPort(host, strconv.Itoa(port)), noListen.Err)
+	if err != nil {
+		return nil, c.cannotListen(err)
 	}
-	return s, err
+	if c.ListenWSS != "" {
+		o.Logger.Info("parties can connect by WebSocket", "address", s.WSS())
+	}
+	return s, nil
 }
 
-func splitAddress(s string) (host string, port int, err error) {
-	if s == "" {
-		return "127.0.0.1", 4222, nil
+// cannotListen adds to an error of the broker which setting the operator can change.
+func (c *Config) cannotListen(err error) error {
+	setting := func(address string) string {
+		if address == c.ListenWSS {
+			return "in listen_wss"
+		}
+		return "with --listen"
 	}
-	host, p, err := net.SplitHostPort(s)
-	if err != nil {
-		return "", 0, fmt.Errorf("listen address %q: write host:port such as 127.0.0.1:4222", s)
+	var taken *nats.PortTakenError
+	if errors.As(err, &taken) {
+		return fault.BadInputf("another program uses port %d on %s; stop that program, or choose another port %s",
+			taken.Port, taken.Host, setting(net.JoinHostPort(taken.Host, strconv.Itoa(taken.Port))))
 	}
-	host = cmp.Or(host, "127.0.0.1")
-	port, err = strconv.Atoi(p)
-	if err != nil || port < 0 || port > 65535 {
-		return "", 0, fmt.Errorf("listen address %q: write a port from 0 to 65535", s)
+	var noListen *net.OpError
+	if !errors.As(err, &noListen) || noListen.Op != "listen" {
+		return err
 	}
-	return host, port, nil
+	at := c.Listen
+	if noListen.Addr != nil {
+		at = noListen.Addr.String()
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return fault.BadInputf("this user may not listen on %s (%w); choose a port above 1023 %s, or start the daemon with the capability CAP_NET_BIND_SERVICE", at, noListen.Err, setting(at))
+	}
+	return fault.BadInputf("this machine cannot listen on %s (%w); choose another address %s", at, noListen.Err, setting(at))
 }
 
 // serve runs a daemon and its control socket until ctx ends or one of them fails.

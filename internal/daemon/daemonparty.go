@@ -47,6 +47,10 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err := h.mayDial(c, members); err != nil {
 		return err
 	}
+	call, err := c.call(members)
+	if err != nil {
+		return err
+	}
 	lock, err := h.lockHome()
 	if err != nil {
 		return err
@@ -60,7 +64,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		o.Logger.Warn(warning)
 	}
 	o.Seed = o.seed()
-	at := partyHome{h, id, c, members, key}
+	at := partyHome{h, id, c, members, key, call}
 	return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 		err := at.runOnce(ctx, o)
 		o.Ready = nil // call Ready only at the first start
@@ -75,6 +79,17 @@ type partyHome struct {
 	config  *Config
 	members *roster.Roster
 	key     dataset.SplitKey
+	call    nats.Options // how to connect to the coordinator
+}
+
+// call returns how a party connects to the coordinator.
+func (c *Config) call(members *roster.Roster) (nats.Options, error) {
+	at, err := nats.ParseAddress(c.Coordinator)
+	if err != nil {
+		return nats.Options{}, fault.BadInput(err)
+	}
+	proxy, _, err := c.proxy(at)
+	return nats.Options{TLS: members.Coordinator().TLS, Proxy: proxy}, err
 }
 
 // runOnce connects to the coordinator and runs the party until ctx ends or a session cannot
@@ -94,8 +109,14 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
-	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{TLS: h.members.Coordinator().TLS, Logger: o.Logger})
+	call := h.call
+	call.Logger = o.Logger
+	if call.Proxy != nil {
+		o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator, "proxy", call.Proxy.String())
+	} else {
+		o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
+	}
+	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), call)
 	if err != nil && ctx.Err() != nil {
 		return nil //nolint:nilerr // told to stop before the coordinator answered
 	}

@@ -1,9 +1,14 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -26,10 +31,10 @@ func publicKeys(id *identity.Identity, in roster.Member) identity.Public {
 }
 
 // firstPublic returns the public keys of a new member. A coordinator that listens only on its own
-// machine needs no TLS key.
+// machine, and not for WebSocket, needs no TLS key.
 func (c *Config) firstPublic(id *identity.Identity, role roster.Role) identity.Public {
 	host, _, err := splitAddress(c.Listen)
-	if role == roster.Party || c.Listen != "" && err == nil && nats.Loopback(host) {
+	if role == roster.Party || c.ListenWSS == "" && c.Listen != "" && err == nil && nats.Loopback(host) {
 		return id.Public()
 	}
 	return id.PublicTLS()
@@ -58,13 +63,111 @@ func (h Home) AddTLSKey() (roster.Member, error) {
 	return m, disk.Replace(h.MemberPath(), b)
 }
 
-// mayListen refuses to listen where other machines can connect, unless the roster has a TLS key.
-func (h Home) mayListen(host string, members *roster.Roster) error {
-	if len(members.Coordinator().TLS) > 0 || nats.Loopback(host) {
+// splitAddress returns the host and the port of the setting listen; "" means the default.
+func splitAddress(s string) (host string, port int, err error) {
+	if s == "" {
+		return "127.0.0.1", 4222, nil
+	}
+	host, p, err := net.SplitHostPort(s)
+	if err != nil {
+		return "", 0, fmt.Errorf("listen address %q: write host:port such as 127.0.0.1:4222", s)
+	}
+	host = cmp.Or(host, "127.0.0.1")
+	port, err = strconv.Atoi(p)
+	if err != nil || port < 0 || port > 65535 {
+		return "", 0, fmt.Errorf("listen address %q: write a port from 0 to 65535", s)
+	}
+	return host, port, nil
+}
+
+// checkLine returns an error if a setting of the connection between party and coordinator is wrong.
+func (c *Config) checkLine() error {
+	if _, _, err := splitAddress(c.Listen); err != nil {
+		return err
+	}
+	var at nats.Address
+	if c.Coordinator != "" {
+		var err error
+		if at, err = nats.ParseAddress(c.Coordinator); err != nil {
+			return fmt.Errorf("coordinator %w", err)
+		}
+	}
+	return cmp.Or(c.checkWSS(), c.checkProxy(at))
+}
+
+func (c *Config) checkWSS() error {
+	if c.ListenWSS == "" {
 		return nil
 	}
-	return fault.BadInputf("other machines can reach %s, but %s has no TLS key of this coordinator; add the key with mercer federation tls --home %s, make a new roster with the new member.yaml, and have every member join the new roster and start again",
-		host, h.RosterPath(), h)
+	host, port, err := net.SplitHostPort(c.ListenWSS)
+	number, failed := strconv.Atoi(port)
+	switch {
+	case c.Coordinator != "":
+		return errors.New("the setting \"listen_wss\" is for coordinators; remove it")
+	case err != nil, failed != nil, host == "", number < 0, number > 65535:
+		return fmt.Errorf("listen_wss is %q; write host:port such as 0.0.0.0:443", c.ListenWSS)
+	case c.ListenWSS == c.Listen && number != 0:
+		return fmt.Errorf("listen_wss and listen are both %q; give each its own port", c.Listen)
+	}
+	return nil
+}
+
+// noProxy is the setting with which a party ignores the proxy of its environment.
+const noProxy = "none"
+
+func (c *Config) checkProxy(at nats.Address) error {
+	if c.Proxy == "" || c.Proxy == noProxy {
+		return nil
+	}
+	if !at.Secure {
+		return errors.New("the setting \"proxy\" is for parties whose coordinator begins with tls:// or wss://; change the coordinator's address, or remove the setting")
+	}
+	if _, err := nats.ParseProxy(c.Proxy); err != nil {
+		return fmt.Errorf("proxy: %w, or none", err)
+	}
+	return nil
+}
+
+// proxy returns the proxy through which a party connects to the coordinator, and the name of the setting
+// that says so. Without a proxy it returns nil. The proxy of the environment is for addresses that begin
+// with tls:// or wss://, and not for this machine.
+func (c *Config) proxy(at nats.Address) (p *nats.Proxy, setting string, err error) {
+	switch {
+	case c.Proxy == noProxy:
+		return nil, "", nil
+	case c.Proxy != "":
+		p, err := nats.ParseProxy(c.Proxy)
+		return p, "proxy", err
+	case !at.Secure:
+		return nil, "", nil
+	}
+	const environment = "HTTPS_PROXY"
+	found, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: at.String()}})
+	if found == nil && err == nil {
+		return nil, "", nil
+	}
+	if err == nil {
+		p, err = nats.ParseProxy(found.String())
+	}
+	if err != nil { // its text may have a password
+		return nil, "", fault.BadInputf("the environment variable %s has no address of a proxy that can be used; write http://HOST:PORT or http://USER:PASSWORD@HOST:PORT there, or proxy: none in config.yaml", environment)
+	}
+	return p, environment, nil
+}
+
+// mayListen refuses to listen where other machines can connect, or for WebSocket, unless the roster has
+// a TLS key.
+func (h Home) mayListen(host string, c *Config, members *roster.Roster) error {
+	const add = "add the key with mercer federation tls --home %s, make a new roster with the new member.yaml, and have every member join the new roster and start again"
+	switch {
+	case len(members.Coordinator().TLS) > 0:
+		return nil
+	case !nats.Loopback(host):
+		return fault.BadInputf("other machines can reach %s, but %s has no TLS key of this coordinator; "+add, host, h.RosterPath(), h)
+	case c.ListenWSS != "":
+		return fault.BadInputf("listen_wss requires TLS, but %s has no TLS key of this coordinator; "+add, h.RosterPath(), h)
+	}
+	return nil
 }
 
 // mayDial refuses to connect to a coordinator on another machine, unless the roster has a TLS key.
@@ -96,18 +199,39 @@ func (h Home) Line(jobs *job.Reader) (string, error) {
 		return "", err
 	}
 	if c.Coordinator != "" {
+		return h.lineOfParty(c, members)
+	}
+	host, _, err := splitAddress(c.Listen)
+	if err == nil {
+		err = h.mayListen(host, c, members)
+	}
+	return secrecy(members), err
+}
+
+// lineOfParty returns what Line returns for a party.
+func (h Home) lineOfParty(c *Config, members *roster.Roster) (string, error) {
+	at, err := nats.ParseAddress(c.Coordinator)
+	if err == nil {
 		err = h.mayDial(c, members)
-	} else {
-		var host string
-		if host, _, err = splitAddress(c.Listen); err == nil {
-			err = h.mayListen(host, members)
-		}
 	}
 	if err != nil {
 		return "", err
 	}
-	if len(members.Coordinator().TLS) > 0 {
-		return fmt.Sprintf("TLS with the key of %s in the roster", members.Coordinator().Name), nil
+	text := secrecy(members)
+	if at.WebSocket {
+		text += ", by WebSocket"
 	}
-	return "on this machine only, without TLS", nil
+	proxy, setting, err := c.proxy(at)
+	if proxy != nil {
+		text += fmt.Sprintf(", through the proxy %s (%s)", proxy, setting)
+	}
+	return text, err
+}
+
+// secrecy says whether the connections of a federation use TLS.
+func secrecy(members *roster.Roster) string {
+	if len(members.Coordinator().TLS) > 0 {
+		return fmt.Sprintf("TLS with the key of %s in the roster", members.Coordinator().Name)
+	}
+	return "on this machine only, without TLS"
 }

@@ -25,6 +25,7 @@ type Member struct {
 type Config struct {
 	Host    string // host on which the server listens; default 127.0.0.1, which only this machine reaches
 	Port    int    // port on which the server listens; 0 means any free port, see Server.Addr
+	WSS     string // host:port on which the server also listens for WebSocket over TLS; "" means not; requires TLS
 	Dir     string // folder for the queues; required; created if it does not exist
 	Members []Member
 	Center  string // only member that exchanges control messages with the others; "" lets all members do so
@@ -94,6 +95,8 @@ func (c Config) validate() error {
 		return errors.New("nats: Config.Dir is empty; set it to a folder for the queues")
 	case c.TLS == nil && !Loopback(c.Host):
 		return fmt.Errorf("nats: other machines can reach %s, but Config.TLS has no key; set a key or listen on 127.0.0.1", c.Host)
+	case c.TLS == nil && c.WSS != "":
+		return fmt.Errorf("nats: the port for WebSocket at %s requires TLS, but Config.TLS has no key; set a key", c.WSS)
 	case c.Port < 0 || c.Port > 65535:
 		return fmt.Errorf("nats: port %d is not valid; use 0 to 65535", c.Port)
 	case c.AckWait < 0 || c.Share < 0 || c.MaxAge < 0 || c.MaxBytes < 0:

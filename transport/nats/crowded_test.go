@@ -90,7 +90,7 @@ func TestOneTooManyIsTold(t *testing.T) {
 	f := newFederation(t, func(c *Config) { c.TLS = secret })
 	f.crowd(f.cfg.portConnections() + len(f.cfg.Members) + 100)
 	f.eventually("a caller is told", func() bool {
-		line, err := caller{pin}.Dial("tcp", f.server.Addr())
+		line, err := newCaller(Address{}, Options{TLS: pin}).Dial("tcp", f.server.Addr())
 		if err == nil {
 			return line.Close() != nil // there was room already
 		}

@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	cryptorand "crypto/rand"
@@ -22,6 +23,7 @@ import (
 // Options holds a member's settings for its connection. The zero value is ready for use.
 type Options struct {
 	TLS    ed25519.PublicKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
+	Proxy  *Proxy            // HTTP proxy through which the member connects; requires TLS; nil means none
 	Logger *slog.Logger      // receives log messages; nil discards them
 }
 
@@ -40,6 +42,7 @@ type conn struct {
 	nc   *natsgo.Conn
 	js   jetstream.JetStream
 	link *link
+	call *caller // nil for a member in the server's process
 
 	inboxes  []*inbox // one inbox for each lane
 	run      string   // random name of this process; other processes may have the same identity
@@ -64,9 +67,10 @@ type conn struct {
 // Dial connects the member called name to the server at url, an address that [ParseAddress]
 // accepts. It waits for the server until ctx ends. The connection then restores itself without
 // limit. Only two events end it: a server that refuses the member, with a [*CredentialError] or
-// a [*PermissionError], and another process with the same identity, with a [*TwinError]. If a
-// server answers without the key in o, or without the required TLS, the log says so
-// ([*LineError]).
+// a [*PermissionError], and another process with the same identity, with a [*TwinError]. If
+// something else fails, the log says what: a server without the key in o or the required TLS
+// ([*LineError]), a proxy ([*ProxyError]), the server's name ([*NameError]). If ctx ends first,
+// Dial returns this error.
 func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
 	at, err := ParseAddress(url)
 	if err != nil {
@@ -75,7 +79,10 @@ func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (
 	if at.NeedsTLS() && len(o.TLS) == 0 {
 		return nil, fmt.Errorf("nats: a connection to %s requires TLS; set Options.TLS to the server's key", at)
 	}
-	c, err := connect("nats://"+at.String(), name, key, o, natsgo.SetCustomDialer(caller{o.TLS}))
+	if o.Proxy != nil && len(o.TLS) == 0 {
+		return nil, fmt.Errorf("nats: a connection through the proxy %s requires TLS; set Options.TLS to the server's key", o.Proxy)
+	}
+	c, err := connect(url, name, key, o, newCaller(at, o))
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
@@ -91,7 +98,8 @@ func (c *conn) waitConnected(ctx context.Context, where string) (transport.Conn,
 	return c, nil
 }
 
-func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Option) (*conn, error) {
+// connect returns a connection that opens itself, by the caller or by the options in extra.
+func connect(url, name string, key nkeys.KeyPair, o Options, call *caller, extra ...natsgo.Option) (*conn, error) {
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
@@ -104,7 +112,7 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 		return nil, err
 	}
 	c := &conn{
-		name: name, url: url, key: pub, twin: twin, asked: challenges{}, log: o.Logger, link: newLink(), patience: 5 * time.Second, silence: 2 * heartbeat,
+		name: name, url: url, key: pub, twin: twin, asked: challenges{}, log: o.Logger, link: newLink(), call: call, patience: 5 * time.Second, silence: 2 * heartbeat,
 		gone: make(chan struct{}),
 		run:  cryptorand.Text(), since: time.Now(),
 		strange: &budget{most: 5, every: time.Minute}, failures: &budget{most: 3, every: time.Minute},
@@ -116,6 +124,10 @@ func connect(url, name string, key nkeys.KeyPair, o Options, extra ...natsgo.Opt
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	options := append(c.options(), natsgo.Nkey(pub, key.Sign))
+	if call != nil {
+		options = append(options, natsgo.SetCustomDialer(call), natsgo.SkipHostLookup()) // the caller, or its proxy, looks names up
+		url = call.at.forClient()
+	}
 	if c.nc, err = natsgo.Connect(url, append(options, extra...)...); err != nil {
 		return nil, err
 	}
@@ -195,6 +207,7 @@ func (c *conn) onConnect(*natsgo.Conn) {
 }
 
 func (c *conn) onDisconnect(_ *natsgo.Conn, err error) {
+	err = c.cause(err)
 	if err != nil {
 		c.log.Warn("connection lost; trying to restore it", "member", c.name, "error", err)
 	}
@@ -202,20 +215,38 @@ func (c *conn) onDisconnect(_ *natsgo.Conn, err error) {
 }
 
 func (c *conn) onFailure(_ *natsgo.Conn, err error) {
+	err = c.cause(err)
+	var called callError
+	if c.call != nil && c.call.at.WebSocket && !errors.As(err, &called) { // the call succeeded, and what followed did not
+		err = &LineError{c.call.at.String(), true, fmt.Errorf("%w: %w", errNoWebSocket, err)}
+	}
 	var line *LineError
-	if errors.As(err, &line) {
-		c.complain(line)
-	} else {
+	var proxy *ProxyError
+	switch {
+	case errors.As(err, &line):
+		c.complain("the server does not have the expected TLS; trying again", line)
+	case errors.As(err, &proxy) && proxy.answered():
+		c.complain("the proxy opens no connection; trying again", proxy)
+	default:
 		c.report(err)
 	}
 	c.link.down(err)
 }
 
+// cause returns the caller's own error in place of the NATS client's statement that no server is
+// available.
+func (c *conn) cause(err error) error {
+	if errors.Is(err, natsgo.ErrNoServers) && c.call != nil {
+		return cmp.Or(c.call.lastError(), err)
+	}
+	return err
+}
+
 // complain logs an error that only an operator can correct. It does nothing if it has logged
 // such errors very recently.
-func (c *conn) complain(err *LineError) {
+func (c *conn) complain(what string, err error) {
 	if ok, unsaid := c.failures.allow(time.Now()); ok {
-		c.log.Error("the server does not have the expected TLS; trying again", "member", c.name, "error", err, "unsaid_before", unsaid)
+		c.log.Error(what, "member", c.name, "error", err, "unsaid_before", unsaid)
 	}
 }
 
@@ -255,6 +286,9 @@ func (c *conn) onClosed(nc *natsgo.Conn) {
 // Close sends pending acknowledgements and then closes the connection.
 func (c *conn) Close() error {
 	c.once.Do(func() {
+		if c.call != nil {
+			c.call.hangUp() // the NATS client would wait for a call that is under way
+		}
 		if c.nc.IsConnected() {
 			if err := c.nc.FlushTimeout(time.Second); err != nil {
 				c.log.Debug("some acknowledgements may be lost", "member", c.name, "error", err)

@@ -49,4 +49,8 @@
 // compares the server's key with Options.TLS. Without keys server and members stay on
 // loopback. An observer of a connection with TLS sees addresses, times and sizes;
 // without TLS also names and subjects.
+//
+// With Config.WSS a server also listens for WebSocket over the same TLS, and members call
+// wss://host:port. With Options.Proxy a member connects through an HTTP proxy, which sees what
+// an observer sees and the server's host.
 package nats

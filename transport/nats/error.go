@@ -63,7 +63,23 @@ func (e *TwinError) Error() string {
 		e.Member, from, e.Process, e.Since.UTC().Format(time.DateTime+" UTC"))
 }
 
-// LineError reports that the server at the address does not have the expected TLS key, or has TLS
+// NameError reports that no IP address is found for the name of the server's host.
+type NameError struct {
+	Host    string
+	Unknown bool // whether a name server says that there is no such name; else no name server answers
+	Err     error
+}
+
+func (e *NameError) Error() string {
+	if e.Unknown {
+		return fmt.Sprintf("nats: there is no host called %q; correct the server's address, or set a proxy if only a proxy knows the names of other networks", e.Host)
+	}
+	return fmt.Sprintf("nats: the name %q cannot be looked up (%v); check this machine's name server, or set a proxy if only a proxy knows the names of other networks", e.Host, e.Err)
+}
+
+func (e *NameError) Unwrap() error { return e.Err }
+
+// LineError reports that the server at the address does not have the expected TLS key or protocol, or has TLS
 // although the member knows no key. Another program may answer in the server's place. The member
 // keeps trying, because otherwise anybody on the network path could stop the member.
 type LineError struct {
@@ -71,6 +87,13 @@ type LineError struct {
 	TLS     bool // whether the member knows a TLS key of the server
 	Err     error
 }
+
+var (
+	// errNoGreeting reports that a server with the expected TLS key waits for the member to speak first.
+	errNoGreeting = errors.New("the server sends no greeting")
+	// errNoWebSocket reports that a server with the expected TLS key does not answer a request for WebSocket.
+	errNoWebSocket = errors.New("the server does not speak WebSocket")
+)
 
 func (e *LineError) Error() string {
 	const compare = "compare the roster's fingerprints with the server's operator"
@@ -82,6 +105,10 @@ func (e *LineError) Error() string {
 		return fmt.Sprintf("nats: the server at %s has another TLS key than the roster says: another program answers there, or the roster is an old one; %s", e.Address, compare)
 	case errors.As(e.Err, &plain):
 		return fmt.Sprintf("nats: the server at %s does not speak TLS, and the roster has a TLS key for it: another program answers there, or its roster is an old one; %s", e.Address, compare)
+	case errors.Is(e.Err, errNoGreeting):
+		return fmt.Sprintf("nats: the server at %s has the TLS key of the roster but does not greet; if this is its port for WebSocket, write the address as wss://%s", e.Address, e.Address)
+	case errors.Is(e.Err, errNoWebSocket):
+		return fmt.Sprintf("nats: the server at %s has the TLS key of the roster but does not answer by WebSocket (%v); if this is its port without WebSocket, write the address as tls://%s", e.Address, e.Err, e.Address)
 	case e.TLS:
 		return fmt.Sprintf("nats: no TLS with the server at %s: %v; check that the coordinator is at this address", e.Address, e.Err)
 	}

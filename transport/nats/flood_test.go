@@ -140,12 +140,13 @@ func TestShareLeavesRoom(t *testing.T) {
 
 // Members other than the center send each other no control messages.
 func TestControlGoesThroughTheCenter(t *testing.T) {
-	f := newFederation(t, func(c *Config) { c.Center = "server" })
-	nc, complaints := f.raw("north")
-	if err := nc.Publish(subject(transport.Control, "north", "south"), nil); err != nil {
-		t.Fatal(err)
-	}
-	expectViolation(t, complaints, "command another")
+	onEachLine(t, func(c *Config) { c.Center = "server" }, func(t *testing.T, f *federation) {
+		nc, complaints := f.raw("north")
+		if err := nc.Publish(subject(transport.Control, "north", "south"), nil); err != nil {
+			t.Fatal(err)
+		}
+		expectViolation(t, complaints, "command another")
+	})
 }
 
 // A member that connects and subscribes without end is refused after a few of each, and
@@ -154,39 +155,40 @@ func TestConnectionsAndSubscriptionsAreBounded(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	f := newFederation(t, nil)
-	north := f.join("north")
-	var open []*natsgo.Conn
-	for range 300 {
-		pub, err := f.keys["south"].PublicKey()
-		if err != nil {
-			t.Fatal(err)
+	onEachLine(t, nil, func(t *testing.T, f *federation) {
+		north := f.join("north")
+		var open []*natsgo.Conn
+		for range 300 {
+			pub, err := f.keys["south"].PublicKey()
+			if err != nil {
+				t.Fatal(err)
+			}
+			nc, err := f.client(natsgo.Nkey(pub, f.keys["south"].Sign), natsgo.NoReconnect(),
+				natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {}))
+			if err == nil {
+				t.Cleanup(nc.Close)
+				open = append(open, nc)
+			}
 		}
-		nc, err := natsgo.Connect(f.server.URL(), natsgo.Nkey(pub, f.keys["south"].Sign), natsgo.NoReconnect(),
-			natsgo.ErrorHandler(func(*natsgo.Conn, *natsgo.Subscription, error) {}))
-		if err == nil {
-			t.Cleanup(nc.Close)
-			open = append(open, nc)
+		if n := len(open); n == 0 || n > maxConnections {
+			t.Fatalf("one member has %d connections, want 1 to %d", n, maxConnections)
 		}
-	}
-	if n := len(open); n == 0 || n > maxConnections {
-		t.Fatalf("one member has %d connections, want 1 to %d", n, maxConnections)
-	}
-	before := f.server.nats.NumSubscriptions()
-	for i := range 2000 {
-		if _, err := open[0].Subscribe(fmt.Sprintf("%s.%d", replyPrefix("south"), i), func(*natsgo.Msg) {}); err != nil {
-			break // the server has ended the connection
+		before := f.server.nats.NumSubscriptions()
+		for i := range 2000 {
+			if _, err := open[0].Subscribe(fmt.Sprintf("%s.%d", replyPrefix("south"), i), func(*natsgo.Msg) {}); err != nil {
+				break // the server has ended the connection
+			}
 		}
-	}
-	if err := open[0].FlushTimeout(2 * time.Second); err != nil {
-		t.Logf("the connection with too many subscriptions: %v", err)
-	}
-	if more := f.server.nats.NumSubscriptions() - before; more > maxSubscriptions {
-		t.Errorf("%d subscriptions of one connection, want %d at most", more, maxSubscriptions)
-	}
-	east := f.join("east")
-	f.send(north, "east", "hello")
-	f.receive(east)
+		if err := open[0].FlushTimeout(2 * time.Second); err != nil {
+			t.Logf("the connection with too many subscriptions: %v", err)
+		}
+		if more := f.server.nats.NumSubscriptions() - before; more > maxSubscriptions {
+			t.Errorf("%d subscriptions of one connection, want %d at most", more, maxSubscriptions)
+		}
+		east := f.join("east")
+		f.send(north, "east", "hello")
+		f.receive(east)
+	})
 }
 
 // All members are served in a federation with more members than one connection may have

@@ -103,8 +103,30 @@ func (f *federation) pin() ed25519.PublicKey {
 	return f.cfg.TLS.Public().(ed25519.PublicKey)
 }
 
+// onEachLine runs a test on a federation whose members connect by TCP, and on one whose members connect
+// by WebSocket.
+func onEachLine(t *testing.T, change func(*Config), test func(*testing.T, *federation)) {
+	t.Helper()
+	if change == nil {
+		change = func(*Config) {}
+	}
+	for name, line := range map[string]func(*Config){"TCP": func(*Config) {}, "WebSocket": byWSS} {
+		t.Run(name, func(t *testing.T) {
+			test(t, newFederation(t, func(c *Config) { change(c); line(c) }))
+		})
+	}
+}
+
+// url returns the address that members call.
+func (f *federation) url() string {
+	if f.cfg.WSS != "" {
+		return "wss://" + f.server.WSS()
+	}
+	return f.server.URL()
+}
+
 func (f *federation) dial(name string) (transport.Conn, error) {
-	c, err := Dial(f.Context(), f.server.URL(), name, f.keys[name], Options{TLS: f.pin(), Logger: f.cfg.Logger})
+	c, err := Dial(f.Context(), f.url(), name, f.keys[name], Options{TLS: f.pin(), Logger: f.cfg.Logger})
 	if err == nil {
 		c.(*conn).patience = 100 * time.Millisecond
 	}
@@ -164,14 +186,23 @@ func (f *federation) raw(name string) (*natsgo.Conn, <-chan error) {
 		f.Fatal(err)
 	}
 	complaints := make(chan error, 100)
-	nc, err := natsgo.Connect(f.server.URL(), natsgo.Nkey(pub, f.keys[name].Sign),
-		natsgo.CustomInboxPrefix(replyPrefix(name)),
+	nc, err := f.client(natsgo.Nkey(pub, f.keys[name].Sign), natsgo.CustomInboxPrefix(replyPrefix(name)),
 		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { complaints <- err }))
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(nc.Close)
 	return nc, complaints
+}
+
+// client connects a NATS client to the port that members call.
+func (f *federation) client(options ...natsgo.Option) (*natsgo.Conn, error) {
+	f.Helper()
+	at, err := ParseAddress(f.url())
+	if err != nil {
+		f.Fatal(err)
+	}
+	return natsgo.Connect(at.forClient(), append(options, natsgo.SetCustomDialer(newCaller(at, Options{TLS: f.pin()})))...)
 }
 
 // stored counts the messages in the stream by subject.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -17,22 +18,24 @@ import (
 // of most lines, so each kind of line has a budget.
 type logger struct {
 	log    *slog.Logger
-	secure bool // whether the server has TLS
+	secure bool  // whether the server has TLS
+	gate   *gate // knows the addresses of callers by WebSocket; nil if there are none
 
 	mu      sync.Mutex
 	budgets map[string]*budget // budget of log lines for each kind
 	fatal   error
 }
 
-// aboutConnection marks the server's lines about connections. The other constants, and the
+// aboutConnection matches the server's lines about connections, by WebSocket or not. The constants, and the
 // server's words in connectionKinds, are kinds of lines. Each kind has its own budget, so that
 // strangers hide neither what members do nor what the server does.
 const (
-	aboutConnection = " - cid:"
-	ofCallers       = "caller"
-	ofServer        = "server"
-	ofOthers        = "other"
+	ofCallers = "caller"
+	ofServer  = "server"
+	ofOthers  = "other"
 )
+
+var aboutConnection = regexp.MustCompile(` - [cw]id:`)
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
 
@@ -56,7 +59,7 @@ func (l *logger) allow(kind string) (ok bool, unsaid int) {
 }
 
 func kindOf(text string) string {
-	if !strings.Contains(text, aboutConnection) {
+	if !aboutConnection.MatchString(text) {
 		return ofServer
 	}
 	for _, kind := range connectionKinds {
@@ -81,14 +84,14 @@ func (l *logger) Warnf(format string, v ...any) {
 // Debugf logs lines about clients without TLS. It ignores all other lines, which are for
 // developers of the server.
 func (l *logger) Debugf(format string, v ...any) {
-	if strings.Contains(format, handshakeError) {
+	if isTurnedAway(format) {
 		l.turnedAway(fmt.Sprintf(format, v...))
 	}
 }
 
 func (l *logger) Errorf(format string, v ...any) {
 	text := fmt.Sprintf(format, v...)
-	if strings.Contains(text, handshakeError) || !l.secure && strings.HasSuffix(text, noLogin) {
+	if isTurnedAway(text) || !l.secure && strings.HasSuffix(text, noLogin) {
 		l.turnedAway(text)
 		return
 	}
@@ -102,6 +105,7 @@ func (l *logger) warn(text string) {
 	if !ok {
 		return
 	}
+	text = l.gate.named(text)
 	if kind != ofServer {
 		text = shortened(text)
 	}
@@ -124,21 +128,37 @@ func shortened(text string) string {
 
 // The server writes these texts about clients that do not use the expected protocol.
 const (
-	handshakeError = "TLS handshake error: "
-	noLogin        = " - authentication error" // end of a log line about a client that begins without a login
+	handshakeError = "TLS handshake error"            // then perhaps the client's address, and the reason
+	upgradeError   = " - websocket handshake error: " // then the reason
+	webSocketError = "websocket: " + handshakeError   // start of a log line of the port for WebSocket
+	noLogin        = " - authentication error"        // end of a log line about a client that begins without a login
 )
+
+func isTurnedAway(text string) bool {
+	return strings.Contains(text, handshakeError) || strings.Contains(text, upgradeError)
+}
 
 // turnedAway logs why the server refused a client before its login.
 func (l *logger) turnedAway(text string) {
-	if ok, unsaid := l.allow(ofCallers); ok {
-		from, _, _ := strings.Cut(text, " - ")
-		l.log.Warn("turned a caller away: "+whyTurnedAway(text), "address", from, "unsaid_before", unsaid)
+	ok, unsaid := l.allow(ofCallers)
+	if !ok {
+		return
 	}
+	from, _, _ := strings.Cut(text, " - ")
+	if rest, web := strings.CutPrefix(text, webSocketError+" from "); web {
+		from, text, _ = strings.Cut(rest, ": ")
+		text = handshakeError + ": " + text
+	}
+	l.log.Warn("turned a caller away: "+whyTurnedAway(text), "address", fault.Printable(l.gate.named(from)), "unsaid_before", unsaid)
 }
 
 func whyTurnedAway(text string) string {
-	_, reason, _ := strings.Cut(text, handshakeError)
+	_, upgrade, asked := strings.Cut(text, upgradeError)
+	_, reason, _ := strings.Cut(text, handshakeError+": ")
+	reason = strings.TrimSpace(reason)
 	switch {
+	case asked:
+		return "its request for WebSocket is not valid: " + fault.Printable(upgrade)
 	case strings.HasSuffix(text, noLogin):
 		return "it does not log in; if it is a member, it may expect TLS, and this server's roster has no TLS key: have all members join one roster"
 	case strings.Contains(reason, "bad certificate"):
@@ -146,7 +166,7 @@ func whyTurnedAway(text string) string {
 	case strings.Contains(reason, "timeout"), strings.Contains(reason, "closed network"), strings.Contains(reason, "first record"), reason == "EOF":
 		return "it speaks no TLS; if it is a member, have it join the present roster, which has this server's TLS key"
 	}
-	return "no TLS with it: " + reason
+	return "no TLS with it: " + fault.Printable(reason)
 }
 
 // Fatalf stores the reason for which the server stops. The server reports it only here.

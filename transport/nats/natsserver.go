@@ -29,13 +29,14 @@ type Server struct {
 	nats    *server.Server
 	steward *natsgo.Conn
 	ferries []*natsgo.Conn // connections of the members' ferries
+	gate    *gate          // port for WebSocket; nil if there is none
 	log     *logger
 	lock    *os.File
 	stop    func() error // stops the server once
 }
 
 // Start runs a server and returns when members can connect. The server listens only after every
-// queue exists. If the port is taken, Start writes nothing and returns a [*PortTakenError]. The
+// queue exists. If a port is taken, Start writes nothing and returns a [*PortTakenError]. The
 // caller must call Shutdown.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
@@ -45,11 +46,15 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err := tryPort(cfg); err != nil {
 		return nil, err
 	}
+	gate, err := openGate(cfg)
+	if err != nil {
+		return nil, err
+	}
 	lock, err := lockFolder(cfg.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("nats: %w", err)
+		return nil, errors.Join(fmt.Errorf("nats: %w", err), gate.close())
 	}
-	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger, secure: cfg.TLS != nil}, lock: lock}
+	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger, secure: cfg.TLS != nil, gate: gate}, gate: gate, lock: lock}
 	s.stop = sync.OnceValue(s.halt)
 	s.warnOfSpace()
 	s.warnOfConnections()
@@ -103,6 +108,7 @@ func (s *Server) run(ctx context.Context) error {
 		return err
 	}
 	s.nats.AcceptLoop(make(chan struct{}))
+	s.gate.start(strings.TrimPrefix(s.nats.WebsocketURL(), "wss://"))
 	return s.log.reason()
 }
 
@@ -152,6 +158,9 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 			return nil, err
 		}
 		o.TLSHandshakeFirst = true
+	}
+	if s.gate != nil {
+		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, TLSConfig: o.TLSConfig, HandshakeTimeout: handshakeLimit}
 	}
 	for i, m := range s.cfg.Members {
 		login, err := s.cfg.isolate(hub, accounts[i], m)
@@ -213,9 +222,17 @@ func (s *Server) Addr() string { return s.nats.Addr().String() }
 // URL returns the address that members on this machine pass to [Dial].
 func (s *Server) URL() string { return "nats://" + s.Addr() }
 
+// WSS returns the address host:port at which the server listens for WebSocket, or "".
+func (s *Server) WSS() string {
+	if s.gate == nil {
+		return ""
+	}
+	return s.gate.listener.Addr().String()
+}
+
 // Dial connects a member in the server's own process, without a port.
 func (s *Server) Dial(ctx context.Context, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
-	c, err := connect("", name, key, o, natsgo.InProcessServer(s.nats))
+	c, err := connect("", name, key, o, nil, natsgo.InProcessServer(s.nats))
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
@@ -236,6 +253,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 func (s *Server) halt() error {
+	closed := s.gate.close()
 	if s.steward != nil {
 		s.steward.Close()
 	}
@@ -246,7 +264,7 @@ func (s *Server) halt() error {
 		s.nats.Shutdown()
 		s.nats.WaitForShutdown()
 	}
-	return s.lock.Close()
+	return errors.Join(closed, s.lock.Close())
 }
 
 // StoreError reports that the queues cannot be written any more, because the disk is full

@@ -18,78 +18,80 @@ import (
 
 // Messages that a member may not send, whatever client it uses.
 func TestMayNotSay(t *testing.T) {
-	f := newFederation(t, nil)
-	f.send(f.join("east"), "south", "precious")
-	nc, complaints := f.raw("north")
-	for what, subj := range map[string]string{
-		"speak under another's name":     subject(transport.Bulk, "south", "east"),
-		"speak under no name":            "mercer.msg.south",
-		"ask for another's deliveries":   askSubject(transport.Bulk, "south", "x"),
-		"ask a queue directly":           "$JS.API.CONSUMER.MSG.NEXT.MERCER.north",
-		"ask another's queue directly":   "$JS.API.CONSUMER.MSG.NEXT.MERCER.south",
-		"put into a box":                 boxSubject("north", "x"),
-		"reset another's queue":          resetSubject(transport.Bulk, "south"),
-		"acknowledge for another":        ackPrefix(transport.Bulk, "south") + "1.1.1.0.0",
-		"command under another's name":   subject(transport.Control, "south", "east"),
-		"ask for another's commands":     askSubject(transport.Control, "south", "x"),
-		"ask its control queue directly": "$JS.API.CONSUMER.MSG.NEXT.CONTROL.north",
-		"reset another's control queue":  resetSubject(transport.Control, "south"),
-		"acknowledge another's commands": ackPrefix(transport.Control, "south") + "1.1.1.0.0",
-		"purge the control stream":       "$JS.API.STREAM.PURGE.CONTROL",
-		"create a control queue":         "$JS.API.CONSUMER.CREATE.CONTROL.spy",
-		"create a stream":                "$JS.API.STREAM.CREATE.OWN",
-		"change the stream":              "$JS.API.STREAM.UPDATE.MERCER",
-		"delete the stream":              "$JS.API.STREAM.DELETE.MERCER",
-		"purge the stream":               "$JS.API.STREAM.PURGE.MERCER",
-		"look at the stream":             "$JS.API.STREAM.INFO.MERCER",
-		"read a message out of turn":     "$JS.API.STREAM.MSG.GET.MERCER",
-		"read a message directly":        "$JS.API.DIRECT.GET.MERCER",
-		"delete a message":               "$JS.API.STREAM.MSG.DELETE.MERCER",
-		"create a queue":                 "$JS.API.CONSUMER.CREATE.MERCER.spy",
-		"create a queue, the old way":    "$JS.API.CONSUMER.DURABLE.CREATE.MERCER.spy",
-		"delete another's queue":         "$JS.API.CONSUMER.DELETE.MERCER.south",
-		"look at another's queue":        "$JS.API.CONSUMER.INFO.MERCER.south",
-		"look at the account":            "$JS.API.INFO",
-		"ask the system":                 "$SYS.REQ.SERVER.PING",
-		"answer another's request":       replyPrefix("south") + ".x",
-		"pass for another's process":     twinSubject("south"),
-		"speak where nobody should hear": "chat",
-	} {
-		if err := nc.PublishRequest(subj, replyPrefix("north")+".x", nil); err != nil {
-			t.Fatal(err)
+	onEachLine(t, nil, func(t *testing.T, f *federation) {
+		f.send(f.join("east"), "south", "precious")
+		nc, complaints := f.raw("north")
+		for what, subj := range map[string]string{
+			"speak under another's name":     subject(transport.Bulk, "south", "east"),
+			"speak under no name":            "mercer.msg.south",
+			"ask for another's deliveries":   askSubject(transport.Bulk, "south", "x"),
+			"ask a queue directly":           "$JS.API.CONSUMER.MSG.NEXT.MERCER.north",
+			"ask another's queue directly":   "$JS.API.CONSUMER.MSG.NEXT.MERCER.south",
+			"put into a box":                 boxSubject("north", "x"),
+			"reset another's queue":          resetSubject(transport.Bulk, "south"),
+			"acknowledge for another":        ackPrefix(transport.Bulk, "south") + "1.1.1.0.0",
+			"command under another's name":   subject(transport.Control, "south", "east"),
+			"ask for another's commands":     askSubject(transport.Control, "south", "x"),
+			"ask its control queue directly": "$JS.API.CONSUMER.MSG.NEXT.CONTROL.north",
+			"reset another's control queue":  resetSubject(transport.Control, "south"),
+			"acknowledge another's commands": ackPrefix(transport.Control, "south") + "1.1.1.0.0",
+			"purge the control stream":       "$JS.API.STREAM.PURGE.CONTROL",
+			"create a control queue":         "$JS.API.CONSUMER.CREATE.CONTROL.spy",
+			"create a stream":                "$JS.API.STREAM.CREATE.OWN",
+			"change the stream":              "$JS.API.STREAM.UPDATE.MERCER",
+			"delete the stream":              "$JS.API.STREAM.DELETE.MERCER",
+			"purge the stream":               "$JS.API.STREAM.PURGE.MERCER",
+			"look at the stream":             "$JS.API.STREAM.INFO.MERCER",
+			"read a message out of turn":     "$JS.API.STREAM.MSG.GET.MERCER",
+			"read a message directly":        "$JS.API.DIRECT.GET.MERCER",
+			"delete a message":               "$JS.API.STREAM.MSG.DELETE.MERCER",
+			"create a queue":                 "$JS.API.CONSUMER.CREATE.MERCER.spy",
+			"create a queue, the old way":    "$JS.API.CONSUMER.DURABLE.CREATE.MERCER.spy",
+			"delete another's queue":         "$JS.API.CONSUMER.DELETE.MERCER.south",
+			"look at another's queue":        "$JS.API.CONSUMER.INFO.MERCER.south",
+			"look at the account":            "$JS.API.INFO",
+			"ask the system":                 "$SYS.REQ.SERVER.PING",
+			"answer another's request":       replyPrefix("south") + ".x",
+			"pass for another's process":     twinSubject("south"),
+			"speak where nobody should hear": "chat",
+		} {
+			if err := nc.PublishRequest(subj, replyPrefix("north")+".x", nil); err != nil {
+				t.Fatal(err)
+			}
+			expectViolation(t, complaints, what)
 		}
-		expectViolation(t, complaints, what)
-	}
-	want := map[string]uint64{subject(transport.Bulk, "east", "south"): 1}
-	if diff := cmp.Diff(want, f.stored()); diff != "" {
-		t.Errorf("the stream changed (-want +got):\n%s", diff)
-	}
+		want := map[string]uint64{subject(transport.Bulk, "east", "south"): 1}
+		if diff := cmp.Diff(want, f.stored()); diff != "" {
+			t.Errorf("the stream changed (-want +got):\n%s", diff)
+		}
+	})
 }
 
 // Subjects that a member may not read.
 func TestMayNotHear(t *testing.T) {
-	f := newFederation(t, nil)
-	nc, complaints := f.raw("north")
-	for what, subj := range map[string]string{
-		"everything":           ">",
-		"messages":             "mercer.msg.>",
-		"its own messages":     subject(transport.Bulk, "*", "north"), // they come through its queue only
-		"commands":             "mercer.ctl.>",
-		"its own commands":     subject(transport.Control, "*", "north"),
-		"another's deliveries": boxSubject("south", ">"),
-		"all deliveries":       "mercer.box.>",
-		"requests":             askSubject(transport.Bulk, "south", ">"),
-		"another's answers":    replyPrefix("south") + ".>",
-		"another's processes":  twinSubject("south"),
-		"all answers":          "_INBOX.>",
-		"advisories":           "$JS.>",
-		"the system":           "$SYS.>",
-	} {
-		if _, err := nc.SubscribeSync(subj); err != nil {
-			t.Fatal(err)
+	onEachLine(t, nil, func(t *testing.T, f *federation) {
+		nc, complaints := f.raw("north")
+		for what, subj := range map[string]string{
+			"everything":           ">",
+			"messages":             "mercer.msg.>",
+			"its own messages":     subject(transport.Bulk, "*", "north"), // they come through its queue only
+			"commands":             "mercer.ctl.>",
+			"its own commands":     subject(transport.Control, "*", "north"),
+			"another's deliveries": boxSubject("south", ">"),
+			"all deliveries":       "mercer.box.>",
+			"requests":             askSubject(transport.Bulk, "south", ">"),
+			"another's answers":    replyPrefix("south") + ".>",
+			"another's processes":  twinSubject("south"),
+			"all answers":          "_INBOX.>",
+			"advisories":           "$JS.>",
+			"the system":           "$SYS.>",
+		} {
+			if _, err := nc.SubscribeSync(subj); err != nil {
+				t.Fatal(err)
+			}
+			expectViolation(t, complaints, "hear "+what)
 		}
-		expectViolation(t, complaints, "hear "+what)
-	}
+	})
 }
 
 func expectViolation(t *testing.T, complaints <-chan error, what string) {
@@ -155,67 +157,71 @@ func (f *federation) harmedBy(nc *natsgo.Conn, reply string) bool {
 // Empty messages end a stream of answers between NATS accounts; deliveries
 // must not be such answers, or one member could stop another's.
 func TestEmptyMessagesStopNobody(t *testing.T) {
-	f := newFederation(t, nil)
-	south := f.join("south")
-	nc, _ := f.raw("north")
-	for i := range 50 {
-		if err := nc.Publish(subject(transport.Bulk, "north", "south"), nil); err != nil {
-			t.Fatal(err)
+	onEachLine(t, nil, func(t *testing.T, f *federation) {
+		south := f.join("south")
+		nc, _ := f.raw("north")
+		for i := range 50 {
+			if err := nc.Publish(subject(transport.Bulk, "north", "south"), nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := nc.Publish(subject(transport.Bulk, "north", "south"), []byte(fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := nc.Publish(subject(transport.Bulk, "north", "south"), []byte(fmt.Sprint(i))); err != nil {
-			t.Fatal(err)
+		for range 100 {
+			if err := f.receive(south).Ack(); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	for range 100 {
-		if err := f.receive(south).Ack(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 }
 
 // The server itself refuses messages that are too long, whatever client sends them.
 func TestServerRefusesTooLong(t *testing.T) {
-	f := newFederation(t, nil)
-	nc, _ := f.raw("north")
-	m, err := nc.Request(subject(transport.Bulk, "north", "south"), make([]byte, transport.MaxMessageBytes+1), 2*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(m.Data), "message size exceeds maximum allowed") {
-		t.Errorf("the server answered %s", m.Data)
-	}
+	onEachLine(t, nil, func(t *testing.T, f *federation) {
+		nc, _ := f.raw("north")
+		m, err := nc.Request(subject(transport.Bulk, "north", "south"), make([]byte, transport.MaxMessageBytes+1), 2*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(m.Data), "message size exceeds maximum allowed") {
+			t.Errorf("the server answered %s", m.Data)
+		}
+	})
 }
 
 func TestUnknownKey(t *testing.T) {
-	f := newFederation(t, nil)
-	stranger, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	_, err = Dial(ctx, f.server.URL(), "north", stranger, Options{})
-	var refused *CredentialError
-	if !errors.As(err, &refused) || refused.Member != "north" || !errors.Is(err, natsgo.ErrAuthorization) {
-		t.Fatalf("error %v, want that the key is unknown", err)
-	}
-	if want := "the server does not know the key U"; !strings.Contains(err.Error(), want) {
-		t.Errorf("error %q does not say %q", err, want)
-	}
+	onEachLine(t, nil, func(t *testing.T, f *federation) {
+		stranger, err := nkeys.CreateUser()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err = Dial(ctx, f.url(), "north", stranger, Options{TLS: f.pin()})
+		var refused *CredentialError
+		if !errors.As(err, &refused) || refused.Member != "north" || !errors.Is(err, natsgo.ErrAuthorization) {
+			t.Fatalf("error %v, want that the key is unknown", err)
+		}
+		if want := "the server does not know the key U"; !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not say %q", err, want)
+		}
+	})
 }
 
 func TestKeyOfAnother(t *testing.T) {
-	f := newFederation(t, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	defer cancel()
-	_, err := Dial(ctx, f.server.URL(), "south", f.keys["north"], Options{})
-	var refused *PermissionError
-	if !errors.As(err, &refused) || refused.Member != "south" || !errors.Is(err, natsgo.ErrPermissionViolation) {
-		t.Fatalf("error %v, want that the key may not act as south", err)
-	}
-	if want := `this key may not act as "south"`; !strings.Contains(err.Error(), want) {
-		t.Errorf("error %q does not say %q", err, want)
-	}
+	onEachLine(t, nil, func(t *testing.T, f *federation) {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		_, err := Dial(ctx, f.url(), "south", f.keys["north"], Options{TLS: f.pin()})
+		var refused *PermissionError
+		if !errors.As(err, &refused) || refused.Member != "south" || !errors.Is(err, natsgo.ErrPermissionViolation) {
+			t.Fatalf("error %v, want that the key may not act as south", err)
+		}
+		if want := `this key may not act as "south"`; !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not say %q", err, want)
+		}
+	})
 }
 
 // The login that owns the queues opens nothing from outside this process, and it is the

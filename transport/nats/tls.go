@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"context"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/subtle"
@@ -10,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"net"
 	"time"
 )
 
@@ -62,68 +60,4 @@ func clientTLS(key ed25519.PublicKey) *tls.Config {
 			return nil
 		},
 	}
-}
-
-// caller opens the connections of a NATS client, with TLS if it has the server's key. The client
-// does no TLS itself.
-type caller struct{ key ed25519.PublicKey } // the server's key; empty for no TLS
-
-// SkipTLSHandshake tells the NATS client not to do a TLS handshake itself.
-func (caller) SkipTLSHandshake() bool { return true }
-
-// Dial connects to an address and returns an error if the server there does not have the
-// expected TLS.
-func (c caller) Dial(network, address string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), handshakeLimit)
-	defer cancel()
-	line, err := new(net.Dialer).DialContext(ctx, network, address)
-	if err != nil {
-		return nil, err
-	}
-	secure := len(c.key) > 0
-	begin := hear
-	if secure {
-		begin = c.greet
-	}
-	begun, err := begin(ctx, line)
-	if err != nil {
-		return nil, errors.Join(&LineError{address, secure, err}, line.Close())
-	}
-	return begun, nil
-}
-
-func (c caller) greet(ctx context.Context, line net.Conn) (net.Conn, error) {
-	safe := tls.Client(line, clientTLS(c.key))
-	return safe, safe.HandshakeContext(ctx)
-}
-
-// hear waits for the first byte that a server without TLS sends. Such a server sends a greeting at
-// once. A server with TLS sends nothing before the member does.
-func hear(ctx context.Context, line net.Conn) (net.Conn, error) {
-	deadline, _ := ctx.Deadline()
-	if err := line.SetReadDeadline(deadline); err != nil {
-		return nil, err
-	}
-	h := &heard{Conn: line, first: make([]byte, 1)}
-	if _, err := line.Read(h.first); err != nil {
-		return nil, err
-	}
-	return h, line.SetReadDeadline(time.Time{})
-}
-
-// heard is a connection whose first byte has been read by the function hear.
-type heard struct {
-	net.Conn
-	first []byte
-}
-
-// Read first returns the byte that the function hear has read. Afterwards it reads from the
-// connection.
-func (h *heard) Read(b []byte) (int, error) {
-	if len(h.first) == 0 || len(b) == 0 {
-		return h.Conn.Read(b)
-	}
-	n := copy(b, h.first)
-	h.first = h.first[n:]
-	return n, nil
 }

@@ -10,6 +10,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -158,9 +161,11 @@ func TestNoLineBeyondLoopbackWithoutTLS(t *testing.T) {
 
 func TestParseAddress(t *testing.T) {
 	for text, want := range map[string]Address{
-		"nats://127.0.0.1:4222": {"127.0.0.1", "4222", false},
-		"tls://[::1]:1":         {"::1", "1", true},
-		"nats://hub.example:1":  {"hub.example", "1", false},
+		"nats://127.0.0.1:4222":     {Host: "127.0.0.1", Port: "4222"},
+		"tls://[::1]:1":             {Host: "::1", Port: "1", Secure: true},
+		"nats://hub.example:1":      {Host: "hub.example", Port: "1"},
+		"wss://hub.example":         {Host: "hub.example", Port: "443", Secure: true, WebSocket: true},
+		"wss://hub.example:8443/a/": {Host: "hub.example", Port: "8443", Path: "/a/", Secure: true, WebSocket: true},
 	} {
 		if got, err := ParseAddress(text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
@@ -169,9 +174,12 @@ func TestParseAddress(t *testing.T) {
 	for _, text := range []string{
 		"", "127.0.0.1:4222", "ws://a:1", "nats://a", "nats://:4222", "nats://user@a:1", "nats://a:1/x", "nats://a:1?x",
 		"nats://127.0.0.1:4222,nats://10.0.0.1:4222", "nats://a:1#x",
+		"wss://", "wss://:443", "wss://a:443?x", "wss://user:secret@a", "wss://a/x%20y", "wss://a/x%0d%0aHost:b", "https://a:443",
 	} {
 		if got, err := ParseAddress(text); err == nil {
 			t.Errorf("%q: %+v", text, got)
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
@@ -253,13 +261,13 @@ func (r *relay) pass(way int, from, to net.Conn) {
 	}
 }
 
-// tells reports the first known word that an observer can read.
-func (r *relay) tells() string {
+// tells reports the first known word, or one of the further words, that an observer can read.
+func (r *relay) tells(further ...string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, seen := range r.seen {
 		text := strings.ToLower(seen.String())
-		for _, word := range []string{"mercer", "nats", "north", "south", "server_id", "version", "nkey", "go1.", "_inbox", "hello", "localhost"} {
+		for _, word := range append(further, "mercer", "nats", "north", "south", "server_id", "version", "nkey", "go1.", "_inbox", "hello", "localhost") {
 			if strings.Contains(text, word) {
 				return word
 			}
@@ -400,5 +408,39 @@ func TestOnlyTLS13(t *testing.T) {
 			t.Errorf("an older %s: %v at the member, %v at the server", name, err, at)
 		}
 		_ = b.Close() // the server has closed its end
+	}
+}
+
+// What a party and a coordinator negotiate is what the page for security offices says.
+func TestNegotiatedAsThePageSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "security-office.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFederation(t, byWSS)
+	for name, address := range map[string]string{"tls": f.server.Addr(), "wss": f.server.WSS()} {
+		line, err := newCaller(Address{WebSocket: true}, Options{TLS: f.pin()}).Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := line.(*tls.Conn).ConnectionState()
+		if err := line.Close(); err != nil {
+			t.Error(err)
+		}
+		for what, value := range map[string]string{
+			"version": tls.VersionName(s.Version), "key exchange": s.CurveID.String(), "cipher": tls.CipherSuiteName(s.CipherSuite),
+			"server's key": s.PeerCertificates[0].PublicKeyAlgorithm.String(),
+		} {
+			row := regexp.MustCompile(`(?m)^\| ` + what + ` \| .*\b` + regexp.QuoteMeta(value) + `\b`)
+			if !row.Match(page) {
+				t.Errorf("%s: the page does not say %s %s", name, what, value)
+			}
+		}
+		if s.ServerName != "" || s.NegotiatedProtocol != "" || s.DidResume {
+			t.Errorf("%s: server name %q, protocol %q, resumed %t", name, s.ServerName, s.NegotiatedProtocol, s.DidResume)
+		}
 	}
 }

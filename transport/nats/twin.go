@@ -121,7 +121,8 @@ func (p presence) precedes(o presence) bool {
 // presence returns the description of this process.
 func (c *conn) presence() presence {
 	p := presence{Run: c.run, Serving: c.serving.Load(), Process: os.Getpid(), Since: c.since}
-	if ip, err := c.nc.GetClientIP(); err == nil {
+	behindGate := c.call != nil && c.call.at.WebSocket // the server sees the gate's address
+	if ip, err := c.nc.GetClientIP(); err == nil && !behindGate {
 		p.Address, _ = netip.AddrFromSlice(ip)
 		p.Address = p.Address.Unmap()
 	}

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+
+	natsgo "github.com/nats-io/nats.go"
 )
 
 // Failed attempts give one line until the server answers.
@@ -23,5 +25,23 @@ func TestUnreachableServerIsLoggedOnce(t *testing.T) {
 	c.onFailure(nil, refused)
 	if lines := log.String(); strings.Count(lines, "unreachable") != 2 {
 		t.Errorf("a failure after a connection is logged as %q", lines)
+	}
+}
+
+// The NATS client says of some failures only that no server is available; the log says what the caller
+// knows.
+func TestFailuresSayWhatTheCallerKnows(t *testing.T) {
+	var log bytes.Buffer
+	call := newCaller(Address{Host: "127.0.0.1", Port: "1"}, Options{})
+	if _, err := call.Dial("tcp", "127.0.0.1:1"); err == nil {
+		t.Fatal("something listens")
+	}
+	c := &conn{name: "north", log: slog.New(slog.NewTextHandler(&log, nil)), link: newLink(), call: call}
+	c.onFailure(nil, natsgo.ErrNoServers)
+	if text := log.String(); !strings.Contains(text, "connection refused") || strings.Contains(text, "no servers") {
+		t.Errorf("the log: %s", text)
+	}
+	if err := c.link.last; err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("Dial would return %v", err)
 	}
 }

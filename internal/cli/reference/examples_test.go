@@ -52,7 +52,7 @@ func kindOf(keys map[string]any) string {
 	switch {
 	case keys["apiVersion"] != nil:
 		return "file"
-	case is && data["source"] == nil && data["sources"] == nil, keys["cells"] != nil:
+	case is && data["source"] == nil && data["sources"] == nil, keys["cells"] != nil, keys["coordinator"] != nil, keys["listen"] != nil:
 		return "tables"
 	}
 	return "part"

@@ -1,0 +1,205 @@
+package nats
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/descriptor"
+)
+
+// A NATS server counts a connection to its port for WebSocket only after the HTTP upgrade, so
+// strangers could open any number of connections there. Therefore that port is on loopback, and
+// members connect to a gate before it. The gate limits the number of connections and reads nothing:
+// TLS begins at the member and ends in the NATS server.
+
+// gate passes bytes between callers and the NATS server's port for WebSocket.
+type gate struct {
+	listener net.Listener
+	most     int    // greatest number of open connections
+	server   string // address of the NATS server's port
+
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	// open maps each caller's connection to its continuation to the NATS server, which is nil at first.
+	open map[net.Conn]net.Conn
+	// callers maps the address that the NATS server sees to the caller's address, also after the
+	// connection's end, because log lines come late. It has an entry for each port of this machine at most.
+	callers map[string]string
+}
+
+// openGate listens on the address for WebSocket. It returns nil if the configuration has none.
+func openGate(cfg Config) (*gate, error) {
+	if cfg.WSS == "" {
+		return nil, nil
+	}
+	l, err := net.Listen("tcp", cfg.WSS)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		host, port, _ := net.SplitHostPort(cfg.WSS)
+		number, _ := strconv.Atoi(port)
+		return nil, &PortTakenError{Host: host, Port: number, Err: err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("nats: cannot listen for WebSocket: %w", err)
+	}
+	return &gate{listener: l, most: cfg.gateConnections(), open: make(map[net.Conn]net.Conn), callers: make(map[string]string)}, nil
+}
+
+// gateConnections returns the largest number of connections that the gate accepts. Each of them
+// needs three descriptors of this process.
+func (c Config) gateConnections() int {
+	const many = 2048
+	return max(min(many, descriptor.Strangers()/3), 2*len(c.Members))
+}
+
+// start accepts connections for the NATS server's port, in the background.
+func (g *gate) start(server string) {
+	if g != nil {
+		g.server = server
+		g.running.Go(g.serve)
+	}
+}
+
+// serve accepts connections until the gate is closed.
+func (g *gate) serve() {
+	for {
+		caller, err := g.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // no descriptor is left for a moment
+			time.Sleep(shortestWait)
+			continue
+		}
+		if !g.enter(caller) {
+			refuse(caller)
+			continue
+		}
+		g.running.Go(func() { g.pass(caller) })
+	}
+}
+
+// refuse tells a caller that there are too many connections, in the words of a NATS server. Callers
+// read the words although they expect TLS.
+func refuse(caller net.Conn) {
+	_ = caller.SetWriteDeadline(time.Now().Add(shortestWait))
+	_, _ = caller.Write([]byte(crowded + "'maximum connections exceeded'\r\n"))
+	_ = caller.Close()
+}
+
+// enter records a caller's connection. It returns false if the gate has as many as it accepts.
+func (g *gate) enter(caller net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed || len(g.open) >= g.most {
+		return false
+	}
+	g.open[caller] = nil
+	return true
+}
+
+// pass connects a caller to the NATS server, and returns when the connection has ended.
+func (g *gate) pass(caller net.Conn) {
+	defer g.leave(caller)
+	server, err := net.Dial("tcp", g.server)
+	if err != nil || !g.join(caller, server) {
+		return // the gate or the NATS server is about to stop, or no descriptor is left
+	}
+	var both sync.WaitGroup
+	both.Go(func() { passOn(caller, server) })
+	both.Go(func() { passOn(server, caller) })
+	both.Wait()
+}
+
+// join records the connection to the NATS server that a caller's connection continues. It returns false
+// if the gate is closed.
+func (g *gate) join(caller, server net.Conn) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open[caller] = server
+	g.callers[server.LocalAddr().String()] = caller.RemoteAddr().String()
+	return !g.closed
+}
+
+// leave ends a caller's connection and its continuation.
+func (g *gate) leave(caller net.Conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.end(caller)
+	delete(g.open, caller)
+}
+
+// end closes both ends of a connection. Each may have been closed before.
+func (g *gate) end(caller net.Conn) {
+	_ = caller.Close()
+	if server := g.open[caller]; server != nil {
+		_ = server.Close()
+	}
+}
+
+const (
+	passBytes = 16 << 10 // bytes that a connection may have under way in each direction
+	// passPatience limits the time in which the receiver must take these bytes.
+	passPatience = time.Minute
+	// passRest limits the time in which the other direction ends after the first has ended.
+	passRest = time.Second
+)
+
+// passOn passes bytes on in one direction until it ends, and then gives the other direction a
+// moment to end.
+func passOn(to, from net.Conn) {
+	b := make([]byte, passBytes)
+	for {
+		n, err := from.Read(b)
+		_ = to.SetWriteDeadline(time.Now().Add(passPatience)) // an error is one of Write, too
+		if _, failed := to.Write(b[:n]); err != nil || failed != nil {
+			break
+		}
+	}
+	if half, ok := to.(*net.TCPConn); ok {
+		_ = half.CloseWrite()
+	}
+	end := time.Now().Add(passRest)
+	_, _ = to.SetDeadline(end), from.SetDeadline(end)
+}
+
+// seenAddress matches the address that the NATS server sees in place of a caller's, and an address
+// before it that the caller claims to have.
+var seenAddress = regexp.MustCompile(`(\S+/)?127\.0\.0\.1:[0-9]+`)
+
+// named replaces addresses of the gate in a log line by the callers' addresses.
+func (g *gate) named(text string) string {
+	if g == nil {
+		return text
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return seenAddress.ReplaceAllStringFunc(text, func(seen string) string {
+		return cmp.Or(g.callers[seen[strings.LastIndexByte(seen, '/')+1:]], seen)
+	})
+}
+
+// close ends all connections.
+func (g *gate) close() error {
+	if g == nil {
+		return nil
+	}
+	err := g.listener.Close()
+	g.mu.Lock()
+	g.closed = true
+	for caller := range g.open {
+		g.end(caller)
+	}
+	g.mu.Unlock()
+	g.running.Wait()
+	return err
+}
