@@ -2,11 +2,11 @@ package edition
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
 
-	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -26,17 +26,33 @@ func (t *Person) equal(o *Person) bool {
 	return t.Held == o.Held && t.Several == o.Several && t.Whole == o.Whole && slices.Equal(t.Columns, o.Columns) && slices.EqualFunc(t.Labels, o.Labels, slices.Equal)
 }
 
+// People yields the people of an edition, in ascending order of their IDs, and each person once. A
+// person is good until the next one. People can be read any number of times, with the same result. An
+// error is the last that it yields. Nil is nobody.
+type People = iter.Seq2[*Person, error]
+
+// Everybody returns the people of a list.
+func Everybody(list []Person) People {
+	return func(yield func(*Person, error) bool) {
+		for i := range list {
+			if !yield(&list[i], nil) {
+				return
+			}
+		}
+	}
+}
+
 // past records the people in a dictionary's editions of a table. It has all people of the last
 // edition and, for each earlier edition, the people who differ in the next one.
 //
-// In memory and in the file, a person's state takes 32 bytes, and 8 more for each column and label.
-// The past has each person's last state and the earlier states that differ. In a large table these
-// are on average at most nine states for a person.
+// In the file, a person's state takes 32 bytes, and 8 more for each column and label. The past has each
+// person's last state and the earlier states that differ. In a large table these are on average at most
+// nine states for a person. Only the earlier states are in memory.
 type past struct {
 	columns, labels []string
 	byRows          bool // true if the table has no ids, so that each row counts as a person
-	last            []Person
-	stored          *storedPeople // encoded people of the last edition; nil once the field last holds them
+	last            People
+	count           int           // number of people in the last edition
 	editions        []pastEdition // editions from the oldest to the newest
 }
 
@@ -65,40 +81,38 @@ func (t *Person) clone() Person {
 }
 
 // add appends a new edition with its people.
-func (p *past) add(id string, number int, now []Person) {
+func (p *past) add(id string, number int, now People) (err error) {
+	if now == nil {
+		now = Everybody(nil)
+	}
 	if n := len(p.editions); n > 0 {
-		p.editions[n-1].people = differing(p.people(), now)
-	}
-	p.editions = append(p.editions, pastEdition{id: id, number: number})
-	p.last, p.stored = now, nil
-	p.forget()
-}
-
-// unfold decodes the people of the last edition into memory, so that they can be searched.
-func (p *past) unfold() {
-	if p.stored == nil {
-		return
-	}
-	list := make([]Person, 0, p.stored.count)
-	for t := range p.people() {
-		list = append(list, t.clone())
-	}
-	p.last, p.stored = list, nil
-}
-
-// people iterates over all people of the last edition, ascending. Each person is valid only until
-// the next one.
-func (p *past) people() iter.Seq[*Person] {
-	if p.stored != nil {
-		return p.stored.all
-	}
-	return func(yield func(*Person) bool) {
-		for i := range p.last {
-			if !yield(&p.last[i]) {
-				return
-			}
+		if p.editions[n-1].people, err = differing(p.last, now); err != nil {
+			return err
 		}
 	}
+	if p.count, err = countPeople(now); err != nil {
+		return err
+	}
+	p.editions = append(p.editions, pastEdition{id: id, number: number})
+	p.last = now
+	p.forget()
+	return nil
+}
+
+// countPeople counts people, and refuses them if they are not ascending.
+func countPeople(people People) (n int, err error) {
+	var before Element
+	for t, err := range people {
+		switch {
+		case err != nil:
+			return 0, err
+		case n > 0 && compareElements(before, t.ID) >= 0:
+			return 0, errOrder
+		}
+		before = t.ID
+		n++
+	}
+	return n, nil
 }
 
 // These constants limit the number of former states of people that a past stores. The limit is
@@ -111,7 +125,7 @@ const (
 // forget removes the oldest editions if the past stores too many former states of people. After a
 // release of a removed edition, releases of later editions await approval.
 func (p *past) forget() {
-	kept, most := 0, max(statesFactor*len(p.last), leastStates)
+	kept, most := 0, max(statesFactor*p.count, leastStates)
 	for i := len(p.editions) - 1; i >= 0; i-- {
 		if kept += len(p.editions[i].people); kept > most {
 			p.editions = slices.Delete(p.editions, 0, i+1)
@@ -121,25 +135,37 @@ func (p *past) forget() {
 }
 
 // differing returns the former state of each person who differs between two editions. People who
-// are only in now appear as outsiders. Both editions are ascending.
-func differing(then iter.Seq[*Person], now []Person) (was []Person) {
-	for t := range then {
-		for len(now) > 0 && compareElements(now[0].ID, t.ID) < 0 {
-			was, now = append(was, outsider(now[0].ID)), now[1:]
+// are only in now appear as outsiders.
+func differing(then, now People) (was []Person, err error) {
+	for k, err := range merged(byID(then), byID(now)) {
+		switch {
+		case err != nil:
+			return nil, err
+		case k.a == nil:
+			was = append(was, outsider(k.Element))
+		case k.b == nil || !(*k.a).equal(*k.b):
+			was = append(was, (*k.a).clone())
 		}
-		if len(now) == 0 || now[0].ID != t.ID {
-			was = append(was, t.clone())
-			continue
-		}
-		if !t.equal(&now[0]) {
-			was = append(was, t.clone())
-		}
-		now = now[1:]
 	}
-	for i := range now {
-		was = append(was, outsider(now[i].ID))
+	return was, nil
+}
+
+// byID returns people with their IDs.
+func byID(people People) Stream[*Person] {
+	if people == nil {
+		return nil
 	}
-	return was
+	return func(yield func(Known[*Person], error) bool) {
+		for t, err := range people {
+			k := Known[*Person]{Of: t}
+			if err == nil {
+				k.Element = t.ID
+			}
+			if !yield(k, err) {
+				return
+			}
+		}
+	}
 }
 
 // compared describes how the last edition is compared with earlier editions.
@@ -147,10 +173,13 @@ func (p *past) compared() *Compared {
 	return &Compared{Rule: Rule, Columns: slices.Sorted(slices.Values(p.columns)), Labels: p.labels}
 }
 
-// beside compares the last edition with each earlier edition, the newest first. It takes time only
-// for people who differ in one of them.
-func (p *past) beside() (list []Beside) {
-	p.unfold()
+// beside compares the last edition with each earlier edition, the newest first. It takes memory, and
+// apart from one reading of the last edition time, only for people who differ in one of them.
+func (p *past) beside() (list []Beside, err error) {
+	present, err := p.present()
+	if err != nil {
+		return nil, err
+	}
 	compared := p.compared()
 	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
 	// was holds people's states in the edition after editions[i]. A person without an entry has not
@@ -159,7 +188,7 @@ func (p *past) beside() (list []Beside) {
 	for i := len(p.editions) - 2; i >= 0; i-- {
 		for k := range p.editions[i].people {
 			then := &p.editions[i].people[k]
-			now := p.find(then.ID)
+			now := present[then.ID]
 			before := was[then.ID]
 			if before == nil {
 				before = now
@@ -178,7 +207,32 @@ func (p *past) beside() (list []Beside) {
 			break
 		}
 	}
-	return list
+	return list, nil
+}
+
+// present returns the states in the last edition of all people who differ in an earlier one. A person
+// who is not in the last edition is an outsider.
+func (p *past) present() (map[Element]*Person, error) {
+	of := make(map[Element]*Person)
+	for i := range p.editions {
+		for k := range p.editions[i].people {
+			gone := outsider(p.editions[i].people[k].ID)
+			of[gone.ID] = &gone
+		}
+	}
+	if len(of) == 0 {
+		return of, nil
+	}
+	for t, err := range p.last {
+		if err != nil {
+			return nil, err
+		}
+		if of[t.ID] != nil {
+			own := t.clone()
+			of[t.ID] = &own
+		}
+	}
+	return of, nil
 }
 
 // mostBeside is the largest number of earlier editions with which a new edition is compared. After
@@ -196,16 +250,6 @@ func onSide(t *Person, heldOut bool) *Person {
 	return &gone
 }
 
-// find returns a person of the last edition, or an outsider if the person is not in it.
-func (p *past) find(e Element) *Person {
-	i, in := slices.BinarySearchFunc(p.last, e, func(t Person, e Element) int { return compareElements(t.ID, e) })
-	if !in {
-		gone := outsider(e)
-		return &gone
-	}
-	return &p.last[i]
-}
-
 const pastItem vault.Item = "past"
 
 const pastMagic = "mercer/v1/past"
@@ -220,18 +264,22 @@ const (
 
 // writeTo writes the encoded past.
 func (p *past) writeTo(to io.Writer) error {
-	w := inPieces{to: to}
+	w := outPieces{to: to}
 	w.String(pastMagic)
 	w.Strings(p.columns)
 	w.Strings(p.labels)
 	w.Bool(p.byRows)
-	n := len(p.last)
-	if p.stored != nil {
-		n = p.stored.count
-	}
-	w.Uint32(uint32(n))
-	for t := range p.people() {
+	w.Uint32(uint32(p.count))
+	n := 0
+	for t, err := range p.last {
+		if err != nil {
+			return err
+		}
 		writePerson(&w, t)
+		n++
+	}
+	if n != p.count {
+		return fmt.Errorf("edition: an edition has %d people, but had %d before", n, p.count)
 	}
 	w.Uint32(uint32(len(p.editions)))
 	for _, e := range p.editions {
@@ -242,11 +290,10 @@ func (p *past) writeTo(to io.Writer) error {
 			writePerson(&w, &e.people[i])
 		}
 	}
-	_, err := w.end()
-	return err
+	return w.end()
 }
 
-func writePerson(w *inPieces, t *Person) {
+func writePerson(w *outPieces, t *Person) {
 	w.Fixed(t.ID[:])
 	w.Bool(t.Held)
 	w.Bool(t.Several)
@@ -264,91 +311,116 @@ func writePerson(w *inPieces, t *Person) {
 	w.pass(pieceBytes)
 }
 
-// decodePast decodes a past that writeTo has written. It checks the people of the last edition, and
-// decodes them again when they are needed.
-func decodePast(b []byte) (*past, error) {
-	r := wire.NewReader(b)
-	r.Magic(len(pastMagic), pastMagic, "edition: %q is not the expected format")
-	p := &past{columns: r.Strings(maxNames, maxName), labels: r.Strings(maxNames, maxName), byRows: r.Bool()}
-	n := r.Count(maxPeople, 27)
-	p.stored = &storedPeople{of: p, b: b[len(b)-r.Len():], count: n}
-	p.stored.check(r)
-	var s slabs
-	for range r.Count(maxPast, 12) {
-		p.editions = append(p.editions, pastEdition{r.String(64), int(r.Uint32()), p.readPeople(r, &s)})
+// readPast reads a past that writeTo has written. It checks the people of the last edition, and reads
+// them again when they are needed.
+func readPast(open opener) (p *past, err error) {
+	err = reading(open, func(r *inPieces) error {
+		p = pastHead(r)
+		p.count = p.readPeople(r, func(*Person) bool { return true })
+		var s slabs
+		for range r.count(maxPast) {
+			e := pastEdition{id: r.string(64), number: int(r.uint32())}
+			p.keepPeople(r, &s, func(t Person) { e.people = append(e.people, t) })
+			if p.editions = append(p.editions, e); r.err != nil {
+				break
+			}
+		}
+		return r.close(pastMagic)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return p, r.Close(pastMagic)
+	p.last = storedPeople(open)
+	return p, nil
 }
 
-// storedPeople holds the people of an edition in encoded form.
-type storedPeople struct {
-	of    *past
-	b     []byte
-	count int
+// pastHead reads the beginning of a past.
+func pastHead(r *inPieces) *past {
+	r.magic(pastMagic)
+	return &past{columns: r.strings(maxNames, maxName), labels: r.strings(maxNames, maxName), byRows: r.bool()}
 }
 
-// check decodes all people, and rejects a list that is not ascending.
-func (s *storedPeople) check(r *wire.Reader) {
-	var last Element
-	var own slabs
-	for i := range s.count {
-		t := s.of.readPerson(r, own.reset())
-		if i > 0 && compareElements(last, t.ID) >= 0 {
-			r.Fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
-		}
-		if last = t.ID; r.Err() != nil {
-			return
-		}
-	}
-}
-
-// all decodes and yields the people one by one.
-func (s *storedPeople) all(yield func(*Person) bool) {
-	r := wire.NewReader(s.b)
-	var own slabs
-	var t Person
-	for range s.count {
-		if t = s.of.readPerson(r, own.reset()); !yield(&t) {
-			return
-		}
-	}
-}
-
-// readPeople decodes a list of people. It rejects a list that is not ascending, because a search in
-// it would fail.
-func (p *past) readPeople(r *wire.Reader, s *slabs) []Person {
-	n := r.Count(maxPeople, 27)
-	list := make([]Person, 0, n)
-	for i := range n {
-		t := p.readPerson(r, s)
-		if i > 0 && compareElements(list[i-1].ID, t.ID) >= 0 {
-			r.Fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
-		}
-		if r.Err() != nil {
+// storedPeople yields the people of the last edition in a stored past.
+func storedPeople(open opener) People {
+	return func(yield func(*Person, error) bool) {
+		more := true
+		err := reading(open, func(r *inPieces) error {
+			pastHead(r).readPeople(r, func(t *Person) bool {
+				more = yield(t, nil)
+				return more
+			})
 			return nil
+		})
+		if err != nil && more {
+			yield(nil, err)
 		}
-		list = append(list, t)
 	}
-	return list
 }
 
-func (p *past) readPerson(r *wire.Reader, s *slabs) (t Person) {
-	r.Fixed(t.ID[:])
-	t.Held, t.Several, t.Whole = r.Bool(), r.Bool(), r.Uint64()
-	if !r.Bool() {
+// readPeople calls use with each of a list of people until use returns false. A person is good until
+// the next one. It returns the number of people.
+func (p *past) readPeople(r *inPieces, use func(*Person) bool) (n int) {
+	var own slabs
+	var before Element
+	n = r.count(maxPeople)
+	for i := range n {
+		t := p.readPerson(r, own.reset())
+		if i > 0 && compareElements(before, t.ID) >= 0 {
+			r.fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
+		}
+		if before = t.ID; r.err != nil || !use(&t) {
+			return n
+		}
+	}
+	return n
+}
+
+// keepPeople calls keep with each of a list of people, whose memory is in s.
+func (p *past) keepPeople(r *inPieces, s *slabs, keep func(Person)) {
+	var before Element
+	for i := range r.count(maxPeople) {
+		t := p.readPerson(r, s)
+		if i > 0 && compareElements(before, t.ID) >= 0 {
+			r.fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
+		}
+		if before = t.ID; r.err != nil {
+			return
+		}
+		keep(t)
+	}
+}
+
+func (p *past) readPerson(r *inPieces, s *slabs) (t Person) {
+	r.fixed(t.ID[:])
+	t.Held, t.Several, t.Whole = r.bool(), r.bool(), r.uint64()
+	if !r.bool() {
 		return t
 	}
 	t.Columns, t.Labels = s.cells.take(len(p.columns)), s.labels.take(len(p.labels))
 	for c := range t.Columns {
-		t.Columns[c] = r.Uint64()
+		t.Columns[c] = r.uint64()
 	}
 	for l := range t.Labels {
-		t.Labels[l] = s.cells.take(r.Count(maxPeople, 8))
-		for i := range t.Labels[l] {
-			t.Labels[l][i] = r.Uint64()
-		}
+		t.Labels[l] = s.readValues(r)
 	}
 	return t
+}
+
+// readValues reads the values of a label. A person has few. So a count that no values follow takes
+// little memory.
+func (s *slabs) readValues(r *inPieces) []uint64 {
+	const few = 1 << 10
+	n := r.count(maxPeople)
+	list := s.cells.take(min(n, few))
+	for i := range list {
+		list[i] = r.uint64()
+	}
+	for range n - len(list) {
+		if list = append(list, r.uint64()); r.err != nil {
+			return nil
+		}
+	}
+	return list
 }
 
 // slabs allocates memory for decoded people in large blocks. Editions share a block, because an
