@@ -181,7 +181,7 @@ func TestFurtherRowsOfTheSameClass(t *testing.T) {
 func TestSmallEditionsTakeLittleMemory(t *testing.T) {
 	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}, last: Everybody(many(0, 1, 1)), count: 1}
 	for n := range 1000 {
-		p.editions = append(p.editions, pastEdition{fmt.Sprint("id", n), n + 1, many(0, 1, 1)})
+		p.editions = append(p.editions, pastEdition{fmt.Sprint("id", n), n + 1, 1, Everybody(many(0, 1, 1))})
 	}
 	b := encoded(p)
 	var before, after runtime.MemStats

@@ -494,11 +494,30 @@ func remember(p *past, id string, number int, people []Person) {
 }
 
 func compared(p *past) []Beside {
-	list, err := p.beside()
+	list, err := p.beside(memory{})
 	if err != nil {
 		panic(err)
 	}
 	return list
+}
+
+// memory is a store in memory.
+type memory map[string][]byte
+
+func (m memory) Write(name string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	err := write(&b)
+	m[name] = b.Bytes()
+	return err
+}
+
+func (m memory) Open(name string) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(m[name])), nil
+}
+
+func (m memory) Remove(name string) error {
+	delete(m, name)
+	return nil
 }
 
 func encoded(p *past) []byte {

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/extsort"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -47,22 +49,25 @@ func Everybody(list []Person) People {
 //
 // In the file, a person's state takes 32 bytes, and 8 more for each column and label. The past has each
 // person's last state and the earlier states that differ. In a large table these are on average at most
-// nine states for a person. Only the earlier states are in memory.
+// nine states for a person. None of them is in memory.
 type past struct {
 	columns, labels []string
 	byRows          bool // true if the table has no ids, so that each row counts as a person
 	last            People
 	count           int           // number of people in the last edition
 	editions        []pastEdition // editions from the oldest to the newest
+	stored          opener        // the file that has the first editions; nil if there is none
+	forgotten       int           // number of the file's editions that are no longer among editions
 }
 
 // pastEdition describes an earlier edition by its differences from the next edition.
 type pastEdition struct {
 	id     string
 	number int
-	// people lists, in ascending order, the people whose state differs in the next edition, with their
-	// state in this edition. A person without columns was not in this edition.
-	people []Person
+	count  int // number of people whose state differs in the next edition
+	// people yields these people, with their state in this edition. A person without columns was not in
+	// this edition. It is nil if the file has them.
+	people People
 }
 
 // outsider returns a Person for someone who was not in an edition.
@@ -86,7 +91,9 @@ func (p *past) add(id string, number int, now People) (err error) {
 		now = Everybody(nil)
 	}
 	if n := len(p.editions); n > 0 {
-		if p.editions[n-1].people, err = differing(p.last, now); err != nil {
+		e := &p.editions[n-1]
+		e.people = differing(p.last, now)
+		if e.count, err = countPeople(e.people); err != nil {
 			return err
 		}
 	}
@@ -127,27 +134,90 @@ const (
 func (p *past) forget() {
 	kept, most := 0, max(statesFactor*p.count, leastStates)
 	for i := len(p.editions) - 1; i >= 0; i-- {
-		if kept += len(p.editions[i].people); kept > most {
+		if kept += p.editions[i].count; kept > most {
 			p.editions = slices.Delete(p.editions, 0, i+1)
+			p.forgotten += i + 1
 			return
 		}
 	}
 }
 
-// differing returns the former state of each person who differs between two editions. People who
-// are only in now appear as outsiders.
-func differing(then, now People) (was []Person, err error) {
-	for k, err := range merged(byID(then), byID(now)) {
-		switch {
-		case err != nil:
-			return nil, err
-		case k.a == nil:
-			was = append(was, outsider(k.Element))
-		case k.b == nil || !(*k.a).equal(*k.b):
-			was = append(was, (*k.a).clone())
+// differing yields the former state of each person who differs between two editions. People who are
+// only in now appear as outsiders.
+func differing(then, now People) People {
+	return func(yield func(*Person, error) bool) {
+		for k, err := range merged(byID(then), byID(now)) {
+			var was *Person
+			switch {
+			case err != nil:
+			case k.a == nil:
+				gone := outsider(k.Element)
+				was = &gone
+			case k.b == nil || !(*k.a).equal(*k.b):
+				was = *k.a
+			default:
+				continue
+			}
+			if !yield(was, err) {
+				return
+			}
 		}
 	}
-	return was, nil
+}
+
+// formerState is the state of a person in an edition, which differs in the next one.
+type formerState struct {
+	edition int // index of the edition
+	*Person
+}
+
+// former yields all former states, from the oldest edition to the newest, each good until the next. An
+// error is the last that it yields.
+func (p *past) former(yield func(formerState, error) bool) {
+	if !p.storedFormer(yield) {
+		return
+	}
+	for i, e := range p.editions {
+		if e.people == nil {
+			continue
+		}
+		for t, err := range e.people {
+			if !yield(formerState{i, t}, err) {
+				return
+			}
+		}
+	}
+}
+
+// storedFormer yields the former states that the file has. It reports whether yield wants more.
+func (p *past) storedFormer(yield func(formerState, error) bool) (more bool) {
+	if p.stored == nil {
+		return true
+	}
+	more = true
+	err := reading(p.stored, func(r *inPieces) error {
+		head, own := pastHead(r), new(slabs)
+		head.readPeople(r, own, func(*Person) bool { return true })
+		for at := range r.count(maxPast) {
+			r.string(64)
+			r.uint32()
+			head.readPeople(r, own, func(t *Person) bool {
+				if i := at - p.forgotten; i >= 0 {
+					more = yield(formerState{i, t}, nil)
+				}
+				return more
+			})
+			if !more {
+				return nil
+			}
+		}
+		return r.close(pastMagic)
+	})
+	if err != nil && more {
+		yield(formerState{}, err)
+		return false
+	}
+	return more
 }
 
 // byID returns people with their IDs.
@@ -173,33 +243,31 @@ func (p *past) compared() *Compared {
 	return &Compared{Rule: Rule, Columns: slices.Sorted(slices.Values(p.columns)), Labels: p.labels}
 }
 
-// beside compares the last edition with each earlier edition, the newest first. It takes memory, and
-// apart from one reading of the last edition time, only for people who differ in one of them.
-func (p *past) beside() (list []Beside, err error) {
-	present, err := p.present()
+// beside compares the last edition with each earlier edition, the newest first. The space holds the
+// changes of people, sorted.
+func (p *past) beside(space extsort.Store) (list []Beside, err error) {
+	sorted, err := p.changes(space)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, sorted.Close()) }()
+	read := beginChanges(p, sorted)
+	defer read.stop()
 	compared := p.compared()
 	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
-	// was holds people's states in the edition after editions[i]. A person without an entry has not
-	// changed since.
-	was := make(map[Element]*Person)
 	for i := len(p.editions) - 2; i >= 0; i-- {
-		for k := range p.editions[i].people {
-			then := &p.editions[i].people[k]
-			now := present[then.ID]
-			before := was[then.ID]
-			if before == nil {
-				before = now
-			}
+		for read.in(i) {
+			now, before, then := &read.now, &read.before, &read.then
 			rows.count(now, before, -1)
 			rows.count(now, then, 1)
 			sums.count(onSide(now, false), onSide(before, false), -1)
 			sums.count(onSide(now, false), onSide(then, false), 1)
 			out.count(onSide(now, true), onSide(before, true), -1)
 			out.count(onSide(now, true), onSide(then, true), 1)
-			was[then.ID] = then
+			read.step()
+		}
+		if read.err != nil {
+			return nil, read.err
 		}
 		list = append(list, rows.beside(sums, out, p.editions[i]))
 		list[len(list)-1].Compared = compared
@@ -208,31 +276,6 @@ func (p *past) beside() (list []Beside, err error) {
 		}
 	}
 	return list, nil
-}
-
-// present returns the states in the last edition of all people who differ in an earlier one. A person
-// who is not in the last edition is an outsider.
-func (p *past) present() (map[Element]*Person, error) {
-	of := make(map[Element]*Person)
-	for i := range p.editions {
-		for k := range p.editions[i].people {
-			gone := outsider(p.editions[i].people[k].ID)
-			of[gone.ID] = &gone
-		}
-	}
-	if len(of) == 0 {
-		return of, nil
-	}
-	for t, err := range p.last {
-		if err != nil {
-			return nil, err
-		}
-		if of[t.ID] != nil {
-			own := t.clone()
-			of[t.ID] = &own
-		}
-	}
-	return of, nil
 }
 
 // mostBeside is the largest number of earlier editions with which a new edition is compared. After
@@ -282,18 +325,51 @@ func (p *past) writeTo(to io.Writer) error {
 		return fmt.Errorf("edition: an edition has %d people, but had %d before", n, p.count)
 	}
 	w.Uint32(uint32(len(p.editions)))
-	for _, e := range p.editions {
-		w.String(e.id)
-		w.Uint32(uint32(e.number))
-		w.Uint32(uint32(len(e.people)))
-		for i := range e.people {
-			writePerson(&w, &e.people[i])
-		}
+	if err := p.writeFormer(&w); err != nil {
+		return err
 	}
 	return w.end()
 }
 
+// writeFormer writes the editions with their former states.
+func (p *past) writeFormer(w *outPieces) error {
+	at, left := -1, 0
+	until := func(edition int) error {
+		for at < edition {
+			if left != 0 {
+				return fmt.Errorf("edition: %d people fewer differ from edition %d than before", left, p.editions[at].number)
+			}
+			at++
+			e := p.editions[at]
+			w.String(e.id)
+			w.Uint32(uint32(e.number))
+			w.Uint32(uint32(e.count))
+			left = e.count
+		}
+		return nil
+	}
+	for t, err := range p.former {
+		if err == nil {
+			err = until(t.edition)
+		}
+		if err != nil {
+			return err
+		}
+		writePerson(w, t.Person)
+		left--
+	}
+	if err := until(len(p.editions) - 1); err != nil || left == 0 {
+		return err
+	}
+	return errOrder
+}
+
 func writePerson(w *outPieces, t *Person) {
+	encodePerson(&w.Writer, t)
+	w.pass(pieceBytes)
+}
+
+func encodePerson(w *wire.Writer, t *Person) {
 	w.Fixed(t.ID[:])
 	w.Bool(t.Held)
 	w.Bool(t.Several)
@@ -308,7 +384,6 @@ func writePerson(w *outPieces, t *Person) {
 			w.Uint64(v)
 		}
 	}
-	w.pass(pieceBytes)
 }
 
 // readPast reads a past that writeTo has written. It checks the people of the last edition, and reads
@@ -316,11 +391,11 @@ func writePerson(w *outPieces, t *Person) {
 func readPast(open opener) (p *past, err error) {
 	err = reading(open, func(r *inPieces) error {
 		p = pastHead(r)
-		p.count = p.readPeople(r, func(*Person) bool { return true })
-		var s slabs
+		var own slabs
+		p.count = p.readPeople(r, &own, func(*Person) bool { return true })
 		for range r.count(maxPast) {
 			e := pastEdition{id: r.string(64), number: int(r.uint32())}
-			p.keepPeople(r, &s, func(t Person) { e.people = append(e.people, t) })
+			e.count = p.readPeople(r, &own, func(*Person) bool { return true })
 			if p.editions = append(p.editions, e); r.err != nil {
 				break
 			}
@@ -330,7 +405,7 @@ func readPast(open opener) (p *past, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.last = storedPeople(open)
+	p.last, p.stored = storedPeople(open), open
 	return p, nil
 }
 
@@ -345,7 +420,7 @@ func storedPeople(open opener) People {
 	return func(yield func(*Person, error) bool) {
 		more := true
 		err := reading(open, func(r *inPieces) error {
-			pastHead(r).readPeople(r, func(t *Person) bool {
+			pastHead(r).readPeople(r, new(slabs), func(t *Person) bool {
 				more = yield(t, nil)
 				return more
 			})
@@ -358,9 +433,8 @@ func storedPeople(open opener) People {
 }
 
 // readPeople calls use with each of a list of people until use returns false. A person is good until
-// the next one. It returns the number of people.
-func (p *past) readPeople(r *inPieces, use func(*Person) bool) (n int) {
-	var own slabs
+// the next one; its memory is in own. It returns the number of people.
+func (p *past) readPeople(r *inPieces, own *slabs, use func(*Person) bool) (n int) {
 	var before Element
 	n = r.count(maxPeople)
 	for i := range n {
@@ -373,21 +447,6 @@ func (p *past) readPeople(r *inPieces, use func(*Person) bool) (n int) {
 		}
 	}
 	return n
-}
-
-// keepPeople calls keep with each of a list of people, whose memory is in s.
-func (p *past) keepPeople(r *inPieces, s *slabs, keep func(Person)) {
-	var before Element
-	for i := range r.count(maxPeople) {
-		t := p.readPerson(r, s)
-		if i > 0 && compareElements(before, t.ID) >= 0 {
-			r.fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
-		}
-		if before = t.ID; r.err != nil {
-			return
-		}
-		keep(t)
-	}
 }
 
 func (p *past) readPerson(r *inPieces, s *slabs) (t Person) {

@@ -28,6 +28,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/scratch"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -80,7 +81,7 @@ const (
 
 // Make makes an edition. If a group would be too small, it records how many people are missing and
 // returns a [LackError]. A crash leaves the editions as they were, or with the new one. Its memory
-// grows with the groups, and with the people who differ between editions.
+// grows with the groups, and not with the people.
 func (s Store) Make(d Draft) (made Edition, err error) {
 	err = s.change(func(b *book, artifacts *vault.Artifacts) error {
 		if err := b.fits(d.Table, d.Dictionary, d.Known, d.Labels); err != nil {
@@ -104,7 +105,7 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 		if err != nil {
 			return err
 		}
-		made, err = d.put(artifacts, table, dictionary, parts, past)
+		made, err = s.put(d, artifacts, table, dictionary, parts, past)
 		if err != nil {
 			return err
 		}
@@ -158,7 +159,7 @@ func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dict
 }
 
 // put writes all items of an edition. It does not add the edition to the list.
-func (d *Draft) put(artifacts *vault.Artifacts, table *tableState, dictionary *dictionaryState, parts *division, so *past) (made Edition, err error) {
+func (s Store) put(d Draft, artifacts *vault.Artifacts, table *tableState, dictionary *dictionaryState, parts *division, so *past) (made Edition, err error) {
 	var ids [4]job.ID // ids of the rows, the groups, the cells and the past
 	for i := range ids {
 		if ids[i], err = newID(); err != nil {
@@ -173,7 +174,7 @@ func (d *Draft) put(artifacts *vault.Artifacts, table *tableState, dictionary *d
 	if d.Training+d.HeldOut > 0 && so.count == 0 {
 		return made, errors.New("edition: the draft has rows but no people")
 	}
-	if made.Beside, err = so.beside(); err != nil {
+	if made.Beside, err = s.beside(so); err != nil {
 		return made, err
 	}
 	made.Compared = so.compared()
@@ -196,6 +197,16 @@ func (d *Draft) put(artifacts *vault.Artifacts, table *tableState, dictionary *d
 	}
 	dictionary.Past, dictionary.Last = ids[3].String(), made.Number
 	return made, artifacts.Write(ids[3], pastItem, so.writeTo)
+}
+
+// beside compares the last edition with the earlier ones. What it sorts is on the disk meanwhile.
+func (s Store) beside(p *past) (list []Beside, err error) {
+	space, err := scratch.New(s.Folder)
+	if err != nil {
+		return nil, err
+	}
+	list, err = p.beside(space)
+	return list, errors.Join(err, space.Close())
 }
 
 func write[V any](artifacts *vault.Artifacts, id job.ID, item vault.Item, magic string, n int, list Stream[V], put func(*wire.Writer, V)) error {

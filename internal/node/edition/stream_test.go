@@ -2,6 +2,7 @@ package edition
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"maps"
@@ -144,10 +145,21 @@ func TestStreamsThatBreakOff(t *testing.T) {
 			}
 			yield(nil, broken)
 		}
-		_, err = differing(bad, Everybody(everyone))
+		_, err = countPeople(differing(bad, Everybody(everyone)))
 		mustFail("people then", after, err)
-		_, err = differing(Everybody(everyone), bad)
+		_, err = countPeople(differing(Everybody(everyone), bad))
 		mustFail("people now", after, err)
+		p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}, last: Everybody(everyone), count: len(everyone)}
+		p.editions = []pastEdition{{"id1", 1, len(everyone), bad}, {"id2", 2, 0, nil}}
+		_, err = p.beside(memory{})
+		mustFail("former states", after, err)
+		mustFail("former states to write", after, p.writeTo(io.Discard))
+		p.editions[0].people, p.last = Everybody(everyone), bad
+		if after < len(everyone)-1 {
+			_, err = p.beside(memory{})
+			mustFail("the last edition", after, err)
+		}
+		mustFail("the last edition to write", after, p.writeTo(io.Discard))
 		_, err = countPeople(bad)
 		mustFail("people", after, err)
 	}
@@ -182,5 +194,87 @@ func TestDamagedItemsAreErrors(t *testing.T) {
 	}
 	if err := writeList(io.Discard, groupsMagic, len(g)+1, InMemory(g), (*wire.Writer).Uint32); err == nil {
 		t.Error("a list is written with another number of elements")
+	}
+}
+
+// besideInMemory compares editions with all states of people in memory: a second way to compare with.
+func besideInMemory(t *testing.T, p *past) (list []Beside) {
+	t.Helper()
+	present, was := make(map[Element]*Person), make(map[Element]*Person)
+	for one, err := range p.last {
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := one.clone()
+		present[own.ID] = &own
+	}
+	former := make([][]*Person, len(p.editions))
+	for state, err := range p.former {
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := state.clone()
+		former[state.edition] = append(former[state.edition], &own)
+	}
+	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
+	for i := len(p.editions) - 2; i >= 0; i-- {
+		for _, then := range former[i] {
+			now, before := present[then.ID], was[then.ID]
+			if now == nil {
+				gone := outsider(then.ID)
+				now = &gone
+			}
+			if before == nil {
+				before = now
+			}
+			rows.count(now, before, -1)
+			rows.count(now, then, 1)
+			sums.count(onSide(now, false), onSide(before, false), -1)
+			sums.count(onSide(now, false), onSide(then, false), 1)
+			out.count(onSide(now, true), onSide(before, true), -1)
+			out.count(onSide(now, true), onSide(then, true), 1)
+			was[then.ID] = then
+		}
+		list = append(list, rows.beside(sums, out, p.editions[i]))
+		list[len(list)-1].Compared = p.compared()
+	}
+	return list
+}
+
+// What sorted changes reveal is what all states in memory reveal, whether editions are read back before
+// the next or not.
+func TestBesideEqualsBesideInMemory(t *testing.T) {
+	few := 0
+	for seed := range uint64(40) {
+		r := stories{rand.New(rand.NewPCG(seed, 9)), seed%3 == 0, []int{0, 4, 2}[seed%5%3]}
+		p, so := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}, byRows: seed%4 == 0}, []visitors{r.first()}
+		for n := range 5 {
+			if n > 0 {
+				so = append(so, r.next(so))
+			}
+			remember(p, fmt.Sprint("id", n), n+1, so[n].people())
+			got, want := compared(p), besideInMemory(t, p)
+			if diff := gocmp.Diff(want, got); diff != "" {
+				t.Fatalf("seed %d, edition %d: %s", seed, n+1, diff)
+			}
+			for _, b := range want {
+				if b.Sums.Any || b.Sums.Columns != nil {
+					few++
+				}
+			}
+			if seed%2 == 0 {
+				again, err := readPast(opening(encoded(p)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if string(encoded(again)) != string(encoded(p)) {
+					t.Fatal("a past that is read is written otherwise")
+				}
+				p = again
+			}
+		}
+	}
+	if few < 20 {
+		t.Errorf("%d comparisons tell of few: the test tries too little", few)
 	}
 }
