@@ -281,7 +281,17 @@ func TestBesideManyEditions(t *testing.T) {
 	now := patients(nil).with(0, 2000, 1)
 	for week := range 104 {
 		remember(p, fmt.Sprint("id", week), week+1, now.people())
+		if week%30 == 20 { // the file has editions that are forgotten later
+			again, err := readPast(opening(encoded(p)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = again
+		}
 		now = now.edited(0, 2000, 1, uint64(week+1)).with(2000+week*40, 2040+week*40, 1+uint64(week%2))
+	}
+	if again, err := readPast(opening(encoded(p))); err != nil || p.forgotten == 0 || len(again.editions) != len(p.editions) {
+		t.Errorf("%d editions are forgotten, %v", p.forgotten, err)
 	}
 	begun := time.Now()
 	list := compared(p)
