@@ -189,12 +189,16 @@ func instant(text string) (string, bool) {
 
 // From returns the rows whose cell is the bound or comes after it, in ascending order. The error
 // names the first row, from 1, whose cell cannot be compared with the bound.
-func (b Bound) From(cells []string) ([]int, error) {
+func (b Bound) From(cells []string) ([]int, error) { return b.FromRow(0, cells) }
+
+// FromRow is like From for some rows of a table, before which the given number of rows precede. Only
+// an error tells the difference.
+func (b Bound) FromRow(before int, cells []string) ([]int, error) {
 	var rows []int
 	for i, cell := range cells {
 		after, err := b.reached(cell)
 		if err != nil {
-			return nil, fmt.Errorf("row %d holds %s, which %w", i+1, quote(cell), err)
+			return nil, fmt.Errorf("row %d holds %s, which %w", before+i+1, quote(cell), err)
 		}
 		if after {
 			rows = append(rows, i)

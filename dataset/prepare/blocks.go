@@ -3,11 +3,12 @@ package prepare
 import (
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 )
 
-// Blocks reads a table of numbers in blocks. It implements [dataset.Blocks].
+// Blocks reads a table in blocks. It implements [dataset.Blocks].
 type Blocks struct {
 	table Table
 	from  dataset.Records
@@ -20,10 +21,10 @@ var _ dataset.Blocks = (*Blocks)(nil)
 
 // OpenBlocks returns the rows of a table in blocks of at most the given number of rows, with the
 // values and the errors of [Read]. It does not look for equal ids, because that would need all ids in
-// memory. The table must have no schema: its cells are numbers.
+// memory; see [RepeatedID].
 func OpenBlocks(from dataset.Records, t Table, rows int) (*Blocks, error) {
-	if t.Schema != nil || rows < 1 {
-		return nil, t.refuse(0, errors.New("only a table without a schema is read in blocks of at least one row"))
+	if rows < 1 {
+		return nil, t.refuse(0, errors.New("a block has at least one row"))
 	}
 	r, err := t.open(from)
 	if err != nil {
@@ -67,10 +68,12 @@ func (b *Blocks) last() (*dataset.Set, error) {
 // Unlabelled returns the number of rows that were left out so far because they had no label.
 func (b *Blocks) Unlabelled() int { return b.read.unlabelled }
 
-// forget removes the rows that were read, and keeps the counts of rows left out.
+// forget removes the rows that were read. It keeps the counts of rows left out, and the words of agreed
+// categories with their codes.
 func (r *reader) forget() {
-	dropped := r.frame.Dropped
+	dropped, words := r.frame.Dropped, r.frame.words
 	r.frame = newFrame(r.Schema)
 	r.frame.Absent, r.frame.Outside, r.frame.Dropped = r.absent, make([]int, len(r.Schema)), dropped
-	r.labels, r.keys, r.groups, r.cuts, r.lines = nil, nil, nil, nil, nil
+	r.frame.words = slices.Clone(words)
+	r.labels, r.keys, r.groups, r.cuts, r.weights, r.lines = nil, nil, nil, nil, nil, nil
 }

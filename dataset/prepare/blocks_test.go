@@ -56,8 +56,40 @@ func TestBlocksEqualTheWholeTable(t *testing.T) {
 			}
 		}
 	}
-	if _, err := OpenBlocks(nil, Table{Schema: Numbers([]string{"a"})}, 5); err == nil {
-		t.Error("a table with a schema")
+	if _, err := OpenBlocks(nil, Table{Schema: Numbers([]string{"a"})}, 0); err == nil {
+		t.Error("blocks without rows")
+	}
+}
+
+// Blocks of a table with a schema have the cells of the whole table, words of agreed categories
+// included, and the same rows are left out.
+func TestTypedBlocksEqualTheWholeTable(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("age,ward,krea,w,y\n")
+	for i := range 300 {
+		fmt.Fprintf(&text, "%d,ward%d,%s,%d,%d\n", i, i*i%17, []string{"1", "", "2"}[i%3], i%4, i%2)
+	}
+	table := Table{Label: "y", Weight: "w", Schema: Schema{{Name: "age"}, {Name: "ward", Type: Category, Agree: true}, {Name: "krea", Missing: FillDropRow}}}
+	want, err := readText(text.String(), table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range []int{1, 7, 2048} {
+		got, err := readBlocks(t, text.String(), table, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff([]any{want.Labels, want.Weights, want.Lines}, []any{got.Labels, got.Weights, got.Lines}); d != "" {
+			t.Errorf("blocks of %d: %s", rows, d)
+		}
+		x, y := want.X.(*Frame), got.X.(*Frame)
+		for i := range x.Rows() {
+			for j := range x.Cols() {
+				if a, b := x.AppendCell(nil, i, j), y.AppendCell(nil, i, j); string(a) != string(b) {
+					t.Fatalf("blocks of %d: row %d, column %d is %q, in the whole table %q", rows, i, j, b, a)
+				}
+			}
+		}
 	}
 }
 

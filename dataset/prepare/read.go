@@ -75,23 +75,28 @@ func (t Table) open(from dataset.Records) (*reader, error) {
 	return r, nil
 }
 
-// People identifies the person that each row is about, in the order of the records. The identifier
-// is the cell of the group column or, without a group column, the id. People returns nil for a
-// table that has neither.
-func (t Table) People(from dataset.Records) ([]string, error) {
+// People calls use, for each row, with the name of the person that the row is about, in the order of
+// the records. The name is the cell of the group column or, without a group column, the id. It does
+// not call use for a table that has neither. It does not look for equal ids.
+func (t Table) People(from dataset.Records, use func(name string)) error {
 	t.Schema, t.Label, t.Labelled, t.Cut, t.Weight = Schema{}, "", nil, "", ""
 	r, err := t.reader(from.Columns())
 	if err != nil {
-		return nil, t.refuse(1, err)
+		return t.refuse(1, err)
 	}
-	add := func(row dataset.Record) error { return errors.Join(r.addID(row), r.addBeside(row.Fields)) }
-	if err := t.eachRow(from, add); err != nil {
-		return nil, err
-	}
-	if t.Group != "" {
-		return r.groups, nil
-	}
-	return r.keys, nil
+	r.firstID = nil
+	return t.eachRow(from, func(row dataset.Record) error {
+		r.keys, r.groups = r.keys[:0], r.groups[:0]
+		err := errors.Join(r.addID(row), r.addBeside(row.Fields))
+		names := r.keys
+		if t.Group != "" {
+			names = r.groups
+		}
+		if err == nil && len(names) == 1 {
+			use(names[0])
+		}
+		return err
+	})
 }
 
 // eachRow calls the function add for every row of the table.
@@ -523,13 +528,23 @@ func (r *reader) addID(row dataset.Record) error {
 	}
 	id = strings.Clone(id) // without the copy, the whole line would stay in memory
 	if first, taken := r.firstID[id]; taken {
-		return fmt.Errorf("the id is also in line %d; keep one of the two rows", first)
+		return errRepeated(first)
 	}
 	if r.firstID != nil {
 		r.firstID[id] = row.Line
 	}
 	r.keys = append(r.keys, id)
 	return nil
+}
+
+// errRepeated refuses a row whose id a row has in an earlier line.
+func errRepeated(first int) error {
+	return fmt.Errorf("the id is also in line %d; keep one of the two rows", first)
+}
+
+// RepeatedID returns the error with which Read refuses a table that has one id in two lines.
+func RepeatedID(table string, first, second int) error {
+	return Table{Name: table}.refuse(second, errRepeated(first))
 }
 
 // errNoRows returns the error that explains why a table has no rows.
@@ -549,7 +564,7 @@ func (r *reader) errNoRows() error {
 func (r *reader) set() *dataset.Set {
 	s := &dataset.Set{Name: r.Name, Unlabelled: r.unlabelled, X: r.frame, Labels: r.labels, IDs: r.keys, Columns: r.Schema.Names(), Groups: r.groups, Cut: r.cuts, Weights: r.weights, Lines: r.lines}
 	if r.plain {
-		s.X = r.frame.numbers()
+		s.X = r.frame.Numbers()
 	}
 	return s
 }
@@ -559,10 +574,10 @@ func errWords(c Column) error {
 	return fmt.Errorf("column %s has more than %d different words; a category has few: list its categories, or leave the column out of the schema", dataset.Quote(c.Name), maxWords)
 }
 
-// numbers returns the cells as a dense table. The frame must have no gaps and no categories.
-func (f *Frame) numbers() *dataset.Dense {
-	m := linalg.New[float64](f.rows, len(f.schema))
-	for i := range f.rows {
+// Numbers returns the cells as a dense table. The frame must have no gaps and no categories.
+func (f *Frame) Numbers() *dataset.Dense {
+	m := linalg.New[float64](f.Rows(), len(f.schema))
+	for i := range f.Rows() {
 		copy(m.Row(i), f.row(i))
 	}
 	return dataset.NewDense(m)

@@ -23,17 +23,18 @@ func small(t *testing.T) map[string]Benchmark {
 		gemm.add(path, every(shape{48, 48, 20}, .01))
 	}
 	return map[string]Benchmark{
-		"gemm":    gemm,
-		"gram":    gramOf(gramShape{60, 8}),
-		"grid":    gridOf(gridSize{rows: 150, folds: 3, gammas: []float64{1}, cs: []float64{1, 10}}),
-		"kpca":    kpcaOf(kpcaSize{rows: 520, columns: 30, components: 5, small: 60}),
-		"encode":  encodeOf(encodeSize{rows: 4, few: 64, many: 256, others: []int{128, 512}, blocked: 256, blockDgemm: 32, flaked: []int{48}}),
-		"psi":     PSI(100),
-		"fdskl":   fdsklOf(cachedSize{400, 60, 128, 16}, cachedSize{300, 60, 96, 16}),
-		"secagg":  secaggOf(1<<20, []devicesSize{{30, 100}, {100, 1000}}),
-		"gateway": gatewayBenchmark(all.Reader(), []string{os.Args[0]}, t.TempDir(), gatewaySize{rsa: 40, voprf: 4, counted: []int{200, 3000}}),
-		"stream":  Stream(all.Reader(), t.TempDir(), MinStreamRows),
-		"devices": devicesBenchmark(devicesRun{clients: 30, items: 40, liked: 9, parts: 4}),
+		"gemm":     gemm,
+		"gram":     gramOf(gramShape{60, 8}),
+		"grid":     gridOf(gridSize{rows: 150, folds: 3, gammas: []float64{1}, cs: []float64{1, 10}}),
+		"kpca":     kpcaOf(kpcaSize{rows: 520, columns: 30, components: 5, small: 60}),
+		"encode":   encodeOf(encodeSize{rows: 4, few: 64, many: 256, others: []int{128, 512}, blocked: 256, blockDgemm: 32, flaked: []int{48}}),
+		"psi":      PSI(100),
+		"fdskl":    fdsklOf(cachedSize{400, 60, 128, 16}, cachedSize{300, 60, 96, 16}),
+		"secagg":   secaggOf(1<<20, []devicesSize{{30, 100}, {100, 1000}}),
+		"gateway":  gatewayBenchmark(all.Reader(), []string{os.Args[0]}, t.TempDir(), gatewaySize{rsa: 40, voprf: 4, counted: []int{200, 3000}}),
+		"stream":   Stream(all.Reader(), t.TempDir(), MinStreamRows),
+		"deployed": DeployedStream(all.Reader(), []string{os.Args[0]}, t.TempDir(), MinStreamRows),
+		"devices":  devicesBenchmark(devicesRun{clients: 30, items: 40, liked: 9, parts: 4}),
 	}
 }
 

@@ -47,7 +47,7 @@ const streamJob = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: stream}
 spec:
-  data: {source: shards, label: y, partition: {parties: [north, south]}, test: {fraction: 0.25}, scale: none}
+  data: {source: shards, label: label, partition: {parties: [north, south]}, test: {fraction: 0.25}, scale: none}
   protocol: {name: moments, directions: 256, classes: ["0", "1"]}
   kernel: {name: rbf, gamma: 0.01}
   learner: {name: ridge-classifier}
@@ -90,6 +90,16 @@ func (s *streamed) prepare(ctx context.Context, reader *job.Reader) (err error) 
 	if s.features, err = binding.Directions(s.job, protocol.SessionID{1}, streamFeatures, streamColumns); err != nil {
 		return err
 	}
+	if err := s.writeShards(ctx); err != nil {
+		return err
+	}
+	if err := s.writeText(); err != nil {
+		return err
+	}
+	return s.writeDatabase(ctx)
+}
+
+func (s *streamed) writeShards(ctx context.Context) error {
 	for shard := range streamShards {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -98,10 +108,7 @@ func (s *streamed) prepare(ctx context.Context, reader *job.Reader) (err error) 
 			return err
 		}
 	}
-	if err := s.writeText(); err != nil {
-		return err
-	}
-	return s.writeDatabase(ctx)
+	return nil
 }
 
 func (s *streamed) path(name string) string { return filepath.Join(s.folder, name) }
@@ -118,7 +125,7 @@ func columnNames() []string {
 	for j := range streamColumns {
 		names = append(names, "x"+strconv.Itoa(j))
 	}
-	return append(names, "y")
+	return append(names, "label")
 }
 
 // generate draws rows. The label depends on the first columns, and on noise.
@@ -222,7 +229,7 @@ func (s *streamed) writeDatabase(ctx context.Context) (err error) {
 // table returns the table in the given files, in blocks of some rows.
 func (s *streamed) table(pattern string, blockRows int) method.Stream {
 	return func() (method.StreamReader, error) {
-		return catalogue.New("").Blocks(s.path(pattern), catalogue.Columns{Label: "y", ID: "none"}, blockRows)
+		return catalogue.New("").Blocks(s.path(pattern), catalogue.Columns{Label: "label", ID: "none"}, blockRows)
 	}
 }
 
@@ -357,7 +364,7 @@ type recordBlocks struct {
 }
 
 func inBlocks(from query.Rows) (method.StreamReader, error) {
-	b, err := prepare.OpenBlocks(from, prepare.Table{Name: "table", Label: "y"}, dataset.BlockRows)
+	b, err := prepare.OpenBlocks(from, prepare.Table{Name: "table", Label: "label"}, dataset.BlockRows)
 	if err != nil {
 		return nil, errors.Join(err, from.Close())
 	}

@@ -243,6 +243,7 @@ const streamRuns = 1
 func (a *app) benchStream() *cobra.Command {
 	var o benchOptions
 	var rows int
+	var deployed bool
 	cmd := &cobra.Command{
 		Use:   "stream",
 		Short: "Measure a party of protocol moments whose table is never in memory as a whole",
@@ -254,8 +255,13 @@ same sums up once more, shard by shard in other blocks, and compare them. Read u
 100,000 of the rows from a CSV text, from SQLite, and from a sorted snapshot.
 
 Equal numbers of rows give equal rows and, as a rule, the same digest of the sums on
-every machine.`,
-		Example: "  mercer bench stream\n  mercer bench stream --rows 10000000 --check",
+every machine.
+
+With --deployed, a party freezes the same shards, and its daemon takes part in a job,
+with a coordinator and a party of 10,000 rows as further processes. Measure the memory
+and the processor time of the large party's two processes. A row takes some 1,100 bytes
+of the temporary folder.`,
+		Example: "  mercer bench stream\n  mercer bench stream --rows 10000000 --check\n  mercer bench stream --deployed",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (r Result, err error) {
 			if rows < bench.MinStreamRows || rows > bench.MaxStreamRows {
@@ -266,11 +272,19 @@ every machine.`,
 				return nil, err
 			}
 			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-			return a.measure(ctx, "stream", bench.Stream(a.reader, dir, rows), o)
+			if !deployed {
+				return a.measure(ctx, "stream", bench.Stream(a.reader, dir, rows), o)
+			}
+			program, err := os.Executable()
+			if err != nil {
+				return nil, fmt.Errorf("the daemons cannot be started, because the path of this program is unknown: %w", err)
+			}
+			return a.measure(ctx, "stream", bench.DeployedStream(a.reader, []string{program}, dir, rows), o)
 		}),
 	}
 	o.flags(cmd, streamRuns)
 	cmd.Flags().IntVar(&rows, "rows", 1_000_000, "number of rows of the table")
+	cmd.Flags().BoolVar(&deployed, "deployed", false, "measure the daemon of a party in a job")
 	return cmd
 }
 

@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/scratch"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/live"
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
@@ -63,85 +66,77 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if err != nil {
 		return edition.Edition{}, err
 	}
-	rows := &readOnce{}
-	if err := h.copyRows(ctx, s, d, rows); err != nil {
-		return edition.Edition{}, fault.BadInput(err)
-	}
-	if rows, err = h.dropWithdrawnRows(s, table, rows); err != nil {
-		return edition.Edition{}, fault.BadInput(err)
-	}
-	t, labels, merged, err := h.readAll(c, s, d, table, rows)
+	space, err := h.scratch()
 	if err != nil {
-		return edition.Edition{}, fault.BadInput(err)
-	}
-	held, err := h.holdsOut(c, s, d, table, rows, t, key)
-	if err != nil {
-		return edition.Edition{}, fault.BadInput(err)
-	}
-	draft := edition.Draft{Edition: edition.Edition{
-		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(), HeldOut: len(held), Training: t.X.Rows() - len(held), Unlabelled: t.Unlabelled,
-	}}
-	if draft.Reading, err = s.mappingDigest(); err != nil {
 		return edition.Edition{}, err
 	}
+	made, err := h.freezeIn(ctx, space, c, s, d, table, key)
+	return made, errors.Join(err, space.Close())
+}
+
+// freezeIn makes an edition. The space holds the rows and sorted digests meanwhile.
+func (h Home) freezeIn(ctx context.Context, space *scratch.Space, c *Config, s Source, d *job.Dictionary, table string, key dataset.SplitKey) (made edition.Edition, err error) {
+	if err := h.copyStaying(ctx, s, d, table, space); err != nil {
+		return made, badTable(err)
+	}
+	f, err := h.freezing(c, s, d, table, key, space)
+	if err != nil {
+		return made, badTable(err)
+	}
+	people, err := f.crowd(space)
+	if err != nil {
+		return made, badTable(err)
+	}
+	draft := people.draft(edition.Edition{
+		Day: time.Now().UTC().Format(time.DateOnly), Table: table, Name: d.Name, Dictionary: d.Hash(),
+	})
+	if draft.Reading, err = s.mappingDigest(); err != nil {
+		return made, err
+	}
 	draft.Known, draft.Labels = s.identificationDigest(key), s.offeredLabels(d)
-	draft.Rows, draft.Cells = peopleAndCells(key, t, labels, held)
-	draft.Columns, draft.People = t.Columns, allPeople(key, t, merged, held)
 	if draft.Cuts = s.CutDates; draft.Cuts != nil {
 		draft.CutColumn = s.Cut
 	}
-	if draft.Later, err = s.dateCuts(key, t, labels); err != nil {
-		return edition.Edition{}, fault.BadInput(err)
-	}
 	if draft.Cells != nil {
-		if draft.Others, err = h.cellsByOthers(c, s, key, table, d, rows); err != nil {
-			return edition.Edition{}, err
+		if draft.Others, err = h.cellsByOthers(space, c, s, key, table, d); err != nil {
+			return made, err
 		}
 	}
 	draft.Keep = func(e *vault.Artifacts, id job.ID) error {
-		from, err := snapshot.Read(rows)
-		if err != nil {
-			return err
-		}
-		return errors.Join(snapshot.Keep(snapshots{e, id}, from), from.Close(), keepHeld(e, id, marked(t.X.Rows(), held)))
+		return errors.Join(copyStream(snapshots{e, id}, space, snapshot.Name), keepHeld(e, id, people.held, people.rows))
 	}
 	return h.Editions().Make(draft)
 }
 
-// dateCuts compares the rows of each person with each of the entry's cut dates. For each date, it
-// says whether a person has rows before the date, after the date, or both.
-func (s Source) dateCuts(key dataset.SplitKey, set *dataset.Set, labels [][]string) (cuts []edition.Cut, err error) {
-	if len(s.CutDates) == 0 {
-		return nil, nil
+// badTable makes an error a bad input, unless the disk failed.
+func badTable(err error) error {
+	var failed *scratch.Error
+	if errors.As(err, &failed) {
+		return err
 	}
-	elements := rowElements(key, set, labels)
-	for _, from := range s.CutDates {
-		bound, err := dataset.ParseBound(from)
-		if err != nil {
-			return nil, err
-		}
-		late, err := bound.From(set.Cut)
-		if err != nil {
-			return nil, fmt.Errorf("column %s: %w", dataset.Quote(s.Cut), err)
-		}
-		cut := make(map[edition.Element]edition.Part)
-		for i, is := range marked(len(elements), late) {
-			part, seen := cut[elements[i]]
-			cut[elements[i]] = edition.Part{Held: is || part.Held, Changed: part.Changed || seen && is != part.Held}
-		}
-		cuts = append(cuts, edition.Ascending(cut))
-	}
-	return cuts, nil
+	return fault.BadInput(err)
 }
 
-// cellsByOthers parses the rows with every other dictionary for which the table was frozen. It
+// copyStream copies a stream from one store to another.
+func copyStream(to, from snapshot.Store, name string) error {
+	return to.Write(name, func(w io.Writer) error {
+		r, err := from.Open(name)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(w, r)
+		return errors.Join(err, r.Close())
+	})
+}
+
+// cellsByOthers sorts the people's cells by every other dictionary for which the table was frozen. It
 // skips a dictionary that can no longer read the table, because such a dictionary reveals nothing.
-func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary, rows snapshot.Store) (map[string]edition.Cells, error) {
+func (h Home) cellsByOthers(space *scratch.Space, c *Config, s Source, key dataset.SplitKey, table string, but *job.Dictionary) (map[string]edition.Stream[edition.Element], error) {
 	frozen, err := h.Editions().Dictionaries(table)
 	if err != nil {
 		return nil, err
 	}
-	others := make(map[string]edition.Cells)
+	others := make(map[string]edition.Stream[edition.Element])
 	for hash, labels := range frozen {
 		d, err := h.dictionary("", hash)
 		if err != nil || hash == but.Hash() {
@@ -151,11 +146,25 @@ func (h Home) cellsByOthers(c *Config, s Source, key dataset.SplitKey, table str
 		if d.Columns == nil { // ignore columns added later, which would change every person's cells
 			as = h.asFrozen(as, table, hash)
 		}
-		if set, labels, _, err := h.readAll(c, as, d, table, rows); err == nil {
-			_, others[hash] = peopleAndCells(key, set, labels, nil)
+		cells, err := h.cellsBy(space, c, as, d, table, key)
+		var failed *scratch.Error
+		switch {
+		case errors.As(err, &failed):
+			return nil, err
+		case err == nil:
+			others[hash] = cells
 		}
 	}
 	return others, nil
+}
+
+// cellsBy sorts the people's cells as a dictionary reads them.
+func (h Home) cellsBy(space *scratch.Space, c *Config, s Source, d *job.Dictionary, table string, key dataset.SplitKey) (edition.Stream[edition.Element], error) {
+	f, err := h.freezing(c, s, d, table, key, space)
+	if err != nil {
+		return nil, err
+	}
+	return f.cells(space)
 }
 
 // limitedTo returns the entry with the label columns of an edition, and with its column of weights if
@@ -181,14 +190,20 @@ func (h Home) asFrozen(s Source, table, dictionary string) Source {
 // out.
 const heldItem vault.Item = "held"
 
-func keepHeld(e *vault.Artifacts, id job.ID, held []bool) error {
-	flags := make([]byte, len(held))
-	for i, is := range held {
-		if is {
-			flags[i] = 1
+func keepHeld(e *vault.Artifacts, id job.ID, held method.Bits, rows int) error {
+	return e.Write(id, heldItem, func(to io.Writer) error {
+		w := bufio.NewWriter(to)
+		for i := range rows {
+			flag := byte(0)
+			if held.Has(i) {
+				flag = 1
+			}
+			if err := w.WriteByte(flag); err != nil {
+				return err
+			}
 		}
-	}
-	return e.Put(id, heldItem, flags)
+		return w.Flush()
+	})
 }
 
 // heldOut returns the indices of the held-out rows of an edition.
@@ -291,11 +306,7 @@ func (h Home) describe(c *Config, s Source, data job.Data, rows snapshot.Store) 
 	if err != nil {
 		return nil, err
 	}
-	schema := make(prepare.Schema, len(set.Columns))
-	for i, name := range slices.Sorted(slices.Values(set.Columns)) { // sorted: the order in the file must not matter
-		schema[i] = job.Undescribed(name)
-	}
-	return schema, schema.Check()
+	return schemaOfNumbers(set.Columns)
 }
 
 // describedLabels returns the dictionary's labels that the catalogue offers. For the implied
@@ -393,9 +404,7 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 		return nil, err
 	}
 	t := s.table(columns, data)
-	if t.Name = s.Path; s.Given() {
-		t.Name = s.Name()
-	}
+	t.Name = s.tableName()
 	set, err := live.Table(from, t)
 	if err == nil && s.ID.IsZero() {
 		set.IDs = nil // a table has no ids if its entry declares none

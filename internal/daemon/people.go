@@ -9,8 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -53,14 +53,15 @@ func (s Source) normalizedNames(table string, people []string) ([]string, error)
 	return slices.Compact(names), nil
 }
 
-// personOfEachRow returns, for each row of a snapshot, the name of the person to whom it belongs.
-func (s Source) personOfEachRow(table string, rows snapshot.Store) ([]string, error) {
+// personOfEachRow calls use, for each row of a snapshot, with the name of the person to whom it
+// belongs.
+func (s Source) personOfEachRow(table string, rows snapshot.Store, use func(name string)) error {
 	from, err := snapshot.Read(rows)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	about, err := prepare.Table{Name: table, Mapping: s.mapping(), ID: s.ID.IDRule, Group: s.Group}.People(from)
-	return about, errors.Join(err, from.Close())
+	err = prepare.Table{Name: table, Mapping: s.mapping(), ID: s.ID.IDRule, Group: s.Group}.People(from, use)
+	return errors.Join(err, from.Close())
 }
 
 // identificationDigest returns a digest of the rule that identifies the people of a table.
@@ -90,20 +91,6 @@ func knownBy(set *dataset.Set) []string {
 	return set.IDs
 }
 
-// peopleAndCells returns a digest of each person of an edition, and of each person's cells. The
-// digests use the home's key. A person is a group or an id. In a table without groups and ids, each
-// row counts as a person, identified by its cells; numbers distinguish equal rows.
-func peopleAndCells(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) (edition.Cut, edition.Cells) {
-	if knownBy(set) != nil {
-		return cutAndCells(maps.Values(peopleIn(key, set, labels, held)))
-	}
-	cut, out := make(map[edition.Element]edition.Part), marked(set.X.Rows(), held)
-	for i, e := range rowElements(key, set, labels) {
-		cut[e] = edition.Part{Held: out[i]}
-	}
-	return edition.Ascending(cut), nil
-}
-
 // cutAndCells returns two maps of people: whether each person is held out, and the digest of each
 // person's cells.
 func cutAndCells(people iter.Seq[person]) (edition.Cut, edition.Cells) {
@@ -123,7 +110,8 @@ type person struct {
 
 // peopleIn returns the people of a table by their names. A name is a group, or else an id.
 func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []int) map[string]person {
-	out, rows := marked(set.X.Rows(), held), cellDigests(key, set, labels)
+	digests := newDigester(key)
+	out, rows := marked(set.X.Rows(), held), digests.cells(set.X.(*prepare.Frame), labels)
 	of := make(map[string][]int)
 	for i, name := range knownBy(set) {
 		of[name] = append(of[name], i)
@@ -134,27 +122,22 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 		for k, i := range places {
 			own[k] = rows[i]
 		}
-		slices.SortFunc(own, func(a, b edition.Element) int { return bytes.Compare(a[:], b[:]) })
-		p := person{id: digest(key, []byte(name)), rows: len(places), held: out[places[0]]}
-		b := slices.Clone(p.id[:])
-		for _, row := range own {
-			b = append(b, row[:]...)
-		}
-		p.cells = digest(key, b)
+		p := person{id: digests.of([]byte(name)), rows: len(places), held: out[places[0]]}
+		p.cells = digests.ofRows(p.id, own)
 		people[name] = p
 	}
 	return people
 }
 
-// allPeople returns the people to whom the rows belong. Each person has digests of the cells in
-// each column, of each label, and of all cells together. Labels are merged as in sums.
+// allPeople returns the people to whom the rows belong, in ascending order. Each person has digests of
+// the cells in each column, of each label, and of all cells together. Labels are merged as in sums.
 func allPeople(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)
-	for i, e := range rowElements(key, set, merged) {
+	for i, e := range newDigester(key).names(knownBy(set)) {
 		rows[e] = append(rows[e], i)
 	}
-	values, frame, whole := valueDigests{key: key, known: make(map[string]uint64)}, set.X.(*prepare.Frame), cellDigests(key, set, merged)
+	values, frame, whole := newValueDigests(key), set.X.(*prepare.Frame), newDigester(key).cells(set.X.(*prepare.Frame), merged)
 	list := make([]edition.Person, 0, len(rows))
 	for e, places := range rows {
 		own := make([]uint64, len(places))
@@ -166,15 +149,20 @@ func allPeople(key dataset.SplitKey, set *dataset.Set, merged [][]string, held [
 			Columns: values.columnDigests(frame, places), Labels: values.labels(merged, places),
 		})
 	}
+	slices.SortFunc(list, func(a, b edition.Person) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	return list
 }
 
 // valueDigests computes the digests of cells and labels. It computes the digest of a common value
 // only once.
 type valueDigests struct {
-	key   dataset.SplitKey
-	known map[string]uint64
-	buf   []byte
+	digests *digester
+	known   map[string]uint64
+	buf     []byte
+}
+
+func newValueDigests(key dataset.SplitKey) *valueDigests {
+	return &valueDigests{digests: newDigester(key), known: make(map[string]uint64)}
 }
 
 // mostValues is the largest number of values whose digests are kept in memory.
@@ -184,7 +172,7 @@ func (d *valueDigests) of(b []byte) uint64 {
 	if v, known := d.known[string(b)]; known {
 		return v
 	}
-	v := shortDigest(digest(d.key, append([]byte("value/"), b...)))
+	v := shortDigest(d.digests.of([]byte("value/"), b))
 	if len(d.known) < mostValues {
 		d.known[string(b)] = v
 	}
@@ -194,6 +182,18 @@ func (d *valueDigests) of(b []byte) uint64 {
 // shortDigest returns the first 8 bytes of a digest. They are enough to compare values.
 func shortDigest(e edition.Element) uint64 { return binary.LittleEndian.Uint64(e[:]) }
 
+// ofCell returns the digest of a cell.
+func (d *valueDigests) ofCell(f *prepare.Frame, row, column int) uint64 {
+	d.buf = f.AppendCell(d.buf[:0], row, column)
+	return d.of(d.buf)
+}
+
+// ofLabel returns the digest of a label.
+func (d *valueDigests) ofLabel(text string) uint64 {
+	d.buf = append(append(d.buf[:0], "label/"...), text...)
+	return d.of(d.buf)
+}
+
 // columnDigests returns, for each column, a digest of the cells in a person's rows. The order of
 // the rows does not matter.
 func (d *valueDigests) columnDigests(f *prepare.Frame, places []int) []uint64 {
@@ -201,8 +201,7 @@ func (d *valueDigests) columnDigests(f *prepare.Frame, places []int) []uint64 {
 	cells := make([]uint64, len(places))
 	for c := range list {
 		for k, i := range places {
-			d.buf = f.AppendCell(d.buf[:0], i, c)
-			cells[k] = d.of(d.buf)
+			cells[k] = d.ofCell(f, i, c)
 		}
 		list[c] = d.combine(cells)
 	}
@@ -227,8 +226,7 @@ func (d *valueDigests) labels(merged [][]string, places []int) [][]uint64 {
 	list := make([][]uint64, len(merged))
 	for l, texts := range merged {
 		for _, i := range places {
-			d.buf = append(append(d.buf[:0], "label/"...), texts[i]...)
-			list[l] = append(list[l], d.of(d.buf))
+			list[l] = append(list[l], d.ofLabel(texts[i]))
 		}
 		slices.Sort(list[l])
 		list[l] = slices.Compact(list[l])
@@ -236,50 +234,68 @@ func (d *valueDigests) labels(merged [][]string, places []int) [][]uint64 {
 	return list
 }
 
-// rowElements returns a digest of each row's person. In a table without people, it returns a digest
-// of the row's cells.
-func rowElements(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
-	list := make([]edition.Element, set.X.Rows())
-	if known := knownBy(set); known != nil {
-		for i, name := range known {
-			list[i] = digest(key, []byte(name))
-		}
-		return list
-	}
-	seen := make(map[edition.Element]uint64)
-	for i, row := range cellDigests(key, set, labels) {
-		seen[row]++
-		list[i] = digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))
-	}
-	return list
+// digester computes digests under the home's key.
+type digester struct {
+	mac hash.Hash
+	sum []byte
+	buf []byte
 }
 
-// cellDigests returns a digest of each row's cells and labels.
-func cellDigests(key dataset.SplitKey, set *dataset.Set, labels [][]string) []edition.Element {
-	f := set.X.(*prepare.Frame)
+func newDigester(key dataset.SplitKey) *digester {
+	return &digester{mac: hmac.New(sha256.New, key[:])}
+}
+
+// of returns the digest of the parts of a byte string.
+func (d *digester) of(parts ...[]byte) (e edition.Element) {
+	d.mac.Reset()
+	d.mac.Write([]byte("mercer/v1/edition/"))
+	for _, b := range parts {
+		d.mac.Write(b)
+	}
+	d.sum = d.mac.Sum(d.sum[:0])
+	copy(e[:], d.sum)
+	return e
+}
+
+// names returns the digests of names of people.
+func (d *digester) names(list []string) []edition.Element {
+	digests := make([]edition.Element, len(list))
+	for i, name := range list {
+		d.buf = append(d.buf[:0], name...)
+		digests[i] = d.of(d.buf)
+	}
+	return digests
+}
+
+// cells returns a digest of each row's cells and labels.
+func (d *digester) cells(f *prepare.Frame, labels [][]string) []edition.Element {
 	rows := make([]edition.Element, f.Rows())
-	var b []byte
 	for i := range rows {
-		b = b[:0]
+		d.buf = d.buf[:0]
 		for j := range f.Cols() {
-			b = f.AppendCell(b, i, j)
+			d.buf = f.AppendCell(d.buf, i, j)
 		}
 		for _, list := range labels {
-			b = append(binary.LittleEndian.AppendUint64(b, uint64(len(list[i]))), list[i]...)
+			d.buf = append(binary.LittleEndian.AppendUint64(d.buf, uint64(len(list[i]))), list[i]...)
 		}
-		rows[i] = digest(key, b)
+		rows[i] = d.of(d.buf)
 	}
 	return rows
 }
 
-// digest returns the digest of a byte string under the home's key.
-func digest(key dataset.SplitKey, b []byte) (e edition.Element) {
-	mac := hmac.New(sha256.New, key[:])
-	mac.Write([]byte("mercer/v1/edition/"))
-	mac.Write(b)
-	copy(e[:], mac.Sum(nil))
-	return e
+// ofRows returns a digest of a person's cells, from the digests of the person's rows in any order. It
+// sorts them.
+func (d *digester) ofRows(person edition.Element, rows []edition.Element) edition.Element {
+	slices.SortFunc(rows, func(a, b edition.Element) int { return bytes.Compare(a[:], b[:]) })
+	d.buf = append(d.buf[:0], person[:]...)
+	for _, row := range rows {
+		d.buf = append(d.buf, row[:]...)
+	}
+	return d.of(d.buf)
 }
+
+// digest returns the digest of a byte string under the home's key.
+func digest(key dataset.SplitKey, b []byte) edition.Element { return newDigester(key).of(b) }
 
 func hexOf(e edition.Element) string { return hex.EncodeToString(e[:]) }
 

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -21,8 +22,7 @@ const leastStreamed = 1 << 18
 
 // stream is like load, for a protocol that can read a table in blocks. It does so for an edition of at
 // least the given number of rows, if the dictionary describes no columns and no rows belong together
-// in groups. Its memory is one byte a row while the edition's held-out rows are read, and then one
-// bit a row.
+// in groups. Its memory is one bit a row.
 func (h Home) stream(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots, least int) (method.Table, error) {
 	t, in, err := h.streamEdition(ctx, c, all, k, least)
 	if err != nil || in {
@@ -58,14 +58,14 @@ func (h Home) streamEdition(ctx context.Context, c *Config, all job.Data, k snap
 		return t, false, err
 	}
 	artifacts := vault.ReadArtifacts(h.editions(), seed.KEMKey())
-	flags, err := artifacts.Get(id, heldItem)
-	if err != nil || len(flags) < least {
+	held, rows, err := heldBits(artifacts, id)
+	if err != nil || rows < least {
 		return t, false, nil //nolint:nilerr // load finds the same error, and explains it
 	}
 	if err := h.checkBound(d, id); err != nil {
 		return t, false, err
 	}
-	t = method.Table{Stream: s.blocks(snapshots{artifacts, id}, columns, d), HeldBits: bitsOf(flags), StreamRows: len(flags), IDRule: s.ID.Canonical(s.Columns.Theirs)}
+	t = method.Table{Stream: s.blocks(snapshots{artifacts, id}, columns, d), HeldBits: held, StreamRows: rows, IDRule: s.ID.Canonical(s.Columns.Theirs)}
 	head, err := headOf(t.Stream)
 	if err != nil {
 		return t, false, err
@@ -77,23 +77,38 @@ func (h Home) streamEdition(ctx context.Context, c *Config, all job.Data, k snap
 	return t, true, err
 }
 
-// bitsOf returns one bit for each flag.
-func bitsOf(flags []byte) method.Bits {
-	held := make(method.Bits, (len(flags)+63)/64)
-	for i, flag := range flags {
-		if flag == 1 {
-			held.Set(i)
+// heldBits reads which rows an edition holds out, and the number of rows.
+func heldBits(e *vault.Artifacts, id job.ID) (held method.Bits, rows int, err error) {
+	in, err := e.Open(id, heldItem)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	flags := bufio.NewReader(in)
+	for ; ; rows++ {
+		switch flag, err := flags.ReadByte(); {
+		case errors.Is(err, io.EOF):
+			return held, rows, nil
+		case err != nil:
+			return nil, 0, err
+		case flag == 1:
+			held.Set(rows)
 		}
 	}
-	return held
+}
+
+// tableName returns the name of the entry's table in messages.
+func (s Source) tableName() string {
+	if s.Given() {
+		return s.Name()
+	}
+	return s.Path
 }
 
 // blocks returns the rows of a snapshot as a stream of blocks.
 func (s Source) blocks(from snapshot.Store, c catalogue.Columns, d job.Data) method.Stream {
 	t := s.table(c, d)
-	if t.Name = s.Path; s.Given() {
-		t.Name = s.Name()
-	}
+	t.Name = s.tableName()
 	return func() (method.StreamReader, error) {
 		rows, err := snapshot.Read(from)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -13,9 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
 // Trial holds the counts of rows, cells and people of a home's table as a dictionary reads it. Only
@@ -112,11 +109,12 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := &readOnce{}
-	if err := h.copyRows(ctx, s, d, rows); err != nil {
+	rows, err := h.scratch()
+	if err != nil {
 		return nil, nil, err
 	}
-	if rows, err = h.dropWithdrawnRows(s, table, rows); err != nil {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if err := h.copyStaying(ctx, s, d, table, rows); err != nil {
 		return nil, nil, err
 	}
 	if set, _, _, err = h.readAll(c, s, d, table, rows); err != nil {
@@ -124,18 +122,6 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	}
 	held, err = h.holdsOut(c, s, d, table, rows, set, key)
 	return set, held, err
-}
-
-// readOnce is a store in memory from which rows can be read only once.
-type readOnce struct{ snapshot.Memory }
-
-// Open implements [snapshot.Store].
-func (o *readOnce) Open(name string) (io.ReadCloser, error) {
-	r, err := o.Memory.Open(name)
-	if err != nil {
-		return nil, vault.ErrNoState
-	}
-	return r, nil
 }
 
 // count counts the rows and cells that the operator should know about.

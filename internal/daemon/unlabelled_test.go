@@ -189,7 +189,10 @@ func TestOtherDictionariesReadRowsWithLabels(t *testing.T) {
 	if _, err := h.Freeze(context.Background(), all.Reader(), fewer, "patients"); err != nil {
 		t.Fatal(err)
 	}
-	rows := &readOnce{}
+	rows, err := h.scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := c.Data["patients"]
 	s.Path = h.path("patients.csv")
 	if err := h.copyRows(context.Background(), s, d, rows); err != nil {
@@ -199,9 +202,12 @@ func TestOtherDictionariesReadRowsWithLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	others, err := h.cellsByOthers(c, s, key, "patients", d, rows)
-	if err != nil || len(others[fewer.Hash()]) != 79 {
-		t.Errorf("%d people by the other dictionary, %v", len(others[fewer.Hash()]), err)
+	others, err := h.cellsByOthers(rows, c, s, key, "patients", d)
+	if err != nil || len(others) == 0 {
+		t.Fatalf("%d other dictionaries, %v", len(others), err)
+	}
+	if n := len(listOf(t, others[fewer.Hash()])); n != 79 {
+		t.Errorf("%d people by the other dictionary", n)
 	}
 }
 

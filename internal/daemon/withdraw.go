@@ -12,8 +12,10 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/scratch"
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/edition"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -121,15 +123,23 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 	if len(names) == 0 {
 		return nil
 	}
-	rows := &readOnce{}
-	if err := h.copyRows(ctx, s, job.OfNumbers(), rows); err != nil {
-		return err
-	}
-	about, err := s.personOfEachRow(table, rows)
+	rows, err := h.scratch()
 	if err != nil {
 		return err
 	}
-	if names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(about, name) }); len(names) > 0 {
+	found := make(map[string]bool)
+	err = h.copyRows(ctx, s, job.OfNumbers(), rows)
+	if err == nil {
+		err = s.personOfEachRow(table, rows, func(name string) {
+			if slices.Contains(names, name) {
+				found[name] = true
+			}
+		})
+	}
+	if err := errors.Join(err, rows.Close()); err != nil {
+		return err
+	}
+	if names = slices.DeleteFunc(names, func(name string) bool { return found[name] }); len(names) > 0 {
 		return fmt.Errorf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people who have no rows yet", table, dataset.Quote(strings.Join(names, ", ")))
 	}
 	return nil
@@ -254,8 +264,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 	}
 	f.people = peopleIn(f.key, set, labels, held)
 	f.columns, f.all = set.Columns, allPeople(f.key, set, merged, held)
-	f.about, err = f.source.personOfEachRow(f.Table, f.rows)
-	return err
+	return f.source.personOfEachRow(f.Table, f.rows, func(name string) { f.about = append(f.about, name) })
 }
 
 // heldOutByPerson returns, for each person, whether the edition holds out the person's rows.
@@ -284,35 +293,43 @@ func (h Home) editionWithout(f newestEdition, gone map[string]bool) (made editio
 		}
 		stays[one.id] = one
 	}
-	next.Rows, next.Cells = cutAndCells(maps.Values(stays))
-	next.Columns, next.People = f.columns, slices.DeleteFunc(slices.Clone(f.all), func(p edition.Person) bool {
+	cut, cells := cutAndCells(maps.Values(stays))
+	next.Rows, next.Cells = edition.InMemory(cut), edition.InMemory(cells)
+	next.Columns, next.People = f.columns, edition.Everybody(slices.DeleteFunc(slices.Clone(f.all), func(p edition.Person) bool {
 		_, in := stays[p.ID]
 		return !in
-	})
-	keep := make([]bool, len(f.about))
+	}))
+	var keep, held method.Bits
+	kept, rows := 0, 0
 	for i, name := range f.about {
-		keep[i] = !gone[name]
-	}
-	switch {
-	case len(next.Rows) == 0:
-		return made, nil
-	case !slices.Contains(keep, false):
-		return f.Edition, nil
-	}
-	var held []bool
-	for _, row := range f.served {
-		if !gone[row.name] {
-			held = append(held, row.held)
+		if !gone[name] {
+			keep.Set(i)
+			kept++
 		}
 	}
+	switch {
+	case len(cut) == 0:
+		return made, nil
+	case kept == len(f.about):
+		return f.Edition, nil
+	}
+	for _, row := range f.served {
+		if gone[row.name] {
+			continue
+		}
+		if row.held {
+			held.Set(rows)
+		}
+		rows++
+	}
 	next.Keep = func(e *vault.Artifacts, id job.ID) error {
-		return errors.Join(copySome(snapshots{e, id}, f.rows, keep), keepHeld(e, id, held))
+		return errors.Join(copySome(snapshots{e, id}, f.rows, keep), keepHeld(e, id, held, rows))
 	}
 	return h.Editions().Make(next)
 }
 
 // copySome copies the selected rows of a snapshot, in their order.
-func copySome(to, from snapshot.Store, keep []bool) error {
+func copySome(to, from snapshot.Store, keep method.Bits) error {
 	rows, err := snapshot.Read(from)
 	if err != nil {
 		return err
@@ -323,7 +340,7 @@ func copySome(to, from snapshot.Store, keep []bool) error {
 // selectedRows yields only the selected records of a snapshot.
 type selectedRows struct {
 	*snapshot.Rows
-	keep []bool
+	keep method.Bits
 	at   int
 }
 
@@ -332,28 +349,40 @@ func (s *selectedRows) Next() (dataset.Record, error) {
 	for {
 		row, err := s.Rows.Next()
 		s.at++
-		if err != nil || s.keep[s.at-1] {
+		if err != nil || s.keep.Has(s.at-1) {
 			return row, err
 		}
 	}
 }
 
-// dropWithdrawnRows returns the rows of a table except the rows of withdrawn people.
-func (h Home) dropWithdrawnRows(s Source, table string, rows *readOnce) (*readOnce, error) {
+// copyStaying copies all rows of a table except the rows of withdrawn people.
+func (h Home) copyStaying(ctx context.Context, s Source, d *job.Dictionary, table string, to *scratch.Space) error {
 	left, err := h.Editions().Left(table, s.peopleRule())
-	if err != nil || left == nil {
-		return rows, err
-	}
-	about, err := s.personOfEachRow(table, rows)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	keep := make([]bool, len(about))
-	for i, name := range about {
-		keep[i] = !left(name)
+	if left == nil {
+		return h.copyRows(ctx, s, d, to)
 	}
-	staying := &readOnce{}
-	return staying, copySome(staying, rows, keep)
+	all, err := h.scratch()
+	if err != nil {
+		return err
+	}
+	var keep method.Bits
+	rows := 0
+	err = h.copyRows(ctx, s, d, all)
+	if err == nil {
+		err = s.personOfEachRow(table, all, func(name string) {
+			if !left(name) {
+				keep.Set(rows)
+			}
+			rows++
+		})
+	}
+	if err == nil {
+		err = copySome(to, all, keep)
+	}
+	return errors.Join(err, all.Close())
 }
 
 // dropWithdrawn returns a table without the rows of withdrawn people.

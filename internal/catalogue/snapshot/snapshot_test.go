@@ -122,7 +122,7 @@ func TestRowsAreSorted(t *testing.T) {
 				t.Fatalf("row %d says that it was in line %d, which holds %q", i, line, list[line-1])
 			}
 		}
-		if len(m.streams) != 1 || m.most > 4*fanIn {
+		if len(m.streams) != 1 || m.most > 4*32 {
 			t.Errorf("runs of %d bytes: %d streams left, %d at a time", runs, len(m.streams), m.most)
 		}
 	}

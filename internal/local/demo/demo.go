@@ -39,6 +39,10 @@ type Config struct {
 	Job     *job.Job
 	Shares  []partition.Share
 	Dir     string // parent folder of the homes; it must exist
+	// Files are the absolute paths of the tables of parties that have files of their own, with the
+	// labels in a column label. The other parties get their shares as files. Commands freeze the files
+	// for the dictionary.
+	Files map[string]string
 	// Dictionary, if not nil, is the data dictionary that all operators approve.
 	Dictionary *job.Dictionary
 	// InsecureSeed, if not nil, determines every secret of every process, so that two runs can be
@@ -122,10 +126,21 @@ func (f *Federation) Names() []string {
 // furnish creates a party's home and writes the party's share of the data into it.
 func (f *Federation) furnish(s partition.Share, address string) (roster.Member, error) {
 	h := f.Home(s.Party)
+	file, own := f.Files[s.Party]
+	source := daemon.Source{}
+	if own {
+		source = f.catalogue(&dataset.Set{Labels: []string{}})
+		source.Path = file
+		source.Policy.Limits.Share = new(0.0) // one file may have nearly all rows
+	} else {
+		source = f.catalogue(s.Table.Set)
+	}
 	m, err := h.Create(f.Reader, &daemon.Config{
-		Name: s.Party, Coordinator: "nats://" + address,
-		Data: map[string]daemon.Source{catalogueName: f.catalogue(s.Table.Set)},
+		Name: s.Party, Coordinator: "nats://" + address, Data: map[string]daemon.Source{catalogueName: source},
 	}, roster.Party, f.seed(s.Party))
+	if own {
+		return m, err
+	}
 	if err == nil {
 		err = h.SetSplitKey(s.Table.Key) // with this key, the party holds out the same rows as the comparisons
 	}
@@ -175,6 +190,9 @@ func (f *Federation) approve(m roster.Member) error {
 	}
 	if err := h.Dictionaries().Approve(f.Dictionary, table, time.Now()); err != nil || table == "" {
 		return err
+	}
+	if _, own := f.Files[m.Name]; own { // the table may be large: f.Program freezes it
+		return nil
 	}
 	_, err := h.Freeze(context.Background(), f.Reader, f.Dictionary, table)
 	return err

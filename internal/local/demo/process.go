@@ -132,6 +132,9 @@ func (f *processes) endedEarly(ctx context.Context, name string) error {
 	return fmt.Errorf("demo: the process of %s ended early (%w); its last lines: %s", name, how, f.lastWords(name))
 }
 
+// PID returns the number of a process.
+func (f *processes) PID(name string) int { return f.running[name].cmd.Process.Pid }
+
 // Kill kills one process, like a power cut, and waits until it has ended.
 func (f *processes) Kill(name string) error {
 	p := f.running[name]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/extsort"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -18,8 +19,10 @@ const maxSums = 20
 type comparison struct {
 	now    *Entry
 	id     string
-	heads  []head // earlier releases of the same kind
-	others []head // earlier releases of other kinds
+	space  extsort.Store // holds sorted digests while the release is compared
+	people persons       // people of the release's edition, once they are needed
+	heads  []head        // earlier releases of the same kind
+	others []head        // earlier releases of other kinds
 	models map[string]bool
 	known  []bool // for each row: whether an earlier release disclosed the same values; nil before loadRows
 	said   []string
@@ -38,8 +41,8 @@ func (h head) released() bool { return strings.HasSuffix(h.file, string(Released
 
 // compare returns what a release reveals together with earlier releases, and the jobs of these
 // releases. A release that was disclosed before reveals nothing new.
-func (l Ledger) compare(now *Entry, id string) (*comparison, error) {
-	c := &comparison{now: now, id: id}
+func (l Ledger) compare(now *Entry, id string, space extsort.Store) (*comparison, error) {
+	c := &comparison{now: now, id: id, space: space}
 	all, err := l.heads()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/extsort"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
 )
@@ -24,24 +25,24 @@ type Entry struct {
 	Peers         []string // names of the other parties, ascending
 	Scale         string
 	Label         string
-	Weight        string                          // column of the weights that are released with the rows; "" for none
-	Split         string                          // description of the held-out rows if the job chooses them; "" if the party's key does
-	Table         string                          // the table's name in the catalogue; "" in entries of earlier programs
-	Schema        string                          // digest of the job's schema, in hexadecimal digits; "" if the job has none
-	Fit           Fit                             // the fit that prepared encoded rows
-	Columns       []string                        // names of the released columns, ascending; nil if the table has no names
-	Width         int                             // number of columns
-	Uses          []Use                           // uses of the rows, in the order of their release
-	Numbers       bool                            // in sums: the labels are numbers to predict, not classes
-	Edition       string                          // id of the edition whose rows are released; "" if the field Rows lists them
-	Number        int                             // number of the edition
-	Out           string                          // description of the held-out rows of the edition; only in sums
-	Clear         []string                        // ids of editions that together with this one reveal nothing about one to nine people
-	Size          int                             // number of rows of an edition
-	Rows          []Row                           // one row for each person, ascending; empty for an edition
-	More          []Member                        // second and further classes of people with several classes, ascending by person
-	editionPeople func() ([][16]byte, error)      // lists the people of an edition, ascending; nil without an edition
-	loadEdition   func() ([]Row, []Member, error) // digests the rows of an edition; nil after the first call
+	Weight        string                               // column of the weights that are released with the rows; "" for none
+	Split         string                               // description of the held-out rows if the job chooses them; "" if the party's key does
+	Table         string                               // the table's name in the catalogue; "" in entries of earlier programs
+	Schema        string                               // digest of the job's schema, in hexadecimal digits; "" if the job has none
+	Fit           Fit                                  // the fit that prepared encoded rows
+	Columns       []string                             // names of the released columns, ascending; nil if the table has no names
+	Width         int                                  // number of columns
+	Uses          []Use                                // uses of the rows, in the order of their release
+	Numbers       bool                                 // in sums: the labels are numbers to predict, not classes
+	Edition       string                               // id of the edition whose rows are released; "" if the field Rows lists them
+	Number        int                                  // number of the edition
+	Out           string                               // description of the held-out rows of the edition; only in sums
+	Clear         []string                             // ids of editions that together with this one reveal nothing about one to nine people
+	Size          int                                  // number of rows of an edition
+	Rows          []Row                                // one row for each person, ascending; empty for an edition
+	More          []Member                             // second and further classes of people with several classes, ascending by person
+	editionPeople func(extsort.Store) (persons, error) // sorts the people of an edition; nil without an edition
+	loadEdition   func() ([]Row, []Member, error)      // digests the rows of an edition; nil after the first call
 }
 
 // Member assigns a class to a person.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/extsort"
+	"github.com/mercer-fl/mercer/internal/base/scratch"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -90,11 +92,16 @@ func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error
 	}
 	e := newEntry(key, r)
 	id = e.ID()
-	return id, l.alone(func() error { return l.admit(e, id, maxDirections) })
+	space, err := scratch.New(string(l))
+	if err != nil {
+		return "", err
+	}
+	err = l.alone(func() error { return l.admit(e, id, maxDirections, space) })
+	return id, errors.Join(err, space.Close())
 }
 
-func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
-	c, err := l.compare(e, id)
+func (l Ledger) admit(e *Entry, id string, maxDirections int, space extsort.Store) error {
+	c, err := l.compare(e, id, space)
 	if err != nil {
 		return err
 	}
@@ -129,7 +136,7 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return errors.Join(l.keepPeople(e), l.write(file, e.Encode()))
+	return errors.Join(l.keepPeople(c), l.write(file, e.Encode()))
 }
 
 // directions adds up the random directions of each row over all jobs, including this one, and

@@ -1,17 +1,12 @@
 package disclosure
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/mercer-fl/mercer/dataset"
-	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
@@ -171,101 +166,10 @@ func (l Ledger) compareTables(c *comparison, h head) error {
 // is of an edition.
 const peopleInBoth = "some people are in both tables, and the ledger cannot compare row by row what the two releases together reveal about them"
 
-// peopleOf returns the people of an earlier release, ascending, and whether the ledger knows them.
-func (l Ledger) peopleOf(h head) (people [][16]byte, known bool, err error) {
-	if h.Edition == "" {
-		e, err := l.read(h.file)
-		if err != nil {
-			return nil, false, err
-		}
-		return e.persons(), true, nil
-	}
-	b, err := os.ReadFile(l.peoplePath(h.Edition))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("release: %w", err)
-	}
-	people, err = decodePeople(b)
-	return people, err == nil, err
-}
-
-// persons returns the people of a release whose rows are listed.
-func (e *Entry) persons() [][16]byte {
-	list := make([][16]byte, len(e.Rows))
-	for i := range e.Rows {
-		list[i] = e.Rows[i].Person
-	}
-	return list
-}
-
-// mayShare reports whether the release may have people in common with an earlier release of another
-// table.
-func (l Ledger) mayShare(c *comparison, h head) (bool, error) {
-	then, known, err := l.peopleOf(h)
-	if err != nil || !known {
-		return true, err
-	}
-	now := c.now.persons()
-	if c.now.editionPeople != nil {
-		if now, err = c.now.editionPeople(); err != nil {
-			return true, err
-		}
-	}
-	for len(now) > 0 && len(then) > 0 {
-		switch d := bytes.Compare(now[0][:], then[0][:]); {
-		case d == 0:
-			return true, nil
-		case d < 0:
-			now = now[1:]
-		default:
-			then = then[1:]
-		}
-	}
-	return false, nil
-}
-
-// editionPeople returns a digest of each id in the edition, ascending. They take 16 bytes a row.
-func (d *digest) editionPeople() ([][16]byte, error) {
-	list := make([][16]byte, 0, max(len(d.Edition.IDs), d.Count))
-	for _, id := range d.Edition.IDs {
-		list = append(list, d.sum("id", []byte(id)))
-	}
-	if d.Blocks != nil {
-		err := d.Blocks(func(_ int, block *dataset.Set, _ []int) error {
-			for _, id := range block.IDs {
-				list = append(list, d.sum("id", []byte(id)))
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	slices.SortFunc(list, func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) })
-	return slices.Compact(list), nil
-}
-
 // peoplePath returns the path of the file that lists an edition's people. The file serves
 // comparisons with releases of other tables.
 func (l Ledger) peoplePath(edition string) string {
 	return filepath.Join(string(l), edition+peopleSuffix)
-}
-
-// keepPeople writes the file of an edition's people if the file does not exist.
-func (l Ledger) keepPeople(e *Entry) error {
-	if e.editionPeople == nil {
-		return nil
-	}
-	if _, err := os.Stat(l.peoplePath(e.Edition)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	people, err := e.editionPeople()
-	if err != nil {
-		return err
-	}
-	return l.write(l.peoplePath(e.Edition), encodePeople(people))
 }
 
 // forgetPeople removes the list of an edition's people if no disclosed or admitted release uses the
@@ -286,28 +190,3 @@ func (l Ledger) forgetPeople() error {
 }
 
 const peopleSuffix = ".people"
-
-const peopleMagic = "mercer/v1/people of an edition"
-
-func encodePeople(list [][16]byte) []byte {
-	var w wire.Writer
-	w.Grow(64 + 16*len(list))
-	w.String(peopleMagic)
-	w.Uint32(uint32(len(list)))
-	for i := range list {
-		w.Fixed(list[i][:])
-	}
-	return w.Bytes()
-}
-
-func decodePeople(b []byte) ([][16]byte, error) {
-	r := wire.NewReader(b)
-	r.Magic(len(peopleMagic), peopleMagic, "release: %q is another file")
-	list := make([][16]byte, r.Count(maxRows, 16))
-	for i := range list {
-		if r.Fixed(list[i][:]); i > 0 && bytes.Compare(list[i-1][:], list[i][:]) >= 0 && r.Err() == nil {
-			r.Fail(errors.New("the people of an edition must be in ascending order without repetition"))
-		}
-	}
-	return list, r.Close(peopleMagic)
-}

@@ -1,7 +1,11 @@
 package disclosure
 
 import (
+	"bufio"
+	"bytes"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -280,13 +284,66 @@ func TestSumsCountOnceAfterARestart(t *testing.T) {
 	}
 }
 
-func FuzzDecodePeople(f *testing.F) {
-	f.Add(encodePeople([][16]byte{{1}, {2}}))
+func FuzzReadPersons(f *testing.F) {
+	f.Add(writtenPersons(f, [][16]byte{{1}, {2}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if list, err := decodePeople(b); err == nil && string(encodePeople(list)) != string(b) {
+		var list [][16]byte
+		_, err := readPersons(bufio.NewReader(bytes.NewReader(b)), func(own [16]byte) bool {
+			list = append(list, own)
+			return true
+		})
+		if err == nil && !bytes.Equal(writtenPersons(t, list), b) {
 			t.Error("read back otherwise")
 		}
 	})
+}
+
+func writtenPersons(t testing.TB, list [][16]byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := writePersons(&b, inOrder(list)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func inOrder(list [][16]byte) persons {
+	return func(yield func([16]byte, error) bool) {
+		for _, own := range list {
+			if !yield(own, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Two lists have people in common or not; a list that is cut off or damaged is an error, wherever the
+// damage is, and nothing is admitted.
+func TestOverlapReadsBothLists(t *testing.T) {
+	a, b := inOrder([][16]byte{{1}, {3}, {5}}), inOrder([][16]byte{{2}, {3}})
+	for _, tt := range []struct {
+		now, then persons
+		want      bool
+	}{{a, b, true}, {b, a, true}, {inOrder([][16]byte{{2}, {4}, {6}}), a, false}, {a, inOrder(nil), false}, {inOrder(nil), a, false}} {
+		if found, err := overlap(tt.now, tt.then); err != nil || found != tt.want {
+			t.Errorf("%v, %v; want %v", found, err, tt.want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "x.people")
+	whole := writtenPersons(t, [][16]byte{{1}, {3}, {5}})
+	for name, content := range map[string][]byte{"cut short": whole[:len(whole)-1], "longer": append(slices.Clone(whole), 0), "empty": {}} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []persons{inOrder([][16]byte{{1}}), inOrder([][16]byte{{9}}), inOrder(nil)} {
+			if found, err := overlap(other, storedPersons(path)); err == nil || !found {
+				t.Errorf("%s, an earlier list: %v", name, found)
+			}
+			if found, err := overlap(storedPersons(path), other); err == nil || !found {
+				t.Errorf("%s, the list of now: %v", name, found)
+			}
+		}
+	}
 }
 
 // From as many numbers in sums as the rows in them have cells, rows can be computed: sums beyond that

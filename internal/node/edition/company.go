@@ -86,15 +86,21 @@ func (s Store) Company(table string, now []Standing, leavers map[Element]bool) e
 	if err != nil {
 		return err
 	}
-	groups, err := groupsAt(artifacts, b.table(table).People)
+	before, err := collect(storedGroups(at(artifacts, b.table(table).People, groupsItem)))
 	if err != nil {
 		return err
 	}
 	for {
-		next, added := groups, false
+		next, added := before, false
 		for _, standing := range now {
-			added = next.complete(standing, leavers) || added
-			next, _ = next.Refine(standing.remaining(leavers))
+			added = complete(next, standing, leavers) || added
+			parts, err := divide(InMemory(next), InMemory(standing.remaining(leavers)))
+			if err != nil {
+				return err
+			}
+			if next, err = collect(parts.groups()); err != nil {
+				return err
+			}
 		}
 		if !added {
 			return nil
@@ -116,18 +122,26 @@ func (s Standing) remaining(leavers map[Element]bool) Cut {
 
 // complete withdraws further people until no group has one to nine members. It adds them to
 // leavers, and reports whether it added any.
-func (g Groups) complete(standing Standing, leavers map[Element]bool) (added bool) {
-	size := make(map[refined]int)
-	g.each(standing.remaining(leavers), func(_ Element, r refined) { size[r]++ })
-	for i := range g {
-		e := g[i].Element
+func complete(groups []Known[uint32], standing Standing, leavers map[Element]bool) (added bool) {
+	code := func(e Element) byte {
 		held, in := standing[e]
 		if !in || leavers[e] {
+			return absent
+		}
+		return (&Part{Held: held}).code()
+	}
+	size := make(map[refined]int)
+	for _, k := range groups {
+		size[refined{k.Of, code(k.Element)}]++
+	}
+	for _, k := range groups {
+		stay := code(k.Element)
+		if stay == absent {
 			continue
 		}
-		stays, goes := refined{g[i].Of, (&Part{Held: held}).code()}, refined{g[i].Of, absent}
+		stays, goes := refined{k.Of, stay}, refined{k.Of, absent}
 		if few := size[goes] > 0 && size[goes] < Least; few || size[stays] < Least {
-			leavers[e], added = true, true
+			leavers[k.Element], added = true, true
 			size[goes]++
 			size[stays]--
 		}

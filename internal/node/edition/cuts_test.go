@@ -35,9 +35,9 @@ func besideOf(then, now []Person) Beside {
 	for k, list := range [][]Person{then, now} {
 		list = slices.Clone(list)
 		slices.SortFunc(list, func(a, b Person) int { return compareElements(a.ID, b.ID) })
-		p.add(fmt.Sprint("id", k+1), k+1, list)
+		remember(p, fmt.Sprint("id", k+1), k+1, list)
 	}
-	return p.beside()[0]
+	return compared(p)[0]
 }
 
 // What is clear of the column age and the label ill.
@@ -121,7 +121,9 @@ func TestAnEarlierProgramsListWaits(t *testing.T) {
 	s := store(t)
 	freeze := func(number int) {
 		d := draft(people(0, 100), nil)
-		d.Columns, d.Labels, d.People = []string{"visit", "age"}, []string{"ill"}, many(0, 100, 1)
+		everyone := many(0, 100, 1)
+		slices.SortFunc(everyone, func(a, b Person) int { return compareElements(a.ID, b.ID) })
+		d.Columns, d.Labels, d.People = []string{"visit", "age"}, []string{"ill"}, Everybody(everyone)
 		mustMake(t, s, d, number)
 	}
 	clear := func() (of []bool) {
@@ -177,14 +179,14 @@ func TestFurtherRowsOfTheSameClass(t *testing.T) {
 
 // Editions in which one person was otherwise take memory for one.
 func TestSmallEditionsTakeLittleMemory(t *testing.T) {
-	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}, last: many(0, 1, 1)}
+	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}, last: Everybody(many(0, 1, 1)), count: 1}
 	for n := range 1000 {
-		p.editions = append(p.editions, pastEdition{fmt.Sprint("id", n), n + 1, p.last})
+		p.editions = append(p.editions, pastEdition{fmt.Sprint("id", n), n + 1, 1, Everybody(many(0, 1, 1))})
 	}
 	b := encoded(p)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	again, err := decodePast(b)
+	again, err := readPast(opening(b))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,13 +199,14 @@ func TestSmallEditionsTakeLittleMemory(t *testing.T) {
 
 func TestPeopleOutOfOrderAreRefused(t *testing.T) {
 	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}}
-	p.add("id1", 1, patients(nil).with(0, 12, 1).people())
-	slices.Reverse(p.last)
-	if _, err := decodePast(encoded(p)); err == nil {
+	list := patients(nil).with(0, 12, 1).people()
+	remember(p, "id1", 1, list)
+	slices.Reverse(list)
+	if _, err := readPast(opening(encoded(p))); err == nil {
 		t.Error("people out of order are read")
 	}
-	p.last = slices.Repeat(p.last[:1], 2)
-	if _, err := decodePast(encoded(p)); err == nil {
+	p.last, p.count = Everybody(slices.Repeat(list[:1], 2)), 2
+	if _, err := readPast(opening(encoded(p))); err == nil {
 		t.Error("one person twice is read")
 	}
 }
@@ -216,9 +219,9 @@ func TestAllColumnsAreNotListed(t *testing.T) {
 	}
 	for week := range uint64(2) {
 		one := Person{ID: element(1), Several: true, Whole: week, Columns: make([]uint64, 1000), Labels: [][]uint64{{1}}}
-		p.add(fmt.Sprint("id", week), int(week)+1, []Person{one})
+		remember(p, fmt.Sprint("id", week), int(week)+1, []Person{one})
 	}
-	b := p.beside()[0]
+	b := compared(p)[0]
 	if !slices.Equal(b.Rows.Columns, everyColumn) || !slices.Equal(b.Classes["ill"], everyColumn) || b.ClearRows([]string{"gene7"}, "") || b.ClearClasses([]string{"gene7"}, "ill") {
 		t.Errorf("%+v", b)
 	}

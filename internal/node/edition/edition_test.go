@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -36,7 +37,7 @@ func people(from, to int) Cut {
 
 // A further cut may come when those who came, and those who went, are none or ten in training and held out.
 func TestRefine(t *testing.T) {
-	first, small := Groups(nil).Refine(people(0, 100))
+	first, small := refine(nil, people(0, 100))
 	if small != nil {
 		t.Fatalf("the first edition: %v", small)
 	}
@@ -54,7 +55,7 @@ func TestRefine(t *testing.T) {
 		{"40 came and 1 went", people(1, 140), []int{1}},
 		{"40 came and 40 went", people(40, 140), nil},
 	} {
-		if _, small := first.Refine(tt.cut); fmt.Sprint(small) != fmt.Sprint(tt.small) {
+		if _, small := refine(first, tt.cut); fmt.Sprint(small) != fmt.Sprint(tt.small) {
 			t.Errorf("%s: %v, want %v", tt.name, small, tt.small)
 		}
 	}
@@ -64,15 +65,15 @@ func TestRefine(t *testing.T) {
 			moved[i].Of.Held = true
 		}
 	}
-	if _, small := first.Refine(moved); len(small) != 1 || small[0] != 1 {
+	if _, small := refine(first, moved); len(small) != 1 || small[0] != 1 {
 		t.Errorf("one goes from training to held out: %v", small)
 	}
 	// Each pair of editions is apart by 40, and the third tells one of them apart from the others.
-	second, _ := first.Refine(people(0, 140))
-	if _, small := second.Refine(people(0, 101)); len(small) == 0 {
+	second, _ := refine(first, people(0, 140))
+	if _, small := refine(second, people(0, 101)); len(small) == 0 {
 		t.Error("an edition between two others tells one person apart")
 	}
-	if _, small := second.Refine(people(0, 100)); small != nil {
+	if _, small := refine(second, people(0, 100)); small != nil {
 		t.Errorf("back to the first: %v", small)
 	}
 }
@@ -81,7 +82,7 @@ func TestRefine(t *testing.T) {
 func TestGroupsAreWhatCutsTellApart(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 30 {
-		var groups Groups
+		var groups []Known[uint32]
 		story := make(map[Element]string)
 		var small []int
 		for range 4 {
@@ -95,7 +96,7 @@ func TestGroupsAreWhatCutsTellApart(t *testing.T) {
 				part, in := cut[element(i)]
 				story[element(i)] += fmt.Sprint(part, in, " ")
 			}
-			groups, small = groups.Refine(Ascending(cut))
+			groups, small = refine(groups, Ascending(cut))
 		}
 		size := make(map[string]int)
 		for _, k := range groups {
@@ -133,7 +134,7 @@ func store(t testing.TB) Store {
 // draft is an edition of people whose cells are what they were, but for some.
 func draft(cut Cut, fails error, others ...int) Draft {
 	d := Draft{
-		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"two"}, Rows: cut,
+		Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"two"}, Rows: InMemory(cut),
 		Keep: func(e *vault.Artifacts, id job.ID) error {
 			if fails != nil {
 				return fails
@@ -151,7 +152,7 @@ func draft(cut Cut, fails error, others ...int) Draft {
 	for _, i := range others {
 		cells[element(i)] = element(-i)
 	}
-	d.Cells = Ascending(cells)
+	d.Cells = InMemory(Ascending(cells))
 	return d
 }
 
@@ -258,7 +259,7 @@ func TestAttackOneChangesBetweenTwoDictionaries(t *testing.T) {
 	by := func(others ...int) Draft {
 		now := draft(people(0, 200), nil, others...)
 		d := draft(people(0, 200), nil, others...)
-		d.Dictionary, d.Others = "def", map[string]Cells{"abc": now.Cells, "ghi": nil}
+		d.Dictionary, d.Others = "def", map[string]Stream[Element]{"abc": now.Cells, "ghi": nil}
 		return d
 	}
 	mustLack(t, s, by(7), 9)
@@ -301,7 +302,7 @@ func TestCrashesOfEditions(t *testing.T) {
 	if err := artifacts.Put(phantom, "rows", []byte("rows")); err != nil {
 		t.Fatal(err)
 	}
-	if err := artifacts.Put(job.ID{8}, groupsItem, encodedOf(Groups{{element(1), 1}})); err != nil {
+	if err := artifacts.Put(job.ID{8}, groupsItem, encodedGroups([]Known[uint32]{{element(1), 1}})); err != nil {
 		t.Fatal(err)
 	}
 	mustLack(t, s, draft(people(0, 101), nil), 9)
@@ -326,22 +327,22 @@ func TestCrashesOfEditions(t *testing.T) {
 	}
 }
 
-func FuzzDecodeCells(f *testing.F) {
-	f.Add(encodedOf(Cells(Ascending(map[Element]Element{element(1): element(2), element(3): element(4)}))))
+func FuzzReadCells(f *testing.F) {
+	f.Add(encodedCells(Ascending(map[Element]Element{element(1): element(2), element(3): element(4)})))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		c, err := DecodeCells(b)
-		if err == nil && string(encodedOf(c)) != string(b) {
+		c, err := collect(storedCells(opening(b)))
+		if err == nil && string(encodedCells(c)) != string(b) {
 			t.Errorf("%x is read and not written", b)
 		}
 	})
 }
 
-func FuzzDecodeGroups(f *testing.F) {
-	g, _ := Groups(nil).Refine(people(0, 12))
-	f.Add(encodedOf(g))
+func FuzzReadGroups(f *testing.F) {
+	g, _ := refine(nil, people(0, 12))
+	f.Add(encodedGroups(g))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		g, err := DecodeGroups(b)
-		if err == nil && string(encodedOf(g)) != string(b) {
+		g, err := collect(storedGroups(opening(b)))
+		if err == nil && string(encodedGroups(g)) != string(b) {
 			t.Errorf("%x is read and not written", b)
 		}
 	})
@@ -351,9 +352,9 @@ func FuzzDecodeGroups(f *testing.F) {
 func BenchmarkRefine(b *testing.B) {
 	const n = 1_000_000
 	cut := people(0, n)
-	g, _ := Groups(nil).Refine(cut)
+	g, _ := refine(nil, cut)
 	for b.Loop() {
-		g, _ = g.Refine(cut)
+		g, _ = refine(g, cut)
 	}
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpeople/s")
 }
@@ -366,13 +367,16 @@ func BenchmarkMake(b *testing.B) {
 	of := func(people []Person) Draft {
 		d := Draft{
 			Edition: Edition{Day: "2026-11-27", Table: "patients", Name: "cohort", Dictionary: "abc"}, Known: "ids", Labels: []string{"ill"},
-			Columns: []string{"a", "b", "c", "d", "e"}, People: people,
+			Columns: []string{"a", "b", "c", "d", "e"}, People: Everybody(people),
 			Keep: func(*vault.Artifacts, job.ID) error { return nil },
 		}
+		var cut Cut
+		var cells Cells
 		for i := range people {
-			d.Rows = append(d.Rows, Known[Part]{people[i].ID, Part{Held: people[i].Held}})
-			d.Cells = append(d.Cells, Known[Element]{people[i].ID, people[i].ID})
+			cut = append(cut, Known[Part]{people[i].ID, Part{Held: people[i].Held}})
+			cells = append(cells, Known[Element]{people[i].ID, people[i].ID})
 		}
+		d.Rows, d.Cells = InMemory(cut), InMemory(cells)
 		return d
 	}
 	s := store(b)
@@ -419,7 +423,7 @@ func rememberMany(b *testing.B, s Store, people []Person, editions int) {
 	}
 	p := &past{columns: []string{"a", "b", "c", "d", "e"}, labels: []string{"ill"}}
 	for n := range editions {
-		p.add(fmt.Sprint("id", n), n+1, people[:len(people)-1000*(editions+1-n)])
+		remember(p, fmt.Sprint("id", n), n+1, people[:len(people)-1000*(editions+1-n)])
 	}
 	if err := artifacts.Put(id, pastItem, encoded(p)); err != nil {
 		b.Fatal(err)
@@ -450,13 +454,70 @@ func peak(b *testing.B) float64 {
 	return kB / 1000
 }
 
-// encodedOf writes groups or cells, and encoded a past.
-func encodedOf(what io.WriterTo) []byte {
+// encodedGroups, encodedCells and encoded write groups, cells and a past.
+func encodedGroups(list []Known[uint32]) []byte {
+	return encodedList(groupsMagic, list, (*wire.Writer).Uint32)
+}
+
+func encodedCells(list []Known[Element]) []byte { return encodedList(cellsMagic, list, putCells) }
+
+func encodedList[V any](magic string, list []Known[V], put func(*wire.Writer, V)) []byte {
 	var b bytes.Buffer
-	if n, err := what.WriteTo(&b); err != nil || n != int64(b.Len()) {
-		panic(fmt.Sprint(n, err))
+	if err := writeList(&b, magic, len(list), InMemory(list), put); err != nil {
+		panic(err)
 	}
 	return b.Bytes()
+}
+
+// opening opens an item that is in memory.
+func opening(b []byte) opener {
+	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }
+}
+
+// refine divides groups by a cut.
+func refine(g []Known[uint32], cut Cut) (next []Known[uint32], small []int) {
+	d, err := divide(InMemory(g), InMemory(cut))
+	if err == nil {
+		next, err = collect(d.groups())
+	}
+	if err != nil {
+		panic(err)
+	}
+	return next, d.small
+}
+
+// remember adds an edition, and compared compares the last one; lists in memory cannot fail.
+func remember(p *past, id string, number int, people []Person) {
+	if err := p.add(id, number, Everybody(people)); err != nil {
+		panic(err)
+	}
+}
+
+func compared(p *past) []Beside {
+	list, err := p.beside(memory{})
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
+
+// memory is a store in memory.
+type memory map[string][]byte
+
+func (m memory) Write(name string, write func(io.Writer) error) error {
+	var b bytes.Buffer
+	err := write(&b)
+	m[name] = b.Bytes()
+	return err
+}
+
+func (m memory) Open(name string) (io.ReadCloser, error) {
+	return io.NopCloser(bytes.NewReader(m[name])), nil
+}
+
+func (m memory) Remove(name string) error {
+	delete(m, name)
+	return nil
 }
 
 func encoded(p *past) []byte {

@@ -3,8 +3,7 @@ package edition
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"io"
+	"encoding/binary"
 	"maps"
 	"slices"
 
@@ -19,12 +18,7 @@ const Least = 10
 // its cells.
 type Element [16]byte
 
-// Known pairs an element with a value of type V. Lists of pairs are in ascending order of the
-// elements, and have each element once.
-type Known[V any] struct {
-	Element
-	Of V
-}
+func compareElements(a, b Element) int { return bytes.Compare(a[:], b[:]) }
 
 // Ascending returns the elements of a map with their values, sorted by element.
 func Ascending[V any](of map[Element]V) []Known[V] {
@@ -36,51 +30,10 @@ func Ascending[V any](of map[Element]V) []Known[V] {
 	return list
 }
 
-// merge visits the elements of two sorted lists in ascending order. If a list lacks an element,
-// visit gets nil for that list.
-func merge[A, B any](a []Known[A], b []Known[B], visit func(e Element, a *A, b *B)) {
-	for len(a) > 0 || len(b) > 0 {
-		order := 0
-		switch {
-		case len(a) == 0:
-			order = 1
-		case len(b) == 0:
-			order = -1
-		default:
-			order = compareElements(a[0].Element, b[0].Element)
-		}
-		switch {
-		case order < 0:
-			visit(a[0].Element, &a[0].Of, nil)
-			a = a[1:]
-		case order > 0:
-			visit(b[0].Element, nil, &b[0].Of)
-			b = b[1:]
-		default:
-			visit(a[0].Element, &a[0].Of, &b[0].Of)
-			a, b = a[1:], b[1:]
-		}
-	}
-}
-
-// Groups assigns each element to a group whose members no edition so far tells apart. Two elements
-// are in one group if each edition had both in training, both held out, or neither, and found both
-// changed or neither. Memory and file take 20 bytes an element.
-type Groups []Known[uint32]
-
 // Part says how an edition treats an element: held out or in training, changed or unchanged.
 type Part struct {
 	Held    bool // true if held out, false if in training
 	Changed bool // true if the element's cells differ from those in the previous edition
-}
-
-// Cut lists the elements of a new edition.
-type Cut []Known[Part]
-
-// refined identifies the members of an earlier group that the new edition treats alike.
-type refined struct {
-	group uint32 // 0 for an element that is in no earlier edition
-	part  byte   // absent, training or heldOut, possibly plus changed
 }
 
 // These codes say whether an edition lacks an element, trains on it or holds it out.
@@ -90,36 +43,6 @@ const (
 	heldOut
 	changed = 2 // is added to training or heldOut if the element's cells have changed
 )
-
-// Refine splits the groups by how a new edition treats their members. It also returns the sizes of
-// the groups with fewer than [Least] elements, ascending.
-func (g Groups) Refine(cut Cut) (next Groups, small []int) {
-	size := make(map[refined]int)
-	g.each(cut, func(_ Element, r refined) { size[r]++ })
-	number := make(map[refined]uint32, len(size))
-	all := 0
-	for _, r := range slices.SortedFunc(maps.Keys(size), compareRefined) {
-		number[r] = uint32(len(number) + 1)
-		if all += size[r]; size[r] < Least {
-			small = append(small, size[r])
-		}
-	}
-	next = make(Groups, 0, all)
-	g.each(cut, func(e Element, r refined) { next = append(next, Known[uint32]{e, number[r]}) })
-	slices.Sort(small)
-	return next, small
-}
-
-// each visits all elements of the groups and of a new edition, ascending.
-func (g Groups) each(cut Cut, visit func(Element, refined)) {
-	merge(g, cut, func(e Element, group *uint32, p *Part) {
-		r := refined{part: p.code()}
-		if group != nil {
-			r.group = *group
-		}
-		visit(e, r)
-	})
-}
 
 // code returns the code for an edition's treatment of an element. The argument is nil if the
 // edition lacks the element.
@@ -137,90 +60,183 @@ func (p *Part) code() byte {
 	return part
 }
 
-// Cells holds, for each person, a digest of the person's latest cells under a dictionary. A person
-// who has left the table keeps the digest from the last edition with this person. Memory and file
-// take 32 bytes a person.
-type Cells []Known[Element]
+// groups assign each element to a group whose members no edition so far tells apart. Two elements are
+// in one group if each edition had both in training, both held out, or neither, and found both changed
+// or neither. A file takes 20 bytes an element.
+type groups = Stream[uint32]
 
-const cellsMagic = "mercer/v1/cells"
-
-// WriteTo writes the canonical encoding of the cells.
-func (c Cells) WriteTo(w io.Writer) (int64, error) {
-	return encode(w, cellsMagic, c, func(w *wire.Writer, own Element) { w.Fixed(own[:]) })
-}
-
-// DecodeCells decodes cells that WriteTo has written.
-func DecodeCells(b []byte) (Cells, error) {
-	return decode(cellsMagic, b, 32, func(r *wire.Reader) (own Element) { r.Fixed(own[:]); return own })
+// refined identifies the members of an earlier group that the new edition treats alike.
+type refined struct {
+	group uint32 // 0 for an element that is in no earlier edition
+	part  byte   // absent, training or heldOut, possibly plus changed
 }
 
 func compareRefined(a, b refined) int {
 	return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.part, b.part))
 }
 
+// division is the division of earlier groups by one or several cuts of a new edition, one after the
+// other. Its memory grows with the groups, not with their members.
+type division struct {
+	stories Stream[string]
+	number  map[string]uint32 // number of the group of each story
+	all     int               // number of elements
+	small   []int             // sizes of the groups that have fewer than Least elements, after any of the cuts
+}
+
+// divide reads all elements of the earlier groups and of the cuts.
+func divide(before groups, cuts ...Stream[Part]) (*division, error) {
+	d := &division{stories: storiesOf(before, cuts), number: make(map[string]uint32)}
+	size := make(map[string]int)
+	for k, err := range d.stories {
+		if err != nil {
+			return nil, err
+		}
+		size[k.Of]++
+		d.all++
+	}
+	for story := range size {
+		d.number[story] = binary.BigEndian.Uint32([]byte(story))
+	}
+	for cut := range cuts {
+		d.refine(4+cut, size)
+	}
+	slices.Sort(d.small)
+	return d, nil
+}
+
+// storiesOf tells for each element its earlier group, in 4 bytes, and then its code in each cut.
+func storiesOf(before groups, cuts []Stream[Part]) Stream[string] {
+	stories := func(yield func(Known[string], error) bool) {
+		for k, err := range merged(before, Stream[Part](nil)) {
+			var story [4]byte
+			if err == nil {
+				binary.BigEndian.PutUint32(story[:], *k.a)
+			}
+			if !yield(Known[string]{k.Element, string(story[:])}, err) {
+				return
+			}
+		}
+	}
+	for i, cut := range cuts {
+		stories = withCut(stories, cut, string(make([]byte, 4+i)))
+	}
+	return stories
+}
+
+// withCut adds a cut to stories. fresh is the story so far of an element that only the cut has.
+func withCut(stories Stream[string], cut Stream[Part], fresh string) func(func(Known[string], error) bool) {
+	return func(yield func(Known[string], error) bool) {
+		for k, err := range merged(stories, cut) {
+			story := fresh
+			if k.a != nil {
+				story = *k.a
+			}
+			if !yield(Known[string]{k.Element, story + string(rune(k.b.code()))}, err) {
+				return
+			}
+		}
+	}
+}
+
+// refine divides the groups so far by the cut whose codes are at a place of the stories.
+func (d *division) refine(place int, size map[string]int) {
+	of := make(map[refined]int)
+	for story, n := range size {
+		of[refined{d.number[story], story[place]}] += n
+	}
+	number := make(map[refined]uint32, len(of))
+	for _, r := range slices.SortedFunc(maps.Keys(of), compareRefined) {
+		number[r] = uint32(len(number) + 1)
+		if of[r] < Least {
+			d.small = append(d.small, of[r])
+		}
+	}
+	for story := range size {
+		d.number[story] = number[refined{d.number[story], story[place]}]
+	}
+}
+
+// groups returns the groups after the division.
+func (d *division) groups() groups {
+	return func(yield func(Known[uint32], error) bool) {
+		for k, err := range d.stories {
+			if !yield(Known[uint32]{k.Element, d.number[k.Of]}, err) {
+				return
+			}
+		}
+	}
+}
+
 const groupsMagic = "mercer/v1/groups"
 
-// WriteTo writes the canonical encoding of the groups.
-func (g Groups) WriteTo(w io.Writer) (int64, error) {
-	return encode(w, groupsMagic, g, (*wire.Writer).Uint32)
+func storedGroups(open opener) groups {
+	return storedList(open, groupsMagic, (*inPieces).uint32)
 }
 
-// DecodeGroups decodes groups that WriteTo has written.
-func DecodeGroups(b []byte) (Groups, error) { return decode(groupsMagic, b, 20, (*wire.Reader).Uint32) }
+// Cut lists the elements of a new edition, in ascending order.
+type Cut []Known[Part]
 
-// encode writes a list of elements with their values.
-func encode[V any](to io.Writer, magic string, list []Known[V], put func(*wire.Writer, V)) (int64, error) {
-	w := inPieces{to: to}
-	w.String(magic)
-	w.Uint32(uint32(len(list)))
-	for i := range list {
-		w.Fixed(list[i].Element[:])
-		put(&w.Writer, list[i].Of)
-		w.pass(pieceBytes)
-	}
-	return w.end()
+// Cells holds, for each person, a digest of the person's latest cells under a dictionary, in ascending
+// order of the people. A person who has left the table keeps the digest from the last edition with this
+// person. A file takes 32 bytes a person.
+type Cells []Known[Element]
+
+const cellsMagic = "mercer/v1/cells"
+
+func storedCells(open opener) Stream[Element] {
+	return storedList(open, cellsMagic, func(r *inPieces) (own Element) { r.fixed(own[:]); return own })
 }
 
-// inPieces writes an encoding in pieces, because the whole may be too large for memory.
-type inPieces struct {
-	wire.Writer
-	to   io.Writer
-	sent int64
-	err  error
-}
+func putCells(w *wire.Writer, own Element) { w.Fixed(own[:]) }
 
-const pieceBytes = 1 << 16
-
-// pass writes the buffer out if it holds at least the given number of bytes.
-func (w *inPieces) pass(bytes int) {
-	b := w.Bytes()
-	if w.err != nil || len(b) < bytes {
-		return
-	}
-	n, err := w.to.Write(b)
-	w.sent, w.err = w.sent+int64(n), err
-	w.Reset()
-}
-
-// end writes the remaining bytes, and returns the number of all bytes written.
-func (w *inPieces) end() (int64, error) {
-	w.pass(0)
-	return w.sent, w.err
-}
-
-// decode reads a list that encode has written.
-func decode[V any](magic string, b []byte, size int, value func(*wire.Reader) V) ([]Known[V], error) {
-	r := wire.NewReader(b)
-	r.Magic(len(magic), magic, "edition: %q is not the expected format")
-	list := make([]Known[V], r.Count(1<<28, size))
-	for i := range list {
-		r.Fixed(list[i].Element[:])
-		if i > 0 && compareElements(list[i-1].Element, list[i].Element) >= 0 && r.Err() == nil {
-			r.Fail(errors.New("the list's elements are not in ascending order, or one is repeated"))
+// changes yields the people whose present cells differ from their last cells.
+func changes(last, now Stream[Element]) Stream[bool] {
+	return func(yield func(Known[bool], error) bool) {
+		for k, err := range merged(last, now) {
+			if err == nil && (k.a == nil || k.b == nil || *k.a == *k.b) {
+				continue
+			}
+			if !yield(Known[bool]{k.Element, true}, err) {
+				return
+			}
 		}
-		list[i].Of = value(r)
 	}
-	return list, r.Close(magic)
 }
 
-func compareElements(a, b Element) int { return bytes.Compare(a[:], b[:]) }
+// marked marks the people in rows whose present cells differ from their last cells.
+func marked(rows Stream[Part], last, now Stream[Element]) Stream[Part] {
+	return func(yield func(Known[Part], error) bool) {
+		for k, err := range merged(rows, changes(last, now)) {
+			if err == nil && k.a == nil {
+				continue
+			}
+			var part Part
+			if err == nil {
+				part = Part{k.a.Held, k.a.Changed || k.b != nil}
+			}
+			if !yield(Known[Part]{k.Element, part}, err) {
+				return
+			}
+		}
+	}
+}
+
+// withGone adds the last known cells of people who are gone, because they may come back.
+func withGone(last, now Stream[Element]) Stream[Element] {
+	return func(yield func(Known[Element], error) bool) {
+		for k, err := range merged(last, now) {
+			var own Element
+			switch {
+			case err != nil:
+			case k.b != nil:
+				own = *k.b
+			default:
+				own = *k.a
+			}
+			if !yield(Known[Element]{k.Element, own}, err) {
+				return
+			}
+		}
+	}
+}

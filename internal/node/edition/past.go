@@ -2,10 +2,12 @@ package edition
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/extsort"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -26,27 +28,46 @@ func (t *Person) equal(o *Person) bool {
 	return t.Held == o.Held && t.Several == o.Several && t.Whole == o.Whole && slices.Equal(t.Columns, o.Columns) && slices.EqualFunc(t.Labels, o.Labels, slices.Equal)
 }
 
+// People yields the people of an edition, in ascending order of their IDs, and each person once. A
+// person is good until the next one. People can be read any number of times, with the same result. An
+// error is the last that it yields. Nil is nobody.
+type People = iter.Seq2[*Person, error]
+
+// Everybody returns the people of a list.
+func Everybody(list []Person) People {
+	return func(yield func(*Person, error) bool) {
+		for i := range list {
+			if !yield(&list[i], nil) {
+				return
+			}
+		}
+	}
+}
+
 // past records the people in a dictionary's editions of a table. It has all people of the last
 // edition and, for each earlier edition, the people who differ in the next one.
 //
-// In memory and in the file, a person's state takes 32 bytes, and 8 more for each column and label.
-// The past has each person's last state and the earlier states that differ. In a large table these
-// are on average at most nine states for a person.
+// In the file, a person's state takes 32 bytes, and 8 more for each column and label. The past has each
+// person's last state and the earlier states that differ. In a large table these are on average at most
+// nine states for a person. None of them is in memory.
 type past struct {
 	columns, labels []string
 	byRows          bool // true if the table has no ids, so that each row counts as a person
-	last            []Person
-	stored          *storedPeople // encoded people of the last edition; nil once the field last holds them
+	last            People
+	count           int           // number of people in the last edition
 	editions        []pastEdition // editions from the oldest to the newest
+	stored          opener        // the file that has the first editions; nil if there is none
+	forgotten       int           // number of the file's editions that are no longer among editions
 }
 
 // pastEdition describes an earlier edition by its differences from the next edition.
 type pastEdition struct {
 	id     string
 	number int
-	// people lists, in ascending order, the people whose state differs in the next edition, with their
-	// state in this edition. A person without columns was not in this edition.
-	people []Person
+	count  int // number of people whose state differs in the next edition
+	// people yields these people, with their state in this edition. A person without columns was not in
+	// this edition. It is nil if the file has them.
+	people People
 }
 
 // outsider returns a Person for someone who was not in an edition.
@@ -65,40 +86,40 @@ func (t *Person) clone() Person {
 }
 
 // add appends a new edition with its people.
-func (p *past) add(id string, number int, now []Person) {
+func (p *past) add(id string, number int, now People) (err error) {
+	if now == nil {
+		now = Everybody(nil)
+	}
 	if n := len(p.editions); n > 0 {
-		p.editions[n-1].people = differing(p.people(), now)
-	}
-	p.editions = append(p.editions, pastEdition{id: id, number: number})
-	p.last, p.stored = now, nil
-	p.forget()
-}
-
-// unfold decodes the people of the last edition into memory, so that they can be searched.
-func (p *past) unfold() {
-	if p.stored == nil {
-		return
-	}
-	list := make([]Person, 0, p.stored.count)
-	for t := range p.people() {
-		list = append(list, t.clone())
-	}
-	p.last, p.stored = list, nil
-}
-
-// people iterates over all people of the last edition, ascending. Each person is valid only until
-// the next one.
-func (p *past) people() iter.Seq[*Person] {
-	if p.stored != nil {
-		return p.stored.all
-	}
-	return func(yield func(*Person) bool) {
-		for i := range p.last {
-			if !yield(&p.last[i]) {
-				return
-			}
+		e := &p.editions[n-1]
+		e.people = differing(p.last, now)
+		if e.count, err = countPeople(e.people); err != nil {
+			return err
 		}
 	}
+	if p.count, err = countPeople(now); err != nil {
+		return err
+	}
+	p.editions = append(p.editions, pastEdition{id: id, number: number})
+	p.last = now
+	p.forget()
+	return nil
+}
+
+// countPeople counts people, and refuses them if they are not ascending.
+func countPeople(people People) (n int, err error) {
+	var before Element
+	for t, err := range people {
+		switch {
+		case err != nil:
+			return 0, err
+		case n > 0 && compareElements(before, t.ID) >= 0:
+			return 0, errOrder
+		}
+		before = t.ID
+		n++
+	}
+	return n, nil
 }
 
 // These constants limit the number of former states of people that a past stores. The limit is
@@ -111,35 +132,110 @@ const (
 // forget removes the oldest editions if the past stores too many former states of people. After a
 // release of a removed edition, releases of later editions await approval.
 func (p *past) forget() {
-	kept, most := 0, max(statesFactor*len(p.last), leastStates)
+	kept, most := 0, max(statesFactor*p.count, leastStates)
 	for i := len(p.editions) - 1; i >= 0; i-- {
-		if kept += len(p.editions[i].people); kept > most {
+		if kept += p.editions[i].count; kept > most {
 			p.editions = slices.Delete(p.editions, 0, i+1)
+			p.forgotten += i + 1
 			return
 		}
 	}
 }
 
-// differing returns the former state of each person who differs between two editions. People who
-// are only in now appear as outsiders. Both editions are ascending.
-func differing(then iter.Seq[*Person], now []Person) (was []Person) {
-	for t := range then {
-		for len(now) > 0 && compareElements(now[0].ID, t.ID) < 0 {
-			was, now = append(was, outsider(now[0].ID)), now[1:]
+// differing yields the former state of each person who differs between two editions. People who are
+// only in now appear as outsiders.
+func differing(then, now People) People {
+	return func(yield func(*Person, error) bool) {
+		for k, err := range merged(byID(then), byID(now)) {
+			var was *Person
+			switch {
+			case err != nil:
+			case k.a == nil:
+				gone := outsider(k.Element)
+				was = &gone
+			case k.b == nil || !(*k.a).equal(*k.b):
+				was = *k.a
+			default:
+				continue
+			}
+			if !yield(was, err) {
+				return
+			}
 		}
-		if len(now) == 0 || now[0].ID != t.ID {
-			was = append(was, t.clone())
+	}
+}
+
+// formerState is the state of a person in an edition, which differs in the next one.
+type formerState struct {
+	edition int // index of the edition
+	*Person
+}
+
+// former yields all former states, from the oldest edition to the newest, each good until the next. An
+// error is the last that it yields.
+func (p *past) former(yield func(formerState, error) bool) {
+	if !p.storedFormer(yield) {
+		return
+	}
+	for i, e := range p.editions {
+		if e.people == nil {
 			continue
 		}
-		if !t.equal(&now[0]) {
-			was = append(was, t.clone())
+		for t, err := range e.people {
+			if !yield(formerState{i, t}, err) {
+				return
+			}
 		}
-		now = now[1:]
 	}
-	for i := range now {
-		was = append(was, outsider(now[i].ID))
+}
+
+// storedFormer yields the former states that the file has. It reports whether yield wants more.
+func (p *past) storedFormer(yield func(formerState, error) bool) (more bool) {
+	if p.stored == nil {
+		return true
 	}
-	return was
+	more = true
+	err := reading(p.stored, func(r *inPieces) error {
+		head, own := pastHead(r), new(slabs)
+		head.readPeople(r, own, func(*Person) bool { return true })
+		for at := range r.count(maxPast) {
+			r.string(64)
+			r.uint32()
+			head.readPeople(r, own, func(t *Person) bool {
+				if i := at - p.forgotten; i >= 0 {
+					more = yield(formerState{i, t}, nil)
+				}
+				return more
+			})
+			if !more {
+				return nil
+			}
+		}
+		return r.close(pastMagic)
+	})
+	if err != nil && more {
+		yield(formerState{}, err)
+		return false
+	}
+	return more
+}
+
+// byID returns people with their IDs.
+func byID(people People) Stream[*Person] {
+	if people == nil {
+		return nil
+	}
+	return func(yield func(Known[*Person], error) bool) {
+		for t, err := range people {
+			k := Known[*Person]{Of: t}
+			if err == nil {
+				k.Element = t.ID
+			}
+			if !yield(k, err) {
+				return
+			}
+		}
+	}
 }
 
 // compared describes how the last edition is compared with earlier editions.
@@ -147,30 +243,31 @@ func (p *past) compared() *Compared {
 	return &Compared{Rule: Rule, Columns: slices.Sorted(slices.Values(p.columns)), Labels: p.labels}
 }
 
-// beside compares the last edition with each earlier edition, the newest first. It takes time only
-// for people who differ in one of them.
-func (p *past) beside() (list []Beside) {
-	p.unfold()
+// beside compares the last edition with each earlier edition, the newest first. The space holds the
+// changes of people, sorted.
+func (p *past) beside(space extsort.Store) (list []Beside, err error) {
+	sorted, err := p.changes(space)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sorted.Close()) }()
+	read := beginChanges(p, sorted)
+	defer read.stop()
 	compared := p.compared()
 	rows, sums, out := newDifference(p), newDifference(p), newDifference(p)
-	// was holds people's states in the edition after editions[i]. A person without an entry has not
-	// changed since.
-	was := make(map[Element]*Person)
 	for i := len(p.editions) - 2; i >= 0; i-- {
-		for k := range p.editions[i].people {
-			then := &p.editions[i].people[k]
-			now := p.find(then.ID)
-			before := was[then.ID]
-			if before == nil {
-				before = now
-			}
+		for read.in(i) {
+			now, before, then := &read.now, &read.before, &read.then
 			rows.count(now, before, -1)
 			rows.count(now, then, 1)
 			sums.count(onSide(now, false), onSide(before, false), -1)
 			sums.count(onSide(now, false), onSide(then, false), 1)
 			out.count(onSide(now, true), onSide(before, true), -1)
 			out.count(onSide(now, true), onSide(then, true), 1)
-			was[then.ID] = then
+			read.step()
+		}
+		if read.err != nil {
+			return nil, read.err
 		}
 		list = append(list, rows.beside(sums, out, p.editions[i]))
 		list[len(list)-1].Compared = compared
@@ -178,7 +275,7 @@ func (p *past) beside() (list []Beside) {
 			break
 		}
 	}
-	return list
+	return list, nil
 }
 
 // mostBeside is the largest number of earlier editions with which a new edition is compared. After
@@ -196,16 +293,6 @@ func onSide(t *Person, heldOut bool) *Person {
 	return &gone
 }
 
-// find returns a person of the last edition, or an outsider if the person is not in it.
-func (p *past) find(e Element) *Person {
-	i, in := slices.BinarySearchFunc(p.last, e, func(t Person, e Element) int { return compareElements(t.ID, e) })
-	if !in {
-		gone := outsider(e)
-		return &gone
-	}
-	return &p.last[i]
-}
-
 const pastItem vault.Item = "past"
 
 const pastMagic = "mercer/v1/past"
@@ -220,33 +307,69 @@ const (
 
 // writeTo writes the encoded past.
 func (p *past) writeTo(to io.Writer) error {
-	w := inPieces{to: to}
+	w := outPieces{to: to}
 	w.String(pastMagic)
 	w.Strings(p.columns)
 	w.Strings(p.labels)
 	w.Bool(p.byRows)
-	n := len(p.last)
-	if p.stored != nil {
-		n = p.stored.count
-	}
-	w.Uint32(uint32(n))
-	for t := range p.people() {
+	w.Uint32(uint32(p.count))
+	n := 0
+	for t, err := range p.last {
+		if err != nil {
+			return err
+		}
 		writePerson(&w, t)
+		n++
+	}
+	if n != p.count {
+		return fmt.Errorf("edition: an edition has %d people, but had %d before", n, p.count)
 	}
 	w.Uint32(uint32(len(p.editions)))
-	for _, e := range p.editions {
-		w.String(e.id)
-		w.Uint32(uint32(e.number))
-		w.Uint32(uint32(len(e.people)))
-		for i := range e.people {
-			writePerson(&w, &e.people[i])
-		}
+	if err := p.writeFormer(&w); err != nil {
+		return err
 	}
-	_, err := w.end()
-	return err
+	return w.end()
 }
 
-func writePerson(w *inPieces, t *Person) {
+// writeFormer writes the editions with their former states.
+func (p *past) writeFormer(w *outPieces) error {
+	at, left := -1, 0
+	until := func(edition int) error {
+		for at < edition {
+			if left != 0 {
+				return fmt.Errorf("edition: %d people fewer differ from edition %d than before", left, p.editions[at].number)
+			}
+			at++
+			e := p.editions[at]
+			w.String(e.id)
+			w.Uint32(uint32(e.number))
+			w.Uint32(uint32(e.count))
+			left = e.count
+		}
+		return nil
+	}
+	for t, err := range p.former {
+		if err == nil {
+			err = until(t.edition)
+		}
+		if err != nil {
+			return err
+		}
+		writePerson(w, t.Person)
+		left--
+	}
+	if err := until(len(p.editions) - 1); err != nil || left == 0 {
+		return err
+	}
+	return errOrder
+}
+
+func writePerson(w *outPieces, t *Person) {
+	encodePerson(&w.Writer, t)
+	w.pass(pieceBytes)
+}
+
+func encodePerson(w *wire.Writer, t *Person) {
 	w.Fixed(t.ID[:])
 	w.Bool(t.Held)
 	w.Bool(t.Several)
@@ -261,94 +384,102 @@ func writePerson(w *inPieces, t *Person) {
 			w.Uint64(v)
 		}
 	}
-	w.pass(pieceBytes)
 }
 
-// decodePast decodes a past that writeTo has written. It checks the people of the last edition, and
-// decodes them again when they are needed.
-func decodePast(b []byte) (*past, error) {
-	r := wire.NewReader(b)
-	r.Magic(len(pastMagic), pastMagic, "edition: %q is not the expected format")
-	p := &past{columns: r.Strings(maxNames, maxName), labels: r.Strings(maxNames, maxName), byRows: r.Bool()}
-	n := r.Count(maxPeople, 27)
-	p.stored = &storedPeople{of: p, b: b[len(b)-r.Len():], count: n}
-	p.stored.check(r)
-	var s slabs
-	for range r.Count(maxPast, 12) {
-		p.editions = append(p.editions, pastEdition{r.String(64), int(r.Uint32()), p.readPeople(r, &s)})
+// readPast reads a past that writeTo has written. It checks the people of the last edition, and reads
+// them again when they are needed.
+func readPast(open opener) (p *past, err error) {
+	err = reading(open, func(r *inPieces) error {
+		p = pastHead(r)
+		var own slabs
+		p.count = p.readPeople(r, &own, func(*Person) bool { return true })
+		for range r.count(maxPast) {
+			e := pastEdition{id: r.string(64), number: int(r.uint32())}
+			e.count = p.readPeople(r, &own, func(*Person) bool { return true })
+			if p.editions = append(p.editions, e); r.err != nil {
+				break
+			}
+		}
+		return r.close(pastMagic)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return p, r.Close(pastMagic)
+	p.last, p.stored = storedPeople(open), open
+	return p, nil
 }
 
-// storedPeople holds the people of an edition in encoded form.
-type storedPeople struct {
-	of    *past
-	b     []byte
-	count int
+// pastHead reads the beginning of a past.
+func pastHead(r *inPieces) *past {
+	r.magic(pastMagic)
+	return &past{columns: r.strings(maxNames, maxName), labels: r.strings(maxNames, maxName), byRows: r.bool()}
 }
 
-// check decodes all people, and rejects a list that is not ascending.
-func (s *storedPeople) check(r *wire.Reader) {
-	var last Element
-	var own slabs
-	for i := range s.count {
-		t := s.of.readPerson(r, own.reset())
-		if i > 0 && compareElements(last, t.ID) >= 0 {
-			r.Fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
-		}
-		if last = t.ID; r.Err() != nil {
-			return
-		}
-	}
-}
-
-// all decodes and yields the people one by one.
-func (s *storedPeople) all(yield func(*Person) bool) {
-	r := wire.NewReader(s.b)
-	var own slabs
-	var t Person
-	for range s.count {
-		if t = s.of.readPerson(r, own.reset()); !yield(&t) {
-			return
-		}
-	}
-}
-
-// readPeople decodes a list of people. It rejects a list that is not ascending, because a search in
-// it would fail.
-func (p *past) readPeople(r *wire.Reader, s *slabs) []Person {
-	n := r.Count(maxPeople, 27)
-	list := make([]Person, 0, n)
-	for i := range n {
-		t := p.readPerson(r, s)
-		if i > 0 && compareElements(list[i-1].ID, t.ID) >= 0 {
-			r.Fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
-		}
-		if r.Err() != nil {
+// storedPeople yields the people of the last edition in a stored past.
+func storedPeople(open opener) People {
+	return func(yield func(*Person, error) bool) {
+		more := true
+		err := reading(open, func(r *inPieces) error {
+			pastHead(r).readPeople(r, new(slabs), func(t *Person) bool {
+				more = yield(t, nil)
+				return more
+			})
 			return nil
+		})
+		if err != nil && more {
+			yield(nil, err)
 		}
-		list = append(list, t)
 	}
-	return list
 }
 
-func (p *past) readPerson(r *wire.Reader, s *slabs) (t Person) {
-	r.Fixed(t.ID[:])
-	t.Held, t.Several, t.Whole = r.Bool(), r.Bool(), r.Uint64()
-	if !r.Bool() {
+// readPeople calls use with each of a list of people until use returns false. A person is good until
+// the next one; its memory is in own. It returns the number of people.
+func (p *past) readPeople(r *inPieces, own *slabs, use func(*Person) bool) (n int) {
+	var before Element
+	n = r.count(maxPeople)
+	for i := range n {
+		t := p.readPerson(r, own.reset())
+		if i > 0 && compareElements(before, t.ID) >= 0 {
+			r.fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
+		}
+		if before = t.ID; r.err != nil || !use(&t) {
+			return n
+		}
+	}
+	return n
+}
+
+func (p *past) readPerson(r *inPieces, s *slabs) (t Person) {
+	r.fixed(t.ID[:])
+	t.Held, t.Several, t.Whole = r.bool(), r.bool(), r.uint64()
+	if !r.bool() {
 		return t
 	}
 	t.Columns, t.Labels = s.cells.take(len(p.columns)), s.labels.take(len(p.labels))
 	for c := range t.Columns {
-		t.Columns[c] = r.Uint64()
+		t.Columns[c] = r.uint64()
 	}
 	for l := range t.Labels {
-		t.Labels[l] = s.cells.take(r.Count(maxPeople, 8))
-		for i := range t.Labels[l] {
-			t.Labels[l][i] = r.Uint64()
-		}
+		t.Labels[l] = s.readValues(r)
 	}
 	return t
+}
+
+// readValues reads the values of a label. A person has few. So a count that no values follow takes
+// little memory.
+func (s *slabs) readValues(r *inPieces) []uint64 {
+	const few = 1 << 10
+	n := r.count(maxPeople)
+	list := s.cells.take(min(n, few))
+	for i := range list {
+		list[i] = r.uint64()
+	}
+	for range n - len(list) {
+		if list = append(list, r.uint64()); r.err != nil {
+			return nil
+		}
+	}
+	return list
 }
 
 // slabs allocates memory for decoded people in large blocks. Editions share a block, because an

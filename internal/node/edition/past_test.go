@@ -91,9 +91,9 @@ func TestBesideWithSeveralRows(t *testing.T) {
 		"20 of one row change the age, surely": {changed(31, 71, func(p *Person) { p.Columns[0]++ }), true},
 	} {
 		p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}}
-		p.add("id1", 1, base())
-		p.add("id2", 2, tt.now)
-		b := p.beside()[0]
+		remember(p, "id1", 1, base())
+		remember(p, "id2", 2, tt.now)
+		b := compared(p)[0]
 		if b.ClearSums([]string{"age"}) != tt.clear || b.ClearRows([]string{"age"}, "ill") != tt.clear || b.ClearClasses([]string{"age"}, "ill") && !tt.clear {
 			t.Errorf("%s: %+v", name, b)
 		}
@@ -105,8 +105,8 @@ func pastOf(t *testing.T, byRows bool, editions ...patients) *past {
 	t.Helper()
 	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}, byRows: byRows}
 	for i, e := range editions {
-		p.add(fmt.Sprint("id", i+1), i+1, e.people())
-		again, err := decodePast(encoded(p))
+		remember(p, fmt.Sprint("id", i+1), i+1, e.people())
+		again, err := readPast(opening(encoded(p)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestBeside(t *testing.T) {
 		"all but a few are back":        {[]patients{first, first.without(100, 200), first.without(102, 103)}, Few{}, Few{Any: true}, of("")},
 		"back with a few other rows":    {[]patients{first, first.without(100, 200), first.edited(101, 102, 0, 9)}, Few{Columns: []string{"age"}}, Few{Columns: []string{"age"}}, of("age")},
 	} {
-		b := pastOf(t, false, tt.editions...).beside()
+		b := compared(pastOf(t, false, tt.editions...))
 		got := b[len(b)-1] // beside the first
 		want := Beside{ID: "id1", Number: 1, Rows: tt.rows, Sums: tt.sums, Classes: tt.classes}
 		if d := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Beside{}, "Numbers", "HeldOut", "Compared")); d != "" || len(b) != len(tt.editions)-1 {
@@ -154,14 +154,14 @@ func TestBeside(t *testing.T) {
 			more[i] = patient{label: 1}
 		}
 	}
-	if b := pastOf(t, false, first, more).beside(); !b[0].Sums.Any || b[0].Rows.Any {
+	if b := compared(pastOf(t, false, first, more)); !b[0].Sums.Any || b[0].Rows.Any {
 		t.Errorf("one of those held out came: %+v", b)
 	}
 	// In a table without ids a row that changes is one that goes and one that comes.
-	if b := pastOf(t, true, first, first.with(200, 240, 1)).beside(); b[0].Rows.Any || b[0].Sums.Any {
+	if b := compared(pastOf(t, true, first, first.with(200, 240, 1))); b[0].Rows.Any || b[0].Sums.Any {
 		t.Errorf("rows come: %+v", b)
 	}
-	if b := pastOf(t, true, first, first.without(0, 40).with(200, 240, 1)).beside(); !b[0].Rows.Any || !b[0].Sums.Any {
+	if b := compared(pastOf(t, true, first, first.without(0, 40).with(200, 240, 1))); !b[0].Rows.Any || !b[0].Sums.Any {
 		t.Errorf("rows come and go: %+v", b)
 	}
 }
@@ -177,7 +177,7 @@ func TestBesideWithNumbers(t *testing.T) {
 		"and 12 with another":   {first.with(200, 240, 7).with(240, 256, 8), false},
 		"each with another one": {first.with(200, 213, 7).with(213, 230, 8).with(230, 247, 9), false},
 	} {
-		if got := pastOf(t, false, first, tt.then).beside()[0].Numbers["ill"]; (got != nil) != tt.few {
+		if got := compared(pastOf(t, false, first, tt.then))[0].Numbers["ill"]; (got != nil) != tt.few {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -240,7 +240,7 @@ func TestNoFewAreMissed(t *testing.T) {
 			editions = append(editions, next)
 		}
 		last := editions[len(editions)-1]
-		for _, b := range pastOf(t, false, editions...).beside() {
+		for _, b := range compared(pastOf(t, false, editions...)) {
 			for names, columns := range map[string][]int{"age": {0}, "visit": {1}, "age,visit": {0, 1}} {
 				list := []string{"age", "visit"}
 				if len(columns) == 1 {
@@ -280,11 +280,21 @@ func TestBesideManyEditions(t *testing.T) {
 	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}}
 	now := patients(nil).with(0, 2000, 1)
 	for week := range 104 {
-		p.add(fmt.Sprint("id", week), week+1, now.people())
+		remember(p, fmt.Sprint("id", week), week+1, now.people())
+		if week%30 == 20 { // the file has editions that are forgotten later
+			again, err := readPast(opening(encoded(p)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = again
+		}
 		now = now.edited(0, 2000, 1, uint64(week+1)).with(2000+week*40, 2040+week*40, 1+uint64(week%2))
 	}
+	if again, err := readPast(opening(encoded(p))); err != nil || p.forgotten == 0 || len(again.editions) != len(p.editions) {
+		t.Errorf("%d editions are forgotten, %v", p.forgotten, err)
+	}
 	begun := time.Now()
-	list := p.beside()
+	list := compared(p)
 	// 2,000 people change each week: of these, some 65,000 are kept.
 	if took := time.Since(begun); took > 5*time.Second || len(list) < 20 || len(list) > 40 || list[0].Number != 103 {
 		t.Errorf("%d pairs in %v", len(list), took)
@@ -302,17 +312,17 @@ func BenchmarkPast(b *testing.B) {
 	people := million(1_000_000)
 	p := &past{columns: []string{"a", "b", "c", "d", "e"}, labels: []string{"ill"}}
 	for n := range 63 {
-		p.add(fmt.Sprint("id", n), n+1, people[:len(people)-64_000+1000*n])
+		remember(p, fmt.Sprint("id", n), n+1, people[:len(people)-64_000+1000*n])
 	}
 	written := encoded(p)
 	b.SetBytes(int64(len(written)))
 	for b.Loop() {
-		again, err := decodePast(written)
+		again, err := readPast(opening(written))
 		if err != nil {
 			b.Fatal(err)
 		}
-		again.add("id", 64, people)
-		if list := again.beside(); len(list) != 63 {
+		remember(again, "id", 64, people)
+		if list := compared(again); len(list) != 63 {
 			b.Fatal(len(list))
 		}
 		encoded(again)
@@ -321,12 +331,12 @@ func BenchmarkPast(b *testing.B) {
 
 func FuzzDecodePast(f *testing.F) {
 	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}}
-	p.add("id1", 1, patients(nil).with(0, 12, 1).people())
-	p.add("id2", 2, patients(nil).with(2, 14, 2).people())
+	remember(p, "id1", 1, patients(nil).with(0, 12, 1).people())
+	remember(p, "id2", 2, patients(nil).with(2, 14, 2).people())
 	f.Add(encoded(p))
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		if p, err := decodePast(b); err == nil {
-			p.beside()
+		if p, err := readPast(opening(b)); err == nil {
+			compared(p)
 		}
 	})
 }

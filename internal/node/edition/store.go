@@ -28,6 +28,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/mercer-fl/mercer/internal/base/scratch"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -54,19 +56,19 @@ type Draft struct {
 	Edition
 	Known  string   // digest of how people are identified
 	Labels []string // labels that the catalogue offers
-	// Rows lists the people in the edition, or the rows of a table without ids.
-	Rows Cut
+	// Rows yields the people in the edition, or the rows of a table without ids.
+	Rows Stream[Part]
 	// Later holds one division of the people for each day or number in Cuts. It says whether a
 	// person's rows lie before the day or number, after it, or both.
-	Later []Cut
-	// Cells holds the cells of each person. It is nil for a table without ids.
-	Cells Cells
-	// Columns lists the dictionary's columns. People lists all people in the edition, in any order.
+	Later []Stream[Part]
+	// Cells yields the cells of each person. It is nil for a table without ids.
+	Cells Stream[Element]
+	// Columns lists the dictionary's columns. People yields all people in the edition.
 	Columns []string
-	People  []Person
+	People  People
 	// The map Others holds the people's present cells under each other dictionary of the table. The
 	// keys are the hashes of these dictionaries.
-	Others map[string]Cells
+	Others map[string]Stream[Element]
 	// Keep stores the edition's rows under the given id.
 	Keep func(e *vault.Artifacts, id job.ID) error
 }
@@ -78,11 +80,9 @@ const (
 )
 
 // Make makes an edition. If a group would be too small, it records how many people are missing and
-// returns a [LackError]. A crash leaves the editions as they were, or with the new one.
+// returns a [LackError]. A crash leaves the editions as they were, or with the new one. Its memory
+// grows with the groups, and not with the people.
 func (s Store) Make(d Draft) (made Edition, err error) {
-	if d.Training+d.HeldOut > 0 && len(d.People) == 0 {
-		return made, errors.New("edition: the draft has rows but no people")
-	}
 	err = s.change(func(b *book, artifacts *vault.Artifacts) error {
 		if err := b.fits(d.Table, d.Dictionary, d.Known, d.Labels); err != nil {
 			return err
@@ -90,21 +90,14 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 		table := b.table(d.Table)
 		dictionary := table.dictionary(d.Dictionary)
 		if d.Cells != nil {
-			if err := d.markAll(artifacts, table, dictionary); err != nil {
-				return err
-			}
+			d.markAll(artifacts, table, dictionary)
 		}
-		before, err := groupsAt(artifacts, d.groupsOf(table, dictionary))
+		parts, err := divide(storedGroups(at(artifacts, d.groupsOf(table, dictionary), groupsItem)), slices.Concat([]Stream[Part]{d.Rows}, d.Later)...)
 		if err != nil {
 			return err
 		}
-		next, small := before.Refine(d.Rows)
-		for _, cut := range d.Later {
-			further, few := next.Refine(cut)
-			next, small = further, append(small, few...)
-		}
-		if len(small) > 0 {
-			lack := Least - slices.Min(small)
+		if len(parts.small) > 0 {
+			lack := Least - slices.Min(parts.small)
 			b.note(d.Edition, lack)
 			return errors.Join(&LackError{lack, d.Training + d.HeldOut}, s.write(b))
 		}
@@ -112,7 +105,7 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 		if err != nil {
 			return err
 		}
-		made, err = d.put(artifacts, table, dictionary, next, past)
+		made, err = s.put(d, artifacts, table, dictionary, parts, past)
 		if err != nil {
 			return err
 		}
@@ -126,16 +119,11 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 // past returns the record of the people in all editions so far. It returns an empty past if an
 // earlier program made the editions, because their people are unknown.
 func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*past, error) {
-	slices.SortFunc(d.People, func(a, b Person) int { return compareElements(a.ID, b.ID) })
 	fresh := &past{columns: d.Columns, labels: d.Labels, byRows: d.Cells == nil}
 	if dictionary.Past == "" {
 		return fresh, nil
 	}
-	b, err := at(artifacts, dictionary.Past, pastItem)
-	if err != nil {
-		return nil, err
-	}
-	p, err := decodePast(b)
+	p, err := readPast(at(artifacts, dictionary.Past, pastItem))
 	switch {
 	case err != nil:
 		return nil, err
@@ -159,120 +147,88 @@ func (d *Draft) groupsOf(table *tableState, dictionary *dictionaryState) string 
 
 // markAll marks the people whose cells have changed since the previous edition of this dictionary
 // or of another one. Editions of two dictionaries together reveal such changes, too.
-func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dictionaryState) error {
-	last, err := cellsAt(artifacts, own.ID)
-	if err != nil {
-		return err
-	}
-	d.Rows = slices.Clone(d.Rows)
-	d.mark(last, d.Cells)
-	d.Cells = d.Cells.withGone(last)
+func (d *Draft) markAll(artifacts *vault.Artifacts, table *tableState, own *dictionaryState) {
+	last := func(of *dictionaryState) Stream[Element] { return storedCells(at(artifacts, of.ID, cellsItem)) }
+	d.Rows = marked(d.Rows, last(own), d.Cells)
+	d.Cells = withGone(last(own), d.Cells)
 	for hash, now := range d.Others {
-		other := table.Dictionaries[hash]
-		if other == nil || other == own {
-			continue
+		if other := table.Dictionaries[hash]; other != nil && other != own {
+			d.Rows = marked(d.Rows, last(other), now)
 		}
-		if last, err = cellsAt(artifacts, other.ID); err != nil {
-			return err
-		}
-		d.mark(last, now)
 	}
-	return nil
-}
-
-// mark marks the people whose present cells differ from their last cells.
-func (d *Draft) mark(last, now Cells) {
-	merge(last, now, func(e Element, then, own *Element) {
-		if then == nil || own == nil || *then == *own {
-			return
-		}
-		if i, in := slices.BinarySearchFunc(d.Rows, e, func(k Known[Part], e Element) int { return compareElements(k.Element, e) }); in {
-			d.Rows[i].Of.Changed = true
-		}
-	})
-}
-
-// withGone adds the last known cells of people who are gone, because they may come back.
-func (c Cells) withGone(last Cells) Cells {
-	all := make(Cells, 0, max(len(c), len(last)))
-	merge(last, c, func(e Element, then, own *Element) {
-		if own == nil {
-			own = then
-		}
-		all = append(all, Known[Element]{e, *own})
-	})
-	return all
-}
-
-func cellsAt(artifacts *vault.Artifacts, id string) (Cells, error) {
-	if id == "" {
-		return nil, nil
-	}
-	b, err := at(artifacts, id, cellsItem)
-	if err != nil {
-		return nil, err
-	}
-	return DecodeCells(b)
 }
 
 // put writes all items of an edition. It does not add the edition to the list.
-func (d *Draft) put(artifacts *vault.Artifacts, table *tableState, dictionary *dictionaryState, next Groups, so *past) (made Edition, err error) {
+func (s Store) put(d Draft, artifacts *vault.Artifacts, table *tableState, dictionary *dictionaryState, parts *division, so *past) (made Edition, err error) {
 	var ids [4]job.ID // ids of the rows, the groups, the cells and the past
 	for i := range ids {
 		if ids[i], err = newID(); err != nil {
 			return made, err
 		}
 	}
+	made = d.Edition
+	made.ID, made.Number = ids[0].String(), dictionary.Last+1
+	if err := so.add(made.ID, made.Number, d.People); err != nil {
+		return made, err
+	}
+	if d.Training+d.HeldOut > 0 && so.count == 0 {
+		return made, errors.New("edition: the draft has rows but no people")
+	}
+	if made.Beside, err = s.beside(so); err != nil {
+		return made, err
+	}
+	made.Compared = so.compared()
 	if err := d.Keep(artifacts, ids[0]); err != nil {
 		return made, err
 	}
-	if err := write(artifacts, ids[1], groupsItem, next); err != nil {
+	if err := write(artifacts, ids[1], groupsItem, groupsMagic, parts.all, parts.groups(), (*wire.Writer).Uint32); err != nil {
 		return made, err
 	}
 	table.Known, dictionary.Labels, dictionary.ID = d.Known, d.Labels, ids[1].String()
 	if d.Cells != nil {
-		if err := write(artifacts, ids[2], cellsItem, d.Cells); err != nil {
+		n, err := count(d.Cells)
+		if err != nil {
+			return made, err
+		}
+		if err := write(artifacts, ids[2], cellsItem, cellsMagic, n, d.Cells, putCells); err != nil {
 			return made, err
 		}
 		table.People, dictionary.ID = ids[1].String(), ids[2].String()
 	}
-	dictionary.Past = ids[3].String()
-	dictionary.Last++
-	made = d.Edition
-	made.ID, made.Number = ids[0].String(), dictionary.Last
-	so.add(made.ID, made.Number, d.People)
-	made.Beside, made.Compared = so.beside(), so.compared()
+	dictionary.Past, dictionary.Last = ids[3].String(), made.Number
 	return made, artifacts.Write(ids[3], pastItem, so.writeTo)
 }
 
-func write(artifacts *vault.Artifacts, id job.ID, item vault.Item, what io.WriterTo) error {
-	return artifacts.Write(id, item, func(to io.Writer) error {
-		_, err := what.WriteTo(to)
-		return err
-	})
-}
-
-func groupsAt(artifacts *vault.Artifacts, id string) (Groups, error) {
-	if id == "" {
-		return nil, nil
-	}
-	b, err := at(artifacts, id, groupsItem)
+// beside compares the last edition with the earlier ones. What it sorts is on the disk meanwhile.
+func (s Store) beside(p *past) (list []Beside, err error) {
+	space, err := scratch.New(s.Folder)
 	if err != nil {
 		return nil, err
 	}
-	return DecodeGroups(b)
+	list, err = p.beside(space)
+	return list, errors.Join(err, space.Close())
 }
 
-func at(artifacts *vault.Artifacts, text string, item vault.Item) ([]byte, error) {
-	id, err := job.ParseID(text)
-	if err != nil {
-		return nil, err
+func write[V any](artifacts *vault.Artifacts, id job.ID, item vault.Item, magic string, n int, list Stream[V], put func(*wire.Writer, V)) error {
+	return artifacts.Write(id, item, func(to io.Writer) error { return writeList(to, magic, n, list, put) })
+}
+
+// at returns the opener of an item. It is nil if there is no such item yet, so the id is "".
+func at(artifacts *vault.Artifacts, text string, item vault.Item) opener {
+	if text == "" {
+		return nil
 	}
-	b, err := artifacts.Get(id, item)
-	if errors.Is(err, vault.ErrNoState) {
-		return nil, errLost
+	return func() (io.ReadCloser, error) {
+		id, err := job.ParseID(text)
+		if err != nil {
+			return nil, err
+		}
+		in, err := artifacts.Open(id, item)
+		if errors.Is(err, vault.ErrNoState) {
+			return nil, errLost
+		}
+		return in, err
 	}
-	return b, err
 }
 
 func newID() (id job.ID, err error) {

@@ -227,9 +227,9 @@ func tellNoFew(t *testing.T, from, to uint64) {
 			if n > 0 {
 				so = append(so, r.next(so))
 			}
-			p.add(fmt.Sprint("id", n), n+1, so[n].people())
+			remember(p, fmt.Sprint("id", n), n+1, so[n].people())
 		}
-		for _, b := range p.beside() {
+		for _, b := range compared(p) {
 			for _, columns := range [][]int{{0}, {1}, {0, 1}} {
 				for what, counts := range toldBy(b, so[len(so)-1], so[b.Number-1], columns) {
 					clear[what]++
