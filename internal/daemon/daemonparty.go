@@ -103,25 +103,21 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		return refusedTwin(err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	p := party.New(party.Config{
-		Name: c.Name, Reader: o.Reader, Identity: id, Roster: h.members, Conn: conn, Vault: kept, Retained: artifacts.States(),
-		Approved: h.Dictionaries().Approved,
-		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
-		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,
-		Aligned: keepAlignment(artifacts), Alignments: artifacts.Of(vault.Aligned), Recommended: keepRecommendations(artifacts), Notified: keepNotices(artifacts), Judged: keepJudged(artifacts),
-		Version: o.Version, Limits: c.limits(),
-		Load: func(id job.ID, d job.Data) (method.Table, error) {
-			t, err := h.load(ctx, c, d, h.key, snapshots{sealed, id})
-			if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {
-				o.Logger.Info("left out rows without a label", "table", d.Source, "rows", t.Set.Unlabelled, "job", id.String())
-			}
-			return t, err
-		},
-		Stream: func(id job.ID, d job.Data) (method.Table, error) {
-			return h.stream(ctx, c, d, h.key, snapshots{sealed, id}, leastStreamed)
-		},
-		Snapshots: sealed,
-	})
+	decides := h.decides(ctx, o.Reader, kept, artifacts)
+	decides.Conn, decides.Seed, decides.Logger, decides.Version, decides.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
+	decides.Aligned, decides.Recommended, decides.Notified, decides.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
+	decides.Snapshots = sealed
+	decides.Load = func(id job.ID, d job.Data) (method.Table, error) {
+		t, err := h.load(ctx, c, d, h.key, snapshots{sealed, id})
+		if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {
+			o.Logger.Info("left out rows without a label", "table", d.Source, "rows", t.Set.Unlabelled, "job", id.String())
+		}
+		return t, err
+	}
+	decides.Stream = func(id job.ID, d job.Data) (method.Table, error) {
+		return h.stream(ctx, c, d, h.key, snapshots{sealed, id}, leastStreamed)
+	}
+	p := party.New(decides)
 	serving, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()
@@ -129,7 +125,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	beside.Go(func() {
 		freezer{h.Home, c, o.Reader, o.Logger, make(map[dictionary.Approval]string)}.run(serving)
 	})
-	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
+	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, h.checker(o.Reader, p.Check), o.Logger), p.Run)))
 }
 
 // keepAlignment returns a function that stores the ids of a job's rows, in the order of the job.
@@ -192,7 +188,7 @@ func refusedTwin(err error) error {
 
 // load reads the table that a job names, with the columns that the catalogue offers. The party
 // itself chooses which of its rows are held out.
-func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots) (method.Table, error) {
+func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k jobRows) (method.Table, error) {
 	t, d := method.Table{}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
@@ -216,7 +212,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
-	frozen, err := h.seesEdition(ctx, c, s, d)
+	frozen, err := h.seesEdition(ctx, c, s, d, k)
 	if err != nil {
 		return t, err
 	}
@@ -281,14 +277,20 @@ func (h Home) RenewSplitKey() (err error) {
 // home has not yet released data. A new key holds out other rows, and the difference of sums over
 // both selections can reveal single rows.
 func (h Home) splitKey() (dataset.SplitKey, error) {
-	b, err := os.ReadFile(h.SplitKeyPath())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	key, err := h.storedSplitKey()
+	if errors.Is(err, fs.ErrNotExist) {
 		return h.firstSplitKey()
-	case err != nil:
-		return dataset.SplitKey{}, fmt.Errorf("daemon: %w", err)
 	}
-	var key dataset.SplitKey
+	return key, err
+}
+
+// storedSplitKey reads the home's split key. Its error matches [fs.ErrNotExist] if the file is
+// missing.
+func (h Home) storedSplitKey() (key dataset.SplitKey, err error) {
+	b, err := os.ReadFile(h.SplitKeyPath())
+	if err != nil {
+		return key, fmt.Errorf("daemon: %w", err)
+	}
 	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
 		return key, fault.BadInputf("%s does not hold a split key of %d bytes; restore the file from a backup", h.SplitKeyPath(), len(key))
 	}
