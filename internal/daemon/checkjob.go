@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"regexp"
 	"strings"
@@ -25,11 +24,11 @@ import (
 // decides returns the settings of the party that decide whether it accepts a job.
 func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.Vault, artifacts *vault.Artifacts) party.Config {
 	return party.Config{
-		Name: h.config.Name, Reader: jobs, Identity: h.id, Roster: h.members, Usage: Usage,
-		Policy:   func(table string) (party.Policy, error) { return h.config.policy(h.Home, table) },
+		Name: h.config().Name, Reader: jobs, Identity: h.id, Roster: h.members, Usage: Usage,
+		Policy:   func(table string) (party.Policy, error) { return h.config().policy(h.Home, table) },
 		Approved: h.Dictionaries().Approved, Releases: h.Releases(),
 		Vault: claims, Retained: artifacts.States(), Alignments: artifacts.Of(vault.Aligned),
-		Peek: func(d job.Data) (method.Table, error) { return h.load(ctx, h.config, d, h.key, &peeked{}) },
+		Peek: func(d job.Data) (method.Table, error) { return h.load(ctx, h.config(), d, h.key, &peeked{}) },
 	}
 }
 
@@ -48,10 +47,7 @@ func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file [
 	if members.Coordinator().Name == c.Name {
 		return nil, fault.BadInputf("%s is the home of the coordinator, which has no policy; give the home of a party", h)
 	}
-	key, err := h.storedSplitKey()
-	if errors.Is(err, fs.ErrNotExist) {
-		key, err = newSplitKey() // the daemon will draw one
-	}
+	key, err := h.peekSplitKey()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +55,7 @@ func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file [
 	if err != nil {
 		return nil, err
 	}
-	at := partyHome{h, id, c, members, key}
+	at := partyHome{h, id, newInForce(c), members, key}
 	decides := at.decides(ctx, jobs, claims, vault.ReadArtifacts(h.retained(), id.KEMKey()))
 	return at.checker(jobs, func(_ context.Context, j *job.Job) (party.Opinion, error) {
 		return party.Check(decides, j), nil
@@ -69,7 +65,7 @@ func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file [
 // checker returns the function that checks a job file for the operator, by the given opinion.
 func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.Job) (party.Opinion, error)) admin.Checker {
 	return func(ctx context.Context, name string, file []byte) (*admin.Checked, error) {
-		c := &admin.Checked{Party: h.config.Name}
+		c := &admin.Checked{Party: h.config().Name}
 		j, err := jobs.Parse(name, file)
 		if errors.Is(err, job.ErrUnapproved) {
 			return c, h.refuse(c, "", fault.Forbidden(err))
@@ -81,27 +77,16 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 			return nil, fault.BadInput(err)
 		}
 		c.Job = j.Name
-		fitted := withFit(j, h.config.Name)
 		o, err := opinion(ctx, j)
 		if err != nil {
 			return nil, err
 		}
-		c.Undecided = append(o.Undecided, fitted...)
+		c.Undecided = o.Undecided
 		if d := j.Data.Dictionary; d != nil && o.Refusal == nil {
 			c.Undecided = append(c.Undecided, fmt.Sprintf("whether the coordinator's dictionary %s is the one approved here (%.12s)", d.Name, d.Hash()))
 		}
 		return c, h.refuse(c, j.Data.Source, o.Refusal)
 	}
-}
-
-// withFit lets a job that needs a fit name one that this party is told, because the coordinator has a
-// fit made before the job begins. It returns a sentence that says so.
-func withFit(j *job.Job, self string) []string {
-	if !j.NeedsFit() {
-		return nil
-	}
-	j.Data.Fit = job.Kept{Job: job.ID{1}, Told: []string{self}}
-	return []string{fmt.Sprintf("whether a job of kind Fit for dictionary %s is accepted; the coordinator runs it first, unless it has one", j.Data.Dictionary.Name)}
 }
 
 // partiesOf returns the names of a roster's parties.

@@ -60,7 +60,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		o.Logger.Warn(warning)
 	}
 	o.Seed = o.seed()
-	at := partyHome{h, id, c, members, key}
+	at := partyHome{h, id, newInForce(c), members, key}
 	return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 		err := at.runOnce(ctx, o)
 		o.Ready = nil // call Ready only at the first start
@@ -68,19 +68,22 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	})
 }
 
-// partyHome is a party's home with the files that the daemon reads only once, at its start.
+// partyHome is a party's home with the files that the daemon has read at its start.
 type partyHome struct {
 	Home
-	id      *identity.Identity
-	config  *Config
-	members *roster.Roster
-	key     dataset.SplitKey
+	id       *identity.Identity
+	settings *inForce
+	members  *roster.Roster
+	key      dataset.SplitKey
 }
+
+// config returns the configuration in force.
+func (h partyHome) config() *Config { return h.settings.Load() }
 
 // runOnce connects to the coordinator and runs the party until ctx ends or a session cannot
 // continue.
 func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
-	id, c := h.id, h.config
+	id, c := h.id, h.config()
 	kept, err := h.vault(o)
 	if err != nil {
 		return err
@@ -108,14 +111,14 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	decides.Aligned, decides.Recommended, decides.Notified, decides.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
 	decides.Snapshots = sealed
 	decides.Load = func(id job.ID, d job.Data) (method.Table, error) {
-		t, err := h.load(ctx, c, d, h.key, snapshots{sealed, id})
+		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})
 		if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {
 			o.Logger.Info("left out rows without a label", "table", d.Source, "rows", t.Set.Unlabelled, "job", id.String())
 		}
 		return t, err
 	}
 	decides.Stream = func(id job.ID, d job.Data) (method.Table, error) {
-		return h.stream(ctx, c, d, h.key, snapshots{sealed, id}, leastStreamed)
+		return h.stream(ctx, h.config(), d, h.key, snapshots{sealed, id}, leastStreamed)
 	}
 	p := party.New(decides)
 	serving, stop := context.WithCancel(ctx)
@@ -123,8 +126,9 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	defer beside.Wait()
 	defer stop()
 	beside.Go(func() {
-		freezer{h.Home, c, o.Reader, o.Logger, make(map[dictionary.Approval]string)}.run(serving)
+		freezer{h.Home, h.config, o.Reader, o.Logger, make(map[dictionary.Approval]string)}.run(serving)
 	})
+	beside.Go(func() { h.reloads(serving, o, p) })
 	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, h.checker(o.Reader, p.Check), o.Logger), p.Run)))
 }
 
@@ -280,6 +284,15 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 	key, err := h.storedSplitKey()
 	if errors.Is(err, fs.ErrNotExist) {
 		return h.firstSplitKey()
+	}
+	return key, err
+}
+
+// peekSplitKey is like splitKey, for a reading from which nothing is released: it stores no key.
+func (h Home) peekSplitKey() (dataset.SplitKey, error) {
+	key, err := h.storedSplitKey()
+	if errors.Is(err, fs.ErrNotExist) {
+		return newSplitKey()
 	}
 	return key, err
 }

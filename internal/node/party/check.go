@@ -3,12 +3,14 @@ package party
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
@@ -51,6 +53,53 @@ func trialOf(c Config) *Party {
 }
 
 func (p *Party) opinion(j *job.Job) Opinion {
+	if j.NeedsFit() {
+		return p.opinionWithFit(j)
+	}
+	return p.opinionOf(j)
+}
+
+// opinionWithFit returns the opinion of a job for which the coordinator will name a fit: the fit that
+// this party keeps. If it keeps none, the coordinator has one made first, by a job that the party judges,
+// too.
+func (p *Party) opinionWithFit(j *job.Job) Opinion {
+	name := j.Data.Dictionary.Name
+	kept, found, err := p.fitFor(j)
+	switch {
+	case err != nil:
+		return Opinion{Refusal: err}
+	case found:
+		j = j.WithFit(kept)
+		o := p.opinionOf(j)
+		if o.Refusal == nil {
+			o.Undecided = append(o.Undecided, fmt.Sprintf("whether the coordinator uses the fit of dictionary %s that this party keeps, of job %v", name, kept))
+		}
+		return o
+	}
+	o := p.opinionOf(j)
+	var lacks *fitError
+	if !errors.As(o.Refusal, &lacks) {
+		return o
+	}
+	if o = p.opinionOf(p.Reader.FitOf(j)); o.Refusal == nil {
+		o.Undecided = append(o.Undecided, fmt.Sprintf("the fit of dictionary %s, which this party does not have: the coordinator has it made first, and this party would accept that job; its answer to the job itself follows from its rows and its ledger then", name))
+	}
+	return o
+}
+
+// fitFor returns the job that has left this party a fit which the given job can use.
+func (p *Party) fitFor(j *job.Job) (of job.ID, found bool, err error) {
+	list, err := p.Retained.Jobs()
+	for _, one := range list {
+		kept, err := p.Retained.Get(one.Job)
+		if err == nil && method.IsFitFor(kept, j) {
+			return one.Job, true, nil
+		}
+	}
+	return of, false, fault.Kept.Of(err)
+}
+
+func (p *Party) opinionOf(j *job.Job) Opinion {
 	r, err := p.tryFirst(j)
 	if err != nil || r == nil {
 		return Opinion{Refusal: err}

@@ -336,9 +336,17 @@ func (p *Party) approved(w *work) error {
 	case !yes:
 		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; run mercer federation dictionary approve FILE with the same file as the other parties", d.Name)
 	case w.job.NeedsFit():
-		return refuse("the job must name a fit of dictionary %s, which prepares the job's rows; run a job of kind Fit first, and name that job here", d.Name)
+		return fault.Public(fault.Forbidden(&fitError{d.Name}))
 	}
 	return nil
+}
+
+// fitError refuses a job that names no fit, although its dictionary leaves something to be fitted. The
+// coordinator names one before it proposes a job.
+type fitError struct{ dictionary string }
+
+func (e *fitError) Error() string {
+	return fmt.Sprintf("the job must name a fit of dictionary %s, which prepares the job's rows; run a job of kind Fit first, and name that job here", e.dictionary)
 }
 
 // checkClaims refuses a session that repeats a contribution which this party may make only once.
