@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -61,14 +63,18 @@ func (a *app) party() *cobra.Command {
 		Short: "Run one party of a federation, which holds data",
 		Long: `Run the daemon that holds one party's rows. It dials out to the coordinator, and
 checks every job against the policy in its config.yaml. You can kill and restart it at
-any time.`,
+any time. SIGHUP makes it read the catalogue and the policies again; a file with a
+mistake changes nothing, and the log names the line.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
 			if a.env("GOGC") == "" { // collect garbage sooner, because the party's database may run on the same machine
 				defer debug.SetGCPercent(debug.SetGCPercent(70))
 			}
-			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil()})
+			reload := make(chan os.Signal, 1)
+			signal.Notify(reload, syscall.SIGHUP)
+			defer signal.Stop(reload)
+			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil(), Reload: reload})
 		}),
 	}
 	a.homeFlag(cmd, &home)

@@ -62,7 +62,11 @@ func (a *app) doctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check that this machine can run a party or a coordinator",
 		Long: `Check processor, memory, disk, clock, identity, network and data, and say how to
-solve each problem. The exit code is 1 if a check fails; a warning is not a failure.`,
+solve each problem. For a party's home, also check the modes of its files, read every
+table of the catalogue with every approved dictionary and every label, and call the
+coordinator, within a few seconds. This runs the programs and queries of the catalogue,
+and changes and sends nothing. The exit code is 1 if a check fails; a warning is not a
+failure.`,
 		Example: "  mercer doctor\n  mercer doctor --home /var/lib/mercer --json",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -75,7 +79,7 @@ solve each problem. The exit code is 1 if a check fails; a warning is not a fail
 }
 
 func (a *app) examine(ctx context.Context, home string) []check {
-	return []check{
+	return append([]check{
 		checkProcessor(),
 		checkCores(),
 		checkMemory(),
@@ -86,7 +90,22 @@ func (a *app) examine(ctx context.Context, home string) []check {
 		checkLoopback(ctx),
 		a.checkData(),
 		a.checkLine(home),
+	}, a.checkHome(ctx, home)...)
+}
+
+// checkHome reads everything that a home's jobs will need, and calls its coordinator.
+func (a *app) checkHome(ctx context.Context, home string) (list []check) {
+	for _, f := range daemon.Home(home).Inspect(ctx, a.reader) {
+		switch {
+		case f.Err == nil:
+			list = append(list, good(f.Part, "%s", f.Found))
+		case f.Minor:
+			list = append(list, warn(f.Part, f.Advice, "%s", message(f.Err)))
+		default:
+			list = append(list, bad(f.Part, f.Advice, "%s", message(f.Err)))
+		}
 	}
+	return list
 }
 
 // err returns an error if a check failed. The error carries all results.

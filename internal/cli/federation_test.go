@@ -48,13 +48,14 @@ import (
 //	serve NAME ARG...      starts mercer with the arguments; log in NAME.log
 //	halt HOME              SIGTERM; it must end well within 10 s
 //	slay HOME              SIGKILL
+//	hangup HOME            SIGHUP
 //	until COMMAND ARG...   again and again until it ends well, for 10 s
 //	empty DIR              there is nothing in the folder
 //	[!] holds DIR TEXT...  some file under the folder holds one of the texts
 func federationCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"port": plain(1, port), "occupy": plain(1, occupy), "rows": plain(3, rows), "columns": plain(3, columns), "held": plain(2, held), "append": plain(2, appendText),
-		"found": plain(2, found), "daemon": plain(1, start), "serve": plain(2, serve), "halt": plain(1, halt), "slay": plain(1, slay), "until": plain(1, until), "empty": plain(1, empty), "holds": holds,
+		"found": plain(2, found), "daemon": plain(1, start), "serve": plain(2, serve), "halt": plain(1, halt), "slay": plain(1, slay), "hangup": plain(1, hangUp), "until": plain(1, until), "empty": plain(1, empty), "holds": holds,
 	}
 }
 
@@ -295,6 +296,14 @@ func slay(ts *testscript.TestScript, args []string) {
 	if <-p.ended == nil {
 		ts.Fatalf("%s had ended by itself", args[0])
 	}
+}
+
+func hangUp(ts *testscript.TestScript, args []string) {
+	p := processes(ts)[args[0]]
+	if p == nil {
+		ts.Fatalf("no daemon runs in %s", args[0])
+	}
+	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
 }
 
 func until(ts *testscript.TestScript, args []string) {

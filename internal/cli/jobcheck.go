@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/local/runs"
@@ -47,37 +48,54 @@ type readColumn struct {
 }
 
 func (a *app) jobCheck() *cobra.Command {
-	return &cobra.Command{
+	var home string
+	cmd := &cobra.Command{
 		Use:   "check JOB.yaml",
-		Short: "Read the tables of a job for simulate, and show how each column was read",
+		Short: "Show how simulate reads the tables of a job; with --home, say whether a party would accept the job",
 		Long: `Read the tables of a job as mercer simulate reads them, and show how each column was
 read, in the dictionary's units and words: its name in the site's file, its type, its
 gaps, the least, the greatest and the mean number, or the rows of each word. Nothing
 is trained or written. The figures are data of the tables: they are for a person who
-may see all of them.`,
-		Example: "  mercer job check job.yaml\n  mercer job check job.yaml --json",
+may see all of them.
+
+With --home PARTY the command asks a party, whose daemon need not run: would it accept
+this job now? The party reads its table and compares its ledger, as it does for a
+proposal of the coordinator; it records and sends nothing. The exit code is 0 if it would
+accept, 3 if it would refuse, with the key of the file that refuses, and 2 if the job
+or the table cannot be used. The command lists what depends on other parties.`,
+		Example: "  mercer job check job.yaml\n  mercer job check job.yaml --json\n  mercer job check job.yaml --home ./north",
 		Args:    args("JOB.yaml"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			f, err := a.readSimulable(args[0])
-			if err != nil {
-				return nil, err
+			if home != "" {
+				return a.checkAtParty(ctx, daemon.Home(home), args[0])
 			}
-			j := runs.Of(f.job)[0].Job
-			if local.Of(a.local, j).Play != nil {
-				return nil, usage("job check shows the tables of parties; the people of protocol %s are devices, each with one record; see mercer data info", j.Protocol.Name())
-			}
-			shares, err := partition.Shares(j, a.loader(ctx))
-			a.notices.reword(f.words())
-			if err != nil {
-				return nil, f.words().inError(f.locate(err))
-			}
-			r := checkedJob{Name: f.job.Name}
-			for _, s := range shares {
-				r.Sites = append(r.Sites, readTableOf(j, s))
-			}
-			return r, nil
+			return a.checkTables(ctx, args[0])
 		}),
 	}
+	cmd.Flags().StringVar(&home, "home", "", "home folder of a party that would accept or refuse the job; default: read the tables for simulate")
+	return cmd
+}
+
+// checkTables describes the tables of a job for mercer simulate.
+func (a *app) checkTables(ctx context.Context, path string) (Result, error) {
+	f, err := a.readSimulable(path)
+	if err != nil {
+		return nil, err
+	}
+	j := runs.Of(f.job)[0].Job
+	if local.Of(a.local, j).Play != nil {
+		return nil, usage("job check shows the tables of parties; the people of protocol %s are devices, each with one record; see mercer data info", j.Protocol.Name())
+	}
+	shares, err := partition.Shares(j, a.loader(ctx))
+	a.notices.reword(f.words())
+	if err != nil {
+		return nil, f.words().inError(f.locate(err))
+	}
+	r := checkedJob{Name: f.job.Name}
+	for _, s := range shares {
+		r.Sites = append(r.Sites, readTableOf(j, s))
+	}
+	return r, nil
 }
 
 // readTableOf describes how a party's table was read.

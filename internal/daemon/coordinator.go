@@ -42,8 +42,11 @@ type Options struct {
 	// open.
 	AbandonOpenSessions bool
 	// Seed returns a predictable seed for each label. Nil means random seeds.
-	Seed   func(label string) [32]byte
-	Ready  func(addr string) // called once the daemon serves requests
+	Seed  func(label string) [32]byte
+	Ready func(addr string) // called once the daemon serves requests
+	// Reload has a value whenever a party's operator asks it to read its catalogue and its policies
+	// again. Nil means never.
+	Reload <-chan os.Signal
 	Logger *slog.Logger
 	// Version is the program's version that results record.
 	Version string

@@ -64,7 +64,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		o.Logger.Warn(warning)
 	}
 	o.Seed = o.seed()
-	at := partyHome{h, id, c, members, key, call}
+	at := partyHome{h, id, newInForce(c), members, key, call}
 	return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 		err := at.runOnce(ctx, o)
 		o.Ready = nil // call Ready only at the first start
@@ -72,14 +72,14 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	})
 }
 
-// partyHome is a party's home with the files that the daemon reads only once, at its start.
+// partyHome is a party's home with the files that the daemon has read at its start.
 type partyHome struct {
 	Home
-	id      *identity.Identity
-	config  *Config
-	members *roster.Roster
-	key     dataset.SplitKey
-	call    nats.Options // how to connect to the coordinator
+	id       *identity.Identity
+	settings *inForce
+	members  *roster.Roster
+	key      dataset.SplitKey
+	call     nats.Options // how to connect to the coordinator
 }
 
 // call returns how a party connects to the coordinator.
@@ -92,10 +92,13 @@ func (c *Config) call(members *roster.Roster) (nats.Options, error) {
 	return nats.Options{TLS: members.Coordinator().TLS, Proxy: proxy}, err
 }
 
+// config returns the configuration in force.
+func (h partyHome) config() *Config { return h.settings.Load() }
+
 // runOnce connects to the coordinator and runs the party until ctx ends or a session cannot
 // continue.
 func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
-	id, c := h.id, h.config
+	id, c := h.id, h.config()
 	kept, err := h.vault(o)
 	if err != nil {
 		return err
@@ -124,33 +127,30 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		return refusedTwin(err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	p := party.New(party.Config{
-		Name: c.Name, Reader: o.Reader, Identity: id, Roster: h.members, Conn: conn, Vault: kept, Retained: artifacts.States(),
-		Approved: h.Dictionaries().Approved,
-		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
-		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,
-		Aligned: keepAlignment(artifacts), Alignments: artifacts.Of(vault.Aligned), Recommended: keepRecommendations(artifacts), Notified: keepNotices(artifacts), Judged: keepJudged(artifacts),
-		Version: o.Version, Limits: c.limits(),
-		Load: func(id job.ID, d job.Data) (method.Table, error) {
-			t, err := h.load(ctx, c, d, h.key, snapshots{sealed, id})
-			if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {
-				o.Logger.Info("left out rows without a label", "table", d.Source, "rows", t.Set.Unlabelled, "job", id.String())
-			}
-			return t, err
-		},
-		Stream: func(id job.ID, d job.Data) (method.Table, error) {
-			return h.stream(ctx, c, d, h.key, snapshots{sealed, id}, leastStreamed)
-		},
-		Snapshots: sealed,
-	})
+	decides := h.decides(ctx, o.Reader, kept, artifacts)
+	decides.Conn, decides.Seed, decides.Logger, decides.Version, decides.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
+	decides.Aligned, decides.Recommended, decides.Notified, decides.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
+	decides.Snapshots = sealed
+	decides.Load = func(id job.ID, d job.Data) (method.Table, error) {
+		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})
+		if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {
+			o.Logger.Info("left out rows without a label", "table", d.Source, "rows", t.Set.Unlabelled, "job", id.String())
+		}
+		return t, err
+	}
+	decides.Stream = func(id job.ID, d job.Data) (method.Table, error) {
+		return h.stream(ctx, h.config(), d, h.key, snapshots{sealed, id}, leastStreamed)
+	}
+	p := party.New(decides)
 	serving, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	defer stop()
 	beside.Go(func() {
-		freezer{h.Home, c, o.Reader, o.Logger, make(map[dictionary.Approval]string)}.run(serving)
+		freezer{h.Home, h.config, o.Reader, o.Logger, make(map[dictionary.Approval]string)}.run(serving)
 	})
-	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
+	beside.Go(func() { h.reloads(serving, o, p) })
+	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, h.checker(o.Reader, p.Check), o.Logger), p.Run)))
 }
 
 // keepAlignment returns a function that stores the ids of a job's rows, in the order of the job.
@@ -213,7 +213,7 @@ func refusedTwin(err error) error {
 
 // load reads the table that a job names, with the columns that the catalogue offers. The party
 // itself chooses which of its rows are held out.
-func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots) (method.Table, error) {
+func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k jobRows) (method.Table, error) {
 	t, d := method.Table{}, all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil {
@@ -237,7 +237,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	if err != nil {
 		return t, err
 	}
-	frozen, err := h.seesEdition(ctx, c, s, d)
+	frozen, err := h.seesEdition(ctx, c, s, d, k)
 	if err != nil {
 		return t, err
 	}
@@ -302,14 +302,29 @@ func (h Home) RenewSplitKey() (err error) {
 // home has not yet released data. A new key holds out other rows, and the difference of sums over
 // both selections can reveal single rows.
 func (h Home) splitKey() (dataset.SplitKey, error) {
-	b, err := os.ReadFile(h.SplitKeyPath())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	key, err := h.storedSplitKey()
+	if errors.Is(err, fs.ErrNotExist) {
 		return h.firstSplitKey()
-	case err != nil:
-		return dataset.SplitKey{}, fmt.Errorf("daemon: %w", err)
 	}
-	var key dataset.SplitKey
+	return key, err
+}
+
+// peekSplitKey is like splitKey, for a reading from which nothing is released: it stores no key.
+func (h Home) peekSplitKey() (dataset.SplitKey, error) {
+	key, err := h.storedSplitKey()
+	if errors.Is(err, fs.ErrNotExist) {
+		return newSplitKey()
+	}
+	return key, err
+}
+
+// storedSplitKey reads the home's split key. Its error matches [fs.ErrNotExist] if the file is
+// missing.
+func (h Home) storedSplitKey() (key dataset.SplitKey, err error) {
+	b, err := os.ReadFile(h.SplitKeyPath())
+	if err != nil {
+		return key, fmt.Errorf("daemon: %w", err)
+	}
 	if copy(key[:], b); len(b) != len(key) || key == (dataset.SplitKey{}) {
 		return key, fault.BadInputf("%s does not hold a split key of %d bytes; restore the file from a backup", h.SplitKeyPath(), len(key))
 	}

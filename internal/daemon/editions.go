@@ -412,28 +412,21 @@ func (h Home) readFrom(c *Config, s Source, data job.Data, from snapshot.Store) 
 	return set, err
 }
 
-// editionItem is the name under which a party stores the id of the edition that a job uses.
-const editionItem vault.Item = "edition"
-
 // editionOf returns the edition that a job uses. It is the edition that was the newest when the job
 // first read the table. Later editions and restarts do not change it.
-func (h Home) editionOf(data job.Data, k snapshots) (job.ID, error) {
-	b, err := k.artifacts.Get(k.job, editionItem)
-	if err == nil {
-		return job.ParseID(string(b))
-	}
+func (h Home) editionOf(data job.Data, k jobRows) (job.ID, error) {
+	id, err := k.edition()
 	if !errors.Is(err, vault.ErrNoState) {
-		return job.ID{}, err
+		return id, err
 	}
 	newest, err := h.Editions().Newest(data.Source, dictionaryOf(data).Hash())
 	if err != nil {
 		return job.ID{}, err
 	}
-	id, err := job.ParseID(newest.ID)
-	if err != nil {
+	if id, err = job.ParseID(newest.ID); err != nil {
 		return job.ID{}, err
 	}
-	return id, k.artifacts.Put(k.job, editionItem, []byte(newest.ID))
+	return id, k.use(id)
 }
 
 // checkBound refuses a job whose held-out rows start at a bound that the edition does not list. The
@@ -474,15 +467,15 @@ const largeTable = 4 * edition.Least
 // makes the first edition. The job uses the table itself if the table is too small to be frozen and
 // was never frozen. For such a small table the policy's limits apply, and the ledger compares
 // single rows. A table of many rows is not small, even if it has few patients or few rows after a
-// bound.
-func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data) (sees bool, err error) {
+// bound. A job that may not make an edition reads the table until there is one.
+func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data, k jobRows) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
 	}
 	if data.Schema != nil || data.Asks() || !s.hasColumnNames() {
 		return false, nil
 	}
-	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil {
+	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil || !k.freezes() {
 		return sees, err // do not wait for the lock, which a freeze of another table may hold
 	}
 	err = h.exclusively(func() (err error) {
@@ -511,7 +504,7 @@ func (h Home) frozenAsNumbers(table string) (numbers, ever bool, err error) {
 }
 
 // loadEdition reads the edition of a table that a job uses, with the job's dictionary.
-func (h Home) loadEdition(c *Config, s Source, data job.Data, k snapshots) (t method.Table, err error) {
+func (h Home) loadEdition(c *Config, s Source, data job.Data, k jobRows) (t method.Table, err error) {
 	id, err := h.editionOf(data, k)
 	if errors.Is(err, edition.ErrNone) {
 		return t, fault.Public(fault.Forbiddenf("this home has no edition of the table for dictionary %s yet; its operator approves the dictionary (mercer federation dictionary approve) for a table of at least ten people in training and ten held out, and makes an edition with mercer data freeze TABLE --dictionary %[1]s", dictionaryOf(data).Name))

@@ -249,11 +249,44 @@ func (h Home) readMembers(c *Config, id *identity.Identity) (*roster.Roster, err
 	return r, h.isIn(r, c, id)
 }
 
+// jobRows stores what a job has read: the rows of a changeable source, and which edition of its table
+// the job uses.
+type jobRows interface {
+	snapshot.Store
+	edition() (job.ID, error) // [vault.ErrNoState] if the job has read none
+	use(edition job.ID) error
+	freezes() bool // whether the job may make the table's first edition
+}
+
 // snapshots stores the rows of one job.
 type snapshots struct {
 	artifacts *vault.Artifacts
 	job       job.ID
 }
+
+// editionItem is the name under which a party stores the id of the edition that a job uses.
+const editionItem vault.Item = "edition"
+
+func (k snapshots) edition() (job.ID, error) {
+	b, err := k.artifacts.Get(k.job, editionItem)
+	if err != nil {
+		return job.ID{}, err
+	}
+	return job.ParseID(string(b))
+}
+
+func (k snapshots) use(edition job.ID) error {
+	return k.artifacts.Put(k.job, editionItem, []byte(edition.String()))
+}
+
+func (k snapshots) freezes() bool { return true }
+
+// peeked stores, in memory, what is read for the check of a job.
+type peeked struct{ readOnce }
+
+func (peeked) edition() (job.ID, error) { return job.ID{}, vault.ErrNoState }
+func (peeked) use(job.ID) error         { return nil }
+func (peeked) freezes() bool            { return false }
 
 // Write implements [snapshot.Store].
 func (k snapshots) Write(name string, write func(io.Writer) error) error {

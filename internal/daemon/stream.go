@@ -23,7 +23,7 @@ const leastStreamed = 1 << 18
 // stream is like load, for a protocol that can read a table in blocks. It does so for an edition of at
 // least the given number of rows, if the dictionary describes no columns and no rows belong together
 // in groups. Its memory is one bit a row.
-func (h Home) stream(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k snapshots, least int) (method.Table, error) {
+func (h Home) stream(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k jobRows, least int) (method.Table, error) {
 	t, in, err := h.streamEdition(ctx, c, all, k, least)
 	if err != nil || in {
 		t.Key = key
@@ -33,7 +33,7 @@ func (h Home) stream(ctx context.Context, c *Config, all job.Data, key dataset.S
 }
 
 // streamEdition opens the edition of a job. If in is false, the job reads its table otherwise.
-func (h Home) streamEdition(ctx context.Context, c *Config, all job.Data, k snapshots, least int) (t method.Table, in bool, err error) {
+func (h Home) streamEdition(ctx context.Context, c *Config, all job.Data, k jobRows, least int) (t method.Table, in bool, err error) {
 	d := all.Own(c.Name)
 	s, err := c.source(h, d.Source)
 	if err != nil || d.Schema != nil || d.Partition.By != job.Rows || s.Group != "" || d.LeavesRows() != nil {
@@ -46,7 +46,7 @@ func (h Home) streamEdition(ctx context.Context, c *Config, all job.Data, k snap
 	if err != nil {
 		return t, false, err
 	}
-	if frozen, err := h.seesEdition(ctx, c, s, d); err != nil || !frozen {
+	if frozen, err := h.seesEdition(ctx, c, s, d, k); err != nil || !frozen {
 		return t, false, err
 	}
 	id, err := h.editionOf(d, k)

@@ -105,7 +105,7 @@ func (h Home) readBy(ctx context.Context, c *Config, d *job.Dictionary, table st
 	if err != nil {
 		return nil, nil, err
 	}
-	key, err := h.splitKey()
+	key, err := h.peekSplitKey()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,7 +19,7 @@ const weekly = "weekly"
 // people, it tries again every day.
 type freezer struct {
 	Home
-	config *Config
+	config func() *Config
 	reader *job.Reader
 	log    *slog.Logger
 	tried  map[dictionary.Approval]string // day of the last attempt to freeze each table
@@ -46,13 +46,13 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 		f.log.Error("tables could not be frozen", "error", err)
 		return
 	}
-	for table := range f.config.Data { // tables of plain numbers need no approval
+	for table := range f.config().Data { // tables of plain numbers need no approval
 		numbers := job.OfNumbers()
 		approvals = append(approvals, dictionary.Approval{Name: numbers.Name, Hash: numbers.Hash(), Table: table})
 	}
 	today := now.Format(time.DateOnly)
 	for _, o := range approvals {
-		if f.config.Data[o.Table].Editions != weekly || f.tried[o] == today || ctx.Err() != nil {
+		if f.config().Data[o.Table].Editions != weekly || f.tried[o] == today || ctx.Err() != nil {
 			continue
 		}
 		due, err := f.isDue(o, now)

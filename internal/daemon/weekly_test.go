@@ -18,7 +18,7 @@ import (
 func TestWeeklyEditions(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	var log bytes.Buffer
-	f := freezer{h, c, all.Reader(), slog.New(slog.NewTextHandler(&log, nil)), make(map[dictionary.Approval]string)}
+	f := freezer{h, func() *Config { return c }, all.Reader(), slog.New(slog.NewTextHandler(&log, nil)), make(map[dictionary.Approval]string)}
 	day := time.Now().UTC()
 	if err := h.Dictionaries().Approve(d, "patients", day); err != nil {
 		t.Fatal(err)

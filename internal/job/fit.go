@@ -67,6 +67,13 @@ func (j *Job) NeedsFit() bool {
 		!d.Fit.Named() && !j.IsFit() && !j.Protocol.Demands().Continues
 }
 
+// WithFit returns a copy of the job that names the fit of another job.
+func (j *Job) WithFit(of ID) *Job {
+	fitted := *j
+	fitted.Data.Fit = Kept{Job: of}
+	return &fitted
+}
+
 // FitSpec returns the declaration of a job of kind Fit, which the documentation shows.
 func FitSpec() *section.Section { return new(Job).fitSpec(nil) }
 

@@ -35,6 +35,17 @@ func IsFit(kept []byte) bool {
 	return wire.NewReader(kept).String(len(FitMagic)) == FitMagic
 }
 
+// IsFitFor reports whether a job of kind Fit left the retained state, and job j can use it, because both
+// have the same table, dictionary and scaling.
+func IsFitFor(kept []byte, j *job.Job) bool {
+	r := wire.NewReader(kept)
+	if r.String(len(FitMagic)) != FitMagic || j.Data.Dictionary == nil {
+		return false
+	}
+	table, dictionary, scale := string(r.Bytes32(len(kept))), r.String(len(kept)), r.String(len(kept))
+	return r.Err() == nil && table == j.Data.Source && dictionary == j.Data.Dictionary.Hash() && scale == string(j.Data.Scale)
+}
+
 // Encode returns the canonical encoding.
 func (k RetainedState) Encode() []byte {
 	var w wire.Writer

@@ -72,7 +72,7 @@ func Refusals(j *job.Job, shares []Share, aligned int) []Refusal {
 	}
 	var list []Refusal
 	for _, why := range usual.Refusals(asked, parties) {
-		list = append(list, Refusal{Why: why})
+		list = append(list, Refusal{Why: why.Text})
 	}
 	if why := asked.OwnWord(); why != nil {
 		list = append(list, Refusal{Why: why.Error()})

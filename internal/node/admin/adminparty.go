@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -75,8 +76,29 @@ func NewPrediction(r model.Output, outputs linalg.Matrix[float64]) Prediction {
 	return p
 }
 
+// Checked is a party's answer to a job that nobody has proposed. Only its operator may see it.
+type Checked struct {
+	Job     string     `json:"job"`
+	Party   string     `json:"party"`
+	Code    fault.Code `json:"exit_code"`         // 0 if the party would accept the job
+	Message string     `json:"message,omitempty"` // the refusal
+	Where   *Place     `json:"where,omitempty"`   // what refuses the job; nil if none of the party's files does
+	// Undecided lists what depends on other parties.
+	Undecided []string `json:"undecided,omitempty"`
+}
+
+// Place is a key of a party's file.
+type Place struct {
+	File string `json:"file"`
+	Line int    `json:"line,omitempty"` // 0 for a folder
+	Key  string `json:"key,omitempty"`
+}
+
+// Checker checks a job file, whose name is for messages.
+type Checker func(ctx context.Context, name string, file []byte) (*Checked, error)
+
 // Party returns the handler for requests on a party's socket.
-func Party(p *party.Party, log *slog.Logger) http.Handler {
+func Party(p *party.Party, check Checker, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
 	ofJob := func(pattern string, f func(r *http.Request, id job.ID) (any, error)) {
 		mux.Handle(pattern, handler(log, withJob(f)))
@@ -95,6 +117,13 @@ func Party(p *party.Party, log *slog.Logger) http.Handler {
 			list = append(list, held(h))
 		}
 		return list, err
+	}))
+	mux.Handle("POST /check", handler(log, func(r *http.Request) (any, error) {
+		file, err := readJobFile(r)
+		if err != nil {
+			return nil, err
+		}
+		return check(r.Context(), r.URL.Query().Get("name"), file)
 	}))
 	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
 		return nil, fault.BadInputf("a party's home cannot do that; use the coordinator's home")

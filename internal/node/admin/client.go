@@ -41,6 +41,11 @@ func (c *Client) Submit(ctx context.Context, name string, file []byte) (j Job, e
 	return j, c.call(ctx, http.MethodPost, "/jobs?name="+url.QueryEscape(name), file, &j)
 }
 
+// Check asks a party's daemon whether it would accept a job.
+func (c *Client) Check(ctx context.Context, name string, file []byte) (checked *Checked, err error) {
+	return checked, c.call(ctx, http.MethodPost, "/check?name="+url.QueryEscape(name), file, &checked)
+}
+
 // Jobs lists all jobs of a coordinator. At a party it lists the jobs whose state the party holds.
 func (c *Client) Jobs(ctx context.Context) (list []Job, err error) {
 	return list, c.call(ctx, http.MethodGet, "/jobs", nil, &list)

@@ -117,13 +117,22 @@ func forgotten(f *coordinator.Forgotten, err error) (any, error) {
 	return Forgotten{Everywhere: true, Erased: f.Here, Parties: f.Parties, Silent: f.Silent}, nil
 }
 
-func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
+// readJobFile reads the job file in the body of a request.
+func readJobFile(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxJobFile+1))
 	if err != nil {
 		return nil, fmt.Errorf("admin: %w", err)
 	}
 	if len(body) > maxJobFile {
 		return nil, fault.BadInputf("admin: the job file has more than %d bytes, and no more are allowed", maxJobFile)
+	}
+	return body, nil
+}
+
+func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
+	body, err := readJobFile(r)
+	if err != nil {
+		return nil, err
 	}
 	name := r.URL.Query().Get("name")
 	j, err := c.Reader.Parse(name, body)

@@ -17,6 +17,7 @@
 //	             DELETE /jobs/ID/keepsake    erase the job's artifacts here
 //	             DELETE /jobs/ID/sessions    destroy the job's open sessions
 //	             GET    /jobs                list of jobs with state here
+//	             POST   /check               job file -> whether the party would accept it
 package admin
 
 import (

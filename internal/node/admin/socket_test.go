@@ -249,8 +249,13 @@ func north(t *testing.T) *party.Party {
 	return p
 }
 
+// unchecked checks no job.
+func unchecked(context.Context, string, []byte) (*Checked, error) {
+	return nil, errors.New("this party checks no job")
+}
+
 func TestPartyRefuses(t *testing.T) {
-	c := serve(t, Party(north(t), quiet()))
+	c := serve(t, Party(north(t), unchecked, quiet()))
 	ctx := t.Context()
 	unknown := strings.Repeat("0", 32)
 	predict := func(id string, set *dataset.Set) error {

@@ -164,23 +164,10 @@ func (c *Coordinator) nextOrder() int {
 	return next
 }
 
-// admit fills in the defaults of a submitted job and checks the job. It fills in the roster's
-// parties if the job names none, and refuses a party that is not a member.
+// admit fills in the defaults of a submitted job and checks the job.
 func (c *Coordinator) admit(spec *job.Job) error {
-	if spec.Data.Sources != nil {
-		return errors.New("coordinator: the job has the setting \"sources\", which only mercer simulate accepts; a deployed job must name one \"source\", which each party looks up in its own catalogue")
-	}
-	if len(spec.Parties()) == 0 {
-		by := job.Rows
-		if spec.Data.Partition.By == job.Devices {
-			by = job.Devices
-		}
-		spec.Data.Partition = job.Partition{By: by, Parties: c.parties()}
-	}
-	for _, name := range spec.Parties() {
-		if !slices.Contains(c.parties(), name) {
-			return fmt.Errorf("party %q is not in the roster; the roster has %s", name, strings.Join(c.parties(), ", "))
-		}
+	if err := Complete(spec, c.parties()); err != nil {
+		return err
 	}
 	if err := spec.Deployable(); err != nil && !c.Own {
 		return err
@@ -190,6 +177,27 @@ func (c *Coordinator) admit(spec *job.Job) error {
 		_, err = m.Plan(c.instance(job.ID{}, spec)) // the plan does not depend on the id, which the job does not have yet
 	}
 	return err
+}
+
+// Complete fills in the parties of the roster if a submitted job names none. It refuses a party that
+// is not a member, and a job that names its own sources.
+func Complete(spec *job.Job, parties []string) error {
+	if spec.Data.Sources != nil {
+		return errors.New("coordinator: the job has the setting \"sources\", which only mercer simulate accepts; a deployed job must name one \"source\", which each party looks up in its own catalogue")
+	}
+	if len(spec.Parties()) == 0 {
+		by := job.Rows
+		if spec.Data.Partition.By == job.Devices {
+			by = job.Devices
+		}
+		spec.Data.Partition = job.Partition{By: by, Parties: parties}
+	}
+	for _, name := range spec.Parties() {
+		if !slices.Contains(parties, name) {
+			return fmt.Errorf("party %q is not in the roster; the roster has %s", name, strings.Join(parties, ", "))
+		}
+	}
+	return nil
 }
 
 func (c *Coordinator) parties() []string {

@@ -87,10 +87,10 @@ func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error
 	if err != nil {
 		return "", err
 	}
-	if r.Blocks != nil && r.Edition.ID == "" {
-		return "", errors.New("release: the rows of a table that is read in blocks have no edition, so they cannot be compared with earlier releases")
+	e, err := entryOf(key, r)
+	if err != nil {
+		return "", err
 	}
-	e := newEntry(key, r)
 	id = e.ID()
 	space, err := scratch.New(string(l))
 	if err != nil {
@@ -100,32 +100,22 @@ func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error
 	return id, errors.Join(err, space.Close())
 }
 
+// entryOf returns the entry of a release. It refuses rows that cannot be compared.
+func entryOf(key []byte, r method.Release) (*Entry, error) {
+	if r.Blocks != nil && r.Edition.ID == "" {
+		return nil, errors.New("release: the rows of a table that is read in blocks have no edition, so they cannot be compared with earlier releases")
+	}
+	return newEntry(key, r), nil
+}
+
 func (l Ledger) admit(e *Entry, id string, maxDirections int, space extsort.Store) error {
-	c, err := l.compare(e, id, space)
-	if err != nil {
+	c, err := l.judge(e, id, maxDirections, space)
+	var held *HeldError
+	if errors.As(err, &held) {
+		return errors.Join(l.hold(c), l.remove(l.note(id, Approved)), held)
+	}
+	if err != nil || l.isDisclosed(e, id) {
 		return err
-	}
-	if e.Kind == method.ReleasePhases && maxDirections > 0 {
-		would, err := l.directions(c)
-		if err != nil {
-			return err
-		}
-		if would > maxDirections {
-			return &DirectionsError{would, maxDirections}
-		}
-	}
-	approved, err := l.find(id, Approved)
-	if err != nil && !errors.Is(err, ErrNotHeld) {
-		return err
-	}
-	if len(c.said) > 0 && (err != nil || !c.allowedBy(approved)) {
-		return errors.Join(l.hold(c), l.remove(l.note(id, Approved)), &HeldError{id, e.Question, c.jobs, c.said})
-	}
-	if l.isDisclosed(e, id) {
-		return nil
-	}
-	if len(c.heads) >= maxEntries {
-		return fmt.Errorf("release: the ledger %s is full, with %d releases of %s; move the folder away to begin a new ledger, which compares no release with the old ones", l, len(c.heads), e.Kind)
 	}
 	file := l.entry(e.Kind, id, Admitted)
 	switch other, err := l.read(file); {
@@ -137,6 +127,35 @@ func (l Ledger) admit(e *Entry, id string, maxDirections int, space extsort.Stor
 		return err
 	}
 	return errors.Join(l.keepPeople(c), l.write(file, e.Encode()))
+}
+
+// judge compares a release with all earlier ones, and returns the error for which it is not admitted.
+// It changes nothing. It sorts in space.
+func (l Ledger) judge(e *Entry, id string, maxDirections int, space extsort.Store) (*comparison, error) {
+	c, err := l.compare(e, id, space)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind == method.ReleasePhases && maxDirections > 0 {
+		would, err := l.directions(c)
+		if err != nil {
+			return nil, err
+		}
+		if would > maxDirections {
+			return nil, &DirectionsError{would, maxDirections}
+		}
+	}
+	approved, err := l.find(id, Approved)
+	if err != nil && !errors.Is(err, ErrNotHeld) {
+		return nil, err
+	}
+	if len(c.said) > 0 && (err != nil || !c.allowedBy(approved)) {
+		return c, &HeldError{id, e.Question, c.jobs, c.said}
+	}
+	if len(c.heads) >= maxEntries && !l.isDisclosed(e, id) {
+		return nil, fmt.Errorf("release: the ledger %s is full, with %d releases of %s; move the folder away to begin a new ledger, which compares no release with the old ones", l, len(c.heads), e.Kind)
+	}
+	return c, nil
 }
 
 // directions adds up the random directions of each row over all jobs, including this one, and

@@ -130,11 +130,19 @@ func decodeNote(b []byte) (Listed, error) {
 // approval, oldest first. It removes a note that is too old or unreadable. Without a note, a
 // release awaits approval again.
 func (l Ledger) notes() ([]Listed, error) {
+	notes, stale, err := l.readNotes()
+	for _, path := range stale {
+		err = errors.Join(err, l.remove(path))
+	}
+	return notes, err
+}
+
+// readNotes returns the notes, oldest first, and the paths of notes that are too old or unreadable.
+func (l Ledger) readNotes() (notes []Listed, stale []string, err error) {
 	names, err := l.names()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var notes []Listed
 	for _, name := range names {
 		m := noteName.FindStringSubmatch(name)
 		if m == nil {
@@ -146,20 +154,18 @@ func (l Ledger) notes() ([]Listed, error) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("release: %w", err)
+			return nil, nil, fmt.Errorf("release: %w", err)
 		}
 		n, err := decodeNote(b)
 		if err != nil || State(m[2]) != told && time.Since(n.Since) > noteKept {
-			if err := l.remove(path); err != nil {
-				return nil, err
-			}
+			stale = append(stale, path)
 			continue
 		}
 		n.ID, n.State = m[1], State(m[2])
 		notes = append(notes, n)
 	}
 	slices.SortStableFunc(notes, func(a, b Listed) int { return a.Since.Compare(b.Since) })
-	return notes, nil
+	return notes, stale, nil
 }
 
 // List returns all releases. Disclosed and admitted releases come first, then releases that await
@@ -224,7 +230,7 @@ func (l Ledger) Withdraw(id string) error {
 }
 
 func (l Ledger) find(id string, s State) (Listed, error) {
-	notes, err := l.notes()
+	notes, _, err := l.readNotes()
 	if err != nil {
 		return Listed{}, err
 	}

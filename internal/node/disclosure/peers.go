@@ -53,24 +53,26 @@ const (
 // Expect records, before a session begins, how many ids each peer may look up in it. It returns an
 // *IDsError if a peer's total may then exceed the argument total.
 func (l Ledger) Expect(session string, peers []string, most, total int) error {
-	return l.change(func(b *book) error {
-		if slices.ContainsFunc(b.charges, func(c charge) bool { return c.session == session }) {
-			return nil
-		}
-		c := charge{session: session}
-		for _, name := range peers {
-			now := b.sum(name)
-			if now.IDs+int64(most) > int64(total) {
-				return &IDsError{now, most, total}
-			}
-			c.peers = append(c.peers, Peer{Name: name, Sessions: 1, IDs: int64(most)})
-		}
-		if len(b.charges) >= maxCharges {
-			return fmt.Errorf("release: the ledger counts %d open sessions, and no more are allowed", len(b.charges))
-		}
-		b.charges = append(b.charges, c)
+	return l.change(func(b *book) error { return b.expect(session, peers, most, total) })
+}
+
+func (b *book) expect(session string, peers []string, most, total int) error {
+	if slices.ContainsFunc(b.charges, func(c charge) bool { return c.session == session }) {
 		return nil
-	})
+	}
+	c := charge{session: session}
+	for _, name := range peers {
+		now := b.sum(name)
+		if now.IDs+int64(most) > int64(total) {
+			return &IDsError{now, most, total}
+		}
+		c.peers = append(c.peers, Peer{Name: name, Sessions: 1, IDs: int64(most)})
+	}
+	if len(b.charges) >= maxCharges {
+		return fmt.Errorf("release: the ledger counts %d open sessions, and no more are allowed", len(b.charges))
+	}
+	b.charges = append(b.charges, c)
+	return nil
 }
 
 // Announced records the number of ids that each peer looked up in a session that has ended,

@@ -135,28 +135,40 @@ func (l Ledger) alone(change func() error) error {
 
 // key returns the ledger's key for all digests. It draws a key for an empty ledger.
 func (l Ledger) key() (key []byte, err error) {
-	path := filepath.Join(string(l), keyName)
-	return key, l.alone(func() error {
-		key, err = os.ReadFile(path)
-		switch {
-		case err == nil && len(key) == 32:
-			return nil
-		case err == nil:
-			return fmt.Errorf("release: %s has %d bytes instead of 32; restore it from a backup; nothing is released while the ledger cannot be read", path, len(key))
-		case !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("release: %w", err)
-		}
-		if there, err := l.files(Released); err != nil {
+	err = l.alone(func() error {
+		if key, err = l.storedKey(); err != nil || key != nil {
 			return err
-		} else if len(there) > 0 {
-			return fmt.Errorf("release: the key file %s is missing, so new releases cannot be compared with earlier ones and nothing is released; restore the file from a backup", path)
 		}
-		key = make([]byte, 32)
+		key = make([]byte, keyBytes)
 		if _, err := rand.Read(key); err != nil {
 			return err
 		}
-		return l.write(path, key)
+		return l.write(l.keyPath(), key)
 	})
+	return key, err
+}
+
+const keyBytes = 32
+
+func (l Ledger) keyPath() string { return filepath.Join(string(l), keyName) }
+
+// storedKey returns the ledger's key, or nil if the ledger is empty and has none.
+func (l Ledger) storedKey() ([]byte, error) {
+	key, err := os.ReadFile(l.keyPath())
+	switch {
+	case err == nil && len(key) == keyBytes:
+		return key, nil
+	case err == nil:
+		return nil, fmt.Errorf("release: %s has %d bytes instead of %d; restore it from a backup; nothing is released while the ledger cannot be read", l.keyPath(), len(key), keyBytes)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("release: %w", err)
+	}
+	if there, err := l.files(Released); err != nil {
+		return nil, err
+	} else if len(there) > 0 {
+		return nil, fmt.Errorf("release: the key file %s is missing, so new releases cannot be compared with earlier ones and nothing is released; restore the file from a backup", l.keyPath())
+	}
+	return nil, nil
 }
 
 func (l Ledger) write(path string, b []byte) error {

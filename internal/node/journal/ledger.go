@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -53,6 +54,23 @@ func OpenLedger(path string) (*Ledger, error) {
 		return nil, errors.Join(fmt.Errorf("journal: the ledger %s cannot be read: %w", path, err), f.Close())
 	}
 	return l, nil
+}
+
+// ReadLedger returns the session that holds each name of the ledger at path, or none if there is no
+// ledger. It locks and changes nothing, and ignores a line that is being written.
+func ReadLedger(path string) (holder map[string]protocol.SessionID, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("journal: ledger: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	if holder, _, err = readLedger(f); err != nil {
+		err = fmt.Errorf("journal: the ledger %s cannot be read: %w", path, err)
+	}
+	return holder, err
 }
 
 func (l *Ledger) load() error {

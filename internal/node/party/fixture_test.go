@@ -4,9 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -45,6 +50,10 @@ type fixture struct {
 	keys   map[string]*identity.Identity
 	others map[string]*mail.Router
 	loads  atomic.Int32
+	cause  atomic.Value // the last error with which north has refused a proposal
+	// foreseen is north's opinion of the job of the last proposal, or nil if the proposal is not one
+	// that an honest coordinator would begin a job with.
+	foreseen *Opinion
 	// dictionaries are what north's operator has approved.
 	dictionaries jobtest.Dictionaries
 }
@@ -116,6 +125,11 @@ func newFixture(t *testing.T, policy Policy) *fixture {
 			s.loads.Add(1)
 			return method.Table{Set: wdbc(), Key: dataset.SplitKey{1}}, nil
 		},
+		Peek: func(d job.Data) (method.Table, error) {
+			defer s.loads.Store(s.loads.Load())
+			return s.party.Load(job.ID{}, d)
+		},
+		Failed:   func(cause error) { s.cause.Store(cause.Error()) },
 		Seed:     func(label string) [32]byte { return sha256.Sum256([]byte(label)) },
 		Releases: disclosure.Ledger(filepath.Join(t.TempDir(), "releases")),
 	})
@@ -149,6 +163,12 @@ func (s *fixture) hear(kind string) protocol.Message {
 		}
 		if in.Message.Kind != kind {
 			s.t.Fatalf("north says %v, want %s: %q", in.Message.Header, kind, in.Message.Body)
+		}
+		switch {
+		case kind == control.KindRefusal:
+			s.agrees()
+		case kind == control.KindAcceptance && s.foreseen != nil && s.foreseen.Refusal != nil:
+			s.t.Errorf("north accepts what its check would have refused: %v", s.foreseen.Refusal)
 		}
 		return in.Message
 	case <-time.After(10 * time.Second):
@@ -193,8 +213,71 @@ func (s *fixture) propose(p *control.Proposal) *protocol.Session {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	s.foreseen = s.foresee(p)
 	s.tell("hub", ps.ID(), control.KindProposal, p.Encode())
 	return ps
+}
+
+// foresee asks north for its opinion of the job of a proposal.
+func (s *fixture) foresee(p *control.Proposal) *Opinion {
+	s.t.Helper()
+	j, err := s.party.Reader.Parse("proposal", p.Spec)
+	if err != nil || p.Inquiry != nil {
+		return nil
+	}
+	m, err := method.Of(j)
+	if err != nil {
+		return nil
+	}
+	plan, err := m.Plan(method.Instance{Job: j, Coordinator: "hub", Parties: j.Parties()})
+	if err != nil {
+		return nil
+	}
+	first := slices.IndexFunc(plan, func(st method.Step) bool { return st.Session != nil && st.Session.Has("north") })
+	if first < 0 || string(s.proposal(j, p.Job, first).Encode()) != string(p.Encode()) {
+		return nil
+	}
+	before := s.books()
+	o, err := s.party.Check(s.t.Context(), j)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if after := s.books(); after != before {
+		s.t.Errorf("the check has changed the ledger from %s to %s", before, after)
+	}
+	return &o
+}
+
+// books describes the files of north's ledger, except the lock.
+func (s *fixture) books() string {
+	entries, err := os.ReadDir(string(s.party.Releases))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		s.t.Fatal(err)
+	}
+	text := ""
+	for _, e := range entries {
+		if b, err := os.ReadFile(filepath.Join(string(s.party.Releases), e.Name())); err == nil && e.Name() != "lock" {
+			text += fmt.Sprintf("%s %x\n", e.Name(), sha256.Sum256(b))
+		}
+	}
+	return text
+}
+
+// ofThisID finds the refusals that depend on the id of a job or a session, which a check draws anew.
+var ofThisID = regexp.MustCompile("job id already belongs|has ended here|was accepted before|run before and never runs again")
+
+// agrees checks that north has foreseen its refusal.
+func (s *fixture) agrees() {
+	s.t.Helper()
+	cause, _ := s.cause.Load().(string)
+	switch {
+	case s.foreseen == nil || ofThisID.MatchString(cause):
+	case s.foreseen.Refusal == nil:
+		s.t.Errorf("north refuses (%s) what its check would have accepted", cause)
+	case s.foreseen.Refusal.Error() != cause:
+		s.t.Errorf("north refuses with %q, and its check said %q", cause, s.foreseen.Refusal)
+	}
+	s.foreseen = nil
 }
 
 // refuses checks that north says no.

@@ -19,6 +19,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
+// admitter decides whether a release may be disclosed: a [disclosure.Ledger], which records what it
+// admits, or its preview.
+type admitter interface {
+	Admit(r method.Release, maxDirections int) (id string, err error)
+	Expect(session string, peers []string, most, total int) error
+}
+
 // admission is a release that the ledger has admitted.
 type admission struct {
 	kind       method.ReleaseKind
@@ -119,7 +126,7 @@ func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission,
 	if policy.Own {
 		out.Split = "" // no approval is needed, because one operator owns all parties' data
 	}
-	entry, err := p.Releases.Admit(out, policy.directionsTotal())
+	entry, err := p.admits.Admit(out, policy.directionsTotal())
 	if err != nil {
 		return admission{}, p.ledgerError(err)
 	}
@@ -163,7 +170,7 @@ func (p *Party) expect(w *work, st *method.Session, id protocol.SessionID, total
 			peers = append(peers, name)
 		}
 	}
-	return p.Releases.Expect(id.String(), peers, st.Seeks, total)
+	return p.admits.Expect(id.String(), peers, st.Seeks, total)
 }
 
 // modelOf names the job to which the ledger attributes a release, or "" if the ledger need not know

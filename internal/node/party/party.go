@@ -42,6 +42,9 @@ type Config struct {
 	// the dictionary's hash.
 	Approved func(hash, table string) (bool, error)
 	Releases disclosure.Ledger
+	// Peek reads a job's table like Load, for [Party.Check]. It stores nothing, freezes nothing and
+	// reads the table anew at every call.
+	Peek func(d job.Data) (method.Table, error)
 	// Aligned stores the ids of the rows of a finished job by columns, in the job's order.
 	Aligned func(id job.ID, ids []string) error
 	// Alignments stores, for later jobs, how the rows of the parties match in a finished job.
@@ -103,6 +106,7 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 // Party is the daemon of one data holder. Its fields belong to the goroutine of Run.
 type Party struct {
 	Config
+	admits    admitter
 	router    *mail.Router
 	boss      string // the coordinator's name
 	jobs      map[job.ID]*work
@@ -124,6 +128,7 @@ func New(c Config) *Party {
 	c.Limits = c.Limits.withDefaults()
 	return &Party{
 		Config:    c,
+		admits:    c.Releases,
 		router:    mail.New(c.Name, c.Identity, c.Roster, c.Conn, c.Logger),
 		boss:      c.Roster.Coordinator().Name,
 		jobs:      make(map[job.ID]*work),

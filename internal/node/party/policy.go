@@ -99,26 +99,35 @@ func (p Policy) Validate(known job.Names) error {
 	return p.Limits.validate()
 }
 
-// Check returns the first reason of the policy to refuse a job, as an error.
+// Refusal is a reason of a policy to refuse a job.
+type Refusal struct {
+	Key  string // key of the policy that would allow the job, such as "limits.max_ids"; "" if none would
+	Text string
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Check returns the first reason of the policy to refuse a job, as an error. The error wraps a
+// *[Refusal].
 func (p Policy) Check(j *job.Job, parties int) error {
 	if reasons := p.Refusals(j, parties); len(reasons) > 0 {
-		return refuse("%s", reasons[0])
+		return fault.Public(fault.Forbidden(&reasons[0]))
 	}
 	return nil
 }
 
 // Refusals returns all reasons of the policy to refuse a job. It needs only the number of the job's
 // parties, and no data.
-func (p Policy) Refusals(j *job.Job, parties int) []string {
+func (p Policy) Refusals(j *job.Job, parties int) []Refusal {
 	if len(p.Protocols) == 0 {
-		return []string{"this party allows no job on this table; its operator can list protocols in the table's policy"}
+		return []Refusal{{"protocols", "this party allows no job on this table; its operator can list protocols in the table's policy"}}
 	}
 	reasons := append(p.words(j), p.bounds(j, parties)...)
 	if err := p.Limits.Values().CheckJob(j); err != nil {
-		reasons = append(reasons, err.Error())
+		reasons = append(reasons, Refusal{"limits", err.Error()})
 	}
 	if err := j.Played(); err != nil && !p.Own {
-		reasons = append(reasons, err.Error())
+		reasons = append(reasons, Refusal{Text: err.Error()})
 	}
 	return reasons
 }
@@ -129,7 +138,7 @@ func (p Policy) plays(j *job.Job) bool { return p.Own && j.Played() != nil }
 
 // words returns the reasons to refuse a job that uses a protocol, mode, learner or kernel outside
 // the policy's lists.
-func (p Policy) words(j *job.Job) (reasons []string) {
+func (p Policy) words(j *job.Job) (reasons []Refusal) {
 	if j.IsFit() {
 		return nil // a fit needs only the operator's approval of its dictionary
 	}
@@ -139,7 +148,7 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 	}
 	check := func(what, value string, allowed []string) {
 		if len(allowed) > 0 && !slices.Contains(allowed, value) {
-			reasons = append(reasons, fmt.Sprintf("%s %q is not among those this party allows", what, value))
+			reasons = append(reasons, Refusal{what + "s", fmt.Sprintf("%s %q is not among those this party allows", what, value)})
 		}
 	}
 	check("protocol", j.Protocol.Name(), p.Protocols)
@@ -152,40 +161,42 @@ func (p Policy) words(j *job.Job) (reasons []string) {
 }
 
 // bounds returns the reasons to refuse a job that exceeds a limit or needs a missing permission.
-func (p Policy) bounds(j *job.Job, parties int) (reasons []string) {
-	say := func(format string, args ...any) { reasons = append(reasons, fmt.Sprintf(format, args...)) }
+func (p Policy) bounds(j *job.Job, parties int) (reasons []Refusal) {
+	say := func(key, format string, args ...any) {
+		reasons = append(reasons, Refusal{key, fmt.Sprintf(format, args...)})
+	}
 	if !j.Protocol.Bounded() {
-		say("protocol %s states no limits, and a protocol without limits is refused", j.Protocol.Name())
+		say("", "protocol %s states no limits, and a protocol without limits is refused", j.Protocol.Name())
 	}
 	if ids := j.Protocol.Limit("max_ids"); ids > p.ids() {
-		say("the job lets each party look up %d ids, this party allows %d; lower the protocol's max_ids", ids, p.ids())
+		say("limits.max_ids", "the job lets each party look up %d ids, this party allows %d; lower the protocol's max_ids", ids, p.ids())
 	}
 	if least := max(p.MinParties, 2); parties < least {
-		say("the job has %d parties, this party asks for %d or more", parties, least)
+		say("min_parties", "the job has %d parties, this party asks for %d or more", parties, least)
 	}
 	if directions, most := j.Protocol.Limit("directions"), int(p.Limits.MaxDirections); most > 0 && directions > most {
-		say("the job has %d directions, this party allows %d (max_directions in its policy)", directions, most)
+		say("limits.max_directions", "the job has %d directions, this party allows %d (max_directions in its policy)", directions, most)
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
-		say("the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
+		say("open_prediction", "the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
 	}
 	if split := j.Data.Test.Split(); split != "" && !slices.Contains(p.Splits, split) {
-		say("the job holds out %s, and this party lets no job choose that (splits: [%s] in its policy allows it)", j.Data.Test.Chosen(), split)
+		say("splits", "the job holds out %s, and this party lets no job choose that (splits: [%s] in its policy allows it)", j.Data.Test.Chosen(), split)
 	}
 	if j.Protocol.Demands().Outlives && !p.Continuation {
-		say("the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")
+		say("continuation", "the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")
 	}
 	if j.Data.Spread && !p.SpreadLabels {
-		say("the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
+		say("spread_labels", "the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
 	if learner.UsesViews(j) && !p.Views {
-		say("learner %s sends the columns of each row in two views, whose products reveal the columns of a small view, which this party does not allow (views in its policy)", j.Learner.Name())
+		say("views", "learner %s sends the columns of each row in two views, whose products reveal the columns of a small view, which this party does not allow (views in its policy)", j.Learner.Name())
 	}
 	if j.Protocol.Demands().Counts && !p.Histograms {
-		say("the job counts held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
+		say("histograms", "the job counts held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
 	}
 	if j.Protocol.Demands().Rates && !p.Ratings {
-		say("the job adds up the squares of all items' ratings, which reveals the rating of an item that one person rates, and this party does not allow it (ratings in its policy)")
+		say("ratings", "the job adds up the squares of all items' ratings, which reveals the rating of an item that one person rates, and this party does not allow it (ratings in its policy)")
 	}
 	return reasons
 }

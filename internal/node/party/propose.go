@@ -112,6 +112,29 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	if prop.Stage == control.StagePredict {
 		return p.considerPrediction(prop, s, m.Body)
 	}
+	r, err := p.judge(prop, s)
+	if r == nil {
+		return nil, err
+	}
+	if err == nil {
+		err = p.bind(r.work)
+	}
+	if err == nil {
+		err = p.create(r, m.Body)
+	}
+	if err != nil {
+		return nil, p.cleanUp(r, err)
+	}
+	if w := r.work; w.question != nil {
+		w.question.work = w
+	}
+	p.consented(r)
+	return r, nil
+}
+
+// judge checks a proposal of a session of a job, or of another party's question. It returns no
+// session if the proposal left nothing to clean up.
+func (p *Party) judge(prop *control.Proposal, s *protocol.Session) (*running, error) {
 	w, err := p.work(prop)
 	if err != nil {
 		return nil, err
@@ -126,20 +149,7 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, fault.Publicf("party: this party has refused %d proposals within a day, and considers no more; try again later, or ask its operator to restart the daemon", maxRefused)
 	}
 	r := &running{work: w, proposal: prop, session: s}
-	if err := p.stageOf(r); err != nil {
-		return nil, p.cleanUp(r, err)
-	}
-	if err := p.bind(w); err != nil {
-		return nil, p.cleanUp(r, err)
-	}
-	if err := p.create(r, m.Body); err != nil {
-		return nil, p.cleanUp(r, err)
-	}
-	if w.question != nil {
-		w.question.work = w
-	}
-	p.consented(r)
-	return r, nil
+	return r, p.stageOf(r)
 }
 
 // consented logs that the party lets a job continue an earlier job.
@@ -326,9 +336,17 @@ func (p *Party) approved(w *work) error {
 	case !yes:
 		return refuse("the operator has not approved dictionary %s for this table, or has revoked it; run mercer federation dictionary approve FILE with the same file as the other parties", d.Name)
 	case w.job.NeedsFit():
-		return refuse("the job must name a fit of dictionary %s, which prepares the job's rows; run a job of kind Fit first, and name that job here", d.Name)
+		return fault.Public(fault.Forbidden(&fitError{d.Name}))
 	}
 	return nil
+}
+
+// fitError refuses a job that names no fit, although its dictionary leaves something to be fitted. The
+// coordinator names one before it proposes a job.
+type fitError struct{ dictionary string }
+
+func (e *fitError) Error() string {
+	return fmt.Sprintf("the job must name a fit of dictionary %s, which prepares the job's rows; run a job of kind Fit first, and name that job here", e.dictionary)
 }
 
 // checkClaims refuses a session that repeats a contribution which this party may make only once.

@@ -156,6 +156,12 @@ func (p *Party) inRun(ctx context.Context, run func(context.Context) error) erro
 	}
 }
 
+// Between runs change between two messages. So no proposal is judged partly by the settings before it and
+// partly by those after it. It returns the error of change.
+func (p *Party) Between(ctx context.Context, change func() error) error {
+	return p.inRun(ctx, func(context.Context) error { return change() })
+}
+
 // Drop destroys everything that this party holds for an open job. Afterwards the job cannot
 // continue.
 func (p *Party) Drop(ctx context.Context, id job.ID) error {

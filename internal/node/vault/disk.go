@@ -30,6 +30,8 @@ type Disk struct {
 	creating sync.Mutex
 }
 
+const claimsName = "claims"
+
 // OpenDisk opens or creates the folder for this process. The argument build names the program,
 // because only the same program can replay a journal.
 func OpenDisk(root, build string) (*Disk, error) {
@@ -40,7 +42,7 @@ func OpenDisk(root, build string) (*Disk, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
-	ledger, err := journal.OpenLedger(filepath.Join(root, "claims"))
+	ledger, err := journal.OpenLedger(filepath.Join(root, claimsName))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("vault: %w", err), store.Close())
 	}

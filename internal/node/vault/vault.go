@@ -9,7 +9,10 @@ package vault
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"iter"
+	"maps"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -84,6 +87,18 @@ type Memory struct {
 // NewMemory returns an empty vault.
 func NewMemory() *Memory {
 	return &Memory{sessions: make(map[protocol.SessionID]*memorySession), claims: make(map[string]protocol.SessionID)}
+}
+
+// ReadClaims returns a vault in memory with the claims of a vault on disk, which another process may
+// have open. It has none of its sessions.
+func ReadClaims(root string) (*Memory, error) {
+	claims, err := journal.ReadLedger(filepath.Join(root, claimsName))
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	v := NewMemory()
+	maps.Copy(v.claims, claims)
+	return v, nil
 }
 
 // Create stores a new session in memory.

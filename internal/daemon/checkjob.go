@@ -1,0 +1,185 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/roster"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+)
+
+// decides returns the settings of the party that decide whether it accepts a job.
+func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.Vault, artifacts *vault.Artifacts) party.Config {
+	return party.Config{
+		Name: h.config().Name, Reader: jobs, Identity: h.id, Roster: h.members, Usage: Usage,
+		Policy:   func(table string) (party.Policy, error) { return h.config().policy(h.Home, table) },
+		Approved: h.Dictionaries().Approved, Releases: h.Releases(),
+		Vault: claims, Retained: artifacts.States(), Alignments: artifacts.Of(vault.Aligned),
+		Peek: func(d job.Data) (method.Table, error) { return h.load(ctx, h.config(), d, h.key, &peeked{}) },
+	}
+}
+
+// CheckJob says whether the party of a home would accept a job. It reads the home, whose daemon need
+// not run, and changes nothing there.
+func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file []byte) (*admin.Checked, error) {
+	jobs = jobs.Knowing(h.Dictionaries().Find)
+	id, c, err := h.open(jobs)
+	if err != nil {
+		return nil, err
+	}
+	members, err := h.readMembers(c, id)
+	if err != nil {
+		return nil, err
+	}
+	if members.Coordinator().Name == c.Name {
+		return nil, fault.BadInputf("%s is the home of the coordinator, which has no policy; give the home of a party", h)
+	}
+	key, err := h.peekSplitKey()
+	if err != nil {
+		return nil, err
+	}
+	claims, err := vault.ReadClaims(h.path("vault"))
+	if err != nil {
+		return nil, err
+	}
+	at := partyHome{h, id, newInForce(c), members, key}
+	decides := at.decides(ctx, jobs, claims, vault.ReadArtifacts(h.retained(), id.KEMKey()))
+	return at.checker(jobs, func(_ context.Context, j *job.Job) (party.Opinion, error) {
+		return party.Check(decides, j), nil
+	})(ctx, name, file)
+}
+
+// checker returns the function that checks a job file for the operator, by the given opinion.
+func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.Job) (party.Opinion, error)) admin.Checker {
+	return func(ctx context.Context, name string, file []byte) (*admin.Checked, error) {
+		c := &admin.Checked{Party: h.config().Name}
+		j, err := jobs.Parse(name, file)
+		if errors.Is(err, job.ErrUnapproved) {
+			return c, h.refuse(c, "", fault.Forbidden(err))
+		}
+		if err == nil {
+			err = coordinator.Complete(j, partiesOf(h.members))
+		}
+		if err != nil {
+			return nil, fault.BadInput(err)
+		}
+		c.Job = j.Name
+		o, err := opinion(ctx, j)
+		if err != nil {
+			return nil, err
+		}
+		c.Undecided = o.Undecided
+		if d := j.Data.Dictionary; d != nil && o.Refusal == nil {
+			c.Undecided = append(c.Undecided, fmt.Sprintf("whether the coordinator's dictionary %s is the one approved here (%.12s)", d.Name, d.Hash()))
+		}
+		return c, h.refuse(c, j.Data.Source, o.Refusal)
+	}
+}
+
+// partiesOf returns the names of a roster's parties.
+func partiesOf(r *roster.Roster) (names []string) {
+	for _, m := range r.Members {
+		if m.Role == roster.Party {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// refuse enters a refusal with its place in the home's files. It does nothing if why is nil.
+func (h Home) refuse(c *admin.Checked, table string, why error) (err error) {
+	if why == nil {
+		return nil
+	}
+	c.Code, c.Message = fault.CodeOf(why), why.Error()
+	c.Where, err = h.placeOf(table, why)
+	return err
+}
+
+// limitNamed finds the key that a refusal by a limit names.
+var limitNamed = regexp.MustCompile(`\b(\w+) in (the limits of )?its policy`)
+
+// placeOf returns the place in the home's files that refuses a job on a table. It returns nil if the
+// job itself or another member is the reason.
+func (h Home) placeOf(table string, why error) (*admin.Place, error) {
+	var policy *party.Refusal
+	var held *disclosure.HeldError
+	switch named := limitNamed.FindStringSubmatch(why.Error()); {
+	case errors.As(why, &policy) && policy.Key != "":
+		return h.placeOfPolicy(table, policy.Key)
+	case errors.As(why, &policy):
+		return nil, nil
+	case errors.As(why, &held):
+		return &admin.Place{File: string(h.Releases()), Key: held.ID}, nil
+	case errors.Is(why, job.ErrUnapproved):
+		return &admin.Place{File: string(h.Dictionaries())}, nil
+	case named != nil && fault.CodeOf(why) == fault.CodePolicy:
+		return h.placeOfPolicy(table, "limits."+named[1])
+	case fault.NoticeOf(why).Trouble == fault.Offer:
+		return h.placeInEntry(table, why)
+	}
+	return nil, nil
+}
+
+// placeOfPolicy returns the place of a key in the policy that applies to a table. If the policy lacks
+// the key, the line is that of the policy, or of the table's entry.
+func (h Home) placeOfPolicy(table, key string) (*admin.Place, error) {
+	root, err := h.configNode()
+	if err != nil {
+		return nil, err
+	}
+	_, tables := setting(root, "data")
+	at, entry := setting(tables, table)
+	path := "data." + table + ".policy"
+	where, policy := setting(entry, "policy")
+	if own, home := setting(root, "policy"); where == nil && own != nil {
+		path, where, policy = "policy", own, home
+	}
+	p := &admin.Place{File: h.ConfigPath(), Key: path + "." + key}
+	for _, found := range []*yaml.Node{at, where} {
+		if found != nil {
+			p.Line = found.Line
+		}
+	}
+	for _, part := range strings.Split(key, ".") {
+		if where, policy = setting(policy, part); where != nil {
+			p.Line = where.Line
+		}
+	}
+	return p, nil
+}
+
+// placeInEntry returns the place of the setting of a table's entry that a refusal names.
+func (h Home) placeInEntry(table string, why error) (*admin.Place, error) {
+	b, err := os.ReadFile(h.ConfigPath())
+	if err != nil {
+		return nil, fmt.Errorf("daemon: %w", err)
+	}
+	return &admin.Place{File: h.ConfigPath(), Line: lineOf(b, fmt.Errorf("data %s: %w", table, why)), Key: "data." + table}, nil
+}
+
+// configNode returns the settings of the configuration file.
+func (h Home) configNode() (*yaml.Node, error) {
+	b, err := os.ReadFile(h.ConfigPath())
+	if err != nil {
+		return nil, fmt.Errorf("daemon: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(b, &doc); err != nil || len(doc.Content) == 0 {
+		return nil, fault.BadInputf("%s is no map of settings; correct it", h.ConfigPath())
+	}
+	return doc.Content[0], nil
+}

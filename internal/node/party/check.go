@@ -1,0 +1,162 @@
+package party
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Opinion is the answer of a party to a job that nobody has proposed.
+type Opinion struct {
+	// Refusal is the error with which the party would refuse the job, or nil. It is for the party's
+	// own operator, because it may describe the table.
+	Refusal error
+	// Undecided lists what depends on other parties, in sentences. It is empty for a refused job.
+	Undecided []string
+}
+
+// Check returns the party's opinion of a job. The job takes the way of a proposal up to the party's
+// consent to the first session. Check reads the table, and stores and sends nothing. An error means
+// that the party has stopped or ctx has ended.
+func (p *Party) Check(ctx context.Context, j *job.Job) (Opinion, error) {
+	t := trialOf(p.Config)
+	err := p.inRun(ctx, func(context.Context) error {
+		t.jobs, t.refusals = maps.Clone(p.jobs), slices.Clone(p.refusals)
+		return nil
+	})
+	if err != nil {
+		return Opinion{}, err
+	}
+	return t.opinion(j), nil
+}
+
+// Check returns the opinion of a party whose daemon does not run. Of the configuration it needs the
+// settings that decide about a job, and Peek.
+func Check(c Config, j *job.Job) Opinion { return trialOf(c).opinion(j) }
+
+// trialOf returns a party that decides like a party with this configuration, and records nothing.
+func trialOf(c Config) *Party {
+	c.Load = func(_ job.ID, d job.Data) (method.Table, error) { return c.Peek(d) }
+	c.Stream, c.Logger = nil, slog.New(slog.DiscardHandler)
+	return &Party{Config: c, admits: c.Releases.Preview(), boss: c.Roster.Coordinator().Name}
+}
+
+func (p *Party) opinion(j *job.Job) Opinion {
+	if j.NeedsFit() {
+		return p.opinionWithFit(j)
+	}
+	return p.opinionOf(j)
+}
+
+// opinionWithFit returns the opinion of a job for which the coordinator will name a fit: the fit that
+// this party keeps. If it keeps none, the coordinator has one made first, by a job that the party judges,
+// too.
+func (p *Party) opinionWithFit(j *job.Job) Opinion {
+	name := j.Data.Dictionary.Name
+	kept, found, err := p.fitFor(j)
+	switch {
+	case err != nil:
+		return Opinion{Refusal: err}
+	case found:
+		j = j.WithFit(kept)
+		o := p.opinionOf(j)
+		if o.Refusal == nil {
+			o.Undecided = append(o.Undecided, fmt.Sprintf("whether the coordinator uses the fit of dictionary %s that this party keeps, of job %v", name, kept))
+		}
+		return o
+	}
+	o := p.opinionOf(j)
+	var lacks *fitError
+	if !errors.As(o.Refusal, &lacks) {
+		return o
+	}
+	if o = p.opinionOf(p.Reader.FitOf(j)); o.Refusal == nil {
+		o.Undecided = append(o.Undecided, fmt.Sprintf("the fit of dictionary %s, which this party does not have: the coordinator has it made first, and this party would accept that job; its answer to the job itself follows from its rows and its ledger then", name))
+	}
+	return o
+}
+
+// fitFor returns the job that has left this party a fit which the given job can use.
+func (p *Party) fitFor(j *job.Job) (of job.ID, found bool, err error) {
+	list, err := p.Retained.Jobs()
+	for _, one := range list {
+		kept, err := p.Retained.Get(one.Job)
+		if err == nil && method.IsFitFor(kept, j) {
+			return one.Job, true, nil
+		}
+	}
+	return of, false, fault.Kept.Of(err)
+}
+
+func (p *Party) opinionOf(j *job.Job) Opinion {
+	r, err := p.tryFirst(j)
+	if err != nil || r == nil {
+		return Opinion{Refusal: err}
+	}
+	return Opinion{Undecided: p.undecided(r.work)}
+}
+
+// tryFirst judges a proposal of the first of the job's sessions that have this party as a member. It
+// returns nil if there is none.
+func (p *Party) tryFirst(j *job.Job) (*running, error) {
+	spec := j.Encode()
+	id := sha256.Sum256(spec) // jobs have random ids, so no other job has this one
+	prop := &control.Proposal{Job: job.ID(id[:16]), Spec: spec}
+	w, err := p.work(prop)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(w.plan, func(st method.Step) bool { return st.Session != nil && st.Session.Has(p.Name) })
+	if i < 0 {
+		return nil, nil
+	}
+	prop.Stage, prop.Descriptor = uint16(i), w.plan[i].Session.Descriptor(prop.Job, i, p.Roster.Hash(), 0)
+	s, err := protocol.NewSession(prop.Descriptor)
+	if err != nil {
+		return nil, err
+	}
+	return p.judge(prop, s)
+}
+
+// undecided lists what this party cannot decide about a job that it would accept.
+func (p *Party) undecided(w *work) []string {
+	var others []string
+	for _, name := range w.job.Parties() {
+		if name != p.Name {
+			others = append(others, name)
+		}
+	}
+	list := []string{fmt.Sprintf("whether %s accept the job, and whether their columns and classes agree with this table's", strings.Join(others, ", "))}
+	policy, err := p.Policy(w.table())
+	if err != nil {
+		return list
+	}
+	limits := policy.Limits.Values()
+	if w.job.Data.Partition.By == job.Columns {
+		list = append(list, fmt.Sprintf("how many rows all parties have in common (rows in the limits of the policy: at least %d), and whether their release awaits approval", limits.Rows))
+	}
+	if p.sums(w) && limits.Share > 0 {
+		list = append(list, fmt.Sprintf("which share of all training rows one party has (share in the limits of the policy: %g)", limits.Share))
+	}
+	if most := limits.Directions; p.sums(w) && most > 0 && w.job.Protocol.Limit("directions") == 0 {
+		list = append(list, fmt.Sprintf("how many random features the job has, which follows from all training rows (max_directions in the limits of the policy: %d)", most))
+	}
+	return list
+}
+
+// sums reports whether the job releases sums over the rows of several parties.
+func (p *Party) sums(w *work) bool {
+	all, err := w.holder().All(p.Name)
+	return err == nil && w.job.Data.Partition.By == job.Rows && slices.ContainsFunc(slices.Concat(all...), func(r method.Release) bool { return r.Kind == method.ReleaseSums })
+}
