@@ -125,7 +125,14 @@ func (h Home) inspectTable(ctx context.Context, c *Config, name string, approval
 // opens reports whether the rows of a table can be read, whatever their cells hold.
 func (h Home) opens(ctx context.Context, c *Config, name string) bool {
 	s, err := c.source(h, name)
-	return err == nil && h.copyRows(ctx, s, &job.Dictionary{}, &readOnce{}) == nil
+	if err != nil {
+		return false
+	}
+	rows, err := h.scratch()
+	if err != nil {
+		return false
+	}
+	return errors.Join(h.copyRows(ctx, s, &job.Dictionary{}, rows), rows.Close()) == nil
 }
 
 // inspectReading reads a table with all labels that the catalogue offers.
