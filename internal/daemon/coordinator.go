@@ -208,7 +208,7 @@ func startBroker(ctx context.Context, h Home, c *Config, id *identity.Identity, 
 	}
 	s, err := nats.Start(ctx, cfg)
 	if err != nil {
-		return nil, c.cannotListen(err)
+		return nil, c.cannotListen(listen, err)
 	}
 	if c.ListenWSS != "" {
 		o.Logger.Info("parties can connect by WebSocket", "address", s.WSS())
@@ -216,8 +216,9 @@ func startBroker(ctx context.Context, h Home, c *Config, id *identity.Identity, 
 	return s, nil
 }
 
-// cannotListen adds to an error of the broker which setting the operator can change.
-func (c *Config) cannotListen(err error) error {
+// cannotListen adds to an error of the broker which setting the operator can change. listen is the
+// address for TCP.
+func (c *Config) cannotListen(listen string, err error) error {
 	setting := func(address string) string {
 		if address == c.ListenWSS {
 			return "in listen_wss"
@@ -233,7 +234,7 @@ func (c *Config) cannotListen(err error) error {
 	if !errors.As(err, &noListen) || noListen.Op != "listen" {
 		return err
 	}
-	at := c.Listen
+	at := listen
 	if noListen.Addr != nil {
 		at = noListen.Addr.String()
 	}

@@ -114,11 +114,11 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	}
 	call := h.call
 	call.Logger = o.Logger
+	way := []any{"party", c.Name, "coordinator", c.Coordinator}
 	if call.Proxy != nil {
-		o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator, "proxy", call.Proxy.String())
-	} else {
-		o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
+		way = append(way, "proxy", call.Proxy.String())
 	}
+	o.Logger.Info("connecting", way...)
 	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), call)
 	if err != nil && ctx.Err() != nil {
 		return nil //nolint:nilerr // told to stop before the coordinator answered

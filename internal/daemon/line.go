@@ -95,6 +95,7 @@ func (c *Config) checkLine() error {
 	return cmp.Or(c.checkWSS(), c.checkProxy(at))
 }
 
+// checkWSS returns an error if the address for WebSocket is wrong.
 func (c *Config) checkWSS() error {
 	if c.ListenWSS == "" {
 		return nil
@@ -115,6 +116,7 @@ func (c *Config) checkWSS() error {
 // noProxy is the setting with which a party ignores the proxy of its environment.
 const noProxy = "none"
 
+// checkProxy returns an error if the setting proxy is wrong, or does not fit the coordinator's address.
 func (c *Config) checkProxy(at nats.Address) error {
 	if c.Proxy == "" || c.Proxy == noProxy {
 		return nil

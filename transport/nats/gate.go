@@ -54,11 +54,14 @@ func openGate(cfg Config) (*gate, error) {
 	return &gate{listener: l, most: cfg.gateConnections(), open: make(map[net.Conn]net.Conn), callers: make(map[string]string)}, nil
 }
 
-// gateConnections returns the largest number of connections that the gate accepts. Each of them
-// needs three descriptors of this process.
+// filesAtGate is the number of descriptors of this process that each connection at the gate needs: the
+// caller's, and both ends of its continuation.
+const filesAtGate = 3
+
+// gateConnections returns the largest number of connections that the gate accepts.
 func (c Config) gateConnections() int {
 	const many = 2048
-	return max(min(many, descriptor.Strangers()/3), 2*len(c.Members))
+	return max(min(many, descriptor.Strangers()/filesAtGate), 2*len(c.Members))
 }
 
 // start accepts connections for the NATS server's port, in the background.

@@ -115,6 +115,7 @@ func TestLogOfTheServerIsBoundedByKind(t *testing.T) {
 	for i := range 1000 {
 		l.Warnf("JetStream \x1b[31m %d", i)
 		l.Errorf("1.2.3.4:5 - cid:%d - Maximum of everything", i)
+		l.Errorf("1.2.3.4:5 - wid:%d - Maximum of everything", i) // by WebSocket
 	}
 	said.mu.Lock()
 	defer said.mu.Unlock()

@@ -343,7 +343,11 @@ func (s *Server) warnOfSpace() {
 // warnOfConnections logs a warning if the members' connections may take most file descriptors of
 // this process.
 func (s *Server) warnOfConnections() {
-	if need, may := s.cfg.portConnections(), 2*descriptor.Strangers(); need > may {
+	need, may := s.cfg.portConnections(), 2*descriptor.Strangers()
+	if s.gate != nil {
+		need += filesAtGate * s.gate.most
+	}
+	if need > may {
 		s.cfg.Logger.Warn("members may take more than half of the files and connections that this process may have open; raise the limit (ulimit -n)",
 			"members", len(s.cfg.Members), "connections", need, "half", may)
 	}

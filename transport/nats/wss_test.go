@@ -414,3 +414,18 @@ func TestOnlookerByWSSReadsNothing(t *testing.T) {
 		t.Errorf("an onlooker reads %q", told)
 	}
 }
+
+// A second process with a member's identity is refused by WebSocket, too. Its error names no address,
+// because the server sees the gate's.
+func TestTwinRefusedByWSS(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	f := newFederation(t, byWSS)
+	f.join("south")
+	_, err := f.dial("south")
+	var twin *TwinError
+	if !errors.As(err, &twin) || twin.Address.IsValid() || !strings.Contains(err.Error(), "from an unknown address") {
+		t.Errorf("a second process got error %v", err)
+	}
+}
