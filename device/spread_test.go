@@ -105,6 +105,7 @@ func (s *server) resized(t *testing.T, packages int) {
 		t.Fatal(err)
 	}
 	s.configuration.Params, s.configuration.Window = p, uint32(time.Hour.Milliseconds())
+	s.configuration.Grace = uint32((10 * time.Minute).Milliseconds()) // in which no package leaves for the first time
 	if s.signed, err = s.configuration.Sign(s.sign); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,35 @@ func TestPackagesFillTheWindow(t *testing.T) {
 			share := at.Sub(opens).Hours()
 			most = max(most, math.Abs(share-float64(i)/packages), math.Abs(share-float64(i+1)/packages))
 		}
-		if most > 2.5/math.Sqrt(packages) { // by chance once in 100,000
+		if most > 2.5/math.Sqrt(packages) || most < .3/math.Sqrt(packages) { // by chance once in 50,000
+			t.Errorf("the times differ by %.4f of the window from even ones", most)
+		}
+	})
+}
+
+// A device fetches the tokens of the next iteration at any time of a window, so that the issuer cannot
+// link the device to packages by time.
+func TestNextTokensAreFetchedAtAnyTime(t *testing.T) {
+	const windows = 400
+	s := newServer(t)
+	s.resized(t, 8)
+	synctest.Test(t, func(t *testing.T) {
+		d := s.device(t, &memory{})
+		d.state.tokens[1] = [][]byte{{1}} // so that no issuer is asked
+		var times []float64
+		for range windows {
+			opens := time.Now()
+			if err := d.fetchNext(t.Context(), secvm.Link{Opens: opens.UnixMilli()}); err != nil {
+				t.Fatal(err)
+			}
+			times = append(times, time.Since(opens).Hours())
+		}
+		slices.Sort(times)
+		most := 0.
+		for i, share := range times {
+			most = max(most, math.Abs(share-float64(i)/windows), math.Abs(share-float64(i+1)/windows))
+		}
+		if most > 2.5/math.Sqrt(windows) {
 			t.Errorf("the times differ by %.3f of the window from even ones", most)
 		}
 	})

@@ -45,6 +45,7 @@ func TestKernelsThatAreRefused(t *testing.T) {
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1}}, "kernel: dot-product needs 2 to 65 coefficients, one for each power from 0 on, but 1 are given"},
 		{kernel.Spec{Name: "dot-product", Coefficients: make([]float64, 66)}, "kernel: dot-product needs 2 to 65 coefficients, one for each power from 0 on, but 66 are given"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, -1, 1}}, "kernel: the coefficient of power 1 is -1; it must be 0 or a number above 0 (1e-100 to 1e100), because otherwise the kernel would not be positive semidefinite"},
+		{kernel.Spec{Name: "dot-product", Coefficients: []float64{-1, 1}}, "kernel: the coefficient of power 0 is -1; it must be 0 or a number above 0 (1e-100 to 1e100), because otherwise the kernel would not be positive semidefinite"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{0, math.NaN()}}, "kernel: the coefficient of power 1 is NaN; it must be 0 or a number above 0 (1e-100 to 1e100), because otherwise the kernel would not be positive semidefinite"},
 		{kernel.Spec{Name: "dot-product", Coefficients: []float64{1, 1, 0}}, "kernel: the last coefficient is 0; remove it"},
 		{kernel.Spec{Name: "rbf", Gamma: 1, Amplitude: -2}, "kernel: amplitude of rbf is -2; it must be a number above 0 (1e-100 to 1e100)"},

@@ -121,19 +121,25 @@ func TestConvergesWithinTheBall(t *testing.T) {
 }
 
 func TestMeanOfLast(t *testing.T) {
-	tr, err := hinge.New(hinge.Spec{Lambda: 1, Average: 3}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []float64
-	for i := range 5 { // other sums, so that the weights differ
-		if err := tr.Step([]float64{float64(i * i)}, 1); err != nil {
+	for average, of := range map[int]int{0: 2, 1: 1, 2: 2, 3: 3} { // two by default, as published
+		tr, err := hinge.New(hinge.Spec{Lambda: 1, Average: average}, 1)
+		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, tr.Weights()[0])
-	}
-	if want := (all[2] + all[3] + all[4]) / 3; math.Abs(tr.Mean()[0]-want) > 1e-15 {
-		t.Errorf("mean %g, want %g", tr.Mean()[0], want)
+		var all []float64
+		for i := range 5 { // other sums, so that the weights differ
+			if err := tr.Step([]float64{float64(i * i)}, 1); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, tr.Weights()[0])
+		}
+		want := 0.
+		for _, w := range all[5-of:] {
+			want += w / float64(of)
+		}
+		if math.Abs(tr.Mean()[0]-want) > 1e-15 {
+			t.Errorf("average %d: mean %g, want %g", average, tr.Mean()[0], want)
+		}
 	}
 }
 

@@ -47,6 +47,33 @@ func TestPitfall04KeysAreSigned(t *testing.T) {
 	}
 }
 
+// A signature of keys holds for one client of one session. The server leaves out a client whose keys
+// have another's signature.
+func TestPitfall04SignaturesNameClientAndSession(t *testing.T) {
+	var k keys
+	statements := make(map[string]bool)
+	for _, id := range []protocol.SessionID{{1}, {2}} {
+		for client := range 2 {
+			statements[string(k.statement(id, client))] = true
+		}
+	}
+	if len(statements) != 4 {
+		t.Errorf("four advertisements have %d statements", len(statements))
+	}
+	c := newCohort(t, spec(Active), 30)
+	r := c.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+		if m.Round == roundAdvertise && m.Sender == c.names[7] {
+			m.Body = bytes.Clone(m.Body)
+			m.Body[2*keyBytes] ^= 1
+		}
+		return []protocol.Message{m}
+	})
+	c.checkSum(t, r, 29)
+	if len(r.Refusals) != 1 || !strings.HasPrefix(r.Refusals[0].Err.Error(), c.names[7]+" (inconsistent)") {
+		t.Errorf("refusals %v", r.Refusals)
+	}
+}
+
 // resign makes a client advertise other keys, under its own signature.
 func (c *cohort) resign(who int, change func(*keys)) func(protocol.Message) []protocol.Message {
 	return func(m protocol.Message) []protocol.Message {

@@ -135,6 +135,47 @@ func TestPitfall15OnlyBothEndsHaveTheKey(t *testing.T) {
 	}
 }
 
+// The key that seals a share and the data that the seal covers each name the session, the sender and the
+// holder. Either would do: the two guard each other.
+func TestPitfall15KeyAndSealNameTheSession(t *testing.T) {
+	one, two := protocol.SessionID{1}, protocol.SessionID{2}
+	own, other := must(newSecrets([32]byte{1}, one))(t), must(newSecrets([32]byte{2}, one))(t)
+	public := [keyBytes]byte(other.encryption.PublicKey().Bytes())
+	keys, seals := make(map[[32]byte]bool), make(map[string]bool)
+	for _, id := range []protocol.SessionID{one, two} {
+		for from := range 3 {
+			for to := range 3 {
+				keys[must(sealingKey(id, own.encryption, from, to, public))(t)] = true
+				seals[string(shareData(id, from, to))] = true
+			}
+		}
+	}
+	if len(keys) != 18 || len(seals) != 18 {
+		t.Errorf("18 messages of two sessions have %d keys and %d seals", len(keys), len(seals))
+	}
+}
+
+// The shares of a client's two secrets are drawn apart: even of two equal secrets no holder has equal
+// shares. Otherwise the two shares of one holder would give the difference of the secrets.
+func TestPitfall01SharesOfBothSecretsAreDrawnApart(t *testing.T) {
+	c := newCohort(t, spec(Active), 5)
+	id := c.session.ID()
+	var clients []*Client
+	var members []member
+	for i := range 5 {
+		client := must(c.client(i))(t)
+		clients = append(clients, client)
+		members = append(members, member{i, client.secrets.publicKeys(id, i, client.identity.Sign)})
+	}
+	owner := clients[0]
+	owner.secrets.self = owner.secrets.maskSeed
+	for i, sealed := range must(owner.splitSecrets(members))(t) {
+		if h := must(clients[i].openShares(delivery{members[0], sealed}))(t); h.mask == h.self {
+			t.Errorf("holder %d has the same share of both secrets", i)
+		}
+	}
+}
+
 // deliveriesTo runs a session and returns what each client was handed.
 func deliveriesTo(t *testing.T, c *cohort) map[int]deliveries {
 	t.Helper()

@@ -199,7 +199,8 @@ func TestPitfall17TheOwnShareCountsOnce(t *testing.T) {
 	}
 }
 
-// The threshold counts a client's holders in the sum, not all clients.
+// The threshold counts a client's holders among those who have shared and in the sum, not all clients.
+// All in the sum have shared.
 func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
 	c := newCohort(t, spec(Active), 100)
 	client, err := c.client(0)
@@ -217,12 +218,25 @@ func TestPitfall17TheThresholdCountsHolders(t *testing.T) {
 	for _, h := range holders[c.params.Degree().Threshold-1:] {
 		remove(told, h)
 	}
-	m := protocol.Message{Header: c.session.Header("server", c.names[0], roundSurvivors, kindSurvivors), Body: encodeSets(told)}
+	m := protocol.Message{Header: c.session.Header("server", c.names[0], roundShares, kindShares), Body: deliveries{sharers: told}.encode()}
+	client.awaits = roundShares
+	if _, err := client.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "holders are left; the threshold is 16") {
+		t.Errorf("%d of 100 have shared, but too few holders: %v", told.count(), err)
+	}
+	m = protocol.Message{Header: c.session.Header("server", c.names[0], roundSurvivors, kindSurvivors), Body: encodeSets(told)}
+	client.awaits = roundSurvivors
 	if _, err := client.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "holders are left; the threshold is 16") {
 		t.Errorf("%d of 100 are left, but too few holders: %v", told.count(), err)
 	}
 	told.add(holders[len(holders)-1])
 	m.Body = encodeSets(told)
+	client.sharers = newSet(100)
+	copy(client.sharers.bits, all.bits)
+	remove(client.sharers, told.list()[1])
+	if _, err := client.Step(protocol.Received{Message: m}); err == nil || !strings.Contains(err.Error(), "includes clients that have not shared") {
+		t.Errorf("one in the sum has not shared: %v", err)
+	}
+	client.sharers = all
 	if _, err := client.Step(protocol.Received{Message: m}); err != nil {
 		t.Errorf("exactly the threshold: %v", err)
 	}
