@@ -54,7 +54,7 @@ func TestLossVectors(t *testing.T) {
 	}
 }
 
-// The slope is the derivative, rises, and nowhere faster than the curvature.
+// The slope is the derivative, rises, nowhere faster than the curvature, and somewhere as fast.
 func TestSlopes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		u := rapid.Float64Range(-20, 20).Draw(t, "u")
@@ -70,6 +70,17 @@ func TestSlopes(t *testing.T) {
 			}
 		}
 	})
+	for name, loss := range named() {
+		const h, steps = 1e-2, 200
+		steepest := 0.0
+		for i := range 2 * steps {
+			u := float64(i-steps) * h
+			steepest = max(steepest, (loss.Slope(u+h, 1)-loss.Slope(u, 1))/h)
+		}
+		if math.Abs(steepest-loss.Curvature()) > 1e-4 {
+			t.Errorf("%s: the slope rises by %v at most, and the curvature is %v", name, steepest, loss.Curvature())
+		}
+	}
 }
 
 // Large decisions overflow nothing.

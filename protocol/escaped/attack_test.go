@@ -2,6 +2,7 @@ package escaped
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -55,12 +56,32 @@ func TestMasksAreUniform(t *testing.T) {
 			t.Errorf("value %d has the mask %v", i, a)
 		}
 		seen[a], mean = true, mean+a/n
-		if factor := o.mask.Data[i] / a; !(factor >= 1-1e-9 && factor < 50+1e-9) {
+		if factor := o.mask.Data[i] / a; !(factor > 1+1e-9 && factor < 50+1e-9) {
 			t.Fatalf("the mask is multiplied by %v", factor)
 		}
 	}
 	if off := mean - 25.5; math.Abs(off) > 5*49/math.Sqrt(12*n) {
 		t.Errorf("masks have the mean %v", mean)
+	}
+}
+
+// A party draws another mask in each session: two sessions' masked rows would tell what changed.
+func TestEachSessionHasItsOwnMask(t *testing.T) {
+	mask := func(parties int) linalg.Matrix[float64] {
+		inputs := share(randomRows("masks", 2*parties, 3), slices.Repeat([]int{2}, parties)...)
+		p, err := NewParty(protocol.Setup{Session: session(t, inputs...).Session, Self: "north", Seed: [32]byte{7}}, inputs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.begin()
+		p.agenda[0]() // draws the mask
+		return p.mask
+	}
+	two, three := mask(2), mask(3)
+	for i, v := range two.Data {
+		if v == three.Data[i] || v == 0 {
+			t.Errorf("two sessions have the mask %v of value %d", v, i)
+		}
 	}
 }
 

@@ -191,6 +191,32 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}
 }
 
+// A worker refuses a witness that the active worker has not signed, with the name of the worker that
+// shows it: else that worker could blame the active worker for a request of its own making.
+func TestWitnessesThatAreRefused(t *testing.T) {
+	f := newFederation(t, Spec{Bits: 16, Topology: Star, Rows: 10, Directions: 4}, 3)
+	q := Request{Rows: Spans(1, 2), Directions: Span{0, 2}}
+	p, err := f.passive(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.meet(t, p)
+	f.answer(t, p, f.signed(q, 1, 2))
+	show := func(shown Request, key ed25519.PrivateKey) error {
+		v := witness{hash: shown.hash(f.session.ID(), 1, f.params.trees(len(f.names)))}
+		copy(v.signature[:], ed25519.Sign(key, v.hash[:]))
+		h := f.session.Header(f.names[1], f.names[2], roundWitness, kindOf(roundWitness))
+		h.Sequence = 1
+		_, err := p.Step(protocol.Received{Message: protocol.Message{Header: h, Body: v.encode()}})
+		return err
+	}
+	other := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{8}, 32))
+	blamed(t, show(Request{Rows: Spans(3), Directions: Span{0, 2}}, other), "shop1", protocol.KindInconsistent, "does not have a valid signature")
+	if err := show(q, f.key); err != nil {
+		t.Errorf("the genuine witness: %v", err)
+	}
+}
+
 // answer demands that a leaf of the star answers a request in one chunk.
 func (f *federation) answer(t *testing.T, p *Passive, m protocol.Message) {
 	t.Helper()

@@ -55,7 +55,7 @@ func TestMasks(t *testing.T) {
 }
 
 // Two rows are masked differently in the same direction, in both modes: with one mask for both, a
-// receiver of both would see the difference of their phases.
+// receiver of both would see the difference of their phases. Each request has its own masks.
 func TestOwnMasksAreFresh(t *testing.T) {
 	f := newFederation(t, Spec{Mode: Paper, Bits: 16, Rows: 2, Directions: 1}, 3)
 	var own, pairs [2][16]byte
@@ -67,6 +67,20 @@ func TestOwnMasksAreFresh(t *testing.T) {
 	}
 	if own[0] == own[1] || pairs[0] == pairs[1] {
 		t.Error("two rows have the same mask")
+	}
+	base := Request{Rows: Spans(1), Directions: Span{0, 1}}
+	seen := map[[32]byte]string{base.hash(f.session.ID(), 1, nil): "a request"}
+	for name, hash := range map[string][32]byte{
+		"other directions":  Request{Rows: base.Rows, Directions: Span{1, 1}}.hash(f.session.ID(), 1, nil),
+		"more directions":   Request{Rows: base.Rows, Directions: Span{0, 2}}.hash(f.session.ID(), 1, nil),
+		"a later request":   base.hash(f.session.ID(), 2, nil),
+		"another session":   base.hash([32]byte{1}, 1, nil),
+		"along other trees": base.hash(f.session.ID(), 1, f.params.trees(3)),
+	} {
+		if old, dup := seen[hash]; dup {
+			t.Errorf("%s has the masks of %s", name, old)
+		}
+		seen[hash] = name
 	}
 }
 
