@@ -229,16 +229,20 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 		return c.joinError(ctx, d, err)
 	}
 	since := present()
-	defer c.clearWaiting(d.job)
+	defer c.setWaiting(d.job, nil)
 	reminder := time.NewTimer(waitNotice)
 	defer reminder.Stop()
-	for !began && len(c.missingParties(d)) > 0 {
-		c.setWaiting(d, since)
+	for !began {
+		w := &Waiting{c.missingParties(d), since}
+		if len(w.Parties) == 0 {
+			break
+		}
+		c.setWaiting(d.job, w)
 		select {
 		case <-ctx.Done():
 			return c.joinError(ctx, d, interrupted(ctx))
 		case <-reminder.C:
-			c.remind(d, since)
+			c.remind(d, w)
 			reminder.Reset(waitAgain)
 		case in := <-d.inbox:
 			if err := c.handle(d, in); err != nil {

@@ -53,26 +53,16 @@ func (c *Coordinator) missingParties(d *conducted) []string {
 	})
 }
 
-// setWaiting records the parties for whose consent a job's session waits since a time.
-func (c *Coordinator) setWaiting(d *conducted, since time.Time) {
-	missing := c.missingParties(d)
+// setWaiting records the parties for whose consent a job's session waits, or nil.
+func (c *Coordinator) setWaiting(j *Job, w *Waiting) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if d.job.Waiting = nil; len(missing) > 0 {
-		d.job.Waiting = &Waiting{missing, since}
-	}
+	j.Waiting = w
 }
 
 // remind logs the parties for whose consent a session waits.
-func (c *Coordinator) remind(d *conducted, since time.Time) {
-	c.Logger.Warn("a stage waits for parties", "job", d.job.ID.String(), "name", d.job.Spec.Name, "stage", d.step, "parties", c.missingParties(d), "since", since)
-}
-
-// clearWaiting records that a job's session waits for no party.
-func (c *Coordinator) clearWaiting(j *Job) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	j.Waiting = nil
+func (c *Coordinator) remind(d *conducted, w *Waiting) {
+	c.Logger.Warn("a stage waits for parties", "job", d.job.ID.String(), "name", d.job.Spec.Name, "stage", d.step, "parties", w.Parties, "since", w.Since)
 }
 
 // logSubmitted logs that a job is in the queue.
