@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -130,16 +131,16 @@ func (*steps) Close()                     {}
 func TestProgressOfADeployedJob(t *testing.T) {
 	var seen steps
 	d := deployed{shown: &seen}
-	for _, j := range []admin.Job{
+	for _, j := range []overview.Job{
 		{State: coordinator.Queued},
 		{State: coordinator.Running, Stage: "protocol"},
-		{State: coordinator.Running, Stage: "protocol", Part: &admin.Part{Name: "gram", Done: 1, Total: 4}},
-		{State: coordinator.Running, Stage: "protocol", Part: &admin.Part{Name: "gram", Done: 3, Total: 4}},
+		{State: coordinator.Running, Stage: "protocol", Part: &overview.Part{Name: "gram", Done: 1, Total: 4}},
+		{State: coordinator.Running, Stage: "protocol", Part: &overview.Part{Name: "gram", Done: 3, Total: 4}},
 		{State: coordinator.Closing},
 		{State: coordinator.Done},
 		{State: coordinator.Failed},
 	} {
-		d.show(j)
+		d.show(admin.Job{Job: j})
 	}
 	want := []protocol.Progress{{Stage: "queued"}, {Stage: "protocol"}, {Stage: "gram", Done: 1, Total: 4}, {Stage: "gram", Done: 3, Total: 4}, {Stage: "closing"}}
 	if !slices.Equal(seen.list, want) {

@@ -45,6 +45,10 @@ type Config struct {
 	// After this time, the party destroys the job's secrets.
 	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
 
+	// Metrics is the address on loopback, host:port, at which the daemon serves /metrics, /healthz and
+	// /readyz. The default is none.
+	Metrics string `yaml:"metrics,omitempty"`
+
 	// Cells lets other processes compute cells of a coordinator's grids.
 	Cells Cells `yaml:"cells,omitempty"`
 
@@ -244,6 +248,9 @@ func (c *Config) check(names job.Names) error {
 		if err := c.Data[name].check(names); err != nil {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
+	}
+	if err := checkMetrics(c.Metrics); err != nil {
+		return err
 	}
 	if err := c.Cells.check(c.Coordinator != ""); err != nil {
 		return err

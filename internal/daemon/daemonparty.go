@@ -60,11 +60,18 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		o.Logger.Warn(warning)
 	}
 	o.Seed = o.seed()
-	at := partyHome{h, id, c, members, key}
-	return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
-		err := at.runOnce(ctx, o)
-		o.Ready = nil // call Ready only at the first start
+	at := partyHome{h, id, c, members, key, newPartyWatch(h, c.Name, members, o)}
+	watched, err := openMonitor(c.Metrics)
+	if err != nil {
 		return err
+	}
+	defer func() { err = errors.Join(err, watched.close()) }()
+	return serve(ctx, h, o, admin.Party(at.watch, o.Logger), watched.of(at.watch), func(ctx context.Context) error {
+		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
+			err := at.runOnce(ctx, o)
+			o.Ready = nil // call Ready only at the first start
+			return err
+		})
 	})
 }
 
@@ -75,6 +82,7 @@ type partyHome struct {
 	config  *Config
 	members *roster.Roster
 	key     dataset.SplitKey
+	watch   *partyWatch
 }
 
 // runOnce connects to the coordinator and runs the party until ctx ends or a session cannot
@@ -95,7 +103,14 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	o.Logger.Info("connecting", "party", c.Name, "coordinator", c.Coordinator)
-	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{TLS: h.members.Coordinator().TLS, Logger: o.Logger})
+	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), nats.Options{
+		TLS: h.members.Coordinator().TLS, Logger: o.Logger, Version: o.Version,
+		Connected: func(is bool) {
+			if ctx.Err() == nil { // a daemon that stops leaves on purpose
+				h.watch.connected(is)
+			}
+		},
+	})
 	if err != nil && ctx.Err() != nil {
 		return nil //nolint:nilerr // told to stop before the coordinator answered
 	}
@@ -108,6 +123,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		Approved: h.Dictionaries().Approved,
 		Policy:   func(table string) (party.Policy, error) { return c.policy(h.Home, table) },
 		Releases: h.Releases(), Seed: o.Seed, Usage: Usage, Logger: o.Logger,
+		Descriptions: artifacts.Of(vault.Description), History: h.watch.history,
 		Aligned: keepAlignment(artifacts), Alignments: artifacts.Of(vault.Aligned), Recommended: keepRecommendations(artifacts), Notified: keepNotices(artifacts), Judged: keepJudged(artifacts),
 		Version: o.Version, Limits: c.limits(),
 		Load: func(id job.ID, d job.Data) (method.Table, error) {
@@ -129,7 +145,12 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	beside.Go(func() {
 		freezer{h.Home, c, o.Reader, o.Logger, make(map[dictionary.Approval]string)}.run(serving)
 	})
-	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, o.Logger), p.Run)))
+	h.watch.party.Store(p)
+	defer h.watch.party.Store(nil)
+	if o.Ready != nil {
+		o.Ready(c.Coordinator)
+	}
+	return h.otherBuild(refusedTwin(p.Run(ctx)))
 }
 
 // keepAlignment returns a function that stores the ids of a job's rows, in the order of the job.

@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -120,7 +121,7 @@ func hub(t *testing.T) *coordinator.Coordinator {
 // The part of a stage is shown once the stage has reported it, until the job ends.
 func TestPartOfAStageIsShown(t *testing.T) {
 	j := coordinator.Job{Spec: &job.Job{}, Status: coordinator.Status{State: coordinator.Running}, Part: protocol.Progress{Stage: "gram", Done: 1, Total: 4}}
-	if p := view(j).Part; p == nil || *p != (Part{"gram", 1, 4}) {
+	if p := view(j).Part; p == nil || *p != (overview.Part{Name: "gram", Done: 1, Total: 4}) {
 		t.Errorf("part %+v", p)
 	}
 	ended := j
@@ -249,8 +250,18 @@ func north(t *testing.T) *party.Party {
 	return p
 }
 
+// running is the daemon of a party that runs.
+type running struct{ party *party.Party }
+
+func (r running) Party() (*party.Party, error) { return r.party, nil }
+func (r running) Events() *overview.History    { return r.party.Events() }
+func (r running) Overview() (overview.Overview, error) {
+	jobs, err := r.party.Jobs()
+	return overview.Overview{Name: "north", Role: roster.Party, Jobs: jobs}, err
+}
+
 func TestPartyRefuses(t *testing.T) {
-	c := serve(t, Party(north(t), quiet()))
+	c := serve(t, Party(running{north(t)}, quiet()))
 	ctx := t.Context()
 	unknown := strings.Repeat("0", 32)
 	predict := func(id string, set *dataset.Set) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -233,7 +234,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	reminder := time.NewTimer(waitNotice)
 	defer reminder.Stop()
 	for !began {
-		w := &Waiting{c.missingParties(d), since}
+		w := &overview.Waiting{Parties: c.missingParties(d), Since: since}
 		if len(w.Parties) == 0 {
 			break
 		}
@@ -242,7 +243,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 		case <-ctx.Done():
 			return c.joinError(ctx, d, interrupted(ctx))
 		case <-reminder.C:
-			c.remind(d, w)
+			c.recordWaiting(d, w)
 			reminder.Reset(waitAgain)
 		case in := <-d.inbox:
 			if err := c.handle(d, in); err != nil {

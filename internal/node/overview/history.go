@@ -1,0 +1,153 @@
+package overview
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Limits of a history.
+const (
+	maxEvents  = 4096 // events in all
+	maxOfAJob  = 256  // events of one job
+	maxReaders = 16   // followers at a time
+	maxBehind  = 256  // events that may wait for a follower
+)
+
+// History keeps a daemon's latest events in memory. They are lost when the daemon ends; its log has them
+// too. The oldest event makes room for a new one: of its own job if that job has many, else of all. A
+// History is safe for concurrent use.
+type History struct {
+	mu        sync.Mutex
+	events    []Event
+	ofJob     map[string]int // number of the events of each job
+	counts    map[Kind]uint64
+	followers map[*Follower]bool
+}
+
+// NewHistory returns a history without events.
+func NewHistory() *History {
+	return &History{ofJob: make(map[string]int), counts: make(map[Kind]uint64), followers: make(map[*Follower]bool)}
+}
+
+// Record logs an event as one line, with more attributes if there are any, and adds the event to the
+// history.
+func (h *History) Record(log *slog.Logger, level slog.Level, line string, e Event, more ...any) {
+	log.Log(context.Background(), level, line, append(e.LogAttrs(), more...)...)
+	h.Add(e)
+}
+
+// Add adds an event to the history. An event without a time happens now.
+func (h *History) Add(e Event) {
+	e = e.bounded()
+	if e.Time.IsZero() {
+		e.Time = time.Now().UTC()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.counts[e.Kind]++
+	h.makeRoom(e.Job)
+	h.events = append(h.events, e)
+	h.ofJob[e.Job]++
+	for f := range h.followers {
+		if f.job == "" || f.job == e.Job {
+			h.pass(f, e)
+		}
+	}
+}
+
+// makeRoom removes the oldest event of a job that has too many, or of all if there are too many.
+func (h *History) makeRoom(job string) {
+	oldest := 0
+	switch {
+	case job != "" && h.ofJob[job] >= maxOfAJob:
+		oldest = slices.IndexFunc(h.events, func(e Event) bool { return e.Job == job })
+	case len(h.events) < maxEvents:
+		return
+	}
+	gone := h.events[oldest].Job
+	h.events = slices.Delete(h.events, oldest, oldest+1)
+	if h.ofJob[gone]--; h.ofJob[gone] == 0 {
+		delete(h.ofJob, gone)
+	}
+}
+
+// pass sends an event to a follower, or drops a follower that is too far behind.
+func (h *History) pass(f *Follower, e Event) {
+	select {
+	case f.events <- e:
+	default:
+		delete(h.followers, f)
+		close(f.events)
+	}
+}
+
+// Of returns the kept events of a job, oldest first. The job "" stands for all events.
+func (h *History) Of(job string) []Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.of(job)
+}
+
+func (h *History) of(job string) []Event {
+	list := []Event{}
+	for _, e := range h.events {
+		if job == "" || e.Job == job {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Count returns the number of events of a kind since the daemon's start.
+func (h *History) Count(k Kind) uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.counts[k]
+}
+
+// Follower receives the events of a job, or all events.
+type Follower struct {
+	history *History
+	job     string
+	events  chan Event
+}
+
+// errFull reports that a history has as many followers as it may have.
+var errFull = errors.New("as many readers as allowed follow the events of this daemon; end one of them")
+
+// Follow returns the kept events of a job, like [History.Of], and a follower that receives the next ones.
+// The caller must call [Follower.Stop].
+func (h *History) Follow(job string) (kept []Event, f *Follower, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.followers) >= maxReaders {
+		return nil, nil, errFull
+	}
+	f = &Follower{h, job, make(chan Event, maxBehind)}
+	h.followers[f] = true
+	return h.of(job), f, nil
+}
+
+// Next returns the channel of the next events. The channel is closed when the reader is so slow that an
+// event would have to wait for too long.
+func (f *Follower) Next() <-chan Event { return f.events }
+
+// Stop ends the follower. A second call does nothing.
+func (f *Follower) Stop() {
+	f.history.mu.Lock()
+	defer f.history.mu.Unlock()
+	delete(f.history.followers, f)
+}
+
+// cut shortens a text to a number of bytes.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}
