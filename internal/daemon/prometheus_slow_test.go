@@ -12,15 +12,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
 // A real Prometheus accepts the configuration and the alert rules of docs/monitoring, scrapes every daemon, and
-// answers each query of the dashboard and of the alerts. The queries about what is there have samples.
+// answers each query of the dashboard and of the alerts. The queries about what is there have samples, and the
+// alerts about members and jobs fire for what happens here.
 func TestPrometheusAnswers(t *testing.T) {
 	program, err := exec.LookPath("prometheus")
 	if err != nil {
@@ -35,16 +38,44 @@ func TestPrometheusAnswers(t *testing.T) {
 		targets = append(targets, fmt.Sprintf("%q", s.metrics))
 	}
 	at := startPrometheus(t, program, strings.Join(targets, ", "))
-	within(t, time.Minute, "Prometheus has scraped both daemons", func() bool { return len(at.ask(t, `up{job="mercer"} == 1`)) == 2 })
-	for of, query := range queries(t) {
+	within(t, time.Minute, "Prometheus has scraped both daemons twice", func() bool { return len(at.ask(t, `rate(process_cpu_seconds_total{job="mercer"}[1m])`)) == 2 })
+	list := queries(t)
+	for of, query := range list {
 		samples := at.ask(t, query) // fails unless Prometheus understands the query
 		t.Logf("%s: %d samples", of, len(samples))
 		if isAlert := strings.HasPrefix(of, "Mercer"); !isAlert && len(samples) == 0 && !strings.HasPrefix(of, "Events") {
 			t.Errorf("%s: %s has no sample", of, query)
 		}
 	}
-	if absent := at.ask(t, "mercer_member_connected == 0"); len(absent) != 1 || absent[0].Metric["member"] != "east" {
-		t.Errorf("the alert about members that are away would name %v, want east", absent)
+	fires := func(alert string, members ...string) {
+		within(t, time.Minute, alert+" fires", func() bool {
+			var names []string
+			for _, s := range at.ask(t, list[alert]) {
+				names = append(names, s.Metric["member"])
+			}
+			return slices.Equal(slices.Sorted(slices.Values(names)), members)
+		})
+	}
+	fires("MercerMemberDisconnected", "east")
+	c := admin.NewClient(boss.home.Socket())
+	defer c.Close()
+	j, err := c.Submit(t.Context(), "job.yaml", []byte(strings.Replace(waitingJob, "label: label", "label: label, partition: {parties: [east, north]}", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fires("MercerJobFailed", "") // north has no such table and refuses the job
+	if j, err = c.Wait(t.Context(), j.ID); err != nil || j.Failure == nil {
+		t.Errorf("%+v, %v", j, err)
+	}
+	north.halt()
+	fires("MercerDaemonDown", "")
+	fires("MercerMemberDisconnected", "east", "north")
+	if j, err = c.Submit(t.Context(), "job.yaml", []byte(waitingJob)); err != nil {
+		t.Fatal(err)
+	}
+	fires("MercerStageWaits", "east", "north")
+	if err := c.Abort(t.Context(), j.ID); err != nil {
+		t.Error(err)
 	}
 }
 
