@@ -47,8 +47,14 @@ func eventLine(e overview.Event) string {
 	if len(e.Parties) > 0 {
 		words = append(words, "("+strings.Join(e.Parties, ", ")+")")
 	}
-	if e.Text != "" {
-		words = append(words, e.Text)
+	if e.State != "" {
+		words = append(words, string(e.State))
+	}
+	if e.Code != 0 {
+		words = append(words, fmt.Sprintf("exit code %d", e.Code))
+	}
+	if e.Blamed != "" {
+		words = append(words, "blamed: "+e.Blamed)
 	}
 	return strings.TrimRight(strings.Join(words, "  "), " ")
 }
@@ -78,7 +84,7 @@ func (a *app) followEvents(ctx context.Context, c *admin.Client, job string, fro
 		return nil
 	})
 	if ctx.Err() != nil || errors.Is(err, errJobClosed) {
-		return printed{}, nil
+		return printed{}, nil //nolint:nilerr // the reader has seen all that it wanted
 	}
 	return nil, err
 }
@@ -98,9 +104,8 @@ func (a *app) jobLogs() *cobra.Command {
 		Short: "Show the events of a job at this member",
 		Long: `Show the events of a job, one on each line. A coordinator has the job's submission,
 the beginning and the end of each stage, for whom a stage waits, and how the job ended.
-A party has the sessions that it accepted, refused and ended. The reason of a failure or
-a refusal is the one that all members of the job may read; the daemon's log has it in
-full. With -f the command goes on until the job is closed. With --json and -f each line
+A party has the sessions that it accepted, refused and ended. Of a failure or a refusal
+there is the exit code; mercer job show and the daemon's log have the reason. With -f the command goes on until the job is closed. With --json and -f each line
 is a JSON object.
 
 The daemon keeps the last 256 events of a job, and 4,096 in all, in its memory. After a

@@ -70,7 +70,7 @@ func (c *Client) Events(ctx context.Context, job string, follow bool, f func(ove
 			return fmt.Errorf("admin: an event cannot be read: %w", err)
 		}
 		if e.Kind == overview.Dropped {
-			return fmt.Errorf("the daemon ended the list of events: %s", e.Text)
+			return errTooSlow
 		}
 		if e.Kind == overview.Heartbeat {
 			continue
@@ -82,11 +82,14 @@ func (c *Client) Events(ctx context.Context, job string, follow bool, f func(ove
 	return streamEnd(ctx, lines.Err(), follow)
 }
 
+// errTooSlow reports that a daemon stopped sending events to a reader that takes them too slowly.
+var errTooSlow = errors.New("the daemon sends no more events, because this reader was too slow; ask again")
+
 // silence is the time after which a daemon that sends neither events nor heartbeats counts as gone.
 const silence = 3 * heartbeat
 
 // errStreamEnded reports that a daemon stopped sending events.
-var errStreamEnded = errors.New("the daemon sends no more events; it has stopped, or this reader was too slow")
+var errStreamEnded = errors.New("the daemon sends no more events; it has stopped, or it could not send them")
 
 // streamEnd returns the error with which a list of events has ended. A list that is not followed ends
 // without an error.

@@ -20,6 +20,7 @@ const maxJobFile = 1 << 20
 // Job is the description of a job that the daemon returns over the socket.
 type Job struct {
 	overview.Job
+	Part    *Part                `json:"part,omitempty"` // nil if no stage is running, or it has reported none
 	Failure *coordinator.Failure `json:"error,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
 	// that have not confirmed that their artifacts are erased.
@@ -28,8 +29,20 @@ type Job struct {
 	Result    *method.Result `json:"result,omitempty"`
 }
 
+// Part is the part of a job's stage that is under way, and how much of it is done, in units that the
+// stage chooses. These may be rows.
+type Part struct {
+	Name  string `json:"name"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"`
+}
+
 func view(j coordinator.Job) Job {
-	return Job{Job: j.Described(), Failure: j.Failure, Forgotten: j.Forgotten, Silent: j.Silent, Result: j.Result}
+	var part *Part
+	if p := j.Part; j.State == coordinator.Running && p.Total > 0 {
+		part = &Part{p.Stage, p.Done, p.Total}
+	}
+	return Job{Job: j.Described(), Part: part, Failure: j.Failure, Forgotten: j.Forgotten, Silent: j.Silent, Result: j.Result}
 }
 
 // Coordinator returns the handler for requests on a coordinator's socket.

@@ -97,7 +97,7 @@ func (o *eventWriter) follow(r *http.Request, f *overview.Follower) {
 			o.write(overview.Event{Time: time.Now().UTC(), Kind: overview.Heartbeat})
 		case e, on := <-f.Next():
 			if !on {
-				o.write(overview.Event{Time: time.Now().UTC(), Kind: overview.Dropped, Text: "this reader is too slow; ask again"})
+				o.write(overview.Event{Time: time.Now().UTC(), Kind: overview.Dropped})
 				o.flush()
 				return
 			}

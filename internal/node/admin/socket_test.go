@@ -121,7 +121,7 @@ func hub(t *testing.T) *coordinator.Coordinator {
 // The part of a stage is shown once the stage has reported it, until the job ends.
 func TestPartOfAStageIsShown(t *testing.T) {
 	j := coordinator.Job{Spec: &job.Job{}, Status: coordinator.Status{State: coordinator.Running}, Part: protocol.Progress{Stage: "gram", Done: 1, Total: 4}}
-	if p := view(j).Part; p == nil || *p != (overview.Part{Name: "gram", Done: 1, Total: 4}) {
+	if p := view(j).Part; p == nil || *p != (Part{"gram", 1, 4}) {
 		t.Errorf("part %+v", p)
 	}
 	ended := j

@@ -41,11 +41,11 @@ func (c *Coordinator) recordChange(j *Job, before *Status) {
 	}
 	switch f := j.Failure; {
 	case j.State == Closing && f != nil:
-		c.record(j, slog.LevelError, "a job failed", overview.Event{Kind: overview.HasFailed, Text: f.Told}, "code", int(f.Code), "blamed", f.Blamed, "error", f.Message)
+		c.record(j, slog.LevelError, "a job failed", overview.Event{Kind: overview.HasFailed, Code: f.Code, Blamed: f.Blamed}, "error", f.Message)
 	case j.State == Closing:
 		c.record(j, slog.LevelInfo, "a job has its result", overview.Event{Kind: overview.HasResult})
 	case j.Over():
-		c.record(j, slog.LevelInfo, "a job is closed", overview.Event{Kind: overview.Closed}, "state", string(j.State), "submitted", j.Submitted)
+		c.record(j, slog.LevelInfo, "a job is closed", overview.Event{Kind: overview.Closed, State: j.State}, "submitted", j.Submitted)
 	}
 }
 

@@ -20,7 +20,7 @@ type Broker interface {
 // Overview returns what the coordinator knows about its federation now.
 func (c *Coordinator) Overview() (overview.Overview, error) {
 	o := overview.Overview{
-		Name: c.name, Role: roster.Coordinator, Federation: c.Roster.Federation, Version: c.Version, Since: c.began, Jobs: []overview.Job{},
+		Name: c.name, Role: roster.Coordinator, Federation: c.Roster.Federation, Version: c.Version, Since: c.began, Members: []overview.Member{}, Jobs: []overview.Job{},
 	}
 	for _, j := range c.List() {
 		o.Jobs = append(o.Jobs, j.Described())
@@ -44,12 +44,8 @@ func (j Job) Described() overview.Job {
 		ID: j.ID.String(), Name: j.Spec.Name, State: j.State, Stage: j.Stage, Parties: j.Spec.Parties(),
 		Submitted: j.Submitted, Started: j.Started, StageSince: j.StageSince, Ended: j.Ended,
 	}
-	if j.State != Running {
-		return d
-	}
-	d.Waiting = j.Waiting
-	if p := j.Part; p.Total > 0 {
-		d.Part = &overview.Part{Name: p.Stage, Done: p.Done, Total: p.Total}
+	if j.State == Running {
+		d.Waiting = j.Waiting
 	}
 	return d
 }

@@ -1,6 +1,11 @@
 package overview
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+)
 
 // Kind is the kind of an event.
 type Kind string
@@ -36,7 +41,8 @@ func Kinds() []Kind {
 	return []Kind{Submitted, Accepted, Refused, StageBegun, StageEnded, IsWaiting, HasResult, HasFailed, Aborted, Closed, Connected, Disconnected}
 }
 
-// Event is something that has happened to a job or a member.
+// Event is something that has happened to a job or a member. It has no free text: the reason of a failure or a
+// refusal may have a number of rows, and is in the job's status and in the log.
 type Event struct {
 	Time    time.Time `json:"time"`
 	Kind    Kind      `json:"event"`
@@ -45,15 +51,18 @@ type Event struct {
 	Stage   string    `json:"stage,omitempty"`
 	Parties []string  `json:"parties,omitempty"` // parties of a submitted job, or those for whom a stage waits
 	Member  string    `json:"member,omitempty"`  // the member that has connected or disconnected
-	// Text is the reason of a failure or a refusal, as all members of the job may read it.
-	Text string `json:"text,omitempty"`
+	State   State     `json:"state,omitempty"`   // the last state of a closed job, at a coordinator
+	// Code classifies a failure or a refusal; 0 is none. Blamed is the member that has caused a failure, or "".
+	Code   fault.Code `json:"exit_code,omitempty"`
+	Blamed string     `json:"blamed,omitempty"`
 }
 
-// LogAttrs returns the event's fields for a line of the log. It omits the reason, because the log has it in
-// full.
+// LogAttrs returns the event's fields for a line of the log.
 func (e Event) LogAttrs() []any {
 	var args []any
-	for _, a := range []struct{ key, value string }{{"job", e.Job}, {"name", e.Name}, {"stage", e.Stage}, {"member", e.Member}} {
+	for _, a := range []struct{ key, value string }{
+		{"job", e.Job}, {"name", e.Name}, {"stage", e.Stage}, {"member", e.Member}, {"state", string(e.State)}, {"blamed", e.Blamed},
+	} {
 		if a.value != "" {
 			args = append(args, a.key, a.value)
 		}
@@ -61,18 +70,27 @@ func (e Event) LogAttrs() []any {
 	if e.Parties != nil {
 		args = append(args, "parties", e.Parties)
 	}
+	if e.Code != 0 {
+		args = append(args, "code", int(e.Code))
+	}
 	return args
 }
 
-// Limits of the texts of an event in bytes. Other members choose some of these texts.
-const (
-	maxText = 1 << 10
-	maxWord = 256
-)
+// maxWord bounds the texts of an event in bytes. Other members choose some of these texts.
+const maxWord = 256
 
 // bounded returns the event with texts of limited length.
 func (e Event) bounded() Event {
-	e.Job, e.Name, e.Stage, e.Member = cut(e.Job, maxWord), cut(e.Name, maxWord), cut(e.Stage, maxWord), cut(e.Member, maxWord)
-	e.Text = cut(e.Text, maxText)
+	for _, word := range []*string{&e.Job, &e.Name, &e.Stage, &e.Member, &e.Blamed} {
+		*word = cut(*word)
+	}
 	return e
+}
+
+// cut shortens a text to maxWord bytes.
+func cut(s string) string {
+	if len(s) <= maxWord {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxWord], "") + "..."
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -142,12 +141,4 @@ func (f *Follower) Stop() {
 	f.history.mu.Lock()
 	defer f.history.mu.Unlock()
 	delete(f.history.followers, f)
-}
-
-// cut shortens a text to a number of bytes.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "..."
 }

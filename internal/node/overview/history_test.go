@@ -49,10 +49,10 @@ func TestHistoryIsBounded(t *testing.T) {
 // A text that another member chooses is bounded.
 func TestTextsAreBounded(t *testing.T) {
 	h := NewHistory()
-	h.Add(Event{Kind: Refused, Job: strings.Repeat("j", 1<<20), Name: strings.Repeat("n", 1<<20), Text: strings.Repeat("ä", 1<<20)})
+	h.Add(Event{Kind: Refused, Job: strings.Repeat("j", 1<<20), Name: strings.Repeat("ä", 1<<20), Blamed: strings.Repeat("b", 1<<20)})
 	e := h.Of("")[0]
-	if len(e.Job) > 300 || len(e.Name) > 300 || len(e.Text) > 1100 || strings.ContainsRune(e.Text, '\ufffd') {
-		t.Errorf("texts of %d, %d and %d bytes", len(e.Job), len(e.Name), len(e.Text))
+	if len(e.Job) > 300 || len(e.Name) > 300 || len(e.Blamed) > 300 || strings.ContainsRune(e.Name, '\ufffd') {
+		t.Errorf("texts of %d, %d and %d bytes", len(e.Job), len(e.Name), len(e.Blamed))
 	}
 }
 
@@ -118,11 +118,11 @@ func TestSlowFollowersAreDropped(t *testing.T) {
 func TestRecord(t *testing.T) {
 	var log bytes.Buffer
 	h := NewHistory()
-	h.Record(slog.New(slog.NewTextHandler(&log, nil)), slog.LevelWarn, "a stage waits", Event{Kind: IsWaiting, Job: "j", Name: "n", Stage: "s", Parties: []string{"east"}, Text: "public"}, "error", "rows: 7")
-	if got := log.String(); !strings.Contains(got, `level=WARN msg="a stage waits" job=j name=n stage=s parties=[east] error="rows: 7"`) {
+	h.Record(slog.New(slog.NewTextHandler(&log, nil)), slog.LevelWarn, "a stage waits", Event{Kind: IsWaiting, Job: "j", Name: "n", Stage: "s", Parties: []string{"east"}, Code: 3}, "error", "rows: 7")
+	if got := log.String(); !strings.Contains(got, `level=WARN msg="a stage waits" job=j name=n stage=s parties=[east] code=3 error="rows: 7"`) {
 		t.Errorf("%q", got)
 	}
-	if e := h.Of("j"); len(e) != 1 || e[0].Text != "public" {
+	if e := h.Of("j"); len(e) != 1 || e[0].Code != 3 {
 		t.Errorf("%+v", e)
 	}
 }

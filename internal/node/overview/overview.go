@@ -87,7 +87,6 @@ type Job struct {
 	Name  string `json:"name"`
 	State State  `json:"state"`
 	Stage string `json:"stage,omitempty"`
-	Part  *Part  `json:"part,omitempty"` // nil if no stage is running, or it has reported none
 	// Waiting is nil unless the stage waits for parties.
 	Waiting *Waiting `json:"waiting,omitempty"`
 	// A time is zero if it has not come, or if the daemon does not know it. At a party, Started is the
@@ -97,14 +96,6 @@ type Job struct {
 	StageSince time.Time `json:"stage_since,omitzero"`
 	Ended      time.Time `json:"ended,omitzero"`
 	Parties    []string  `json:"parties"`
-}
-
-// Part is the part of a job's stage that is under way, and how much of it is done, in units that the
-// stage chooses.
-type Part struct {
-	Name  string `json:"name"`
-	Done  int64  `json:"done"`
-	Total int64  `json:"total"`
 }
 
 // Waiting holds the parties for whose consent a stage waits.

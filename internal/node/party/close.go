@@ -197,7 +197,7 @@ func (p *Party) destroy(w *work, outcome string) error {
 	if err := p.abandon(w); err != nil {
 		p.Logger.Error("could not remove a job's undisclosed releases from the ledger of releases", "job", w.id.String(), "error", err)
 	}
-	p.record(w, slog.LevelInfo, "destroyed a job's secrets", overview.Event{Kind: overview.Closed, Text: outcome}, "outcome", outcome)
+	p.record(w, slog.LevelInfo, "destroyed a job's secrets", overview.Event{Kind: overview.Closed}, "outcome", outcome)
 	return nil
 }
 

@@ -69,7 +69,7 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 func (p *Party) decline(ctx context.Context, m protocol.Message, why error) error {
 	job, name := p.named(m.Body)
 	refusal := control.Refuse(why)
-	e := overview.Event{Kind: overview.Refused, Job: job, Name: name, Text: refusal.Sentence()}
+	e := overview.Event{Kind: overview.Refused, Job: job, Name: name, Code: refusal.Code}
 	p.History.Record(p.Logger, slog.LevelWarn, "refused a proposal", e, "session", m.Session.String(), "error", why)
 	p.failed(why)
 	return p.tell(ctx, m.Session, control.KindRefusal, refusal.Encode())

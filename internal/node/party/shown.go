@@ -146,8 +146,7 @@ func (p *Party) record(w *work, level slog.Level, line string, e overview.Event,
 	p.History.Record(p.Logger, level, line, e, more...)
 }
 
-// recordEnd records the end of a session. The event of a failure has only the part of the reason that the
-// coordinator learns.
+// recordEnd records the end of a session.
 func (p *Party) recordEnd(f finished) {
 	session := []any{"session", f.r.ID().String()}
 	if f.err == nil {
@@ -155,6 +154,6 @@ func (p *Party) recordEnd(f finished) {
 		return
 	}
 	p.logOwn(f)
-	e := overview.Event{Kind: overview.HasFailed, Stage: f.r.step, Text: fault.NoticeOf(f.err).Sentence()}
+	e := overview.Event{Kind: overview.HasFailed, Stage: f.r.step, Code: fault.CodeOf(f.err), Blamed: blamed(f.err)}
 	p.record(f.r.work, slog.LevelError, "a session failed", e, append(session, "error", f.err)...)
 }
