@@ -105,8 +105,9 @@ func (a *app) jobLogs() *cobra.Command {
 		Long: `Show the events of a job, one on each line. A coordinator has the job's submission,
 the beginning and the end of each stage, for whom a stage waits, and how the job ended.
 A party has the sessions that it accepted, refused and ended. Of a failure or a refusal
-there is the exit code; mercer job show and the daemon's log have the reason. With -f the command goes on until the job is closed. With --json and -f each line
-is a JSON object.
+there is the exit code; mercer job show and the daemon's log have the reason. With -f
+the command goes on until the job is closed. With --json and -f each line is a JSON
+object.
 
 The daemon keeps the last 256 events of a job, and 4,096 in all, in its memory. After a
 restart it has only new ones. The times in mercer job list stay, and so does the log.`,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,11 +22,11 @@ type statusResult struct{ overview.Overview }
 // Print writes the members, the jobs that have not ended, what waits for whom, and the broker's load.
 func (r statusResult) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s, %s of %s, version %s, runs since %s", r.Name, r.Role, r.Federation, orDash(r.Version), minute(r.Since))
+	p.linef("%s, %s of %s, version %s, runs since %s", r.Name, r.Role, r.Federation, cmp.Or(r.Version, "-"), minute(r.Since))
 	p.linef("")
 	members := &tableOf{header: []string{"member", "role", "connected", "since", "version"}}
 	for _, m := range r.Members {
-		members.add(m.Name, string(m.Role), humanize.YesNo(m.Connected), minute(m.Since), orDash(m.Version))
+		members.add(m.Name, string(m.Role), humanize.YesNo(m.Connected), minute(m.Since), cmp.Or(m.Version, "-"))
 	}
 	p.join(members.print(w))
 	p.linef("")
@@ -45,7 +46,7 @@ func (r statusResult) printJobs(p *printer) {
 	open := &tableOf{header: []string{"job", "name", "begun", "state"}}
 	for _, j := range r.Jobs {
 		if count[j.State]++; !j.State.Over() {
-			open.add(j.ID, orDash(j.Name), minute(begun(j)), jobResult{Job: admin.Job{Job: j}}.state())
+			open.add(j.ID, cmp.Or(j.Name, "-"), minute(begun(j)), jobResult{Job: admin.Job{Job: j}}.state())
 		}
 	}
 	var counts []string
@@ -70,13 +71,6 @@ func approvalHint(a overview.Awaiting) string {
 		return ""
 	}
 	return "; see mercer release list"
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 // printStatus prints a status before the lines of events.

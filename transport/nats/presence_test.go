@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	natsgo "github.com/nats-io/nats.go"
 )
@@ -114,4 +115,16 @@ func TestLoad(t *testing.T) {
 	if ended, err := f.server.Load(); err != nil || ended.Accepts {
 		t.Errorf("a server that has stopped: %+v, %v", ended, err)
 	}
+}
+
+// Whatever name a member's client gives, its version is short and printable.
+func FuzzVersionOf(f *testing.F) {
+	f.Add("north mercer v1.2.3")
+	f.Add("north mercer \x1b[31m\xff")
+	f.Fuzz(func(t *testing.T, name string) {
+		v := versionOf(name)
+		if len(v) > maxVersion || strings.ContainsFunc(v, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("%q", v)
+		}
+	})
 }

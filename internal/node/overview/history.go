@@ -12,25 +12,36 @@ import (
 // Limits of a history.
 const (
 	maxEvents  = 4096 // events in all
-	maxOfAJob  = 256  // events of one job
+	maxOfOne   = 256  // events of one job, and of one member
 	maxReaders = 16   // followers at a time
 	maxBehind  = 256  // events that may wait for a follower
 )
 
 // History keeps a daemon's latest events in memory. They are lost when the daemon ends; its log has them
-// too. The oldest event makes room for a new one: of its own job if that job has many, else of all. A
-// History is safe for concurrent use.
+// too. The oldest event makes room for a new one: of its own job or member if that one has many, else of all.
+// So a member that connects again and again displaces only its own events. A History is safe for concurrent
+// use.
 type History struct {
 	mu        sync.Mutex
 	events    []Event
-	ofJob     map[string]int // number of the events of each job
+	number    map[subject]int // number of the events of each job and of each member
 	counts    map[Kind]uint64
 	followers map[*Follower]bool
 }
 
+// subject is the job or the member that an event is about.
+type subject struct{ job, member string }
+
+func (e Event) subject() subject {
+	if e.Job != "" {
+		return subject{job: e.Job}
+	}
+	return subject{member: e.Member}
+}
+
 // NewHistory returns a history without events.
 func NewHistory() *History {
-	return &History{ofJob: make(map[string]int), counts: make(map[Kind]uint64), followers: make(map[*Follower]bool)}
+	return &History{number: make(map[subject]int), counts: make(map[Kind]uint64), followers: make(map[*Follower]bool)}
 }
 
 // Record logs an event as one line, with more attributes if there are any, and adds the event to the
@@ -49,9 +60,9 @@ func (h *History) Add(e Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.counts[e.Kind]++
-	h.makeRoom(e.Job)
+	h.makeRoom(e.subject())
 	h.events = append(h.events, e)
-	h.ofJob[e.Job]++
+	h.number[e.subject()]++
 	for f := range h.followers {
 		if f.job == "" || f.job == e.Job {
 			h.pass(f, e)
@@ -59,19 +70,19 @@ func (h *History) Add(e Event) {
 	}
 }
 
-// makeRoom removes the oldest event of a job that has too many, or of all if there are too many.
-func (h *History) makeRoom(job string) {
+// makeRoom removes the oldest event of a job or member that has too many, or of all if there are too many.
+func (h *History) makeRoom(of subject) {
 	oldest := 0
 	switch {
-	case job != "" && h.ofJob[job] >= maxOfAJob:
-		oldest = slices.IndexFunc(h.events, func(e Event) bool { return e.Job == job })
+	case h.number[of] >= maxOfOne:
+		oldest = slices.IndexFunc(h.events, func(e Event) bool { return e.subject() == of })
 	case len(h.events) < maxEvents:
 		return
 	}
-	gone := h.events[oldest].Job
+	gone := h.events[oldest].subject()
 	h.events = slices.Delete(h.events, oldest, oldest+1)
-	if h.ofJob[gone]--; h.ofJob[gone] == 0 {
-		delete(h.ofJob, gone)
+	if h.number[gone]--; h.number[gone] == 0 {
+		delete(h.number, gone)
 	}
 }
 

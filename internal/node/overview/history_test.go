@@ -22,14 +22,20 @@ func stages(list []Event) (names []string) {
 func TestHistoryIsBounded(t *testing.T) {
 	h := NewHistory()
 	h.Add(Event{Kind: Submitted, Job: "quiet", Stage: "first"})
-	for i := range 2 * maxOfAJob {
+	for i := range 2 * maxOfOne {
 		h.Add(Event{Kind: StageBegun, Job: "noisy", Stage: fmt.Sprint(i)})
 	}
 	if got := h.Of("quiet"); len(got) != 1 || got[0].Stage != "first" {
 		t.Errorf("a noisy job has left of a quiet one: %v", got)
 	}
+	for range 2 * maxOfOne {
+		h.Add(Event{Kind: Connected, Member: "east"})
+	}
+	if n := len(h.Of("")); n != 1+2*maxOfOne {
+		t.Errorf("%d events of two jobs and a member", n)
+	}
 	noisy := stages(h.Of("noisy"))
-	if len(noisy) != maxOfAJob || noisy[0] != fmt.Sprint(maxOfAJob) || noisy[maxOfAJob-1] != fmt.Sprint(2*maxOfAJob-1) {
+	if len(noisy) != maxOfOne || noisy[0] != fmt.Sprint(maxOfOne) || noisy[maxOfOne-1] != fmt.Sprint(2*maxOfOne-1) {
 		t.Errorf("%d events of a noisy job, from %s to %s", len(noisy), noisy[0], noisy[len(noisy)-1])
 	}
 	for i := range maxEvents {
@@ -38,11 +44,11 @@ func TestHistoryIsBounded(t *testing.T) {
 	if n := len(h.Of("")); n != maxEvents {
 		t.Errorf("%d events in all, want %d", n, maxEvents)
 	}
-	if len(h.Of("quiet")) > 0 || len(h.Of("noisy")) > 0 || len(h.ofJob) != maxEvents {
-		t.Errorf("the oldest events are still here, or %d jobs are counted", len(h.ofJob))
+	if len(h.Of("quiet")) > 0 || len(h.Of("noisy")) > 0 || len(h.number) != maxEvents {
+		t.Errorf("the oldest events are still here, or %d jobs are counted", len(h.number))
 	}
-	if n := h.Count(StageBegun); n != 2*maxOfAJob {
-		t.Errorf("%d stages are counted, want all %d", n, 2*maxOfAJob)
+	if n := h.Count(StageBegun); n != 2*maxOfOne {
+		t.Errorf("%d stages are counted, want all %d", n, 2*maxOfOne)
 	}
 }
 

@@ -1,11 +1,13 @@
 package overview
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
@@ -77,5 +79,35 @@ func TestAwaiting(t *testing.T) {
 	}
 	if got := o.Awaiting[0].String(); got != "stage protocol of job a (1) waits for east, south" {
 		t.Errorf("%q", got)
+	}
+}
+
+// What an overview says of members and jobs, and what an event says, has no number that a row could have
+// reached: neither a count of rows nor a value. Texts of failures, which may have such numbers, have no field.
+func TestNoNumbersOfRows(t *testing.T) {
+	texts := map[string]bool{
+		"ID": true, "Name": true, "State": true, "Stage": true, "Parties": true, "Role": true, "Version": true,
+		"Job": true, "Kind": true, "Member": true, "Members": true, "Blamed": true, "Release": true,
+	}
+	var check func(of reflect.Type)
+	check = func(of reflect.Type) {
+		for i := range of.NumField() {
+			f := of.Field(i)
+			kind := f.Type
+			for kind.Kind() == reflect.Slice || kind.Kind() == reflect.Pointer {
+				kind = kind.Elem()
+			}
+			switch {
+			case kind == reflect.TypeFor[time.Time](), kind == reflect.TypeFor[fault.Code](), kind.Kind() == reflect.Bool:
+			case kind.Kind() == reflect.Struct:
+				check(kind)
+			case kind.Kind() == reflect.String && texts[f.Name]:
+			default:
+				t.Errorf("%s.%s is a %s; say here why it never has a number of rows", of, f.Name, f.Type)
+			}
+		}
+	}
+	for _, of := range []reflect.Type{reflect.TypeFor[Member](), reflect.TypeFor[Job](), reflect.TypeFor[Awaiting](), reflect.TypeFor[Event]()} {
+		check(of)
 	}
 }
