@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
 func (a *app) job() *cobra.Command {
 	cmd := commandGroup("job", "Submit jobs to a running coordinator and follow them")
 	cmd.Example = "  mercer job submit job.yaml --home ./c\n  mercer job wait ID --home ./c"
-	cmd.AddCommand(a.jobNew(), a.jobCheck(), a.jobSubmit(), a.jobList(), a.jobShow(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
+	cmd.AddCommand(a.jobNew(), a.jobCheck(), a.jobSubmit(), a.jobList(), a.jobShow(), a.jobLogs(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
 	return cmd
 }
 
@@ -357,18 +359,26 @@ func (r leftResult) Print(w io.Writer) error {
 	return err
 }
 
-// jobListResult lists all jobs of a coordinator.
+// jobListResult lists the jobs that a daemon knows.
 type jobListResult struct {
 	Jobs []admin.Job `json:"jobs"`
 }
 
 // Print writes a table of the jobs.
 func (r jobListResult) Print(w io.Writer) error {
-	t := &tableOf{header: []string{"job", "name", "submitted", "ended", "state", "parties"}}
+	t := &tableOf{header: []string{"job", "name", "begun", "ended", "state", "parties"}}
 	for _, j := range r.Jobs {
-		t.add(j.ID, j.Name, minute(j.Submitted), minute(j.Ended), jobResult{Job: j}.state(), strings.Join(j.Parties, ", "))
+		t.add(j.ID, cmp.Or(j.Name, "-"), minute(begun(j.Job)), minute(j.Ended), jobResult{Job: j}.state(), cmp.Or(strings.Join(j.Parties, ", "), "-"))
 	}
 	return t.print(w)
+}
+
+// begun returns the time of a job's submission, or at a party of its first session.
+func begun(j overview.Job) time.Time {
+	if j.Submitted.IsZero() {
+		return j.Started
+	}
+	return j.Submitted
 }
 
 // minute formats a time of a list, or "-" if it is unknown or has not come.
@@ -381,8 +391,11 @@ func minute(t time.Time) string {
 
 func (a *app) jobList() *cobra.Command {
 	return a.clientCommand(&cobra.Command{
-		Use:     "list",
-		Short:   "List a coordinator's jobs in the order of submission, or a party's open and retained jobs",
+		Use:   "list",
+		Short: "List a coordinator's jobs in the order of submission, or a party's open and retained jobs",
+		Long: `List jobs with their parties and dates. A coordinator lists all jobs: a job begins
+with its submission. A party lists the jobs of which it holds open sessions or retained
+state: there a job begins with the party's first session.`,
 		Example: "  mercer job list --home ./c\n  mercer job list --home ./north",
 		Args:    args(),
 	}, func(ctx context.Context, c *admin.Client, _ []string) (Result, error) {

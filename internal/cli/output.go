@@ -52,6 +52,9 @@ func (a *app) run(f func(ctx context.Context, args []string) (Result, error)) fu
 
 func (a *app) succeed(command string, r Result) error {
 	defer a.notices.told(a) // those that the result does not show
+	if r == (printed{}) {
+		return nil
+	}
 	if a.json {
 		return a.print(document{Schema: schema, Command: command, OK: true, Result: r})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -130,16 +131,20 @@ func (*steps) Close()                     {}
 func TestProgressOfADeployedJob(t *testing.T) {
 	var seen steps
 	d := deployed{shown: &seen}
-	for _, j := range []admin.Job{
-		{State: coordinator.Queued},
-		{State: coordinator.Running, Stage: "protocol"},
-		{State: coordinator.Running, Stage: "protocol", Part: &admin.Part{Name: "gram", Done: 1, Total: 4}},
-		{State: coordinator.Running, Stage: "protocol", Part: &admin.Part{Name: "gram", Done: 3, Total: 4}},
-		{State: coordinator.Closing},
-		{State: coordinator.Done},
-		{State: coordinator.Failed},
+	for _, j := range []struct {
+		state coordinator.State
+		stage string
+		part  *admin.Part
+	}{
+		{coordinator.Queued, "", nil},
+		{coordinator.Running, "protocol", nil},
+		{coordinator.Running, "protocol", &admin.Part{Name: "gram", Done: 1, Total: 4}},
+		{coordinator.Running, "protocol", &admin.Part{Name: "gram", Done: 3, Total: 4}},
+		{coordinator.Closing, "", nil},
+		{coordinator.Done, "", nil},
+		{coordinator.Failed, "", nil},
 	} {
-		d.show(j)
+		d.show(admin.Job{Job: overview.Job{State: j.state, Stage: j.stage}, Part: j.part})
 	}
 	want := []protocol.Progress{{Stage: "queued"}, {Stage: "protocol"}, {Stage: "gram", Done: 1, Total: 4}, {Stage: "gram", Done: 3, Total: 4}, {Stage: "closing"}}
 	if !slices.Equal(seen.list, want) {

@@ -62,6 +62,17 @@ func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file [
 	})(ctx, name, file)
 }
 
+// checksWhileRunning returns the function that checks a job file by the party that runs.
+func (h partyHome) checksWhileRunning(jobs *job.Reader) admin.Checker {
+	return h.checker(jobs, func(ctx context.Context, j *job.Job) (party.Opinion, error) {
+		p, err := h.watch.Party()
+		if err != nil {
+			return party.Opinion{}, err
+		}
+		return p.Check(ctx, j)
+	})
+}
+
 // checker returns the function that checks a job file for the operator, by the given opinion.
 func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.Job) (party.Opinion, error)) admin.Checker {
 	return func(ctx context.Context, name string, file []byte) (*admin.Checked, error) {

@@ -52,6 +52,10 @@ type Config struct {
 	// After this time, the party destroys the job's secrets.
 	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
 
+	// Metrics is the address on loopback, host:port, at which the daemon serves /metrics, /healthz and
+	// /readyz. The default is none.
+	Metrics string `yaml:"metrics,omitempty"`
+
 	// Cells lets other processes compute cells of a coordinator's grids.
 	Cells Cells `yaml:"cells,omitempty"`
 
@@ -249,7 +253,7 @@ func (c *Config) check(names job.Names) error {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}
-	return cmp.Or(c.Cells.check(c.Coordinator != ""), c.checkLine())
+	return cmp.Or(checkMetrics(c.Metrics), c.Cells.check(c.Coordinator != ""), c.checkLine())
 }
 
 // source returns a catalogue entry with an absolute path to its file.

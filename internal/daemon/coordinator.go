@@ -83,6 +83,11 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
+	watched, err := openMonitor(c.Metrics)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, watched.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
 	broker, err := startBroker(ctx, h, c, id, members, o)
 	if err != nil {
@@ -98,19 +103,22 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger})
+	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger, Version: o.Version})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	co, err := coordinator.New(coordinator.Config{
 		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
-		Progress: func(job.ID, protocol.Progress) {},
+		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker},
 	})
 	if err != nil {
 		return h.otherBuild(err)
 	}
-	return serve(ctx, h, o, broker.Addr(), admin.Coordinator(co, o.Logger), func(ctx context.Context) error {
+	return serve(ctx, h, o, admin.Coordinator(co, o.Logger), watched.of(co), func(ctx context.Context) error {
+		if o.Ready != nil {
+			o.Ready(broker.Addr())
+		}
 		return runWatched(ctx, broker, co.Run)
 	})
 }
@@ -244,24 +252,25 @@ func (c *Config) cannotListen(listen string, err error) error {
 	return fault.BadInputf("this machine cannot listen on %s (%w); choose another address %s", at, noListen.Err, setting(at))
 }
 
-// serve runs a daemon and its control socket until ctx ends or one of them fails.
-func serve(ctx context.Context, h Home, o Options, addr string, handler http.Handler, run func(context.Context) error) error {
+// serve runs a daemon with its control socket and its monitor, until ctx ends or one of them fails.
+func serve(ctx context.Context, h Home, o Options, handler http.Handler, m monitor, run func(context.Context) error) error {
 	socket, err := admin.Listen(h.Socket())
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	var served error
+	var served, monitored error
 	running.Go(func() {
 		defer stop()
 		served = admin.Serve(ctx, socket, handler, o.Logger)
 	})
-	if o.Ready != nil {
-		o.Ready(addr)
-	}
+	running.Go(func() {
+		defer stop()
+		monitored = m.serve(ctx, o.Logger)
+	})
 	err = run(ctx)
 	stop()
 	running.Wait()
-	return errors.Join(err, served)
+	return errors.Join(err, served, monitored)
 }

@@ -64,11 +64,18 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		o.Logger.Warn(warning)
 	}
 	o.Seed = o.seed()
-	at := partyHome{h, id, newInForce(c), members, key, call}
-	return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
-		err := at.runOnce(ctx, o)
-		o.Ready = nil // call Ready only at the first start
+	at := partyHome{h, id, newInForce(c), members, key, call, newPartyWatch(h, c.Name, members, o)}
+	watched, err := openMonitor(c.Metrics)
+	if err != nil {
 		return err
+	}
+	defer func() { err = errors.Join(err, watched.close()) }()
+	return serve(ctx, h, o, admin.Party(at.watch, at.checksWhileRunning(o.Reader), o.Logger), watched.of(at.watch), func(ctx context.Context) error {
+		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
+			err := at.runOnce(ctx, o)
+			o.Ready = nil // call Ready only at the first start
+			return err
+		})
 	})
 }
 
@@ -80,6 +87,7 @@ type partyHome struct {
 	members  *roster.Roster
 	key      dataset.SplitKey
 	call     nats.Options // how to connect to the coordinator
+	watch    *partyWatch
 }
 
 // call returns how a party connects to the coordinator.
@@ -113,7 +121,12 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	call := h.call
-	call.Logger = o.Logger
+	call.Logger, call.Version = o.Logger, o.Version
+	call.Connected = func(is bool) {
+		if ctx.Err() == nil { // a daemon that stops leaves on purpose
+			h.watch.connected(is)
+		}
+	}
 	way := []any{"party", c.Name, "coordinator", c.Coordinator}
 	if call.Proxy != nil {
 		way = append(way, "proxy", call.Proxy.String())
@@ -131,6 +144,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	decides.Conn, decides.Seed, decides.Logger, decides.Version, decides.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
 	decides.Aligned, decides.Recommended, decides.Notified, decides.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
 	decides.Snapshots = sealed
+	decides.Descriptions, decides.History = artifacts.Of(vault.Description), h.watch.history
 	decides.Load = func(id job.ID, d job.Data) (method.Table, error) {
 		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})
 		if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {
@@ -150,7 +164,12 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		freezer{h.Home, h.config, o.Reader, o.Logger, make(map[dictionary.Approval]string)}.run(serving)
 	})
 	beside.Go(func() { h.reloads(serving, o, p) })
-	return h.otherBuild(refusedTwin(serve(ctx, h.Home, o, c.Coordinator, admin.Party(p, h.checker(o.Reader, p.Check), o.Logger), p.Run)))
+	h.watch.party.Store(p)
+	defer h.watch.party.Store(nil)
+	if o.Ready != nil {
+		o.Ready(c.Coordinator)
+	}
+	return h.otherBuild(refusedTwin(p.Run(ctx)))
 }
 
 // keepAlignment returns a function that stores the ids of a job's rows, in the order of the job.

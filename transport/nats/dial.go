@@ -25,6 +25,11 @@ type Options struct {
 	TLS    ed25519.PublicKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
 	Proxy  *Proxy            // HTTP proxy through which the member connects; requires TLS; nil means none
 	Logger *slog.Logger      // receives log messages; nil discards them
+	// Version is the program's version, of at most 64 bytes, which the server may show. "" tells none.
+	Version string
+	// Connected is called whenever the connection has been opened (true) or lost (false). It must not
+	// block. It may be nil.
+	Connected func(bool)
 }
 
 const (
@@ -44,8 +49,10 @@ type conn struct {
 	link *link
 	call *caller // nil for a member in the server's process
 
-	inboxes  []*inbox // one inbox for each lane
-	run      string   // random name of this process; other processes may have the same identity
+	inboxes  []*inbox             // one inbox for each lane
+	version  string               // see Options.Version
+	notify   func(connected bool) // see Options.Connected
+	run      string               // random name of this process; other processes may have the same identity
 	since    time.Time
 	serving  atomic.Bool   // whether the process has ever connected; written only under the lock meeting
 	meeting  sync.Mutex    // serialises the handling of messages from other processes, which may end the link
@@ -113,8 +120,9 @@ func connect(url, name string, key nkeys.KeyPair, o Options, call *caller, extra
 	}
 	c := &conn{
 		name: name, url: url, key: pub, twin: twin, asked: challenges{}, log: o.Logger, link: newLink(), call: call, patience: 5 * time.Second, silence: 2 * heartbeat,
-		gone: make(chan struct{}),
-		run:  cryptorand.Text(), since: time.Now(),
+		gone:    make(chan struct{}),
+		version: o.Version, notify: o.Connected,
+		run: cryptorand.Text(), since: time.Now(),
 		strange: &budget{most: 5, every: time.Minute}, failures: &budget{most: 3, every: time.Minute},
 	}
 	for _, lane := range transport.Lanes() {
@@ -122,6 +130,9 @@ func connect(url, name string, key nkeys.KeyPair, o Options, call *caller, extra
 	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
+	}
+	if c.notify == nil {
+		c.notify = func(bool) {}
 	}
 	options := append(c.options(), natsgo.Nkey(pub, key.Sign))
 	if call != nil {
@@ -152,7 +163,7 @@ func newLink() *link { return &link{changed: make(chan struct{})} }
 // sends to other processes with its identity.
 func (c *conn) options() []natsgo.Option {
 	return []natsgo.Option{
-		natsgo.Name(c.name),
+		natsgo.Name(clientName(c.name, c.version)),
 		natsgo.CustomInboxPrefix(replyPrefix(c.name)),
 		natsgo.IgnoreDiscoveredServers(),
 		natsgo.NoEcho(),
@@ -203,6 +214,7 @@ func (c *conn) greet(ctx context.Context) error {
 func (c *conn) onConnect(*natsgo.Conn) {
 	c.unreachable.Store(false)
 	c.log.Info("connected", "member", c.name)
+	c.notify(true)
 	c.link.up()
 }
 
@@ -211,6 +223,7 @@ func (c *conn) onDisconnect(_ *natsgo.Conn, err error) {
 	if err != nil {
 		c.log.Warn("connection lost; trying to restore it", "member", c.name, "error", err)
 	}
+	c.notify(false)
 	c.link.down(err)
 }
 

@@ -179,7 +179,7 @@ func newAccounts(members []Member) ([]*server.Account, error) {
 	var file strings.Builder
 	file.WriteString("accounts {\n")
 	for _, m := range members {
-		fmt.Fprintf(&file, "%q: {limits: {max_conn: %d, max_subs: %d}}\n", "member-"+m.Name, maxConnections, maxSubscriptions)
+		fmt.Fprintf(&file, "%q: {limits: {max_conn: %d, max_subs: %d}}\n", accountName(m.Name), maxConnections, maxSubscriptions)
 	}
 	file.WriteString("}\n")
 	var o server.Options
@@ -192,12 +192,15 @@ func newAccounts(members []Member) ([]*server.Account, error) {
 	}
 	list := make([]*server.Account, len(members))
 	for i, m := range members {
-		if list[i] = byName["member-"+m.Name]; list[i] == nil {
+		if list[i] = byName[accountName(m.Name)]; list[i] == nil {
 			return nil, fmt.Errorf("the server has created no account for %q", m.Name)
 		}
 	}
 	return list, nil
 }
+
+// accountName returns the name of a member's account.
+func accountName(member string) string { return "member-" + member }
 
 // stewardLogin returns the login of the steward, which works only within this process.
 func stewardLogin(hub *server.Account, key string) *server.NkeyUser {

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/descriptor"
@@ -127,9 +128,51 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, lo
 	return <-stopped
 }
 
+// maxScrapes bounds the requests for metrics that are answered at a time.
+const maxScrapes = 4
+
 // Metrics returns a handler that exposes the metrics of a registry to Prometheus.
 func Metrics(r prometheus.Gatherer) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes}))
 	return mux
+}
+
+// Monitor returns a handler for a port on loopback. It exposes the metrics of a registry, and the health of
+// the process: /healthz answers as long as the process serves, and /readyz as long as ready returns nil. A
+// web page that a browser on this machine shows could reach the port under a name of its own. Therefore
+// the Host header of a request must name loopback.
+func Monitor(r prometheus.Gatherer, ready func() error) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", Metrics(r))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { health(w, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { health(w, ready()) })
+	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if !namesLoopback(q.Host) {
+			Refuse(w, http.StatusMisdirectedRequest)
+			return
+		}
+		mux.ServeHTTP(w, q)
+	})
+}
+
+// health answers whether a process is well.
+func health(w http.ResponseWriter, err error) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	if err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = fmt.Fprintln(w, err) // the caller has gone if this fails
+		return
+	}
+	_, _ = fmt.Fprintln(w, "ok")
+}
+
+// namesLoopback reports whether a Host header names this machine's loopback.
+func namesLoopback(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	ip, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mercer-fl/mercer/internal/base/endpoint/endpointtest"
 )
 
 // pair writes the certificate of httptest, for 127.0.0.1, and its key to files.
@@ -101,5 +106,39 @@ func TestBadFiles(t *testing.T) {
 		if _, err := Authorities(path); err == nil {
 			t.Errorf("%s holds authorities", path)
 		}
+	}
+}
+
+// A monitor says whether the process is alive and whether it is ready. It answers no request that names
+// another host than loopback, since a web page could send it.
+func TestMonitor(t *testing.T) {
+	why := errors.New("no connection to boss")
+	h := Monitor(prometheus.NewRegistry(), func() error { return why })
+	ask := func(path, host string) endpointtest.Recorder {
+		q := httptest.NewRequest(http.MethodGet, path, nil)
+		q.Host = host
+		w := endpointtest.NewRecorder()
+		h.ServeHTTP(w, q)
+		return w
+	}
+	for _, host := range []string{"127.0.0.1:9464", "localhost:9464", "[::1]:9464", "[::1]", "127.0.0.1", "localhost"} {
+		if w := ask("/healthz", host); w.Code != http.StatusOK || w.Body.String() != "ok\n" {
+			t.Errorf("%s: %d %q", host, w.Code, w.Body)
+		}
+	}
+	if w := ask("/readyz", "localhost"); w.Code != http.StatusServiceUnavailable || w.Body.String() != "no connection to boss\n" {
+		t.Errorf("%d %q", w.Code, w.Body)
+	}
+	why = nil
+	if w := ask("/readyz", "localhost"); w.Code != http.StatusOK {
+		t.Errorf("%d %q", w.Code, w.Body)
+	}
+	for _, host := range []string{"evil.example", "evil.example:9464", "10.0.0.1:9464", "", "localhost.evil.example"} {
+		if w := ask("/metrics", host); w.Code != http.StatusMisdirectedRequest {
+			t.Errorf("host %q: %d", host, w.Code)
+		}
+	}
+	if w := ask("/other", "localhost"); w.Code != http.StatusNotFound {
+		t.Errorf("another page: %d", w.Code)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -39,20 +39,6 @@ type Forgotten struct {
 	Erased     []string            `json:"erased"`            // items that this party or coordinator has now erased
 	Parties    map[string][]string `json:"parties,omitempty"` // items that each confirming party has erased, by the party's name
 	Silent     []string            `json:"silent,omitempty"`  // names of the parties that have not confirmed
-}
-
-// These are the states of a job at a party.
-const (
-	Open     coordinator.State = "open"     // the party has not yet received the end of the job from the coordinator
-	Retained coordinator.State = "retained" // the job has ended, and the party still holds files or keys for predictions
-)
-
-func held(h party.Holding) Job {
-	j := Job{ID: h.Job.String(), Name: h.Name, State: Retained}
-	if h.Open {
-		j.State = Open
-	}
-	return j
 }
 
 // NewPrediction converts a model's outputs into an answer. The outputs have one row for each row of
@@ -97,24 +83,40 @@ type Place struct {
 // Checker checks a job file, whose name is for messages.
 type Checker func(ctx context.Context, name string, file []byte) (*Checked, error)
 
+// PartyDaemon is the daemon of a party.
+type PartyDaemon interface {
+	overview.Source
+	// Party returns the party, or an error that says why it does not run now.
+	Party() (*party.Party, error)
+}
+
 // Party returns the handler for requests on a party's socket.
-func Party(p *party.Party, check Checker, log *slog.Logger) http.Handler {
+func Party(d PartyDaemon, check Checker, log *slog.Logger) http.Handler {
 	mux := http.NewServeMux()
-	ofJob := func(pattern string, f func(r *http.Request, id job.ID) (any, error)) {
-		mux.Handle(pattern, handler(log, withJob(f)))
+	ofJob := func(pattern string, f func(p *party.Party, r *http.Request, id job.ID) (any, error)) {
+		mux.Handle(pattern, handler(log, withJob(func(r *http.Request, id job.ID) (any, error) {
+			p, err := d.Party()
+			if err != nil {
+				return nil, err
+			}
+			return f(p, r, id)
+		})))
 	}
-	ofJob("POST /jobs/{id}/prediction", func(r *http.Request, id job.ID) (any, error) { return predict(p, r, id) })
-	ofJob("GET /jobs/{id}/preparation", func(_ *http.Request, id job.ID) (any, error) { return p.Preparation(id) })
-	ofJob("DELETE /jobs/{id}/keepsake", func(_ *http.Request, id job.ID) (any, error) {
+	ofJob("POST /jobs/{id}/prediction", func(p *party.Party, r *http.Request, id job.ID) (any, error) { return predict(p, r, id) })
+	ofJob("GET /jobs/{id}/preparation", func(p *party.Party, _ *http.Request, id job.ID) (any, error) { return p.Preparation(id) })
+	ofJob("DELETE /jobs/{id}/keepsake", func(p *party.Party, _ *http.Request, id job.ID) (any, error) {
 		gone, err := p.Forget(id)
 		return Forgotten{Erased: append([]string{}, gone...)}, err
 	})
-	ofJob("DELETE /jobs/{id}/sessions", func(r *http.Request, id job.ID) (any, error) { return struct{}{}, p.Drop(r.Context(), id) })
-	mux.Handle("GET /jobs", handler(log, func(r *http.Request) (any, error) {
-		holdings, err := p.Holdings(r.Context())
+	ofJob("DELETE /jobs/{id}/sessions", func(p *party.Party, r *http.Request, id job.ID) (any, error) {
+		return struct{}{}, p.Drop(r.Context(), id)
+	})
+	serveOverview(mux, d, log)
+	mux.Handle("GET /jobs", handler(log, func(*http.Request) (any, error) {
+		o, err := d.Overview()
 		list := []Job{}
-		for _, h := range holdings {
-			list = append(list, held(h))
+		for _, j := range o.Jobs {
+			list = append(list, Job{Job: j})
 		}
 		return list, err
 	}))

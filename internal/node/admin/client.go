@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -10,10 +11,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
 // Client sends requests to a daemon's socket.
@@ -35,6 +38,73 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // ErrNoDaemon reports that no daemon serves the socket.
 var ErrNoDaemon = errors.New("no daemon runs in this home; start it first")
+
+// Overview returns what the daemon knows about its federation.
+func (c *Client) Overview(ctx context.Context) (o overview.Overview, err error) {
+	return o, c.call(ctx, http.MethodGet, "/overview", nil, &o)
+}
+
+// Events calls f with each event of a job that the daemon still has, and with all events if the job is "".
+// With follow it goes on with further events until ctx ends, f returns an error, or the daemon ends the
+// stream. Then it returns an error.
+func (c *Client) Events(ctx context.Context, job string, follow bool, f func(overview.Event) error) error {
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	silent := time.AfterFunc(silence, cancel)
+	defer silent.Stop()
+	path := "/events?job=" + url.QueryEscape(job)
+	if follow {
+		path += "&follow=1"
+	}
+	res, err := c.send(reading, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close() //nolint:errcheck // read only
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, maxEventLine)
+	for lines.Scan() {
+		silent.Reset(silence)
+		var e overview.Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return fmt.Errorf("admin: an event cannot be read: %w", err)
+		}
+		if e.Kind == overview.Dropped {
+			return errTooSlow
+		}
+		if e.Kind == overview.Heartbeat {
+			continue
+		}
+		if err := f(e); err != nil {
+			return err
+		}
+	}
+	return streamEnd(ctx, lines.Err(), follow)
+}
+
+// errTooSlow reports that a daemon stopped sending events to a reader that takes them too slowly.
+var errTooSlow = errors.New("the daemon sends no more events, because this reader was too slow; ask again")
+
+// silence is the time after which a daemon that sends neither events nor heartbeats counts as gone.
+const silence = 3 * heartbeat
+
+// errStreamEnded reports that a daemon stopped sending events.
+var errStreamEnded = errors.New("the daemon sends no more events; it has stopped, or it could not send them")
+
+// streamEnd returns the error with which a list of events has ended. A list that is not followed ends
+// without an error.
+func streamEnd(ctx context.Context, err error, follow bool) error {
+	switch {
+	case !follow && err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%w (%w)", errStreamEnded, err)
+	}
+	return errStreamEnded
+}
 
 // Submit sends a job file to the coordinator, which queues the job.
 func (c *Client) Submit(ctx context.Context, name string, file []byte) (j Job, err error) {
@@ -139,6 +209,20 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, int
 }
 
 func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (answer []byte, err error) {
+	res, err := c.send(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, res.Body.Close()) }()
+	if answer, err = io.ReadAll(res.Body); err != nil {
+		return nil, fmt.Errorf("admin: %w", err)
+	}
+	return answer, nil
+}
+
+// send sends a request and returns the daemon's answer, whose body the caller closes. It returns an error
+// for an answer that reports a problem.
+func (c *Client) send(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://mercer"+path, bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("admin: %w", err)
@@ -147,13 +231,12 @@ func (c *Client) fetch(ctx context.Context, method, path string, body []byte) (a
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}
-	defer func() { err = errors.Join(err, res.Body.Close()) }()
-	answer, err = io.ReadAll(res.Body)
-	if err != nil {
-		return nil, fmt.Errorf("admin: %w", err)
-	}
 	if res.StatusCode == http.StatusOK {
-		return answer, nil
+		return res, nil
+	}
+	answer, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return nil, fmt.Errorf("admin: %w", err)
 	}
 	var p Problem
 	if err := json.Unmarshal(answer, &p); err != nil || p.Message == "" {

@@ -6,12 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
 // maxJobFile bounds the size of a job file in bytes.
@@ -19,20 +19,9 @@ const maxJobFile = 1 << 20
 
 // Job is the description of a job that the daemon returns over the socket.
 type Job struct {
-	ID    string            `json:"id"`
-	Name  string            `json:"name"`
-	State coordinator.State `json:"state"`
-	Stage string            `json:"stage,omitempty"`
-	Part  *Part             `json:"part,omitempty"` // nil if no stage is running, or it has reported none
-	// Waiting is nil unless the stage waits for parties.
-	Waiting *Waiting `json:"waiting,omitempty"`
-	// The times are those of coordinator.Status. A party's list has none.
-	Submitted  time.Time            `json:"submitted,omitzero"`
-	Started    time.Time            `json:"started,omitzero"`
-	StageSince time.Time            `json:"stage_since,omitzero"`
-	Ended      time.Time            `json:"ended,omitzero"`
-	Parties    []string             `json:"parties"`
-	Failure    *coordinator.Failure `json:"error,omitempty"`
+	overview.Job
+	Part    *Part                `json:"part,omitempty"` // nil if no stage is running, or it has reported none
+	Failure *coordinator.Failure `json:"error,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
 	// that have not confirmed that their artifacts are erased.
 	Forgotten bool           `json:"forgotten,omitempty"`
@@ -40,14 +29,8 @@ type Job struct {
 	Result    *method.Result `json:"result,omitempty"`
 }
 
-// Waiting holds the parties for whose consent a stage waits.
-type Waiting struct {
-	Parties []string  `json:"parties"`
-	Since   time.Time `json:"since"`
-}
-
 // Part is the part of a job's stage that is under way, and how much of it is done, in units that the
-// stage chooses.
+// stage chooses. These may be rows.
 type Part struct {
 	Name  string `json:"name"`
 	Done  int64  `json:"done"`
@@ -59,15 +42,7 @@ func view(j coordinator.Job) Job {
 	if p := j.Part; j.State == coordinator.Running && p.Total > 0 {
 		part = &Part{p.Stage, p.Done, p.Total}
 	}
-	var waiting *Waiting
-	if w := j.Waiting; j.State == coordinator.Running && w != nil {
-		waiting = &Waiting{w.Parties, w.Since}
-	}
-	return Job{
-		ID: j.ID.String(), Name: j.Spec.Name, State: j.State, Stage: j.Stage, Part: part, Waiting: waiting,
-		Submitted: j.Submitted, Started: j.Started, StageSince: j.StageSince, Ended: j.Ended,
-		Parties: j.Spec.Parties(), Failure: j.Failure, Forgotten: j.Forgotten, Silent: j.Silent, Result: j.Result,
-	}
+	return Job{Job: j.Described(), Part: part, Failure: j.Failure, Forgotten: j.Forgotten, Silent: j.Silent, Result: j.Result}
 }
 
 // Coordinator returns the handler for requests on a coordinator's socket.
@@ -83,6 +58,7 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		}
 		return list, nil
 	})
+	serveOverview(mux, c, log)
 	ofJob("GET /jobs/{id}", func(_ *http.Request, id job.ID) (any, error) { return shown(c.Get(id)) })
 	ofJob("GET /jobs/{id}/wait", func(r *http.Request, id job.ID) (any, error) { return shown(c.Wait(r.Context(), id)) })
 	ofJob("POST /jobs/{id}/abort", func(_ *http.Request, id job.ID) (any, error) { return struct{}{}, badJobID(c.Abort(id)) })

@@ -2,8 +2,10 @@
 // socket in the daemon's home folder. Only the owner of the folder can open the socket, and the
 // daemon treats everyone who can as the operator.
 //
+//	both         GET    /overview            what the daemon knows of its federation
+//	             GET    /events              its events, one JSON object on each line
+//	             GET    /jobs                list of jobs; at a party those with state here
 //	coordinator  POST   /jobs                job file -> job
-//	             GET    /jobs                list of jobs
 //	             GET    /jobs/ID             job
 //	             GET    /jobs/ID/wait        job, once it has ended
 //	             POST   /jobs/ID/abort       end the job
@@ -16,8 +18,10 @@
 //	             GET    /jobs/ID/preparation the preparation that the job retained here
 //	             DELETE /jobs/ID/keepsake    erase the job's artifacts here
 //	             DELETE /jobs/ID/sessions    destroy the job's open sessions
-//	             GET    /jobs                list of jobs with state here
 //	             POST   /check               job file -> whether the party would accept it
+//
+// /events?job=ID is about one job. With &follow=1 the answer goes on: it has a line for each further event,
+// and a heartbeat when there is none for 15 seconds. A reader that is too slow gets a last line "dropped".
 package admin
 
 import (

@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -254,8 +255,18 @@ func unchecked(context.Context, string, []byte) (*Checked, error) {
 	return nil, errors.New("this party checks no job")
 }
 
+// running is the daemon of a party that runs.
+type running struct{ party *party.Party }
+
+func (r running) Party() (*party.Party, error) { return r.party, nil }
+func (r running) Events() *overview.History    { return r.party.Events() }
+func (r running) Overview() (overview.Overview, error) {
+	jobs, err := r.party.Jobs()
+	return overview.Overview{Name: "north", Role: roster.Party, Jobs: jobs}, err
+}
+
 func TestPartyRefuses(t *testing.T) {
-	c := serve(t, Party(north(t), unchecked, quiet()))
+	c := serve(t, Party(running{north(t)}, unchecked, quiet()))
 	ctx := t.Context()
 	unknown := strings.Repeat("0", 32)
 	predict := func(id string, set *dataset.Set) error {

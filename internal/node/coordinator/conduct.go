@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -229,16 +230,20 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 		return c.joinError(ctx, d, err)
 	}
 	since := present()
-	defer c.clearWaiting(d.job)
+	defer c.setWaiting(d.job, nil)
 	reminder := time.NewTimer(waitNotice)
 	defer reminder.Stop()
-	for !began && len(c.missingParties(d)) > 0 {
-		c.setWaiting(d, since)
+	for !began {
+		w := &overview.Waiting{Parties: c.missingParties(d), Since: since}
+		if len(w.Parties) == 0 {
+			break
+		}
+		c.setWaiting(d.job, w)
 		select {
 		case <-ctx.Done():
 			return c.joinError(ctx, d, interrupted(ctx))
 		case <-reminder.C:
-			c.remind(d, since)
+			c.recordWaiting(d, w)
 			reminder.Reset(waitAgain)
 		case in := <-d.inbox:
 			if err := c.handle(d, in); err != nil {

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,13 +19,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/mail"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Config holds the settings and resources of a coordinator. Every field but Workers is required.
+// Config holds the settings and resources of a coordinator. Every field is required, except Workers, Broker
+// and History.
 type Config struct {
 	Reader    *job.Reader
 	Identity  *identity.Identity
@@ -51,6 +54,10 @@ type Config struct {
 	Version string
 	// Progress receives the progress of a job's stage. It must not block.
 	Progress func(id job.ID, p protocol.Progress)
+	// Broker tells which members are connected. If it is nil, the coordinator does not know.
+	Broker Broker
+	// History receives the coordinator's events. If it is nil, the coordinator makes one.
+	History *overview.History
 }
 
 // Usage returns the processor time and the peak memory of this process, for the job's result.
@@ -64,6 +71,8 @@ type Coordinator struct {
 	queue      chan struct{} // tells Run that a job may be waiting
 	questions  *queue
 	complaints tally.Tally // counts complaints about parties
+	began      time.Time
+	attendance *overview.Attendance
 
 	submitting sync.Mutex // serialises submissions, because each job gets the next number
 	changing   sync.Mutex // held while a job's status is changed in memory and on disk
@@ -90,9 +99,12 @@ type keptSession struct {
 // New returns a coordinator that continues the jobs and sessions of an earlier process.
 func New(c Config) (*Coordinator, error) {
 	name := c.Roster.Coordinator().Name
+	c.History = cmp.Or(c.History, overview.NewHistory())
+	began := present()
 	co := &Coordinator{
 		Config:    c,
 		name:      name,
+		began:     began,
 		router:    mail.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
 		queue:     make(chan struct{}, 1),
 		questions: newQueue(),
@@ -102,6 +114,8 @@ func New(c Config) (*Coordinator, error) {
 		deleted:   make(map[job.ID]bool),
 		changed:   make(chan struct{}),
 		notices:   make(map[string]bool),
+
+		attendance: overview.NewAttendance(absent(c.Roster, began)...),
 	}
 	if err := co.readJobs(); err != nil {
 		return nil, fmt.Errorf("coordinator: %w", err)
@@ -184,6 +198,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	running.Go(func() { stop(c.router.Run(ctx)) })
 	running.Go(func() { c.dispatch(ctx, &running) })
 	running.Go(func() { c.keepRetaining(ctx) })
+	running.Go(func() { c.watchMembers(ctx) })
 	for {
 		for j := c.next(); j != nil && ctx.Err() == nil; j = c.next() {
 			if err := c.run(ctx, j); err != nil {
@@ -324,7 +339,7 @@ func (c *Coordinator) Abort(id job.ID) error {
 	if err := c.setStatus(j, c.abort(id)); err != nil {
 		return err
 	}
-	c.Logger.Warn("the operator aborted a job", "job", id.String())
+	c.record(j, slog.LevelWarn, "the operator aborted a job", overview.Event{Kind: overview.Aborted})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running == id {

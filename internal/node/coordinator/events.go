@@ -1,42 +1,61 @@
 package coordinator
 
 import (
+	"context"
+	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
-// An operator reads the course of a job in the log: each event has one line, with the job's id and
-// name.
+// An operator reads the course of a job in the log and by mercer job logs: each event has one line, with the
+// job's id and name.
 
-// logChange logs the event that a change of a job's status means.
-func (c *Coordinator) logChange(j *Job, before *Status) {
-	log := c.Logger.With("job", j.ID.String(), "name", j.Spec.Name)
+// Events returns the latest events of jobs and members.
+func (c *Coordinator) Events() *overview.History { return c.History }
+
+// record logs an event of a job, and keeps it. A party's prediction query only has lines in the log, because
+// a party may ask as many as it likes.
+func (c *Coordinator) record(j *Job, level slog.Level, line string, e overview.Event, more ...any) {
+	e.Job, e.Name = j.ID.String(), j.Spec.Name
+	if j.inquiry != nil {
+		c.Logger.Log(context.Background(), level, line, append(e.LogAttrs(), more...)...)
+		return
+	}
+	c.History.Record(c.Logger, level, line, e, more...)
+}
+
+// recordSubmitted records that a job is in the queue.
+func (c *Coordinator) recordSubmitted(j *Job) {
+	c.record(j, slog.LevelInfo, "a job is submitted", overview.Event{Kind: overview.Submitted, Parties: j.Spec.Parties()}, "protocol", j.Spec.Protocol.Name())
+}
+
+// recordChange records the event that a change of a job's status means.
+func (c *Coordinator) recordChange(j *Job, before *Status) {
 	if j.Stage != "" && j.Stage != before.Stage {
-		log.Info("a stage begins", "stage", j.Stage)
+		c.record(j, slog.LevelInfo, "a stage begins", overview.Event{Kind: overview.StageBegun, Stage: j.Stage})
 	}
 	if j.State == before.State {
 		return
 	}
 	switch f := j.Failure; {
 	case j.State == Closing && f != nil:
-		log.Error("a job failed", "code", int(f.Code), "blamed", f.Blamed, "error", f.Message)
+		c.record(j, slog.LevelError, "a job failed", overview.Event{Kind: overview.HasFailed, Code: f.Code, Blamed: f.Blamed}, "error", f.Message)
 	case j.State == Closing:
-		log.Info("a job has its result")
+		c.record(j, slog.LevelInfo, "a job has its result", overview.Event{Kind: overview.HasResult})
 	case j.Over():
-		log.Info("a job is closed", "state", string(j.State), "submitted", j.Submitted)
+		c.record(j, slog.LevelInfo, "a job is closed", overview.Event{Kind: overview.Closed, State: j.State}, "submitted", j.Submitted)
 	}
+}
+
+// recordWaiting records for whose consent a session waits.
+func (c *Coordinator) recordWaiting(d *conducted, w *overview.Waiting) {
+	c.record(d.job, slog.LevelWarn, "a stage waits for parties", overview.Event{Kind: overview.IsWaiting, Stage: d.step, Parties: w.Parties}, "since", w.Since)
 }
 
 // present returns the time in whole seconds, as a job's status has it.
 func present() time.Time { return time.Now().UTC().Truncate(time.Second) }
-
-// Waiting holds the parties for whose consent a running job's session waits. It is not kept on disk.
-type Waiting struct {
-	Parties []string
-	Since   time.Time
-}
 
 const (
 	// waitNotice is how long a session waits for its parties before the log names them.
@@ -53,29 +72,9 @@ func (c *Coordinator) missingParties(d *conducted) []string {
 	})
 }
 
-// setWaiting records the parties for whose consent a job's session waits since a time.
-func (c *Coordinator) setWaiting(d *conducted, since time.Time) {
-	missing := c.missingParties(d)
+// setWaiting records the parties for whose consent a job's session waits, or nil.
+func (c *Coordinator) setWaiting(j *Job, w *overview.Waiting) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if d.job.Waiting = nil; len(missing) > 0 {
-		d.job.Waiting = &Waiting{missing, since}
-	}
-}
-
-// remind logs the parties for whose consent a session waits.
-func (c *Coordinator) remind(d *conducted, since time.Time) {
-	c.Logger.Warn("a stage waits for parties", "job", d.job.ID.String(), "name", d.job.Spec.Name, "stage", d.step, "parties", c.missingParties(d), "since", since)
-}
-
-// clearWaiting records that a job's session waits for no party.
-func (c *Coordinator) clearWaiting(j *Job) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	j.Waiting = nil
-}
-
-// logSubmitted logs that a job is in the queue.
-func (c *Coordinator) logSubmitted(id job.ID, spec *job.Job) {
-	c.Logger.Info("a job is submitted", "job", id.String(), "name", spec.Name, "protocol", spec.Protocol.Name(), "parties", spec.Parties())
+	j.Waiting = w
 }

@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
 // logged returns the lines of a member's log that begin with a message and name a job.
@@ -58,6 +60,13 @@ func TestEventsOfAJob(t *testing.T) {
 	if len(begun) < 2 || len(begun) != len(ended) {
 		t.Errorf("%d stages begin, %d end", len(begun), len(ended))
 	}
+	var kinds []overview.Kind
+	for _, e := range w.members[hub].boss.Events().Of(id.String()) {
+		kinds = append(kinds, e.Kind)
+	}
+	if n := len(kinds); n < 6 || kinds[0] != overview.Submitted || kinds[n-2] != overview.HasResult || kinds[n-1] != overview.Closed || !slices.Contains(kinds, overview.IsWaiting) {
+		t.Errorf("events: %v", kinds)
+	}
 	for _, once := range []string{"a job is submitted", "a job has its result", "a job is closed"} {
 		if lines := w.logged(hub, once, id); len(lines) != 1 {
 			t.Errorf("%q: %q", once, lines)
@@ -85,5 +94,21 @@ func TestEventsOfARefusedJob(t *testing.T) {
 	}
 	if refusals == 0 {
 		t.Error("no party's log names the job that it refused")
+	}
+	kept := w.members[hub].boss.Events().Of(id.String())
+	failed := slices.IndexFunc(kept, func(e overview.Event) bool { return e.Kind == overview.HasFailed })
+	if failed < 0 || kept[failed].Code != fault.CodePolicy || kept[failed].Name != "tumours" || kept[len(kept)-1].Kind != overview.Closed || kept[len(kept)-1].State != overview.Failed {
+		t.Errorf("events at the coordinator: %+v", kept)
+	}
+	refused := 0
+	for _, party := range []string{"north", "south", "east"} {
+		for _, e := range w.members[party].party.Events().Of(id.String()) {
+			if e.Kind == overview.Refused && e.Code == fault.CodePolicy {
+				refused++
+			}
+		}
+	}
+	if refused != refusals {
+		t.Errorf("%d events of %d refusals", refused, refusals)
 	}
 }

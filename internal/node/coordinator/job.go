@@ -18,23 +18,21 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
 // State is the stage of a job between its submission and its end.
-type State string
+type State = overview.State
 
-// These are the states of a job. A job in the state closing has its outcome, and the coordinator is
-// asking the parties to destroy its secrets.
+// These are the states of a job at its coordinator.
 const (
-	Queued  State = "queued"
-	Running State = "running"
-	Closing State = "closing"
-	Done    State = "done"
-	Failed  State = "failed"
-	// Unreadable is the state of a job whose file, status or result this program cannot read. It is
-	// kept as it is.
-	Unreadable State = "unreadable"
+	Queued     = overview.Queued
+	Running    = overview.Running
+	Closing    = overview.Closing
+	Done       = overview.Done
+	Failed     = overview.Failed
+	Unreadable = overview.Unreadable
 )
 
 // Job is a submitted job, or a prediction query that the coordinator runs like a job.
@@ -45,8 +43,9 @@ type Job struct {
 	Status
 	// Part is the last progress of a part of the running job's stage, or zero. It is not kept on disk.
 	Part protocol.Progress
-	// Waiting is nil unless a session of the running job waits for parties.
-	Waiting *Waiting
+	// Waiting holds the parties for whose consent a session of the running job waits. It is nil unless the
+	// session waits, and is not kept on disk.
+	Waiting *overview.Waiting
 	// inquiry is the prediction query that runs as this Job; it is nil for a submitted job.
 	inquiry *control.Inquiry
 }
@@ -100,7 +99,7 @@ type Failure struct {
 }
 
 // Over reports whether the job has reached its final state.
-func (s Status) Over() bool { return s.State == Done || s.State == Failed || s.State == Unreadable }
+func (s Status) Over() bool { return s.State.Over() }
 
 // These are the files in a job's folder.
 const (
@@ -148,7 +147,7 @@ func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
 	c.jobs[j.ID] = j
 	c.order = append(c.order, j.ID)
 	c.mu.Unlock()
-	c.logSubmitted(j.ID, spec)
+	c.recordSubmitted(j)
 	c.nudge()
 	return j.ID, nil
 }
@@ -302,7 +301,7 @@ func (c *Coordinator) setStatus(j *Job, change func(*Status) error) error {
 	close(c.changed)
 	c.changed = make(chan struct{})
 	c.mu.Unlock()
-	c.logChange(&next, &before)
+	c.recordChange(&next, &before)
 	return nil
 }
 

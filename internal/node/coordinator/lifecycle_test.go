@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -120,9 +121,9 @@ func TestAPartyEndsUnclosedJobs(t *testing.T) {
 					t.Fatal("no seed is at north in mid-session: the scan finds nothing")
 				}
 				north := w.members["north"].party
-				held, err := north.Holdings(t.Context())
-				if err != nil || len(held) != 1 || !held[0].Open || held[0].Job != id {
-					t.Fatalf("holdings %+v, %v", held, err)
+				held, err := north.Jobs()
+				if err != nil || len(held) != 1 || held[0].State != overview.Open || held[0].ID != id.String() || held[0].Name != j.Name {
+					t.Fatalf("jobs %+v, %v", held, err)
 				}
 				if err := north.Drop(t.Context(), id); err != nil {
 					t.Fatal(err)

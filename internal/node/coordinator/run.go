@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 	"sync"
@@ -16,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -152,7 +154,7 @@ func (c *Coordinator) runPlan(ctx context.Context, w *course, begins func(step s
 		}
 		took := time.Since(began)
 		w.account.step(step.Name, took)
-		c.Logger.Info("a stage has ended", "job", w.job.ID.String(), "name", w.job.Spec.Name, "stage", step.Name, "seconds", took.Seconds())
+		c.record(w.job, slog.LevelInfo, "a stage has ended", overview.Event{Kind: overview.StageEnded, Stage: step.Name}, "seconds", took.Seconds())
 	}
 	return nil
 }

@@ -168,6 +168,12 @@ func (l Ledger) readNotes() (notes []Listed, stale []string, err error) {
 	return notes, stale, nil
 }
 
+// Awaiting returns the releases that await approval, oldest first.
+func (l Ledger) Awaiting() ([]Listed, error) {
+	notes, err := l.notes()
+	return slices.DeleteFunc(notes, func(n Listed) bool { return n.State != Held }), err
+}
+
 // List returns all releases. Disclosed and admitted releases come first, then releases that await
 // approval or are approved.
 func (l Ledger) List() ([]Listed, error) {

@@ -123,9 +123,8 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 		f.err = p.finish(f.r)
 	}
 	f.r.done, f.r.failed = f.err == nil, f.err
+	p.recordEnd(f)
 	if f.err != nil {
-		p.logOwn(f)
-		p.Logger.Error("a session failed", "session", f.r.ID().String(), "error", f.err)
 		p.failed(f.err)
 	}
 	if err := p.settle(f.r); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -12,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -61,6 +63,7 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	if c.Done {
 		p.keepForLater(w)
 		p.hand(w)
+		p.keepDescription(w)
 	}
 	if err := p.destroy(w, c.Outcome); err != nil {
 		return notNow(fmt.Errorf("party: %w", err))
@@ -194,7 +197,7 @@ func (p *Party) destroy(w *work, outcome string) error {
 	if err := p.abandon(w); err != nil {
 		p.Logger.Error("could not remove a job's undisclosed releases from the ledger of releases", "job", w.id.String(), "error", err)
 	}
-	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", outcome)
+	p.record(w, slog.LevelInfo, "destroyed a job's secrets", overview.Event{Kind: overview.Closed}, "outcome", outcome)
 	return nil
 }
 

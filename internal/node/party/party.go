@@ -20,13 +20,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/mail"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Config holds the settings and resources of a party; every field is required.
+// Config holds the settings and resources of a party. Every field is required, except Descriptions, History
+// and those that may be nil by their own words.
 type Config struct {
 	Name     string
 	Reader   *job.Reader
@@ -49,6 +51,10 @@ type Config struct {
 	Aligned func(id job.ID, ids []string) error
 	// Alignments stores, for later jobs, how the rows of the parties match in a finished job.
 	Alignments Items
+	// Descriptions stores what lists show of a job that retained something here. It may be nil.
+	Descriptions Items
+	// History receives the party's events. If it is nil, the party makes one.
+	History *overview.History
 	// Recommended stores the items that a finished job recommends to this party's person, best
 	// first.
 	Recommended func(id job.ID, list []method.Recommendation) error
@@ -121,11 +127,13 @@ type Party struct {
 	stalls    tally.Tally   // counts how often other parties have stalled
 	over      chan struct{} // closed when Run returns
 	running   sync.WaitGroup
+	shown     shown // what other goroutines may read of the jobs
 }
 
 // New returns a party; Run starts it.
 func New(c Config) *Party {
 	c.Limits = c.Limits.withDefaults()
+	c.History = cmp.Or(c.History, overview.NewHistory())
 	return &Party{
 		Config:    c,
 		admits:    c.Releases,
@@ -139,6 +147,7 @@ func New(c Config) *Party {
 		retry:     make(chan struct{}, 1),
 		tasks:     make(chan task),
 		over:      make(chan struct{}),
+		shown:     shown{filled: make(chan struct{})},
 	}
 }
 
@@ -158,6 +167,7 @@ func (p *Party) Run(ctx context.Context) error {
 	often := time.NewTicker(p.Limits.Asking)
 	defer often.Stop()
 	for {
+		p.showJobs()
 		select {
 		case <-ctx.Done():
 			return p.leave(ctx)

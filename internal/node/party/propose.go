@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -17,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/journal"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -59,16 +61,18 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 	if err != nil {
 		return p.decline(ctx, m, err)
 	}
-	p.Logger.Info("accepted a session", "job", r.work.id.String(), "name", r.work.job.Name, "stage", r.step, "session", r.ID().String(), "protocol", r.session.Protocol, "purpose", r.session.Purpose)
+	p.record(r.work, slog.LevelInfo, "accepted a session", overview.Event{Kind: overview.Accepted, Stage: r.step}, "session", r.ID().String(), "protocol", r.session.Protocol, "purpose", r.session.Purpose)
 	return p.accept(ctx, r)
 }
 
 // decline refuses a proposal. It sends the coordinator only the public part of the reason.
 func (p *Party) decline(ctx context.Context, m protocol.Message, why error) error {
 	job, name := p.named(m.Body)
-	p.Logger.Warn("refused a proposal", "job", job, "name", name, "session", m.Session.String(), "error", why)
+	refusal := control.Refuse(why)
+	e := overview.Event{Kind: overview.Refused, Job: job, Name: name, Code: refusal.Code}
+	p.History.Record(p.Logger, slog.LevelWarn, "refused a proposal", e, "session", m.Session.String(), "error", why)
 	p.failed(why)
-	return p.tell(ctx, m.Session, control.KindRefusal, control.Refuse(why).Encode())
+	return p.tell(ctx, m.Session, control.KindRefusal, refusal.Encode())
 }
 
 // named returns the id and the name of the job that a proposal asks for, as far as they can be read.

@@ -47,6 +47,7 @@ func (p *Party) resume(ctx context.Context) error {
 		}
 		p.lose(ctx, v.ID(), fault.Restarted)
 	}
+	p.showJobs()
 	slices.SortFunc(found, func(a, b *running) int { return int(a.proposal.Stage) - int(b.proposal.Stage) })
 	for _, r := range found {
 		if err := p.adopt(r, r.Session); err != nil {

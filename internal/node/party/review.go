@@ -183,35 +183,3 @@ func (p *Party) Drop(ctx context.Context, id job.ID) error {
 		}
 	}
 }
-
-// Holding describes a job whose state a party holds.
-type Holding struct {
-	Job   job.ID
-	Name  string    // name of an open job; "" for a finished job
-	Open  bool      // true until the coordinator closes the job
-	Since time.Time // time of the first session, or of the retained state
-}
-
-// Holdings lists the jobs whose state this party holds, open jobs first.
-func (p *Party) Holdings(ctx context.Context) ([]Holding, error) {
-	var list []Holding
-	err := p.inRun(ctx, func(context.Context) error {
-		for id, w := range p.jobs {
-			list = append(list, Holding{id, w.job.Name, true, w.since()})
-		}
-		kept, err := p.Retained.Jobs()
-		for _, k := range kept {
-			if p.jobs[k.Job] == nil {
-				list = append(list, Holding{Job: k.Job, Since: k.Since})
-			}
-		}
-		return err
-	})
-	slices.SortFunc(list, func(a, b Holding) int {
-		if a.Open != b.Open {
-			return map[bool]int{true: -1, false: 1}[a.Open]
-		}
-		return a.Since.Compare(b.Since)
-	})
-	return list, err
-}

@@ -32,7 +32,7 @@ func TestSnapshotsGoWithTheirJobs(t *testing.T) {
 	}
 	p := &Party{
 		Config: Config{Snapshots: artifacts, Vault: vault.NewMemory(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))},
-		jobs:   map[job.ID]*work{open: {id: open, inquiry: &control.Inquiry{}}},
+		jobs:   map[job.ID]*work{open: {id: open, job: &job.Job{}, inquiry: &control.Inquiry{}}},
 	}
 	p.sweepSnapshots()
 	if left, err := artifacts.Jobs(); err != nil || len(left) != 1 || left[0].Job != open {

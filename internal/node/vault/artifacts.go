@@ -34,6 +34,7 @@ const (
 	Recommendations Item = "recommendations"
 	Notices         Item = "remarks"  // notices about the party's own table
 	Figures         Item = "figures"  // the party's predictions of held-out rows, with their labels and figures
+	Description     Item = "about"    // what lists of jobs show of the job; it is not counted as an artifact
 	Snapshot        Item = "snapshot" // rows of a changeable source, for open jobs only
 )
 
@@ -202,7 +203,7 @@ func (e *Artifacts) Get(id job.ID, item Item) ([]byte, error) {
 	return secret, nil
 }
 
-// List returns the names of a job's artifacts, in alphabetical order.
+// List returns the names of a job's artifacts, in alphabetical order, without its description.
 func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	entries, err := os.ReadDir(e.path(id, ""))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -213,7 +214,7 @@ func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	}
 	var items []Item
 	for _, f := range entries {
-		if f.Name() != keyFile {
+		if f.Name() != keyFile && Item(f.Name()) != Description {
 			items = append(items, Item(f.Name()))
 		}
 	}

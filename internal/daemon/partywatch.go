@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/roster"
+)
+
+// partyWatch is what a party's daemon knows about its federation. It also answers while the party does not
+// run, because it has no connection yet or its disk is full.
+type partyWatch struct {
+	self        overview.Overview // without members, jobs and what awaits approval
+	coordinator *overview.Attendance
+	history     *overview.History
+	releases    disclosure.Ledger
+	party       atomic.Pointer[party.Party] // nil while the party does not run
+}
+
+func newPartyWatch(h Home, name string, members *roster.Roster, o Options) *partyWatch {
+	now := now()
+	boss := members.Coordinator()
+	return &partyWatch{
+		self:        overview.Overview{Name: name, Role: roster.Party, Federation: members.Federation, Version: o.Version, Since: now},
+		coordinator: overview.NewAttendance(overview.Member{Name: boss.Name, Role: boss.Role, Since: now}),
+		history:     overview.NewHistory(),
+		releases:    h.Releases(),
+	}
+}
+
+// now returns the time in whole seconds.
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+// connected records that the connection to the coordinator has been opened or lost.
+func (w *partyWatch) connected(is bool) {
+	var open []overview.Connection
+	if is {
+		open = []overview.Connection{{Member: w.coordinator.Members()[0].Name, Since: now()}}
+	}
+	for _, m := range w.coordinator.Update(open, now()) {
+		e := overview.Event{Kind: overview.Disconnected, Member: m.Name}
+		if m.Connected {
+			e.Kind = overview.Connected
+		}
+		w.history.Add(e) // the connection itself has logged it
+	}
+}
+
+// Events returns the latest events at the party.
+func (w *partyWatch) Events() *overview.History { return w.history }
+
+// Overview returns what the daemon knows now. Without a running party it knows no jobs.
+func (w *partyWatch) Overview() (overview.Overview, error) {
+	o := w.self
+	o.Members, o.Jobs, o.Awaiting = w.coordinator.Members(), []overview.Job{}, []overview.Awaiting{}
+	var err error
+	if p := w.party.Load(); p != nil {
+		if o.Jobs, err = p.Jobs(); err != nil {
+			return o, err
+		}
+	}
+	held, err := w.releases.Awaiting()
+	for _, n := range held {
+		o.Awaiting = append(o.Awaiting, overview.Awaiting{Name: n.Job, Release: n.ID, Members: []string{o.Name}, Since: n.Since.UTC()})
+	}
+	return o, err
+}
+
+// Party returns the party, or an error that says why it does not run.
+func (w *partyWatch) Party() (*party.Party, error) {
+	if p := w.party.Load(); p != nil {
+		return p, nil
+	}
+	o := w.self
+	o.Members = w.coordinator.Members()
+	if err := o.Ready(); err != nil {
+		return nil, fmt.Errorf("the party in this home does not run now (%w); the log of its daemon says why", err)
+	}
+	return nil, errors.New("the party in this home does not run now; the log of its daemon says why")
+}

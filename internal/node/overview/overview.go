@@ -1,0 +1,174 @@
+// Package overview describes what a daemon knows about its federation: which members are connected, which
+// jobs there are, what waits for whom, and how full the broker's queues are. It also keeps the daemon's
+// latest events. The control socket, the metrics and the commands read only this description.
+//
+// A description names members and jobs. It holds no value of a row, and no number of rows.
+package overview
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/node/roster"
+)
+
+// Overview is what a daemon knows about its federation at one moment.
+type Overview struct {
+	Name       string      `json:"name"` // name of the daemon's own member
+	Role       roster.Role `json:"role"`
+	Federation string      `json:"federation"`
+	Version    string      `json:"version,omitempty"`
+	Since      time.Time   `json:"since"` // start of the daemon
+	// Members lists the other members with which this daemon exchanges messages: at a coordinator all
+	// parties, at a party the coordinator.
+	Members  []Member   `json:"members"`
+	Jobs     []Job      `json:"jobs"`
+	Awaiting []Awaiting `json:"awaiting"`
+	Broker   *Broker    `json:"broker,omitempty"` // nil at a party
+}
+
+// Source provides the description and the events of a daemon. It is safe for concurrent use.
+type Source interface {
+	Overview() (Overview, error)
+	Events() *History
+}
+
+// Member is another member of the federation.
+type Member struct {
+	Name      string      `json:"name"`
+	Role      roster.Role `json:"role"`
+	Connected bool        `json:"connected"`
+	// Since is the time of the connection, or of its loss. A member that was never connected is absent
+	// since the start of the daemon.
+	Since time.Time `json:"since"`
+	// Version is the version that the member's program last gave, or "". Nobody verifies it.
+	Version string `json:"version,omitempty"`
+}
+
+// State is the stage of a job between its submission and its end.
+type State string
+
+// These are the states of a job at a coordinator. A job in the state closing has its outcome, and the
+// coordinator is asking the parties to destroy its secrets.
+const (
+	Queued  State = "queued"
+	Running State = "running"
+	Closing State = "closing"
+	Done    State = "done"
+	Failed  State = "failed"
+	// Unreadable is the state of a job whose file, status or result this program cannot read. It is
+	// kept as it is.
+	Unreadable State = "unreadable"
+)
+
+// These are the states of a job at a party.
+const (
+	Open     State = "open"     // the party has not yet received the end of the job from the coordinator
+	Retained State = "retained" // the job has ended, and the party still holds files or keys for predictions
+)
+
+// States returns the states of jobs at a member with a role.
+func States(of roster.Role) []State {
+	if of == roster.Party {
+		return []State{Open, Retained}
+	}
+	return []State{Queued, Running, Closing, Done, Failed, Unreadable}
+}
+
+// Over reports whether a job has reached its last state.
+func (s State) Over() bool {
+	return s == Done || s == Failed || s == Unreadable || s == Retained
+}
+
+// Job describes a job.
+type Job struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	State State  `json:"state"`
+	Stage string `json:"stage,omitempty"`
+	// Waiting is nil unless the stage waits for parties.
+	Waiting *Waiting `json:"waiting,omitempty"`
+	// A time is zero if it has not come, or if the daemon does not know it. At a party, Started is the
+	// time of the first session, and Ended that of the closing.
+	Submitted  time.Time `json:"submitted,omitzero"`
+	Started    time.Time `json:"started,omitzero"`
+	StageSince time.Time `json:"stage_since,omitzero"`
+	Ended      time.Time `json:"ended,omitzero"`
+	Parties    []string  `json:"parties"`
+}
+
+// Waiting holds the parties for whose consent a stage waits.
+type Waiting struct {
+	Parties []string  `json:"parties"`
+	Since   time.Time `json:"since"`
+}
+
+// Awaiting is something that waits for members: a job's stage for the consent of parties, or a release of
+// a party's data for the approval of the party's operator.
+type Awaiting struct {
+	Job     string    `json:"job,omitempty"` // id of the job; "" for a release, which waits whatever job needs it
+	Name    string    `json:"name"`          // name of the job
+	Stage   string    `json:"stage,omitempty"`
+	Release string    `json:"release,omitempty"` // id of the release; "" for a stage
+	Members []string  `json:"members"`           // the members that have to act
+	Since   time.Time `json:"since"`
+}
+
+// Broker describes the broker in a coordinator's process.
+type Broker struct {
+	Accepts  bool   `json:"accepts"` // true if members can connect
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+	Limit    uint64 `json:"limit_bytes"` // size in bytes that the queues may reach
+	Free     uint64 `json:"free_bytes"`  // free space in bytes of the queues' disk
+}
+
+// Ready returns nil if the daemon can take part in jobs: a coordinator whose broker accepts connections,
+// a party that is connected to its coordinator.
+func (o Overview) Ready() error {
+	if o.Role == roster.Coordinator {
+		if o.Broker == nil || !o.Broker.Accepts {
+			return fmt.Errorf("the broker of %s accepts no connection", o.Name)
+		}
+		return nil
+	}
+	for _, m := range o.Members {
+		if !m.Connected {
+			return fmt.Errorf("%s has no connection to %s since %s", o.Name, m.Name, m.Since.UTC().Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// Awaited returns the number of stages and releases that wait for a member.
+func (o Overview) Awaited(member string) (n int) {
+	for _, a := range o.Awaiting {
+		for _, name := range a.Members {
+			if name == member {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Waits lists the stages that wait for parties.
+func Waits(jobs []Job) []Awaiting {
+	list := []Awaiting{}
+	for _, j := range jobs {
+		if w := j.Waiting; w != nil {
+			list = append(list, Awaiting{Job: j.ID, Name: j.Name, Stage: j.Stage, Members: w.Parties, Since: w.Since})
+		}
+	}
+	return list
+}
+
+// String describes in a phrase what waits for whom.
+func (a Awaiting) String() string {
+	what := fmt.Sprintf("release %s of job %s", a.Release, a.Name)
+	if a.Release == "" {
+		what = fmt.Sprintf("stage %s of job %s (%s)", a.Stage, a.Name, a.Job)
+	}
+	return what + " waits for " + strings.Join(a.Members, ", ")
+}
