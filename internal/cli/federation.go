@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -23,7 +25,7 @@ func (a *app) federation() *cobra.Command {
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
   mercer federation join --home ./n roster.yaml`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationJoin(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary())
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary())
 	return cmd
 }
 
@@ -32,7 +34,13 @@ type identityResult struct {
 	Name        string `json:"name"`
 	Role        string `json:"role"`
 	Fingerprint string `json:"fingerprint"`
+	Words       string `json:"words"`  // the fingerprint in words
 	Member      string `json:"member"` // path of the member file
+}
+
+func identityOf(h daemon.Home, m roster.Member) identityResult {
+	f := m.Fingerprint()
+	return identityResult{m.Name, string(m.Role), f.String(), f.Words(), h.MemberPath()}
 }
 
 // Print tells the operator the next step.
@@ -40,6 +48,7 @@ func (r identityResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s (%s)", r.Name, r.Role)
 	p.linef("fingerprint %s", r.Fingerprint)
+	p.linef("in words    %s", r.Words)
 	p.linef("send %s to the operator who makes the roster, and read out the fingerprint by telephone", r.Member)
 	return p.err
 }
@@ -66,7 +75,7 @@ func (a *app) federationInit() *cobra.Command {
 			if err != nil {
 				return nil, err
 			}
-			return identityResult{m.Name, role, m.Fingerprint().String(), h.MemberPath()}, nil
+			return identityOf(h, m), nil
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -93,7 +102,7 @@ TLS.`,
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			h := daemon.Home(home)
 			m, err := h.AddTLSKey()
-			return identityResult{m.Name, string(m.Role), m.Fingerprint().String(), h.MemberPath()}, err
+			return identityOf(h, m), err
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -106,6 +115,8 @@ type rosterResult struct {
 	Hash         string   `json:"hash"`
 	Fingerprints []string `json:"fingerprints"`
 	Approved     bool     `json:"approved"`
+
+	Changes []roster.Change `json:"changes,omitempty"` // since the roster that the home had approved
 }
 
 // Print lists the members.
@@ -170,14 +181,22 @@ channel than the one that brought the roster.`,
 			if err != nil {
 				return nil, usage("%w", err)
 			}
+			h := daemon.Home(home)
+			former, err := h.ApprovedRoster()
+			if err != nil {
+				return nil, err
+			}
 			if !yes {
-				if err := a.confirm(r); err != nil {
+				if err := a.confirm(former, r); err != nil {
 					return nil, err
 				}
 			}
 			result := rosterOf(args[0], r)
 			result.Approved = true
-			return result, daemon.Home(home).Join(a.reader, r)
+			if former != nil {
+				result.Changes = roster.Compare(former, r)
+			}
+			return result, h.Join(a.reader, r)
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -185,10 +204,70 @@ channel than the one that brought the roster.`,
 	return cmd
 }
 
-// confirm asks the operator to confirm the fingerprints.
-func (a *app) confirm(r *roster.Roster) error {
-	a.tell(strings.Join(r.Fingerprints(), "\n"))
-	return a.askYes("Have you compared every fingerprint with its owner? Type yes:", "the roster is not approved", "compare the fingerprints, then answer yes or use --yes")
+// confirm asks the operator to confirm the fingerprints: of all members, or of those that differ from
+// the roster that the home had approved.
+func (a *app) confirm(former, r *roster.Roster) error {
+	if former == nil {
+		a.tell(strings.Join(r.Fingerprints(), "\n"))
+		return a.askYes("Have you compared every fingerprint with its owner? Type yes:", "the roster is not approved", "compare the fingerprints, then answer yes or use --yes")
+	}
+	a.tell(rosterDiff{Changes: roster.Compare(former, r), Members: len(r.Members)}.text())
+	return a.askYes("Have you compared the fingerprint of each member that is added or has other keys with its owner? Type yes:", "the roster is not approved", "compare the fingerprints, then answer yes or use --yes")
+}
+
+// rosterDiff lists what a roster changes.
+type rosterDiff struct {
+	Changes []roster.Change `json:"changes"`
+	Members int             `json:"members"` // members of the later roster
+}
+
+// text returns a line for each change, and one for the members that stay as they were.
+func (d rosterDiff) text() string {
+	var lines []string
+	same := d.Members
+	for _, c := range d.Changes {
+		lines = append(lines, c.String())
+		if c.What != roster.Removed {
+			same--
+		}
+	}
+	return strings.Join(append(lines, fmt.Sprintf("%-10s  %s", "unchanged", humanize.Count(same, "member"))), "\n")
+}
+
+// Print lists the changes.
+func (d rosterDiff) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("%s", d.text())
+	return p.err
+}
+
+func (a *app) federationDiff() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:   "diff ROSTER.yaml",
+		Short: "Show what a roster changes",
+		Long: `Compare a roster with the one that this home has approved: which members it adds,
+which have other keys, and whom it removes. Fingerprints are of the keys in the new
+roster; compare them with their owners before you join it. Nothing is changed.`,
+		Example: "  mercer federation diff --home ./north roster.yaml",
+		Args:    args("ROSTER.yaml"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			r, err := roster.Load(args[0])
+			if err != nil {
+				return nil, usage("%w", err)
+			}
+			former, err := daemon.Home(home).ApprovedRoster()
+			if err != nil {
+				return nil, err
+			}
+			if former == nil {
+				former = &roster.Roster{}
+			}
+			return rosterDiff{Changes: roster.Compare(former, r), Members: len(r.Members)}, nil
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
 }
 
 // rotation lists the items that were erased from each job.

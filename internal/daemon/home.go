@@ -170,6 +170,22 @@ func (h Home) Join(jobs *job.Reader, r *roster.Roster) error {
 	return h.approvals().Approve(r.Hash())
 }
 
+// ApprovedRoster returns the roster that the operator has approved in this home, or nil if there is none.
+func (h Home) ApprovedRoster() (*roster.Roster, error) {
+	r, err := roster.Load(h.RosterPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	approved, err := h.approvals().Approved(r.Hash())
+	if err != nil || !approved {
+		return nil, err
+	}
+	return r, nil
+}
+
 // isIn returns an error unless the roster lists this home's name with this home's identity.
 func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	m, ok := r.Lookup(c.Name)

@@ -183,3 +183,15 @@ func FuzzValidate(f *testing.F) {
 		}
 	})
 }
+
+// The words are the proposal's examples: the words of the addresses 127.0.0.1, 63.84.220.193 and others.
+func TestWordsOfAFingerprint(t *testing.T) {
+	f := Fingerprint{127, 0, 0, 1, 63, 84, 220, 193, 63, 118, 7, 35, 140, 98, 193, 141}
+	if got := f.Words(); got != "lusab-babad-gutih-tugad-gutuk-bisog-mudof-sakat" {
+		t.Error(got)
+	}
+	f[20] ^= 1 // people compare the first 128 bits
+	if got := f.Words(); !strings.HasSuffix(got, "-sakat") {
+		t.Error(got)
+	}
+}

@@ -89,6 +89,22 @@ func (f Fingerprint) String() string {
 	return strings.Join(groups, "-")
 }
 
+// Words returns the part that people compare as eight made-up words of five letters, one for each group
+// of [Fingerprint.String]. They are proquints (D. Wilkerson, A Proposal for Proquints, arXiv 0901.4016).
+func (f Fingerprint) Words() string {
+	var words []string
+	for i := 0; i < fingerprintBytes; i += 2 {
+		words = append(words, proquint(uint16(f[i])<<8|uint16(f[i+1])))
+	}
+	return strings.Join(words, "-")
+}
+
+// proquint spells 16 bits: 4, 2, 4, 2 and 4 of them as a consonant or a vowel each.
+func proquint(x uint16) string {
+	const consonants, vowels = "bdfghjklmnprstvz", "aiou"
+	return string([]byte{consonants[x>>12], vowels[x>>10&3], consonants[x>>6&15], vowels[x>>4&3], consonants[x&15]})
+}
+
 // ParseKEM parses a public key to which others seal messages.
 func ParseKEM(key []byte) (hpke.PublicKey, error) {
 	k, err := hpke.MLKEM768X25519().NewPublicKey(key)
