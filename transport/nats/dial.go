@@ -142,6 +142,9 @@ func connect(url, name string, key nkeys.KeyPair, o Options, call *caller, extra
 	if c.nc, err = natsgo.Connect(url, append(options, extra...)...); err != nil {
 		return nil, err
 	}
+	if call != nil {
+		c.link.record(call.lastError()) // the NATS client reports the first attempt to nobody
+	}
 	if c.js, err = jetstream.New(c.nc); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
@@ -346,6 +349,13 @@ func (l *link) down(err error) {
 		l.last = err
 	}
 	l.announce()
+}
+
+// record keeps the error of an attempt to connect, for wait. It changes nothing if err is nil.
+func (l *link) record(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = cmp.Or(err, l.last)
 }
 
 // kill ends the link permanently. It keeps only the first reason.

@@ -25,6 +25,7 @@ type gate struct {
 	listener net.Listener
 	most     int    // greatest number of open connections
 	server   string // address of the NATS server's port
+	log      *logger
 
 	running sync.WaitGroup
 
@@ -65,9 +66,9 @@ func (c Config) gateConnections() int {
 }
 
 // start accepts connections for the NATS server's port, in the background.
-func (g *gate) start(server string) {
+func (g *gate) start(server string, log *logger) {
 	if g != nil {
-		g.server = server
+		g.server, g.log = server, log
 		g.running.Go(g.serve)
 	}
 }
@@ -84,6 +85,7 @@ func (g *gate) serve() {
 			continue
 		}
 		if !g.enter(caller) {
+			g.log.tooMany(caller.RemoteAddr())
 			refuse(caller)
 			continue
 		}

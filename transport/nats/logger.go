@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"regexp"
 	"strings"
 	"sync"
@@ -31,6 +32,7 @@ type logger struct {
 // strangers hide neither what members do nor what the server does.
 const (
 	ofCallers = "caller"
+	ofGate    = "gate"
 	ofServer  = "server"
 	ofOthers  = "other"
 )
@@ -150,6 +152,13 @@ func (l *logger) turnedAway(text string) {
 		text = handshakeError + ": " + text
 	}
 	l.log.Warn("turned a caller away: "+whyTurnedAway(text), "address", fault.Printable(l.gate.named(from)), "unsaid_before", unsaid)
+}
+
+// tooMany logs that the gate refuses a caller because it has as many connections as it accepts.
+func (l *logger) tooMany(caller net.Addr) {
+	if ok, unsaid := l.allow(ofGate); ok {
+		l.log.Warn("turned a caller away: the port for WebSocket has reached its limit of connections", "address", caller.String(), "unsaid_before", unsaid)
+	}
 }
 
 func whyTurnedAway(text string) string {

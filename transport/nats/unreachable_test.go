@@ -2,12 +2,14 @@ package nats
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 
 	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 )
 
 // Failed attempts give one line until the server answers.
@@ -25,6 +27,20 @@ func TestUnreachableServerIsLoggedOnce(t *testing.T) {
 	c.onFailure(nil, refused)
 	if lines := log.String(); strings.Count(lines, "unreachable") != 2 {
 		t.Errorf("a failure after a connection is logged as %q", lines)
+	}
+}
+
+// The error of Dial says why the first attempt failed, also if there was no time for another.
+func TestFirstFailureIsSaid(t *testing.T) {
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err = Dial(ctx, "nats://127.0.0.1:1", "north", key, Options{})
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("Dial returns %v", err)
 	}
 }
 

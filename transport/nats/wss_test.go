@@ -341,6 +341,9 @@ func TestStrangersAtTheGate(t *testing.T) {
 	if n := log.count("too many open files"); n > 0 {
 		t.Errorf("%d times there was no descriptor left", n)
 	}
+	if n := log.count("the port for WebSocket has reached its limit of connections"); n == 0 || n > mostLines {
+		t.Errorf("%d lines about callers above the limit", n)
+	}
 }
 
 // A caller that takes no bytes does not keep its place for ever: passOn gives up.
