@@ -21,7 +21,6 @@ import (
 type crowd struct {
 	named      bool // whether the table has groups or ids
 	columns    []string
-	labels     int // number of labels, with the weights
 	rows       int
 	unlabelled int // number of rows left out
 	held       method.Bits
@@ -50,53 +49,63 @@ func newSort(space extsort.Store, name string) *extsort.Sorter {
 }
 
 // crowd reads the rows and sorts their people. The space holds the sorted digests.
-func (f *freezing) crowd(space extsort.Store) (*crowd, error) {
-	c := &crowd{}
-	digests := newDigester(f.key)
-	c.parts = sortedParts{f.key, len(f.source.CutDates), newSort(space, "parts")}
-	c.values = sortedValues{key: f.key, sorter: newSort(space, "values")}
-	values := newValueDigests(f.key)
-	var err error
+func (f *freezing) crowd(space extsort.Store) (c *crowd, err error) {
+	c = &crowd{
+		parts:  sortedParts{f.key, len(f.source.CutDates), newSort(space, "parts")},
+		values: sortedValues{key: f.key, sorter: newSort(space, "values")},
+	}
+	digests, values := newDigester(f.key), newValueDigests(f.key)
 	c.rows, c.unlabelled, err = f.each(func(b *frozenBlock) error {
 		if c.columns == nil {
-			c.columns, c.named, c.labels = b.set.Columns, knownBy(b.set) != nil, len(b.merged)
-			c.values.width, c.values.labels = len(b.set.Columns), len(b.merged)
-			if b.set.IDs != nil {
-				c.ids = newSort(space, "ids")
-			}
+			c.begin(b, space)
 		}
-		held, err := f.holdsOut(b)
-		if err != nil {
-			return err
-		}
-		for _, i := range held {
-			c.held.Set(b.before + i)
-		}
-		c.heldOut += len(held)
-		late, err := f.late(b)
-		if err != nil {
-			return err
-		}
-		whole := digests.cells(b.set.X.(*prepare.Frame), b.labels)
-		merged := whole
-		if !slices.EqualFunc(b.labels, b.merged, slices.Equal) {
-			merged = digests.cells(b.set.X.(*prepare.Frame), b.merged)
-		}
-		people, mergedPeople := whole, merged
-		if c.named {
-			people = digests.names(knownBy(b.set))
-			mergedPeople = people
-		}
-		return errors.Join(
-			c.parts.add(b.before, people, whole, held, late),
-			c.values.add(b, mergedPeople, merged, held, values),
-			c.addIDs(b, digests),
-		)
+		return c.add(f, b, digests, values)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return c, errors.Join(c.checkIDs(f), c.number(f.key, space))
+}
+
+// begin notes what the first block says about all rows.
+func (c *crowd) begin(b *frozenBlock, space extsort.Store) {
+	c.columns, c.named = b.set.Columns, knownBy(b.set) != nil
+	c.values.width, c.values.labels = len(b.set.Columns), len(b.merged)
+	if b.set.IDs != nil {
+		c.ids = newSort(space, "ids")
+	}
+}
+
+// add adds the rows of a block to all sorts.
+func (c *crowd) add(f *freezing, b *frozenBlock, digests *digester, values *valueDigests) error {
+	held, err := f.holdsOut(b)
+	if err != nil {
+		return err
+	}
+	for _, i := range held {
+		c.held.Set(b.before + i)
+	}
+	c.heldOut += len(held)
+	late, err := f.late(b)
+	if err != nil {
+		return err
+	}
+	frame := b.set.X.(*prepare.Frame)
+	whole := digests.cells(frame, b.labels)
+	merged := whole
+	if !slices.EqualFunc(b.labels, b.merged, slices.Equal) {
+		merged = digests.cells(frame, b.merged)
+	}
+	people, mergedPeople := whole, merged
+	if c.named {
+		people = digests.names(knownBy(b.set))
+		mergedPeople = people
+	}
+	return errors.Join(
+		c.parts.add(b.before, people, whole, held, late),
+		c.values.add(b, mergedPeople, merged, held, values),
+		c.addIDs(b, digests),
+	)
 }
 
 // draft returns the draft of an edition with these people.

@@ -488,8 +488,29 @@ func refine(g []Known[uint32], cut Cut) (next []Known[uint32], small []int) {
 
 // remember adds an edition, and compared compares the last one; lists in memory cannot fail.
 func remember(p *past, id string, number int, people []Person) {
-	if err := p.add(id, number, Everybody(people)); err != nil {
+	if err := p.add(id, number, reusing(people)); err != nil {
 		panic(err)
+	}
+}
+
+// reusing yields the people of a list in one piece of memory, which the next person overwrites.
+func reusing(list []Person) People {
+	return func(yield func(*Person, error) bool) {
+		var t Person
+		for i := range list {
+			if t.ID, t.Held, t.Several, t.Whole = list[i].ID, list[i].Held, list[i].Several, list[i].Whole; list[i].Columns == nil {
+				t.Columns = nil
+			} else {
+				t.Columns = append(t.Columns[:0], list[i].Columns...)
+			}
+			t.Labels = slices.Grow(t.Labels[:0], len(list[i].Labels))[:len(list[i].Labels)]
+			for l, classes := range list[i].Labels {
+				t.Labels[l] = append(t.Labels[l][:0], classes...)
+			}
+			if !yield(&t, nil) {
+				return
+			}
+		}
 	}
 }
 

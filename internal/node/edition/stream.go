@@ -56,14 +56,16 @@ func count[V any](s Stream[V]) (n int, err error) {
 	return n, nil
 }
 
-// pair is an element of two streams. The value of a stream that lacks the element is nil.
+// pair is an element of two streams, good until the next. The value of a stream that lacks the element
+// is nil.
 type pair[A, B any] struct {
 	Element
 	a *A
 	b *B
 }
 
-// merged yields the elements of two streams in ascending order.
+// merged yields the elements of two streams in ascending order. It moves a stream on only after its
+// element was used, because a stream may reuse the memory of its values.
 func merged[A, B any](a Stream[A], b Stream[B]) iter.Seq2[pair[A, B], error] {
 	if a == nil {
 		a = InMemory[A](nil)
@@ -73,27 +75,32 @@ func merged[A, B any](a Stream[A], b Stream[B]) iter.Seq2[pair[A, B], error] {
 		defer rest.stop()
 		for x, err := range a {
 			for err == nil && rest.before(x.Element) {
-				if own := rest.take(); !yield(pair[A, B]{own.Element, nil, &own.Of}, nil) {
+				if !yield(pair[A, B]{rest.at.Element, nil, &rest.at.Of}, nil) {
 					return
 				}
+				rest.step()
 			}
 			if err = errors.Join(err, rest.err); err != nil {
 				yield(pair[A, B]{}, err)
 				return
 			}
 			both := pair[A, B]{x.Element, &x.Of, nil}
-			if rest.in && rest.at.Element == x.Element {
-				own := rest.take()
-				both.b = &own.Of
+			common := rest.in && rest.at.Element == x.Element
+			if common {
+				both.b = &rest.at.Of
 			}
 			if !yield(both, nil) {
 				return
 			}
+			if common {
+				rest.step()
+			}
 		}
 		for rest.in {
-			if own := rest.take(); !yield(pair[A, B]{own.Element, nil, &own.Of}, nil) {
+			if !yield(pair[A, B]{rest.at.Element, nil, &rest.at.Of}, nil) {
 				return
 			}
+			rest.step()
 		}
 		if rest.err != nil {
 			yield(pair[A, B]{}, rest.err)
@@ -105,8 +112,8 @@ func merged[A, B any](a Stream[A], b Stream[B]) iter.Seq2[pair[A, B], error] {
 type cursor[V any] struct {
 	next func() (Known[V], error, bool)
 	stop func()
-	at   Known[V]
-	in   bool // whether at is an element of the stream
+	at   Known[V] // good until the next step
+	in   bool     // whether at is an element of the stream
 	err  error
 }
 
@@ -127,13 +134,6 @@ func (c *cursor[V]) step() {
 
 // before reports whether the cursor is at an element before e.
 func (c *cursor[V]) before(e Element) bool { return c.in && compareElements(c.at.Element, e) < 0 }
-
-// take returns the element at the cursor, and moves on.
-func (c *cursor[V]) take() Known[V] {
-	own := c.at
-	c.step()
-	return own
-}
 
 // opener opens a stored item from its beginning.
 type opener func() (io.ReadCloser, error)

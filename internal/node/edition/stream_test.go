@@ -197,6 +197,18 @@ func TestDamagedItemsAreErrors(t *testing.T) {
 	}
 }
 
+// Who has not changed leaves no former state, although streams reuse the memory of people.
+func TestOnlyChangesAreRecorded(t *testing.T) {
+	p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}}
+	first := patients(nil).with(0, 200, 1)
+	for i, now := range []patients{first, first, first.edited(3, 5, 1, 9).without(7, 8).with(300, 304, 2)} {
+		remember(p, fmt.Sprint("id", i), i+1, now.people())
+	}
+	if p.editions[0].count != 0 || p.editions[1].count != 7 {
+		t.Errorf("%d and %d states are kept", p.editions[0].count, p.editions[1].count)
+	}
+}
+
 // besideInMemory compares editions with all states of people in memory: a second way to compare with.
 func besideInMemory(t *testing.T, p *past) (list []Beside) {
 	t.Helper()
