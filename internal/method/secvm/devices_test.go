@@ -386,3 +386,24 @@ func TestPartiesDrawTheirRoles(t *testing.T) {
 		}
 	}
 }
+
+// The server's result has the accuracy, the tests of each class and the share of the larger class, from
+// the sum of the last window alone.
+func TestResultOfASum(t *testing.T) {
+	e := newEnrolled(t, 20)
+	e.server.added = 20
+	if err := e.server.close([][]int64{make([]int64, 13), {5, 2, 8, 4, 5, 3}}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.server.result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.Details.(*Details).SecVM
+	if want := []ClassTest{{"no", 8, 4}, {"yes", 5, 3}}; !slices.Equal(f.Classes, want) || f.Majority != 8./13 || f.Trainers != 7 || f.Testers != 13 {
+		t.Errorf("%+v, want the classes %v", f, want)
+	}
+	if got := r.Metrics["accuracy"]; got != 7./13 {
+		t.Errorf("accuracy %v, want 7/13", got)
+	}
+}
