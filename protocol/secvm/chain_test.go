@@ -64,6 +64,7 @@ func TestFollowRefuses(t *testing.T) {
 	key, sign := signer()
 	_, other := ed25519.PublicKey(nil), func(m []byte) []byte { return make([]byte, 64) }
 	two := chain(p, 2)
+	elsewhere := extend(extend(nil, configuration, 0, 1, weightsAt(p, 0), sign), configuration, 1, 1000, weightsAt(p, 1), sign)
 	for name, bad := range map[string]struct {
 		chain   secvm.Chain
 		weights []float64
@@ -76,6 +77,7 @@ func TestFollowRefuses(t *testing.T) {
 		"a window before":       {extend(two, configuration, 2, 500, weightsAt(p, 2), sign), weightsAt(p, 2)},
 		"other weights again":   {extend(two, configuration, 1, 2000, weightsAt(p, 2), sign), weightsAt(p, 2)},
 		"a later beginning":     {extend(nil, configuration, 1, 0, weightsAt(p, 1), sign), weightsAt(p, 1)},
+		"a link of elsewhere":   {append(two[:1:1], elsewhere[1]), weightsAt(p, 1)},
 		"a link twice":          {append(two, two[1]), weightsAt(p, 1)},
 	} {
 		f := secvm.Follower{Key: key, Configuration: configuration}

@@ -292,6 +292,17 @@ func TestEnough(t *testing.T) {
 	if !tally.Enough() {
 		t.Error("not enough with 3 participants")
 	}
+	for n := 1; n <= 4; n++ { // the same of a secure sum over n devices that train
+		features, census := make([]int64, p.Features()), make([]int64, p.Blocks()[1].Entries)
+		census[0] = int64(n)
+		sum, err := secvm.NewSum(p, [][]int64{features, census}, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sum.Enough() != (n >= 3) {
+			t.Errorf("a sum over %d participants of 3 is enough: %v", n, sum.Enough())
+		}
+	}
 }
 
 func TestParamsComeBack(t *testing.T) {

@@ -212,7 +212,8 @@ func TestTooFew(t *testing.T) {
 		w := newTestbed(t, privacypass.BlindRSA, 10, func(c *gateway.Config) { c.Least = 1 })
 		o := w.outsider()
 		o.begin()
-		spent := secvm.Spent{Token: o.tokens(0, 0)[0], Package: o.cover(0)}.Encode()
+		tokens := o.tokens(0, 0)
+		spent := secvm.Spent{Token: tokens[0], Package: o.cover(0)}.Encode()
 		if got := o.post(spent); got != http.StatusOK {
 			t.Errorf("status %d", got)
 		}
@@ -222,6 +223,9 @@ func TestTooFew(t *testing.T) {
 		}
 		if got := o.post(spent); got != http.StatusAlreadyReported {
 			t.Errorf("in another window of the iteration the token was taken: %d", got)
+		}
+		if got := o.post(secvm.Spent{Token: tokens[1], Package: o.cover(0)}.Encode()); got != http.StatusOK {
+			t.Errorf("in another window of the iteration no package is counted: %d", got)
 		}
 	})
 }

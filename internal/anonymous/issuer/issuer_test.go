@@ -75,6 +75,13 @@ func TestAttackQuota(t *testing.T) {
 		t.Run(kind.String(), func(t *testing.T) {
 			home := t.TempDir()
 			i := open(t, home, kind)
+			keys := make(map[string]bool)
+			for _, k := range i.Public().Keys {
+				keys[string(k)] = true
+			}
+			if len(keys) != i.Iterations {
+				t.Errorf("%d keys for %d iterations", len(keys), i.Iterations)
+			}
 			q := ask(t, i, 1, 0)
 			first, err := i.Give(t.Context(), q)
 			if err != nil {

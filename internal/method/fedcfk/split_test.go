@@ -20,6 +20,7 @@ func TestSplit(t *testing.T) {
 	}{
 		"every":           {job.Data{Test: job.Test{Every: 2}}, [][]int{{0, 2}, {0}}, [][]int{{1}, {1}}},
 		"liked":           {job.Data{Like: 4, Test: job.Test{Every: 2}}, [][]int{{0}, {0}}, [][]int{{2}, {1}}},
+		"liked at all":    {job.Data{Like: 1, Test: job.Test{Every: 2}}, [][]int{{0}, {0}}, [][]int{{2}, {1}}},
 		"newest of all":   {job.Data{Test: job.Test{By: job.Time, Fraction: .4}}, [][]int{{1}, {0, 1}}, [][]int{{0, 2}, nil}},
 		"liked, newest":   {job.Data{Like: 4, Test: job.Test{By: job.Time, Fraction: .5}}, [][]int{nil, {0, 1}}, [][]int{{0, 2}, nil}},
 		"liked, of every": {job.Data{Like: 4, Test: job.Test{By: job.UserTime, Fraction: .5}}, [][]int{{2}, {1}}, [][]int{{0}, {0}}},

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -350,5 +351,59 @@ func TestTooFewTrainersEndAJob(t *testing.T) {
 	sum[1][0] = 9
 	if err := e.server.close(sum); err == nil || !strings.Contains(err.Error(), "a device has sent a false summand") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A party draws whether it tests, with the job's share.
+func TestPartiesDrawTheirRoles(t *testing.T) {
+	const parties = 1000
+	for share, testers := range map[string]float64{"0.1": 100, "0.6": 600} {
+		j := read(t, strings.Replace(enrolledJob, "fraction: 0.25", "fraction: "+share, 1))
+		c := method.Instance{Job: j, ID: job.ID{1}, Coordinator: "server", Limits: method.Limits{Cohort: 4}}
+		tests := 0.
+		for i := range parties {
+			p, err := newParty(c, "device", table("device", "no", i%8))
+			if err == nil {
+				err = p.Draw(func(label string) [32]byte { return sha256.Sum256([]byte(fmt.Sprint(i, label))) })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			weights, err := p.Params.Weights(make([]float64, p.Params.Features()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, err := p.device.AnswerAsPublished(0, weights)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said[0].Kind == secvm.Testing {
+				tests++
+			}
+		}
+		if math.Abs(tests-testers) > 5*math.Sqrt(testers*(1-testers/parties)) {
+			t.Errorf("%v of %d parties test with a share of %s", tests, parties, share)
+		}
+	}
+}
+
+// The server's result has the accuracy, the tests of each class and the share of the larger class, from
+// the sum of the last window alone.
+func TestResultOfASum(t *testing.T) {
+	e := newEnrolled(t, 20)
+	e.server.added = 20
+	if err := e.server.close([][]int64{make([]int64, 13), {5, 2, 8, 4, 5, 3}}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.server.result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.Details.(*Details).SecVM
+	if want := []ClassTest{{"no", 8, 4}, {"yes", 5, 3}}; !slices.Equal(f.Classes, want) || f.Majority != 8./13 || f.Trainers != 7 || f.Testers != 13 {
+		t.Errorf("%+v, want the classes %v", f, want)
+	}
+	if got := r.Metrics["accuracy"]; got != 7./13 {
+		t.Errorf("accuracy %v, want 7/13", got)
 	}
 }

@@ -75,6 +75,7 @@ func TestMajorityOf(t *testing.T) {
 	for want, tests := range map[float64][]ClassTest{
 		.75: {{"ill", 2, 2}, {"well", 6, 1}},
 		.5:  {{"ill", 1, 0}, {"well", 1, 1}},
+		.6:  {{"ill", 3, 0}, {"well", 2, 2}},
 		0:   nil,
 	} {
 		if got := MajorityOf(tests); got != want {

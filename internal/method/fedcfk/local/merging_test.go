@@ -1,6 +1,8 @@
 package local
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,6 +140,25 @@ func TestOnceEachPersonIsInOneRound(t *testing.T) {
 				t.Errorf("a share of %s: %s is in %d rounds", share, name, times[name])
 			}
 		}
+	}
+}
+
+// Without once, each round draws its people anew. Each device draws its requests apart from the others.
+func TestRoundsAndRequestsAreDrawnApart(t *testing.T) {
+	p, err := gather(played(t, paperJob()), small())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMerging(p)
+	if one, two := m.drawPeople(1), m.drawPeople(2); slices.Equal(one, two) {
+		t.Errorf("two rounds have the same people, %v", one)
+	}
+	seen := make(map[string]bool)
+	for _, d := range m.devices {
+		seen[fmt.Sprint(d.random.Perm(1000))] = true
+	}
+	if len(seen) != len(m.devices) {
+		t.Errorf("%d devices have %d sequences of random numbers", len(m.devices), len(seen))
 	}
 }
 
