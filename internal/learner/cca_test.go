@@ -71,6 +71,11 @@ func TestViewsEqualTwoKernels(t *testing.T) {
 	if !near(m["correlation_training"], want.Correlations[0]) || m["correlation"] < .8 || Examples(l, 2*train) != train {
 		t.Errorf("metrics %v, want a correlation_training of %v", m, want.Correlations[0])
 	}
+	for c, rho := range want.Correlations {
+		if len(f.Eigenvalues) != len(want.Correlations) || !near(f.Eigenvalues[c], rho*rho) {
+			t.Fatalf("eigenvalues %v, want the squares of the correlations %v", f.Eigenvalues, want.Correlations)
+		}
+	}
 	if r := stat.Correlation(pair[0], pair[1], nil); math.Abs(m["correlation"]-r) > 1e-8 || r > .9999 {
 		t.Errorf("the first pair's scores have a correlation of %v, and the metrics say %v", r, m["correlation"])
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
@@ -32,5 +34,15 @@ func TestRowsAreInTheJobsFolds(t *testing.T) {
 				t.Errorf("%s, %d folds: %d parts of %d rows, %d of them different, %v", name, k, len(got), rows, len(seen), err)
 			}
 		}
+	}
+	j := jobOf(false)
+	j.Seed, j.Data.Folds = 3, 5
+	if f := FoldsOf(j); f.K != 5 || f.Seed != 3 || !f.Task.Classes {
+		t.Errorf("a job of 5 folds with seed 3 has the folds %+v", f)
+	}
+	one, err := Folds{K: 5, Seed: 1}.Divide(labels, nil)
+	two, twice := Folds{K: 5, Seed: 2}.Divide(labels, nil)
+	if err != nil || twice != nil || cmp.Equal(one, two) {
+		t.Errorf("two seeds give the folds %v, %v, %v", one, err, twice)
 	}
 }

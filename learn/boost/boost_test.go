@@ -173,6 +173,12 @@ func TestNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	mean := linalg.Mean(y[:300])
+	for i, score := range b.Scores() {
+		if math.Abs(score-mean) > 1e-6 {
+			t.Fatalf("before the first tree row %d has the prediction %v, want the mean %v", i, score, mean)
+		}
+	}
 	if err := Fit(b, Bin(x, 300, 32), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -48,6 +48,13 @@ func TestTotallyDifferentIsNotEnough(t *testing.T) {
 	if err := SafeTrees(Binary.Tree(7), Binary.Tree(7)); err == nil {
 		t.Error("two equal trees are called safe")
 	}
+	if err := SafeTrees(Tree{Root, 0, 1}, Tree{Root, 0, 1}); err == nil || !strings.Contains(err.Error(), "worker 1 would learn 1 combination") {
+		t.Errorf("a passive worker that gets a child's phase and its mask: %v", err)
+	}
+	// Three masks, two in each sum: all sums together have each mask twice, which is none modulo 2.
+	if n := exposedCount([]observation{{[]int{1, 0, 0}, []int{1, 1, 0}}, {[]int{0, 1, 0}, []int{1, 0, 1}}, {[]int{0, 0, 1}, []int{0, 1, 1}}}, nil); n != 1 {
+		t.Errorf("%d combinations show modulo 2, want 1", n)
+	}
 }
 
 // With two workers there is nothing to hide: the other's phase is the sum less

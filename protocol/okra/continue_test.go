@@ -318,7 +318,7 @@ func TestNewcomerNeedsEveryConsent(t *testing.T) {
 	}
 }
 
-// Only parties receive the seed, and no party that has it receives it again.
+// Only parties receive the seed, and no party that has it receives it again. A party that leaves keeps it.
 func TestContinuedSeedStaysAmongParties(t *testing.T) {
 	first, in := small(t)
 	next, o := first.then(t, none("north"), bring{"south", in[2]}, none("east"))
@@ -331,6 +331,12 @@ func TestContinuedSeedStaysAmongParties(t *testing.T) {
 	for _, s := range next.standings {
 		if s.Seed != seed || !slices.Contains(s.Holders, "south") || len(s.Holders) != 3 || s.Origin != first.base.Origin {
 			t.Errorf("a party keeps %v of %v", s.Holders, s.Origin)
+		}
+	}
+	without, _ := first.then(t, none("north"), bring{"south", in[2]})
+	for _, name := range []string{"north", "south"} {
+		if s := without.standings[name]; !slices.Contains(s.Holders, "east") {
+			t.Errorf("%s forgets that east, who has left, has the seed: %v", name, s.Holders)
 		}
 	}
 }

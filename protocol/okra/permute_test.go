@@ -72,6 +72,9 @@ func TestPermutationFollowsFromTheSeed(t *testing.T) {
 			}
 		}
 	}
+	if slices.Equal(a.first.layers[0].order.(order), a.last.layers[0].order.(order)) {
+		t.Error("both rounds of encoder hbh have the same permutation")
+	}
 }
 
 func TestWideRowsTakeRoutes(t *testing.T) {

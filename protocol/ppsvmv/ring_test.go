@@ -214,10 +214,17 @@ func TestAttackNeighboursReadTheSiteBetween(t *testing.T) {
 	}
 }
 
-// A site alone sees words of which half the bits are set, whatever the matrices are.
+// A site alone sees words of which half the bits are set, whatever the matrices are. Tiles go to the next
+// site only, and the sum from the leader to the server only.
 func TestTilesLookLikeNoise(t *testing.T) {
 	f := newFederation(t, 3, 60, 0, 1000)
 	_, all := f.run(t)
+	for _, m := range all {
+		at := slices.Index(f.names, m.Sender)
+		if m.Round == roundTile && m.Receiver != f.names[(at+1)%3] || m.Round == roundSum && (at != 0 || m.Receiver != hub) {
+			t.Errorf("%s sends %s a %s", m.Sender, m.Receiver, m.Kind)
+		}
+	}
 	for at := range f.names {
 		set, total := 0, 0
 		for _, tile := range words(all, f.names[at], f.names[(at+1)%3]) {

@@ -110,6 +110,13 @@ func TestClocksMoveWithWhatArrivedOnly(t *testing.T) {
 	want(t, c, 0)
 	receive(t, m["b"], 1000)
 	want(t, c, 1100*time.Millisecond)
+	early, late := letter{from: "a", to: "b", hash: [32]byte{1}}, letter{from: "a", to: "b", hash: [32]byte{2}}
+	c.send(early, 1000)
+	c.send(late, 1000)
+	for _, l := range []letter{late, early} { // delivered in the other order: no clock goes back
+		c.arrive(l)
+		want(t, c, 3100*time.Millisecond)
+	}
 }
 
 func TestConformance(t *testing.T) {

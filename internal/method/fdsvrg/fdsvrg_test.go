@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/attack/lattice"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/learn/linear"
@@ -99,6 +100,18 @@ func TestOptimumIsThePooledOne(t *testing.T) {
 		f.JudgedBy(t, "guest", columnstest.Labels(columnstest.Numbered(t, "wdbc", 200)))
 		if a := f.Result(t).Metrics["accuracy"]; a < 0.8 || len(f.Result(t).Warnings) > 0 {
 			t.Errorf("%s: accuracy %v, warnings %v", parties, a, f.Result(t).Warnings)
+		}
+	}
+}
+
+// Without a rate in the job, the rate is 1/(4 b): b is the curvature of the loss times the squared norm of
+// a row over all parties' columns, and lambda.
+func TestRateFollowsFromTheColumns(t *testing.T) {
+	d := columns.Declared{List: []columns.Declaration{{Unit: 3}, {Unit: 5}}}
+	for more, want := range map[string]float64{"": 1 / (4 * (.25*8 + .1)), ", rate: 0.03": .03} {
+		j := methodtest.Read(t, Protocol(), fmt.Sprintf(file, "guest, host", .1, 3, 4, more))
+		if got := rateOf(j, linear.Logistic{}, d); math.Abs(got-want) > 1e-15 {
+			t.Errorf("%q: rate %v, want %v", more, got, want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/columns/columnstest"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
@@ -85,5 +86,32 @@ func TestOnePlaceHasAllColumnsAndRows(t *testing.T) {
 	learned, err = trainRandom(t.Context(), jobtest.Parse(t, published.Replace(fmt.Sprintf(file, "rbf, gamma: 0.2"))), all)
 	if err != nil || learned.Metrics["accuracy"] > .7 {
 		t.Errorf("%v, %v; want Algorithm 1, which forgets", learned.Metrics, err)
+	}
+}
+
+// The comparisons of a job have the columns of all parties: the label is the sign of the product of the
+// label holder's column and the last party's.
+func TestComparisonsHaveAllColumns(t *testing.T) {
+	const train, test = 300, 100
+	text := fmt.Sprintf(file, "rbf, gamma: 0.2") + "  compare: [pooled, exact-kernel, alone]\n"
+	text = strings.Replace(text, "coverage: 0.9", "aligned: true", 1)
+	rng, labels, splits := rand.New(rand.NewPCG(5, 6)), make([]string, train+test), make([]method.Split, 3)
+	for i := range splits {
+		x := linalg.New[float64](train+test, 1)
+		for k := range x.Data {
+			x.Data[k] = rng.NormFloat64()
+		}
+		splits[i] = method.Split{Set: &dataset.Set{X: dataset.NewDense(x)}, Test: columns.HeldOutLast(train, test)}
+	}
+	for i := range labels {
+		labels[i] = fmt.Sprint(splits[0].Set.X.Row(i, nil)[0]*splits[2].Set.X.Row(i, nil)[0] > 0)
+	}
+	splits[0].Set.Labels = labels
+	r := &method.Result{Training: train, HeldOut: test}
+	if err := compareJob(t.Context(), local.Comparison{Job: jobtest.Parse(t, text), Splits: splits, Result: r}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Pooled["accuracy"] < .85 || r.ExactKernel["accuracy"] < .85 || r.Alone[0].Metrics["accuracy"] > .7 {
+		t.Errorf("pooled %v, exact kernel %v, the label holder alone %v", r.Pooled, r.ExactKernel, r.Alone[0].Metrics)
 	}
 }
