@@ -55,7 +55,7 @@ func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file [
 	if err != nil {
 		return nil, err
 	}
-	at := partyHome{h, id, newInForce(c), members, key}
+	at := partyHome{Home: h, id: id, settings: newInForce(c), members: members, key: key}
 	decides := at.decides(ctx, jobs, claims, vault.ReadArtifacts(h.retained(), id.KEMKey()))
 	return at.checker(jobs, func(_ context.Context, j *job.Job) (party.Opinion, error) {
 		return party.Check(decides, j), nil

@@ -13,6 +13,7 @@
 //	HOME/dictionaries  data dictionaries that the operator has approved
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
 //	HOME/releases      the ledger of released data, for the operator to compare
+//	HOME/audit         a party's record of what it consented to and what left it
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands
@@ -73,6 +74,9 @@ func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("re
 func (h Home) Dictionaries() dictionary.Approvals {
 	return dictionary.Approvals(h.path("dictionaries"))
 }
+
+// AuditPath returns the path of a party's record, see package audit.
+func (h Home) AuditPath() string { return h.path("audit") }
 
 func (h Home) retained() string { return h.path("keepsakes") }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -195,6 +196,9 @@ func (p *Party) destroy(w *work, outcome string) error {
 		p.Logger.Error("could not remove a job's undisclosed releases from the ledger of releases", "job", w.id.String(), "error", err)
 	}
 	p.Logger.Info("destroyed a job's secrets", "job", w.id.String(), "outcome", outcome)
+	e := p.eventOf(audit.Closed, w)
+	e.Outcome = shortened(outcome)
+	p.record(e)
 	return nil
 }
 

@@ -42,6 +42,9 @@ type Config struct {
 	// the dictionary's hash.
 	Approved func(hash, table string) (bool, error)
 	Releases disclosure.Ledger
+	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
+	// accepted.
+	Audit Auditor
 	// Peek reads a job's table like Load, for [Party.Check]. It stores nothing, freezes nothing and
 	// reads the table anew at every call.
 	Peek func(d job.Data) (method.Table, error)
@@ -118,6 +121,7 @@ type Party struct {
 	tasks     chan task
 	pending   []*question // unanswered questions, at most maxQuestions
 	refusals  refusals
+	declined  declined
 	stalls    tally.Tally   // counts how often other parties have stalled
 	over      chan struct{} // closed when Run returns
 	running   sync.WaitGroup

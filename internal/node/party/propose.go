@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -67,6 +68,7 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 func (p *Party) decline(ctx context.Context, m protocol.Message, why error) error {
 	job, name := p.named(m.Body)
 	p.Logger.Warn("refused a proposal", "job", job, "name", name, "session", m.Session.String(), "error", why)
+	p.recordRefusal(m.Session.String(), m.Body, why)
 	p.failed(why)
 	return p.tell(ctx, m.Session, control.KindRefusal, control.Refuse(why).Encode())
 }
@@ -389,9 +391,12 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	return r, nil
 }
 
-// create draws the session's seed, stores the session in the vault and adds it to the party's
-// lists.
+// create records the party's consent, draws the session's seed, stores the session in the vault and
+// adds it to the party's lists.
 func (p *Party) create(r *running, body []byte) error {
+	if err := p.Audit.Append(p.event(audit.Accepted, r)); err != nil {
+		return fault.Disk.Of(err)
+	}
 	label := fmt.Sprintf("%s/%d/%d/%s", r.work.seedName(), r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
 	v, err := p.Vault.Create(r.session.ID(), p.Seed(label), body)
 	if errors.Is(err, vault.ErrUsed) {
