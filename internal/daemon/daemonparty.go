@@ -129,7 +129,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	decides := h.decides(ctx, o.Reader, kept, artifacts)
 	decides.Conn, decides.Seed, decides.Logger, decides.Version, decides.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
 	decides.Aligned, decides.Recommended, decides.Notified, decides.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
-	decides.Snapshots, decides.Audit = sealed, h.record
+	decides.Snapshots, decides.Audit, decides.Consents = sealed, h.record, h.consents()
 	decides.Load = func(id job.ID, d job.Data) (method.Table, error) {
 		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})
 		if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {

@@ -43,8 +43,9 @@ type Forgotten struct {
 
 // These are the states of a job at a party.
 const (
-	Open     coordinator.State = "open"     // the party has not yet received the end of the job from the coordinator
-	Retained coordinator.State = "retained" // the job has ended, and the party still holds files or keys for predictions
+	Open     coordinator.State = "open"              // the party has not yet received the end of the job from the coordinator
+	Awaits   coordinator.State = "awaiting approval" // the party's operator has not decided about the job
+	Retained coordinator.State = "retained"          // the job has ended, and the party still holds files or keys for predictions
 )
 
 func held(h party.Holding) Job {
@@ -110,13 +111,23 @@ func Party(p *party.Party, check Checker, log *slog.Logger) http.Handler {
 		return Forgotten{Erased: append([]string{}, gone...)}, err
 	})
 	ofJob("DELETE /jobs/{id}/sessions", func(r *http.Request, id job.ID) (any, error) { return struct{}{}, p.Drop(r.Context(), id) })
+	ofJob("POST /jobs/{id}/approve", func(r *http.Request, id job.ID) (any, error) {
+		return struct{}{}, p.Approve(r.Context(), id, uidOf(r))
+	})
+	ofJob("POST /jobs/{id}/reject", func(r *http.Request, id job.ID) (any, error) {
+		return struct{}{}, p.Reject(r.Context(), id, uidOf(r), r.URL.Query().Get("reason"))
+	})
 	mux.Handle("GET /jobs", handler(log, func(r *http.Request) (any, error) {
 		holdings, err := p.Holdings(r.Context())
 		list := []Job{}
 		for _, h := range holdings {
 			list = append(list, held(h))
 		}
-		return list, err
+		awaiting, err2 := p.Awaiting(r.Context())
+		for _, a := range awaiting {
+			list = append(list, Job{ID: a.Job.String(), Name: a.Spec.Name, State: Awaits, Submitted: a.Since, Parties: a.Spec.Parties(), File: string(a.Spec.Encode())})
+		}
+		return list, errors.Join(err, err2)
 	}))
 	mux.Handle("POST /check", handler(log, func(r *http.Request) (any, error) {
 		file, err := readJobFile(r)

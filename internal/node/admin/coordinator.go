@@ -38,6 +38,8 @@ type Job struct {
 	Forgotten bool           `json:"forgotten,omitempty"`
 	Silent    []string       `json:"silent,omitempty"`
 	Result    *method.Result `json:"result,omitempty"`
+	// File is the job file of a job that awaits a party's approval.
+	File string `json:"file,omitempty"`
 }
 
 // Waiting holds the parties for whose consent a stage waits.

@@ -151,7 +151,7 @@ func TestAnUnfinishedLine(t *testing.T) {
 	}
 	last := Event{}
 	s, err := Verify(path, func(e Event, _ string) error { last = e; return nil })
-	if err != nil || s.Lines != 3 || last.Torn != len(part) || last.Kind != Started || l.Torn() != 0 {
+	if err != nil || s.Lines != 3 || s.Torn != 0 || last.Torn != len(part) || last.Kind != Started || l.Torn() != 0 {
 		t.Errorf("%+v, %v, %+v", s, err, last)
 	}
 }

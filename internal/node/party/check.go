@@ -142,6 +142,9 @@ func (p *Party) undecided(w *work) []string {
 	if err != nil {
 		return list
 	}
+	if policy.Approve == approveEach {
+		list = append(list, "whether the operator approves the job (approve: each in the policy)")
+	}
 	limits := policy.Limits.Values()
 	if w.job.Data.Partition.By == job.Columns {
 		list = append(list, fmt.Sprintf("how many rows all parties have in common (rows in the limits of the policy: at least %d), and whether their release awaits approval", limits.Rows))

@@ -39,6 +39,7 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	}
 	w, known := p.jobs[c.Job]
 	if !known {
+		p.closeAwaiting(c.Job)
 		return p.closed(ctx, c)
 	}
 	if w.active() {

@@ -166,6 +166,15 @@ func (r *recorder) Append(e audit.Event) error {
 	return r.err
 }
 
+var errFull = errors.New("the disk of the record is full")
+
+// fail has further events fail with an error, or be kept.
+func (r *recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
+
 // kinds lists the kinds of the events so far.
 func (r *recorder) kinds() (list []audit.Kind) {
 	r.mu.Lock()

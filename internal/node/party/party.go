@@ -45,6 +45,9 @@ type Config struct {
 	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
 	// accepted.
 	Audit Auditor
+	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
+	// approve: each.
+	Consents Consents
 	// Peek reads a job's table like Load, for [Party.Check]. It stores nothing, freezes nothing and
 	// reads the table anew at every call.
 	Peek func(d job.Data) (method.Table, error)
@@ -122,8 +125,9 @@ type Party struct {
 	pending   []*question // unanswered questions, at most maxQuestions
 	refusals  refusals
 	declined  declined
-	stalls    tally.Tally   // counts how often other parties have stalled
-	over      chan struct{} // closed when Run returns
+	awaits    map[job.ID]*awaiting // jobs that await the operator's approval
+	stalls    tally.Tally          // counts how often other parties have stalled
+	over      chan struct{}        // closed when Run returns
 	running   sync.WaitGroup
 }
 
@@ -137,6 +141,7 @@ func New(c Config) *Party {
 		boss:      c.Roster.Coordinator().Name,
 		jobs:      make(map[job.ID]*work),
 		sessions:  make(map[protocol.SessionID]*running),
+		awaits:    make(map[job.ID]*awaiting),
 		finished:  make(chan finished),
 		questions: make(chan *question),
 		withdrawn: make(chan *question),

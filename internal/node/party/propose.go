@@ -53,10 +53,19 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 		}
 		return p.repeat(ctx, r)
 	}
-	r, err := p.consider(m)
-	if disk.Failed(err) {
-		return p.postpone(ctx, m.Session, err)
+	if awaits, over := p.stillAwaits(m); over {
+		return nil
+	} else if awaits {
+		return notNow(errAwaiting)
 	}
+	r, err := p.consider(m)
+	switch {
+	case disk.Failed(err):
+		return p.postpone(ctx, m.Session, err)
+	case errors.Is(err, errAwaiting):
+		return p.await(ctx, m)
+	}
+	p.useDecision(ctx, m)
 	if err != nil {
 		return p.decline(ctx, m, err)
 	}
@@ -117,6 +126,9 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	r, err := p.judge(prop, s)
 	if r == nil {
 		return nil, err
+	}
+	if err == nil {
+		err = p.operatorConsents(r.work)
 	}
 	if err == nil {
 		err = p.bind(r.work)

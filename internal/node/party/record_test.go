@@ -1,7 +1,6 @@
 package party
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,7 @@ func TestNothingIsAcceptedUnrecorded(t *testing.T) {
 	s, made := newFixture(t, usual()), 0
 	s.idle()
 	s.party.Vault = counted{s.party.Vault, &made}
-	s.record.err = errors.New("the record is broken")
+	s.record.fail(errFull)
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.foreseen = nil // the check does not write the record
@@ -28,7 +27,7 @@ func TestNothingIsAcceptedUnrecorded(t *testing.T) {
 	if n := s.ledger(); len(n) != 0 {
 		t.Errorf("ledger %v", n)
 	}
-	s.record.err = nil
+	s.record.fail(nil)
 	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.hear(control.KindAcceptance)
 	if k := s.record.kinds(); made != 1 || !slices.Equal(k, []audit.Kind{audit.Accepted}) {

@@ -94,6 +94,9 @@ func (p *Party) askState(ctx context.Context) error {
 	for id := range p.jobs {
 		all = append(all, control.Holding{Job: id, Open: true})
 	}
+	for id := range p.awaits {
+		all = append(all, control.Holding{Job: id, Open: true})
+	}
 	kept, err := p.Retained.Jobs()
 	for _, k := range kept {
 		if p.jobs[k.Job] == nil {
