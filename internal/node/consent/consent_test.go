@@ -14,11 +14,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A decision holds for its job file alone, for 30 days at most, until it is used. A damaged one is an error.
+// A decision holds for its job with its file alone, for 30 days at most, until it is used. A damaged one is an error.
 func TestDecisions(t *testing.T) {
 	d := Decisions(filepath.Join(t.TempDir(), "consents"))
-	const spec, other = "0123", "4567"
-	if _, ok, err := d.Find(spec); ok || err != nil {
+	const id, spec, other = "89ab", "0123", "4567"
+	if _, ok, err := d.Find(id, spec); ok || err != nil {
 		t.Errorf("none: %t, %v", ok, err)
 	}
 	now := time.Now()
@@ -27,25 +27,25 @@ func TestDecisions(t *testing.T) {
 		find string
 		ok   bool
 	}{{0, spec, true}, {0, other, false}, {29 * 24 * time.Hour, spec, true}, {31 * 24 * time.Hour, spec, false}} {
-		if err := d.Put(Decision{Spec: spec, Job: "job", Reason: "why", UID: 7, Time: now.Add(-c.age)}); err != nil {
+		if err := d.Put(Decision{Spec: spec, Job: id, Reason: "why", UID: 7, Time: now.Add(-c.age)}); err != nil {
 			t.Fatal(err)
 		}
-		if one, ok, err := d.Find(c.find); ok != c.ok || err != nil || ok && (one.Reason != "why" || one.UID != 7 || one.Approved) {
+		if one, ok, err := d.Find(id, c.find); ok != c.ok || err != nil || ok && (one.Reason != "why" || one.UID != 7 || one.Approved) {
 			t.Errorf("%v old, %s: %+v, %t, %v", c.age, c.find, one, ok, err)
 		}
 	}
 	for range 2 {
-		if err := d.Remove(spec); err != nil {
+		if err := d.Remove(id); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, ok, err := d.Find(spec); ok || err != nil {
+	if _, ok, err := d.Find(id, spec); ok || err != nil {
 		t.Errorf("removed: %t, %v", ok, err)
 	}
-	if err := os.WriteFile(d.path(spec), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(d.path(id), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok, err := d.Find(spec); ok || err == nil {
+	if _, ok, err := d.Find(id, spec); ok || err == nil {
 		t.Error("a damaged decision counts")
 	}
 }

@@ -39,7 +39,9 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	}
 	w, known := p.jobs[c.Job]
 	if !known {
-		p.closeAwaiting(c.Job)
+		if err := p.closeAwaiting(c.Job); err != nil {
+			return notNow(err)
+		}
 		return p.closed(ctx, c)
 	}
 	if w.active() {

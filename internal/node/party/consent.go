@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 // Consents stores the operator's decisions about single jobs: a [consent.Decisions].
 type Consents interface {
 	Put(one consent.Decision) error
-	Find(spec string) (one consent.Decision, ok bool, err error)
-	Remove(spec string) error
+	Find(job, spec string) (one consent.Decision, ok bool, err error)
+	Remove(job string) error
 }
 
 // approveEach is the value of a policy's approve with which the operator decides about each job.
@@ -56,7 +57,7 @@ func (p *Party) operatorConsents(w *work) error {
 	if p.Consents == nil {
 		return errors.New("party: the policy says approve: each, and this process keeps no decisions")
 	}
-	one, decided, err := p.Consents.Find(specHash(w.job))
+	one, decided, err := p.Consents.Find(w.id.String(), specHash(w.job))
 	switch {
 	case err != nil:
 		return fault.Disk.Of(err)
@@ -113,7 +114,7 @@ func (p *Party) stillAwaits(m protocol.Message) (awaits, over bool) {
 		delete(p.awaits, prop.Job)
 		return true, true
 	}
-	if _, decided, err := p.Consents.Find(specHash(a.Spec)); !decided && err == nil {
+	if _, decided, err := p.Consents.Find(prop.Job.String(), specHash(a.Spec)); !decided && err == nil {
 		return true, false
 	}
 	return false, false
@@ -130,17 +131,25 @@ func (p *Party) useDecision(ctx context.Context, m protocol.Message) {
 		delete(p.awaits, prop.Job)
 		err = p.tellStall(ctx, m.Session, fault.NoTrouble)
 	}
-	sum := sha256.Sum256(prop.Spec)
-	if err = errors.Join(err, p.Consents.Remove(hex.EncodeToString(sum[:]))); err != nil {
+	if err = errors.Join(err, p.Consents.Remove(prop.Job.String())); err != nil {
 		p.Logger.Warn("could not end a decision about a job", "job", prop.Job.String(), "error", err)
 	}
 }
 
-// closeAwaiting notes that the coordinator has closed a job that awaits approval.
-func (p *Party) closeAwaiting(id job.ID) {
-	if a := p.awaits[id]; a != nil {
-		a.over = true
+// closeAwaiting notes that the coordinator has closed a job that awaits approval. A decision that the
+// job has not used ends.
+func (p *Party) closeAwaiting(id job.ID) error {
+	a := p.awaits[id]
+	if a == nil {
+		return nil
 	}
+	a.over = true
+	return p.Consents.Remove(id.String())
+}
+
+// forgetClosed removes closed jobs whose proposals have not come again.
+func (p *Party) forgetClosed() {
+	maps.DeleteFunc(p.awaits, func(_ job.ID, a *awaiting) bool { return a.over })
 }
 
 // Approve lets a job begin that awaits approval. uid is the Unix user who decides.

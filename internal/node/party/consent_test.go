@@ -113,11 +113,41 @@ func TestADecisionIsRecorded(t *testing.T) {
 	}
 }
 
-// A job that its coordinator has closed awaits nothing, and cannot be approved.
+// Two jobs with one file await one approval each.
+func TestAnApprovalIsForOneJob(t *testing.T) {
+	s := asking(t)
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	for i := range 2 {
+		s.propose(s.proposal(j, job.ID{byte(i + 1)}, 0))
+		s.waits(fault.Approval)
+	}
+	if err := s.party.Approve(t.Context(), job.ID{2}, 7); err != nil {
+		t.Fatal(err)
+	}
+	s.waits(fault.NoTrouble)
+	s.hear(control.KindAcceptance)
+	if list, err := s.party.Awaiting(t.Context()); err != nil || len(list) != 1 || list[0].Job != (job.ID{1}) {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// A job that its coordinator has closed awaits nothing, and cannot be approved. An approval that it has
+// not used is gone.
 func TestAClosedJobAwaitsNothing(t *testing.T) {
 	s := asking(t)
-	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.waits(fault.Approval)
+	unused := consent.Decision{Job: job.ID{1}.String(), Spec: specHash(j), Approved: true, Time: time.Now()}
+	err := s.party.Between(t.Context(), func() error {
+		if err := s.party.Consents.Put(unused); err != nil {
+			return err
+		}
+		return s.party.closeAwaiting(job.ID{1})
+	})
+	if _, ok, err2 := s.party.Consents.Find(unused.Job, unused.Spec); ok || err != nil || err2 != nil {
+		t.Errorf("%t, %v, %v", ok, err, err2)
+	}
 	s.end(job.ID{1})
 	if list, err := s.party.Awaiting(t.Context()); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)

@@ -263,7 +263,7 @@ func (p *Party) control(ctx context.Context, in driver.Inbound) {
 		return
 	}
 	err := p.handle(ctx, m)
-	if err != nil {
+	if err != nil && !errors.Is(err, errAwaiting) { // await has logged it once
 		p.Logger.Warn("could not handle a control message", "message", m.Header.String(), "error", err)
 	}
 	if !errors.Is(err, errNotNow) {

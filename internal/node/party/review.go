@@ -19,6 +19,7 @@ func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
 	p.eraseExpired()
 	p.sweepSnapshots()
+	p.forgetClosed()
 	if err := p.askState(ctx); err != nil {
 		p.Logger.Warn("could not ask the coordinator about the open jobs", "error", err)
 	}
