@@ -27,7 +27,7 @@ import (
 func (a *app) job() *cobra.Command {
 	cmd := commandGroup("job", "Submit jobs to a running coordinator and follow them")
 	cmd.Example = "  mercer job submit job.yaml --home ./c\n  mercer job wait ID --home ./c"
-	cmd.AddCommand(a.jobNew(), a.jobCheck(), a.jobSubmit(), a.jobList(), a.jobShow(), a.jobLogs(), a.jobWait(), a.jobAbort(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
+	cmd.AddCommand(a.jobNew(), a.jobCheck(), a.jobSubmit(), a.jobList(), a.jobShow(), a.jobLogs(), a.jobWait(), a.jobAbort(), a.jobApprove(), a.jobReject(), a.jobDownload(), a.jobForget(), a.jobDelete(), a.jobDrop())
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/dictionary"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -64,7 +66,11 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		o.Logger.Warn(warning)
 	}
 	o.Seed = o.seed()
-	at := partyHome{h, id, newInForce(c), members, key, call, newPartyWatch(h, c.Name, members, o)}
+	record, err := h.openAudit(o, members)
+	if err != nil {
+		return err
+	}
+	at := partyHome{h, id, newInForce(c), members, key, call, record, newPartyWatch(h, c.Name, members, o)}
 	watched, err := openMonitor(c.Metrics)
 	if err != nil {
 		return err
@@ -87,7 +93,21 @@ type partyHome struct {
 	members  *roster.Roster
 	key      dataset.SplitKey
 	call     nats.Options // how to connect to the coordinator
+	record   *audit.Log   // nil where nothing is decided
 	watch    *partyWatch
+}
+
+// openAudit opens the record, and adds that the daemon has started. A record that is broken stops it.
+func (h Home) openAudit(o Options, members *roster.Roster) (*audit.Log, error) {
+	record, err := audit.Open(h.AuditPath())
+	if err != nil {
+		return nil, err
+	}
+	if n := record.Torn(); n > 0 {
+		o.Logger.Warn("the audit record ends with an unfinished line, which a crash has left; it is cut off, and the next line says so", "bytes", n)
+	}
+	roster := members.Hash()
+	return record, record.Append(audit.Event{Kind: audit.Started, Roster: hex.EncodeToString(roster[:]), Outcome: "version " + o.Version})
 }
 
 // call returns how a party connects to the coordinator.
@@ -143,7 +163,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	decides := h.decides(ctx, o.Reader, kept, artifacts)
 	decides.Conn, decides.Seed, decides.Logger, decides.Version, decides.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
 	decides.Aligned, decides.Recommended, decides.Notified, decides.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
-	decides.Snapshots = sealed
+	decides.Snapshots, decides.Audit, decides.Consents = sealed, h.record, h.consents()
 	decides.Descriptions, decides.History = artifacts.Of(vault.Description), h.watch.history
 	decides.Load = func(id job.ID, d job.Data) (method.Table, error) {
 		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})

@@ -12,7 +12,9 @@
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
+//	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
+//	HOME/audit         a party's record of what it consented to and what left it
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands
@@ -40,6 +42,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/consent"
 	"github.com/mercer-fl/mercer/internal/node/dictionary"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -73,6 +76,11 @@ func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("re
 func (h Home) Dictionaries() dictionary.Approvals {
 	return dictionary.Approvals(h.path("dictionaries"))
 }
+
+// AuditPath returns the path of a party's record, see package audit.
+func (h Home) AuditPath() string { return h.path("audit") }
+
+func (h Home) consents() consent.Decisions { return consent.Decisions(h.path("consents")) }
 
 func (h Home) retained() string { return h.path("keepsakes") }
 

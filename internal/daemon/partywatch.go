@@ -64,6 +64,11 @@ func (w *partyWatch) Overview() (overview.Overview, error) {
 			return o, err
 		}
 	}
+	for _, j := range o.Jobs {
+		if j.State == overview.AwaitsApproval {
+			o.Awaiting = append(o.Awaiting, overview.Awaiting{Job: j.ID, Name: j.Name, Members: []string{o.Name}, Since: j.Submitted})
+		}
+	}
 	held, err := w.releases.Awaiting()
 	for _, n := range held {
 		o.Awaiting = append(o.Awaiting, overview.Awaiting{Name: n.Job, Release: n.ID, Members: []string{o.Name}, Since: n.Since.UTC()})

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
@@ -42,7 +43,14 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() {
 		return fault.BadInputf("%s changes name, coordinator, retention or unclosed, for which the daemon must be started again", h.ConfigPath())
 	}
-	if err := p.Between(ctx, func() error { h.settings.Store(next); return nil }); err != nil {
+	err = p.Between(ctx, func() error {
+		if err := h.record.Append(audit.Event{Kind: audit.Reloaded}); err != nil {
+			return err
+		}
+		h.settings.Store(next)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	for _, warning := range next.Warnings() {

@@ -226,6 +226,7 @@ const (
 	Dropped            // an operator, or a time limit, has ended the job
 	Late               // a member, which is not named, did not answer in time
 	Broken             // a member, which is not named, broke the protocol
+	Approval           // an operator has not yet decided about the job
 	numTroubles
 )
 
@@ -260,6 +261,7 @@ func (t Trouble) about() about {
 		Restarted:  {CodeFailed, "the party was restarted and cannot continue the session; try again"},
 		Dropped:    {CodeFailed, "the party's operator, or its time limit, has ended the job there"},
 		Late:       {CodeTimedOut, "another member did not answer in time; its own log says which"},
+		Approval:   {CodePolicy, "the job awaits its operator's approval; if that takes longer, submit the job again with a longer timeout: {join: 72h}"},
 		Broken:     {CodeMisbehaved, "another member broke the protocol; its own log says how"},
 	}[t]
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -207,8 +208,8 @@ func join(c Config, keys map[string]*identity.Identity, members *roster.Roster) 
 			Retained: retained, Seed: c.Seed, Usage: c.Usage, Logger: c.Logger.With("party", share.Party),
 			Policy:  func(string) (party.Policy, error) { return party.PolicyFor(c.Job), nil },
 			Aligned: f.aligned.put, Alignments: vault.NewMemoryStates(), Notified: c.notifier(share.Party), Failed: c.failed(share.Party), Judged: f.judged.put(share.Party),
-			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)),
-			Load:     func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryStates(),
+			Releases: disclosure.Ledger(filepath.Join(c.Dir, "releases-"+share.Party)), Audit: audit.Discard{},
+			Load: func(job.ID, job.Data) (method.Table, error) { return share.Table, nil }, Snapshots: vault.NewMemoryStates(),
 		}))
 	}
 	return f, nil

@@ -111,12 +111,18 @@ func Party(d PartyDaemon, check Checker, log *slog.Logger) http.Handler {
 	ofJob("DELETE /jobs/{id}/sessions", func(p *party.Party, r *http.Request, id job.ID) (any, error) {
 		return struct{}{}, p.Drop(r.Context(), id)
 	})
+	ofJob("POST /jobs/{id}/approve", func(p *party.Party, r *http.Request, id job.ID) (any, error) {
+		return struct{}{}, p.Approve(r.Context(), id, uidOf(r))
+	})
+	ofJob("POST /jobs/{id}/reject", func(p *party.Party, r *http.Request, id job.ID) (any, error) {
+		return struct{}{}, p.Reject(r.Context(), id, uidOf(r), r.URL.Query().Get("reason"))
+	})
 	serveOverview(mux, d, log)
 	mux.Handle("GET /jobs", handler(log, func(*http.Request) (any, error) {
 		o, err := d.Overview()
 		list := []Job{}
 		for _, j := range o.Jobs {
-			list = append(list, Job{Job: j})
+			list = append(list, Job{Job: j, File: fileOf(d, j)})
 		}
 		return list, err
 	}))
@@ -131,6 +137,15 @@ func Party(d PartyDaemon, check Checker, log *slog.Logger) http.Handler {
 		return nil, fault.BadInputf("a party's home cannot do that; use the coordinator's home")
 	}))
 	return mux
+}
+
+// fileOf returns the job file of a job that awaits approval, which the operator reads first. For others
+// it returns "".
+func fileOf(d PartyDaemon, j overview.Job) string {
+	if p, err := d.Party(); err == nil && j.State == overview.AwaitsApproval {
+		return p.AwaitingFile(j.ID)
+	}
+	return ""
 }
 
 // predict answers a request that carries rows to predict in its body.

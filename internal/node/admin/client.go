@@ -116,6 +116,18 @@ func (c *Client) Check(ctx context.Context, name string, file []byte) (checked *
 	return checked, c.call(ctx, http.MethodPost, "/check?name="+url.QueryEscape(name), file, &checked)
 }
 
+// Approve lets a job begin that awaits approval at a party.
+func (c *Client) Approve(ctx context.Context, id string) error {
+	_, err := c.fetch(ctx, http.MethodPost, jobPath(id)+"/approve", nil)
+	return err
+}
+
+// Reject refuses a job that awaits approval at a party. The coordinator reads the reason.
+func (c *Client) Reject(ctx context.Context, id, reason string) error {
+	_, err := c.fetch(ctx, http.MethodPost, jobPath(id)+"/reject?reason="+url.QueryEscape(reason), nil)
+	return err
+}
+
 // Jobs lists all jobs of a coordinator. At a party it lists the jobs whose state the party holds.
 func (c *Client) Jobs(ctx context.Context) (list []Job, err error) {
 	return list, c.call(ctx, http.MethodGet, "/jobs", nil, &list)

@@ -27,6 +27,8 @@ type Job struct {
 	Forgotten bool           `json:"forgotten,omitempty"`
 	Silent    []string       `json:"silent,omitempty"`
 	Result    *method.Result `json:"result,omitempty"`
+	// File is the job file of a job that awaits a party's approval.
+	File string `json:"file,omitempty"`
 }
 
 // Part is the part of a job's stage that is under way, and how much of it is done, in units that the

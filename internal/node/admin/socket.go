@@ -18,6 +18,8 @@
 //	             GET    /jobs/ID/preparation the preparation that the job retained here
 //	             DELETE /jobs/ID/keepsake    erase the job's artifacts here
 //	             DELETE /jobs/ID/sessions    destroy the job's open sessions
+//	             POST   /jobs/ID/approve     let a job begin that awaits approval
+//	             POST   /jobs/ID/reject      refuse it
 //	             POST   /check               job file -> whether the party would accept it
 //
 // /events?job=ID is about one job. With &follow=1 the answer goes on: it has a line for each further event,
@@ -73,8 +75,8 @@ func Listen(path string) (net.Listener, error) {
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withUID,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // the returned error does not matter, because Close also removes the socket
 	defer stop()

@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -236,7 +237,7 @@ func north(t *testing.T) *party.Party {
 	p := party.New(party.Config{
 		Reader: all.Reader(), Name: "north", Identity: keys["north"], Roster: r, Conn: conn, Vault: vault.NewMemory(), Retained: vault.NewMemoryStates(), Snapshots: vault.NewMemoryStates(),
 		Load: func(job.ID, job.Data) (method.Table, error) { return method.Table{}, errors.New("no data") },
-		Seed: coordinator.RandomSeed, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(),
+		Seed: coordinator.RandomSeed, Usage: func() (float64, uint64) { return 0, 0 }, Logger: quiet(), Audit: audit.Discard{},
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

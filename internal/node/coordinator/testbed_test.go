@@ -31,6 +31,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -310,7 +311,7 @@ func (w *testbed) build(name string, m *member) (func(context.Context) error, er
 	m.party = party.New(party.Config{
 		Reader: w.reader(), Approved: w.dictionaries.Approved, Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Retained: artifacts.States(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
 		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryStates(), Alignments: artifacts.Of(vault.Aligned),
-		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name),
+		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name), Audit: audit.Discard{},
 		Aligned: func(id job.ID, ids []string) error {
 			w.align(name, ids)
 			return artifacts.Put(id, vault.Alignment, []byte(strings.Join(ids, "\n")))

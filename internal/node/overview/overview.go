@@ -64,14 +64,15 @@ const (
 
 // These are the states of a job at a party.
 const (
-	Open     State = "open"     // the party has not yet received the end of the job from the coordinator
-	Retained State = "retained" // the job has ended, and the party still holds files or keys for predictions
+	AwaitsApproval State = "awaiting approval" // the party's operator has not decided about the job
+	Open           State = "open"              // the party has not yet received the end of the job from the coordinator
+	Retained       State = "retained"          // the job has ended, and the party still holds files or keys for predictions
 )
 
 // States returns the states of jobs at a member with a role.
 func States(of roster.Role) []State {
 	if of == roster.Party {
-		return []State{Open, Retained}
+		return []State{AwaitsApproval, Open, Retained}
 	}
 	return []State{Queued, Running, Closing, Done, Failed, Unreadable}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -78,7 +79,7 @@ func (p *Party) drive(ctx context.Context, r *running, d control.Directory) (dri
 	})
 }
 
-// disclose makes the ledger note the session's releases before the session sends them.
+// disclose makes the ledger and the audit record note the session's releases before the session sends them.
 func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 	if len(r.admission) == 0 {
 		return mail
@@ -86,10 +87,10 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() (err error) {
 		for _, a := range r.admission {
 			if err = p.letOut(a); err != nil {
-				break
+				return err
 			}
 		}
-		return err
+		return p.Audit.Append(p.event(audit.Released, r))
 	}}
 }
 
@@ -130,6 +131,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	if err := p.settle(f.r); err != nil {
 		p.Logger.Error("the ledger of releases could not note how a session ended", "session", f.r.ID().String(), "error", err)
 	}
+	p.addEndToRecord(f)
 	f.r.report = p.report(f).Encode()
 	// The party sends even a report that it could not store. A restart can derive the report again
 	// from the journal.
@@ -171,6 +173,7 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 		outcome = f.err.Error()
 	}
 	p.reply(q, a, f.err)
+	p.addEndToRecord(f)
 	report := p.report(f).Encode()
 	p.router.Forget(f.r.ID())
 	delete(p.sessions, f.r.ID())

@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -92,7 +93,11 @@ func (p *Party) fitFor(j *job.Job) (of job.ID, found bool, err error) {
 	list, err := p.Retained.Jobs()
 	for _, one := range list {
 		kept, err := p.Retained.Get(one.Job)
-		if err == nil && method.IsFitFor(kept, j) {
+		switch {
+		case errors.Is(err, vault.ErrNoState): // erased meanwhile
+		case err != nil:
+			return of, false, fault.Kept.Of(err)
+		case method.IsFitFor(kept, j):
 			return one.Job, true, nil
 		}
 	}
@@ -141,6 +146,9 @@ func (p *Party) undecided(w *work) []string {
 	policy, err := p.Policy(w.table())
 	if err != nil {
 		return list
+	}
+	if policy.Approve == approveEach {
+		list = append(list, "whether the operator approves the job (approve: each in the policy)")
 	}
 	limits := policy.Limits.Values()
 	if w.job.Data.Partition.By == job.Columns {

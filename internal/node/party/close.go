@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
@@ -40,6 +41,9 @@ func (p *Party) close(ctx context.Context, m protocol.Message) error {
 	}
 	w, known := p.jobs[c.Job]
 	if !known {
+		if err := p.closeAwaiting(c.Job); err != nil {
+			return notNow(err)
+		}
 		return p.closed(ctx, c)
 	}
 	if w.active() {
@@ -198,6 +202,9 @@ func (p *Party) destroy(w *work, outcome string) error {
 		p.Logger.Error("could not remove a job's undisclosed releases from the ledger of releases", "job", w.id.String(), "error", err)
 	}
 	p.record(w, slog.LevelInfo, "destroyed a job's secrets", overview.Event{Kind: overview.Closed}, "outcome", outcome)
+	e := p.eventOf(audit.Closed, w)
+	e.Outcome = shortened(outcome)
+	p.addToRecord(e)
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,6 +29,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/mail"
@@ -50,6 +52,7 @@ type fixture struct {
 	keys   map[string]*identity.Identity
 	others map[string]*mail.Router
 	loads  atomic.Int32
+	record recorder
 	cause  atomic.Value // the last error with which north has refused a proposal
 	// foreseen is north's opinion of the job of the last proposal, or nil if the proposal is not one
 	// that an honest coordinator would begin a job with.
@@ -129,6 +132,7 @@ func newFixture(t *testing.T, policy Policy) *fixture {
 			defer s.loads.Store(s.loads.Load())
 			return s.party.Load(job.ID{}, d)
 		},
+		Audit:    &s.record,
 		Failed:   func(cause error) { s.cause.Store(cause.Error()) },
 		Seed:     func(label string) [32]byte { return sha256.Sum256([]byte(label)) },
 		Releases: disclosure.Ledger(filepath.Join(t.TempDir(), "releases")),
@@ -143,6 +147,42 @@ func newFixture(t *testing.T, policy Policy) *fixture {
 		}
 	})
 	return s
+}
+
+// recorder keeps the events that north records, or fails.
+type recorder struct {
+	mu     sync.Mutex
+	events []audit.Event
+	err    error
+}
+
+// Append implements [Auditor].
+func (r *recorder) Append(e audit.Event) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		r.events = append(r.events, e)
+	}
+	return r.err
+}
+
+var errFull = errors.New("the disk of the record is full")
+
+// fail has further events fail with an error, or be kept.
+func (r *recorder) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
+
+// kinds lists the kinds of the events so far.
+func (r *recorder) kinds() (list []audit.Kind) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		list = append(list, e.Kind)
+	}
+	return list
 }
 
 // tell sends a control message to north.
@@ -222,7 +262,7 @@ func (s *fixture) propose(p *control.Proposal) *protocol.Session {
 func (s *fixture) foresee(p *control.Proposal) *Opinion {
 	s.t.Helper()
 	j, err := s.party.Reader.Parse("proposal", p.Spec)
-	if err != nil || p.Inquiry != nil {
+	if err != nil || p.Inquiry != nil || j.NeedsFit() {
 		return nil
 	}
 	m, err := method.Of(j)

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -90,7 +91,8 @@ func TestRetentionKeepsFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Party{Config: Config{Retained: artifacts.States(), Limits: Limits{Retention: time.Nanosecond}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	record := &recorder{}
+	p := &Party{Config: Config{Audit: record, Retained: artifacts.States(), Limits: Limits{Retention: time.Nanosecond}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
 	var w wire.Writer
 	w.String(method.FitMagic)
 	if err := p.Retained.Put(job.ID{7}, w.Bytes()); err != nil {
@@ -101,6 +103,9 @@ func TestRetentionKeepsFits(t *testing.T) {
 	}
 	time.Sleep(10 * time.Millisecond)
 	p.eraseExpired()
+	if k := record.kinds(); len(k) != 1 || k[0] != audit.Erased {
+		t.Errorf("record %v", k)
+	}
 	if _, err := p.Retained.Get(job.ID{7}); err != nil {
 		t.Errorf("the fit is gone by age: %v", err)
 	}

@@ -44,6 +44,12 @@ type Config struct {
 	// the dictionary's hash.
 	Approved func(hash, table string) (bool, error)
 	Releases disclosure.Ledger
+	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
+	// accepted.
+	Audit Auditor
+	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
+	// approve: each.
+	Consents Consents
 	// Peek reads a job's table like Load, for [Party.Check]. It stores nothing, freezes nothing and
 	// reads the table anew at every call.
 	Peek func(d job.Data) (method.Table, error)
@@ -124,8 +130,10 @@ type Party struct {
 	tasks     chan task
 	pending   []*question // unanswered questions, at most maxQuestions
 	refusals  refusals
-	stalls    tally.Tally   // counts how often other parties have stalled
-	over      chan struct{} // closed when Run returns
+	declined  declined
+	awaits    map[job.ID]*awaiting // jobs that await the operator's approval
+	stalls    tally.Tally          // counts how often other parties have stalled
+	over      chan struct{}        // closed when Run returns
 	running   sync.WaitGroup
 	shown     shown // what other goroutines may read of the jobs
 }
@@ -141,6 +149,7 @@ func New(c Config) *Party {
 		boss:      c.Roster.Coordinator().Name,
 		jobs:      make(map[job.ID]*work),
 		sessions:  make(map[protocol.SessionID]*running),
+		awaits:    make(map[job.ID]*awaiting),
 		finished:  make(chan finished),
 		questions: make(chan *question),
 		withdrawn: make(chan *question),
@@ -264,7 +273,7 @@ func (p *Party) control(ctx context.Context, in driver.Inbound) {
 		return
 	}
 	err := p.handle(ctx, m)
-	if err != nil {
+	if err != nil && !errors.Is(err, errAwaiting) { // await has logged it once
 		p.Logger.Warn("could not handle a control message", "message", m.Header.String(), "error", err)
 	}
 	if !errors.Is(err, errNotNow) {

@@ -53,6 +53,8 @@ type Policy struct {
 	// OwnFigures allows results with accuracy figures over this table's held-out rows. The
 	// coordinator must be able to compute the figures, and the rows must meet the limits.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
+	// Approve is "each" if the operator decides about each job that the policy allows, before it begins.
+	Approve string `yaml:"approve,omitempty"`
 	// Limits holds conditions that every job and the table must meet.
 	Limits PolicyLimits `yaml:"limits,omitempty"`
 	// Earlier holds limits that the policy file states under the keys of the last version.
@@ -92,6 +94,9 @@ func (p Policy) Validate(known job.Names) error {
 			}
 			return fmt.Errorf("%s in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))
 		}
+	}
+	if p.Approve != "" && p.Approve != approveEach {
+		return fmt.Errorf("approve in the policy is %q; write approve: each, or remove the key", p.Approve)
 	}
 	if p.MinParties < 0 {
 		return fmt.Errorf("min_parties in the policy is %d; write 2 or more", p.MinParties)

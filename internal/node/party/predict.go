@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -181,6 +183,7 @@ func (p *Party) Forget(id job.ID) ([]string, error) {
 	}
 	if err == nil && len(names) > 0 {
 		p.Logger.Info("erased what a job retained", "job", id.String(), "erased", names)
+		p.addToRecord(audit.Event{Kind: audit.Erased, Job: id.String(), Outcome: strings.Join(names, ", ")})
 	}
 	return names, err
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/overview"
@@ -54,10 +55,19 @@ func (p *Party) propose(ctx context.Context, m protocol.Message) error {
 		}
 		return p.repeat(ctx, r)
 	}
-	r, err := p.consider(m)
-	if disk.Failed(err) {
-		return p.postpone(ctx, m.Session, err)
+	if awaits, over := p.stillAwaits(m); over {
+		return nil
+	} else if awaits {
+		return notNow(errAwaiting)
 	}
+	r, err := p.consider(m)
+	switch {
+	case disk.Failed(err):
+		return p.postpone(ctx, m.Session, err)
+	case errors.Is(err, errAwaiting):
+		return p.await(ctx, m)
+	}
+	p.useDecision(ctx, m)
 	if err != nil {
 		return p.decline(ctx, m, err)
 	}
@@ -71,6 +81,7 @@ func (p *Party) decline(ctx context.Context, m protocol.Message, why error) erro
 	refusal := control.Refuse(why)
 	e := overview.Event{Kind: overview.Refused, Job: job, Name: name, Code: refusal.Code}
 	p.History.Record(p.Logger, slog.LevelWarn, "refused a proposal", e, "session", m.Session.String(), "error", why)
+	p.recordRefusal(m.Session.String(), m.Body, why)
 	p.failed(why)
 	return p.tell(ctx, m.Session, control.KindRefusal, refusal.Encode())
 }
@@ -119,6 +130,9 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	r, err := p.judge(prop, s)
 	if r == nil {
 		return nil, err
+	}
+	if err == nil {
+		err = p.operatorConsents(r.work)
 	}
 	if err == nil {
 		err = p.bind(r.work)
@@ -393,9 +407,12 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	return r, nil
 }
 
-// create draws the session's seed, stores the session in the vault and adds it to the party's
-// lists.
+// create records the party's consent, draws the session's seed, stores the session in the vault and
+// adds it to the party's lists.
 func (p *Party) create(r *running, body []byte) error {
+	if err := p.Audit.Append(p.event(audit.Accepted, r)); err != nil {
+		return fault.Disk.Of(err)
+	}
 	label := fmt.Sprintf("%s/%d/%d/%s", r.work.seedName(), r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)
 	v, err := p.Vault.Create(r.session.ID(), p.Seed(label), body)
 	if errors.Is(err, vault.ErrUsed) {

@@ -19,6 +19,7 @@ func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
 	p.eraseExpired()
 	p.sweepSnapshots()
+	p.forgetClosed()
 	if err := p.askState(ctx); err != nil {
 		p.Logger.Warn("could not ask the coordinator about the open jobs", "error", err)
 	}
@@ -92,6 +93,9 @@ const askingTime = 10 * time.Second
 func (p *Party) askState(ctx context.Context) error {
 	var all control.Holdings
 	for id := range p.jobs {
+		all = append(all, control.Holding{Job: id, Open: true})
+	}
+	for id := range p.awaits {
 		all = append(all, control.Holding{Job: id, Open: true})
 	}
 	kept, err := p.Retained.Jobs()

@@ -23,6 +23,7 @@ type shown struct {
 	filled   chan struct{} // closed when open is known
 	mu       sync.Mutex
 	open     []overview.Job
+	files    map[string]string       // job files of the jobs that await approval, by id
 	retained map[job.ID]overview.Job // descriptions that Jobs has read from the disk
 }
 
@@ -32,9 +33,16 @@ func (p *Party) showJobs() {
 	for _, w := range p.jobs {
 		open = append(open, w.described())
 	}
+	files := make(map[string]string)
+	for id, a := range p.awaits {
+		if !a.over {
+			open = append(open, a.described())
+			files[id.String()] = string(a.Spec.Encode())
+		}
+	}
 	p.shown.mu.Lock()
 	defer p.shown.mu.Unlock()
-	p.shown.open = open
+	p.shown.open, p.shown.files = open, files
 	p.shown.once.Do(func() { close(p.shown.filled) })
 }
 
@@ -76,6 +84,13 @@ func (p *Party) Jobs() ([]overview.Job, error) {
 	}
 	p.shown.remember(known)
 	return list, err
+}
+
+// AwaitingFile returns the job file of a job that awaits approval, or "".
+func (p *Party) AwaitingFile(id string) string {
+	p.shown.mu.Lock()
+	defer p.shown.mu.Unlock()
+	return p.shown.files[id]
 }
 
 // get returns the open jobs, and the descriptions that were read from the disk before.

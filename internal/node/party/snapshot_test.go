@@ -9,7 +9,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -31,8 +33,8 @@ func TestSnapshotsGoWithTheirJobs(t *testing.T) {
 		}
 	}
 	p := &Party{
-		Config: Config{Snapshots: artifacts, Vault: vault.NewMemory(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))},
-		jobs:   map[job.ID]*work{open: {id: open, job: &job.Job{}, inquiry: &control.Inquiry{}}},
+		Config: Config{Snapshots: artifacts, Vault: vault.NewMemory(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Audit: audit.Discard{}, Roster: &roster.Roster{}, Policy: func(string) (Policy, error) { return usual(), nil }},
+		jobs:   map[job.ID]*work{open: {id: open, job: parse(t, "none", "{name: okra}", "open"), inquiry: &control.Inquiry{}}},
 	}
 	p.sweepSnapshots()
 	if left, err := artifacts.Jobs(); err != nil || len(left) != 1 || left[0].Job != open {

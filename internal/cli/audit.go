@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mercer-fl/mercer/internal/daemon"
+	"github.com/mercer-fl/mercer/internal/node/audit"
+)
+
+func (a *app) audit() *cobra.Command {
+	cmd := commandGroup("audit", "Show and verify a party's record of what it consented to and what left it")
+	cmd.Example = "  mercer audit show --home ./north\n  mercer audit verify --home ./north"
+	cmd.AddCommand(a.auditShow(), a.auditVerify())
+	return cmd
+}
+
+// auditRecord is a record with its head.
+type auditRecord struct {
+	Lines  int           `json:"lines"`
+	Head   string        `json:"head"`           // SHA-256 of the last line; "" if there is none
+	Torn   int           `json:"torn,omitempty"` // bytes of a last line that a crash has cut off
+	Events []audit.Event `json:"events,omitempty"`
+}
+
+// Print writes one line for each event, and the head.
+func (r auditRecord) Print(w io.Writer) error {
+	p := &printer{w: w}
+	for _, e := range r.Events {
+		p.linef("%6d  %s  %s", e.Number, stamp(e.Time), eventText(e))
+	}
+	if r.Lines == 0 {
+		p.linef("nothing is recorded")
+		return p.err
+	}
+	if r.Torn > 0 {
+		p.linef("and %d bytes of an unfinished line, which a crash has left", r.Torn)
+	}
+	p.linef("head of %d lines: %s", r.Lines, r.Head)
+	return p.err
+}
+
+// eventText describes an event in a line.
+func eventText(e audit.Event) string {
+	parts := []string{string(e.Kind)}
+	add := func(format, value string) {
+		if value != "" {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add("job %s", strings.TrimSpace(e.Job+" "+e.Name))
+	add("stage %s", e.Stage)
+	add("table %s", e.Table)
+	add("with %s", strings.Join(e.Parties, ", "))
+	for _, r := range e.Releases {
+		add("release %s", r.Kind+" "+r.ID)
+	}
+	if e.Sent+e.Received > 0 {
+		add("%s", fmt.Sprintf("%d bytes sent, %d received", e.Sent, e.Received))
+	}
+	if e.UID != nil {
+		add("by user %s", fmt.Sprint(*e.UID))
+	}
+	if e.Skipped > 0 {
+		add("after %s refusals without a line", fmt.Sprint(e.Skipped))
+	}
+	add("%s", e.Outcome)
+	return strings.Join(parts, "; ")
+}
+
+func (a *app) auditShow() *cobra.Command {
+	var home string
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the events that a party has recorded",
+		Long: `Show what a party has consented to, what it refused, what left it and how many bytes,
+how each session ended, and who approved what. The last line is the head: the hash of
+the last event. Write it down elsewhere, with its number. mercer audit verify --head
+compares the record with it later.`,
+		Example: "  mercer audit show --home ./north\n  mercer audit show --home ./north --json",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			r := auditRecord{Events: []audit.Event{}}
+			s, err := audit.Verify(daemon.Home(home).AuditPath(), func(e audit.Event, _ string) error {
+				r.Events = append(r.Events, e)
+				return nil
+			})
+			r.Lines, r.Head, r.Torn = s.Lines, s.Head, s.Torn
+			return r, brokenRecord(err, r)
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	return cmd
+}
+
+func (a *app) auditVerify() *cobra.Command {
+	var home, head string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that no line of a party's record was changed or removed",
+		Long: `Check the chain of a party's record: each line has the hash of the line before it. The
+command names the first line that breaks the chain. It prints the head: the hash of the
+last line. Without a head that was written down elsewhere nobody can find out that the
+end of the record was cut off, or that all of it was written anew; with --head the
+record must contain the line of that hash. The exit code is 1 if the record is broken.`,
+		Example: "  mercer audit verify --home ./north\n  mercer audit verify --home ./north --head 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+		Args:    args(),
+		RunE: a.run(func(context.Context, []string) (Result, error) {
+			found := 0
+			s, err := audit.Verify(daemon.Home(home).AuditPath(), func(e audit.Event, hash string) error {
+				if hash == head {
+					found = e.Number
+				}
+				return nil
+			})
+			r := auditRecord{Lines: s.Lines, Head: s.Head, Torn: s.Torn}
+			switch {
+			case err != nil:
+				return nil, brokenRecord(err, r)
+			case head != "" && found == 0:
+				return nil, brokenRecord(fmt.Errorf("no line of the record has the hash %s; its end was cut off, or it was written anew: compare it with a backup", head), r)
+			}
+			return r, nil
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&head, "head", "", "hash that an earlier audit show or audit verify printed; default none")
+	return cmd
+}
+
+// brokenRecord returns the error of a record whose chain is broken, with what was read before.
+func brokenRecord(err error, r auditRecord) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Code: codeFailed, Exit: Failed, Err: err, Result: r}
+}

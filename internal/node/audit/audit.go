@@ -1,0 +1,197 @@
+// Package audit keeps a member's record of what it has consented to, what has left it, and who
+// decided. An operator shows it to a data protection officer.
+//
+//	log, err := audit.Open(home + "/audit")
+//	err = log.Append(audit.Event{Kind: audit.Accepted, Job: id})
+//
+// The record is a file to which lines are added and from which none is removed. A line is an event in
+// JSON, with the SHA-256 of the line before it. So a line in the middle cannot be changed or removed
+// without a break of the chain. Who can write the file can compute the whole chain anew, or cut off its
+// end: only a hash of the last line that was written down elsewhere, the head, finds this out.
+//
+// A line is on the disk before [Log.Append] returns. A crash may leave a part of the last line, which
+// nobody relied upon: [Open] cuts it off, and the next line says so.
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/disk"
+)
+
+// Kind says what happened.
+type Kind string
+
+// These are the kinds of events.
+const (
+	Accepted Kind = "accepted" // the member consented to a session; written before the consent is sent
+	Refused  Kind = "refused"  // the member refused a proposal
+	Released Kind = "released" // data leave the member; written before the first message that has them
+	Ended    Kind = "ended"    // a session ended at this member
+	Closed   Kind = "closed"   // the member destroyed its secrets of a job
+	Approved Kind = "approved" // an operator approved a job or a release
+	Rejected Kind = "rejected" // an operator rejected a job
+	Erased   Kind = "erased"   // the member erased what a finished job had left
+	Reloaded Kind = "reloaded" // an operator had the configuration read again
+	Started  Kind = "started"  // the daemon started
+)
+
+// Event is a line of the record. Number, Time, Previous and Torn are set by [Log.Append].
+type Event struct {
+	Number   int       `json:"number"` // from 1
+	Time     time.Time `json:"time"`
+	Previous string    `json:"previous"`       // SHA-256 of the line before, or "" in the first line
+	Torn     int       `json:"torn,omitempty"` // bytes of an unfinished line that were cut off before this one
+	Kind     Kind      `json:"event"`
+
+	Job        string    `json:"job,omitempty"`
+	Name       string    `json:"name,omitempty"`
+	Spec       string    `json:"specification,omitempty"` // SHA-256 of the job file in its canonical form
+	Dictionary string    `json:"dictionary,omitempty"`    // name and hash
+	Table      string    `json:"table,omitempty"`
+	Parties    []string  `json:"parties,omitempty"`
+	Roster     string    `json:"roster,omitempty"` // SHA-256
+	Policy     string    `json:"policy,omitempty"` // SHA-256 of the policy in force
+	Session    string    `json:"session,omitempty"`
+	Stage      string    `json:"stage,omitempty"`
+	Releases   []Release `json:"releases,omitempty"` // what the session may let out, or lets out now
+	Sent       int64     `json:"bytes_sent,omitempty"`
+	Received   int64     `json:"bytes_received,omitempty"`
+	Outcome    string    `json:"outcome,omitempty"` // "done", or the reason of a failure or refusal
+	Skipped    int       `json:"skipped,omitempty"` // refusals before this one that have no line, since they were too many
+	UID        *int      `json:"uid,omitempty"`     // Unix user who decided
+}
+
+// Release is a part of the member's data, under its ID in the ledger of releases.
+type Release struct {
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
+}
+
+// Discard is a record that keeps nothing, for a process that plays all members with its own data.
+type Discard struct{}
+
+// Append does nothing.
+func (Discard) Append(Event) error { return nil }
+
+// MaxLine bounds the bytes of a line. A longer event is an error.
+const MaxLine = 1 << 16
+
+// Log is a member's record. It is safe for concurrent use, and other processes may add lines.
+type Log struct {
+	mu    sync.Mutex
+	path  string
+	state state
+}
+
+// state is the end of the record as far as it was read.
+type state struct {
+	lines int
+	head  string
+	end   int64
+	torn  int // bytes behind the last line break
+}
+
+// Open reads the record, and checks it. It begins a new one if there is none.
+func Open(path string) (*Log, error) {
+	l := &Log{path: path}
+	return l, l.alone(func(f *os.File) error { return l.read(f) })
+}
+
+// Append adds an event and returns when it is on the disk. After an error the event may or may not be
+// in the record.
+func (l *Log) Append(e Event) error {
+	return l.alone(func(f *os.File) error {
+		if err := l.read(f); err != nil {
+			return err
+		}
+		e.Number, e.Time, e.Previous, e.Torn = l.state.lines+1, time.Now().UTC(), l.state.head, l.state.torn
+		line, err := json.Marshal(e)
+		if err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+		if len(line) >= MaxLine {
+			return fmt.Errorf("audit: an event has %d bytes, and %d are allowed", len(line), MaxLine)
+		}
+		if l.state.torn > 0 {
+			if err := f.Truncate(l.state.end); err != nil {
+				return fmt.Errorf("audit: %w", err)
+			}
+		}
+		line = append(line, '\n')
+		if _, err = f.WriteAt(line, l.state.end); err == nil {
+			err = f.Sync()
+		}
+		if err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+		l.state.next(line)
+		return nil
+	})
+}
+
+// Head returns the number of lines, and the hash of the last one.
+func (l *Log) Head() (lines int, head string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.lines, l.state.head
+}
+
+// Torn returns the number of bytes of an unfinished line, which the next line replaces.
+func (l *Log) Torn() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state.torn
+}
+
+// alone runs do with the file, which no other process changes meanwhile.
+func (l *Log) alone(do func(*os.File) error) (err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, missing := os.Stat(l.path)
+	f, err := disk.WaitLock(l.path)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if errors.Is(missing, fs.ErrNotExist) {
+		if err := disk.SyncDir(filepath.Dir(l.path)); err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+	}
+	return do(f)
+}
+
+// read reads the lines that were added since the last call.
+func (l *Log) read(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	if info.Size() < l.state.end {
+		return fmt.Errorf("audit: %s has become shorter, by %d bytes; restore it from a backup", l.path, l.state.end-info.Size())
+	}
+	l.state.torn = 0
+	return l.state.follow(io.NewSectionReader(f, l.state.end, info.Size()-l.state.end), l.path, nil)
+}
+
+func (s *state) next(line []byte) {
+	s.lines, s.head, s.end, s.torn = s.lines+1, hashOf(line), s.end+int64(len(line)), 0
+}
+
+// hashOf returns the hash of a line, without its line break.
+func hashOf(line []byte) string {
+	sum := sha256.Sum256(bytes.TrimSuffix(line, []byte("\n")))
+	return hex.EncodeToString(sum[:])
+}

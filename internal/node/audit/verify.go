@@ -1,0 +1,87 @@
+package audit
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// BrokenError reports the first line that does not follow from the line before it.
+type BrokenError struct {
+	Path string
+	Line int
+	Why  string
+}
+
+func (e *BrokenError) Error() string {
+	return fmt.Sprintf("audit: %s:%d: %s; somebody has changed the record, or the disk is damaged: compare it with a backup", e.Path, e.Line, e.Why)
+}
+
+// Summary describes a record whose chain is whole.
+type Summary struct {
+	Lines int
+	Head  string // hash of the last line; "" of an empty record
+	Torn  int    // bytes of an unfinished last line
+}
+
+// Verify reads a record and checks its chain. It calls each, which may be nil, with every event and the
+// hash of its line. It returns a *BrokenError for the first line that is changed, missing or added. It
+// changes nothing.
+func Verify(path string, each func(e Event, hash string) error) (Summary, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Summary{}, nil
+	}
+	if err != nil {
+		return Summary{}, fmt.Errorf("audit: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	var s state
+	err = s.follow(f, path, each)
+	return Summary{s.lines, s.head, s.torn}, err
+}
+
+// follow reads lines that continue the chain.
+func (s *state) follow(r io.Reader, path string, each func(Event, string) error) error {
+	in := bufio.NewReaderSize(r, MaxLine+1)
+	for {
+		line, err := in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, io.EOF):
+			s.torn = len(line)
+			return nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			return &BrokenError{path, s.lines + 1, fmt.Sprintf("the line is longer than %d bytes", MaxLine)}
+		case err != nil:
+			return fmt.Errorf("audit: %w", err)
+		}
+		e, why := s.check(line)
+		if why != "" {
+			return &BrokenError{path, s.lines + 1, why}
+		}
+		s.next(line)
+		if each != nil {
+			if err := each(e, s.head); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// check decodes the next line. It returns the reason if the line does not continue the chain.
+func (s *state) check(line []byte) (e Event, why string) {
+	if err := json.Unmarshal(line, &e); err != nil {
+		return e, "the line is no event"
+	}
+	switch {
+	case e.Number != s.lines+1:
+		return e, fmt.Sprintf("the line has number %d, and %d is due", e.Number, s.lines+1)
+	case e.Previous != s.head:
+		return e, "the line does not have the hash of the line before it"
+	}
+	return e, ""
+}

@@ -1,0 +1,185 @@
+package party
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/consent"
+	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Consents stores the operator's decisions about single jobs: a [consent.Decisions].
+type Consents interface {
+	Put(one consent.Decision) error
+	Find(job, spec string) (one consent.Decision, ok bool, err error)
+	Remove(job string) error
+}
+
+// approveEach is the value of a policy's approve with which the operator decides about each job.
+const approveEach = "each"
+
+// maxAwaiting bounds the jobs that await approval.
+const maxAwaiting = 64
+
+// awaiting is a job that awaits the operator's approval. Its proposal stays with the broker, which delivers
+// it again and again.
+type awaiting struct {
+	Job   job.ID
+	Spec  *job.Job
+	Since time.Time
+	over  bool // the coordinator has closed the job
+}
+
+// described returns the overview's part of the job.
+func (a *awaiting) described() overview.Job {
+	return overview.Job{ID: a.Job.String(), Name: a.Spec.Name, State: overview.AwaitsApproval, Submitted: a.Since.UTC(), Parties: a.Spec.Parties()}
+}
+
+// errAwaiting says that a job awaits the operator's approval.
+var errAwaiting = errors.New("party: the job awaits its operator's approval")
+
+// operatorConsents checks that the operator has approved a job, if its table's policy says approve:
+// each. It returns errAwaiting if the operator has not decided. It is asked last, so that an operator
+// sees only jobs that would be accepted otherwise.
+func (p *Party) operatorConsents(w *work) error {
+	if each, err := p.asksOperator(w); err != nil || !each {
+		return err
+	}
+	if p.Consents == nil {
+		return errors.New("party: the policy says approve: each, and this process keeps no decisions")
+	}
+	one, decided, err := p.Consents.Find(w.id.String(), specHash(w.job))
+	switch {
+	case err != nil:
+		return fault.Disk.Of(err)
+	case decided && one.Approved:
+		return nil
+	case decided:
+		return refuse("the operator has rejected the job: %s", one.Reason)
+	case p.awaits[w.id] == nil && len(p.awaits) >= maxAwaiting:
+		return refuse("%d jobs await approval here, and no more are allowed", len(p.awaits))
+	}
+	return errAwaiting
+}
+
+// asksOperator reports whether the operator decides about a job that is not open here.
+func (p *Party) asksOperator(w *work) (bool, error) {
+	if w.inquiry != nil || p.jobs[w.id] != nil {
+		return false, nil
+	}
+	policy, err := p.Policy(w.table())
+	return policy.Approve == approveEach, errUnusable(err)
+}
+
+// specHash returns the hash of a job's file.
+func specHash(j *job.Job) string {
+	sum := sha256.Sum256(j.Encode())
+	return hex.EncodeToString(sum[:])
+}
+
+// await leaves a proposal with the broker until the operator has decided. It tells the coordinator once
+// why the answer is late.
+func (p *Party) await(ctx context.Context, m protocol.Message) error {
+	prop, err := control.DecodeProposal(m.Body)
+	if err != nil {
+		return err
+	}
+	j, err := p.Reader.Parse("proposal", prop.Spec)
+	if err != nil {
+		return err
+	}
+	p.awaits[prop.Job] = &awaiting{Job: prop.Job, Spec: j, Since: time.Now().Truncate(time.Second)}
+	p.Logger.Warn("a job awaits this operator's approval: mercer job list, mercer job approve, mercer job reject", "job", prop.Job.String(), "name", j.Name, "parties", j.Parties())
+	return errors.Join(notNow(errAwaiting), p.tellStall(ctx, m.Session, fault.Approval))
+}
+
+// stillAwaits reports whether a proposal is of a job that awaits approval, or did so until the
+// coordinator closed it. Then over is true, and nobody needs an answer.
+func (p *Party) stillAwaits(m protocol.Message) (awaits, over bool) {
+	prop, err := control.DecodeProposal(m.Body)
+	if err != nil || p.awaits[prop.Job] == nil {
+		return false, false
+	}
+	a := p.awaits[prop.Job]
+	if a.over {
+		delete(p.awaits, prop.Job)
+		return true, true
+	}
+	if _, decided, err := p.Consents.Find(prop.Job.String(), specHash(a.Spec)); !decided && err == nil {
+		return true, false
+	}
+	return false, false
+}
+
+// useDecision ends the operator's decision about a job, and tells the coordinator that the wait is
+// over.
+func (p *Party) useDecision(ctx context.Context, m protocol.Message) {
+	prop, err := control.DecodeProposal(m.Body)
+	if err != nil || p.Consents == nil {
+		return
+	}
+	if p.awaits[prop.Job] != nil {
+		delete(p.awaits, prop.Job)
+		err = p.tellStall(ctx, m.Session, fault.NoTrouble)
+	}
+	if err = errors.Join(err, p.Consents.Remove(prop.Job.String())); err != nil {
+		p.Logger.Warn("could not end a decision about a job", "job", prop.Job.String(), "error", err)
+	}
+}
+
+// closeAwaiting notes that the coordinator has closed a job that awaits approval. A decision that the
+// job has not used ends.
+func (p *Party) closeAwaiting(id job.ID) error {
+	a := p.awaits[id]
+	if a == nil {
+		return nil
+	}
+	a.over = true
+	return p.Consents.Remove(id.String())
+}
+
+// forgetClosed removes closed jobs whose proposals have not come again.
+func (p *Party) forgetClosed() {
+	maps.DeleteFunc(p.awaits, func(_ job.ID, a *awaiting) bool { return a.over })
+}
+
+// Approve lets a job begin that awaits approval. uid is the Unix user who decides.
+func (p *Party) Approve(ctx context.Context, id job.ID, uid int) error {
+	return p.decide(ctx, audit.Approved, consent.Decision{Job: id.String(), Approved: true, UID: uid})
+}
+
+// Reject refuses a job that awaits approval. The coordinator and the submitter read the reason.
+func (p *Party) Reject(ctx context.Context, id job.ID, uid int, reason string) error {
+	if reason = fault.Printable(reason); reason == "" {
+		return fault.BadInputf("a rejection needs a reason, which the coordinator reads")
+	}
+	return p.decide(ctx, audit.Rejected, consent.Decision{Job: id.String(), Reason: reason, UID: uid})
+}
+
+// decide records a decision, first in the audit record. The proposal takes effect of it when the broker
+// delivers it next, within some seconds.
+func (p *Party) decide(ctx context.Context, kind audit.Kind, d consent.Decision) error {
+	return p.inRun(ctx, func(context.Context) error {
+		id, err := job.ParseID(d.Job)
+		a := p.awaits[id]
+		if err != nil || a == nil || a.over {
+			return fault.BadInputf("no job %s awaits approval here; see mercer job list", d.Job)
+		}
+		e := p.eventOf(kind, &work{id: id, job: a.Spec})
+		e.UID, e.Outcome = &d.UID, d.Reason
+		if err := p.Audit.Append(e); err != nil {
+			return err
+		}
+		d.Spec, d.Name, d.Time = specHash(a.Spec), a.Spec.Name, time.Now().UTC()
+		return p.Consents.Put(d)
+	})
+}

@@ -1,0 +1,193 @@
+package party
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/consent"
+	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/overview"
+)
+
+// asking is a party whose operator decides about each job.
+func asking(t *testing.T) *fixture {
+	p := usual()
+	p.Approve = approveEach
+	s := newFixture(t, p)
+	s.party.Consents = consent.Decisions(t.TempDir())
+	return s
+}
+
+// waits checks that north has told the coordinator that a job waits, and nothing else.
+func (s *fixture) waits(want fault.Trouble) {
+	s.t.Helper()
+	stall, err := control.DecodeStall(s.hear(control.KindStall).Body)
+	if err != nil || stall.Member != "north" || stall.Trouble != want {
+		s.t.Fatalf("%+v, %v", stall, err)
+	}
+}
+
+// awaiting returns the jobs that the overview lists as awaiting approval.
+func (s *fixture) awaiting() (list []overview.Job) {
+	s.t.Helper()
+	if err := s.party.Between(s.t.Context(), func() error { s.party.showJobs(); return nil }); err != nil {
+		s.t.Fatal(err)
+	}
+	jobs, err := s.party.Jobs()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, j := range jobs {
+		if j.State == overview.AwaitsApproval {
+			list = append(list, j)
+		}
+	}
+	return list
+}
+
+// A job that the operator has not decided about leaves no session, no entry of the ledger and no message but
+// that it waits. Approved, it begins; the next one with the same file waits again.
+func TestAJobAwaitsApproval(t *testing.T) {
+	s, made := asking(t), 0
+	s.idle()
+	s.party.Vault = counted{s.party.Vault, &made}
+	s.serve(people(20))
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	for round := range 2 {
+		id := job.ID{byte(round + 1)}
+		s.propose(s.proposal(j, id, 0))
+		s.waits(fault.Approval)
+		s.silent("south", "east")
+		list := s.awaiting()
+		if len(list) != 1 || list[0].ID != id.String() || made != round || s.ledger()[disclosure.Admitted] != round {
+			t.Fatalf("%+v, %d sessions, ledger %v", list, made, s.ledger())
+		}
+		if file := s.party.AwaitingFile(id.String()); file != string(j.Encode()) {
+			t.Errorf("the operator reads the file %q", file)
+		}
+		if err := s.party.Approve(t.Context(), job.ID{9}, 7); fault.CodeOf(err) != fault.CodeBadInput {
+			t.Errorf("another job: %v", err)
+		}
+		if err := s.party.Approve(t.Context(), id, 7); err != nil {
+			t.Fatal(err)
+		}
+		s.waits(fault.NoTrouble)
+		s.hear(control.KindAcceptance)
+		if list := s.awaiting(); len(list) != 0 || made != round+1 {
+			t.Errorf("%+v, %d sessions", list, made)
+		}
+	}
+	k := s.record.kinds()
+	if want := []audit.Kind{audit.Approved, audit.Accepted, audit.Approved, audit.Accepted}; !slices.Equal(k, want) {
+		t.Errorf("record %v, want %v", k, want)
+	}
+	if e := s.record.events[0]; e.UID == nil || *e.UID != 7 || e.Spec == "" || e.Name != "tumours" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestAJobIsRejected(t *testing.T) {
+	s := asking(t)
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	s.propose(s.proposal(j, job.ID{1}, 0))
+	s.waits(fault.Approval)
+	if err := s.party.Reject(t.Context(), job.ID{1}, 7, ""); fault.CodeOf(err) != fault.CodeBadInput {
+		t.Errorf("without a reason: %v", err)
+	}
+	if err := s.party.Reject(t.Context(), job.ID{1}, 7, "no ethics vote"); err != nil {
+		t.Fatal(err)
+	}
+	s.foreseen = nil // the operator has decided since
+	s.waits(fault.NoTrouble)
+	s.refuses(fault.CodePolicy, "the operator has rejected the job: no ethics vote")
+	s.propose(s.proposal(j, job.ID{2}, 0)) // the operator is asked anew
+	s.waits(fault.Approval)
+}
+
+// The operator is not asked about a job that the party refuses anyway.
+func TestARefusedJobAwaitsNothing(t *testing.T) {
+	s := asking(t)
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "open"), job.ID{1}, 0))
+	s.refuses(fault.CodePolicy, "the job keeps predictions open")
+	if list := s.awaiting(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A decision that cannot be recorded does not count.
+func TestADecisionIsRecorded(t *testing.T) {
+	s := asking(t)
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
+	s.waits(fault.Approval)
+	s.record.fail(errFull)
+	if err := s.party.Approve(t.Context(), job.ID{1}, 7); err == nil {
+		t.Error("it counts")
+	}
+	s.record.fail(nil)
+	time.Sleep(3 * retryDelay)
+	if list := s.awaiting(); len(list) != 1 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// Two jobs with one file await one approval each.
+func TestAnApprovalIsForOneJob(t *testing.T) {
+	s := asking(t)
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	for i := range 2 {
+		s.propose(s.proposal(j, job.ID{byte(i + 1)}, 0))
+		s.waits(fault.Approval)
+	}
+	if err := s.party.Approve(t.Context(), job.ID{2}, 7); err != nil {
+		t.Fatal(err)
+	}
+	s.waits(fault.NoTrouble)
+	s.hear(control.KindAcceptance)
+	if list := s.awaiting(); len(list) != 1 || list[0].ID != (job.ID{1}).String() {
+		t.Errorf("%+v", list)
+	}
+}
+
+// A job that its coordinator has closed awaits nothing, and cannot be approved. An approval that it has
+// not used is gone.
+func TestAClosedJobAwaitsNothing(t *testing.T) {
+	s := asking(t)
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	s.propose(s.proposal(j, job.ID{1}, 0))
+	s.waits(fault.Approval)
+	unused := consent.Decision{Job: job.ID{1}.String(), Spec: specHash(j), Approved: true, Time: time.Now()}
+	err := s.party.Between(t.Context(), func() error {
+		if err := s.party.Consents.Put(unused); err != nil {
+			return err
+		}
+		return s.party.closeAwaiting(job.ID{1})
+	})
+	if _, ok, err2 := s.party.Consents.Find(unused.Job, unused.Spec); ok || err != nil || err2 != nil {
+		t.Errorf("%t, %v, %v", ok, err, err2)
+	}
+	s.end(job.ID{1})
+	if list := s.awaiting(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	if err := s.party.Approve(t.Context(), job.ID{1}, 7); fault.CodeOf(err) != fault.CodeBadInput {
+		t.Errorf("%v", err)
+	}
+}
+
+// A coordinator cannot have an operator decide about any number of jobs.
+func TestAwaitingJobsAreBounded(t *testing.T) {
+	s := asking(t)
+	for i := range maxAwaiting {
+		j := parse(t, "minmax", "{name: okra}", "closed")
+		s.propose(s.proposal(j, job.ID{1, byte(i)}, 0))
+		s.waits(fault.Approval)
+	}
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{2}, 0))
+	s.foreseen = nil
+	s.refuses(fault.CodePolicy, "64 jobs await approval here, and no more are allowed")
+}
