@@ -119,6 +119,9 @@ func Party(d PartyDaemon, check Checker, log *slog.Logger) http.Handler {
 	})
 	serveOverview(mux, d, log)
 	mux.Handle("GET /jobs", handler(log, func(*http.Request) (any, error) {
+		if _, err := d.Party(); err != nil {
+			return nil, err // an empty list would say that there are no jobs
+		}
 		o, err := d.Overview()
 		list := []Job{}
 		for _, j := range o.Jobs {
