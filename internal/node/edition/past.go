@@ -207,8 +207,8 @@ func (p *past) storedFormer(yield func(formerState, error) bool) (more bool) {
 				}
 				return more
 			})
-			if !more {
-				return nil
+			if !more || r.err != nil {
+				return r.err
 			}
 		}
 		return r.close(pastMagic)
