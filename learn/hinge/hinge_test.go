@@ -212,3 +212,12 @@ func TestConstantRate(t *testing.T) {
 		}
 	}
 }
+
+// The ball has the radius of Pegasos, the root of 1/lambda, and a larger one with a class weight above 1.
+func TestRadius(t *testing.T) {
+	for _, tt := range []struct{ lambda, largest, want float64 }{{.25, 1, 2}, {.25, .5, 2}, {.25, 4, 4}, {1, 1, 1}} {
+		if got := hinge.Radius(tt.lambda, tt.largest); got != tt.want {
+			t.Errorf("lambda %v, largest weight %v: radius %v, want %v", tt.lambda, tt.largest, got, tt.want)
+		}
+	}
+}

@@ -83,3 +83,25 @@ func TestTrainingMakesThePapersSteps(t *testing.T) {
 }
 
 func isNear(a, b float64) bool { return math.Abs(a-b) < 1e-12 }
+
+// In mode paper no weight that devices are sent is beyond 1/lambda, whatever the sums are.
+func TestPublishedWeightsAreBounded(t *testing.T) {
+	j := read(t, strings.NewReplacer("{name: secvm,", "{name: secvm, mode: paper,", ", aggregation: secagg, dropped: 0.1", "", "lambda: 100", "lambda: 0.5").Replace(enrolledJob))
+	training, err := NewTraining(j, [2]string{"no", "yes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := knownWindow{make([]float64, training.Params().Features()), 1, 1, 1}
+	for k := range c.sum {
+		c.sum[k] = 1000 * float64(1-k%2*2)
+	}
+	if over, err := training.Close(c); err != nil || !over {
+		t.Fatalf("%v, %v", over, err)
+	}
+	_, w := training.Published()
+	for k, v := range w {
+		if want := 2 * float64(1-k%2*2); v != want {
+			t.Errorf("weight %d is %v, want %v", k, v, want)
+		}
+	}
+}

@@ -351,3 +351,26 @@ func (r *records) spies(t *testing.T, call secvm.Call) []*spy {
 	}
 	return spies
 }
+
+// One entry or one participant more than the packages have makes the sums of a job inexact.
+func TestSumsThatAreOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	r, call := windowOf(t)
+	sum, err := r.sumUp(t.Context(), 0, call.Weights)
+	if err != nil || !r.summing.exact {
+		t.Fatalf("exact %v, error %v", r.summing.exact, err)
+	}
+	for name, bend := range map[string]func(by int){
+		"an entry":      func(by int) { sum.Blocks[0][3] += int64(by) },
+		"a participant": func(by int) { sum.Participants[0] += uint64(by) },
+	} {
+		bend(1)
+		r.summing.exact = true
+		if err := r.compareSum(sum, r.summing.Names, call); err != nil || r.summing.exact {
+			t.Errorf("%s is off: exact %v, error %v", name, r.summing.exact, err)
+		}
+		bend(-1)
+	}
+}
