@@ -31,6 +31,9 @@ func TestLabelsByHand(t *testing.T) {
 	// One class only, always right.
 	expect(t, "F1 macro of one class", 1)(metrics.F1Macro([]int{3, 3}, []int{3, 3}))
 	expect(t, "F1 macro, all wrong", 0)(metrics.F1Macro([]int{1, 1}, []int{2, 2}))
+	// A class that no row has and none is predicted as counts nothing.
+	absent := metrics.Count([]string{"a", "b", "c"}, []int{0, 0, 1}, []int{0, 1, 1}, []int{1, 1, 1})
+	expect(t, "F1 macro beside an absent class", 2.0/3)(absent.F1Macro(), nil)
 }
 
 func ExampleConfusionMatrix() {

@@ -278,4 +278,10 @@ func TestAttackANewFitBesideAKeptOne(t *testing.T) {
 	if err := methodtest.StatesOf[*server, *party](changed).Parties["east"].resumeFrom(restsOf(t, third)["east"]); fault.CodeOf(err) != fault.CodePolicy {
 		t.Errorf("a changed row: %v", err)
 	}
+	// Rows of another number format are no continuation.
+	narrow := hospitals(t, hospital("wire: float64", fmt.Sprintf("wire: float32, continuable: true, continues: %v", third.ID)), 11, more)
+	err := methodtest.StatesOf[*server, *party](narrow).Parties["north"].resumeFrom(restsOf(t, third)["north"])
+	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "copy the earlier job's settings") {
+		t.Errorf("other settings: %v", err)
+	}
 }

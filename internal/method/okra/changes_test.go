@@ -128,6 +128,13 @@ func TestDigestOfARowTellsEveryChange(t *testing.T) {
 		}
 		seen[d] = name
 	}
+	a, b, c := rowDigest{1}, rowDigest{2}, rowDigest{3}
+	if added, gone := newSince([]rowDigest{a, a, b}, []rowDigest{a, b, a, a}); !slices.Equal(added, []int{3}) || gone != 0 {
+		t.Errorf("a third row beside two equal ones: %v are new, %d are gone", added, gone)
+	}
+	if added, gone := newSince([]rowDigest{a, b}, []rowDigest{a, c}); !slices.Equal(added, []int{1}) || gone != 1 {
+		t.Errorf("a changed row: %v are new, %d are gone", added, gone)
+	}
 }
 
 // Each party sends its rows to the coordinator once, and to nobody else.
