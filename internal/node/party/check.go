@@ -2,7 +2,7 @@ package party
 
 import (
 	"context"
-	"crypto/sha256"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -115,9 +115,10 @@ func (p *Party) opinionOf(j *job.Job) Opinion {
 // tryFirst judges a proposal of the first of the job's sessions that have this party as a member. It
 // returns nil if there is none.
 func (p *Party) tryFirst(j *job.Job) (*running, error) {
-	spec := j.Encode()
-	id := sha256.Sum256(spec) // jobs have random ids, so no other job has this one
-	prop := &control.Proposal{Job: job.ID(id[:16]), Spec: spec}
+	prop := &control.Proposal{Spec: j.Encode()}
+	if _, err := rand.Read(prop.Job[:]); err != nil { // no coordinator can give this id to a job of its own
+		return nil, err
+	}
 	w, err := p.work(prop)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package party
 
 import (
+	"crypto/sha256"
 	"errors"
 	"strings"
 	"testing"
@@ -125,5 +126,18 @@ func TestACheckWithoutADaemon(t *testing.T) {
 	}
 	if o := Check(c, j); o.Refusal != nil {
 		t.Errorf("the same people: %v", o.Refusal)
+	}
+}
+
+// A coordinator that gives a job the hash of its file as id does not make a check meet that job.
+func TestACheckMeetsNoOtherJob(t *testing.T) {
+	s := newFixture(t, usual())
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	sum := sha256.Sum256(j.Encode())
+	id := job.ID(sum[:16])
+	s.begin(j, id)
+	s.end(id)
+	if o, err := s.party.Check(t.Context(), j); err != nil || o.Refusal != nil {
+		t.Errorf("%+v, %v", o, err)
 	}
 }

@@ -1,6 +1,7 @@
 package party
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -68,7 +69,9 @@ func (p *Party) operatorConsents(w *work) error {
 	case p.awaits[w.id] == nil && len(p.awaits) >= maxAwaiting:
 		return refuse("%d jobs await approval here, and no more are allowed", len(p.awaits))
 	}
-	return errAwaiting
+	// The id belongs to this file from now on. Otherwise the coordinator could close the job while the
+	// operator reads its file, and propose another file under the id that the operator then approves.
+	return cmp.Or(p.bind(w), errAwaiting)
 }
 
 // asksOperator reports whether the operator decides about a job that is not open here.
@@ -136,14 +139,15 @@ func (p *Party) useDecision(ctx context.Context, m protocol.Message) {
 	}
 }
 
-// closeAwaiting notes that the coordinator has closed a job that awaits approval. A decision that the
-// job has not used ends.
+// closeAwaiting notes that the coordinator has closed a job that has not begun here. A decision that the
+// job has not used ends, also one that was made before a restart.
 func (p *Party) closeAwaiting(id job.ID) error {
-	a := p.awaits[id]
-	if a == nil {
+	if a := p.awaits[id]; a != nil {
+		a.over = true
+	}
+	if p.Consents == nil {
 		return nil
 	}
-	a.over = true
 	return p.Consents.Remove(id.String())
 }
 

@@ -191,3 +191,43 @@ func TestAwaitingJobsAreBounded(t *testing.T) {
 	s.foreseen = nil
 	s.refuses(fault.CodePolicy, "64 jobs await approval here, and no more are allowed")
 }
+
+// The coordinator cannot change the file of a job while the operator reads it: after a closing, too, the id
+// belongs to the file that has awaited approval.
+func TestAnAwaitingJobKeepsItsFile(t *testing.T) {
+	s, id := asking(t), job.ID{1}
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), id, 0))
+	s.waits(fault.Approval)
+	s.end(id)
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(retryDelay) { // the broker delivers the proposal once more
+		over := false
+		if err := s.party.Between(t.Context(), func() error { over = s.party.awaits[id] == nil; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if over {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the proposal does not come again")
+		}
+	}
+	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), id, 0))
+	s.foreseen = nil // the check does not know the id
+	s.refuses(fault.CodePolicy, "the job id already belongs to another job file")
+	if err := s.party.Approve(t.Context(), id, 7); fault.CodeOf(err) != fault.CodeBadInput {
+		t.Errorf("the operator approves it: %v", err)
+	}
+}
+
+// A closing ends a decision that an earlier process has stored, although no proposal has come since.
+func TestAClosingEndsAnOldDecision(t *testing.T) {
+	s := asking(t)
+	old := consent.Decision{Job: job.ID{1}.String(), Spec: "spec", Approved: true, Time: time.Now()}
+	if err := s.party.Consents.Put(old); err != nil {
+		t.Fatal(err)
+	}
+	s.end(job.ID{1})
+	if _, ok, err := s.party.Consents.Find(old.Job, old.Spec); ok || err != nil {
+		t.Errorf("found: %t, %v", ok, err)
+	}
+}
