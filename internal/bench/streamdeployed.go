@@ -38,11 +38,11 @@ type deployedStream struct {
 	session    spent
 }
 
-// spent is what a process used in some time: its largest memory, in bytes, and seconds.
+// spent is what a process used: the peak of its memory, in bytes, and seconds.
 type spent struct{ peak, cpu, wall float64 }
 
-// The dictionary says how the labels are read, and describes no columns. So the table is read in blocks.
 const (
+	// streamDictionary says how the labels are read, and describes no columns, so the table is read in blocks.
 	streamDictionary = `apiVersion: mercer/v1
 kind: Dictionary
 metadata: {name: shards}
@@ -92,7 +92,7 @@ func (d *deployedStream) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, party := range []string{smallParty, largeParty} {
+	for _, party := range []string{smallParty, largeParty} { // the figures are those of the last
 		if d.freeze, err = d.frozen(ctx, string(f.Home(party))); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (h Home) freezeIn(ctx context.Context, space *scratch.Space, c *Config, s S
 	if err != nil {
 		return made, badTable(err)
 	}
-	people, err := f.crowd(space)
+	people, err := f.people(space)
 	if err != nil {
 		return made, badTable(err)
 	}

@@ -215,7 +215,7 @@ func TestFreezingInBlocksEqualsFreezingInMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			people, err := f.crowd(space)
+			people, err := f.people(space)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -27,9 +27,8 @@ type logger struct {
 	fatal   error
 }
 
-// aboutConnection matches the server's lines about connections, by WebSocket or not. The constants, and the
-// server's words in connectionKinds, are kinds of lines. Each kind has its own budget, so that
-// strangers hide neither what members do nor what the server does.
+// These constants, and the server's words in connectionKinds, are kinds of lines. Each kind has its own
+// budget, so that strangers hide neither what members do nor what the server does.
 const (
 	ofCallers = "caller"
 	ofGate    = "gate"
@@ -37,6 +36,7 @@ const (
 	ofOthers  = "other"
 )
 
+// aboutConnection matches the server's lines about connections, by WebSocket or not.
 var aboutConnection = regexp.MustCompile(` - [cw]id:`)
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}

@@ -5,41 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// memory is a store that counts what it holds.
-type memory struct {
-	streams map[string][]byte
-	most    int // streams at a time
+// counting is a store that counts its streams.
+type counting struct {
+	Memory
+	most int // streams at a time
 }
 
-func newMemory() *memory { return &memory{streams: make(map[string][]byte)} }
-
-func (m *memory) Write(name string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	m.streams[name] = b.Bytes()
-	m.most = max(m.most, len(m.streams))
-	return nil
-}
-
-func (m *memory) Open(name string) (io.ReadCloser, error) {
-	b, ok := m.streams[name]
-	if !ok {
-		return nil, fs.ErrNotExist
-	}
-	return io.NopCloser(bytes.NewReader(b)), nil
-}
-
-func (m *memory) Remove(name string) error {
-	delete(m.streams, name)
-	return nil
+func (c *counting) Write(name string, write func(io.Writer) error) error {
+	err := c.Memory.Write(name, write)
+	c.most = max(c.most, len(c.Memory))
+	return err
 }
 
 func drawn(n int) (list [][]byte) {
@@ -67,7 +47,7 @@ func TestRecordsAreSorted(t *testing.T) {
 	want := slices.Clone(list)
 	slices.SortFunc(want, bytes.Compare)
 	for _, runBytes := range []int{1 << 20, 3000, 40, 1} { // one, some, and all levels of them
-		m := newMemory()
+		m := new(counting)
 		s := New(m, "some", bytes.Compare, runBytes)
 		for _, record := range list {
 			if err := s.Add(record); err != nil {
@@ -85,24 +65,24 @@ func TestRecordsAreSorted(t *testing.T) {
 			}
 			break
 		}
-		if err := s.Close(); err != nil || len(m.streams) != 0 || m.most > 4*fanIn {
-			t.Errorf("runs of %d bytes: %d streams left, %d at a time, %v", runBytes, len(m.streams), m.most, err)
+		if err := s.Close(); err != nil || len(m.Memory) != 0 || m.most > 4*fanIn {
+			t.Errorf("runs of %d bytes: %d streams left, %d at a time, %v", runBytes, len(m.Memory), m.most, err)
 		}
 	}
-	if got := collect(t, New(newMemory(), "none", bytes.Compare, 10)); got != nil {
+	if got := collect(t, New(new(Memory), "none", bytes.Compare, 10)); got != nil {
 		t.Errorf("no records: %q", got)
 	}
 }
 
 // A run that is cut off or lost is an error, and never a shorter list.
 func TestDamagedRunsAreErrors(t *testing.T) {
-	for name, damage := range map[string]func(*memory, string){
-		"cut":   func(m *memory, name string) { m.streams[name] = m.streams[name][:len(m.streams[name])-1] },
-		"empty": func(m *memory, name string) { m.streams[name] = nil },
-		"gone":  func(m *memory, name string) { delete(m.streams, name) },
-		"large": func(m *memory, name string) { copy(m.streams[name], bytes.Repeat([]byte{0xff}, 8)) },
+	for name, damage := range map[string]func(Memory, string){
+		"cut":   func(m Memory, name string) { m[name] = m[name][:len(m[name])-1] },
+		"empty": func(m Memory, name string) { m[name] = nil },
+		"gone":  func(m Memory, name string) { delete(m, name) },
+		"large": func(m Memory, name string) { copy(m[name], bytes.Repeat([]byte{0xff}, 8)) },
 	} {
-		m := newMemory()
+		m := new(Memory)
 		s := New(m, "some", bytes.Compare, 1000)
 		for _, record := range drawn(1000) {
 			if err := s.Add(record); err != nil {
@@ -110,8 +90,8 @@ func TestDamagedRunsAreErrors(t *testing.T) {
 			}
 		}
 		collect(t, s)
-		for run := range m.streams {
-			damage(m, run)
+		for run := range *m {
+			damage(*m, run)
 			break
 		}
 		var failed error
@@ -125,7 +105,7 @@ func TestDamagedRunsAreErrors(t *testing.T) {
 }
 
 func TestRecordsThatAreTooLong(t *testing.T) {
-	if err := New(newMemory(), "some", bytes.Compare, 10).Add(make([]byte, MostBytes+1)); err == nil {
+	if err := New(new(Memory), "some", bytes.Compare, 10).Add(make([]byte, MostBytes+1)); err == nil {
 		t.Error("a record of more than 64 MiB is taken")
 	}
 }

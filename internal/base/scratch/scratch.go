@@ -1,9 +1,11 @@
 // Package scratch stores what is too large for memory, for as long as one task takes.
 //
-//	space := scratch.New(folder)
-//	defer space.Close()
-//	err := space.Write("runs", func(w io.Writer) error { ... })
+//	space, err := scratch.New(folder)
+//	...
+//	err = space.Write("runs", func(w io.Writer) error { ... })
 //	r, err := space.Open("runs")
+//	...
+//	err = space.Close()
 //
 // Every stream is sealed under a key that is in the memory of this process alone. Its file has no name
 // on the disk: when the process ends, and be it by a crash, the system frees the file.

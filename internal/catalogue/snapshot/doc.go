@@ -14,5 +14,8 @@ import "github.com/mercer-fl/mercer/internal/base/extsort"
 // Store holds byte streams by name. It writes them durably; streams on disk are encrypted.
 type Store = extsort.Store
 
+// Memory is a store in memory, for processes that keep no data.
+type Memory = extsort.Memory
+
 // Name is the stream of a whole snapshot. Streams with other names hold sorted runs.
 const Name = "snapshot"

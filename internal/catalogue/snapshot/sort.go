@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -134,35 +133,4 @@ func buffered(write func(*bufio.Writer) error) func(io.Writer) error {
 		w := bufio.NewWriter(to)
 		return errors.Join(write(w), w.Flush())
 	}
-}
-
-// Memory is a store in memory, for processes that keep no data.
-type Memory struct{ streams map[string][]byte }
-
-// Write implements [Store].
-func (m *Memory) Write(name string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
-	}
-	if m.streams == nil {
-		m.streams = make(map[string][]byte)
-	}
-	m.streams[name] = b.Bytes()
-	return nil
-}
-
-// Open implements [Store].
-func (m *Memory) Open(name string) (io.ReadCloser, error) {
-	b, there := m.streams[name]
-	if !there {
-		return nil, fmt.Errorf("snapshot: the store has no stream %s", name)
-	}
-	return io.NopCloser(bytes.NewReader(b)), nil
-}
-
-// Remove implements [Store].
-func (m *Memory) Remove(name string) error {
-	delete(m.streams, name)
-	return nil
 }

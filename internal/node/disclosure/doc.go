@@ -43,6 +43,7 @@
 // ID follows from the content of the release (kind, peers, columns, scaling, edition, or rows and
 // values), not from the job. A crash leaves each file as it was before or after, and no lock behind.
 // Checking a release without an edition takes 64 bytes of memory a row, and reads every release of its
-// kind. The people of editions are sorted on the disk and compared as streams. A ledger has at most 1,024 releases of a kind. Releases of okra, and questions about a model,
-// only add rows; each of them is merged into one release.
+// kind. The people of editions are sorted on the disk and compared as streams. A ledger has at most
+// 1,024 releases of a kind. Releases of okra, and questions about a model, only add rows; each of them
+// is merged into one release.
 package disclosure

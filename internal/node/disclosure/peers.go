@@ -56,6 +56,7 @@ func (l Ledger) Expect(session string, peers []string, most, total int) error {
 	return l.change(func(b *book) error { return b.expect(session, peers, most, total) })
 }
 
+// expect does what [Ledger.Expect] does, in the book.
 func (b *book) expect(session string, peers []string, most, total int) error {
 	if slices.ContainsFunc(b.charges, func(c charge) bool { return c.session == session }) {
 		return nil

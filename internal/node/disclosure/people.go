@@ -130,17 +130,17 @@ func (d *digest) editionPeople(space extsort.Store) (persons, error) {
 func distinctOf(sorted iter.Seq2[[]byte, error]) persons {
 	return func(yield func([16]byte, error) bool) {
 		var before [16]byte
-		any := false
+		begun := false
 		for record, err := range sorted {
 			if err != nil {
 				yield(before, err)
 				return
 			}
 			own := [16]byte(record)
-			if any && own == before {
+			if begun && own == before {
 				continue
 			}
-			if before, any = own, true; !yield(own, nil) {
+			if before, begun = own, true; !yield(own, nil) {
 				return
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// A record of a change begins with two keys by which it is sorted, an element and the index of an
-// edition, of which the newest comes first.
+// changeHead is the size of the two keys with which a record of a change begins, and by which it is
+// sorted: an element, and the index of an edition, of which the newest comes first.
 const changeHead = len(Element{}) + 4
 
 func compareChanges(a, b []byte) int { return bytes.Compare(a[:changeHead], b[:changeHead]) }
@@ -28,7 +28,7 @@ func (p *past) changes(space extsort.Store) (*extsort.Sorter, error) {
 	}
 	sorted := extsort.New(space, "changes", compareChanges, extsort.RunBytes)
 	var w wire.Writer
-	add := func(now, before []byte, state []byte) error {
+	add := func(now, before, state []byte) error {
 		w.Reset()
 		w.Fixed(state[len(Element{}):changeHead])
 		w.Fixed(state[:len(Element{})])

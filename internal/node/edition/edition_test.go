@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/extsort"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -515,30 +516,11 @@ func reusing(list []Person) People {
 }
 
 func compared(p *past) []Beside {
-	list, err := p.beside(memory{})
+	list, err := p.beside(new(extsort.Memory))
 	if err != nil {
 		panic(err)
 	}
 	return list
-}
-
-// memory is a store in memory.
-type memory map[string][]byte
-
-func (m memory) Write(name string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	err := write(&b)
-	m[name] = b.Bytes()
-	return err
-}
-
-func (m memory) Open(name string) (io.ReadCloser, error) {
-	return io.NopCloser(bytes.NewReader(m[name])), nil
-}
-
-func (m memory) Remove(name string) error {
-	delete(m, name)
-	return nil
 }
 
 func encoded(p *past) []byte {

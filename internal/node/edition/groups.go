@@ -132,7 +132,7 @@ func withCut(stories Stream[string], cut Stream[Part], fresh string) func(func(K
 			if k.a != nil {
 				story = *k.a
 			}
-			if !yield(Known[string]{k.Element, story + string(rune(k.b.code()))}, err) {
+			if !yield(Known[string]{k.Element, story + string([]byte{k.b.code()})}, err) {
 				return
 			}
 		}
@@ -190,8 +190,8 @@ func storedCells(open opener) Stream[Element] {
 
 func putCells(w *wire.Writer, own Element) { w.Fixed(own[:]) }
 
-// changes yields the people whose present cells differ from their last cells.
-func changes(last, now Stream[Element]) Stream[bool] {
+// changedCells yields the people whose present cells differ from their last cells.
+func changedCells(last, now Stream[Element]) Stream[bool] {
 	return func(yield func(Known[bool], error) bool) {
 		for k, err := range merged(last, now) {
 			if err == nil && (k.a == nil || k.b == nil || *k.a == *k.b) {
@@ -207,7 +207,7 @@ func changes(last, now Stream[Element]) Stream[bool] {
 // marked marks the people in rows whose present cells differ from their last cells.
 func marked(rows Stream[Part], last, now Stream[Element]) Stream[Part] {
 	return func(yield func(Known[Part], error) bool) {
-		for k, err := range merged(rows, changes(last, now)) {
+		for k, err := range merged(rows, changedCells(last, now)) {
 			if err == nil && k.a == nil {
 				continue
 			}

@@ -465,8 +465,8 @@ func (p *past) readPerson(r *inPieces, s *slabs) (t Person) {
 	return t
 }
 
-// readValues reads the values of a label. A person has few. So a count that no values follow takes
-// little memory.
+// readValues reads the values of a label. A person has few, so it reserves memory for few: a count that
+// no values follow takes little memory.
 func (s *slabs) readValues(r *inPieces) []uint64 {
 	const few = 1 << 10
 	n := r.count(maxPeople)
@@ -482,8 +482,7 @@ func (s *slabs) readValues(r *inPieces) []uint64 {
 	return list
 }
 
-// slabs allocates memory for decoded people in large blocks. Editions share a block, because an
-// earlier edition may have only one person.
+// slabs holds the memory of one decoded person after another.
 type slabs struct {
 	cells  slab[uint64]
 	labels slab[[]uint64]
@@ -496,7 +495,7 @@ func (s *slabs) reset() *slabs {
 	return s
 }
 
-// slab cuts many small slices from one large allocation.
+// slab cuts small slices from a large allocation, which the next person uses again.
 type slab[T any] struct{ whole, rest []T }
 
 func (s *slab[T]) take(n int) []T {

@@ -141,7 +141,7 @@ type opener func() (io.ReadCloser, error)
 // errOrder refuses a list that no program has written.
 var errOrder = errors.New("the list's elements are not in ascending order, or one is repeated")
 
-// writeList writes a list of count elements with their values.
+// writeList writes a list of n elements with their values.
 func writeList[V any](to io.Writer, magic string, n int, list Stream[V], put func(*wire.Writer, V)) error {
 	w := outPieces{to: to}
 	w.String(magic)
@@ -156,12 +156,12 @@ func writeList[V any](to io.Writer, magic string, n int, list Stream[V], put fun
 		n--
 	}
 	if n != 0 {
-		return fmt.Errorf("edition: a list has %d elements less than when they were counted", n)
+		return fmt.Errorf("edition: a list has %d elements fewer than were counted", n)
 	}
 	return w.end()
 }
 
-// storedList returns the list that writeList has written; it is empty without an opener.
+// storedList yields a list that writeList has written. It is empty without an opener.
 func storedList[V any](open opener, magic string, value func(*inPieces) V) Stream[V] {
 	if open == nil {
 		return nil

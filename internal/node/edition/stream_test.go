@@ -12,6 +12,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/internal/base/extsort"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
@@ -151,12 +152,12 @@ func TestStreamsThatBreakOff(t *testing.T) {
 		mustFail("people now", after, err)
 		p := &past{columns: []string{"age", "visit"}, labels: []string{"ill"}, last: Everybody(everyone), count: len(everyone)}
 		p.editions = []pastEdition{{"id1", 1, len(everyone), bad}, {"id2", 2, 0, nil}}
-		_, err = p.beside(memory{})
+		_, err = p.beside(new(extsort.Memory))
 		mustFail("former states", after, err)
 		mustFail("former states to write", after, p.writeTo(io.Discard))
 		p.editions[0].people, p.last = Everybody(everyone), bad
 		if after < len(everyone)-1 {
-			_, err = p.beside(memory{})
+			_, err = p.beside(new(extsort.Memory))
 			mustFail("the last edition", after, err)
 		}
 		mustFail("the last edition to write", after, p.writeTo(io.Discard))

@@ -14,11 +14,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// crowd holds the people of a table that is to be frozen. A person is a group or an id. In a table
-// without groups and ids, each row counts as a person, identified by its cells; numbers distinguish
+// frozenPeople holds the people of a table that is to be frozen. A person is a group or an id. In a
+// table without groups and ids, each row counts as a person, identified by its cells; numbers distinguish
 // equal rows. The people are sorted by digests under the home's key. Memory is one bit a row, and that
 // of the rows of one person.
-type crowd struct {
+type frozenPeople struct {
 	named      bool // whether the table has groups or ids
 	columns    []string
 	rows       int
@@ -48,44 +48,44 @@ func newSort(space extsort.Store, name string) *extsort.Sorter {
 	return extsort.New(space, name, compareHeads, extsort.RunBytes)
 }
 
-// crowd reads the rows and sorts their people. The space holds the sorted digests.
-func (f *freezing) crowd(space extsort.Store) (c *crowd, err error) {
-	c = &crowd{
+// people reads the rows and sorts their people. The space holds the sorted digests.
+func (f *freezing) people(space extsort.Store) (p *frozenPeople, err error) {
+	p = &frozenPeople{
 		parts:  sortedParts{f.key, len(f.source.CutDates), newSort(space, "parts")},
 		values: sortedValues{key: f.key, sorter: newSort(space, "values")},
 	}
 	digests, values := newDigester(f.key), newValueDigests(f.key)
-	c.rows, c.unlabelled, err = f.each(func(b *frozenBlock) error {
-		if c.columns == nil {
-			c.begin(b, space)
+	p.rows, p.unlabelled, err = f.each(func(b *frozenBlock) error {
+		if p.columns == nil {
+			p.begin(b, space)
 		}
-		return c.add(f, b, digests, values)
+		return p.add(f, b, digests, values)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return c, errors.Join(c.checkIDs(f), c.number(f.key, space))
+	return p, errors.Join(p.checkIDs(f), p.number(f.key, space))
 }
 
 // begin notes what the first block says about all rows.
-func (c *crowd) begin(b *frozenBlock, space extsort.Store) {
-	c.columns, c.named = b.set.Columns, knownBy(b.set) != nil
-	c.values.width, c.values.labels = len(b.set.Columns), len(b.merged)
+func (p *frozenPeople) begin(b *frozenBlock, space extsort.Store) {
+	p.columns, p.named = b.set.Columns, knownBy(b.set) != nil
+	p.values.width, p.values.labels = len(b.set.Columns), len(b.merged)
 	if b.set.IDs != nil {
-		c.ids = newSort(space, "ids")
+		p.ids = newSort(space, "ids")
 	}
 }
 
 // add adds the rows of a block to all sorts.
-func (c *crowd) add(f *freezing, b *frozenBlock, digests *digester, values *valueDigests) error {
+func (p *frozenPeople) add(f *freezing, b *frozenBlock, digests *digester, values *valueDigests) error {
 	held, err := f.holdsOut(b)
 	if err != nil {
 		return err
 	}
 	for _, i := range held {
-		c.held.Set(b.before + i)
+		p.held.Set(b.before + i)
 	}
-	c.heldOut += len(held)
+	p.heldOut += len(held)
 	late, err := f.late(b)
 	if err != nil {
 		return err
@@ -97,26 +97,26 @@ func (c *crowd) add(f *freezing, b *frozenBlock, digests *digester, values *valu
 		merged = digests.cells(frame, b.merged)
 	}
 	people, mergedPeople := whole, merged
-	if c.named {
+	if p.named {
 		people = digests.names(knownBy(b.set))
 		mergedPeople = people
 	}
 	return errors.Join(
-		c.parts.add(b.before, people, whole, held, late),
-		c.values.add(b, mergedPeople, merged, held, values),
-		c.addIDs(b, digests),
+		p.parts.add(b.before, people, whole, held, late),
+		p.values.add(b, mergedPeople, merged, held, values),
+		p.addIDs(b, digests),
 	)
 }
 
 // draft returns the draft of an edition with these people.
-func (c *crowd) draft(e edition.Edition) edition.Draft {
-	e.HeldOut, e.Training, e.Unlabelled = c.heldOut, c.rows-c.heldOut, c.unlabelled
-	d := edition.Draft{Edition: e, Rows: c.parts.standing(), Columns: c.columns, People: c.values.people}
-	for i := range c.parts.cuts {
-		d.Later = append(d.Later, c.parts.cut(i))
+func (p *frozenPeople) draft(e edition.Edition) edition.Draft {
+	e.HeldOut, e.Training, e.Unlabelled = p.heldOut, p.rows-p.heldOut, p.unlabelled
+	d := edition.Draft{Edition: e, Rows: p.parts.standing(), Columns: p.columns, People: p.values.people}
+	for i := range p.parts.cuts {
+		d.Later = append(d.Later, p.parts.cut(i))
 	}
-	if c.named {
-		d.Cells = c.parts.cells()
+	if p.named {
+		d.Cells = p.parts.cells()
 	}
 	return d
 }
@@ -136,14 +136,14 @@ func (f *freezing) cells(space extsort.Store) (edition.Stream[edition.Element], 
 }
 
 // addIDs adds the ids of a block, so that equal ones are found.
-func (c *crowd) addIDs(b *frozenBlock, digests *digester) error {
-	if c.ids == nil {
+func (p *frozenPeople) addIDs(b *frozenBlock, digests *digester) error {
+	if p.ids == nil {
 		return nil
 	}
 	var record []byte
 	for i, e := range digests.names(b.set.IDs) {
 		record = binary.BigEndian.AppendUint64(appendHead(record[:0], e, b.before+i), uint64(b.set.Lines[i]))
-		if err := c.ids.Add(record); err != nil {
+		if err := p.ids.Add(record); err != nil {
 			return err
 		}
 	}
@@ -151,13 +151,13 @@ func (c *crowd) addIDs(b *frozenBlock, digests *digester) error {
 }
 
 // checkIDs refuses two rows with one id: the earliest row whose id an earlier row has.
-func (c *crowd) checkIDs(f *freezing) error {
-	if c.ids == nil {
+func (p *frozenPeople) checkIDs(f *freezing) error {
+	if p.ids == nil {
 		return nil
 	}
 	earliest, lines := uint64(1<<63), [2]int{}
 	var before []byte
-	for record, err := range c.ids.All() {
+	for record, err := range p.ids.All() {
 		if err != nil {
 			return err
 		}
@@ -172,15 +172,16 @@ func (c *crowd) checkIDs(f *freezing) error {
 	if earliest < 1<<63 {
 		return prepare.RepeatedID(f.source.tableName(), lines[0], lines[1])
 	}
-	return c.ids.Close()
+	return p.ids.Close()
 }
 
-// number tells equal rows of a table without people apart: the k-th of them is an element of its own.
-func (c *crowd) number(key dataset.SplitKey, space extsort.Store) error {
-	if c.named {
+// number tells equal rows of a table without groups and ids apart: the k-th of them is an element of its
+// own.
+func (p *frozenPeople) number(key dataset.SplitKey, space extsort.Store) error {
+	if p.named {
 		return nil
 	}
-	for name, sorter := range map[string]**extsort.Sorter{"numbered parts": &c.parts.sorter, "numbered values": &c.values.sorter} {
+	for name, sorter := range map[string]**extsort.Sorter{"numbered parts": &p.parts.sorter, "numbered values": &p.values.sorter} {
 		next := newSort(space, name)
 		if err := numberEqual(next, *sorter, newDigester(key)); err != nil {
 			return err
@@ -193,6 +194,8 @@ func (c *crowd) number(key dataset.SplitKey, space extsort.Store) error {
 	return nil
 }
 
+// numberEqual copies sorted records. In place of its digest, each gets a digest of it and of the record's
+// place among those with the same digest.
 func numberEqual(to, from *extsort.Sorter, digests *digester) error {
 	var before, numbered []byte
 	var seen uint64
