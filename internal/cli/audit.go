@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,10 @@ func (r auditRecord) Print(w io.Writer) error {
 	}
 	if r.Lines == 0 {
 		p.linef("nothing is recorded")
+		return p.err
+	}
+	if r.Head == "" {
+		p.linef("lines 1 to %d are as they were written", r.Lines)
 		return p.err
 	}
 	if r.Torn > 0 {
@@ -85,11 +91,18 @@ compares the record with it later.`,
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			r := auditRecord{Events: []audit.Event{}}
-			s, err := audit.Verify(daemon.Home(home).AuditPath(), func(e audit.Event, _ string) error {
+			h := daemon.Home(home)
+			if err := hasRecord(h); err != nil && !h.IsParty(a.reader) {
+				return nil, err
+			}
+			s, err := audit.Verify(h.AuditPath(), func(e audit.Event, _ string) error {
 				r.Events = append(r.Events, e)
 				return nil
 			})
 			r.Lines, r.Head, r.Torn = s.Lines, s.Head, s.Torn
+			if err != nil {
+				r = r.upTo(err)
+			}
 			return r, brokenRecord(err, r)
 		}),
 	}
@@ -103,15 +116,21 @@ func (a *app) auditVerify() *cobra.Command {
 		Use:   "verify",
 		Short: "Check that no line of a party's record was changed or removed",
 		Long: `Check the chain of a party's record: each line has the hash of the line before it. The
-command names the first line that breaks the chain. It prints the head: the hash of the
+command names the first line that breaks the chain; that one or the line before it was
+changed. It prints the head: the hash of the
 last line. Without a head that was written down elsewhere nobody can find out that the
-end of the record was cut off, or that all of it was written anew; with --head the
+end of the record was cut off, that its last line was changed, or that all of it was
+written anew; with --head the
 record must contain the line of that hash. The exit code is 1 if the record is broken.`,
 		Example: "  mercer audit verify --home ./north\n  mercer audit verify --home ./north --head 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
+			h := daemon.Home(home)
+			if err := hasRecord(h); err != nil {
+				return nil, err
+			}
 			found := 0
-			s, err := audit.Verify(daemon.Home(home).AuditPath(), func(e audit.Event, hash string) error {
+			s, err := audit.Verify(h.AuditPath(), func(e audit.Event, hash string) error {
 				if hash == head {
 					found = e.Number
 				}
@@ -120,7 +139,7 @@ record must contain the line of that hash. The exit code is 1 if the record is b
 			r := auditRecord{Lines: s.Lines, Head: s.Head, Torn: s.Torn}
 			switch {
 			case err != nil:
-				return nil, brokenRecord(err, r)
+				return nil, brokenRecord(err, r.upTo(err))
 			case head != "" && found == 0:
 				return nil, brokenRecord(fmt.Errorf("no line of the record has the hash %s; its end was cut off, or it was written anew: compare it with a backup", head), r)
 			}
@@ -130,6 +149,26 @@ record must contain the line of that hash. The exit code is 1 if the record is b
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&head, "head", "", "hash that an earlier audit show or audit verify printed; default none")
 	return cmd
+}
+
+// hasRecord returns an error if a folder has no record.
+func hasRecord(h daemon.Home) error {
+	if _, err := os.Stat(h.AuditPath()); err != nil {
+		return &Error{Code: codeFailed, Exit: Failed, Err: fmt.Errorf("there is no audit record: %w", err), Hint: "give the home of a party whose daemon has run, or a folder with a copy of its file audit; if this is one, somebody has removed the record"}
+	}
+	return nil
+}
+
+// upTo returns the part of a record before the line at which its chain breaks. The line before that one is
+// left out, too, since either may have been changed.
+func (r auditRecord) upTo(err error) auditRecord {
+	var broken *audit.BrokenError
+	if !errors.As(err, &broken) {
+		return r
+	}
+	r.Lines, r.Head = max(0, broken.Line-2), ""
+	r.Events = r.Events[:min(r.Lines, len(r.Events))]
+	return r
 }
 
 // brokenRecord returns the error of a record whose chain is broken, with what was read before.

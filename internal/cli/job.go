@@ -149,7 +149,7 @@ func (r jobResult) next() string {
 	j := r.asSubmitted()
 	switch {
 	case !r.Forgotten && j != nil && j.Prediction == job.Open:
-		command := fmt.Sprintf("mercer predict --job %s TABLE.csv --home HOME-OF-A-PARTY", r.ID)
+		command := fmt.Sprintf("mercer predict --job %s TABLE.csv --home HOME-OF-A-PARTY --label none", r.ID)
 		if j.Data.Partition.By == job.Columns {
 			command += " --source TABLE # TABLE: the name at the other parties of their table with the new rows"
 		}
@@ -277,7 +277,8 @@ func (a *app) jobShow() *cobra.Command {
 		Long: `In the coordinator's home, show a job with its result. --out writes the result, its
 report and the predictions of held-out rows into a folder.
 
-In a party's home, show the artifacts for the party's operator alone. A party with
+In a party's home, show the file of a job that awaits the operator's approval, or the
+artifacts for the party's operator alone. A party with
 labels and scores of held-out rows (fdskl, fd-svrg, secureboost) has figures, and
 --out writes the same files. --alignment prints the row ids of a job by columns as
 CSV, in the order of its decisions. --recommendations prints the items recommended to
@@ -299,6 +300,9 @@ to count them. In a party's home, the command needs no running daemon.`,
 			}
 			a.useHome(home)
 			if daemon.Home(home).IsParty(a.reader) {
+				if j := a.awaitingAt(ctx, home, args[0]); j != nil {
+					return j, nil
+				}
 				return a.showOwn(daemon.Home(home), args[0], out)
 			}
 			r := jobResult{reader: a.reader, verbose: a.verbose, home: a.homeOption}

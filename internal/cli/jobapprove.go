@@ -3,11 +3,46 @@ package cli
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
+
+// awaitingJob is a job that awaits the approval of a party's operator.
+type awaitingJob struct {
+	admin.Job
+	home string // option --home of the next commands
+}
+
+// Print writes the job file as the coordinator has sent it, and how to decide.
+func (j awaitingJob) Print(w io.Writer) error {
+	p := &printer{w: w}
+	p.linef("job %s %s awaits this operator's approval since %s, with %s", j.ID, j.Name, minute(j.Submitted), strings.Join(j.Parties, ", "))
+	p.linef("")
+	p.linef("%s", strings.TrimRight(j.File, "\n"))
+	p.linef("")
+	p.linef("next: mercer job approve %s%s", j.ID, j.home)
+	p.linef("  or: mercer job reject %s --reason WHY%s", j.ID, j.home)
+	return p.err
+}
+
+// awaitingAt returns a job that awaits approval at a home whose daemon runs, or nil.
+func (a *app) awaitingAt(ctx context.Context, home, id string) *awaitingJob {
+	var found *awaitingJob
+	_ = callDaemon(home, func(c *admin.Client) error { // without a daemon nothing awaits
+		list, err := c.Jobs(ctx)
+		for _, j := range list {
+			if j.ID == id && j.State == overview.AwaitsApproval {
+				found = &awaitingJob{j, a.homeOption}
+			}
+		}
+		return err
+	})
+	return found
+}
 
 // decidedJob names a job about which a party's operator has decided.
 type decidedJob struct {
@@ -31,10 +66,10 @@ func (a *app) jobApprove() *cobra.Command {
 		Use:   "approve ID",
 		Short: "Let a job begin that awaits approval at a party",
 		Long: `Let a job begin that awaits the approval of a party's operator, since the policy of its
-table says approve: each. In the party's home, mercer job list shows these jobs, and with
---json their files. The approval is for this job: the same file that is submitted again
+table says approve: each. In the party's home, mercer job list shows these jobs, and
+mercer job show the file of each. The approval is for this job: the same file that is submitted again
 awaits another one. The party's audit record has the Unix user.`,
-		Example: "  mercer job list --home ./north\n  mercer job approve 0123456789abcdef0123456789abcdef --home ./north",
+		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./north\n  mercer job approve 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		return decidedJob{args[0], true}, c.Approve(ctx, args[0])
@@ -47,13 +82,13 @@ func (a *app) jobReject() *cobra.Command {
 		Use:   "reject ID",
 		Short: "Refuse a job that awaits approval at a party",
 		Long: `Refuse a job that awaits the approval of a party's operator. The job fails. The
-coordinator's operator and the other parties read the reason.`,
-		Example: `  mercer job reject 0123456789abcdef0123456789abcdef --reason "no ethics vote for this label" --home ./north`,
+coordinator's operator reads the reason, and the other parties have it in their logs.`,
+		Example: `  mercer job reject 0123456789abcdef0123456789abcdef --reason no-ethics-vote --home ./north`,
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		return decidedJob{ID: args[0]}, c.Reject(ctx, args[0], reason)
 	})
-	cmd.Flags().StringVar(&reason, "reason", "", "reason, which the coordinator and the other parties read")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason, which the coordinator's operator reads")
 	require(cmd, "reason")
 	return cmd
 }

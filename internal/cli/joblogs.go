@@ -25,7 +25,7 @@ type eventsResult struct {
 func (r eventsResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if len(r.Events) == 0 {
-		p.linef("no event of this job since the daemon's start; its log has earlier ones")
+		p.linef("this daemon keeps no event of the job; its log has what happened")
 	}
 	for _, e := range r.Events {
 		p.linef("%s", eventLine(e))

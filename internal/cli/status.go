@@ -65,12 +65,15 @@ func (r statusResult) printJobs(p *printer) {
 	}
 }
 
-// approvalHint returns the command by which a party's operator approves a release.
+// approvalHint returns the command by which a party's operator sees a release or a job, and approves it.
 func approvalHint(a overview.Awaiting) string {
-	if a.Release == "" {
-		return ""
+	switch {
+	case a.Release != "":
+		return "; see mercer release list"
+	case a.Stage == "":
+		return "; see mercer job show " + a.Job
 	}
-	return "; see mercer release list"
+	return ""
 }
 
 // printStatus prints a status before the lines of events.

@@ -45,7 +45,7 @@ func (m metrics) Collect(to chan<- prometheus.Metric) {
 	}
 	b := o.Broker
 	if b == nil {
-		gauge("releases_awaiting_approval", "Releases of this party's data that wait for the approval of its operator.", float64(o.Awaited(o.Name)))
+		gauge("releases_awaiting_approval", "Releases of this party's data that wait for the approval of its operator.", float64(o.HeldReleases()))
 		return
 	}
 	gauge("broker_accepting", "Whether the broker accepts connections (1) or not (0).", number(b.Accepts))

@@ -40,8 +40,8 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 		return err
 	}
 	now := h.config()
-	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() {
-		return fault.BadInputf("%s changes name, coordinator, retention or unclosed, for which the daemon must be started again", h.ConfigPath())
+	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics {
+		return fault.BadInputf("%s changes name, coordinator, retention, unclosed or metrics, for which the daemon must be started again", h.ConfigPath())
 	}
 	err = p.Between(ctx, func() error {
 		if err := h.record.Append(audit.Event{Kind: audit.Reloaded}); err != nil {

@@ -81,7 +81,7 @@ func (s *state) check(line []byte) (e Event, why string) {
 	case e.Number != s.lines+1:
 		return e, fmt.Sprintf("the line has number %d, and %d is due", e.Number, s.lines+1)
 	case e.Previous != s.head:
-		return e, "the line does not have the hash of the line before it"
+		return e, "the line does not have the hash of the line before it: one of the two was changed, or one between them is gone"
 	}
 	return e, ""
 }

@@ -108,10 +108,10 @@ type Waiting struct {
 // Awaiting is something that waits for members: a job's stage for the consent of parties, or a release of
 // a party's data for the approval of the party's operator.
 type Awaiting struct {
-	Job     string    `json:"job,omitempty"` // id of the job; "" for a release, which waits whatever job needs it
-	Name    string    `json:"name"`          // name of the job
-	Stage   string    `json:"stage,omitempty"`
-	Release string    `json:"release,omitempty"` // id of the release; "" for a stage
+	Job     string    `json:"job,omitempty"`   // id of the job; "" for a release, which waits whatever job needs it
+	Name    string    `json:"name"`            // name of the job
+	Stage   string    `json:"stage,omitempty"` // "" for a job that waits for an operator's approval as a whole
+	Release string    `json:"release,omitempty"` // id of the release; "" for a stage or a job
 	Members []string  `json:"members"`           // the members that have to act
 	Since   time.Time `json:"since"`
 }
@@ -154,6 +154,16 @@ func (o Overview) Awaited(member string) (n int) {
 	return n
 }
 
+// HeldReleases returns the number of releases that wait for an operator's approval.
+func (o Overview) HeldReleases() (n int) {
+	for _, a := range o.Awaiting {
+		if a.Release != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // Waits lists the stages that wait for parties.
 func Waits(jobs []Job) []Awaiting {
 	list := []Awaiting{}
@@ -167,9 +177,12 @@ func Waits(jobs []Job) []Awaiting {
 
 // String describes in a phrase what waits for whom.
 func (a Awaiting) String() string {
-	what := fmt.Sprintf("release %s of job %s", a.Release, a.Name)
-	if a.Release == "" {
-		what = fmt.Sprintf("stage %s of job %s (%s)", a.Stage, a.Name, a.Job)
+	members := strings.Join(a.Members, ", ")
+	switch {
+	case a.Release != "":
+		return fmt.Sprintf("release %s of job %s waits for %s", a.Release, a.Name, members)
+	case a.Stage == "":
+		return fmt.Sprintf("job %s (%s) waits for the approval of %s", a.Name, a.Job, members)
 	}
-	return what + " waits for " + strings.Join(a.Members, ", ")
+	return fmt.Sprintf("stage %s of job %s (%s) waits for %s", a.Stage, a.Name, a.Job, members)
 }
