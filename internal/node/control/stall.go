@@ -88,7 +88,11 @@ func (s *Stalls) Explain(err error, relay string, now time.Time, within time.Dur
 		own := fmt.Errorf("member %s: %w; it reported: %s", relay, blame.Err, text)
 		return &fault.Error{Code: fault.CodeTimedOut, Blamed: relay, Err: own, Public: relay + " was silent; it reported: " + text}
 	}
-	return &fault.Error{Code: fault.CodeFailed, Blamed: first, Err: errors.New(text), Public: text}
+	code := fault.CodeFailed
+	if s.of[first].trouble == fault.Approval { // nothing is wrong with the member
+		code = fault.CodeTimedOut
+	}
+	return &fault.Error{Code: code, Blamed: first, Err: errors.New(text), Public: text}
 }
 
 // first returns the alphabetically first member that cannot continue, or recently could not.

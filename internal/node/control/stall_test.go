@@ -50,6 +50,20 @@ func TestStalls(t *testing.T) {
 	}
 }
 
+// A job that ran out of time while an operator thought about it has the exit code of a time limit; one whose
+// party has a full disk has failed.
+func TestStallsHaveACode(t *testing.T) {
+	start := time.Unix(0, 0)
+	silent := protocol.Blame("north", protocol.KindSilent, errors.New("did not join"))
+	for trouble, want := range map[fault.Trouble]fault.Code{fault.Approval: fault.CodeTimedOut, fault.Disk: fault.CodeFailed} {
+		var s Stalls
+		s.Note(&Stall{Member: "north", Trouble: trouble}, start)
+		if got := s.Explain(silent, "hub", start, time.Minute); fault.CodeOf(got) != want {
+			t.Errorf("%v: %v", trouble, fault.CodeOf(got))
+		}
+	}
+}
+
 // A member that stalls and continues by turns has sixteen changes in a session, and then counts as one
 // that cannot continue. It represents a party with its own program.
 func TestStallsByTurnsAreBounded(t *testing.T) {
