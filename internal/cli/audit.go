@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 )
@@ -124,28 +127,31 @@ written anew; with --head the
 record must contain the line of that hash. The exit code is 1 if the record is broken.`,
 		Example: "  mercer audit verify --home ./north\n  mercer audit verify --home ./north --head 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		Args:    args(),
-		RunE: a.run(func(context.Context, []string) (Result, error) {
-			h := daemon.Home(home)
-			if err := hasRecord(h); err != nil {
-				return nil, err
-			}
-			found := 0
-			s, err := audit.Verify(h.AuditPath(), func(e audit.Event, hash string) error {
-				if hash == head {
-					found = e.Number
-				}
-				return nil
-			})
-			r := auditRecord{Lines: s.Lines, Head: s.Head, Torn: s.Torn}
-			switch {
-			case err != nil:
-				return nil, brokenRecord(err, r.upTo(err))
-			case head != "" && found == 0:
-				return nil, brokenRecord(fmt.Errorf("no line of the record has the hash %s; its end was cut off, or it was written anew: compare it with a backup", head), r)
-			}
-			return r, nil
-		}),
 	}
+	cmd.RunE = a.run(func(context.Context, []string) (Result, error) {
+		if _, err := hex.DecodeString(head); cmd.Flags().Changed("head") && (err != nil || len(head) != 2*sha256.Size) {
+			return nil, fault.BadInputf("--head is %q, which is no hash; write the %d digits that an earlier audit show or audit verify printed", head, 2*sha256.Size)
+		}
+		h := daemon.Home(home)
+		if err := hasRecord(h); err != nil {
+			return nil, err
+		}
+		found := 0
+		s, err := audit.Verify(h.AuditPath(), func(e audit.Event, hash string) error {
+			if strings.EqualFold(hash, head) {
+				found = e.Number
+			}
+			return nil
+		})
+		r := auditRecord{Lines: s.Lines, Head: s.Head, Torn: s.Torn}
+		switch {
+		case err != nil:
+			return nil, brokenRecord(err, r.upTo(err))
+		case head != "" && found == 0:
+			return nil, brokenRecord(fmt.Errorf("no line of the record has the hash %s; its end was cut off, or it was written anew: compare it with a backup", head), r)
+		}
+		return r, nil
+	})
 	a.homeFlag(cmd, &home)
 	cmd.Flags().StringVar(&head, "head", "", "hash that an earlier audit show or audit verify printed; default none")
 	return cmd

@@ -139,15 +139,22 @@ func (f *freezing) each(use func(*frozenBlock) error) (rows, unlabelled int, err
 	}
 }
 
-// next reads the next block, with all labels.
+// next reads the next block, with all labels. The readings have the same rows, so they end together:
+// a shorter one must not cut off the others.
 func (f *freezing) next(open []method.StreamReader, before int) (*frozenBlock, error) {
 	b := &frozenBlock{before: before}
+	ended := 0
 	for k, r := range open {
 		set, err := r.Next()
-		if err != nil {
+		switch {
+		case errors.Is(err, io.EOF):
+			ended++
+			continue
+		case err != nil:
 			return nil, err
-		}
-		if k == 0 {
+		case ended > 0:
+			return nil, f.errDiffer()
+		case k == 0:
 			b.set = set
 		}
 		if f.labels == 0 {
@@ -158,8 +165,14 @@ func (f *freezing) next(open []method.StreamReader, before int) (*frozenBlock, e
 			return nil, err
 		}
 		if b.labels, b.merged = append(b.labels, set.Labels), append(b.merged, taken.Labels); set.X.Rows() != b.set.X.Rows() {
-			return nil, fmt.Errorf("the readings of %s differ", f.table)
+			return nil, f.errDiffer()
 		}
+	}
+	switch {
+	case ended == len(open):
+		return nil, io.EOF
+	case ended > 0:
+		return nil, f.errDiffer()
 	}
 	if b.set.Weights != nil {
 		texts := weightTexts(b.set.Weights)
@@ -167,6 +180,8 @@ func (f *freezing) next(open []method.StreamReader, before int) (*frozenBlock, e
 	}
 	return b, nil
 }
+
+func (f *freezing) errDiffer() error { return fmt.Errorf("the readings of %s differ", f.table) }
 
 // holdsOut returns the rows of a block that every job with the same dictionary holds out. It chooses
 // rows by their groups, their ids, or all cells that the dictionary reads, whatever columns and label a

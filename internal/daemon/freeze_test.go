@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"maps"
 	"math/rand/v2"
@@ -20,8 +21,10 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/edition"
+	"github.com/mercer-fl/mercer/linalg"
 )
 
 // inMemory computes what a freeze finds out with the whole table in memory: a second way to compare with.
@@ -288,5 +291,35 @@ func TestFreezingLeavesNoScratch(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(h.editions(), ".new*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// blocksOf is a reading of a number of blocks of three rows.
+type blocksOf struct{ left int }
+
+func (b *blocksOf) Next() (*dataset.Set, error) {
+	if b.left == 0 {
+		return nil, io.EOF
+	}
+	b.left--
+	return &dataset.Set{X: dataset.NewDense(linalg.New[float64](3, 1)), Labels: []string{"a", "b", "a"}}, nil
+}
+
+func (*blocksOf) Close() error { return nil }
+
+// A reading that ends before the others is an error, and no end of the table.
+func TestAShortReadingEndsNoTable(t *testing.T) {
+	of := func(n int) readingOf {
+		return readingOf{stream: func() (method.StreamReader, error) { return &blocksOf{n}, nil }}
+	}
+	for _, n := range [][2]int{{2, 1}, {1, 2}} {
+		f := &freezing{table: "patients", labels: 2, readings: []readingOf{of(n[0]), of(n[1])}}
+		if rows, _, err := f.each(func(*frozenBlock) error { return nil }); err == nil {
+			t.Errorf("%v blocks: %d rows", n, rows)
+		}
+	}
+	f := &freezing{table: "patients", labels: 2, readings: []readingOf{of(2), of(2)}}
+	if rows, _, err := f.each(func(*frozenBlock) error { return nil }); err != nil || rows != 6 {
+		t.Errorf("%d rows, %v", rows, err)
 	}
 }

@@ -18,7 +18,9 @@ import (
 // A NATS server counts a connection to its port for WebSocket only after the HTTP upgrade, so
 // strangers could open any number of connections there. Therefore that port is on loopback, and
 // members connect to a gate before it. The gate limits the number of connections and reads nothing:
-// TLS begins at the member and ends in the NATS server.
+// TLS begins at the member and ends in the NATS server. An HTTP server keeps a connection for as long as
+// the caller sends requests, whatever it answers. So the gate ends connections that upgrade to WebSocket
+// too late.
 
 // gate passes bytes between callers and the NATS server's port for WebSocket.
 type gate struct {
@@ -26,16 +28,25 @@ type gate struct {
 	most     int    // greatest number of open connections
 	server   string // address of the NATS server's port
 	log      *logger
+	// clients returns the addresses that the NATS server sees of its clients.
+	clients func() (map[string]bool, error)
 
 	running sync.WaitGroup
+	over    chan struct{} // closed when the gate closes
 
 	mu     sync.Mutex
 	closed bool
-	// open maps each caller's connection to its continuation to the NATS server, which is nil at first.
-	open map[net.Conn]net.Conn
+	open   map[net.Conn]*passage // by the caller's connection
 	// callers maps the address that the NATS server sees to the caller's address, also after the
 	// connection's end, because log lines come late. It has an entry for each port of this machine at most.
 	callers map[string]string
+}
+
+// passage is the way of a caller's connection to the NATS server.
+type passage struct {
+	since  time.Time
+	server net.Conn // the continuation to the NATS server; nil at first
+	client bool     // true if the NATS server has a client there, and so limits its time itself
 }
 
 // openGate listens on the address for WebSocket. It returns nil if the configuration has none.
@@ -52,7 +63,7 @@ func openGate(cfg Config) (*gate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("nats: cannot listen for WebSocket: %w", err)
 	}
-	return &gate{listener: l, most: cfg.gateConnections(), open: make(map[net.Conn]net.Conn), callers: make(map[string]string)}, nil
+	return &gate{listener: l, most: cfg.gateConnections(), over: make(chan struct{}), open: make(map[net.Conn]*passage), callers: make(map[string]string)}, nil
 }
 
 // filesAtGate is the number of descriptors of this process that each connection at the gate needs: the
@@ -66,10 +77,11 @@ func (c Config) gateConnections() int {
 }
 
 // start accepts connections for the NATS server's port, in the background.
-func (g *gate) start(server string, log *logger) {
+func (g *gate) start(server string, clients func() (map[string]bool, error), log *logger) {
 	if g != nil {
-		g.server, g.log = server, log
+		g.server, g.clients, g.log = server, clients, log
 		g.running.Go(g.serve)
+		g.running.Go(g.watch)
 	}
 }
 
@@ -108,7 +120,7 @@ func (g *gate) enter(caller net.Conn) bool {
 	if g.closed || len(g.open) >= g.most {
 		return false
 	}
-	g.open[caller] = nil
+	g.open[caller] = &passage{since: time.Now()}
 	return true
 }
 
@@ -130,7 +142,7 @@ func (g *gate) pass(caller net.Conn) {
 func (g *gate) join(caller, server net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.open[caller] = server
+	g.open[caller].server = server
 	g.callers[server.LocalAddr().String()] = caller.RemoteAddr().String()
 	return !g.closed
 }
@@ -146,8 +158,60 @@ func (g *gate) leave(caller net.Conn) {
 // end closes both ends of a connection. Each may have been closed before.
 func (g *gate) end(caller net.Conn) {
 	_ = caller.Close()
-	if server := g.open[caller]; server != nil {
+	if server := g.open[caller].server; server != nil {
 		_ = server.Close()
+	}
+}
+
+// upgradeLimit is the time in which a connection must be a NATS client's: for TLS and for the request to
+// upgrade the NATS server allows handshakeLimit each.
+const upgradeLimit = 3 * handshakeLimit
+
+// watch ends connections that are too late, until the gate is closed.
+func (g *gate) watch() {
+	often := time.NewTicker(handshakeLimit)
+	defer often.Stop()
+	for {
+		select {
+		case <-g.over:
+			return
+		case <-often.C:
+		}
+		if !g.anyLate() {
+			continue
+		}
+		clients, err := g.clients()
+		if err != nil {
+			g.log.warn(fmt.Sprintf("cannot list the clients by WebSocket: %v", err))
+			continue
+		}
+		g.endLate(clients)
+	}
+}
+
+// anyLate reports whether a connection is too late unless it has become a client's.
+func (g *gate) anyLate() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range g.open {
+		if p.late() {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *passage) late() bool { return !p.client && time.Since(p.since) > upgradeLimit }
+
+// endLate ends the connections that are too late. clients has the addresses of the NATS server's clients.
+func (g *gate) endLate(clients map[string]bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for caller, p := range g.open {
+		p.client = p.client || p.server != nil && clients[p.server.LocalAddr().String()]
+		if p.late() {
+			g.end(caller)
+		}
 	}
 }
 
@@ -200,6 +264,9 @@ func (g *gate) close() error {
 	}
 	err := g.listener.Close()
 	g.mu.Lock()
+	if !g.closed {
+		close(g.over)
+	}
 	g.closed = true
 	for caller := range g.open {
 		g.end(caller)

@@ -108,7 +108,7 @@ func (s *Server) run(ctx context.Context) error {
 		return err
 	}
 	s.nats.AcceptLoop(make(chan struct{}))
-	s.gate.start(strings.TrimPrefix(s.nats.WebsocketURL(), "wss://"), s.log)
+	s.gate.start(strings.TrimPrefix(s.nats.WebsocketURL(), "wss://"), s.clients, s.log)
 	return s.log.reason()
 }
 

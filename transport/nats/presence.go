@@ -2,6 +2,8 @@ package nats
 
 import (
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,6 +44,19 @@ func (s *Server) Connections() ([]Connection, error) {
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// clients returns the addresses that the NATS server sees of its clients, logged in or not.
+func (s *Server) clients() (map[string]bool, error) {
+	open, err := s.nats.Connz(&server.ConnzOptions{Limit: s.cfg.maxConnections()})
+	if err != nil {
+		return nil, err
+	}
+	addresses := make(map[string]bool, len(open.Conns))
+	for _, c := range open.Conns {
+		addresses[net.JoinHostPort(c.IP, strconv.Itoa(c.Port))] = true
+	}
+	return addresses, nil
 }
 
 // Load describes the server's queues.

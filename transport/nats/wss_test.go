@@ -346,6 +346,62 @@ func TestStrangersAtTheGate(t *testing.T) {
 	}
 }
 
+// A stranger that sends requests without end, which the NATS server answers without an upgrade, does not keep
+// its place. A member keeps it.
+func TestRequestsKeepNoPlaceAtTheGate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	f := newFederation(t, byWSS)
+	north := f.join("north")
+	held := make(chan time.Duration)
+	requests := []string{"GET / HTTP/1.1", "OPTIONS * HTTP/1.1", "GET //elsewhere HTTP/1.1"}
+	for _, line := range requests {
+		go func() { held <- f.repeat(line+"\r\nHost: x\r\n\r\n", 2*upgradeLimit) }()
+	}
+	for range requests {
+		if d := <-held; d > upgradeLimit+2*handshakeLimit {
+			t.Errorf("a stranger has held its place for %v", d)
+		}
+	}
+	f.server.gate.mu.Lock()
+	for _, p := range f.server.gate.open {
+		if !p.client {
+			t.Errorf("a place is taken since %v", p.since)
+		}
+	}
+	f.server.gate.mu.Unlock()
+	f.send(north, "south", "rows")
+	f.receive(f.join("south"))
+}
+
+// repeat sends a request every second on one connection, and returns the time until the server ends the
+// connection, or most.
+func (f *federation) repeat(request string, most time.Duration) time.Duration {
+	began := time.Now()
+	c, err := tls.Dial("tcp", f.server.WSS(), clientTLS(f.pin()))
+	if err != nil {
+		f.Error(err)
+		return 0
+	}
+	defer c.Close() //nolint:errcheck // the server has closed it
+	answers := bufio.NewReader(c)
+	for ; time.Since(began) < most; time.Sleep(time.Second) {
+		if _, err := io.WriteString(c, request); err != nil {
+			break
+		}
+		answer, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			break
+		}
+		if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+			break
+		}
+		_ = answer.Body.Close()
+	}
+	return time.Since(began)
+}
+
 // A caller that takes no bytes does not keep its place for ever: passOn gives up.
 func TestPassOnEnds(t *testing.T) {
 	a, b := pipe(t)

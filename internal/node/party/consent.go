@@ -37,7 +37,9 @@ type awaiting struct {
 	Job   job.ID
 	Spec  *job.Job
 	Since time.Time
-	over  bool // the coordinator has closed the job
+	file  string // the job's file in its canonical form; kept, because Run needs it at every turn
+	hash  string // of the file
+	over  bool   // the coordinator has closed the job
 }
 
 // described returns the overview's part of the job.
@@ -100,7 +102,7 @@ func (p *Party) await(ctx context.Context, m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	p.awaits[prop.Job] = &awaiting{Job: prop.Job, Spec: j, Since: time.Now().Truncate(time.Second)}
+	p.awaits[prop.Job] = &awaiting{Job: prop.Job, Spec: j, Since: time.Now().Truncate(time.Second), file: string(prop.Spec), hash: specHash(j)}
 	p.Logger.Warn("a job awaits this operator's approval: mercer job list, mercer job approve, mercer job reject", "job", prop.Job.String(), "name", j.Name, "parties", j.Parties())
 	return errors.Join(notNow(errAwaiting), p.tellStall(ctx, m.Session, fault.Approval))
 }
@@ -117,7 +119,7 @@ func (p *Party) stillAwaits(m protocol.Message) (awaits, over bool) {
 		delete(p.awaits, prop.Job)
 		return true, true
 	}
-	if _, decided, err := p.Consents.Find(prop.Job.String(), specHash(a.Spec)); !decided && err == nil {
+	if _, decided, err := p.Consents.Find(prop.Job.String(), a.hash); !decided && err == nil {
 		return true, false
 	}
 	return false, false
@@ -183,7 +185,7 @@ func (p *Party) decide(ctx context.Context, kind audit.Kind, d consent.Decision)
 		if err := p.Audit.Append(e); err != nil {
 			return err
 		}
-		d.Spec, d.Name, d.Time = specHash(a.Spec), a.Spec.Name, time.Now().UTC()
+		d.Spec, d.Name, d.Time = a.hash, a.Spec.Name, time.Now().UTC()
 		return p.Consents.Put(d)
 	})
 }

@@ -135,6 +135,22 @@ func TestADecisionIsRecorded(t *testing.T) {
 	}
 }
 
+// A job that awaits approval costs Run little at each of its turns, of which each waiting job causes ten in a
+// second: its file is not encoded again.
+func TestAnAwaitingJobCostsLittle(t *testing.T) {
+	s := asking(t)
+	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
+	s.waits(fault.Approval)
+	var allocated float64
+	err := s.party.Between(t.Context(), func() error {
+		allocated = testing.AllocsPerRun(100, s.party.showJobs)
+		return nil
+	})
+	if err != nil || allocated > 30 {
+		t.Errorf("%g allocations, %v", allocated, err)
+	}
+}
+
 // Two jobs with one file await one approval each.
 func TestAnApprovalIsForOneJob(t *testing.T) {
 	s := asking(t)

@@ -37,7 +37,7 @@ func (p *Party) showJobs() {
 	for id, a := range p.awaits {
 		if !a.over {
 			open = append(open, a.described())
-			files[id.String()] = string(a.Spec.Encode())
+			files[id.String()] = a.file
 		}
 	}
 	p.shown.mu.Lock()
