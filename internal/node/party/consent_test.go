@@ -181,13 +181,19 @@ func TestAClosedJobAwaitsNothing(t *testing.T) {
 
 // A coordinator cannot have an operator decide about any number of jobs.
 func TestAwaitingJobsAreBounded(t *testing.T) {
-	s := asking(t)
-	for i := range maxAwaiting {
-		j := parse(t, "minmax", "{name: okra}", "closed")
-		s.propose(s.proposal(j, job.ID{1, byte(i)}, 0))
-		s.waits(fault.Approval)
+	s, j := asking(t), parse(t, "minmax", "{name: okra}", "closed")
+	err := s.party.Between(t.Context(), func() error {
+		for i := range maxAwaiting - 1 {
+			s.party.awaits[job.ID{1, byte(i)}] = &awaiting{job: j}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{2}, 0))
+	s.propose(s.proposal(j, job.ID{2}, 0))
+	s.waits(fault.Approval)
+	s.propose(s.proposal(j, job.ID{3}, 0))
 	s.foreseen = nil
 	s.refuses(fault.CodePolicy, "64 jobs await approval here, and no more are allowed")
 }
