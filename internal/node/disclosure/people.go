@@ -130,17 +130,17 @@ func (d *digest) editionPeople(space extsort.Store) (persons, error) {
 func distinctOf(sorted iter.Seq2[[]byte, error]) persons {
 	return func(yield func([16]byte, error) bool) {
 		var before [16]byte
-		any := false
+		first := true
 		for record, err := range sorted {
 			if err != nil {
 				yield(before, err)
 				return
 			}
 			own := [16]byte(record)
-			if any && own == before {
+			if !first && own == before {
 				continue
 			}
-			if before, any = own, true; !yield(own, nil) {
+			if before, first = own, false; !yield(own, nil) {
 				return
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// A record of a change begins with two keys by which it is sorted, an element and the index of an
-// edition, of which the newest comes first.
+// changeHead is the size in bytes of the two keys by which the records of changes are sorted: an element, and
+// the index of an edition, of which the newest comes first.
 const changeHead = len(Element{}) + 4
 
 func compareChanges(a, b []byte) int { return bytes.Compare(a[:changeHead], b[:changeHead]) }
