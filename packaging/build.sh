@@ -13,6 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$1 out=$(realpath -m "$2")
 shift 2
+[ $# -gt 0 ] || set -- amd64 arm64
 tools=$out/tools
 mkdir -p "$tools"
 
@@ -64,31 +65,29 @@ sums() {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 manual "$scratch/manual"
-for arch in "${@:-amd64 arm64}"; do
-	for ARCH in $arch; do
-		export ARCH BUILT=$scratch/$ARCH
-		mkdir "$BUILT"
-		build mercer "$ARCH" "$BUILT"
-		build mercer-fit "$ARCH" "$BUILT"
-		bill "$BUILT/mercer" "$BUILT/sbom.json"
-		cp -r "$scratch/manual" "$BUILT/manual"
-		for kind in deb rpm; do
-			"$tools/nfpm" package --config packaging/nfpm.yaml --packager $kind --target "$out" >/dev/null
-		done
-		python3 packaging/image.py "$BUILT/mercer" "$ARCH" "$version" "$SOURCE_DATE_EPOCH" "$out/mercer-$version-image-$ARCH.tar"
-		whole=$scratch/mercer-$version-linux-$ARCH
-		mkdir "$whole"
-		cp "$BUILT"/mercer "$BUILT"/mercer-fit "$BUILT"/sbom.json README.md LICENSE SECURITY.md CHANGELOG.md "$whole"
-		cp -r docs examples "$whole"
-		find "$out" -maxdepth 1 -type f \( -name "*$ARCH.deb" -o -name "*image-$ARCH.tar" \) -exec cp {} "$whole" \;
-		case $ARCH in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac
-		cp "$out"/*"$machine".rpm "$whole"
-		python3 python/wheel.py --out "$whole/wheels" "linux/$ARCH" >/dev/null
-		python3 python/wheel.py --federation --out "$whole/wheels" "linux/$ARCH" >/dev/null
-		sums "$whole"
-		archive "$whole"
-		mv "$whole.tar.gz" "$out"
+for ARCH in "$@"; do
+	export ARCH BUILT=$scratch/$ARCH
+	mkdir "$BUILT"
+	build mercer "$ARCH" "$BUILT"
+	build mercer-fit "$ARCH" "$BUILT"
+	bill "$BUILT/mercer" "$BUILT/sbom.json"
+	cp -r "$scratch/manual" "$BUILT/manual"
+	for kind in deb rpm; do
+		"$tools/nfpm" package --config packaging/nfpm.yaml --packager $kind --target "$out" >/dev/null
 	done
+	python3 packaging/image.py "$BUILT/mercer" "$ARCH" "$version" "$SOURCE_DATE_EPOCH" "$out/mercer-$version-image-$ARCH.tar"
+	whole=$scratch/mercer-$version-linux-$ARCH
+	mkdir "$whole"
+	cp "$BUILT"/mercer "$BUILT"/mercer-fit "$BUILT"/sbom.json README.md LICENSE SECURITY.md CHANGELOG.md "$whole"
+	cp -r docs examples "$whole"
+	find "$out" -maxdepth 1 -type f \( -name "*$ARCH.deb" -o -name "*image-$ARCH.tar" \) -exec cp {} "$whole" \;
+	case $ARCH in amd64) machine=x86_64 ;; arm64) machine=aarch64 ;; esac
+	cp "$out"/*"$machine".rpm "$whole"
+	python3 python/wheel.py --out "$whole/wheels" "linux/$ARCH" >/dev/null
+	python3 python/wheel.py --federation --out "$whole/wheels" "linux/$ARCH" >/dev/null
+	sums "$whole"
+	archive "$whole"
+	mv "$whole.tar.gz" "$out"
 done
 rm -rf "$tools"
 sums "$out"

@@ -71,7 +71,7 @@ var errJobClosed = errors.New("the job is closed")
 // followEvents prints the events of a job from a time on until the job is closed. If the job is "", it prints
 // all events. An interruption by the user is no error.
 func (a *app) followEvents(ctx context.Context, c *admin.Client, job string, from time.Time) (Result, error) {
-	err := c.Events(ctx, job, true, func(e overview.Event) error {
+	err := c.Follow(ctx, job, func(e overview.Event) error {
 		if e.Time.Before(from) {
 			return nil
 		}
@@ -122,7 +122,7 @@ restart it has only new ones. The times in mercer job list stay, and so does the
 			return a.followEvents(ctx, c, args[0], time.Time{})
 		}
 		r := eventsResult{[]overview.Event{}}
-		err = c.Events(ctx, args[0], false, func(e overview.Event) error {
+		err = c.Events(ctx, args[0], func(e overview.Event) error {
 			r.Events = append(r.Events, e)
 			return nil
 		})

@@ -65,7 +65,7 @@ func (r statusResult) printJobs(p *printer) {
 	}
 }
 
-// approvalHint returns the command by which a party's operator sees a release or a job, and approves it.
+// approvalHint names the command that shows a party's operator what to approve.
 func approvalHint(a overview.Awaiting) string {
 	switch {
 	case a.Release != "":
@@ -92,7 +92,8 @@ func (a *app) status() *cobra.Command {
 		Long: `Show what the daemon of a home knows about its federation. A coordinator shows which
 parties are connected and since when, all jobs, for which party a job's stage waits,
 and how full the broker's queues are. A party shows whether it is connected to the
-coordinator, its own jobs, and the releases that wait for its operator's approval.
+coordinator, its own jobs, and the jobs and releases that wait for its operator's
+approval.
 
 A version is what the member's program says of itself. With -f the command goes on with
 a line for each event, until it is interrupted. With --json and -f the status and each

@@ -79,7 +79,7 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 		c := &admin.Checked{Party: h.config().Name}
 		j, err := jobs.Parse(name, file)
 		if errors.Is(err, job.ErrUnapproved) {
-			return c, h.refuse(c, "", fault.Forbidden(err))
+			return c, h.enterRefusal(c, "", fault.Forbidden(err))
 		}
 		if err == nil {
 			err = coordinator.Complete(j, partiesOf(h.members))
@@ -96,7 +96,7 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 		if d := j.Data.Dictionary; d != nil && o.Refusal == nil {
 			c.Undecided = append(c.Undecided, fmt.Sprintf("whether the coordinator's dictionary %s is the one approved here (%.12s)", d.Name, d.Hash()))
 		}
-		return c, h.refuse(c, j.Data.Source, o.Refusal)
+		return c, h.enterRefusal(c, j.Data.Source, o.Refusal)
 	}
 }
 
@@ -110,8 +110,8 @@ func partiesOf(r *roster.Roster) (names []string) {
 	return names
 }
 
-// refuse enters a refusal with its place in the home's files. It does nothing if why is nil.
-func (h Home) refuse(c *admin.Checked, table string, why error) (err error) {
+// enterRefusal adds a refusal to an answer, with its place in the home's files. It does nothing if why is nil.
+func (h Home) enterRefusal(c *admin.Checked, table string, why error) (err error) {
 	if why == nil {
 		return nil
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/transport"
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
@@ -70,7 +71,9 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	at := partyHome{h, id, newInForce(c), members, key, call, record, newPartyWatch(h, c.Name, members, o)}
+	at := partyHome{
+		Home: h, id: id, settings: newInForce(c), members: members, key: key, call: call, audit: record, watch: newPartyWatch(h, c.Name, members, o),
+	}
 	watched, err := openMonitor(c.Metrics)
 	if err != nil {
 		return err
@@ -93,7 +96,7 @@ type partyHome struct {
 	members  *roster.Roster
 	key      dataset.SplitKey
 	call     nats.Options // how to connect to the coordinator
-	record   *audit.Log   // nil where nothing is decided
+	audit    *audit.Log   // nil where nothing is decided
 	watch    *partyWatch
 }
 
@@ -140,19 +143,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	call := h.call
-	call.Logger, call.Version = o.Logger, o.Version
-	call.Connected = func(is bool) {
-		if ctx.Err() == nil { // a daemon that stops leaves on purpose
-			h.watch.connected(is)
-		}
-	}
-	way := []any{"party", c.Name, "coordinator", c.Coordinator}
-	if call.Proxy != nil {
-		way = append(way, "proxy", call.Proxy.String())
-	}
-	o.Logger.Info("connecting", way...)
-	conn, err := nats.Dial(ctx, c.Coordinator, c.Name, id.NKey(), call)
+	conn, err := h.dial(ctx, o)
 	if err != nil && ctx.Err() != nil {
 		return nil //nolint:nilerr // told to stop before the coordinator answered
 	}
@@ -160,22 +151,22 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		return refusedTwin(err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	decides := h.decides(ctx, o.Reader, kept, artifacts)
-	decides.Conn, decides.Seed, decides.Logger, decides.Version, decides.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
-	decides.Aligned, decides.Recommended, decides.Notified, decides.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
-	decides.Snapshots, decides.Audit, decides.Consents = sealed, h.record, h.consents()
-	decides.Descriptions, decides.History = artifacts.Of(vault.Description), h.watch.history
-	decides.Load = func(id job.ID, d job.Data) (method.Table, error) {
+	settings := h.decides(ctx, o.Reader, kept, artifacts)
+	settings.Conn, settings.Seed, settings.Logger, settings.Version, settings.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
+	settings.Aligned, settings.Recommended, settings.Notified, settings.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
+	settings.Snapshots, settings.Audit, settings.Consents = sealed, h.audit, h.consents()
+	settings.Descriptions, settings.History = artifacts.Of(vault.Description), h.watch.history
+	settings.Load = func(id job.ID, d job.Data) (method.Table, error) {
 		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})
 		if err == nil && t.Set != nil && t.Set.Unlabelled > 0 {
 			o.Logger.Info("left out rows without a label", "table", d.Source, "rows", t.Set.Unlabelled, "job", id.String())
 		}
 		return t, err
 	}
-	decides.Stream = func(id job.ID, d job.Data) (method.Table, error) {
+	settings.Stream = func(id job.ID, d job.Data) (method.Table, error) {
 		return h.stream(ctx, h.config(), d, h.key, snapshots{sealed, id}, leastStreamed)
 	}
-	p := party.New(decides)
+	p := party.New(settings)
 	serving, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()
@@ -190,6 +181,23 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		o.Ready(c.Coordinator)
 	}
 	return h.otherBuild(refusedTwin(p.Run(ctx)))
+}
+
+// dial connects to the coordinator.
+func (h partyHome) dial(ctx context.Context, o Options) (transport.Conn, error) {
+	c, call := h.config(), h.call
+	call.Logger, call.Version = o.Logger, o.Version
+	call.Connected = func(is bool) {
+		if ctx.Err() == nil { // a daemon that stops leaves on purpose
+			h.watch.connected(is)
+		}
+	}
+	way := []any{"party", c.Name, "coordinator", c.Coordinator}
+	if call.Proxy != nil {
+		way = append(way, "proxy", call.Proxy.String())
+	}
+	o.Logger.Info("connecting", way...)
+	return nats.Dial(ctx, c.Coordinator, c.Name, h.id.NKey(), call)
 }
 
 // keepAlignment returns a function that stores the ids of a job's rows, in the order of the job.

@@ -305,6 +305,19 @@ func (k snapshots) use(edition job.ID) error {
 
 func (k snapshots) freezes() bool { return true }
 
+// Write implements [snapshot.Store].
+func (k snapshots) Write(name string, write func(io.Writer) error) error {
+	return k.artifacts.Write(k.job, vault.Item(name), write)
+}
+
+// Open implements [snapshot.Store].
+func (k snapshots) Open(name string) (io.ReadCloser, error) {
+	return k.artifacts.Open(k.job, vault.Item(name))
+}
+
+// Remove implements [snapshot.Store].
+func (k snapshots) Remove(name string) error { return k.artifacts.Remove(k.job, vault.Item(name)) }
+
 // peeked stores, in memory, what is read for the check of a job.
 type peeked struct{ snapshot.Memory }
 
@@ -320,19 +333,6 @@ func (p *peeked) Open(name string) (io.ReadCloser, error) {
 func (peeked) edition() (job.ID, error) { return job.ID{}, vault.ErrNoState }
 func (peeked) use(job.ID) error         { return nil }
 func (peeked) freezes() bool            { return false }
-
-// Write implements [snapshot.Store].
-func (k snapshots) Write(name string, write func(io.Writer) error) error {
-	return k.artifacts.Write(k.job, vault.Item(name), write)
-}
-
-// Open implements [snapshot.Store].
-func (k snapshots) Open(name string) (io.ReadCloser, error) {
-	return k.artifacts.Open(k.job, vault.Item(name))
-}
-
-// Remove implements [snapshot.Store].
-func (k snapshots) Remove(name string) error { return k.artifacts.Remove(k.job, vault.Item(name)) }
 
 // loadChanging reads a table whose source can change, from the job's snapshot. If the job has no
 // snapshot, it makes one first.

@@ -45,7 +45,7 @@ func (m metrics) Collect(to chan<- prometheus.Metric) {
 	}
 	b := o.Broker
 	if b == nil {
-		gauge("releases_awaiting_approval", "Releases of this party's data that wait for the approval of its operator.", float64(o.HeldReleases()))
+		gauge("releases_awaiting_approval", "Releases of this party's data that wait for the approval of its operator.", float64(releases(o)))
 		return
 	}
 	gauge("broker_accepting", "Whether the broker accepts connections (1) or not (0).", number(b.Accepts))
@@ -53,6 +53,16 @@ func (m metrics) Collect(to chan<- prometheus.Metric) {
 	gauge("broker_queue_bytes", "Size of the broker's queues.", float64(b.Bytes))
 	gauge("broker_queue_limit_bytes", "Size that the broker's queues may reach.", float64(b.Limit))
 	gauge("broker_disk_free_bytes", "Free space of the disk of the broker's queues.", float64(b.Free))
+}
+
+// releases returns the number of releases that wait for approval. Jobs that wait have a state of their own.
+func releases(o overview.Overview) (n int) {
+	for _, a := range o.Awaiting {
+		if a.Release != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // label is a label of a metric.

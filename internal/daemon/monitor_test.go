@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
@@ -264,9 +265,43 @@ func TestMetricsOfAJob(t *testing.T) {
 	}
 }
 
+// still describes a daemon in which nothing happens.
+type still struct{ now overview.Overview }
+
+func (s still) Overview() (overview.Overview, error) { return s.now, nil }
+func (still) Events() *overview.History              { return overview.NewHistory() }
+
+// At a party, a job that waits for approval is counted by its state, and not among the releases.
+func TestMetricsOfApprovals(t *testing.T) {
+	north := still{overview.Overview{
+		Name: "north", Role: roster.Party,
+		Jobs:     []overview.Job{{ID: "1", State: overview.AwaitsApproval}},
+		Awaiting: []overview.Awaiting{{Job: "1", Members: []string{"north"}}, {Release: "a", Members: []string{"north"}}, {Release: "b", Members: []string{"north"}}},
+	}}
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(metrics{source: north})
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := make(map[string]float64)
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range m.GetLabel() {
+				name += " " + l.GetValue()
+			}
+			values[name] = m.GetGauge().GetValue()
+		}
+	}
+	if jobs, releases := values["mercer_jobs awaiting approval"], values["mercer_releases_awaiting_approval"]; jobs != 1 || releases != 2 {
+		t.Errorf("%v jobs and %v releases await approval, want 1 and 2", jobs, releases)
+	}
+}
+
 var (
 	metricName = regexp.MustCompile(`\b(?:mercer|process|go)_[a-z_]+`)
-	matcher    = regexp.MustCompile(`\{(\w+)="(\w+)"\}`)
+	matcher    = regexp.MustCompile(`\{(\w+)="([\w ]+)"\}`)
 )
 
 // queries reads the queries of the dashboard and of the alert rules, by the names of panels and alerts.
@@ -305,7 +340,7 @@ func queries(t *testing.T) map[string]string {
 			list[r.Alert] = r.Expr
 		}
 	}
-	if len(dashboard.Panels) < 10 || len(list) != len(dashboard.Panels)+8 {
+	if len(dashboard.Panels) < 10 || len(list) != len(dashboard.Panels)+9 {
 		t.Fatalf("%d panels, %d queries", len(dashboard.Panels), len(list))
 	}
 	return list

@@ -22,27 +22,28 @@ type partyWatch struct {
 	party       atomic.Pointer[party.Party] // nil while the party does not run
 }
 
+// newPartyWatch returns the watch of a party whose daemon starts now.
 func newPartyWatch(h Home, name string, members *roster.Roster, o Options) *partyWatch {
-	now := now()
+	began := present()
 	boss := members.Coordinator()
 	return &partyWatch{
-		self:        overview.Overview{Name: name, Role: roster.Party, Federation: members.Federation, Version: o.Version, Since: now},
-		coordinator: overview.NewAttendance(overview.Member{Name: boss.Name, Role: boss.Role, Since: now}),
+		self:        overview.Overview{Name: name, Role: roster.Party, Federation: members.Federation, Version: o.Version, Since: began},
+		coordinator: overview.NewAttendance(overview.Member{Name: boss.Name, Role: boss.Role, Since: began}),
 		history:     overview.NewHistory(),
 		releases:    h.Releases(),
 	}
 }
 
-// now returns the time in whole seconds.
-func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+// present returns the time in whole seconds.
+func present() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 // connected records that the connection to the coordinator has been opened or lost.
 func (w *partyWatch) connected(is bool) {
 	var open []overview.Connection
 	if is {
-		open = []overview.Connection{{Member: w.coordinator.Members()[0].Name, Since: now()}}
+		open = []overview.Connection{{Member: w.coordinator.Members()[0].Name, Since: present()}}
 	}
-	for _, m := range w.coordinator.Update(open, now()) {
+	for _, m := range w.coordinator.Update(open, present()) {
 		e := overview.Event{Kind: overview.Disconnected, Member: m.Name}
 		if m.Connected {
 			e.Kind = overview.Connected

@@ -44,7 +44,7 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 		return fault.BadInputf("%s changes name, coordinator, retention, unclosed or metrics, for which the daemon must be started again", h.ConfigPath())
 	}
 	err = p.Between(ctx, func() error {
-		if err := h.record.Append(audit.Event{Kind: audit.Reloaded}); err != nil {
+		if err := h.audit.Append(audit.Event{Kind: audit.Reloaded}); err != nil {
 			return err
 		}
 		h.settings.Store(next)

@@ -3,6 +3,7 @@ package admin
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,18 +45,25 @@ func (c *Client) Overview(ctx context.Context) (o overview.Overview, err error) 
 	return o, c.call(ctx, http.MethodGet, "/overview", nil, &o)
 }
 
-// Events calls f with each event of a job that the daemon still has, and with all events if the job is "".
-// With follow it goes on with further events until ctx ends, f returns an error, or the daemon ends the
-// stream. Then it returns an error.
-func (c *Client) Events(ctx context.Context, job string, follow bool, f func(overview.Event) error) error {
+// Events calls f with each event of a job that the daemon still has, and with all events if the job is "". It
+// returns the first error of f.
+func (c *Client) Events(ctx context.Context, job string, f func(overview.Event) error) error {
+	return c.readEvents(ctx, "/events?job="+url.QueryEscape(job), f)
+}
+
+// Follow is like Events, and goes on with further events until ctx ends, f returns an error, or the daemon ends
+// the stream. It always returns an error.
+func (c *Client) Follow(ctx context.Context, job string, f func(overview.Event) error) error {
+	err := c.readEvents(ctx, "/events?follow=1&job="+url.QueryEscape(job), f)
+	return cmp.Or(err, ctx.Err(), errStreamEnded)
+}
+
+// readEvents calls f with each event of the daemon's answer.
+func (c *Client) readEvents(ctx context.Context, path string, f func(overview.Event) error) error {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
 	silent := time.AfterFunc(silence, cancel)
 	defer silent.Stop()
-	path := "/events?job=" + url.QueryEscape(job)
-	if follow {
-		path += "&follow=1"
-	}
 	res, err := c.send(reading, http.MethodGet, path, nil)
 	if err != nil {
 		return err
@@ -79,7 +87,10 @@ func (c *Client) Events(ctx context.Context, job string, follow bool, f func(ove
 			return err
 		}
 	}
-	return streamEnd(ctx, lines.Err(), follow)
+	if err := lines.Err(); err != nil {
+		return cmp.Or(ctx.Err(), fmt.Errorf("%w (%w)", errStreamEnded, err))
+	}
+	return nil
 }
 
 // errTooSlow reports that a daemon stopped sending events to a reader that takes them too slowly.
@@ -90,21 +101,6 @@ const silence = 3 * heartbeat
 
 // errStreamEnded reports that a daemon stopped sending events.
 var errStreamEnded = errors.New("the daemon sends no more events; it has stopped, or it could not send them")
-
-// streamEnd returns the error with which a list of events has ended. A list that is not followed ends
-// without an error.
-func streamEnd(ctx context.Context, err error, follow bool) error {
-	switch {
-	case !follow && err == nil:
-		return nil
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	if err != nil {
-		return fmt.Errorf("%w (%w)", errStreamEnded, err)
-	}
-	return errStreamEnded
-}
 
 // Submit sends a job file to the coordinator, which queues the job.
 func (c *Client) Submit(ctx context.Context, name string, file []byte) (j Job, err error) {

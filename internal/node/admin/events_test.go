@@ -40,17 +40,17 @@ func TestEvents(t *testing.T) {
 		kinds = append(kinds, e.Kind)
 		return nil
 	}
-	if err := c.Events(t.Context(), j.ID, false, note); err != nil || len(kinds) != 1 || kinds[0] != overview.Submitted {
+	if err := c.Events(t.Context(), j.ID, note); err != nil || len(kinds) != 1 || kinds[0] != overview.Submitted {
 		t.Errorf("%v, %v", kinds, err)
 	}
-	if err := c.Events(t.Context(), strings.Repeat("0", 32), false, note); err != nil || len(kinds) != 1 {
+	if err := c.Events(t.Context(), strings.Repeat("0", 32), note); err != nil || len(kinds) != 1 {
 		t.Errorf("the events of another job: %v, %v", kinds, err)
 	}
-	if err := c.Events(t.Context(), "../x", false, note); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "is not a job id") {
+	if err := c.Events(t.Context(), "../x", note); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "is not a job id") {
 		t.Errorf("a bad id: %v", err)
 	}
 	enough := errors.New("enough")
-	err = c.Events(t.Context(), j.ID, true, func(e overview.Event) error {
+	err = c.Follow(t.Context(), j.ID, func(e overview.Event) error {
 		if e.Kind == overview.Submitted {
 			return c.Abort(t.Context(), j.ID)
 		}
@@ -64,7 +64,7 @@ func TestEvents(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := c.Events(ctx, "", true, note); !errors.Is(err, context.DeadlineExceeded) {
+	if err := c.Follow(ctx, "", note); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("following without an end: %v", err)
 	}
 }

@@ -40,7 +40,7 @@ const (
 	Released Kind = "released" // data leave the member; written before the first message that has them
 	Ended    Kind = "ended"    // a session ended at this member
 	Closed   Kind = "closed"   // the member destroyed its secrets of a job
-	Approved Kind = "approved" // an operator approved a job or a release
+	Approved Kind = "approved" // an operator approved a job
 	Rejected Kind = "rejected" // an operator rejected a job
 	Erased   Kind = "erased"   // the member erased what a finished job had left
 	Reloaded Kind = "reloaded" // an operator had the configuration read again

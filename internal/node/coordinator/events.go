@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"context"
 	"log/slog"
 	"slices"
 	"time"
@@ -20,7 +19,7 @@ func (c *Coordinator) Events() *overview.History { return c.History }
 func (c *Coordinator) record(j *Job, level slog.Level, line string, e overview.Event, more ...any) {
 	e.Job, e.Name = j.ID.String(), j.Spec.Name
 	if j.inquiry != nil {
-		c.Logger.Log(context.Background(), level, line, append(e.LogAttrs(), more...)...)
+		e.Log(c.Logger, level, line, more...)
 		return
 	}
 	c.History.Record(c.Logger, level, line, e, more...)

@@ -40,7 +40,7 @@ func besideOf(then, now []Person) Beside {
 	return compared(p)[0]
 }
 
-// What is clear of the column age and the label ill.
+// clearOf returns what is clear of the column age and the label ill.
 type clearOf struct{ sums, classes, numbers, heldOut bool }
 
 func TestCutsBetweenClasses(t *testing.T) {

@@ -75,16 +75,6 @@ func outsider(e Element) Person { return Person{ID: e} }
 
 func (t *Person) in() bool { return t.Columns != nil }
 
-// clone returns a copy of the person that shares no memory.
-func (t *Person) clone() Person {
-	own := *t
-	own.Columns, own.Labels = slices.Clone(t.Columns), slices.Clone(t.Labels)
-	for l := range own.Labels {
-		own.Labels[l] = slices.Clone(t.Labels[l])
-	}
-	return own
-}
-
 // add appends a new edition with its people.
 func (p *past) add(id string, number int, now People) (err error) {
 	if now == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
+// pieceBytes is the size in bytes of a piece.
 const pieceBytes = 1 << 16
 
 // outPieces writes an encoding in pieces, because the whole may be too large for memory.

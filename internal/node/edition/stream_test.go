@@ -291,3 +291,13 @@ func TestBesideEqualsBesideInMemory(t *testing.T) {
 		t.Errorf("%d comparisons tell of few: the test tries too little", few)
 	}
 }
+
+// clone returns a copy of the person that shares no memory.
+func (t *Person) clone() Person {
+	own := *t
+	own.Columns, own.Labels = slices.Clone(t.Columns), slices.Clone(t.Labels)
+	for l := range own.Labels {
+		own.Labels[l] = slices.Clone(t.Labels[l])
+	}
+	return own
+}

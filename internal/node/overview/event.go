@@ -1,6 +1,8 @@
 package overview
 
 import (
+	"context"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -57,8 +59,13 @@ type Event struct {
 	Blamed string     `json:"blamed,omitempty"`
 }
 
-// LogAttrs returns the event's fields for a line of the log.
-func (e Event) LogAttrs() []any {
+// Log logs the event as one line, with more attributes if there are any.
+func (e Event) Log(log *slog.Logger, level slog.Level, line string, more ...any) {
+	log.Log(context.Background(), level, line, append(e.attributes(), more...)...)
+}
+
+// attributes returns the event's fields for a line of the log.
+func (e Event) attributes() []any {
 	var args []any
 	for _, a := range []struct{ key, value string }{
 		{"job", e.Job}, {"name", e.Name}, {"stage", e.Stage}, {"member", e.Member}, {"state", string(e.State)}, {"blamed", e.Blamed},

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"slices"
@@ -44,10 +43,9 @@ func NewHistory() *History {
 	return &History{number: make(map[subject]int), counts: make(map[Kind]uint64), followers: make(map[*Follower]bool)}
 }
 
-// Record logs an event as one line, with more attributes if there are any, and adds the event to the
-// history.
+// Record logs an event like [Event.Log], and adds it to the history.
 func (h *History) Record(log *slog.Logger, level slog.Level, line string, e Event, more ...any) {
-	log.Log(context.Background(), level, line, append(e.LogAttrs(), more...)...)
+	e.Log(log, level, line, more...)
 	h.Add(e)
 }
 

@@ -105,13 +105,13 @@ type Waiting struct {
 	Since   time.Time `json:"since"`
 }
 
-// Awaiting is something that waits for members: a job's stage for the consent of parties, or a release of
-// a party's data for the approval of the party's operator.
+// Awaiting is something that waits for members: at a coordinator a job's stage for the consent of parties, at
+// a party a job, or a release of the party's data, for the approval of the party's operator.
 type Awaiting struct {
-	Job     string    `json:"job,omitempty"`   // id of the job; "" for a release, which waits whatever job needs it
-	Name    string    `json:"name"`            // name of the job
-	Stage   string    `json:"stage,omitempty"` // "" for a job that waits for an operator's approval as a whole
-	Release string    `json:"release,omitempty"` // id of the release; "" for a stage or a job
+	Job     string    `json:"job,omitempty"`     // id of the job; "" for a release, which waits whatever job needs it
+	Name    string    `json:"name"`              // name of the job
+	Stage   string    `json:"stage,omitempty"`   // "" for a job and for a release
+	Release string    `json:"release,omitempty"` // id of the release; "" for a stage and for a job
 	Members []string  `json:"members"`           // the members that have to act
 	Since   time.Time `json:"since"`
 }
@@ -142,23 +142,13 @@ func (o Overview) Ready() error {
 	return nil
 }
 
-// Awaited returns the number of stages and releases that wait for a member.
+// Awaited returns the number of stages, jobs and releases that wait for a member.
 func (o Overview) Awaited(member string) (n int) {
 	for _, a := range o.Awaiting {
 		for _, name := range a.Members {
 			if name == member {
 				n++
 			}
-		}
-	}
-	return n
-}
-
-// HeldReleases returns the number of releases that wait for an operator's approval.
-func (o Overview) HeldReleases() (n int) {
-	for _, a := range o.Awaiting {
-		if a.Release != "" {
-			n++
 		}
 	}
 	return n

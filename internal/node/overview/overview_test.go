@@ -70,15 +70,21 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A stage waits for each of its parties, and a description names them.
+// A stage waits for each of its parties. A sentence names what waits, and for whom.
 func TestAwaiting(t *testing.T) {
 	jobs := []Job{{ID: "1", Name: "a", Stage: "protocol", Waiting: &Waiting{Parties: []string{"east", "south"}}}, {ID: "2", Name: "b"}}
 	o := Overview{Jobs: jobs, Awaiting: Waits(jobs)}
 	if len(o.Awaiting) != 1 || o.Awaited("east") != 1 || o.Awaited("north") != 0 {
 		t.Errorf("%+v", o.Awaiting)
 	}
-	if got := o.Awaiting[0].String(); got != "stage protocol of job a (1) waits for east, south" {
-		t.Errorf("%q", got)
+	for want, a := range map[string]Awaiting{
+		"stage protocol of job a (1) waits for east, south": o.Awaiting[0],
+		"job a (1) waits for east":                          {Job: "1", Name: "a", Members: []string{"east"}},
+		"release r of job a waits for east":                 {Name: "a", Release: "r", Members: []string{"east"}},
+	} {
+		if got := a.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -90,7 +90,7 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 				return err
 			}
 		}
-		return p.Audit.Append(p.event(audit.Released, r))
+		return p.Audit.Append(p.sessionEvent(audit.Released, r))
 	}}
 }
 
@@ -131,7 +131,7 @@ func (p *Party) conclude(ctx context.Context, f finished) error {
 	if err := p.settle(f.r); err != nil {
 		p.Logger.Error("the ledger of releases could not note how a session ended", "session", f.r.ID().String(), "error", err)
 	}
-	p.addEndToRecord(f)
+	p.auditEnd(f)
 	f.r.report = p.report(f).Encode()
 	// The party sends even a report that it could not store. A restart can derive the report again
 	// from the journal.
@@ -173,7 +173,7 @@ func (p *Party) answered(ctx context.Context, f finished) error {
 		outcome = f.err.Error()
 	}
 	p.reply(q, a, f.err)
-	p.addEndToRecord(f)
+	p.auditEnd(f)
 	report := p.report(f).Encode()
 	p.router.Forget(f.r.ID())
 	delete(p.sessions, f.r.ID())

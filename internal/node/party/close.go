@@ -202,9 +202,9 @@ func (p *Party) destroy(w *work, outcome string) error {
 		p.Logger.Error("could not remove a job's undisclosed releases from the ledger of releases", "job", w.id.String(), "error", err)
 	}
 	p.record(w, slog.LevelInfo, "destroyed a job's secrets", overview.Event{Kind: overview.Closed}, "outcome", outcome)
-	e := p.eventOf(audit.Closed, w)
+	e := p.jobEvent(audit.Closed, w)
 	e.Outcome = shortened(outcome)
-	p.addToRecord(e)
+	p.audit(e)
 	return nil
 }
 

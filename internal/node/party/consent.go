@@ -34,9 +34,9 @@ const maxAwaiting = 64
 // awaiting is a job that awaits the operator's approval. Its proposal stays with the broker, which delivers
 // it again and again.
 type awaiting struct {
-	Job   job.ID
-	Spec  *job.Job
-	Since time.Time
+	id    job.ID
+	job   *job.Job
+	since time.Time
 	file  string // the job's file in its canonical form; kept, because Run needs it at every turn
 	hash  string // of the file
 	over  bool   // the coordinator has closed the job
@@ -44,7 +44,7 @@ type awaiting struct {
 
 // described returns the overview's part of the job.
 func (a *awaiting) described() overview.Job {
-	return overview.Job{ID: a.Job.String(), Name: a.Spec.Name, State: overview.AwaitsApproval, Submitted: a.Since.UTC(), Parties: a.Spec.Parties()}
+	return overview.Job{ID: a.id.String(), Name: a.job.Name, State: overview.AwaitsApproval, Submitted: a.since.UTC(), Parties: a.job.Parties()}
 }
 
 // errAwaiting says that a job awaits the operator's approval.
@@ -102,7 +102,7 @@ func (p *Party) await(ctx context.Context, m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	p.awaits[prop.Job] = &awaiting{Job: prop.Job, Spec: j, Since: time.Now().Truncate(time.Second), file: string(prop.Spec), hash: specHash(j)}
+	p.awaits[prop.Job] = &awaiting{id: prop.Job, job: j, since: time.Now().Truncate(time.Second), file: string(prop.Spec), hash: specHash(j)}
 	p.Logger.Warn("a job awaits this operator's approval: mercer job list, mercer job approve, mercer job reject", "job", prop.Job.String(), "name", j.Name, "parties", j.Parties())
 	return errors.Join(notNow(errAwaiting), p.tellStall(ctx, m.Session, fault.Approval))
 }
@@ -171,8 +171,8 @@ func (p *Party) Reject(ctx context.Context, id job.ID, uid int, reason string) e
 	return p.decide(ctx, audit.Rejected, consent.Decision{Job: id.String(), Reason: reason, UID: uid})
 }
 
-// decide records a decision, first in the audit record. The proposal takes effect of it when the broker
-// delivers it next, within some seconds.
+// decide stores a decision, first in the audit record. It takes effect when the broker delivers the proposal
+// again, within some seconds.
 func (p *Party) decide(ctx context.Context, kind audit.Kind, d consent.Decision) error {
 	return p.inRun(ctx, func(context.Context) error {
 		id, err := job.ParseID(d.Job)
@@ -180,12 +180,12 @@ func (p *Party) decide(ctx context.Context, kind audit.Kind, d consent.Decision)
 		if err != nil || a == nil || a.over {
 			return fault.BadInputf("no job %s awaits approval here; see mercer job list", d.Job)
 		}
-		e := p.eventOf(kind, &work{id: id, job: a.Spec})
+		e := p.jobEvent(kind, &work{id: id, job: a.job})
 		e.UID, e.Outcome = &d.UID, d.Reason
 		if err := p.Audit.Append(e); err != nil {
 			return err
 		}
-		d.Spec, d.Name, d.Time = a.hash, a.Spec.Name, time.Now().UTC()
+		d.Spec, d.Name, d.Time = a.hash, a.job.Name, time.Now().UTC()
 		return p.Consents.Put(d)
 	})
 }

@@ -121,15 +121,17 @@ func TestARefusedJobAwaitsNothing(t *testing.T) {
 
 // A decision that cannot be recorded does not count.
 func TestADecisionIsRecorded(t *testing.T) {
-	s := asking(t)
-	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0))
+	s, j := asking(t), parse(t, "minmax", "{name: okra}", "closed")
+	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.waits(fault.Approval)
 	s.record.fail(errFull)
 	if err := s.party.Approve(t.Context(), job.ID{1}, 7); err == nil {
 		t.Error("it counts")
 	}
 	s.record.fail(nil)
-	time.Sleep(3 * retryDelay)
+	if _, decided, err := s.party.Consents.Find(job.ID{1}.String(), specHash(j)); decided || err != nil {
+		t.Errorf("decided: %t, %v", decided, err)
+	}
 	if list := s.awaiting(); len(list) != 1 {
 		t.Errorf("%+v", list)
 	}
@@ -197,13 +199,19 @@ func TestAClosedJobAwaitsNothing(t *testing.T) {
 
 // A coordinator cannot have an operator decide about any number of jobs.
 func TestAwaitingJobsAreBounded(t *testing.T) {
-	s := asking(t)
-	for i := range maxAwaiting {
-		j := parse(t, "minmax", "{name: okra}", "closed")
-		s.propose(s.proposal(j, job.ID{1, byte(i)}, 0))
-		s.waits(fault.Approval)
+	s, j := asking(t), parse(t, "minmax", "{name: okra}", "closed")
+	err := s.party.Between(t.Context(), func() error {
+		for i := range maxAwaiting - 1 {
+			s.party.awaits[job.ID{1, byte(i)}] = &awaiting{job: j}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	s.propose(s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{2}, 0))
+	s.propose(s.proposal(j, job.ID{2}, 0))
+	s.waits(fault.Approval)
+	s.propose(s.proposal(j, job.ID{3}, 0))
 	s.foreseen = nil
 	s.refuses(fault.CodePolicy, "64 jobs await approval here, and no more are allowed")
 }

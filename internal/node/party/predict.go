@@ -183,7 +183,7 @@ func (p *Party) Forget(id job.ID) ([]string, error) {
 	}
 	if err == nil && len(names) > 0 {
 		p.Logger.Info("erased what a job retained", "job", id.String(), "erased", names)
-		p.addToRecord(audit.Event{Kind: audit.Erased, Job: id.String(), Outcome: strings.Join(names, ", ")})
+		p.audit(audit.Event{Kind: audit.Erased, Job: id.String(), Outcome: strings.Join(names, ", ")})
 	}
 	return names, err
 }

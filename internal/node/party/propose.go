@@ -81,7 +81,7 @@ func (p *Party) decline(ctx context.Context, m protocol.Message, why error) erro
 	refusal := control.Refuse(why)
 	e := overview.Event{Kind: overview.Refused, Job: job, Name: name, Code: refusal.Code}
 	p.History.Record(p.Logger, slog.LevelWarn, "refused a proposal", e, "session", m.Session.String(), "error", why)
-	p.recordRefusal(m.Session.String(), m.Body, why)
+	p.auditRefusal(m.Session.String(), m.Body, why)
 	p.failed(why)
 	return p.tell(ctx, m.Session, control.KindRefusal, refusal.Encode())
 }
@@ -410,7 +410,7 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 // create records the party's consent, draws the session's seed, stores the session in the vault and
 // adds it to the party's lists.
 func (p *Party) create(r *running, body []byte) error {
-	if err := p.Audit.Append(p.event(audit.Accepted, r)); err != nil {
+	if err := p.Audit.Append(p.sessionEvent(audit.Accepted, r)); err != nil {
 		return fault.Disk.Of(err)
 	}
 	label := fmt.Sprintf("%s/%d/%d/%s", r.work.seedName(), r.proposal.Stage, r.proposal.Descriptor.Attempt, p.Name)

@@ -14,7 +14,7 @@ type Change struct {
 // Kind is a kind of change.
 type Kind string
 
-// The kinds of changes.
+// These are the kinds of changes.
 const (
 	Added     Kind = "added"
 	OtherKeys Kind = "other keys" // or another role

@@ -30,6 +30,7 @@ type Disk struct {
 	creating sync.Mutex
 }
 
+// claimsName is the name of the file with the claims.
 const claimsName = "claims"
 
 // OpenDisk opens or creates the folder for this process. The argument build names the program,

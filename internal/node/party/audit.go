@@ -15,9 +15,9 @@ type Auditor interface {
 	Append(e audit.Event) error
 }
 
-// event describes a session for the record.
-func (p *Party) event(kind audit.Kind, r *running) audit.Event {
-	e := p.eventOf(kind, r.work)
+// sessionEvent describes a session for the audit record.
+func (p *Party) sessionEvent(kind audit.Kind, r *running) audit.Event {
+	e := p.jobEvent(kind, r.work)
 	e.Session, e.Stage = r.session.ID().String(), r.step
 	for _, a := range r.admission {
 		e.Releases = append(e.Releases, audit.Release{Kind: string(a.kind), ID: a.id})
@@ -25,11 +25,11 @@ func (p *Party) event(kind audit.Kind, r *running) audit.Event {
 	return e
 }
 
-// eventOf describes a job, or a question about one, for the record.
-func (p *Party) eventOf(kind audit.Kind, w *work) audit.Event {
-	roster, spec := p.Roster.Hash(), sha256.Sum256(w.job.Encode())
+// jobEvent describes a job, or a question about one, for the audit record.
+func (p *Party) jobEvent(kind audit.Kind, w *work) audit.Event {
+	roster := p.Roster.Hash()
 	e := audit.Event{
-		Kind: kind, Job: w.id.String(), Name: w.job.Name, Spec: hex.EncodeToString(spec[:]), Table: w.table(),
+		Kind: kind, Job: w.id.String(), Name: w.job.Name, Spec: specHash(w.job), Table: w.table(),
 		Parties: w.parties(), Roster: hex.EncodeToString(roster[:]), Policy: p.policyHash(w.table()),
 	}
 	if d := w.job.Data.Dictionary; d != nil {
@@ -38,8 +38,8 @@ func (p *Party) eventOf(kind audit.Kind, w *work) audit.Event {
 	return e
 }
 
-// policyHash returns the hash of the policy that applies to a table, or "" if the catalogue has no such
-// table.
+// policyHash returns the hash of the policy that applies to a table, or "" if there is none: a record without
+// the policy is better than no record.
 func (p *Party) policyHash(table string) string {
 	policy, err := p.Policy(table)
 	if err != nil {
@@ -53,32 +53,33 @@ func (p *Party) policyHash(table string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// addToRecord adds an event that has happened already. If it cannot, the party goes on, and logs the error.
-func (p *Party) addToRecord(e audit.Event) {
+// audit adds to the audit record an event that has happened already. If it cannot, the party goes on, and
+// logs the error.
+func (p *Party) audit(e audit.Event) {
 	if err := p.Audit.Append(e); err != nil {
 		p.Logger.Error("could not write the audit record", "event", string(e.Kind), "job", e.Job, "session", e.Session, "error", err)
 	}
 }
 
-// addEndToRecord adds the end of a session, with the bytes of its messages.
-func (p *Party) addEndToRecord(f finished) {
-	e := p.event(audit.Ended, f.r)
+// auditEnd adds the end of a session to the audit record, with the bytes of its messages.
+func (p *Party) auditEnd(f finished) {
+	e := p.sessionEvent(audit.Ended, f.r)
 	e.Sent, e.Received, e.Outcome = f.traffic.Sent, f.traffic.Received, "done"
 	if f.err != nil {
 		e.Outcome = shortened(f.err.Error())
 	}
-	p.addToRecord(e)
+	p.audit(e)
 }
 
-// declined counts refused proposals for the record.
+// declined counts refused proposals for the audit record.
 type declined struct {
 	refusals     // of the last day, as far as they have a line
 	skipped  int // since the last line
 }
 
-// recordRefusal adds a refused proposal. A coordinator can cause any number of them, so in a day only
-// [maxRefused] of them have a line. The next line has the number of the others.
-func (p *Party) recordRefusal(session string, proposal []byte, why error) {
+// auditRefusal adds a refused proposal to the audit record. A coordinator can cause any number of them, so in
+// a day only [maxRefused] of them have a line. The next line has the number of the others.
+func (p *Party) auditRefusal(session string, proposal []byte, why error) {
 	now := time.Now()
 	if p.declined.full(now) {
 		p.declined.skipped++
@@ -91,12 +92,13 @@ func (p *Party) recordRefusal(session string, proposal []byte, why error) {
 		_, e.Name = p.named(proposal)
 	}
 	p.declined.refusals, p.declined.skipped = append(p.declined.refusals, now), 0
-	p.addToRecord(e)
+	p.audit(e)
 }
 
-// maxOutcome bounds the text of an event, which may quote what a peer has sent.
+// maxOutcome bounds the text of an event in bytes. The text may quote what a peer has sent.
 const maxOutcome = 4 << 10
 
+// shortened returns a text of at most maxOutcome bytes, and dots if it was longer.
 func shortened(text string) string {
 	if len(text) > maxOutcome {
 		return text[:maxOutcome] + "..."
