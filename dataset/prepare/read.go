@@ -213,8 +213,17 @@ func (t Table) reader(columns []string) (*reader, error) {
 		}
 		r.labelled = append(r.labelled, f)
 	}
+	if r.ids, err = t.idColumns(columns, find); err != nil {
+		return nil, err
+	}
+	r.begin()
+	return r, nil
+}
+
+// idColumns returns the indices of the columns of the id rule, which may name a column as the file does.
+func (t Table) idColumns(columns []string, find func(name, what string) (field, error)) (places []int, err error) {
 	for _, name := range t.ID.Columns {
-		at := slices.Index(columns, name) // the id rule may name a column as the file does
+		at := slices.Index(columns, name)
 		if at < 0 {
 			f, err := find(name, " to take the ids from")
 			if err != nil {
@@ -222,10 +231,9 @@ func (t Table) reader(columns []string) (*reader, error) {
 			}
 			at = f.at
 		}
-		r.ids = append(r.ids, at)
+		places = append(places, at)
 	}
-	r.begin()
-	return r, nil
+	return places, nil
 }
 
 // neededColumns lists the indices of the columns that the table uses.

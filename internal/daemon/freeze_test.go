@@ -162,6 +162,34 @@ func randomTable(r *rand.Rand, n int) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// freezeInBlocks returns what a freeze finds out, and the people whom it has sorted on the disk.
+func freezeInBlocks(t *testing.T, h Home, c *Config, s Source, d *job.Dictionary, key dataset.SplitKey) (m inMemory, people *frozenPeople) {
+	t.Helper()
+	space, err := h.scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.copyStaying(context.Background(), s, d, "patients", space); err != nil {
+		t.Fatal(err)
+	}
+	f, err := h.freezing(c, s, d, "patients", key, space)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if people, err = f.people(space); err != nil {
+		t.Fatal(err)
+	}
+	draft := people.draft(edition.Edition{})
+	m = inMemory{rows: people.rows, heldOut: draft.HeldOut, standing: listOf(t, draft.Rows), people: everybody(t, draft.People)}
+	if draft.Cells != nil {
+		m.cells = listOf(t, draft.Cells)
+	}
+	for _, cut := range draft.Later {
+		m.later = append(m.later, listOf(t, cut))
+	}
+	return m, people
+}
+
 // A table that is frozen in blocks, sorted on the disk, has the people, the held-out rows and the
 // digests of the same table in memory.
 func TestFreezingInBlocksEqualsFreezingInMemory(t *testing.T) {
@@ -207,29 +235,7 @@ func TestFreezingInBlocksEqualsFreezingInMemory(t *testing.T) {
 			}
 			key := dataset.SplitKey{1}
 			want, held := freezeInMemory(t, h, c, s, d, key)
-			space, err := h.scratch()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := h.copyStaying(context.Background(), s, d, "patients", space); err != nil {
-				t.Fatal(err)
-			}
-			f, err := h.freezing(c, s, d, "patients", key, space)
-			if err != nil {
-				t.Fatal(err)
-			}
-			people, err := f.people(space)
-			if err != nil {
-				t.Fatal(err)
-			}
-			draft := people.draft(edition.Edition{})
-			got := inMemory{rows: people.rows, heldOut: draft.HeldOut, standing: listOf(t, draft.Rows), people: everybody(t, draft.People)}
-			if draft.Cells != nil {
-				got.cells = listOf(t, draft.Cells)
-			}
-			for _, cut := range draft.Later {
-				got.later = append(got.later, listOf(t, cut))
-			}
+			got, people := freezeInBlocks(t, h, c, s, d, key)
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported(inMemory{})); diff != "" {
 				t.Error(diff[:min(len(diff), 4000)])
 			}

@@ -35,7 +35,7 @@ func TestStrangersLeaveDescriptors(t *testing.T) {
 			north := f.join("north")
 			watched := make(chan error, 1)
 			go func() { watched <- f.server.Watch(t.Context()) }()
-			f.crowd(3 * most / 8) // more than a quarter; the other ends are this process's, too, also of those it refuses
+			f.strangers(f.server.Addr(), 3*most/8) // more than a quarter; the other ends are this process's, too, also of those it refuses
 			if n := f.server.nats.NumClients(); n > most/4+f.cfg.maxConnections()-f.cfg.portConnections() {
 				t.Errorf("%d connections are open", n)
 			}
@@ -88,7 +88,7 @@ func TestOneTooManyIsTold(t *testing.T) {
 	}
 	secret, pin := tlsKey(1)
 	f := newFederation(t, func(c *Config) { c.TLS = secret })
-	f.crowd(f.cfg.portConnections() + len(f.cfg.Members) + 100)
+	f.strangers(f.server.Addr(), f.cfg.portConnections()+len(f.cfg.Members)+100)
 	f.eventually("a caller is told", func() bool {
 		line, err := newCaller(Address{}, Options{TLS: pin}).Dial("tcp", f.server.Addr())
 		if err == nil {
@@ -98,11 +98,11 @@ func TestOneTooManyIsTold(t *testing.T) {
 	})
 }
 
-// crowd opens silent connections until the test ends.
-func (f *federation) crowd(n int) {
+// strangers opens silent connections to an address until the test ends.
+func (f *federation) strangers(address string, n int) {
 	f.Helper()
 	for range n {
-		c, err := net.Dial("tcp", f.server.Addr())
+		c, err := net.Dial("tcp", address)
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -88,12 +88,3 @@ func (l *told) count(what string) int {
 }
 
 func (l *told) has(what string) bool { return l.count(what) > 0 }
-
-func (f *federation) eventually(what string, is func() bool) {
-	f.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			f.Fatalf("not in time: %s", what)
-		}
-	}
-}

@@ -54,16 +54,22 @@ func newFederation(t testing.TB, change func(*Config)) *federation {
 
 func (f *federation) newMember(name string) Member {
 	f.Helper()
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		f.Fatal(err)
-	}
-	pub, err := key.PublicKey()
-	if err != nil {
-		f.Fatal(err)
-	}
+	key, public := newKey(f)
 	f.keys[name] = key
-	return Member{Name: name, Key: pub}
+	return Member{Name: name, Key: public}
+}
+
+// newKey draws a member's key and returns its public half, too.
+func newKey(t testing.TB) (key nkeys.KeyPair, public string) {
+	t.Helper()
+	key, err := nkeys.CreateUser()
+	if err == nil {
+		public, err = key.PublicKey()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, public
 }
 
 func (f *federation) start() {
@@ -235,4 +241,14 @@ func (f *federation) waiting(name string) uint64 {
 		f.Fatal(err)
 	}
 	return c.CachedInfo().NumPending
+}
+
+// eventually waits until a condition holds, and fails the test if it does not within 20 s.
+func (f *federation) eventually(what string, is func() bool) {
+	f.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			f.Fatalf("not in time: %s", what)
+		}
+	}
 }

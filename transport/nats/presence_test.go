@@ -48,12 +48,10 @@ func TestPresence(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); open && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		_, open = f.connection(name)
-	}
-	if open {
-		t.Error("the member has left and is still in the list")
-	}
+	f.eventually("the member that has left is not in the list", func() bool {
+		_, open := f.connection(name)
+		return !open
+	})
 	if first, last := <-told, <-told; !first || last {
 		t.Errorf("the member was told %t, then %t", first, last)
 	}
@@ -67,11 +65,10 @@ func TestPresenceOfLiars(t *testing.T) {
 		t.Fatal("a stranger has connected")
 	}
 	f.raw(f.cfg.Members[0].Name)
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if _, open := f.connection(f.cfg.Members[0].Name); open {
-			break
-		}
-	}
+	f.eventually("the member is in the list", func() bool {
+		_, open := f.connection(f.cfg.Members[0].Name)
+		return open
+	})
 	list, err := f.server.Connections()
 	if err != nil || len(list) != 1 || list[0].Version != "" {
 		t.Errorf("%+v, %v; want one connection without a version", list, err)
@@ -103,14 +100,10 @@ func TestLoad(t *testing.T) {
 	if err := d.Ack(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); after.Messages > 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if after, err = f.server.Load(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if after.Messages != 0 {
-		t.Errorf("%d messages wait after the only one was acknowledged", after.Messages)
-	}
+	f.eventually("no message waits after the only one was acknowledged", func() bool {
+		now, err := f.server.Load()
+		return err == nil && now.Messages == 0
+	})
 	f.shutdown()
 	if ended, err := f.server.Load(); err != nil || ended.Accepts {
 		t.Errorf("a server that has stopped: %+v, %v", ended, err)

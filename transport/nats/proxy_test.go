@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nkeys"
-
 	"github.com/mercer-fl/mercer/internal/base/proxytest"
 )
 
@@ -88,10 +86,7 @@ func TestProxiesThatOpenNothing(t *testing.T) {
 		t.Skip("long")
 	}
 	t.Parallel()
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, _ := newKey(t)
 	_, pin := tlsKey(1)
 	const login = "north:secret@"
 	for name, c := range map[string]struct {

@@ -192,13 +192,10 @@ func TestServerRefusesTooLong(t *testing.T) {
 
 func TestUnknownKey(t *testing.T) {
 	onEachLine(t, nil, func(t *testing.T, f *federation) {
-		stranger, err := nkeys.CreateUser()
-		if err != nil {
-			t.Fatal(err)
-		}
+		stranger, _ := newKey(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		_, err = Dial(ctx, f.url(), "north", stranger, Options{TLS: f.pin()})
+		_, err := Dial(ctx, f.url(), "north", stranger, Options{TLS: f.pin()})
 		var refused *CredentialError
 		if !errors.As(err, &refused) || refused.Member != "north" || !errors.Is(err, natsgo.ErrAuthorization) {
 			t.Fatalf("error %v, want that the key is unknown", err)

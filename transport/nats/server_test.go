@@ -18,19 +18,9 @@ import (
 )
 
 func TestConfigRefused(t *testing.T) {
-	key := func() string {
-		k, err := nkeys.CreateUser()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pub, err := k.PublicKey()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return pub
-	}
 	secret, _ := tlsKey(1)
-	one, two := key(), key()
+	_, one := newKey(t)
+	_, two := newKey(t)
 	for want, c := range map[string]Config{
 		"Config.Dir is empty":                                         {Members: []Member{{"a", one}}},
 		"port 65536 is not valid; use 0 to 65535":                     {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},

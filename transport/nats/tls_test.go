@@ -282,35 +282,38 @@ func (r *relay) bytes() (up, down int) {
 	return r.seen[0].Len(), r.seen[1].Len()
 }
 
+// callBy has north connect to a relay at url and send a message to itself. The relay must see it pass.
+func (f *federation) callBy(r *relay, url string) {
+	f.Helper()
+	ctx, cancel := context.WithTimeout(f.Context(), soon)
+	defer cancel()
+	north, err := Dial(ctx, url, "north", f.keys["north"], Options{TLS: f.pin()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.send(north, "north", "hello")
+	f.receive(north)
+	if err := north.Close(); err != nil {
+		f.Error(err)
+	}
+	if up, down := r.bytes(); up < 500 || down < 500 {
+		f.Fatalf("the onlooker saw %d and %d bytes", up, down)
+	}
+}
+
 // An observer of the connection reads nothing with TLS, and everything except the bodies
 // without.
 func TestOnlookerOfTheLineReadsNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	key, pin := tlsKey(1)
-	for name, c := range map[string]struct {
-		key ed25519.PrivateKey
-		pin ed25519.PublicKey
-	}{"with TLS": {key, pin}, "without": {}} {
+	secret, _ := tlsKey(1)
+	for name, key := range map[string]ed25519.PrivateKey{"with TLS": secret, "without": nil} {
 		t.Run(name, func(t *testing.T) {
-			f := secure(t, new(notes), c.key)
+			f := secure(t, new(notes), key)
 			r := newRelay(t, f.server.Addr(), nil)
-			ctx, cancel := context.WithTimeout(t.Context(), soon)
-			defer cancel()
-			north, err := Dial(ctx, r.url(), "north", f.keys["north"], Options{TLS: c.pin})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f.send(north, "north", "hello")
-			f.receive(north)
-			if err := north.Close(); err != nil {
-				t.Error(err)
-			}
-			if up, down := r.bytes(); up < 500 || down < 500 {
-				t.Fatalf("the onlooker saw %d and %d bytes", up, down)
-			}
-			if told := r.tells(); (told == "") != (c.key != nil) {
+			f.callBy(r, r.url())
+			if told := r.tells(); (told == "") != (key != nil) {
 				t.Errorf("an onlooker reads %q", told)
 			}
 		})

@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	natsgo "github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 )
 
 // Failed attempts give one line until the server answers.
 func TestUnreachableServerIsLoggedOnce(t *testing.T) {
 	var log bytes.Buffer
-	c := &conn{name: "north", url: "nats://host:4222", log: slog.New(slog.NewTextHandler(&log, nil)), link: newLink()}
+	c := &conn{name: "north", url: "nats://host:4222", log: slog.New(slog.NewTextHandler(&log, nil)), link: newLink(), notify: func(bool) {}}
 	refused := errors.New("connection refused")
 	for range 3 {
 		c.onFailure(nil, refused)
@@ -32,13 +31,10 @@ func TestUnreachableServerIsLoggedOnce(t *testing.T) {
 
 // The error of Dial says why the first attempt failed, also if there was no time for another.
 func TestFirstFailureIsSaid(t *testing.T) {
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, _ := newKey(t)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	_, err = Dial(ctx, "nats://127.0.0.1:1", "north", key, Options{})
+	_, err := Dial(ctx, "nats://127.0.0.1:1", "north", key, Options{})
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("Dial returns %v", err)
 	}

@@ -7,15 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nkeys"
 
 	"github.com/mercer-fl/mercer/transport/transporttest"
 )
@@ -57,11 +58,10 @@ func TestBothPorts(t *testing.T) {
 	f.send(south, "server", "hello")
 	f.send(server, "north", "hello")
 	for _, c := range []struct {
-		d    string
-		from string
+		from, want string
 	}{{f.receive(south).From, "north"}, {f.receive(server).From, "south"}, {f.receive(north).From, "server"}} {
-		if c.d != c.from {
-			t.Errorf("a message comes from %q, want %q", c.d, c.from)
+		if c.from != c.want {
+			t.Errorf("a message comes from %q, want %q", c.from, c.want)
 		}
 	}
 	if err := errors.Join(south.Close(), server.Close()); err != nil {
@@ -107,28 +107,16 @@ func TestPortForWebSocketIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close() //nolint:errcheck // nothing was written
-	cfg := Config{Dir: t.TempDir() + "/queues", Members: []Member{{Name: "north", Key: newKey(t)}}, WSS: l.Addr().String()}
+	_, public := newKey(t)
+	cfg := Config{Dir: filepath.Join(t.TempDir(), "queues"), Members: []Member{{Name: "north", Key: public}}, WSS: l.Addr().String()}
 	cfg.TLS, _ = tlsKey(1)
 	var taken *PortTakenError
 	if _, err := Start(t.Context(), cfg); !errors.As(err, &taken) || taken.Port != l.Addr().(*net.TCPAddr).Port {
 		t.Errorf("%v", err)
 	}
-	if _, err := net.Dial("unix", cfg.Dir); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := os.Stat(cfg.Dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder of the queues: %v", err)
 	}
-}
-
-func newKey(t *testing.T) string {
-	t.Helper()
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pub, err := key.PublicKey()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pub
 }
 
 // Both ends say within 5 s what is wrong with a connection by WebSocket; the member keeps trying.
@@ -174,10 +162,7 @@ func TestUnknownKeyByWSS(t *testing.T) {
 	}
 	var server notes
 	f := newFederation(t, func(c *Config) { byWSS(c); c.Logger = server.logger() })
-	stranger, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger, _ := newKey(t)
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
 	if _, err := Dial(ctx, f.url(), "north", stranger, Options{TLS: f.pin()}); err == nil {
@@ -312,13 +297,7 @@ func TestStrangersAtTheGate(t *testing.T) {
 	var log told
 	f := newFederation(t, func(c *Config) { byWSS(c); c.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
 	north := f.join("north")
-	for range most / 6 { // more than the gate accepts; the other ends are this process's, too
-		c, err := net.Dial("tcp", f.server.WSS())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-	}
+	f.strangers(f.server.WSS(), most/6) // more than the gate accepts; the other ends are this process's, too
 	f.eventually("a caller is told", func() bool {
 		line, err := newCaller(Address{WebSocket: true}, Options{TLS: f.pin()}).Dial("tcp", f.server.WSS())
 		if err == nil {
@@ -455,20 +434,7 @@ func TestOnlookerByWSSReadsNothing(t *testing.T) {
 	}
 	f := newFederation(t, byWSS)
 	r := newRelay(t, f.server.WSS(), nil)
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
-	defer cancel()
-	north, err := Dial(ctx, fmt.Sprintf("wss://localhost:%d/hospitals", r.l.Addr().(*net.TCPAddr).Port), "north", f.keys["north"], Options{TLS: f.pin()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.send(north, "north", "hello")
-	f.receive(north)
-	if err := north.Close(); err != nil {
-		t.Error(err)
-	}
-	if up, down := r.bytes(); up < 500 || down < 500 {
-		t.Fatalf("the onlooker saw %d and %d bytes", up, down)
-	}
+	f.callBy(r, fmt.Sprintf("wss://localhost:%d/hospitals", r.l.Addr().(*net.TCPAddr).Port))
 	if told := r.tells("hospitals", "websocket", "upgrade", "http/1"); told != "" {
 		t.Errorf("an onlooker reads %q", told)
 	}

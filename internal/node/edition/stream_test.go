@@ -102,6 +102,16 @@ func failing[V any](list []Known[V], after int, broken error) Stream[V] {
 	}
 }
 
+// failsBy returns a function that demands an error which wraps broken.
+func failsBy(t *testing.T, broken error) func(what string, after int, err error) {
+	return func(what string, after int, err error) {
+		t.Helper()
+		if !errors.Is(err, broken) {
+			t.Errorf("%s, after %d elements: %v", what, after, err)
+		}
+	}
+}
+
 // Whichever stream breaks off, and wherever, the result is an error, and never a shorter list.
 func TestStreamsThatBreakOff(t *testing.T) {
 	broken := errors.New("the disk has gone")
@@ -112,12 +122,7 @@ func TestStreamsThatBreakOff(t *testing.T) {
 	for i, k := range cells {
 		before = append(before, Known[uint32]{k.Element, uint32(i + 1)})
 	}
-	mustFail := func(what string, after int, err error) {
-		t.Helper()
-		if !errors.Is(err, broken) {
-			t.Errorf("%s, after %d elements: %v", what, after, err)
-		}
-	}
+	mustFail := failsBy(t, broken)
 	for after := range min(len(rows), len(cells)) {
 		badRows, badCells := failing(rows, after, broken), failing(cells, after, broken)
 		_, err := divide(failing(before, after, broken), InMemory(rows))
@@ -136,8 +141,16 @@ func TestStreamsThatBreakOff(t *testing.T) {
 		mustFail("cells of those gone", after, err)
 		_, err = collect(withGone(InMemory(cells), badCells))
 		mustFail("cells of those here", after, err)
-		everyone := many(0, 30, 1)
-		slices.SortFunc(everyone, func(a, b Person) int { return compareElements(a.ID, b.ID) })
+	}
+}
+
+// Whichever list of people breaks off, and wherever, neither a comparison nor a record is made.
+func TestPeopleThatBreakOff(t *testing.T) {
+	broken := errors.New("the disk has gone")
+	mustFail := failsBy(t, broken)
+	everyone := many(0, 30, 1)
+	slices.SortFunc(everyone, func(a, b Person) int { return compareElements(a.ID, b.ID) })
+	for after := range everyone {
 		bad := func(yield func(*Person, error) bool) {
 			for i := range everyone[:after] {
 				if !yield(&everyone[i], nil) {
@@ -146,7 +159,7 @@ func TestStreamsThatBreakOff(t *testing.T) {
 			}
 			yield(nil, broken)
 		}
-		_, err = countPeople(differing(bad, Everybody(everyone)))
+		_, err := countPeople(differing(bad, Everybody(everyone)))
 		mustFail("people then", after, err)
 		_, err = countPeople(differing(Everybody(everyone), bad))
 		mustFail("people now", after, err)
