@@ -73,7 +73,7 @@ for ARCH in "$@"; do
 	bill "$BUILT/mercer" "$BUILT/sbom.json"
 	cp -r "$scratch/manual" "$BUILT/manual"
 	for kind in deb rpm; do
-		"$tools/nfpm" package --config packaging/nfpm.yaml --packager $kind --target "$out" >/dev/null
+		"$tools/nfpm" package --config packaging/nfpm.yaml --packager $kind --target "$out"
 	done
 	python3 packaging/image.py "$BUILT/mercer" "$ARCH" "$version" "$SOURCE_DATE_EPOCH" "$out/mercer-$version-image-$ARCH.tar"
 	whole=$scratch/mercer-$version-linux-$ARCH
