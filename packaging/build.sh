@@ -52,7 +52,7 @@ manual() {
 
 # archive packs a folder beside its own name.
 archive() {
-	tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=ustar -C "$(dirname "$1")" "$(basename "$1")" |
+	tar --create --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=gnu -C "$(dirname "$1")" "$(basename "$1")" |
 		gzip -9n >"$1.tar.gz"
 }
 

@@ -105,7 +105,7 @@ func TestWhatTheCoordinatorDoesNotKnowIsClosed(t *testing.T) {
 func TestAPartyEndsUnclosedJobs(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string]party.Limits{
-		"by time": {Unclosed: 2 * time.Second, Asking: 100 * time.Millisecond}, "by hand": {},
+		"by time": {Unclosed: 6 * time.Second, Asking: 100 * time.Millisecond}, "by hand": {},
 	} {
 		t.Run(name, func(t *testing.T) {
 			j := hasty(t, "")
