@@ -68,12 +68,22 @@ func (p *Party) operatorConsents(w *work) error {
 		return nil
 	case decided:
 		return refuse("the operator has rejected the job: %s", one.Reason)
-	case p.awaits[w.id] == nil && len(p.awaits) >= maxAwaiting:
-		return refuse("%d jobs await approval here, and no more are allowed", len(p.awaits))
+	case p.awaits[w.id] == nil && p.countAwaiting() >= maxAwaiting:
+		return refuse("%d jobs await approval here, and no more are allowed", maxAwaiting)
 	}
 	// The id belongs to this file from now on. Otherwise the coordinator could close the job while the
 	// operator reads its file, and propose another file under the id that the operator then approves.
 	return cmp.Or(p.bind(w), errAwaiting)
+}
+
+// countAwaiting returns the number of jobs that await approval, without those that are closed.
+func (p *Party) countAwaiting() (n int) {
+	for _, a := range p.awaits {
+		if !a.over {
+			n++
+		}
+	}
+	return n
 }
 
 // asksOperator reports whether the operator decides about a job that is not open here.
@@ -116,8 +126,7 @@ func (p *Party) stillAwaits(m protocol.Message) (awaits, over bool) {
 	}
 	a := p.awaits[prop.Job]
 	if a.over {
-		delete(p.awaits, prop.Job)
-		return true, true
+		return true, true // there may be more proposals, of a coordinator that was restarted
 	}
 	if _, decided, err := p.Consents.Find(prop.Job.String(), a.hash); !decided && err == nil {
 		return true, false
@@ -145,7 +154,7 @@ func (p *Party) useDecision(ctx context.Context, m protocol.Message) {
 // job has not used ends, also one that was made before a restart.
 func (p *Party) closeAwaiting(id job.ID) error {
 	if a := p.awaits[id]; a != nil {
-		a.over = true
+		a.over, a.Spec, a.file = true, nil, ""
 	}
 	if p.Consents == nil {
 		return nil
@@ -153,7 +162,8 @@ func (p *Party) closeAwaiting(id job.ID) error {
 	return p.Consents.Remove(id.String())
 }
 
-// forgetClosed removes closed jobs whose proposals have not come again.
+// forgetClosed removes closed jobs. Their proposals have come again meanwhile, each of them several times in a
+// second.
 func (p *Party) forgetClosed() {
 	maps.DeleteFunc(p.awaits, func(_ job.ID, a *awaiting) bool { return a.over })
 }
