@@ -154,7 +154,7 @@ func (p *Party) useDecision(ctx context.Context, m protocol.Message) {
 // job has not used ends, also one that was made before a restart.
 func (p *Party) closeAwaiting(id job.ID) error {
 	if a := p.awaits[id]; a != nil {
-		a.over, a.Spec, a.file = true, nil, ""
+		a.over, a.job, a.file = true, nil, ""
 	}
 	if p.Consents == nil {
 		return nil
