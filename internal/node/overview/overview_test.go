@@ -79,7 +79,7 @@ func TestAwaiting(t *testing.T) {
 	}
 	for want, a := range map[string]Awaiting{
 		"stage protocol of job a (1) waits for east, south": o.Awaiting[0],
-		"job a (1) waits for east":                          {Job: "1", Name: "a", Members: []string{"east"}},
+		"job a (1) waits for the approval of east":          {Job: "1", Name: "a", Members: []string{"east"}},
 		"release r of job a waits for east":                 {Name: "a", Release: "r", Members: []string{"east"}},
 	} {
 		if got := a.String(); got != want {
