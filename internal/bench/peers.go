@@ -31,7 +31,7 @@ const (
 //go:embed peers.py
 var peersScript []byte
 
-// installs says what to install to have a package.
+// installs names, for each package, what has to be installed.
 var installs = map[string]string{
 	mercerPackage: "the wheel that python/wheel.py builds",
 	scikitLearn:   "it by pip install scikit-learn",
@@ -185,7 +185,7 @@ type peerTask struct {
 // mostPredicted is the largest number of rows that are predicted.
 const mostPredicted = 5000
 
-// usage is what a step took: seconds, and the share of the machine's cores that other programs used,
+// usage holds the cost of a step: seconds, and the share of the machine's cores that other programs used,
 // nil if the system does not say.
 type usage struct {
 	Wall   float64  `json:"wall"`

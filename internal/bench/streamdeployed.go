@@ -38,7 +38,7 @@ type deployedStream struct {
 	session    spent
 }
 
-// spent is what a process used: the peak of its memory, in bytes, and seconds.
+// spent holds the cost of a process: the peak of its memory, in bytes, and seconds.
 type spent struct{ peak, cpu, wall float64 }
 
 const (

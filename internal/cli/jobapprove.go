@@ -50,7 +50,7 @@ type decidedJob struct {
 	Approved bool   `json:"approved"`
 }
 
-// Print says what happens next.
+// Print tells the operator the next step.
 func (d decidedJob) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if d.Approved {

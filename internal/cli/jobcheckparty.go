@@ -52,7 +52,7 @@ func (o opinion) hint() string {
 	}
 }
 
-// Print says whether the party would accept the job, and what it cannot decide.
+// Print writes the party's answer, with the refusal and its place, and lists what depends on others.
 func (o opinion) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if o.Code != fault.CodeDone {

@@ -32,7 +32,7 @@ func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.V
 	}
 }
 
-// CheckJob says whether the party of a home would accept a job. It reads the home, whose daemon need
+// CheckJob returns the answer that the party of a home would give to a job. It reads the home, whose daemon need
 // not run, and changes nothing there.
 func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file []byte) (*admin.Checked, error) {
 	jobs = jobs.Knowing(h.Dictionaries().Find)

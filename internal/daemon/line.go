@@ -230,7 +230,7 @@ func (h Home) lineOfParty(c *Config, members *roster.Roster) (string, error) {
 	return text, err
 }
 
-// secrecy says whether the connections of a federation use TLS.
+// secrecy describes the TLS of a federation's connections.
 func secrecy(members *roster.Roster) string {
 	if len(members.Coordinator().TLS) > 0 {
 		return fmt.Sprintf("TLS with the key of %s in the roster", members.Coordinator().Name)

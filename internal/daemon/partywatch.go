@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// partyWatch is what a party's daemon knows about its federation. It also answers while the party does not
+// partyWatch describes a party's federation to its operator. It also answers while the party does not
 // run, because it has no connection yet or its disk is full.
 type partyWatch struct {
 	self        overview.Overview // without members, jobs and what awaits approval

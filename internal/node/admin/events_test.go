@@ -69,7 +69,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// A reader that does not read is dropped, and is told when it reads on.
+// A reader that does not read is dropped. When it reads on, the last line says so.
 func TestASlowReaderOfEvents(t *testing.T) {
 	boss := hub(t)
 	path := filepath.Join(short(t), "s")

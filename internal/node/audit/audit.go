@@ -30,7 +30,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 )
 
-// Kind says what happened.
+// Kind names the sort of an event.
 type Kind string
 
 // These are the kinds of events.

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// maxSums is how many sums over the same rows a party discloses without approval. The operator must
+// maxSums bounds the sums over the same rows that a party discloses without approval. The operator must
 // approve each further sum.
 const maxSums = 20
 

@@ -30,7 +30,7 @@ func Ascending[V any](of map[Element]V) []Known[V] {
 	return list
 }
 
-// Part says how an edition treats an element: held out or in training, changed or unchanged.
+// Part describes an element in an edition: held out or in training, changed or unchanged.
 type Part struct {
 	Held    bool // true if held out, false if in training
 	Changed bool // true if the element's cells differ from those in the previous edition
