@@ -16,6 +16,10 @@ shift 2
 [ $# -gt 0 ] || set -- amd64 arm64
 tools=$out/tools
 mkdir -p "$tools"
+if [ -n "$(git status --porcelain)" ]; then
+	echo "build.sh: the checkout has changes, or OUT lies in it; build from a clean checkout, into a folder outside" >&2
+	exit 1
+fi
 
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH VERSION=$version GOFLAGS= CGO_ENABLED=0

@@ -300,7 +300,10 @@ to count them. In a party's home, the command needs no running daemon.`,
 			}
 			a.useHome(home)
 			if daemon.Home(home).IsParty(a.reader) {
-				if j := a.awaitingAt(ctx, home, args[0]); j != nil {
+				switch j, err := a.awaitingAt(ctx, home, args[0]); {
+				case err != nil:
+					return nil, err
+				case j != nil:
 					return j, nil
 				}
 				return a.showOwn(daemon.Home(home), args[0], out)

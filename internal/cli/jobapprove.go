@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -29,10 +30,9 @@ func (j awaitingJob) Print(w io.Writer) error {
 	return p.err
 }
 
-// awaitingAt returns a job that awaits approval at a home whose daemon runs, or nil.
-func (a *app) awaitingAt(ctx context.Context, home, id string) *awaitingJob {
-	var found *awaitingJob
-	_ = callDaemon(home, func(c *admin.Client) error { // without a daemon nothing awaits
+// awaitingAt returns a job that awaits approval at a home, or nil. Without a daemon none does.
+func (a *app) awaitingAt(ctx context.Context, home, id string) (found *awaitingJob, err error) {
+	err = callDaemon(home, func(c *admin.Client) error {
 		list, err := c.Jobs(ctx)
 		for _, j := range list {
 			if j.ID == id && j.State == overview.AwaitsApproval {
@@ -41,7 +41,10 @@ func (a *app) awaitingAt(ctx context.Context, home, id string) *awaitingJob {
 		}
 		return err
 	})
-	return found
+	if errors.Is(err, admin.ErrNoDaemon) {
+		return nil, nil
+	}
+	return found, err
 }
 
 // decidedJob names a job about which a party's operator has decided.
