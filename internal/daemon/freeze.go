@@ -156,6 +156,8 @@ func (f *freezing) next(open []method.StreamReader, before int) (*frozenBlock, e
 			return nil, f.errDiffer()
 		case k == 0:
 			b.set = set
+		case set.X.Rows() != b.set.X.Rows():
+			return nil, f.errDiffer()
 		}
 		if f.labels == 0 {
 			break
@@ -164,9 +166,7 @@ func (f *freezing) next(open []method.StreamReader, before int) (*frozenBlock, e
 		if err != nil {
 			return nil, err
 		}
-		if b.labels, b.merged = append(b.labels, set.Labels), append(b.merged, taken.Labels); set.X.Rows() != b.set.X.Rows() {
-			return nil, f.errDiffer()
-		}
+		b.labels, b.merged = append(b.labels, set.Labels), append(b.merged, taken.Labels)
 	}
 	switch {
 	case ended == len(open):

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -60,11 +59,7 @@ func freezeInMemory(t *testing.T, h Home, c *Config, s Source, d *job.Dictionary
 	}
 	m.standing = edition.Ascending(standing)
 	if knownBy(set) != nil {
-		cells := make(map[edition.Element]edition.Element)
-		for p := range maps.Values(peopleIn(key, set, labels, held)) {
-			cells[p.id] = p.cells
-		}
-		m.cells = edition.Ascending(cells)
+		_, m.cells = cutAndCells(maps.Values(peopleIn(key, set, labels, held)))
 	}
 	for _, from := range s.CutDates {
 		bound, err := dataset.ParseBound(from)
@@ -82,7 +77,7 @@ func freezeInMemory(t *testing.T, h Home, c *Config, s Source, d *job.Dictionary
 		}
 		m.later = append(m.later, edition.Ascending(cut))
 	}
-	m.people = peopleInMemory(key, set, merged, out)
+	m.people = allPeople(key, set, elementsInMemory(key, set, merged), merged, held)
 	return m, held
 }
 
@@ -100,25 +95,6 @@ func elementsInMemory(key dataset.SplitKey, set *dataset.Set, labels [][]string)
 		seen[row]++
 		list[i] = digest(key, binary.LittleEndian.AppendUint64(row[:], seen[row]))
 	}
-	return list
-}
-
-func peopleInMemory(key dataset.SplitKey, set *dataset.Set, merged [][]string, out []bool) []edition.Person {
-	rows := make(map[edition.Element][]int)
-	for i, e := range elementsInMemory(key, set, merged) {
-		rows[e] = append(rows[e], i)
-	}
-	frame, values := set.X.(*prepare.Frame), newValueDigests(key)
-	whole := newDigester(key).cells(frame, merged)
-	var list []edition.Person
-	for e, places := range rows {
-		own := make([]uint64, len(places))
-		for k, i := range places {
-			own[k] = shortDigest(whole[i])
-		}
-		list = append(list, edition.Person{ID: e, Held: out[places[0]], Several: len(places) > 1, Whole: values.combine(own), Columns: values.columnDigests(frame, places), Labels: values.labels(merged, places)})
-	}
-	slices.SortFunc(list, func(a, b edition.Person) int { return bytes.Compare(a.ID[:], b.ID[:]) })
 	return list
 }
 

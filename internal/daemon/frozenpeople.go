@@ -177,31 +177,27 @@ func (p *frozenPeople) checkIDs(f *freezing) error {
 
 // number tells equal rows of a table without groups and ids apart: the k-th of them is an element of its
 // own.
-func (p *frozenPeople) number(key dataset.SplitKey, space extsort.Store) error {
+func (p *frozenPeople) number(key dataset.SplitKey, space extsort.Store) (err error) {
 	if p.named {
 		return nil
 	}
-	for name, sorter := range map[string]**extsort.Sorter{"numbered parts": &p.parts.sorter, "numbered values": &p.values.sorter} {
-		next := newSort(space, name)
-		if err := numberEqual(next, *sorter, newDigester(key)); err != nil {
-			return err
-		}
-		if err := (*sorter).Close(); err != nil {
-			return err
-		}
-		*sorter = next
+	digests := newDigester(key)
+	if p.parts.sorter, err = numberEqual(space, "numbered parts", p.parts.sorter, digests); err != nil {
+		return err
 	}
-	return nil
+	p.values.sorter, err = numberEqual(space, "numbered values", p.values.sorter, digests)
+	return err
 }
 
-// numberEqual copies sorted records. In place of its digest, each gets a digest of it and of the record's
-// place among those with the same digest.
-func numberEqual(to, from *extsort.Sorter, digests *digester) error {
+// numberEqual moves sorted records to a new sort, which it returns. In place of its digest, each gets a
+// digest of it and of the record's place among those with the same digest.
+func numberEqual(space extsort.Store, name string, from *extsort.Sorter, digests *digester) (*extsort.Sorter, error) {
+	to := newSort(space, name)
 	var before, numbered []byte
 	var seen uint64
 	for record, err := range from.All() {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !bytes.Equal(before, record[:elementBytes]) {
 			before, seen = append(before[:0], record[:elementBytes]...), 0
@@ -211,10 +207,10 @@ func numberEqual(to, from *extsort.Sorter, digests *digester) error {
 		e := digests.of(numbered)
 		numbered = append(append(numbered[:0], e[:]...), record[elementBytes:]...)
 		if err := to.Add(numbered); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return to, from.Close()
 }
 
 // byPerson yields the records of each person, one after another, each of the given size, in the order

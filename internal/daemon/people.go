@@ -129,15 +129,17 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 	return people
 }
 
-// allPeople returns the people to whom the rows belong, in ascending order. Each person has digests of
-// the cells in each column, of each label, and of all cells together. Labels are merged as in sums.
-func allPeople(key dataset.SplitKey, set *dataset.Set, merged [][]string, held []int) []edition.Person {
+// allPeople returns the people to whom the rows belong, in ascending order. The list owners has the
+// person of each row. Each person has digests of the cells in each column, of each label, and of all
+// cells together. Labels are merged as in sums.
+func allPeople(key dataset.SplitKey, set *dataset.Set, owners []edition.Element, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)
-	for i, e := range newDigester(key).names(knownBy(set)) {
+	for i, e := range owners {
 		rows[e] = append(rows[e], i)
 	}
-	values, frame, whole := newValueDigests(key), set.X.(*prepare.Frame), newDigester(key).cells(set.X.(*prepare.Frame), merged)
+	values, frame := newValueDigests(key), set.X.(*prepare.Frame)
+	whole := newDigester(key).cells(frame, merged)
 	list := make([]edition.Person, 0, len(rows))
 	for e, places := range rows {
 		own := make([]uint64, len(places))

@@ -263,7 +263,7 @@ func (f *newestEdition) read(h Home, c *Config) error {
 		f.served = append(f.served, usedRow{name, out[i]})
 	}
 	f.people = peopleIn(f.key, set, labels, held)
-	f.columns, f.all = set.Columns, allPeople(f.key, set, merged, held)
+	f.columns, f.all = set.Columns, allPeople(f.key, set, newDigester(f.key).names(knownBy(set)), merged, held)
 	return f.source.personOfEachRow(f.Table, f.rows, func(name string) { f.about = append(f.about, name) })
 }
 

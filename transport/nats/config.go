@@ -79,9 +79,13 @@ func (c Config) maxQueueBytes(lane transport.Lane) int64 {
 // portConnections returns the largest number of connections that the server's port accepts.
 // Programs that have not logged in take some of them for a short time. Each member has room for one
 // connection, and for another while the server has not noticed yet that the first is lost.
-func (c Config) portConnections() int {
+func (c Config) portConnections() int { return c.connectionsOf(1) }
+
+// connectionsOf returns the largest number of connections that a port accepts if each needs the given
+// number of descriptors.
+func (c Config) connectionsOf(files int) int {
 	const many = 2048
-	return max(min(many, descriptor.Strangers()), 2*len(c.Members))
+	return max(min(many, descriptor.Strangers()/files), 2*len(c.Members))
 }
 
 // maxConnections returns the largest total number of connections, including connections within this

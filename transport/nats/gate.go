@@ -11,8 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/mercer-fl/mercer/internal/base/descriptor"
 )
 
 // A NATS server counts a connection to its port for WebSocket only after the HTTP upgrade, so
@@ -71,10 +69,7 @@ func openGate(cfg Config) (*gate, error) {
 const filesAtGate = 3
 
 // gateConnections returns the largest number of connections that the gate accepts.
-func (c Config) gateConnections() int {
-	const many = 2048
-	return max(min(many, descriptor.Strangers()/filesAtGate), 2*len(c.Members))
-}
+func (c Config) gateConnections() int { return c.connectionsOf(filesAtGate) }
 
 // start accepts connections for the NATS server's port, in the background.
 func (g *gate) start(server string, clients func() (map[string]bool, error), log *logger) {

@@ -184,8 +184,7 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// relay passes connections on to a server and records the bytes. change may replace the
-// server.
+// relay passes connections on to a server and records the bytes.
 type relay struct {
 	t    *testing.T
 	l    net.Listener
@@ -195,6 +194,8 @@ type relay struct {
 	runs sync.WaitGroup
 }
 
+// newRelay starts a relay. If meet is not nil and returns nil, it has acted in the server's place, and the
+// relay passes nothing on.
 func newRelay(t *testing.T, target string, meet func(member, server net.Conn) error) *relay {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

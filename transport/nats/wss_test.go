@@ -381,7 +381,7 @@ func (f *federation) repeat(request string, most time.Duration) time.Duration {
 	return time.Since(began)
 }
 
-// A caller that takes no bytes does not keep its place for ever: passOn gives up.
+// When one end closes, passOn first passes on what was sent, and then ends both directions within passRest.
 func TestPassOnEnds(t *testing.T) {
 	a, b := pipe(t)
 	c, d := pipe(t)

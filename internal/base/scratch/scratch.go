@@ -70,9 +70,9 @@ func (s *Space) Write(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// unnamed creates a file and removes its name.
+// unnamed creates a file and removes its name. A crash between the two leaves an empty file.
 func (s *Space) unnamed() (*os.File, error) {
-	f, err := os.CreateTemp(s.folder, ".new-scratch-*") // disk.Sweep removes it after a crash at this very moment
+	f, err := os.CreateTemp(s.folder, ".new-scratch-*")
 	if err != nil {
 		return nil, err
 	}

@@ -217,7 +217,7 @@ func readPersons(from *bufio.Reader, use func([16]byte) bool) (more bool, err er
 		return true, err
 	}
 	r := wire.NewReader(head)
-	r.Magic(len(peopleMagic), peopleMagic, "release: %q is another file")
+	r.Magic(len(peopleMagic), peopleMagic, "%q is another file")
 	n := r.Count(maxRows, 0)
 	if err := r.Close(peopleMagic); err != nil {
 		return true, err

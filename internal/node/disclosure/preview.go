@@ -2,12 +2,9 @@ package disclosure
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 
-	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/scratch"
 	"github.com/mercer-fl/mercer/internal/method"
 )
@@ -60,9 +57,5 @@ func (p Preview) read(do func() error) error {
 	if _, err := os.Stat(string(p.ledger)); errors.Is(err, fs.ErrNotExist) {
 		return do()
 	}
-	held, err := disk.WaitLock(filepath.Join(string(p.ledger), lockName))
-	if err != nil {
-		return fmt.Errorf("release: %w", err)
-	}
-	return errors.Join(do(), held.Close())
+	return p.ledger.locked(do)
 }

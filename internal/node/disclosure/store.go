@@ -126,11 +126,16 @@ func (l Ledger) alone(change func() error) error {
 	if err := disk.MakeDir(string(l)); err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
+	return l.locked(change)
+}
+
+// locked runs do under the ledger's lock. The ledger's folder must exist.
+func (l Ledger) locked(do func() error) error {
 	held, err := disk.WaitLock(filepath.Join(string(l), lockName))
 	if err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
-	return errors.Join(change(), held.Close())
+	return errors.Join(do(), held.Close())
 }
 
 // key returns the ledger's key for all digests. It draws a key for an empty ledger.

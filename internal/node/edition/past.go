@@ -430,7 +430,7 @@ func (p *past) readPeople(r *inPieces, own *slabs, use func(*Person) bool) (n in
 	for i := range n {
 		t := p.readPerson(r, own.reset())
 		if i > 0 && compareElements(before, t.ID) >= 0 {
-			r.fail(errors.New("edition: the people are not in ascending order, or one is repeated"))
+			r.fail(errOrder)
 		}
 		if before = t.ID; r.err != nil || !use(&t) {
 			return n
