@@ -3,8 +3,6 @@ package party
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"time"
@@ -96,10 +94,7 @@ func (p *Party) asksOperator(w *work) (bool, error) {
 }
 
 // specHash returns the hash of a job's file.
-func specHash(j *job.Job) string {
-	sum := sha256.Sum256(j.Encode())
-	return hex.EncodeToString(sum[:])
-}
+func specHash(j *job.Job) string { return hashOf(j.Encode()) }
 
 // await leaves a proposal with the broker until the operator has decided. It tells the coordinator once
 // why the answer is late.
