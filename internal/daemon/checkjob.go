@@ -17,7 +17,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
-	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -82,7 +81,7 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 			return c, h.enterRefusal(c, "", fault.Forbidden(err))
 		}
 		if err == nil {
-			err = coordinator.Complete(j, partiesOf(h.members))
+			err = coordinator.Complete(j, h.members.Parties())
 		}
 		if err != nil {
 			return nil, fault.BadInput(err)
@@ -98,16 +97,6 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 		}
 		return c, h.enterRefusal(c, j.Data.Source, o.Refusal)
 	}
-}
-
-// partiesOf returns the names of a roster's parties.
-func partiesOf(r *roster.Roster) (names []string) {
-	for _, m := range r.Members {
-		if m.Role == roster.Party {
-			names = append(names, m.Name)
-		}
-	}
-	return names
 }
 
 // enterRefusal adds a refusal to an answer, with its place in the home's files. It does nothing if why is nil.

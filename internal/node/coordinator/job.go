@@ -165,7 +165,7 @@ func (c *Coordinator) nextOrder() int {
 
 // admit fills in the defaults of a submitted job and checks the job.
 func (c *Coordinator) admit(spec *job.Job) error {
-	if err := Complete(spec, c.parties()); err != nil {
+	if err := Complete(spec, c.Roster.Parties()); err != nil {
 		return err
 	}
 	if err := spec.Deployable(); err != nil && !c.Own {
@@ -197,16 +197,6 @@ func Complete(spec *job.Job, parties []string) error {
 		}
 	}
 	return nil
-}
-
-func (c *Coordinator) parties() []string {
-	var names []string
-	for _, m := range c.Roster.Members {
-		if m.Name != c.name {
-			names = append(names, m.Name)
-		}
-	}
-	return names
 }
 
 func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
