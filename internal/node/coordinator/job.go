@@ -129,7 +129,7 @@ func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 
 // enqueue stores a job on disk and adds it to the end of the queue.
 func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
-	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued, Submitted: present()}}
+	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued, Submitted: overview.Now()}}
 	j.Order = c.nextOrder()
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)

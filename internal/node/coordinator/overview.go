@@ -89,7 +89,7 @@ func (c *Coordinator) noteMembers() error {
 	if err != nil {
 		return err
 	}
-	for _, m := range c.attendance.Update(open, present()) {
+	for _, m := range c.attendance.Update(open, overview.Now()) {
 		c.recordMember(m)
 	}
 	return nil
