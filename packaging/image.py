@@ -5,8 +5,8 @@
 
 The image has the program, an empty /tmp and an empty /home/mercer, and nothing else: no shell, no libraries. It runs
 as user 65532, with /home/mercer as its home. SECONDS since 1970 date everything, so the same program and the same
-Python give the same bytes. `skopeo copy oci-archive:OUT.tar docker-daemon:mercer:VERSION`, `podman load -i OUT.tar` and `docker load -i
-OUT.tar` read it.
+Python give the same bytes. `skopeo copy oci-archive:OUT.tar docker-daemon:mercer:VERSION`, `podman load -i OUT.tar`
+and `docker load -i OUT.tar` read it.
 """
 
 import datetime
