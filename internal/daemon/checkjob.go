@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 
@@ -164,18 +163,18 @@ func (h Home) placeOfPolicy(table, key string) (*admin.Place, error) {
 
 // placeInEntry returns the place of the setting of a table's entry that a refusal names.
 func (h Home) placeInEntry(table string, why error) (*admin.Place, error) {
-	b, err := os.ReadFile(h.ConfigPath())
+	b, err := readConfig(h.ConfigPath())
 	if err != nil {
-		return nil, fmt.Errorf("daemon: %w", err)
+		return nil, err
 	}
 	return &admin.Place{File: h.ConfigPath(), Line: lineOf(b, fmt.Errorf("data %s: %w", table, why)), Key: "data." + table}, nil
 }
 
 // configNode returns the settings of the configuration file.
 func (h Home) configNode() (*yaml.Node, error) {
-	b, err := os.ReadFile(h.ConfigPath())
+	b, err := readConfig(h.ConfigPath())
 	if err != nil {
-		return nil, fmt.Errorf("daemon: %w", err)
+		return nil, err
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(b, &doc); err != nil || len(doc.Content) == 0 {
