@@ -5,10 +5,10 @@
 #
 # For each architecture of Linux, OUT gets deb, rpm, an image for containers, and an archive for machines without a
 # network, which has these, the programs, the wheels, docs, examples, a bill of materials and SHA256SUMS. With
-# MERCER_SIGNING_KEY=FILE (a private key of ssh-keygen) SHA256SUMS is signed. The same commit and the same Go give the
-# same bytes.
+# MERCER_SIGNING_KEY=FILE (a private key of ssh-keygen) SHA256SUMS is signed. The same commit with its tags, and the
+# same Go, Python and gzip, give the same bytes.
 #
-# Needs Go, Python 3 and GNU tar. nfpm and cyclonedx-gomod are installed into OUT/tools.
+# Needs Go, git, gzip, Python 3 and GNU tar. nfpm and cyclonedx-gomod are installed into OUT/tools.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$1 out=$(realpath -m "$2")

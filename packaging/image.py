@@ -4,9 +4,9 @@
     python3 image.py PROGRAM ARCH VERSION SECONDS OUT.tar
 
 The image has the program, an empty /tmp and an empty /home/mercer, and nothing else: no shell, no libraries. It runs
-as user 65532, with /home/mercer as its home. SECONDS since 1970 date everything, so the same program gives the same
-bytes. `podman load -i OUT.tar` and `skopeo copy oci-archive:OUT.tar docker-daemon:mercer:VERSION` read archives of this
-layout.
+as user 65532, with /home/mercer as its home. SECONDS since 1970 date everything, so the same program and the same
+Python give the same bytes. `podman load -i OUT.tar` and `skopeo copy oci-archive:OUT.tar docker-daemon:mercer:VERSION`
+read archives of this layout.
 """
 
 import datetime

@@ -103,9 +103,7 @@ compares the record with it later.`,
 				return nil
 			})
 			r.Lines, r.Head, r.Torn = s.Lines, s.Head, s.Torn
-			if err != nil {
-				r = r.upTo(err)
-			}
+			r = r.upTo(err)
 			return r, brokenRecord(err, r)
 		}),
 	}
@@ -120,11 +118,10 @@ func (a *app) auditVerify() *cobra.Command {
 		Short: "Check that no line of a party's record was changed or removed",
 		Long: `Check the chain of a party's record: each line has the hash of the line before it. The
 command names the first line that breaks the chain; that one or the line before it was
-changed. It prints the head: the hash of the
-last line. Without a head that was written down elsewhere nobody can find out that the
-end of the record was cut off, that its last line was changed, or that all of it was
-written anew; with --head the
-record must contain the line of that hash. The exit code is 1 if the record is broken.`,
+changed. It prints the head: the hash of the last line. Without a head that was written
+down elsewhere nobody can find out that the end of the record was cut off, that its last
+line was changed, or that all of it was written anew; with --head the record must
+contain the line of that hash. The exit code is 1 if the record is broken.`,
 		Example: "  mercer audit verify --home ./north\n  mercer audit verify --home ./north --head 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 		Args:    args(),
 	}
@@ -166,7 +163,7 @@ func hasRecord(h daemon.Home) error {
 }
 
 // upTo returns the part of a record before the line at which its chain breaks. The line before that one is
-// left out, too, since either may have been changed.
+// left out, too, since either may have been changed. It returns the whole record if err is no break.
 func (r auditRecord) upTo(err error) auditRecord {
 	var broken *audit.BrokenError
 	if !errors.As(err, &broken) {

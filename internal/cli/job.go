@@ -278,13 +278,13 @@ func (a *app) jobShow() *cobra.Command {
 report and the predictions of held-out rows into a folder.
 
 In a party's home, show the file of a job that awaits the operator's approval, or the
-artifacts for the party's operator alone. A party with
-labels and scores of held-out rows (fdskl, fd-svrg, secureboost) has figures, and
---out writes the same files. --alignment prints the row ids of a job by columns as
-CSV, in the order of its decisions. --recommendations prints the items recommended to
-this party's person. --notices lists the columns of this party's table that lie far
-from the other parties', and the columns with values that too few rows have for sums
-to count them. In a party's home, the command needs no running daemon.`,
+artifacts for the party's operator alone. A party with labels and scores of held-out
+rows (fdskl, fd-svrg, secureboost) has figures, and --out writes the same files.
+--alignment prints the row ids of a job by columns as CSV, in the order of its
+decisions. --recommendations prints the items recommended to this party's person.
+--notices lists the columns of this party's table that lie far from the other parties',
+and the columns with values that too few rows have for sums to count them. In a party's
+home, only the file of a job that awaits approval needs a running daemon.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./c --json\n  mercer job show 0123456789abcdef0123456789abcdef --home ./shop --alignment",
 		Args:    args("ID"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {

@@ -70,8 +70,8 @@ func (a *app) jobApprove() *cobra.Command {
 		Short: "Let a job begin that awaits approval at a party",
 		Long: `Let a job begin that awaits the approval of a party's operator, since the policy of its
 table says approve: each. In the party's home, mercer job list shows these jobs, and
-mercer job show the file of each. The approval is for this job: the same file that is submitted again
-awaits another one. The party's audit record has the Unix user.`,
+mercer job show the file of each. The approval is for this job: the same file that is
+submitted again awaits another one. The party's audit record has the Unix user.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./north\n  mercer job approve 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
-	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -82,7 +80,7 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 			return c, h.enterRefusal(c, "", fault.Forbidden(err))
 		}
 		if err == nil {
-			err = coordinator.Complete(j, partiesOf(h.members))
+			err = coordinator.Complete(j, h.members.Parties())
 		}
 		if err != nil {
 			return nil, fault.BadInput(err)
@@ -98,16 +96,6 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 		}
 		return c, h.enterRefusal(c, j.Data.Source, o.Refusal)
 	}
-}
-
-// partiesOf returns the names of a roster's parties.
-func partiesOf(r *roster.Roster) (names []string) {
-	for _, m := range r.Members {
-		if m.Role == roster.Party {
-			names = append(names, m.Name)
-		}
-	}
-	return names
 }
 
 // enterRefusal adds a refusal to an answer, with its place in the home's files. It does nothing if why is nil.
@@ -175,18 +163,18 @@ func (h Home) placeOfPolicy(table, key string) (*admin.Place, error) {
 
 // placeInEntry returns the place of the setting of a table's entry that a refusal names.
 func (h Home) placeInEntry(table string, why error) (*admin.Place, error) {
-	b, err := os.ReadFile(h.ConfigPath())
+	b, err := readConfig(h.ConfigPath())
 	if err != nil {
-		return nil, fmt.Errorf("daemon: %w", err)
+		return nil, err
 	}
 	return &admin.Place{File: h.ConfigPath(), Line: lineOf(b, fmt.Errorf("data %s: %w", table, why)), Key: "data." + table}, nil
 }
 
 // configNode returns the settings of the configuration file.
 func (h Home) configNode() (*yaml.Node, error) {
-	b, err := os.ReadFile(h.ConfigPath())
+	b, err := readConfig(h.ConfigPath())
 	if err != nil {
-		return nil, fmt.Errorf("daemon: %w", err)
+		return nil, err
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(b, &doc); err != nil || len(doc.Content) == 0 {

@@ -87,7 +87,7 @@ func (h Home) inspectModes() Finding {
 	})
 	f := Finding{Part: "files", Found: humanize.Count(files, "file"), Err: err, Advice: "run the command as the user of the daemon"}
 	if err == nil && open != nil {
-		f.Err = fmt.Errorf("other users may change, or read the secrets in, %s", humanize.List(open, mostListed, func(s string) string { return s }))
+		f.Err = fmt.Errorf("other users may change, or read the secrets in, %s", humanize.Names(open, mostListed))
 		f.Advice = fmt.Sprintf("run: chmod -R go-w %s; chmod 600 %s %s", h, h.IdentityPath(), h.SplitKeyPath())
 	}
 	return f

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/overview"
@@ -24,7 +23,7 @@ type partyWatch struct {
 
 // newPartyWatch returns the watch of a party whose daemon starts now.
 func newPartyWatch(h Home, name string, members *roster.Roster, o Options) *partyWatch {
-	began := present()
+	began := overview.Now()
 	boss := members.Coordinator()
 	return &partyWatch{
 		self:        overview.Overview{Name: name, Role: roster.Party, Federation: members.Federation, Version: o.Version, Since: began},
@@ -34,16 +33,13 @@ func newPartyWatch(h Home, name string, members *roster.Roster, o Options) *part
 	}
 }
 
-// present returns the time in whole seconds.
-func present() time.Time { return time.Now().UTC().Truncate(time.Second) }
-
 // connected records that the connection to the coordinator has been opened or lost.
 func (w *partyWatch) connected(is bool) {
 	var open []overview.Connection
 	if is {
-		open = []overview.Connection{{Member: w.coordinator.Members()[0].Name, Since: present()}}
+		open = []overview.Connection{{Member: w.coordinator.Members()[0].Name, Since: overview.Now()}}
 	}
-	for _, m := range w.coordinator.Update(open, present()) {
+	for _, m := range w.coordinator.Update(open, overview.Now()) {
 		e := overview.Event{Kind: overview.Disconnected, Member: m.Name}
 		if m.Connected {
 			e.Kind = overview.Connected

@@ -46,22 +46,6 @@ func written(t *testing.T, n int) (path string, heads []string) {
 	return path, heads
 }
 
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func write(t *testing.T, path string, b []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestARecordThatGrows(t *testing.T) {
 	path, heads := written(t, 3)
 	again, err := Open(path)
@@ -94,13 +78,13 @@ func TestARecordThatGrows(t *testing.T) {
 // Whoever changes a line that another one follows breaks the chain there, or one line later.
 func TestAChangedLineIsFound(t *testing.T) {
 	path, heads := written(t, 4)
-	whole := read(t, path)
+	whole := disktest.Read(t, path)
 	lines := bytes.SplitAfter(whole, []byte("\n"))[:4]
 	last := len(whole) - len(lines[3])
 	for at := range last {
 		changed := bytes.Clone(whole)
 		changed[at] ^= 1
-		write(t, path, changed)
+		disktest.Write(t, path, changed)
 		want := 1 + bytes.Count(whole[:at], []byte("\n"))
 		var broken *BrokenError
 		if _, err := Verify(path, nil); !errors.As(err, &broken) || broken.Line != want && broken.Line != want+1 {
@@ -118,13 +102,13 @@ func TestAChangedLineIsFound(t *testing.T) {
 		"a line more":   {lines[0], []byte("{}\n"), lines[1], lines[2], lines[3]},
 		"a long line":   {lines[0], bytes.Repeat([]byte(" "), MaxLine+1), []byte("\n")},
 	} {
-		write(t, path, bytes.Join(changed, nil))
+		disktest.Write(t, path, bytes.Join(changed, nil))
 		var broken *BrokenError
 		if _, err := Verify(path, nil); !errors.As(err, &broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	write(t, path, bytes.Join(lines[:3], nil)) // the end alone is not found out, except by a head
+	disktest.Write(t, path, bytes.Join(lines[:3], nil)) // the end alone is not found out, except by a head
 	if s, err := Verify(path, nil); err != nil || s.Head != heads[2] || s.Head == heads[3] {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -133,13 +117,13 @@ func TestAChangedLineIsFound(t *testing.T) {
 // A crash in the middle of a line leaves a part of it; the daemon's next line says so.
 func TestAnUnfinishedLine(t *testing.T) {
 	path, heads := written(t, 2)
-	whole := read(t, path)
+	whole := disktest.Read(t, path)
 	part := `{"number":3,"ti` + strings.Repeat("x", 2000) // longer than the line that replaces it
-	write(t, path, append(bytes.Clone(whole), part...))
+	disktest.Write(t, path, append(bytes.Clone(whole), part...))
 	if s, err := Verify(path, nil); err != nil || s.Lines != 2 || s.Torn != len(part) || s.Head != heads[1] {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if got := read(t, path); len(got) != len(whole)+len(part) {
+	if got := disktest.Read(t, path); len(got) != len(whole)+len(part) {
 		t.Error("to verify a record has changed it")
 	}
 	l, err := Open(path)
@@ -163,7 +147,7 @@ func TestAShortenedRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, path, bytes.SplitAfter(read(t, path), []byte("\n"))[0])
+	disktest.Write(t, path, bytes.SplitAfter(disktest.Read(t, path), []byte("\n"))[0])
 	if err := l.Append(Event{Kind: Closed}); err == nil || !strings.Contains(err.Error(), "has become shorter") {
 		t.Errorf("%v", err)
 	}
@@ -253,7 +237,7 @@ func FuzzVerify(f *testing.F) {
 	f.Add([]byte(`{"number":1}` + "\n" + `{"number":2,"previous":"x"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "audit")
-		write(t, path, b)
+		disktest.Write(t, path, b)
 		s, err := Verify(path, nil)
 		if err == nil && s.Lines != bytes.Count(b, []byte("\n")) {
 			t.Errorf("%d lines of %d", s.Lines, bytes.Count(b, []byte("\n")))

@@ -229,7 +229,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	if err := c.tellAll(ctx, c.otherMembers(d), d.session.ID(), control.KindProposal, proposal); err != nil {
 		return c.joinError(ctx, d, err)
 	}
-	since := present()
+	since := overview.Now()
 	defer c.setWaiting(d.job, nil)
 	reminder := time.NewTimer(waitNotice)
 	defer reminder.Stop()

@@ -100,7 +100,7 @@ type keptSession struct {
 func New(c Config) (*Coordinator, error) {
 	name := c.Roster.Coordinator().Name
 	c.History = cmp.Or(c.History, overview.NewHistory())
-	began := present()
+	began := overview.Now()
 	co := &Coordinator{
 		Config:    c,
 		name:      name,

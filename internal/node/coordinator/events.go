@@ -53,9 +53,6 @@ func (c *Coordinator) recordWaiting(d *conducted, w *overview.Waiting) {
 	c.record(d.job, slog.LevelWarn, "a stage waits for parties", overview.Event{Kind: overview.IsWaiting, Stage: d.step, Parties: w.Parties}, "since", w.Since)
 }
 
-// present returns the time in whole seconds, as a job's status has it.
-func present() time.Time { return time.Now().UTC().Truncate(time.Second) }
-
 const (
 	// waitNotice is how long a session waits for its parties before the log names them.
 	waitNotice = 5 * time.Second

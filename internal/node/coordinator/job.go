@@ -129,7 +129,7 @@ func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 
 // enqueue stores a job on disk and adds it to the end of the queue.
 func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
-	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued, Submitted: present()}}
+	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued, Submitted: overview.Now()}}
 	j.Order = c.nextOrder()
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
@@ -165,7 +165,7 @@ func (c *Coordinator) nextOrder() int {
 
 // admit fills in the defaults of a submitted job and checks the job.
 func (c *Coordinator) admit(spec *job.Job) error {
-	if err := Complete(spec, c.parties()); err != nil {
+	if err := Complete(spec, c.Roster.Parties()); err != nil {
 		return err
 	}
 	if err := spec.Deployable(); err != nil && !c.Own {
@@ -197,16 +197,6 @@ func Complete(spec *job.Job, parties []string) error {
 		}
 	}
 	return nil
-}
-
-func (c *Coordinator) parties() []string {
-	var names []string
-	for _, m := range c.Roster.Members {
-		if m.Name != c.name {
-			names = append(names, m.Name)
-		}
-	}
-	return names
 }
 
 func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {

@@ -52,10 +52,8 @@ func (j Job) Described() overview.Job {
 
 // absent returns the parties of a federation, none of which is connected.
 func absent(r *roster.Roster, since time.Time) (list []overview.Member) {
-	for _, m := range r.Members {
-		if m.Role == roster.Party {
-			list = append(list, overview.Member{Name: m.Name, Role: m.Role, Since: since})
-		}
+	for _, name := range r.Parties() {
+		list = append(list, overview.Member{Name: name, Role: roster.Party, Since: since})
 	}
 	return list
 }
@@ -91,7 +89,7 @@ func (c *Coordinator) noteMembers() error {
 	if err != nil {
 		return err
 	}
-	for _, m := range c.attendance.Update(open, present()) {
+	for _, m := range c.attendance.Update(open, overview.Now()) {
 		c.recordMember(m)
 	}
 	return nil

@@ -132,7 +132,7 @@ func beginStage(stage string) func(*Status) error {
 		if s.Failure != nil {
 			return errAborted
 		}
-		s.State, s.Stage, s.StageSince = Running, stage, present()
+		s.State, s.Stage, s.StageSince = Running, stage, overview.Now()
 		if s.Started.IsZero() {
 			s.Started = s.StageSince
 		}
@@ -258,7 +258,7 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 		c.Logger.Error("part of a job could not be destroyed; the coordinator tries again when it starts", "job", j.ID.String(), "error", err)
 	}
 	return c.setStatus(j, func(s *Status) error {
-		s.State, s.Residue, s.Ended = Done, residue, present()
+		s.State, s.Residue, s.Ended = Done, residue, overview.Now()
 		if s.Failure != nil {
 			s.State = Failed
 		}

@@ -7,6 +7,7 @@ package overview
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,6 +28,9 @@ type Overview struct {
 	Awaiting []Awaiting `json:"awaiting"`
 	Broker   *Broker    `json:"broker,omitempty"` // nil at a party
 }
+
+// Now returns the time in UTC, in whole seconds.
+func Now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 // Source provides the description and the events of a daemon. It is safe for concurrent use.
 type Source interface {
@@ -145,10 +149,8 @@ func (o Overview) Ready() error {
 // Awaited returns the number of stages, jobs and releases that wait for a member.
 func (o Overview) Awaited(member string) (n int) {
 	for _, a := range o.Awaiting {
-		for _, name := range a.Members {
-			if name == member {
-				n++
-			}
+		if slices.Contains(a.Members, member) {
+			n++
 		}
 	}
 	return n

@@ -49,7 +49,12 @@ func (p *Party) policyHash(table string) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(b)
+	return hashOf(b)
+}
+
+// hashOf returns a text's SHA-256 as the record writes it.
+func hashOf(text []byte) string {
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 
@@ -87,9 +92,8 @@ func (p *Party) auditRefusal(session string, proposal []byte, why error) {
 	}
 	e := audit.Event{Kind: audit.Refused, Session: session, Outcome: shortened(why.Error()), Skipped: p.declined.skipped}
 	if prop, err := control.DecodeProposal(proposal); err == nil {
-		sum := sha256.Sum256(prop.Spec)
-		e.Job, e.Spec = prop.Job.String(), hex.EncodeToString(sum[:])
-		_, e.Name = p.named(proposal)
+		e.Spec = hashOf(prop.Spec)
+		e.Job, e.Name = p.named(proposal)
 	}
 	p.declined.refusals, p.declined.skipped = append(p.declined.refusals, now), 0
 	p.audit(e)

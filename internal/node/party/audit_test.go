@@ -75,4 +75,16 @@ func TestRefusalsHaveABoundedRecord(t *testing.T) {
 	if k := s.record.kinds(); len(k) != maxRefused {
 		t.Errorf("%d lines", len(k))
 	}
+	err := s.party.Between(t.Context(), func() error {
+		s.party.declined.refusals = nil // a day has passed
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.propose(p)
+	s.hear(control.KindRefusal)
+	if last := s.record.events[len(s.record.events)-1]; last.Skipped != 10 {
+		t.Errorf("the next line is about %d refusals without a line", last.Skipped)
+	}
 }

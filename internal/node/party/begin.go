@@ -84,9 +84,9 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 	if len(r.admission) == 0 {
 		return mail
 	}
-	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() (err error) {
+	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() error {
 		for _, a := range r.admission {
-			if err = p.letOut(a); err != nil {
+			if err := p.letOut(a); err != nil {
 				return err
 			}
 		}

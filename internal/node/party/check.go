@@ -137,13 +137,7 @@ func (p *Party) tryFirst(j *job.Job) (*running, error) {
 
 // undecided lists what this party cannot decide about a job that it would accept.
 func (p *Party) undecided(w *work) []string {
-	var others []string
-	for _, name := range w.job.Parties() {
-		if name != p.Name {
-			others = append(others, name)
-		}
-	}
-	list := []string{fmt.Sprintf("whether %s accept the job, and whether their columns and classes agree with this table's", strings.Join(others, ", "))}
+	list := []string{fmt.Sprintf("whether %s accept the job, and whether their columns and classes agree with this table's", strings.Join(p.others(w.job.Parties()), ", "))}
 	policy, err := p.Policy(w.table())
 	if err != nil {
 		return list

@@ -3,8 +3,6 @@ package party
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"time"
@@ -44,7 +42,7 @@ type awaiting struct {
 
 // described returns the overview's part of the job.
 func (a *awaiting) described() overview.Job {
-	return overview.Job{ID: a.id.String(), Name: a.job.Name, State: overview.AwaitsApproval, Submitted: a.since.UTC(), Parties: a.job.Parties()}
+	return overview.Job{ID: a.id.String(), Name: a.job.Name, State: overview.AwaitsApproval, Submitted: a.since, Parties: a.job.Parties()}
 }
 
 // errAwaiting says that a job awaits the operator's approval.
@@ -96,10 +94,7 @@ func (p *Party) asksOperator(w *work) (bool, error) {
 }
 
 // specHash returns the hash of a job's file.
-func specHash(j *job.Job) string {
-	sum := sha256.Sum256(j.Encode())
-	return hex.EncodeToString(sum[:])
-}
+func specHash(j *job.Job) string { return hashOf(j.Encode()) }
 
 // await leaves a proposal with the broker until the operator has decided. It tells the coordinator once
 // why the answer is late.
@@ -112,7 +107,7 @@ func (p *Party) await(ctx context.Context, m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	p.awaits[prop.Job] = &awaiting{id: prop.Job, job: j, since: time.Now().Truncate(time.Second), file: string(prop.Spec), hash: specHash(j)}
+	p.awaits[prop.Job] = &awaiting{id: prop.Job, job: j, since: overview.Now(), file: string(prop.Spec), hash: specHash(j)}
 	p.Logger.Warn("a job awaits this operator's approval: mercer job list, mercer job approve, mercer job reject", "job", prop.Job.String(), "name", j.Name, "parties", j.Parties())
 	return errors.Join(notNow(errAwaiting), p.tellStall(ctx, m.Session, fault.Approval))
 }

@@ -164,13 +164,7 @@ func (p *Party) expect(w *work, st *method.Session, id protocol.SessionID, total
 	if st.Seeks == 0 {
 		return nil
 	}
-	var peers []string
-	for _, name := range w.parties() {
-		if name != p.Name {
-			peers = append(peers, name)
-		}
-	}
-	return p.admits.Expect(id.String(), peers, st.Seeks, total)
+	return p.admits.Expect(id.String(), p.others(w.parties()), st.Seeks, total)
 }
 
 // modelOf names the job to which the ledger attributes a release, or "" if the ledger need not know

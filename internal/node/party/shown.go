@@ -135,7 +135,7 @@ func (p *Party) keepDescription(w *work) {
 		return
 	}
 	j := w.described()
-	j.State, j.Stage, j.StageSince, j.Ended = overview.Retained, "", time.Time{}, time.Now().UTC().Truncate(time.Second)
+	j.State, j.Stage, j.StageSince, j.Ended = overview.Retained, "", time.Time{}, overview.Now()
 	b, wrong := json.Marshal(j)
 	if err = errors.Join(err, wrong); err == nil {
 		err = p.Descriptions.Put(w.id, b)

@@ -94,6 +94,11 @@ func (w *work) parties() []string {
 	return w.job.Parties()
 }
 
+// others returns parties without this one.
+func (p *Party) others(parties []string) []string {
+	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return name == p.Name })
+}
+
 // among checks that all participants are parties of the approved roster, including this party. A
 // coordinator that named itself a party would receive the values that parties keep from the
 // coordinator, first of all their scales.

@@ -59,6 +59,16 @@ func (r *Roster) Coordinator() Member {
 	return r.Members[i]
 }
 
+// Parties returns the names of the members with the role party.
+func (r *Roster) Parties() (names []string) {
+	for _, m := range r.Members {
+		if m.Role == Party {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 // Encode returns the canonical encoding, with the members sorted by name. A roster without a TLS
 // key has the encoding of the first version.
 func (r *Roster) Encode() []byte {

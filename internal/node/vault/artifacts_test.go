@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/base/sealed"
 	"github.com/mercer-fl/mercer/internal/job"
 )
@@ -39,32 +40,16 @@ func TestArtifactsAreSealed(t *testing.T) {
 		t.Fatalf("another identity: %q, %v", got, err)
 	}
 	for _, file := range []string{keyFile, string(Predictor)} {
-		good, other := read(t, e.path(two, file)), read(t, e.path(one, file))
-		write(t, e.path(two, file), other)
+		good, other := disktest.Read(t, e.path(two, file)), disktest.Read(t, e.path(one, file))
+		disktest.Write(t, e.path(two, file), other)
 		if got, err := e.Get(two, Predictor); err == nil || errors.Is(err, ErrNoState) {
 			t.Fatalf("one job's %s under another's name: %q, %v", file, got, err)
 		}
-		write(t, e.path(two, file), good)
+		disktest.Write(t, e.path(two, file), good)
 	}
-	write(t, e.path(two, string(Model)), read(t, e.path(two, string(Predictor))))
+	disktest.Write(t, e.path(two, string(Model)), disktest.Read(t, e.path(two, string(Predictor))))
 	if got, err := e.Get(two, Model); err == nil || errors.Is(err, ErrNoState) {
 		t.Fatalf("one item under another's name: %q, %v", got, err)
-	}
-}
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func write(t *testing.T, path string, b []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -90,7 +75,7 @@ func TestSealedFiles(t *testing.T) {
 		}
 	}
 	path := e.path(id, string(Model))
-	file := read(t, path)
+	file := disktest.Read(t, path)
 	const head, segment = sealed.HeadBytes, sealed.SegmentBytes + sealed.TagBytes
 	swapped := bytes.Clone(file)
 	copy(swapped[head:], file[head+segment:head+2*segment])
@@ -103,7 +88,7 @@ func TestSealedFiles(t *testing.T) {
 		bad[fmt.Sprint("byte ", i)] = slices.Concat(file[:i], []byte{file[i] ^ 1}, file[i+1:])
 	}
 	for name, changed := range bad {
-		write(t, path, changed)
+		disktest.Write(t, path, changed)
 		if got, err := e.Get(id, Model); !errors.Is(err, sealed.ErrDamaged) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
 		}
@@ -120,7 +105,7 @@ func TestEraseTakesTheKey(t *testing.T) {
 	if err := errors.Join(e.Put(id, Predictor, encoder), e.Put(id, Model, large), e.Put(id, Model, large)); err != nil {
 		t.Fatal(err)
 	}
-	key := read(t, e.path(id, keyFile))
+	key := disktest.Read(t, e.path(id, keyFile))
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Link(e.path(id, keyFile), link); err != nil {
 		t.Fatal(err)
@@ -131,12 +116,12 @@ func TestEraseTakesTheKey(t *testing.T) {
 	}
 	kept := make(map[Item][]byte)
 	for _, item := range items {
-		kept[item] = read(t, e.path(id, string(item)))
+		kept[item] = disktest.Read(t, e.path(id, string(item)))
 	}
 	if gone, err := e.Erase(id); err != nil || !slices.Equal(gone, items) || !slices.Equal(gone, []Item{Model, Predictor}) {
 		t.Fatalf("erased %v, %v; there were %v", gone, err, items)
 	}
-	if left := found(t, folder, key[:32]); len(left) > 0 || bytes.Contains(read(t, link), key[:32]) {
+	if left := found(t, folder, key[:32]); len(left) > 0 || bytes.Contains(disktest.Read(t, link), key[:32]) {
 		t.Errorf("the key is still on the disk: %v", left)
 	}
 	if left, err := e.Jobs(); err != nil || len(left) > 0 {
@@ -146,7 +131,7 @@ func TestEraseTakesTheKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for item, file := range kept {
-		write(t, e.path(id, string(item)), file)
+		disktest.Write(t, e.path(id, string(item)), file)
 		if got, err := e.Get(id, item); err == nil {
 			t.Errorf("%s opens after it was erased: %d bytes", item, len(got))
 		}
@@ -164,7 +149,7 @@ func TestOpenArtifactsSweeps(t *testing.T) {
 	if err := errors.Join(e.Put(one, Model, encoder), e.Put(two, Model, encoder)); err != nil {
 		t.Fatal(err)
 	}
-	write(t, e.path(one, ".new-77"), []byte("half a model"))
+	disktest.Write(t, e.path(one, ".new-77"), []byte("half a model"))
 	if err := os.Remove(e.path(two, keyFile)); err != nil { // Erase begins so
 		t.Fatal(err)
 	}
@@ -202,7 +187,7 @@ func TestArtifactsErrors(t *testing.T) {
 		t.Error("Put: no error")
 	}
 	file := filepath.Join(folder, "file")
-	write(t, file, nil)
+	disktest.Write(t, file, nil)
 	if _, err := OpenArtifacts(filepath.Join(file, "kept"), key(t, 1)); err == nil {
 		t.Error("a folder inside a file")
 	}

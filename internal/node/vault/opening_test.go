@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
@@ -40,19 +40,14 @@ func TestOpenNoticesDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(folder, id.String(), string(Snapshot))
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := disktest.Read(t, path)
 	changed := bytes.Clone(whole)
 	changed[len(changed)/2] ^= 1
 	for name, b := range map[string][]byte{
 		"changed": changed, "longer": append(bytes.Clone(whole), 0), "no head": whole[:20], "no segment": whole[:16+32],
 		"shorter": whole[:len(whole)-1], "a segment less": whole[:16+32+2*(64<<10+16)], "empty": nil,
 	} {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		disktest.Write(t, path, b)
 		r, err := e.Open(id, Snapshot)
 		if err == nil {
 			_, err = io.Copy(io.Discard, r)

@@ -1,5 +1,5 @@
 // Package disktest puts the temporary folders of tests into memory, so that tests do not
-// wait for the disk.
+// wait for the disk. It also reads and writes their files.
 package disktest
 
 import (
