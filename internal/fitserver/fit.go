@@ -29,21 +29,17 @@ type answer struct {
 
 // fit trains a machine.
 func (q *request) fit() (answer, error) {
-	src, err := q.source()
-	if err != nil {
-		return answer{}, err
-	}
 	switch q.Learner {
 	case "svc", "nu-svc":
-		c, err := q.classifier(src)
+		c, err := q.classifier()
 		return settle(func() []array { return classifierArrays(c) }, err)
 	case "svr", "nu-svr", "one-class":
-		m, err := q.machine(src)
+		m, err := q.machine()
 		return settle(func() []array { return machineArrays(m) }, err)
 	case "ridge":
-		return q.ridge(src)
+		return q.ridge()
 	case "kpca":
-		return q.kpca(src)
+		return q.kpca()
 	}
 	return answer{}, fmt.Errorf("there is no learner %q", q.Learner)
 }
@@ -99,7 +95,11 @@ func (q *request) nuSVM() svm.NuParams {
 	return svm.NuParams{Nu: q.Nu, Tol: q.Tol, CacheBytes: q.CacheBytes, MaxIter: q.MaxIter, RowWeights: q.floats("weights")}
 }
 
-func (q *request) classifier(src kernel.Source) (*svm.Classifier, error) {
+func (q *request) classifier() (*svm.Classifier, error) {
+	src, err := q.machineSource()
+	if err != nil {
+		return nil, err
+	}
 	classes, err := q.classes()
 	if err != nil {
 		return nil, err
@@ -114,7 +114,11 @@ func (q *request) classifier(src kernel.Source) (*svm.Classifier, error) {
 	return svm.TrainSVC(src, q.ints("y"), classes, p, nil)
 }
 
-func (q *request) machine(src kernel.Source) (*svm.Machine, error) {
+func (q *request) machine() (*svm.Machine, error) {
+	src, err := q.machineSource()
+	if err != nil {
+		return nil, err
+	}
 	weights := q.floats("weights")
 	switch q.Learner {
 	case "one-class":
@@ -153,11 +157,7 @@ func machineArrays(m *svm.Machine) []array {
 
 // calibrate fits the sigmoids of a classifier's probabilities: A and B, one for each pair.
 func (q *request) calibrate() (answer, error) {
-	src, err := q.source()
-	if err != nil {
-		return answer{}, err
-	}
-	c, err := q.calibration(src)
+	c, err := q.calibration()
 	return settle(func() []array { return sigmoidArrays(c) }, err)
 }
 
@@ -170,7 +170,11 @@ func sigmoidArrays(c *svm.Calibration) []array {
 	return []array{floatArray("A", a, len(a)), floatArray("B", b, len(b))}
 }
 
-func (q *request) calibration(src kernel.Source) (*svm.Calibration, error) {
+func (q *request) calibration() (*svm.Calibration, error) {
+	src, err := q.machineSource()
+	if err != nil {
+		return nil, err
+	}
 	classes, err := q.classes()
 	if err != nil {
 		return nil, err
@@ -187,7 +191,11 @@ func (q *request) calibration(src kernel.Source) (*svm.Calibration, error) {
 
 // ridge fits a kernel ridge regression of each column of the targets: coef, targets x rows. The
 // squared error of a row counts as often as the row's weight says.
-func (q *request) ridge(src kernel.Source) (answer, error) {
+func (q *request) ridge() (answer, error) {
+	src, err := q.source()
+	if err != nil {
+		return answer{}, err
+	}
 	y, err := q.matrix("y")
 	if err != nil {
 		return answer{}, err
@@ -250,7 +258,11 @@ func weighted(src kernel.Source, roots []float64) kernel.Source {
 // kpca fits kernel principal components: values, the eigenvalues above 0, of which there can be fewer
 // than the request's components; vectors, components x rows; means, the mean of each row of the kernel
 // matrix before it was centred.
-func (q *request) kpca(src kernel.Source) (answer, error) {
+func (q *request) kpca() (answer, error) {
+	src, err := q.source()
+	if err != nil {
+		return answer{}, err
+	}
 	m, err := kpca.FitAtMost(src, q.Components)
 	if err != nil {
 		return answer{}, err

@@ -3,6 +3,7 @@ package fitserver
 import (
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/kernel"
@@ -142,6 +143,28 @@ func (q *request) source() (kernel.Source, error) {
 		return kernel.MaterializeGram(kernel.LinearGram(x), k), nil
 	}
 	return kernel.NewLazyOf(x, k), nil
+}
+
+// machineSource returns the matrix of source for a support vector machine. Its values are rounded to
+// float32, as LIBSVM's are and as [kernel.Lazy] rounds those of more rows. Then the last bits, which
+// differ between processors and from a caller's own products, do not choose between rows that tie.
+func (q *request) machineSource() (kernel.Source, error) {
+	src, err := q.source()
+	if whole, ok := src.(kernel.Dense); ok && err == nil {
+		for i := range whole.Len() {
+			roundToSingle(whole.K.Row(i))
+		}
+	}
+	return src, err
+}
+
+// roundToSingle rounds values to float32 and leaves those that float32 cannot hold.
+func roundToSingle(values []float64) {
+	for i, v := range values {
+		if single := float64(float32(v)); !math.IsInf(single, 0) {
+			values[i] = single
+		}
+	}
 }
 
 // crossValues returns the number of rows X, and a function that returns the kernel values of the rows

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -89,6 +90,8 @@ func TestFitAndDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	gram := kernel.Materialize(kernel.Of(kernel.LinearGram(x), k))
+	values := slices.Clone(gram.K.Data)
+	roundToSingle(gram.K.Data)
 	c, err := svm.TrainSVC(gram, codes, []string{"0", "1", "2"}, svm.Params{C: 1, Tol: 1e-6}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +109,7 @@ func TestFitAndDecide(t *testing.T) {
 	sparse.Columns = 2
 	sparse.Arrays = append(csr("X", x), intArray("y", codes))
 	precomputed.Kernel = kernel.Spec{Name: "precomputed"}
-	precomputed.Arrays = []array{floatArray("K", gram.K.Data, 90, 90), intArray("y", codes)}
+	precomputed.Arrays = []array{floatArray("K", values, 90, 90), intArray("y", codes)}
 	for name, q := range map[string]request{"dense": dense, "sparse": sparse, "precomputed": precomputed} {
 		got := ask(t, q)[0]
 		if got.Error != "" || got.Unconverged != "" {
@@ -140,6 +143,42 @@ func TestFitAndDecide(t *testing.T) {
 				t.Fatalf("%s: decision %d is %v, want %v", name, i, v, want.Data[i])
 			}
 		}
+	}
+}
+
+// TestLastBitsChooseNoRow trains on measurements in steps of 0.1, where many rows tie, with the
+// kernel values as they are and with their last bits changed, as another order of summation does.
+func TestLastBitsChooseNoRow(t *testing.T) {
+	x, codes := rows(5, 120, 3)
+	for i, v := range x.Data {
+		x.Data[i] = math.Round(10*v) / 10
+	}
+	values := kernel.LinearGram(x).Data
+	fit := func(k []float64) request {
+		return request{Op: "fit", Learner: "svc", Kernel: kernel.Spec{Name: "precomputed"}, Threads: 1,
+			parameters: parameters{C: one(), Tol: 1e-3, Classes: 3}, Arrays: []array{floatArray("K", k, 120, 120), intArray("y", codes)}}
+	}
+	others := slices.Clone(values)
+	for i := range 120 {
+		for j := range i {
+			v := math.Nextafter(values[120*i+j], float64(1-2*((i*j)%2))*math.MaxFloat64)
+			others[120*i+j], others[120*j+i] = v, v
+		}
+	}
+	want, got := ask(t, fit(values))[0], ask(t, fit(others))[0]
+	for _, name := range []string{"support", "coef", "rho", "iterations"} {
+		if d := cmp.Diff(want.array(name), got.array(name), cmp.AllowUnexported(array{})); d != "" {
+			t.Errorf("%s with other last bits:\n%s", name, d)
+		}
+	}
+}
+
+// TestValuesBeyondFloat32 checks that they are kept: a training of theirs does not end by an infinity.
+func TestValuesBeyondFloat32(t *testing.T) {
+	values := []float64{1e39, -1e39, 0.1}
+	roundToSingle(values)
+	if d := cmp.Diff([]float64{1e39, -1e39, float64(float32(0.1))}, values); d != "" {
+		t.Error(d)
 	}
 }
 
