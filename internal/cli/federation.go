@@ -25,7 +25,7 @@ func (a *app) federation() *cobra.Command {
   mercer federation init --home ./n --name north --coordinator nats://host:4222
   mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
   mercer federation join --home ./n roster.yaml`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary())
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary(), a.federationStudy())
 	return cmd
 }
 

@@ -56,7 +56,9 @@ func (l Ledger) compare(now *Entry, id string, space extsort.Store) (*comparison
 	}
 	c.findModels()
 	if !c.repeats() {
-		c.said = now.revealsSplit()
+		if now.Study == "" {
+			c.said = now.revealsSplit()
+		}
 		err = errors.Join(l.differences(c), l.compareSchemas(c), l.ownFits(c), l.compareKinds(c))
 	}
 	if err == nil && (now.Fit.By == method.NewFit || now.Fit.By == method.ToldFit) && now.Fit.Values != "" {
@@ -300,7 +302,12 @@ func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 	return found
 }
 
+// note notes what the release reveals together with an earlier one. It notes nothing for two releases of
+// one study, because the operator approved these when the study was approved.
 func (c *comparison) note(h head, said []string) {
+	if c.now.inStudyOf(h.Entry) {
+		return
+	}
 	for _, s := range said {
 		if !slices.Contains(c.said, s) {
 			c.said = append(c.said, s)
@@ -313,6 +320,9 @@ func (c *comparison) note(h head, said []string) {
 		c.from = append(c.from, h.id)
 	}
 }
+
+// inStudyOf reports whether two releases are of jobs inside the same study.
+func (e *Entry) inStudyOf(o *Entry) bool { return e.Study != "" && e.Study == o.Study }
 
 // allowedBy reports whether approval n covers everything that the comparison found. It must contain
 // each sentence and each earlier release, because the operator has seen no others.
@@ -348,6 +358,9 @@ func (l Ledger) countSums(c *comparison) error {
 	var all summed   // counts for earlier releases that are not compared row by row
 	var jobs []string
 	for _, h := range c.heads {
+		if c.now.inStudyOf(h.Entry) {
+			continue // the study bounds its own jobs and numbers
+		}
 		if c.now.byRows(h.Entry) && one == nil {
 			if err := c.loadRows(); err != nil {
 				return err
