@@ -42,7 +42,7 @@ func (r studyResult) Print(w io.Writer) error {
 		p.linef("  %s", line)
 	}
 	if r.Table != "" {
-		p.linef("Its jobs read table %s without a question to this operator. The ledger compares them with jobs outside the study, but not with each other. Together they may reveal:", r.Table)
+		p.linef("Its jobs read table %s without a question to this operator. Together they may reveal:", r.Table)
 		for _, line := range r.Reveals {
 			p.linef("  %s", line)
 		}
@@ -83,22 +83,24 @@ func kernelsOf(s *job.Study) string {
 	return text
 }
 
-// reveals lists what the jobs of a study may reveal together, which no release is held for.
+// reveals lists what the jobs of a study may reveal together without a question to the operator.
 func reveals(s *job.Study) (lines []string) {
 	if s.Numbers > 0 {
 		lines = append(lines, fmt.Sprintf("%d numbers in sums over the rows; from as many numbers as the rows have cells, every row can be computed", s.Numbers))
 	}
 	if len(s.Protocols) > 1 {
-		lines = append(lines, "what two protocols reveal of the same people; encoded rows (okra, escaped, flake) beside sums (moments) reveal every cell to the coordinator")
+		lines = append(lines, "what two protocols reveal of the same people; encoded rows (okra, flake, escaped) beside sums (moments, secureboost) reveal every cell to the coordinator")
 	}
-	lines = append(lines, "the difference of two jobs with other columns: products of the columns that only one of them has")
 	if len(s.Labels) > 1 {
-		lines = append(lines, "the difference of two jobs with other labels")
+		lines = append(lines, "the labels "+strings.Join(s.Labels, ", ")+" of the same people")
 	}
 	if len(s.Splits) > 0 {
-		lines = append(lines, "rows that jobs hold out themselves; with one party held out after the other, each party's own sums")
+		lines = append(lines, "sums over the rows that jobs hold out themselves; with one party held out after the other, each party's own sums")
 	}
-	return lines
+	if len(lines) == 0 {
+		lines = append(lines, "no more than each of them by itself")
+	}
+	return append(lines, "Jobs with other columns, scaling, weights or people than an earlier job await this operator's approval as outside a study.")
 }
 
 func (a *app) studyApprove() *cobra.Command {

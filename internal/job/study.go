@@ -83,8 +83,9 @@ func (s *Study) Title() string { return s.Name }
 // Reference returns the study's reference in a job's encoding, NAME@HASH.
 func (s *Study) Reference() string { return s.Name + "@" + s.Hash() }
 
-// StudyFile returns the declaration of a study's file, which the documentation shows.
-func StudyFile(known Names) *section.Section { return new(Study).file(known) }
+// StudySpec returns the declaration of the keys under spec in a study's file, which the documentation
+// shows.
+func StudySpec(known Names) *section.Section { return new(Study).section(known) }
 
 func (s *Study) file(known Names) *section.Section {
 	return &section.Section{Name: "the study", Fields: []section.Field{

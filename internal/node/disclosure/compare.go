@@ -198,7 +198,7 @@ func (l Ledger) compareKinds(c *comparison) error {
 	var with []head
 	for _, h := range c.others {
 		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
-		if !slices.Contains(pair, method.ReleaseRows) || !slices.Contains(pair, method.ReleaseSums) {
+		if !slices.Contains(pair, method.ReleaseRows) || !slices.Contains(pair, method.ReleaseSums) || c.now.inStudyOf(h.Entry) {
 			continue
 		}
 		if !c.now.byRows(h.Entry) {
@@ -302,12 +302,7 @@ func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 	return found
 }
 
-// note notes what the release reveals together with an earlier one. It notes nothing for two releases of
-// one study, because the operator approved these when the study was approved.
 func (c *comparison) note(h head, said []string) {
-	if c.now.inStudyOf(h.Entry) {
-		return
-	}
 	for _, s := range said {
 		if !slices.Contains(c.said, s) {
 			c.said = append(c.said, s)
@@ -321,7 +316,9 @@ func (c *comparison) note(h head, said []string) {
 	}
 }
 
-// inStudyOf reports whether two releases are of jobs inside the same study.
+// inStudyOf reports whether two releases are of jobs inside the same study. The operator has approved the
+// study's protocols, labels, splits, and the number of its jobs and of the numbers in their sums. All else
+// is compared as outside a study: columns, scaling, fits, weights, and who came or went.
 func (e *Entry) inStudyOf(o *Entry) bool { return e.Study != "" && e.Study == o.Study }
 
 // allowedBy reports whether approval n covers everything that the comparison found. It must contain

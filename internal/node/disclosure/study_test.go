@@ -13,24 +13,48 @@ func studied(r method.Release, study string) method.Release {
 	return r
 }
 
-// Releases of one study are not held for each other, and are held for every release outside it: of no
-// study, or of another one.
+// Releases of one study are not held for each other by what the study allows: its protocols, labels and
+// splits. They are held for every release outside it, of no study or of another one.
 func TestReleasesOfAStudy(t *testing.T) {
 	set := table(40, "age", "income")
 	rows, sums := of(method.ReleaseRows, set), of(method.ReleaseSums, set)
-	fewer := of(method.ReleaseSums, set.SelectColumns([]int{0}))
-	split := sums
-	split.Split, split.Peers = "all rows of east", []string{"hub", "shop", "east"}
-	for _, others := range [][]string{{"", ""}, {"kidney", ""}, {"", "kidney"}, {"kidney", "heart"}} {
+	rows.Label, sums.Split = "ill", "all rows of east"
+	other := rows
+	other.Label = "dead"
+	for _, study := range [][2]string{{"", ""}, {"kidney", ""}, {"", "kidney"}, {"kidney", "heart"}} {
 		l := Ledger(t.TempDir())
-		letOut(t, l, studied(sums, others[0]))
-		mustHold(t, l, studied(rows, others[1]), bothKinds)
-		mustHold(t, l, studied(fewer, others[1]), "")
+		letOut(t, l, studied(rows, study[0]))
+		mustHold(t, l, studied(sums, study[1]), bothKinds)
+		mustHold(t, l, studied(other, study[1]), "formerly")
 	}
-	mustHold(t, Ledger(t.TempDir()), split, "all rows of east")
+	mustHold(t, Ledger(t.TempDir()), sums, "all rows of east")
 	l := Ledger(t.TempDir())
-	for _, r := range []method.Release{sums, rows, fewer, split} {
+	for _, r := range []method.Release{rows, sums, other} {
 		letOut(t, l, studied(r, "kidney"))
+	}
+}
+
+// The adversary is the coordinator. Inside a study, too, it gets no second release with another column,
+// scaling, value or person without a question to the operator.
+func TestAttackDifferencesInsideAStudy(t *testing.T) {
+	set := table(40, "age", "income")
+	rows := of(method.ReleaseRows, set)
+	scaled := rows
+	scaled.Scale = "minmax and more"
+	changed := table(40, "age", "income")
+	sums := of(method.ReleaseSums, set)
+	for name, pair := range map[string][2]method.Release{
+		"column of rows": {rows, of(method.ReleaseRows, set.SelectColumns([]int{0}))},
+		"column of sums": {sums, of(method.ReleaseSums, set.SelectColumns([]int{0}))},
+		"scaling":        {rows, scaled},
+		"value":          {rows, of(method.ReleaseRows, edited(changed, 3, 0))},
+		"person":         {sums, of(method.ReleaseSums, set.Subset(span(1, 40)))},
+	} {
+		l := Ledger(t.TempDir())
+		letOut(t, l, studied(pair[0], "kidney"))
+		if _, err := l.Admit(studied(pair[1], "kidney"), 0); err == nil {
+			t.Errorf("%s: a release of the study passes", name)
+		}
 	}
 }
 
