@@ -125,28 +125,35 @@ func (s *Study) section(known Names) *section.Section {
 // maxStudyWords bounds the words of a list.
 const maxStudyWords = 1000
 
-// finish checks what the keys say together.
+// finish refuses a study whose keys do not fit together.
 func (s *Study) finish(in *section.Place) error {
+	if key, why := s.contradicts(in); why != "" {
+		return in.Refuse(key, "%s", why)
+	}
+	return nil
+}
+
+// contradicts returns the first key with a value that no study can have, and why. It returns "" if there
+// is none.
+func (s *Study) contradicts(in *section.Place) (key, why string) {
 	name, hash, _ := strings.Cut(s.Dictionary, "@")
 	switch _, err := time.Parse(time.DateOnly, s.Until); {
 	case err != nil:
-		return in.Refuse("until", "until is %s; write a day such as 2027-06-30", section.Quote(s.Until))
+		return "until", fmt.Sprintf("until is %s; write a day such as 2027-06-30", section.Quote(s.Until))
 	case in.Given("dictionary") && (name == "" || !isHash(hash)):
-		return in.Refuse("dictionary", "dictionary is %s; write its name and its hash of 64 digits as NAME@HASH (mercer federation dictionary list --json shows them)", section.Quote(s.Dictionary))
-	case len(s.Parties) < 2:
-		return in.Refuse("parties", "parties names %d; name at least two", len(s.Parties))
+		return "dictionary", fmt.Sprintf("dictionary is %s; write its name and its hash of 64 digits as NAME@HASH (mercer federation dictionary list --json shows them)", section.Quote(s.Dictionary))
 	case len(s.Protocols) == 0:
-		return in.Refuse("protocols", "\"protocols\" is empty; name at least one")
+		return "protocols", "\"protocols\" is empty; name at least one"
 	case len(s.Learners) == 0:
-		return in.Refuse("learners", "\"learners\" is empty; name at least one")
+		return "learners", "\"learners\" is empty; name at least one"
 	case s.Jobs < 1 || s.Jobs > MaxStudyJobs:
-		return in.Refuse("jobs", "jobs is %d; write a number from 1 to %d", s.Jobs, MaxStudyJobs)
+		return "jobs", fmt.Sprintf("jobs is %d; write a number from 1 to %d", s.Jobs, MaxStudyJobs)
 	case in.Given("numbers") && s.Numbers < 1:
-		return in.Refuse("numbers", "numbers is %d; write a number above 0, or remove it", s.Numbers)
+		return "numbers", fmt.Sprintf("numbers is %d; write a number above 0, or remove it", s.Numbers)
 	case in.Given("gamma") && (s.Gamma[0] <= 0 || s.Gamma[1] < s.Gamma[0]):
-		return in.Refuse("gamma", "gamma is from %g to %g; write two numbers above 0, the smaller one first", s.Gamma[0], s.Gamma[1])
+		return "gamma", fmt.Sprintf("gamma is from %g to %g; write two numbers above 0, the smaller one first", s.Gamma[0], s.Gamma[1])
 	}
-	return nil
+	return "", ""
 }
 
 func isHash(s string) bool {
