@@ -105,12 +105,13 @@ func shapeOf(dims []int, bounds limits) (shape, error) {
 
 // readDense reads a dense table row by row. Its cells are float32 if that loses nothing.
 func readDense(r io.Reader, c cellType, s shape) (Table, error) {
+	place := func(at int) (row, col int) { return at / s.cols, at % s.cols }
 	if c.fits32() {
 		cells, err := readCells[float32](r, c, s)
-		return NewDense32(matrixOf(cells, s)), err
+		return NewDense32(matrixOf(cells, s)), placed(err, place)
 	}
 	cells, err := readCells[float64](r, c, s)
-	return NewDense(matrixOf(cells, s)), err
+	return NewDense(matrixOf(cells, s)), placed(err, place)
 }
 
 // matrixOf returns a matrix over the cells. If reading failed, cells is nil and the matrix is
@@ -126,8 +127,27 @@ func matrixOf[T linalg.Float](cells []T, s shape) linalg.Matrix[T] {
 // false. Later allocations grow with the data that arrive.
 const firstCells = 1 << 18
 
-// readCells reads the numbers of a table in their stored order, and checks that r ends after them.
-// It refuses numbers that are not finite.
+// notFinite is the error about a number that a table may not hold.
+type notFinite struct {
+	at    int // its place among the numbers, from 0
+	value float64
+}
+
+func (e *notFinite) Error() string { return fmt.Sprintf("number %d is %v", e.at+1, e.value) }
+
+// placed returns an error of readCells in terms of rows and columns. The function place converts the place of
+// a number.
+func placed(err error, place func(at int) (row, col int)) error {
+	var bad *notFinite
+	if !errors.As(err, &bad) {
+		return err
+	}
+	row, col := place(bad.at)
+	return fmt.Errorf("row %d, column %d (from 1) is %v; fill the cell or drop the row", row+1, col+1, bad.value)
+}
+
+// readCells reads the numbers of a table in their stored order, and checks that r ends after them. The error
+// about a number that is not finite is a [*notFinite].
 func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 	n, number := s.rows*s.cols, c.number()
 	cells := make([]T, 0, min(n, firstCells))
@@ -141,7 +161,7 @@ func readCells[T linalg.Float](r io.Reader, c cellType, s shape) ([]T, error) {
 		for at := 0; at < len(b); at += c.size {
 			v := number(b[at:])
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("cell %d of %d is %v; fill the cell or drop the row", len(cells)+1, n, v)
+				return nil, &notFinite{len(cells), v}
 			}
 			cells = append(cells, T(v))
 		}

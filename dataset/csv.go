@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -250,7 +251,7 @@ type csvParser struct {
 
 func (p *csvParser) add(row record) error {
 	if len(row.fields) != p.head.width {
-		return p.errorf(row.line, "the row has %d fields, but the first row has %d; %s", len(row.fields), p.head.width, widthAdvice(p.head.names, row.fields))
+		return p.errorf(row.line, "the row has %s, but the first row has %d; %s", humanize.Count(len(row.fields), "field"), p.head.width, widthAdvice(p.head.names, row.fields))
 	}
 	if len(p.values)+len(p.head.features) > p.bounds.cells {
 		return p.errorf(row.line, "the table has more than %d cells; split it", p.bounds.cells)
@@ -335,6 +336,8 @@ func (h csvHead) badCell(col int, cell string, err error) error {
 	var unlisted *ClassError
 	switch {
 	case errors.As(err, &unlisted): // the text of a ClassError contains its own advice
+	case h.names != nil && cell == h.names[col] && cell != "":
+		err = fmt.Errorf("%w; remove the line if it repeats the header", err)
 	case errors.Is(err, errEmpty), errors.Is(err, errNotFinite):
 		err = fmt.Errorf("%w; fill the cell or drop the row", err)
 	case errors.Is(err, errNotNumber) && NumberForm{}.Advice(cell) != "":

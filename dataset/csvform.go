@@ -57,12 +57,32 @@ const commentAdvice = `if lines that begin with # are comments, write csv: {comm
 // columns.
 func widthAdvice(columns, row []string) string {
 	switch {
+	case len(row) > 0 && isConflictMark(row[0]):
+		return "the line marks a merge conflict; keep one version of these rows"
+	case len(row) == 1 && otherDelimiter(row[0], len(columns)) != "":
+		return fmt.Sprintf("the line separates its fields by %q; write one delimiter in all lines, also in the header", otherDelimiter(row[0], len(columns)))
 	case len(columns) > 0 && strings.HasPrefix(columns[0], "#"), len(row) > 0 && strings.HasPrefix(row[0], "#"):
 		return commentAdvice
 	case columns != nil && len(row) == len(columns)+1:
 		return "remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"
 	}
 	return "add or remove fields"
+}
+
+// isConflictMark reports whether a line is one that version control writes between two versions of a text.
+func isConflictMark(line string) bool {
+	return strings.HasPrefix(line, "<<<<<<< ") || line == "=======" || strings.HasPrefix(line, ">>>>>>> ")
+}
+
+// otherDelimiter returns the delimiter by which a line has a number of fields. It returns "" if none has, or
+// if the number is below 2.
+func otherDelimiter(line string, fields int) string {
+	for _, d := range []string{",", ";", "\t", "|"} {
+		if fields > 1 && strings.Count(line, d) == fields-1 {
+			return d
+		}
+	}
+	return ""
 }
 
 // separatorHead begins the line by which a text tells Excel its delimiter, such as sep=;

@@ -95,7 +95,7 @@ func TestCSVFormsRefuse(t *testing.T) {
 		{"a name too few", "a,b\n1,2,3\n", CSVForm{}, "t:2: the row has 3 fields, but the table has 2 columns; remove a field, or name all columns by csv: {headers: [...]} (--headers) if the header lacks one"},
 		{"comment first", "# exported, today\na,b,c\n", CSVForm{}, `t:1: the line begins with #, and the next one has more fields; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
 		{"comment second", "\n# exported, today\na,b,c\n", CSVForm{}, `t:2: the line begins with #, and the next one has more fields; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
-		{"comment later", "a,b,c\n# end\n", CSVForm{}, `t:2: the row has 1 fields, but the table has 3 columns; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
+		{"comment later", "a,b,c\n# end\n", CSVForm{}, `t:2: the row has 1 field, but the table has 3 columns; if lines that begin with # are comments, write csv: {comment: "#"} (--comment "#")`},
 		{"comment is the delimiter", "a,b\n1,2\n", CSVForm{Comment: ','}, `t: ',' separates fields and begins comments; correct "comment" or "delimiter" (--comment, --csv-delimiter)`},
 		{"headers too few", "a,b,c\n1,2,3\n", CSVForm{Headers: []string{"a", "b"}}, `t:2: the row has 3 fields, but the key "headers" gives 2 names; write one name for each column under csv: {headers: [...]} (--headers), or correct the row`},
 		{"names too many", "1,2\n", CSVForm{Names: []string{"a", "b", "c"}}, `t:1: the row has 2 fields, but the key "names" gives 3 names; write one name for each column under csv: {names: [...]} (--names), or correct the row`},
@@ -192,8 +192,9 @@ func TestNumberAdvice(t *testing.T) {
 		"5%":       `give the column unit: "%" in the catalogue`,
 		"5.5 mg/l": `give the column unit: "mg/l" in the catalogue`,
 		"$-5.50":   `give the column unit: "$" in the catalogue`,
+		"12.50-":   "write the minus before the number, as in -12.50",
 		"EUR 5":    `give the column unit: "EUR" in the catalogue`,
-		"":         "", "x": "", "5x5": "", "1.2.2020": "", "% 5 %": "",
+		"":         "", "x": "", "5x5": "", "1.2.2020": "", "% 5 %": "", "03. Apr": "", "5-": "write the minus before the number, as in -5", "5 --": "",
 	} {
 		if got := (NumberForm{}).Advice(cell); got != want {
 			t.Errorf("%q: %q, want %q", cell, got, want)

@@ -75,7 +75,7 @@ func TestReadIDXRefuses(t *testing.T) {
 		{"cut", idxImages[:len(idxImages)-1], idxLabels, "x: the data end after 3 of 4 numbers (unexpected EOF); copy the file again"},
 		{"claims 2 GiB", "\x00\x00\x08\x01\x7f\xff\xff\xffabc", idxLabels, "x: the data end after 3 of 2147483647 numbers (unexpected EOF); copy the file again"},
 		{"too long", idxImages + "a", idxLabels, "x: the file has bytes after the last number; write it again"},
-		{"NaN", "\x00\x00\x0d\x01\x00\x00\x00\x01\x7f\xc0\x00\x00", idxLabels, "x: cell 1 of 1 is NaN; fill the cell or drop the row"},
+		{"NaN", "\x00\x00\x0d\x01\x00\x00\x00\x01\x7f\xc0\x00\x00", idxLabels, "x: row 1, column 1 (from 1) is NaN; fill the cell or drop the row"},
 		{"cut labels", idxImages, idxLabels[:9], "y: the data end after 1 of 2 numbers (unexpected EOF); copy the file again"},
 		{"images for labels", idxImages, idxImages, `y: the file holds 2 x 2 labels, but there are 2 rows in "x"; give one label for each row`},
 		{"too few labels", idxImages, "\x00\x00\x08\x01\x00\x00\x00\x01a", `y: the file holds 1 x 1 labels, but there are 2 rows in "x"; give one label for each row`},

@@ -104,11 +104,11 @@ func readNPYTable(r io.Reader, bounds limits) (Table, error) {
 
 // readFortran reads an array in Fortran order, in which the first index runs fastest.
 func readFortran[T linalg.Float](r io.Reader, h npyHeader, s shape) (linalg.Matrix[T], error) {
+	target := fortranColumns(h.dims[1:], s.cols)
 	cells, err := readCells[T](r, h.cell, s)
 	if err != nil {
-		return linalg.Matrix[T]{}, err
+		return linalg.Matrix[T]{}, placed(err, func(at int) (row, col int) { return at % s.rows, target[at/s.rows] })
 	}
-	target := fortranColumns(h.dims[1:], s.cols)
 	m := linalg.New[T](s.rows, s.cols)
 	const grain = 64 // rows written at a time, few enough to stay in the cache
 	linalg.For(s.rows, grain, func(lo, hi int) {

@@ -185,7 +185,9 @@ func TestReadNPYRefuses(t *testing.T) {
 		{"33 axes", npy("<f4", "("+strings.Repeat("1,", 33)+")", ""), "", "the array has more than 32 dimensions; reshape it to rows and columns"},
 		{"claims more than it holds", npy("<f4", "(1000000, 2000)", "abcdefg"), "", "the data end after 1 of 2000000000 numbers (unexpected EOF); copy the file again"},
 		{"holds more", npy("|u1", "(2,)", "abc"), "", "the file has bytes after the last number; write it again"},
-		{"NaN", npy("<f4", "(2,1)", "\x00\x00\x00\x00"+nan32), "", "cell 2 of 2 is NaN; fill the cell or drop the row"},
+		{"NaN", npy("<f4", "(2,1)", "\x00\x00\x00\x00"+nan32), "", "row 2, column 1 (from 1) is NaN; fill the cell or drop the row"},
+		{"NaN in a row", npy("<f4", "(2,2)", "\x00\x00\x00\x00"+nan32+strings.Repeat("\x00", 8)), "", "row 1, column 2 (from 1) is NaN; fill the cell or drop the row"},
+		{"NaN by columns", strings.Replace(npy("<f4", "(2,2)", "\x00\x00\x00\x00"+nan32+strings.Repeat("\x00", 8)), "False", "True ", 1), "", "row 2, column 1 (from 1) is NaN; fill the cell or drop the row"},
 		{"label by name", npy("|u1", "(1, 2)", "ab"), "y", `label: no column is called "y", since the columns of an array have no names; give an index from 0, last or none`},
 		{"label too far", npy("|u1", "(1, 2)", "ab"), "2", "label: there is no column 2; choose 0 to 1"},
 		{"only a label", npy("|u1", "(2,)", "ab"), "last", "no column is left for features; give at least one, or set label to \"none\""},
@@ -311,6 +313,6 @@ func TestReadNPYHalf(t *testing.T) {
 	}
 	for bits, want := range map[uint16]string{0x7c00: "+Inf", 0xfc00: "-Inf", 0x7e00: "NaN"} {
 		_, err := ReadNPY(strings.NewReader(npy("<f2", "(1, 1)", string(binary.LittleEndian.AppendUint16(nil, bits)))), NPYOptions{Name: "a.npy"})
-		wantSyntaxError(t, err, "a.npy: cell 1 of 1 is "+want+"; fill the cell or drop the row")
+		wantSyntaxError(t, err, "a.npy: row 1, column 1 (from 1) is "+want+"; fill the cell or drop the row")
 	}
 }

@@ -126,6 +126,10 @@ func (f NumberForm) IsLimit(s string) bool {
 	return false
 }
 
+// signsOfNumbers are the signs that belong to a number and to no unit after it. A minus after a number, as some
+// programs write it, makes the number negative.
+const signsOfNumbers = ".,+-\u2212"
+
 // longestUnit is the largest length of a unit, in bytes.
 const longestUnit = 16
 
@@ -136,7 +140,7 @@ func (f NumberForm) UnitOf(s string) (unit, number string) {
 	number = strings.TrimRightFunc(withoutPower(s), isNoDigit)
 	if rest := s[len(number):]; rest != "" {
 		unit = strings.TrimSpace(rest)
-		if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLetter(first) && !isCurrency(unit) {
+		if first, _ := utf8.DecodeRuneInString(rest); unicode.IsLetter(first) && !isCurrency(unit) || unit != "" && strings.ContainsRune(signsOfNumbers, firstRune(unit)) {
 			return "", ""
 		}
 	} else {
@@ -149,6 +153,11 @@ func (f NumberForm) UnitOf(s string) (unit, number string) {
 		return "", ""
 	}
 	return unit, number
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
 }
 
 // withoutPower returns a text without the digit of a square or cubic unit at its end, such as kg/m2.
@@ -179,6 +188,11 @@ func (f NumberForm) Advice(cell string) string {
 	}
 	if unit, _ := f.UnitOf(cell); unit != "" {
 		return fmt.Sprintf("give the column unit: %q in the catalogue", unit)
+	}
+	if bare, after := strings.CutSuffix(uniform.Replace(cell), "-"); after {
+		if _, err := f.Parse(bare); err == nil {
+			return "write the minus before the number, as in -" + bare
+		}
 	}
 	var keys []string
 	for _, other := range commonForms {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -103,7 +104,7 @@ func (p *ratingsParser) add(line string) error {
 	case p.fields == 0 && len(fields) != 3 && len(fields) != 4:
 		return p.errorf(p.line, "the line has %d fields; a rating is user, item, rating and, if known, time", len(fields))
 	case p.fields > 0 && len(fields) != p.fields:
-		return p.errorf(p.line, "the line has %d fields, but the lines before have %d; give every line the same number of fields", len(fields), p.fields)
+		return p.errorf(p.line, "the line has %s, but the lines before have %d; give every line the same number of fields", humanize.Count(len(fields), "field"), p.fields)
 	case len(p.list) == p.bounds.cells/4:
 		return p.errorf(p.line, "the text has more than %d ratings; split it", p.bounds.cells/4)
 	}

@@ -45,7 +45,7 @@ func TestReadRatingsRefuses(t *testing.T) {
 		"no separator":   {"1 2 3\n", `r:1: there is no separator in "1 2 3"; separate user, item, rating and time by tabs, commas or ::`},
 		"two fields":     {"1,2\n", "r:1: the line has 2 fields; a rating is user, item, rating and, if known, time"},
 		"other fields":   {"1,2,3\n1,3,3,4\n", "r:2: the line has 4 fields, but the lines before have 3; give every line the same number of fields"},
-		"empty line":     {"1,2,3\n\n", "r:2: the line has 1 fields, but the lines before have 3; give every line the same number of fields"},
+		"empty line":     {"1,2,3\n\n", "r:2: the line has 1 field, but the lines before have 3; give every line the same number of fields"},
 		"no user":        {",2,3\n", `r:1: the user is ""; write a name without blanks around it`},
 		"blank":          {"1, 2,3\n", `r:1: the item is " 2"; write a name without blanks around it`},
 		"no number":      {"1,2,good\n", `r:1: the rating "good" is not a number; write a number`},

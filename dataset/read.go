@@ -137,19 +137,15 @@ func gunzip(t text, r io.Reader) (*bufio.Reader, error) {
 }
 
 func (t text) skipMark(b *bufio.Reader) error {
-	head, err := b.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
+	head, err := b.Peek(longestMagic)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) < 4 { // otherwise the next read returns the error again
 		return t.unreadable(1, err)
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return t.errorf(1, "the text is UTF-16; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)")
-	case bytes.HasPrefix(head, []byte("PK\x03")):
-		return t.errorf(0, "the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV")
-	case bytes.HasPrefix(head, []byte("\x93NUM")):
-		return t.errorf(0, "the file is a NumPy array, not text; rename it to end with .npy")
-	case bytes.HasPrefix(head, []byte("PAR1")):
-		return t.errorf(0, "the file is a parquet file, not text; rename it to end with .parquet")
+	case foreignIn(head) != nil:
+		return t.errorf(0, "the file is %s, not text; %s", foreignIn(head).kind, foreignIn(head).remedy)
 	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
 		if _, err := b.Discard(3); err != nil {
 			return t.unreadable(1, err)
@@ -164,6 +160,9 @@ func (t text) checkText(b *bufio.Reader) error {
 	head, _ := b.Peek(readAhead)
 	if looksJSON(head) {
 		return t.errorf(1, "the text is JSON; export the table as CSV or parquet")
+	}
+	if looksMarkup(head) {
+		return t.errorf(1, "the text is a web page or XML, not a table; download the table anew, or export it as CSV or parquet")
 	}
 	if looksUTF16(head) {
 		return t.errorf(1, "the text looks like UTF-16 without a byte order mark; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)")

@@ -11,6 +11,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 )
 
 // Records reads a table row by row as text, for readers that interpret its cells.
@@ -195,7 +197,7 @@ func (c *csvRecords) Next() (Record, error) {
 		return Record{}, err
 	}
 	if len(row.fields) != len(c.columns) {
-		return Record{}, c.in.errorf(row.line, "the row has %d fields, but the %s; %s", len(row.fields), c.width(), c.advice(row.fields))
+		return Record{}, c.in.errorf(row.line, "the row has %s, but the %s; %s", humanize.Count(len(row.fields), "field"), c.width(), c.advice(row.fields))
 	}
 	return Record{Line: row.line, Fields: row.fields}, nil
 }

@@ -459,9 +459,10 @@ func (t Theirs) mappedNumber(word string, form dataset.NumberForm) (float64, err
 	return 0, fmt.Errorf("\"values\" turns into %s, which is not a number; correct \"values\" in the catalogue", dataset.Quote(word))
 }
 
-// withoutUnit returns the number of a cell that repeats the column's unit, such as "5 %".
+// withoutUnit returns the number of a cell that repeats the column's unit, such as "5 %". A unit of signs, such as
+// "-" for a number without dimension, stays, because it would be the sign of the number.
 func (t Theirs) withoutUnit(word string, of Type) string {
-	if t.Unit == "" || of != Number {
+	if t.Unit == "" || of != Number || strings.Trim(t.Unit, "+-\u2212") == "" {
 		return word
 	}
 	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(word, t.Unit), t.Unit))
@@ -471,6 +472,9 @@ func (t Theirs) withoutUnit(word string, of Type) string {
 func (f field) fault(word string, err error) error {
 	if word == "" {
 		return fmt.Errorf("column %s %w", dataset.Quote(f.own), err)
+	}
+	if word == f.own {
+		return fmt.Errorf("column %s holds its own name, which %w; remove the line if it repeats the header", dataset.Quote(f.own), err)
 	}
 	return fmt.Errorf("column %s holds %s, which %w", dataset.Quote(f.own), dataset.Quote(word), err)
 }

@@ -66,6 +66,24 @@ func cellsOf(f *Frame) [][]any {
 
 func theirs(name string, t Theirs) Mapping { return Mapping{Columns: map[string]Theirs{name: t}} }
 
+// A column without dimension may have the unit "-", which is no part of its cells: -5 stays negative, and 5-, which
+// some programs write for -5, is refused.
+func TestAMinusIsNoUnit(t *testing.T) {
+	for _, unit := range []string{"-", "\u2212", "+-"} {
+		table := Table{Schema: Schema{{Name: "a", Unit: unit}}, Mapping: theirs("a", Theirs{Unit: unit})}
+		set, err := readText("a\n-5\n+3\n", table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([][]any{{-5.0}, {3.0}}, cellsOf(set.X.(*Frame))); diff != "" {
+			t.Errorf("unit %q (-want +got):\n%s", unit, diff)
+		}
+		if _, err := readText("a\n5-\n", table); err == nil || !strings.Contains(err.Error(), `holds "5-", which is not a number; correct the cell, or write the minus before the number, as in -5`) {
+			t.Errorf("unit %q: %v", unit, err)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	number := Schema{{Name: "a", Range: [2]float64{0, 10}}}
 	word := Schema{{Name: "a", Type: Category, Categories: []string{"F", "M"}}}
@@ -77,7 +95,8 @@ func TestReadRefuses(t *testing.T) {
 	}{
 		{"no rows", "a\n", Table{Schema: number}, "t.csv: there are no rows; give at least one"},
 		{"only gaps", "a\nNA\nNA\n", Table{Schema: Schema{{Name: "a", Missing: FillDropRow}}, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, "t.csv: all 2 rows have a gap and are dropped; write in the schema how gaps are filled"},
-		{"fields", "a,b\n1,2\n3\n", Table{Schema: number}, "t.csv:3: the row has 1 fields, but the table has 2 columns; add or remove fields"},
+		{"second header", "a\n1\na\n", Table{Schema: number}, `t.csv:3: column "a" holds its own name, which is not a number; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type; remove the line if it repeats the header`},
+		{"fields", "a,b\n1,2\n3\n", Table{Schema: number}, "t.csv:3: the row has 1 field, but the table has 2 columns; add or remove fields"},
 		{"gap", "a,b\n1,2\n,3\n", Table{Schema: number}, `t.csv:3: column "a" is empty, but the schema does not allow gaps in this column; fill the cell, or add a fill such as "missing: median" to the schema`},
 		{"word for a gap", "a\nNA\n", Table{Schema: number, Mapping: Mapping{CSV: CSV{Missing: []string{"NA"}}}}, `t.csv:2: column "a" holds "NA", which is empty, but the schema does not allow gaps in this column; fill the cell, or add a fill such as "missing: median" to the schema`},
 		{"text", "a\nNA\n", Table{Schema: number}, `t.csv:2: column "a" holds "NA", which is not a number; correct the cell, list the word under csv: {missing: [...]} in the catalogue, or give the column another type`},

@@ -59,6 +59,9 @@ func (l Library) shards(ref string) ([]string, error) {
 	}
 	folder, pattern := filepath.Split(ref)
 	entries, err := os.ReadDir(filepath.Clean(folder))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &Error{ref, "matches no file, since there is no folder " + folder + "; correct the folder", os.ErrNotExist}
+	}
 	if err != nil {
 		return nil, unreadable(ref, err)
 	}

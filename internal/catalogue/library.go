@@ -12,6 +12,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/base/regular"
 )
 
@@ -304,8 +305,8 @@ func (l Library) Find(ref string) (string, error) {
 	case errors.Is(err, fs.ErrPermission):
 		return "", unreadable(ref, err)
 	}
-	if advice := regular.Tilde(ref); advice != "" {
-		return "", &Error{ref, "is not a file, since " + advice, fs.ErrNotExist}
+	if known := notPath(ref); known != nil {
+		return "", known
 	}
 	if l.folder == "" {
 		return "", &Error{ref, "is not a file; give a path, bundled:NAME, or set " + Variable + " to your data folder", fs.ErrNotExist}
@@ -323,6 +324,65 @@ func (l Library) Find(ref string) (string, error) {
 	}
 	return onlyTable(path, info)
 }
+
+// notPath returns the error for a name that cannot be a path, or that is near the name of a file. It returns
+// nil for other names.
+func notPath(ref string) *Error {
+	problem := ""
+	switch {
+	case ref == "":
+		return &Error{`""`, "is no path; give a path, bundled:NAME, or a name that mercer data list shows", fs.ErrNotExist}
+	case regular.Tilde(ref) != "":
+		problem = "is not a file, since " + regular.Tilde(ref)
+	case strings.Contains(ref, "://"):
+		problem = "is an address, and no address is read; download the table, and give the path of the file"
+	case exists(strings.ReplaceAll(ref, `\`, "/")):
+		problem = "is not a file; write / between folders, as in " + strings.ReplaceAll(ref, `\`, "/")
+	case beside(ref) != "":
+		problem = fmt.Sprintf("is not a file; did you mean %s?", beside(ref))
+	default:
+		return nil
+	}
+	return &Error{ref, problem, fs.ErrNotExist}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// beside returns the path of a table in the folder of ref that is probably meant: one of the same name but for
+// case and suffix, or one of the same suffix whose name is near. It returns "" if there is none.
+func beside(ref string) string {
+	folder, base := filepath.Split(ref)
+	tables, err := tablesIn(filepath.Clean(folder), 1)
+	if err != nil || len(base) > maxNear {
+		return ""
+	}
+	files, stems := make(map[string]string), []string(nil)
+	for _, name := range names(tables) {
+		if fuzzymatch.Fold(stem(name)) == fuzzymatch.Fold(stem(base)) {
+			return folder + name
+		}
+		if len(name) <= maxNear && strings.TrimPrefix(name, stem(name)) == strings.TrimPrefix(base, stem(base)) {
+			files[stem(name)], stems = name, append(stems, stem(name))
+		}
+	}
+	near, ok := fuzzymatch.Nearest(stem(base), stems...)
+	if !ok {
+		return ""
+	}
+	return folder + files[near]
+}
+
+// stem returns a file's name up to its first dot.
+func stem(name string) string {
+	before, _, _ := strings.Cut(name, ".")
+	return before
+}
+
+// maxNear bounds the names of files that are compared with a mistyped one, in bytes.
+const maxNear = 100
 
 // onlyTable returns path itself, or the path of the only table in the folder at path.
 func onlyTable(path string, info fs.FileInfo) (string, error) {

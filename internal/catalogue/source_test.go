@@ -193,6 +193,40 @@ func TestWithoutFolder(t *testing.T) {
 	}
 }
 
+// A name that is no path, or nearly that of a file, is answered with what to write.
+func TestNamesThatAreNoPaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("ward/old", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"north.csv", "none.yaml", "ward/Söder.csv", "ward/a1.csv"} {
+		if err := os.WriteFile(name, []byte("a,y\n1,x\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const plain = " is not a file; give a path, bundled:NAME, or set MERCER_DATA to your data folder"
+	for ref, want := range map[string]string{
+		"":                          `"" is no path; give a path, bundled:NAME, or a name that mercer data list shows`,
+		"https://example.org/a.csv": "https://example.org/a.csv is an address, and no address is read; download the table, and give the path of the file",
+		`ward\a1.csv`:               `ward\a1.csv is not a file; write / between folders, as in ward/a1.csv`,
+		"North.CSV":                 "North.CSV is not a file; did you mean north.csv?",
+		"north.txt":                 "north.txt is not a file; did you mean north.csv?",
+		"nroth.csv":                 "nroth.csv is not a file; did you mean north.csv?",
+		"ward/söder.csv":            "ward/söder.csv is not a file; did you mean ward/Söder.csv?",
+		"south.csv":                 "south.csv" + plain, // another site
+		"gone.csv":                  "gone.csv" + plain,  // none.yaml is no table
+		"none.csv":                  "none.csv" + plain,
+		"ward/a2.csv":               "ward/a2.csv" + plain,
+		"gone/north.csv":            "gone/north.csv" + plain,
+		"ward/olds":                 "ward/olds" + plain, // old is a folder
+		"shards/*.csv":              "shards/*.csv matches no file, since there is no folder shards/; correct the folder",
+	} {
+		if _, err := (Library{}).Load(ref, Columns{}); err == nil || err.Error() != want || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %v\nwant %s", ref, err, want)
+		}
+	}
+}
+
 func TestFolder(t *testing.T) {
 	t.Chdir(t.TempDir())
 	none := func(string) string { return "" }

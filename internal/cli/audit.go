@@ -158,6 +158,9 @@ contain the line of that hash. The exit code is 1 if the record is broken.`,
 
 // hasRecord returns an error if a folder has no record.
 func hasRecord(h daemon.Home) error {
+	if err := checkFolder(string(h)); err != nil {
+		return err
+	}
 	if _, err := os.Stat(h.AuditPath()); err != nil {
 		return &Error{Code: codeFailed, Exit: Failed, Err: fmt.Errorf("there is no audit record: %w", err), Hint: "give the home of a party whose daemon has run, or a folder with a copy of its file audit; if this is one, somebody has removed the record"}
 	}

@@ -117,15 +117,15 @@ knows ` + strings.Join(names, ", ") + `.`,
 		Example: "  mercer data get a9a\n  mercer data get a9a --out ./data",
 		Args:    args("NAME"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			o, err := catalogue.LookupOriginal(args[0])
+			if err != nil {
+				return nil, err
+			}
 			if folder == "" {
 				folder = catalogue.Folder(a.env)
 			}
 			if folder == "" {
 				return nil, usage("there is no data folder; set %s to a folder, or give --out", catalogue.Variable)
-			}
-			o, err := catalogue.LookupOriginal(args[0])
-			if err != nil {
-				return nil, err
 			}
 			return getData(ctx, o, folder)
 		}),

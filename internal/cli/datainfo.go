@@ -97,8 +97,11 @@ values, 0 to 255. #64x64 resizes the images, #rgb keeps the colours, #64x64,rgb
 does both.`,
 		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema\n  mercer data info --sqlite ward.db --query cohort.sql --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
 		Args: func(cmd *cobra.Command, given []string) error {
+			if o.source().Given() && len(given) > 0 {
+				return usage("data info reads a file, a program or a query; leave out %s, or the flags of the other", given[0])
+			}
 			if o.source().Given() {
-				return args()(cmd, given)
+				return nil
 			}
 			return args("NAME or FILE")(cmd, given)
 		},

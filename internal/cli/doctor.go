@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,8 @@ type check struct {
 	Status status `json:"status"`
 	Found  string `json:"found"`
 	Advice string `json:"advice"` // what to do; "" if nothing is wrong
+
+	input bool // the check failed because a file or a table of the home is wrong
 }
 
 func good(name, found string, args ...any) check {
@@ -49,6 +52,13 @@ func warn(name, advice, found string, args ...any) check {
 
 func bad(name, advice, found string, args ...any) check {
 	return check{Name: name, Status: statusFail, Advice: advice, Found: fmt.Sprintf(found, args...)}
+}
+
+// faulty returns a failed check of the home's files and tables.
+func faulty(name, advice string, err error) check {
+	c := bad(name, advice, "%s", message(err))
+	c.input = classify(err).Exit == Usage
+	return c
 }
 
 // doctorResult holds the results of all checks.
@@ -65,8 +75,8 @@ func (a *app) doctor() *cobra.Command {
 solve each problem. For a party's home, also check the modes of its files, read every
 table of the catalogue with every approved dictionary and every label, and call the
 coordinator, within a few seconds. This runs the programs and queries of the catalogue,
-and changes and sends nothing. The exit code is 1 if a check fails; a warning is not a
-failure.`,
+and changes and sends nothing. The exit code is 2 if a file or a table of the home is
+wrong, and 1 if only other checks fail; a warning is not a failure.`,
 		Example: "  mercer doctor\n  mercer doctor --home /var/lib/mercer --json",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
@@ -102,7 +112,7 @@ func (a *app) checkHome(ctx context.Context, home string) (list []check) {
 		case f.Minor:
 			list = append(list, warn(f.Part, f.Advice, "%s", message(f.Err)))
 		default:
-			list = append(list, bad(f.Part, f.Advice, "%s", message(f.Err)))
+			list = append(list, faulty(f.Part, f.Advice, f.Err))
 		}
 	}
 	return list
@@ -111,19 +121,20 @@ func (a *app) checkHome(ctx context.Context, home string) (list []check) {
 // err returns an error if a check failed. The error carries all results.
 func (r doctorResult) err() error {
 	var failed []string
+	e := &Error{Code: codeFailed, Exit: Failed, Result: r, Hint: "follow the advice and run mercer doctor again"}
 	for _, c := range r.Checks {
 		if c.Status == statusFail {
 			failed = append(failed, c.Name)
+		}
+		if c.input {
+			e.Code, e.Exit = codeBadInput, Usage
 		}
 	}
 	if failed == nil {
 		return nil
 	}
-	return &Error{
-		Code: codeFailed, Exit: Failed, Result: r,
-		Err:  errors.New("failed checks: " + strings.Join(failed, ", ")),
-		Hint: "follow the advice and run mercer doctor again",
-	}
+	e.Err = errors.New("failed checks: " + strings.Join(failed, ", "))
+	return e
 }
 
 // Print writes a table of the checks, with the advice below it.
@@ -212,9 +223,12 @@ func existing(dir string) (string, error) {
 		case err == nil && info.IsDir():
 			return dir, nil
 		case err == nil:
-			return "", fmt.Errorf("%s is not a folder", dir)
-		case !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir):
+			return "", fmt.Errorf("%s is a file, not a folder; choose a path of folders", dir)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) || dir == filepath.Dir(dir):
 			return "", err
+		}
+		if target, err := os.Readlink(dir); err == nil {
+			return "", fmt.Errorf("%s is a link to %s, which does not exist; make that folder, or choose another", dir, target)
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -227,7 +241,7 @@ func checkIdentity(home string) check {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("identity", "none yet at %s", path)
 	case err != nil:
-		return bad("identity", "correct the identity file before you start a daemon with this home", "%v", err)
+		return faulty("identity", "correct the identity file before you start a daemon with this home", err)
 	}
 	if info, err := os.Stat(home); err == nil && info.Mode().Perm()&0o077 != 0 {
 		return warn("identity", "other users may read files of this home; run: chmod 700 "+home, "%s at %s, in a folder of mode %04o", own, path, info.Mode().Perm())
@@ -239,7 +253,7 @@ func checkIdentity(home string) check {
 func (a *app) checkLine(home string) check {
 	found, err := daemon.Home(home).Line(a.reader)
 	if err != nil {
-		return bad("line", "correct the error before you start a daemon with this home", "%v", err)
+		return faulty("line", "correct the error before you start a daemon with this home", err)
 	}
 	return good("line", "%s", found)
 }
@@ -253,7 +267,7 @@ func (a *app) checkCatalogue(home string) check {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("catalogue", "none yet at %s", h.ConfigPath())
 	case err != nil:
-		return bad("catalogue", "correct the configuration before you start a daemon with this home", "%v", err)
+		return faulty("catalogue", "correct the configuration before you start a daemon with this home", err)
 	}
 	if warnings := append(c.MissingFiles(h), c.Warnings()...); len(warnings) > 0 {
 		return warn("catalogue", "edit "+h.ConfigPath()+" if jobs should be able to do more: "+strings.Join(warnings, "; "), "%s, %s", humanize.Count(len(c.Data), "table"), humanize.Count(len(warnings), "warning"))

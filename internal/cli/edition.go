@@ -239,6 +239,9 @@ them.`,
 			return args("TABLE", "ID")(cmd, given[:min(len(given), 2)])
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			if err := daemon.Home(home).CheckTable(a.reader, args[0]); err != nil {
+				return nil, err
+			}
 			if !yes {
 				if err := a.askYes("This cannot be undone, and may withdraw others too. Type yes:", "no one is withdrawn", "answer yes, or use --yes"); err != nil {
 					return nil, err

@@ -2,13 +2,14 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
-// inFolder creates a folder with its parents and calls write. If write fails, inFolder removes those of
-// the created folders that are empty.
+// inFolder creates a folder with its parents and calls write. If write fails, inFolder removes the folder with
+// its content, if it has created it, and those of the created parents that are empty.
 func inFolder(path string, write func() error) error {
 	created, err := missingFolders(path)
 	if err != nil {
@@ -18,6 +19,9 @@ func inFolder(path string, write func() error) error {
 		return notAFolder(path, errors.Join(err, removeEmpty(created)))
 	}
 	if err := write(); err != nil {
+		if created != nil {
+			err = errors.Join(err, os.RemoveAll(path)) // half a result looks like one
+		}
 		return errors.Join(err, removeEmpty(created))
 	}
 	return nil
@@ -25,7 +29,27 @@ func inFolder(path string, write func() error) error {
 
 // notAFolder returns the error that results cannot be written to a path.
 func notAFolder(path string, err error) error {
+	if _, why := existing(path); why != nil {
+		err = why
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = fmt.Errorf("no file can be written there (%w); choose another folder", p.Err)
+	}
 	return usage("--out %s cannot be the results folder: %w", path, err)
+}
+
+// unwritable returns the error that a file which the user names cannot be written.
+func unwritable(path string, err error) error {
+	if folder := filepath.Dir(path); !exists(folder) {
+		return usage("%s cannot be written, since there is no folder %s; make the folder, or choose another", path, folder)
+	}
+	return usage("%s cannot be written: %w", path, err)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // missingFolders lists the folders on a path that do not exist, the deepest first.

@@ -97,9 +97,24 @@ func (a *app) clientCommand(cmd *cobra.Command, call func(ctx context.Context, c
 		a.useHome(home)
 		c := admin.NewClient(daemon.Home(home).Socket())
 		defer c.Close()
-		return call(ctx, c, args)
+		r, err := call(ctx, c, args)
+		if errors.Is(err, admin.ErrNoDaemon) {
+			err = cmp.Or(checkFolder(home), err)
+		}
+		return r, err
 	})
 	return cmd
+}
+
+// checkFolder returns an error if a home is not even a folder.
+func checkFolder(home string) error {
+	switch info, err := os.Stat(home); {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return usage("%s is a file, and a home is a folder; give another with --home", home)
+	}
+	return usage("there is no home %s; give another with --home, or create it with mercer federation init --home %[1]s", home)
 }
 
 // useHome makes the job reader find the data dictionaries and studies of a home, including revoked ones.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/report"
@@ -172,24 +174,50 @@ func (a *app) readJob(path string) (*job.Job, error) {
 // names reports whether section "data" of the job file has the key.
 func (f *jobFile) names(key string) bool { return job.DataKey(f.text, key) }
 
-// locate adds a line of the job file to an error about a missing source or column. The line names
-// the source or column.
+// locate adds a line of the job file to an error about a source, a column or folds. The line names what is
+// wrong.
 func (f *jobFile) locate(err error) error {
+	if line := f.lineOf(err); line > 0 {
+		return fmt.Errorf("%s:%d: %w%s", f.path, line, err, f.advice(err))
+	}
+	return err
+}
+
+// lineOf returns the line of the job file, from 1, that causes an error. It returns 0 if none is known.
+func (f *jobFile) lineOf(err error) int {
 	var (
 		column *dataset.ColumnError
 		absent *catalogue.Error
-		asked  string
+		source *sourceError
 	)
 	switch {
+	case errors.As(err, &source):
+		return job.DataKeyLine(f.text, "sources", source.party)
 	case errors.As(err, &column):
-		asked = column.Column
+		return job.DataLine(f.text, column.Column)
 	case errors.As(err, &absent):
-		asked = absent.Source
-	default:
-		return err
+		return job.DataLine(f.text, absent.Source)
+	case strings.Contains(err.Error(), learner.FoldsMisfit(f.job.Data.Folds)):
+		return job.DataKeyLine(f.text, "folds")
 	}
-	if line := job.DataLine(f.text, asked); line > 0 {
-		return fmt.Errorf("%s:%d: %w", f.path, line, err)
+	return 0
+}
+
+// advice returns advice to append to an error about a source: on labels that the first party lacks, and on a
+// relative path in a job file of another folder. It returns "" for other errors.
+func (f *jobFile) advice(err error) string {
+	var column *dataset.ColumnError
+	if d := f.job.Data; errors.As(err, &column) && d.Partition.By == job.Columns && column.Column == d.Label {
+		return "; by columns the first party holds the labels, so list that party first"
 	}
-	return err
+	var absent *catalogue.Error
+	folder := filepath.Dir(f.path)
+	if !errors.As(err, &absent) || !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(absent.Source) || folder == "." {
+		return ""
+	}
+	advice := "; paths are relative to the folder in which mercer runs, not to that of the job file"
+	if at := filepath.Join(folder, absent.Source); regular.Check(at) == nil {
+		advice += ": write " + at
+	}
+	return advice
 }

@@ -29,7 +29,7 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 			if read[s.Party] == nil {
 				rows, err := a.copyRows(ctx, s, t)
 				if err != nil {
-					return nil, fmt.Errorf("the source of %s: %w", s.Party, err)
+					return nil, &sourceError{s.Party, err}
 				}
 				read[s.Party] = rows
 			}
@@ -48,6 +48,16 @@ func (a *app) loader(ctx context.Context) partition.Loader {
 		return d.Pick(set), nil
 	}
 }
+
+// sourceError is the error of the program or the query that is a party's source.
+type sourceError struct {
+	party string
+	error
+}
+
+func (e *sourceError) Error() string { return "the source of " + e.party + ": " + e.error.Error() }
+
+func (e *sourceError) Unwrap() error { return e.error }
 
 // noteLeftOut adds a notice of the rows of a source that are left out because they have no label, or
 // a gap in a column that must be complete.

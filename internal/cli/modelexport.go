@@ -195,7 +195,7 @@ func create(path string, b []byte) error {
 	case errors.Is(err, fs.ErrExist):
 		return usage("%s already exists; choose another name, or remove the file", path)
 	case err != nil:
-		return usage("%s cannot be written: %w", path, err)
+		return unwritable(path, err)
 	}
 	return nil
 }

@@ -204,6 +204,9 @@ func (a *app) predictBy(ctx context.Context, q predictionRequest, path string) (
 	} else {
 		r, err = a.predictByFile(q, path)
 	}
+	if err != nil && q.shown == fromStdin {
+		err = jobFileWords{strings.NewReplacer(filepath.ToSlash(data), "standard input")}.inError(err)
+	}
 	switch {
 	case err == nil:
 		a.noteContradictions(r)
@@ -422,10 +425,13 @@ func (r answerTable) Print(w io.Writer) error {
 	return err
 }
 
+// fromStdin is the name of standard input as a data source.
+const fromStdin = "-"
+
 // dataOrInput returns the name of the data source, which may be standard input. For a dash it
 // copies the CSV from standard input to a temporary file. The function cleanup removes this file.
 func (a *app) dataOrInput(name string) (data string, cleanup func() error, err error) {
-	if name != "-" {
+	if name != fromStdin {
 		return name, func() error { return nil }, nil
 	}
 	dir, err := os.MkdirTemp("", "mercer-input-")

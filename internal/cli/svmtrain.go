@@ -226,12 +226,12 @@ func (a *app) writeFile(path string, write func(io.Writer) error) error {
 	default:
 		target, err := filepath.EvalSymlinks(path)
 		if err != nil {
-			return usage("%s cannot be written: %w", path, err)
+			return unwritable(path, err)
 		}
 		path = target
 	}
 	if err := disk.ReplaceBy(path, write); err != nil {
-		return usage("%s cannot be written: %w", path, err)
+		return unwritable(path, err)
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func isFile(w io.Writer, info os.FileInfo) bool {
 func writeDevice(path string, write func(io.Writer) error) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
-		return usage("%s cannot be written: %w", path, err)
+		return unwritable(path, err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return writeBuffered(f, path, write)

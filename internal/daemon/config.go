@@ -19,6 +19,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -260,7 +261,7 @@ func (c *Config) check(names job.Names) error {
 func (c *Config) source(h Home, name string) (Source, error) {
 	s, ok := c.Data[name]
 	if !ok {
-		return Source{}, fmt.Errorf("the catalogue in %s has no entry called %q", h.ConfigPath(), name)
+		return Source{}, fmt.Errorf("the catalogue in %s has no entry called %q; it has %s", h.ConfigPath(), name, cmp.Or(humanize.Names(slices.Sorted(maps.Keys(c.Data)), mostListed), "no table yet"))
 	}
 	if !filepath.IsAbs(s.Path) && !s.Given() {
 		s.Path = h.path(s.Path)

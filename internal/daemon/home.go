@@ -31,6 +31,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
@@ -114,8 +115,8 @@ func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byt
 	if err != nil {
 		return m, fault.BadInput(err)
 	}
-	if err := errors.Join(os.MkdirAll(string(h), 0o700), os.Chmod(string(h), 0o700)); err != nil {
-		return m, fault.BadInputf("%s cannot be a home: %w", h, err)
+	if err := makePrivate(string(h)); err != nil {
+		return m, fault.BadInputf("%s cannot be a home: %w; choose another --home", h, err)
 	}
 	_, err = identity.Create(h.IdentityPath(), seed)
 	if errors.Is(err, fs.ErrExist) {
@@ -231,8 +232,25 @@ func (h Home) lockHome() (*os.File, error) {
 	return lock, err
 }
 
+// makePrivate makes a folder with its parents that no other user may read. The error names the folder or the
+// file that is in the way.
+func makePrivate(folder string) error {
+	err := os.MkdirAll(folder, 0o700)
+	if err == nil {
+		err = os.Chmod(folder, 0o700)
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
+}
+
 func (h Home) identity() (*identity.Identity, error) {
 	id, err := identity.Load(h.IdentityPath())
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, fault.BadInputf("%s is a file, and a home is a folder; give another with --home", h)
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.BadInputf("%s holds no identity; create one with mercer federation init --home %s", h, h)
 	}

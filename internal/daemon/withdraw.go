@@ -56,6 +56,18 @@ func (h Home) WithdrawAhead(jobs *job.Reader, table string, people []string) (do
 	return h.withdrawOf(jobs, table, people, func(Source, []string) error { return nil })
 }
 
+// CheckTable returns an error if the home's catalogue has no entry for a table.
+func (h Home) CheckTable(jobs *job.Reader, table string) error {
+	c, err := h.Config(jobs)
+	if err != nil {
+		return err
+	}
+	if _, err := c.source(h, table); err != nil {
+		return fault.BadInput(err)
+	}
+	return nil
+}
+
 func (h Home) withdrawOf(jobs *job.Reader, table string, people []string, check func(s Source, absent []string) error) (done Withdrawal, err error) {
 	err = h.exclusively(func() (err error) {
 		done, err = h.withdraw(jobs, table, people, check)

@@ -20,6 +20,27 @@ func DataKey(file []byte, key string) bool {
 	return err == nil && under(under(under(root, "spec"), "data"), key) != nil
 }
 
+// DataKeyLine returns the line, counted from 1, of a key in a job file's data section. Further keys lead into
+// maps within it. It returns 0 if the section has no such key.
+func DataKeyLine(file []byte, path ...string) int {
+	root, err := document(file)
+	if err != nil {
+		return 0
+	}
+	in, line := under(under(root, "spec"), "data"), 0
+	for _, key := range path {
+		at := -1
+		if in != nil && in.Kind == yaml.MappingNode {
+			at = valueOf(in, key)
+		}
+		if at < 0 {
+			return 0
+		}
+		line, in = in.Content[at-1].Line, in.Content[at]
+	}
+	return line
+}
+
 // under returns the value of a key in a map, or nil.
 func under(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {

@@ -124,10 +124,15 @@ func (k KernelName) Keys() []string {
 	return nil
 }
 
+// otherKernels returns the kernels by names that other programs give to them.
+func otherKernels() map[string]KernelName {
+	return map[string]KernelName{"gaussian": RBF, "radial": RBF, "squared-exponential": RBF, "poly": Polynomial, "vanilla": Linear, "jaccard": Tanimoto, "exponential": Laplacian}
+}
+
 // Section declares the keys of all kernels.
 func (k *Kernel) Section() *section.Section {
 	return &section.Section{Name: "kernel", Fields: []section.Field{
-		{Key: "name", Value: section.Choice[KernelName]{Noun: "kernel", Dst: &k.Name, Known: kernelNames()}, Need: "add name: rbf", Doc: "The kernel."},
+		{Key: "name", Value: section.Choice[KernelName]{Noun: "kernel", Dst: &k.Name, Known: kernelNames(), Other: otherKernels()}, Need: "add name: rbf", Doc: "The kernel."},
 		{Key: "gamma", Value: section.Number{Dst: &k.Gamma}, List: true, Else: "1 beside gamma_unit; without it the kernel needs gamma",
 			Doc: "The factor of the squared distance, the distance or the inner product, above 0."},
 		{Key: "gamma_unit", Value: section.Choice[GammaUnit]{Noun: "gamma_unit", Dst: &k.GammaUnit, Known: []GammaUnit{Median, Norm}},

@@ -92,7 +92,7 @@ func (v namedSection) sectionOf(n *yaml.Node) (*section.Section, error) {
 		return nil, v.refuseNameless(n)
 	}
 	var name string
-	if err := (section.Choice[string]{Noun: v.what, Dst: &name, Known: v.names()}).Decode("name", n.Content[at]); err != nil {
+	if err := (section.Choice[string]{Noun: v.what, Dst: &name, Known: v.names(), Other: otherNames()}).Decode("name", n.Content[at]); err != nil {
 		return nil, err
 	}
 	kind := v.kinds[slices.Index(v.names(), name)]
@@ -110,6 +110,16 @@ func (v namedSection) names() []string {
 		names[i] = k.Name()
 	}
 	return names
+}
+
+// otherNames returns learners by names that other programs give to them or to their like.
+func otherNames() map[string]string {
+	return map[string]string{
+		"svm": "svc", "c-svc": "svc", "csvc": "svc", "linearsvc": "svc",
+		"logistic-regression": "logistic", "logisticregression": "logistic", "logit": "logistic",
+		"random-forest": "boosted-trees", "randomforest": "boosted-trees", "gradient-boosting": "boosted-trees", "xgboost": "boosted-trees", "lightgbm": "boosted-trees",
+		"pca": "kpca", "kernel-pca": "kpca", "kernelpca": "kpca", "gaussian-process": "gp", "kriging": "gp",
+	}
 }
 
 // refuseNameless refuses a map that lacks or misspells the key name.

@@ -78,12 +78,36 @@ func (r *Reader) Parse(name string, data []byte) (*Job, error) {
 		j.Protocol = Named{r.Fit, r.Fit.New()}
 	}
 	if err == nil {
-		err = j.file(r).Decode("", root)
+		err = r.ofProtocol(root, j.file(r).Decode("", root))
 	}
 	if err != nil {
 		return nil, inFile(name, err)
 	}
 	return j, nil
+}
+
+// ofProtocol returns an error about the name of a learner with the learners that the file's protocol runs. It
+// returns other errors unchanged.
+func (r *Reader) ofProtocol(root *yaml.Node, err error) error {
+	var e *Error
+	var unknown *section.UnknownName
+	if !errors.As(err, &unknown) || unknown.Noun != "learner" || !errors.As(err, &e) {
+		return err
+	}
+	name := under(under(under(root, "spec"), "protocol"), "name")
+	i := slices.IndexFunc(r.Protocols, func(p Protocol) bool { return name != nil && p.Name() == name.Value })
+	if i < 0 || r.Protocols[i].Traits().Learns == nil {
+		return err
+	}
+	runs := *unknown
+	runs.Known, runs.Of = nil, "protocol "+name.Value+" runs"
+	for _, l := range r.Learners {
+		if r.Protocols[i].Traits().Learns(&Job{Learner: Named{l, l.New()}}) {
+			runs.Known = append(runs.Known, l.Name())
+		}
+	}
+	e.Problem = runs.Error()
+	return e
 }
 
 // inFile adds the file's name to an error, which must be an *Error.

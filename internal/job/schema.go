@@ -47,9 +47,20 @@ func (d *Data) finishSchema(in *section.Place) error {
 // checkScaling refuses a schema in which a column lacks the range that the scaling needs.
 func (d *Data) checkScaling(in *section.Place) error {
 	if err := d.Schema.CheckScaling(d.Fitted()); err != nil {
-		return in.Refuse("schema", "%v", err)
+		return d.refuseColumns(in, err)
 	}
 	return nil
+}
+
+// refuseColumns returns an error about the columns at the key that describes them.
+func (d *Data) refuseColumns(in *section.Place, err error) error {
+	switch {
+	case !in.Given("dictionary"):
+		return in.Refuse("schema", "%v", err)
+	case d.Dictionary == nil || d.Dictionary.Name == "":
+		return in.Refuse("dictionary.columns", "%v", err)
+	}
+	return in.Refuse("dictionary", "dictionary %s: %v", section.Quote(d.Dictionary.Name), err)
 }
 
 // planSums refuses a schema whose sums the parties cannot compute, before any table is read. A
@@ -59,7 +70,7 @@ func (d *Data) planSums(in *section.Place) error {
 		return nil
 	}
 	if _, err := prepare.NewPlan(d.Schema, d.Fitted()); err != nil {
-		return in.Refuse("schema", "%v", err)
+		return d.refuseColumns(in, err)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type Traits struct {
 	Grid        GridBy    // how the protocol chooses a grid's cell
 	NoGrid      string    // the reason why a job may not have a grid; "" if it may
 	Comparisons []Comparison
+	Learns      func(*Job) bool // whether the protocol runs the job's learner; nil: it runs all
 	// Labels refuses labels that the job does not list. It is nil for a protocol whose parties
 	// agree on classes during the job.
 	Labels func(*Job, *dataset.Set) error

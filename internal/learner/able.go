@@ -77,6 +77,9 @@ func OnRows(j *job.Job, in *section.Place) error {
 	return OnMatrix(j, in)
 }
 
+// RunsOnMatrix reports whether [OnMatrix] accepts a job's learner.
+func RunsOnMatrix(j *job.Job) bool { return On[KernelLearner](j) && !UsesViews(j) }
+
 // OnMatrix refuses learners that need more than a kernel matrix, and kernels that need more than
 // inner products. The error names a protocol that can run them.
 func OnMatrix(j *job.Job, in *section.Place) error {

@@ -40,10 +40,14 @@ func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 		parts, err = dataset.Folds(labels, f.K, f.Seed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("folds: %d does not fit the table: %w", f.K, err)
+		return nil, fmt.Errorf("%s: %w", FoldsMisfit(f.K), err)
 	}
 	return parts, nil
 }
+
+// FoldsMisfit begins the error that rows cannot be divided into k folds. A job that has failed leaves only the
+// text of its error, in which a reader of the job file looks for it.
+func FoldsMisfit(k int) string { return fmt.Sprintf("folds: %d does not fit the table", k) }
 
 // Searched is the result of a cross-validated grid.
 type Searched struct {

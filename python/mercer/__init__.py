@@ -20,6 +20,7 @@ _MODULES = {
     "Job": "_job",
     "simulate": "_simulate",
     "Federation": "_federation",
+    "Check": "_federation",
     "Run": "_federation",
     "Result": "_result",
     "Leakage": "_result",

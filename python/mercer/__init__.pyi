@@ -2,6 +2,7 @@ from mercer._bin import find_bin as find_bin
 from mercer._child import FitError as FitError
 from mercer._child import MercerError as MercerError
 from mercer._child import child_pid as child_pid
+from mercer._federation import Check as Check
 from mercer._federation import Federation as Federation
 from mercer._federation import Run as Run
 from mercer._job import Job as Job
@@ -23,6 +24,7 @@ from mercer._svm import OneClassSVM as OneClassSVM
 
 __version__: str
 __all__ = [
+    "Check",
     "DataError",
     "Federation",
     "FitError",

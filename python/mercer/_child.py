@@ -22,6 +22,8 @@ from ._bin import find_bin, refusal
 class MercerError(Exception):
     """A program of Mercer did not answer, or failed."""
 
+    _found = None  # the result that the program printed beside its error
+
 
 class FitError(ValueError):
     """A request that the program mercer-fit refuses.

@@ -205,12 +205,18 @@ def _result(out, err, code):
         raise MercerError(f"mercer ended with code {code}: {err.strip() or out.strip()}") from None
     if document.get("ok"):
         return document.get("result")
-    failure = document["error"]
+    error = _error(document["error"], code)
+    error._found = document.get("result")
+    raise error
+
+
+def _error(failure, code):
+    """Return the exception for the error of a document, and the exit code."""
     said = failure["message"]
     if code in _EXITS:
-        raise _EXITS[code](f"{said}; {failure['hint']}" if failure["hint"] else said)
+        return _EXITS[code](f"{said}; {failure['hint']}" if failure["hint"] else said)
     error = _KINDS.get(failure["code"], MercerError)(said)
     line = re.match(r"[^:]*:(\d+): ", said)
     if line and isinstance(error, JobError):
         error.line = int(line[1])
-    raise error
+    return error

@@ -1,6 +1,8 @@
 """A deployed federation on loopback, driven from Python. It needs the whole program mercer."""
 
+import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -89,6 +91,91 @@ def test_a_job_between_organisations(home, job, monkeypatch):
     assert run.id in set(fed.jobs["id"]) and fed.run(run.id).status == "done"
     run.cancel()
     assert run.status == "done"
+
+
+def test_log_of_a_job(home, job):
+    run = mercer.Federation(home).submit(job)
+    run.result(timeout=300)
+    log = run.log()
+    said = json.loads(_mercer("job", "logs", run.id, "--home", home, "--json"))["result"]["events"]
+    assert list(log["event"]) == [e["event"] for e in said] and {e["job"] for e in said} == {run.id}
+    assert log["event"].iloc[0] == "submitted" and log["event"].iloc[-1] == "closed" and log["state"].iloc[-1] == "done"
+    assert log["parties"].iloc[0] == PARTIES and log["parties"].iloc[-1] == []
+    assert log["time"].is_monotonic_increasing and str(log["time"].dt.tz) == "UTC"
+    stages = log[log["event"] == "stage-begun"]["stage"]
+    assert "protocol" in set(stages) and set(log[log["event"] == "stage-ended"]["stage"]) == set(stages)
+    assert (log["exit_code"] == 0).all() and (log["blamed"] == "").all()
+
+
+def test_log_of_a_failed_job(home, job):
+    run = mercer.Federation(home).submit(mercer.Job(**{**vars(job), "protocol": "flake"}))
+    with pytest.raises(mercer.Refused):
+        run.result(timeout=300)
+    log = run.log().set_index("event")
+    assert log.loc["failed", "exit_code"] == 3 and log.loc["closed", "state"] == "failed"  # a refusal blames nobody
+
+
+def test_log_of_nobodys_job(home):
+    with pytest.raises(mercer.MercerError, match="knows no job 0{32}; mercer job list"):
+        mercer.Federation(home).run("0" * 32).log()
+
+
+def test_log_without_events(home, monkeypatch):
+    """After a restart the coordinator has a job and none of its events."""
+    run = mercer.Federation(home).run("0" * 32)
+    monkeypatch.setattr(run._federation, "_do", lambda *_: {"events": []})
+    log = run.log()
+    assert len(log) == 0 and list(log.columns) == ["time", "event", "stage", "parties", "state", "exit_code", "blamed"]
+    assert str(log["time"].dt.tz) == "UTC" and log["exit_code"].dtype == int
+
+
+@pytest.fixture(params=["daemon", "no daemon"])
+def north(request, home, tmp_path):
+    """A party's home whose daemon runs, and a copy of it without one."""
+    if request.param == "daemon":
+        return home.parent / "north"
+    shutil.copytree(home.parent / "north", tmp_path / "north", ignore=shutil.ignore_patterns("*.sock"))
+    return tmp_path / "north"
+
+
+def test_check_of_a_job_that_a_party_would_accept(home, north, job, tmp_path):
+    answer = mercer.Federation(home).check(job, north)
+    assert answer and answer.accepted and (answer.party, answer.job, answer.exit_code, answer.message) == ("north", "fed", 0, "")
+    assert (answer.file, answer.line, answer.key) == ("", 0, "")
+    assert any("south, east accept" in s for s in answer.undecided) and "north would accept job fed" in repr(answer)
+    path = tmp_path / "job.yaml"
+    path.write_text(job.to_yaml(), encoding="utf-8")
+    assert mercer.Federation(home).check(mercer.Job.from_file(path), home=str(north)).accepted
+
+
+def test_check_of_a_job_that_a_party_would_refuse(home, north, job):
+    fed = mercer.Federation(home)
+    before = set(fed.jobs["id"])
+    answer = fed.check(mercer.Job(**{**vars(job), "protocol": "flake"}), north)
+    assert not answer and not answer.accepted and answer.exit_code == 3 and answer.undecided == []
+    assert 'protocol "flake"' in answer.message and answer.message in repr(answer)
+    config = (north / "config.yaml").read_text(encoding="utf-8").splitlines()
+    assert answer.file == str(north / "config.yaml") and answer.key == "data.patients.policy.protocols"
+    assert config[answer.line - 1].strip() == "protocols: [okra]"
+    assert set(fed.jobs["id"]) == before  # nothing was submitted
+
+
+def test_check_of_a_table_that_a_party_lacks(home, north, job):
+    answer = mercer.Federation(home).check(mercer.Job(**{**vars(job), "source": "people"}), north)
+    assert not answer and answer.exit_code == 2 and '"people"' in answer.message
+
+
+def test_check_of_a_bad_job(home, north, job):
+    with pytest.raises(mercer.MercerError, match=r"job\.yaml:\d+: unknown learner .svx."):
+        mercer.Federation(home).check(mercer.Job(**{**vars(job), "learner": "svx"}), north)
+
+
+def test_check_at_a_home_that_is_no_partys(home, job, tmp_path):
+    fed = mercer.Federation(home)
+    with pytest.raises(mercer.MercerError, match="use a party's home"):
+        fed.check(job, home)
+    with pytest.raises(mercer.MercerError, match="holds no identity"):
+        fed.check(job, tmp_path / "nobody")
 
 
 def test_a_job_that_a_party_refuses(home, job):

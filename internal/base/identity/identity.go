@@ -228,7 +228,7 @@ func readSeed(path string) (seed [SeedSize]byte, err error) {
 	case err != nil:
 		return seed, err
 	case len(b) != SeedSize:
-		return seed, fmt.Errorf("%s is not an identity file: it must hold exactly %d bytes", path, SeedSize)
+		return seed, fmt.Errorf("%s is not an identity file: it must hold exactly %d bytes; restore it from a backup", path, SeedSize)
 	case [SeedSize]byte(b) == seed:
 		// After a crash, some file systems leave zeros in place of a file's content.
 		return seed, fmt.Errorf("%s holds only zeros; remove it and create the identity again", path)

@@ -7,6 +7,7 @@
 package regular
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -38,11 +39,11 @@ func Read(path string) (b []byte, err error) {
 func Check(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		err = &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
-		if advice := Tilde(path); advice != "" {
-			return fmt.Errorf("%w; %s", err, advice)
+		cause := &fs.PathError{Op: "open", Path: path, Err: errors.Unwrap(err)}
+		if errors.Is(err, fs.ErrNotExist) {
+			return &absent{cause, cmp.Or(Tilde(path), "correct the path")}
 		}
-		return err
+		return cause
 	}
 	kind := kindOf(info.Mode())
 	if kind == "" || info.Mode()&fs.ModeNamedPipe != 0 && inherited(path) {
@@ -50,6 +51,16 @@ func Check(path string) error {
 	}
 	return fmt.Errorf("%s is %s, not a file; give the path of a file", path, kind)
 }
+
+// absent is the error that nothing is at a path, with advice.
+type absent struct {
+	*fs.PathError
+	advice string
+}
+
+func (e *absent) Error() string { return e.Path + " does not exist; " + e.advice }
+
+func (e *absent) Unwrap() error { return e.PathError }
 
 // Tilde returns advice about a path in which ~ may be meant as the home folder. It returns "" for other
 // paths.

@@ -37,6 +37,9 @@ func TestReadOfFiles(t *testing.T) {
 	if _, err := Read(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file gives %v", err)
 	}
+	if _, err := Read(path); err.Error() != path+" does not exist; correct the path" {
+		t.Errorf("a missing file gives %v", err)
+	}
 	if err := os.WriteFile(path, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -67,8 +67,12 @@ func isUTF16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff})
 }
 
-// SyntaxError returns the YAML parser's error about a text, with its line.
+// SyntaxError returns the YAML parser's error about a text, with its line. What the parser would only stumble
+// over, such as the mark of a merge conflict, comes first.
 func SyntaxError(text []byte, err error) *Error {
+	if known := strayLine(text); known != nil {
+		return known
+	}
 	problem, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
 	if m := atLine.FindStringSubmatch(problem); m != nil {
 		line, _ = strconv.Atoi(m[1]) // digits
@@ -88,6 +92,22 @@ func SyntaxError(text []byte, err error) *Error {
 		problem = "a tab indents this line; indent by blanks"
 	}
 	return &Error{max(line, 1), "this is not YAML: " + problem}
+}
+
+// strayLine returns an error about the first line that version control or a word processor has left in a text,
+// or nil.
+func strayLine(text []byte) *Error {
+	for i, line := range strings.Split(string(text), "\n") {
+		line = strings.TrimSuffix(line, "\r")
+		indent := line[:len(line)-len(strings.TrimLeftFunc(line, unicode.IsSpace))]
+		switch {
+		case strings.HasPrefix(line, "<<<<<<< "), strings.HasPrefix(line, ">>>>>>> "), line == "=======":
+			return &Error{i + 1, "this line marks a merge conflict; keep one version of what is between the marks"}
+		case strings.Trim(indent, " \t\v\f\r\u0085") != "":
+			return &Error{i + 1, "a no-break or other wide blank indents this line; indent by plain blanks"}
+		}
+	}
+	return nil
 }
 
 // lineAt returns the line of the byte with the given index, or 1 for the index -1.
@@ -218,7 +238,20 @@ func unknownKey(key, typ string, into reflect.Type) string {
 			return fmt.Sprintf("unknown key %q here; it belongs in %s", key, name)
 		}
 	}
-	return fmt.Sprintf("unknown key %q; there are %s", key, strings.Join(known, ", "))
+	return fmt.Sprintf("unknown key %q; there are %s%s", key, strings.Join(known, ", "), KeyAdvice(key))
+}
+
+// KeyAdvice returns advice to append to the error about an unknown key, or "". A key of digits is what a decimal
+// comma leaves in a map on one line: in {gamma: 0,5} it is 5. A no-break blank that indents a line belongs to its key.
+func KeyAdvice(key string) string {
+	switch {
+	case key == "":
+	case strings.Trim(key, "0123456789") == "":
+		return "; write numbers with a decimal point, such as 0." + key
+	case strings.TrimFunc(key, unicode.IsSpace) != key:
+		return "; a no-break or other wide blank stands beside the key, so write plain blanks"
+	}
+	return ""
 }
 
 // subject returns the words "KEY is" for the key whose value on the given line has the kind and the

@@ -76,6 +76,9 @@ func CheckCommand(args, env []string) error {
 	case len(args) == 0:
 		return errors.New(`"command" is empty; write command: [./extract.sh]`)
 	case !strings.ContainsRune(args[0], filepath.Separator):
+		if strings.ContainsAny(args[0], " |<>;&") {
+			return fmt.Errorf("command %q is a line for a shell, and there is no shell; write the program and each argument by itself, as in [./extract.sh, \"2024\"]", args[0])
+		}
 		return fmt.Errorf("command %q is not a path; write ./%s for a file of this folder, or an absolute path", args[0], args[0])
 	}
 	for _, name := range env {

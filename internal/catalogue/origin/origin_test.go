@@ -14,6 +14,11 @@ func TestCheckCommand(t *testing.T) {
 	if err := CheckCommand([]string{"python3"}, nil); err == nil || err.Error() != `command "python3" is not a path; write ./python3 for a file of this folder, or an absolute path` {
 		t.Errorf("got %v", err)
 	}
+	for _, line := range []string{"cat north.csv | head", "psql -f q.sql", "a;b", "a>b"} {
+		if err := CheckCommand([]string{line}, nil); err == nil || err.Error() != `command "`+line+`" is a line for a shell, and there is no shell; write the program and each argument by itself, as in [./extract.sh, "2024"]` {
+			t.Errorf("got %v", err)
+		}
+	}
 }
 
 // Values are no names: a secret does not belong into a catalogue.

@@ -9,6 +9,7 @@ package program
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -195,11 +196,7 @@ func firstLine(path string) ([]byte, error) {
 func (c Command) runnable(path string) (string, error) {
 	found, err := trusted.Find(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%s cannot be run: %w", path, withoutPath(err))
-		if advice := regular.Tilde(path); advice != "" {
-			return "", fmt.Errorf("%w; %s", err, advice)
-		}
-		return "", err
+		return "", fmt.Errorf("%s cannot be run: %w; %s", path, withoutPath(err), pathAdvice(path))
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s is not run, since %w", path, withoutPath(err))
@@ -212,6 +209,15 @@ func (c Command) runnable(path string) (string, error) {
 		return "", fmt.Errorf("%s cannot be run: the path is not a regular file", path)
 	}
 	return found, nil
+}
+
+// pathAdvice returns advice about the path of a program that does not exist.
+func pathAdvice(path string) string {
+	advice := "correct the path"
+	if strings.ContainsRune(path, ' ') {
+		advice = `correct the path, or write the program and each argument by itself, as in [./extract.sh, "2024"]`
+	}
+	return cmp.Or(regular.Tilde(path), advice)
 }
 
 // checkArguments refuses arguments that name files which another user could have changed.

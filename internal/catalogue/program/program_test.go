@@ -84,7 +84,7 @@ func TestProgramOfOthers(t *testing.T) {
 		{"group", func(file, _ string) error { return os.Chmod(file, 0o770) }, "since other users may write to this file; use chmod go-w "},
 		{"others", func(file, _ string) error { return os.Chmod(file, 0o702) }, "since other users may write to this file; use chmod go-w "},
 		{"folder", func(_, folder string) error { return os.Chmod(folder, 0o777) }, "since other users may write to a folder of the path; use chmod go-w "},
-		{"missing", func(file, _ string) error { return os.Remove(file) }, "extract.sh cannot be run: no such file or directory"},
+		{"missing", func(file, _ string) error { return os.Remove(file) }, "extract.sh cannot be run: no such file or directory; correct the path"},
 		{"folder in its place", func(file, _ string) error { return errors.Join(os.Remove(file), os.Mkdir(file, 0o700)) }, "extract.sh cannot be run: the path is not a regular file"},
 		{"not executable", func(file, _ string) error { return os.Chmod(file, 0o600) }, "cannot be run, because it is not executable; use chmod u+x "},
 		{"owner", func(file, _ string) error { return os.Chown(file, 12345, -1) }, "since this file belongs to user 12345; change its owner to root or the user of this process"},

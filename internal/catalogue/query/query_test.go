@@ -226,7 +226,7 @@ func TestLimits(t *testing.T) {
 // A file that is not there is not made.
 func TestMissingFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.db")
-	if _, _, err := read(within(query.Query{SQLite: path, Text: "SELECT 1"})); err == nil || !strings.HasSuffix(err.Error(), "none.db: no such file or directory; correct the path of the SQLite file") {
+	if _, _, err := read(within(query.Query{SQLite: path, Text: "SELECT 1"})); err == nil || !strings.HasSuffix(err.Error(), "none.db does not exist; correct the path") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(path); err == nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/mercer-fl/mercer/internal/base/regular"
@@ -18,9 +17,6 @@ const header = 100
 // header says. SQLite takes an empty file for a database without tables, and the lost part of a page for zeros.
 func checkDatabase(path string) error {
 	f, err := regular.Open(path)
-	if errors.Is(err, fs.ErrNotExist) && regular.Tilde(path) == "" {
-		return fmt.Errorf("%w; correct the path of the SQLite file", err)
-	}
 	if err != nil {
 		return err
 	}

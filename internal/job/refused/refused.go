@@ -69,12 +69,11 @@ type cases struct {
 //go:embed *.yaml launch/*.yaml
 var files embed.FS
 
-// Cases returns the job files that the reader refuses. In an error text it replaces PROTOCOLS and
-// LEARNERS by the names that the reader knows, and BYCOLUMNS by the names of the protocols for data
-// by columns.
+// Cases returns the job files that the reader refuses. In an error text it replaces PROTOCOLS by the
+// names that the reader knows, and BYCOLUMNS by the names of the protocols for data by columns.
 func Cases(r *job.Reader) ([]Case, error) {
 	known := r.Known()
-	list, err := readCases(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "LEARNERS", strings.Join(known.Learners, ", "), "BYCOLUMNS", byColumns(r)))
+	list, err := readCases(".", strings.NewReplacer("PROTOCOLS", strings.Join(known.Protocols, ", "), "BYCOLUMNS", byColumns(r)))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package section
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,6 +13,7 @@ type Choice[T ~string] struct {
 	Noun  string // kind of thing that the names denote, for messages, such as "kernel"
 	Dst   *T
 	Known []T
+	Other map[string]T // names in lower case that other programs give to known ones; nil for none
 }
 
 func (v Choice[T]) Decode(key string, n *yaml.Node) error {
@@ -23,7 +25,7 @@ func (v Choice[T]) Decode(key string, n *yaml.Node) error {
 		return err
 	}
 	if !slices.Contains(v.Known, T(s)) {
-		return unknownName(n, v.Noun, s, v.Known)
+		return v.unknown(n, s)
 	}
 	*v.Dst = T(s)
 	return nil
@@ -53,7 +55,7 @@ func (v Choices[T]) Decode(key string, n *yaml.Node) error {
 	var given []T
 	for _, c := range n.Content {
 		var one T
-		if err := (Choice[T]{v.Noun, &one, v.Known}).Decode(key, c); err != nil {
+		if err := (Choice[T]{Noun: v.Noun, Dst: &one, Known: v.Known}).Decode(key, c); err != nil {
 			return err
 		}
 		if slices.Contains(given, one) {
@@ -86,13 +88,36 @@ func (v Choices[T]) Encode() *yaml.Node {
 
 func (v Choices[T]) Form() string { return "a list of " + Join(v.Known) }
 
-// unknownName returns the error for an unknown name. It lists the known names, and suggests a
-// similar one.
-func unknownName[T ~string](n *yaml.Node, noun, got string, known []T) error {
-	if near, ok := nearestWord(got, Texts(known)); ok {
-		return At(n, "unknown %s %s; did you mean %q? This version has %s", noun, Quote(got), near, Join(known))
+// unknown returns the error for an unknown name. It lists the known names, and suggests a similar one, or the one
+// that another program calls so.
+func (v Choice[T]) unknown(n *yaml.Node, got string) error {
+	near := string(v.Other[strings.ToLower(got)])
+	if !slices.Contains(v.Known, T(near)) {
+		near = ""
 	}
-	return At(n, "unknown %s %s; this version has %s", noun, Quote(got), Join(known))
+	if near == "" {
+		if word, ok := nearestWord(got, Texts(v.Known)); ok {
+			near = word
+		}
+	}
+	return At(n, "%w", &UnknownName{Noun: v.Noun, Got: got, Near: near, Known: Texts(v.Known), Of: "this version has"})
+}
+
+// UnknownName is the error about a name that a file may not use.
+type UnknownName struct {
+	Noun, Got string
+	Near      string   // known name that may be meant; "" for none
+	Known     []string // names that the file may use
+	Of        string   // the words before the known names, such as "this version has"
+}
+
+func (e *UnknownName) Error() string {
+	of, meant := e.Of, ""
+	if e.Near != "" {
+		meant = fmt.Sprintf(" did you mean %q?", e.Near)
+		of = strings.ToUpper(of[:1]) + of[1:]
+	}
+	return fmt.Sprintf("unknown %s %s;%s %s %s", e.Noun, Quote(e.Got), meant, of, Join(e.Known))
 }
 
 // Texts converts names to strings.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 )
 
 // Values holds the values of a section's keys; its implementations are pointers to structs. Values
@@ -155,7 +157,7 @@ func (s *Section) unknown(key, val *yaml.Node) error {
 	if near, ok := nearestWord(key.Value, s.Keys()); ok {
 		return At(key, "unknown key %s in %s; did you mean %q?", Quote(key.Value), s.Name, near)
 	}
-	return At(key, "unknown key %s in %s; it may have %s", Quote(key.Value), s.Name, s.list())
+	return At(key, "unknown key %s in %s; it may have %s%s", Quote(key.Value), s.Name, s.list(), strictyaml.KeyAdvice(key.Value))
 }
 
 // Keys lists the keys in canonical order.

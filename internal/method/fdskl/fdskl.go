@@ -25,7 +25,7 @@ func Protocol() *method.Protocol { return itself }
 var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Name: "fdskl", Keys: func() job.Settings { return new(Keys) },
 	// A job can compare its results with the exact kernel, which the random features approximate.
-	Traits: job.Traits{Cuts: job.Columns, Comparisons: []job.Comparison{job.ExactKernel}},
+	Traits: job.Traits{Cuts: job.Columns, Learns: learner.On[learner.LossLearner], Comparisons: []job.Comparison{job.ExactKernel}},
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },

@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/protocol"
@@ -32,6 +33,7 @@ var itself = method.New(method.Binding[Party, Server, public]{
 	Name: "fedcfk", Keys: func() job.Settings { return new(Keys) },
 	Traits: job.Traits{
 		Cuts: job.Devices, Rated: true, Undeployable: undeployable, Grid: job.ByItself,
+		Learns: func(j *job.Job) bool { return learner.ProfileOf(j) != nil },
 		NoGrid: "fedcfk cannot choose a cell, because held-out ratings stay in the devices",
 	},
 	Steps: steps, NewParty: newParty, NewServer: func(c method.Instance) (*Server, error) { return devicesOf(c).Server(), nil },

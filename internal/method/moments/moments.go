@@ -27,6 +27,7 @@ var itself = method.New(method.Binding[party, server, public]{
 		Grid:        job.ByItself,                // the coordinator chooses a grid cell by the sums of all training rows
 		Comparisons: []job.Comparison{job.Curve}, // a comparison with other numbers of random features
 		Labels:      checkLabels,
+		Learns:      learner.On[learner.SumsLearner],
 		Streams:     true,
 	},
 	Steps: steps, NewParty: newParty, NewServer: newServer,

@@ -38,7 +38,7 @@ func Bind(v Variant) *method.Protocol {
 	}
 	return method.New(method.Binding[party, server, rows.Total]{
 		Name: v.Name, Keys: v.Keys,
-		Traits: job.Traits{Grouped: true, Weighted: true, Undeployable: undeployable}, // each party assigns its own groups of rows to folds
+		Traits: job.Traits{Grouped: true, Weighted: true, Learns: learner.On[learner.KernelLearner], Undeployable: undeployable}, // each party assigns its own groups of rows to folds
 		Steps:  steps, NewServer: newServer,
 		NewParty: func(c method.Instance, self string, t method.Table) (*party, error) {
 			return newParty(c, self, t, v.Labels)

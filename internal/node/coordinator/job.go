@@ -109,7 +109,7 @@ const (
 )
 
 // ErrNoJob reports that no job has the given id.
-var ErrNoJob = errors.New("no such job")
+var ErrNoJob = errors.New("mercer job list shows no such job")
 
 // Submit queues a job for the parties that it names, or for all parties of the roster. If the job
 // needs a fit, Submit queues the fit first. A file that is submitted twice makes two jobs.
