@@ -68,11 +68,27 @@ func checkCosts(t *testing.T, j *job.Job) {
 	f := methodtest.New(t, m, c, tables)
 	for i, cost := range costs {
 		var meter protocoltest.Meter
+		var chain protocoltest.Chain
+		f.Watch = chain.Watch
 		f.Observe = func(_ string, m protocol.Message) { meter.Count(m) }
 		f.Step(t, i)
 		if cost.Protocol != "" {
 			meter.Check(t, cost.Cost, pairsOnly(cost))
+			checkRounds(t, cost, chain.Longest)
 		}
+	}
+}
+
+// checkRounds compares the rounds of a cost with the longest chain of messages. A worker of fdskl may
+// get a witness before it sends words that do not wait for it, so its chains can have one more.
+func checkRounds(t *testing.T, c method.StepCost, longest int) {
+	t.Helper()
+	more := 0
+	if c.Protocol == "fdskl" {
+		more = 1
+	}
+	if longest < c.Rounds || longest > c.Rounds+more {
+		t.Errorf("step %s: the longest chain has %d messages, and the cost states %d", c.Step, longest, c.Rounds)
 	}
 }
 
