@@ -54,6 +54,10 @@ func abandonFlag(cmd *cobra.Command, abandon *bool) {
 	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy the open sessions of another build of the program; their jobs fail")
 }
 
+// partyGarbage is the share of the memory in use, in percent, by which a party's heap grows before it
+// collects garbage.
+const partyGarbage = 70
+
 func (a *app) party() *cobra.Command {
 	var home string
 	var abandon bool
@@ -69,7 +73,7 @@ mistake changes nothing, and the log names the line.`,
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
 			if a.env("GOGC") == "" { // collect garbage sooner, because the party's database may run on the same machine
-				defer debug.SetGCPercent(debug.SetGCPercent(70))
+				defer debug.SetGCPercent(debug.SetGCPercent(partyGarbage))
 			}
 			reload := make(chan os.Signal, 1)
 			signal.Notify(reload, syscall.SIGHUP)

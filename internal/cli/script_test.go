@@ -29,6 +29,7 @@ func TestMain(m *testing.M) {
 		"mercer": func() {
 			os.Exit(Main(all.Reader(), own.Local(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 		},
+		"mercer-alone": runAlone,
 	})
 }
 

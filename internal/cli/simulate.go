@@ -240,17 +240,23 @@ func (a *app) play(ctx context.Context, j *job.Job, play func(context.Context, l
 // encoded messages could double the memory. It returns a function that restores the setting. It
 // does nothing if the user sets GOGC.
 func (a *app) collectSooner(shares []partition.Share) (undo func()) {
-	const large, percent = 1 << 26, 25 // large is a count of numbers with 8 bytes each
 	rows := 0
 	for _, s := range shares {
 		rows += s.Table.Rows()
 	}
-	if a.env("GOGC") != "" || rows*(rows+shares[0].Table.Set.X.Cols()) < large {
+	if a.env("GOGC") != "" || !large(rows, shares[0].Table.Set.X.Cols()) {
 		return func() {}
 	}
-	before := debug.SetGCPercent(percent)
+	before := debug.SetGCPercent(largeGarbage)
 	return func() { debug.SetGCPercent(before) }
 }
+
+// largeGarbage is the share of the memory in use, in percent, by which the heap of a simulation with
+// large arrays grows before garbage is collected.
+const largeGarbage = 25
+
+// large reports whether rows and Gram matrix have so many numbers that their garbage matters.
+func large(rows, columns int) bool { return rows*(rows+columns) >= 1<<26 }
 
 // compared runs a job and its comparisons with pooled and separate training.
 func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share, dir string, seed func(string) [32]byte) (outcome, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/protocol"
 )
 
 // StepOf is one step of a job's plan, typed by the binding's party P, server S and public values K.
@@ -29,6 +30,10 @@ type StepOf[P, S, K any] struct {
 	Announce func(*S) ([]byte, error) // nil: the server announces nothing
 	Ended    func(*S, End)            // runs after the step's session has ended; may be nil
 	Compute  func(*S, context.Context, Reporter) error
+
+	// Cost returns what the step takes, for [Protocol.Forecast]. The session is nil in a computation of
+	// the coordinator. A job with a step without Cost cannot be planned.
+	Cost func(Sizes, *protocol.Session) (protocol.Cost, error)
 }
 
 // ReleasesNothing returns no releases. It serves as Releases of a session that depends on no row.
@@ -39,7 +44,7 @@ func ReleasesNothing[P any](*P) ([]Release, error) { return nil, nil }
 func Lift[P, S, K, Q, T, L any](party func(*P) *Q, server func(*S) *T, public func(K) L, steps []StepOf[Q, T, L]) []StepOf[P, S, K] {
 	out := make([]StepOf[P, S, K], len(steps))
 	for i, s := range steps {
-		o := StepOf[P, S, K]{Name: s.Name, Session: s.Session}
+		o := StepOf[P, S, K]{Name: s.Name, Session: s.Session, Cost: s.Cost}
 		if s.Follow != nil {
 			o.Follow = func(b Session, k K, a []byte) (*Session, error) { return s.Follow(b, public(k), a) }
 		}
@@ -143,6 +148,7 @@ type Binding[P, S, K any] struct {
 	Ended        func(*S, End) // runs after every session; set to IgnoresEnds to do nothing
 
 	// Optional parts; nil if the binding does not have them.
+	Foresee    func(Instance, Sizes) (K, error) // returns the public values that a job over such tables will have, for [Protocol.Forecast]
 	Model      *ModelOf[S]
 	Outcome    func(*S) *Outcome
 	OwnFigures func(*P) error // refuses metrics over the party's own held-out rows if these rows are too few
@@ -270,6 +276,7 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 		}
 		return PlanOf(c, steps)
 	}
+	m.forecast = b.forecast
 	m.party = func(c Instance, self string, t Table) (*PartySide, error) {
 		p, err := b.NewParty(c, self, t)
 		if err != nil {

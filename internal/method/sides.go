@@ -22,6 +22,7 @@ type Protocol struct {
 	traits   job.Traits
 	keys     func() job.Settings
 	plan     func(Instance) ([]Step, error)
+	forecast func(Instance, Sizes) ([]StepCost, error)
 	party    func(Instance, string, Table) (*PartySide, error)
 	server   func(Instance) (*CoordinatorSide, error)
 	minimums func(Limits, *job.Job) error

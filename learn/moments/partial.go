@@ -60,9 +60,9 @@ func (p *Partial) Sums() *Sums {
 	return s
 }
 
-// maxBlock is the number of rows whose features are held at a time. The float64 sums over so many
+// MaxBlock is the number of rows whose features are held at a time. The float64 sums over so many
 // rows are whole numbers below 2^53, and so exact.
-const maxBlock = 2048
+const MaxBlock = 2048
 
 // Accumulator adds up the moments of rows that come in blocks. Its memory does not grow with the
 // rows: for M features and t targets it is 12 M^2 + 8 M (2 t + 2048) bytes, and a block of rows.
@@ -92,15 +92,15 @@ func (a *Accumulator) Add(rows linalg.Rows, y Targets) error {
 	case labelled != n || width != a.of.Width() || targets != a.Targets:
 		return fmt.Errorf("moments: there are %d x %d rows, %d targets for %d rows and features of %d columns and %d targets; the numbers of rows, of columns and of targets must be equal", n, width, targets, labelled, a.of.Width(), a.Targets)
 	}
-	for lo := 0; lo < n; lo += maxBlock {
-		if err := a.addBlock(rows, y, lo, min(lo+maxBlock, n)); err != nil {
+	for lo := 0; lo < n; lo += MaxBlock {
+		if err := a.addBlock(rows, y, lo, min(lo+MaxBlock, n)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addBlock adds at most maxBlock rows.
+// addBlock adds at most MaxBlock rows.
 func (a *Accumulator) addBlock(rows linalg.Rows, y Targets, lo, hi int) error {
 	n := hi - lo
 	x, phi, t := reshape(&a.x, n, a.of.Width()), reshape(&a.phi, a.Features, n), reshape(&a.y, a.Targets, n)

@@ -92,7 +92,7 @@ func TestLimitsFit(t *testing.T) {
 	if most := uint64(MaxTotal) * Bound; most >= 1<<63 || MaxRows > MaxTotal {
 		t.Errorf("an entry may reach %d", most)
 	}
-	if maxBlock*Bound >= 1<<53 {
+	if MaxBlock*Bound >= 1<<53 {
 		t.Error("the float64 sums of a block are not exact")
 	}
 }

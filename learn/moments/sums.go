@@ -152,7 +152,7 @@ func (n Numbers) Columns(dst linalg.Matrix[float64], first int) {
 }
 
 // sums returns the sum of the numbers and the sum of their squares, rounded like features. It is for
-// at most maxBlock numbers, whose sums are exact.
+// at most MaxBlock numbers, whose sums are exact.
 func (n Numbers) sums(lo, hi int) (total, power int64) {
 	for _, v := range n.Values[lo:hi] {
 		y := math.RoundToEven(n.Range.toUnit(v) * One)
@@ -261,8 +261,8 @@ func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 // index of the first row of the panel.
 func eachPanel(m feature.Map, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
 	n, _ := rows.Shape()
-	for lo := 0; lo < n; lo += maxBlock {
-		hi := min(lo+maxBlock, n)
+	for lo := 0; lo < n; lo += MaxBlock {
+		hi := min(lo+MaxBlock, n)
 		x, phi := linalg.New[float64](hi-lo, m.Width()), linalg.New[float64](hi-lo, m.Len())
 		linalg.Gather(x, rows, lo)
 		m.Rows(phi, x)

@@ -11,7 +11,8 @@ import (
 // Labels and held-out flags are sent in clear in round 3.
 const (
 	kindLabels     = "Labels"
-	labelsPerChunk = protocol.MaxChunkBytes / (2 + maxLabelBytes + 1)
+	labelOverhead  = 2 + 1 // bytes of a row's label besides its text: its length and the held-out flag
+	labelsPerChunk = protocol.MaxChunkBytes / (labelOverhead + maxLabelBytes)
 )
 
 func labelChunks(rows int) int { return (rows + labelsPerChunk - 1) / labelsPerChunk }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/wire"
-	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/sums"
@@ -43,16 +42,16 @@ func (s *Learner) TakeSums(layout gram.Params, sums [][]int64) error {
 
 // LearningSteps returns the steps in which the coordinator computes, after the Gram matrix and the
 // labels have arrived.
-func LearningSteps[P, S any](j *job.Job, learner func(*S) *Learner) (list []method.StepOf[P, S, Declared]) {
+func LearningSteps[P, S any](c method.Instance, learner func(*S) *Learner) (list []method.StepOf[P, S, Declared]) {
 	stages := []string{"learn", "evaluate"}
-	if j.Data.Folds > 0 {
+	if c.Job.Data.Folds > 0 {
 		stages = append([]string{"tune"}, stages...)
 	}
 	for _, stage := range stages {
 		list = append(list, method.StepOf[P, S, Declared]{Name: stage, Compute: func(of *S, ctx context.Context, progress method.Reporter) error {
 			s := learner(of)
 			return s.Do(ctx, s.Job, stage, progress.Counts)
-		}})
+		}, Cost: learningCost(c, stage)})
 	}
 	return list
 }
@@ -117,6 +116,7 @@ func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Set
 			return sums.Receiver(in, func(body []byte) error { return hear(s, body) })
 		},
 		Releases: method.AlsoReleases[P](method.ReleaseErrors),
+		Cost:     method.FromSession(collective.BroadcastCost),
 	}
 }
 

@@ -105,7 +105,7 @@ func begin[P, S any](c method.Instance, purpose string, a alignment, server func
 		return nil, err
 	}
 	declare := method.StepOf[P, S, Declared]{
-		Name: plan[1].Name, Session: plan[1].Session, Party: p.declare, Releases: p.declared,
+		Name: plan[1].Name, Session: plan[1].Session, Party: p.declare, Releases: p.declared, Cost: declarationCost,
 		Server: func(of *S, in method.Setup) (*method.Run, error) {
 			s := server(of)
 			return sums.Listener(in, func(all [][]byte) error { return s.Declared.decodeUsable(s.Parties, all, usable) })
@@ -114,7 +114,7 @@ func begin[P, S any](c method.Instance, purpose string, a alignment, server func
 	if a.kept {
 		return []method.StepOf[P, S, Declared]{declare}, nil
 	}
-	align := method.StepOf[P, S, Declared]{Name: plan[0].Name, Session: plan[0].Session, Party: p.align, Releases: p.ids}
+	align := method.StepOf[P, S, Declared]{Name: plan[0].Name, Session: plan[0].Session, Party: p.align, Releases: p.ids, Cost: a.cost}
 	if align.Session.Has(c.Coordinator) {
 		align.Server = func(_ *S, in method.Setup) (*method.Run, error) { return a.serverMachine(in) }
 	}
@@ -139,5 +139,6 @@ func LabelStep[P, S any](c method.Instance, party func(*P) *Party, server func(*
 		},
 		Server:   func(of *S, in method.Setup) (*method.Run, error) { return sums.Receiver(in, server(of).TakeLabels) },
 		Releases: method.AlsoReleases[P](method.ReleaseLabels),
+		Cost:     method.FromSession(collective.BroadcastCost),
 	}
 }

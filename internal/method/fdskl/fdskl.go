@@ -41,7 +41,8 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Questions: &method.QuestionsOf[party, server]{
 		Keep: (*party).retainState, KeepServer: (*server).retainState, OpenParty: openParty, OpenServer: openServer, Left: writtenForFDSKL,
 	},
-	NoFile: columns.Undownloadable,
+	NoFile:  columns.Undownloadable,
+	Foresee: foresee,
 })
 
 // step is one step of an FDSKL job.
@@ -68,9 +69,12 @@ func steps(c method.Instance) ([]step, error) {
 	adds := step{
 		Name: "protocol", Party: (*party).workerMachine, Releases: (*party).phaseReleases,
 		Ended: func(s *server, e method.End) { s.parent = e.Session }, // the coordinator is not a member of this session, so it learns the session's id here
+		Cost:  phasesCost(c.Job),
 	}
 	adds.Session, adds.Follow = summingSession(c.Job, method.Session{Members: workerMembers(c), Purpose: "train"})
-	plan = append(plan, adds, columns.ReportStep(c, learnedBytes(c.Job.Task()), (*party).teller, (*server).takeFinding))
+	report := columns.ReportStep(c, learnedBytes(c.Job.Task()), (*party).teller, (*server).takeFinding)
+	report.Cost = reportCost(c, report.Cost)
+	plan = append(plan, adds, report)
 	if c.Job.Data.Spread {
 		plan = append(plan, errorsStep(c))
 	}

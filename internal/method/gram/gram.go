@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/columns"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/collective"
 	"github.com/mercer-fl/mercer/protocol/gram"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
@@ -38,7 +39,8 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Questions: &method.QuestionsOf[party, server]{
 		Keep: (*party).keep, KeepServer: (*server).keep, OpenParty: openParty, OpenServer: openServer, Left: isEarlierState,
 	},
-	NoFile: columns.Undownloadable,
+	NoFile:  columns.Undownloadable,
+	Foresee: columns.Foresee,
 })
 
 // step is one step of a gram job.
@@ -55,17 +57,17 @@ func steps(c method.Instance) ([]step, error) {
 		return nil, err
 	}
 	j := c.Job
-	sum := step{Name: "protocol", Party: (*party).sum, Server: (*server).summer, Releases: (*party).products}
+	sum := step{Name: "protocol", Party: (*party).sum, Server: (*server).summer, Releases: (*party).products, Cost: sumCost}
 	sum.Session, sum.Follow = adding(c, trainingArithmetic(j))
 	plan = append(plan, sum)
 	if j.Data.Label != job.NoLabel {
 		plan = append(plan, columns.LabelStep(c, (*party).holder, (*server).learner))
 	}
-	plan = append(plan, columns.LearningSteps[party](j, (*server).learner)...)
+	plan = append(plan, columns.LearningSteps[party](c, (*server).learner)...)
 	if j.Prediction == job.Open {
-		told := step{Name: "keep", Party: (*party).hear, Server: (*server).tell, Releases: method.ReleasesNothing[party]}
+		told := step{Name: "keep", Party: (*party).hear, Server: (*server).tell, Releases: method.ReleasesNothing[party], Cost: method.FromSession(collective.BroadcastCost)}
 		told.Session, told.Follow = sums.Broadcasting(c, func(d columns.Declared) int { return 4 + (trainingRows(j, d)+7)/8 })
-		plan = append(plan, step{Name: "keep", Compute: (*server).makeRowless}, told)
+		plan = append(plan, step{Name: "keep", Compute: (*server).makeRowless, Cost: method.NoCost}, told)
 	}
 	return plan, nil
 }

@@ -45,6 +45,8 @@ type Federation struct {
 	Received map[string]map[string][]protocol.Message
 	// Observe, if set, is called with every message of a step, in the order of sending.
 	Observe func(step string, m protocol.Message)
+	// Watch, if set, replaces the node of each member of a step.
+	Watch func(sim.Node) sim.Node
 	// Announced, if set, is called with the coordinator's announcement of each step.
 	Announced func(step string, body []byte)
 }
@@ -215,6 +217,11 @@ func (f *Federation) Try(ctx context.Context, i int, onEnd func()) error {
 	runs, nodes, err := f.machines(i, s, announced)
 	if err != nil {
 		return err
+	}
+	for i := range nodes {
+		if f.Watch != nil {
+			nodes[i] = f.Watch(nodes[i])
+		}
 	}
 	r, err := sim.Run(sim.Config{Session: s, Nodes: nodes, Intercept: func(m protocol.Message) []protocol.Message {
 		if f.Observe != nil {

@@ -44,6 +44,7 @@ var itself = method.New(method.Binding[party, server, public]{
 		Notices: func(p *party) []string { return p.Party.Notices() },
 	},
 	Present: present,
+	Foresee: foresee,
 })
 
 // step is a step of the moments plan.
@@ -65,21 +66,21 @@ func steps(c method.Instance) ([]step, error) {
 		}
 	}
 	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(public) struct{} { return struct{}{} }, before)
-	adds := step{Name: "sums", Party: (*party).summand, Server: (*server).adder, Releases: (*party).release}
+	adds := step{Name: "sums", Party: (*party).summand, Server: (*server).adder, Releases: (*party).release, Cost: sumsCost(j)}
 	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j), max(k.room, leastRoom))}, nil
 	})
-	broadcasts := step{Name: "broadcast", Party: (*party).solutionReceiver, Server: (*server).solutionSender, Releases: method.ReleasesNothing[party]}
+	broadcasts := step{Name: "broadcast", Party: (*party).solutionReceiver, Server: (*server).solutionSender, Releases: method.ReleasesNothing[party], Cost: method.FromSession(collective.BroadcastCost)}
 	broadcasts.Session, broadcasts.Follow = sums.Broadcasting(c, func(k public) int { return fittedBytes(j, k.features(j)) })
-	errs := step{Name: "errors", Party: (*party).errorSummand, Server: (*server).errorAdder, Releases: method.AlsoReleases[party](method.ReleaseErrors)}
+	errs := step{Name: "errors", Party: (*party).errorSummand, Server: (*server).errorAdder, Releases: method.AlsoReleases[party](method.ReleaseErrors), Cost: errorsCost(j)}
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j, max(k.room, leastRoom))}, nil
 	})
 	return append(plan,
 		step{Name: "count", Session: &method.Session{
 			Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.MembersWithoutLeader(), Purpose: "train",
-		}, Party: (*party).declarer, Server: (*server).listener, Releases: method.With((*party).release, method.ReleaseCounts)},
-		adds, step{Name: "learn", Compute: (*server).solve}, broadcasts, errs, step{Name: "evaluate", Compute: (*server).evaluate}), nil
+		}, Party: (*party).declarer, Server: (*server).listener, Releases: method.With((*party).release, method.ReleaseCounts), Cost: countCost},
+		adds, step{Name: "learn", Compute: (*server).solve, Cost: solveCost(c)}, broadcasts, errs, step{Name: "evaluate", Compute: (*server).evaluate, Cost: method.NoCost}), nil
 }
 
 // fittedBytes returns the length in bytes of the message that holds the solution.

@@ -211,10 +211,15 @@ func (k public) features(j *job.Job) int {
 // all members. Each party checks which share of all rows it has, because a sum mostly over one
 // party's rows does not protect that party from the others.
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
-	var own wire.Writer
-	own.Uint64(uint64(p.Count(false)))
-	own.Uint32(uint32(p.Width()))
-	return sums.AllGatherer(setup, own.Bytes(), p.takeCounts)
+	return sums.AllGatherer(setup, encodeCount(p.Count(false), p.Width()), p.takeCounts)
+}
+
+// encodeCount encodes a party's declaration of rows and columns.
+func encodeCount(rows, columns int) []byte {
+	var w wire.Writer
+	w.Uint64(uint64(rows))
+	w.Uint32(uint32(columns))
+	return w.Bytes()
 }
 
 // headcount holds the parties' declared numbers of training rows and of columns.

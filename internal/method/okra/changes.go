@@ -34,7 +34,7 @@ func (c *Changes) plan(of method.Instance) ([]step, error) {
 		return nil, err
 	}
 	plan = append(plan, next...)
-	plan = append(plan, learningSteps(of.Job)...)
+	plan = append(plan, learningSteps(of)...)
 	if c.refits(of.Job) { // the last session already sends all rows again, so no comparison follows
 		return plan, nil
 	}
@@ -136,7 +136,7 @@ func continuingSteps(c method.Instance) ([]step, error) {
 		return nil, err
 	}
 	s, err := rowsSession(c)
-	return append([]step{okraSteps(before, first)[0], joiningStep(s)}, learningSteps(c.Job)...), err
+	return append([]step{okraSteps(before, first)[0], joiningStep(s)}, learningSteps(c)...), err
 }
 
 // countLater returns how many of a party's n rows the party sends after the first session. The

@@ -61,6 +61,7 @@ func Bind(v Variant) *method.Protocol {
 			Notices: func(p *party) []string { return p.Party.Notices() },
 		},
 		Present: presentChanges,
+		Foresee: v.foresee(),
 	})
 }
 
@@ -80,15 +81,17 @@ func steps(c method.Instance) ([]step, error) {
 	plan, err := uploadSteps(c)
 	plan = append(plan, rows.FoldSteps(c, (*party).foldMachine, (*server).foldMachine)...)
 	plan = append(plan, rows.WeightSteps(c, (*party).weightMachine, (*server).weightMachine)...)
-	return append(plan, learningSteps(c.Job)...), err
+	return append(plan, learningSteps(c)...), err
 }
 
 // learningSteps returns the coordinator's computations after it has received the rows.
-func learningSteps(j *job.Job) (list []step) {
-	if j.Data.Folds > 0 {
-		list = append(list, step{Name: "tune", Compute: stageFunc("tune")})
+func learningSteps(c method.Instance) (list []step) {
+	if c.Job.Data.Folds > 0 {
+		list = append(list, step{Name: "tune", Compute: stageFunc("tune"), Cost: learningCost(c, "tune")})
 	}
-	return append(list, step{Name: "learn", Compute: (*server).learn}, step{Name: "evaluate", Compute: (*server).evaluate})
+	return append(list,
+		step{Name: "learn", Compute: (*server).learn, Cost: learningCost(c, "learn")},
+		step{Name: "evaluate", Compute: (*server).evaluate, Cost: learningCost(c, "evaluate")})
 }
 
 // stageFunc returns the computation of one stage of the learner.
@@ -116,7 +119,9 @@ func uploadSteps(c method.Instance) ([]step, error) {
 		return nil, err
 	}
 	s, err := rowsSession(c)
-	return append(okraSteps(before, first), uploadStep("protocol", s, first, (*party).allRows)), err
+	upload := uploadStep("protocol", s, first, (*party).allRows)
+	upload.Cost = uploadCost(c.Job)
+	return append(okraSteps(before, first), upload), err
 }
 
 // uploadStep returns the step in which all parties send all their rows under a new seed.

@@ -95,7 +95,7 @@ func steps(c method.Instance) ([]step, error) {
 	if c.Job.Data.Label != job.NoLabel {
 		plan = append(plan, columns.LabelStep(c, (*party).holder, (*server).learner))
 	}
-	return append(plan, columns.LearningSteps[party](c.Job, (*server).learner)...), nil
+	return append(plan, columns.LearningSteps[party](c, (*server).learner)...), nil
 }
 
 // params returns the encoded parameters of the session that adds up the matrices around the ring.

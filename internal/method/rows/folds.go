@@ -43,6 +43,7 @@ func gatherStep[P, S any](name string, bytes int, c method.Instance, party func(
 		Party:    party,
 		Server:   server,
 		Releases: method.AlsoReleases[P](kind),
+		Cost:     method.FromSession(collective.GatherCost),
 	}
 }
 

@@ -133,7 +133,7 @@ func steps(c method.Instance, sum string) ([]Step, error) {
 func columnOrderStep(c method.Instance) Step {
 	step := Step{Name: "column-order", Session: &method.Session{
 		Protocol: columnorder.Name, Version: columnorder.Version, Members: c.DataParties(), Purpose: "train",
-	}, Party: (*Party).columnOrder, Releases: method.ReleasesNothing[Party]}
+	}, Party: (*Party).columnOrder, Releases: method.ReleasesNothing[Party], Cost: columnOrderCost(c.Job)}
 	if agreesOnClasses(c.Job) { // each party sends the leader its classes, even a class with a single row
 		step.Releases, step.Session.Discloses = method.With((*Party).lets, method.ReleaseLabels), []string{columnorder.MatchKind}
 	}
@@ -146,7 +146,7 @@ func scaleStep(c method.Instance) (Step, error) {
 	params, err := scaleParams(c.Job)
 	return Step{Name: "scale", Session: &method.Session{
 		Protocol: scale.Name, Version: scale.Version, Params: params.Encode(), Members: c.DataParties(), Purpose: "train",
-	}, Party: (*Party).scaler, Releases: releasesFits}, err
+	}, Party: (*Party).scaler, Releases: releasesFits, Cost: scaleCost}, err
 }
 
 // releasesFits states what a party releases to other parties in a fitting step. These are numbers

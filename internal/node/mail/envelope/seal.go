@@ -29,6 +29,11 @@ func Seal(h protocol.Header, body []byte, to hpke.PublicKey, from ed25519.Privat
 	return assemble(header, encapsulation, ciphertext, from), nil
 }
 
+// Size returns the number of bytes of an envelope around a body of the given number of bytes.
+func Size(h protocol.Header, body int) int {
+	return prefixBytes + len(h.Encode()) + encapsulationBytes + body + tagBytes + ed25519.SignatureSize
+}
+
 // assemble joins the parts of an envelope and appends the signature.
 func assemble(header, encapsulation, ciphertext []byte, from ed25519.PrivateKey) []byte {
 	sealedBytes := len(encapsulation) + len(ciphertext)
