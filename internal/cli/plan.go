@@ -165,7 +165,7 @@ func (a *app) tinyJob(ctx context.Context) (session float64, program int64, err 
 // sizedJob reads a job file, and the sizes of its tables unless they are stated.
 func (a *app) sizedJob(ctx context.Context, path string, stated *forecast.Counts) (*jobFile, method.Sizes, error) {
 	if stated != nil {
-		a.reader = a.reader.Knowing(dictionariesBeside(path))
+		a.reader = a.readerBeside(path)
 		file, err := a.readJobFile(path)
 		if err != nil {
 			return nil, method.Sizes{}, err

@@ -2,12 +2,14 @@ package fdskl
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -188,8 +190,12 @@ func TestDirectionsArePrivate(t *testing.T) {
 	for protocol, common := range map[string]bool{"": false, ", mode: paper": true} {
 		f, _ := federatedPhases(t, protocol, "logistic", 60)
 		keys := make(map[[32]byte]bool)
-		for _, p := range f.Parties {
+		for name, p := range f.Parties {
 			keys[p.directions.Key] = true
+			secret := prg.Derive(sha256.Sum256([]byte("seed of "+name)), "fdskl/directions") // of the party's own seed of the session
+			if is := p.directions.Key == secret; is == common {
+				t.Errorf("%q: %s derives the key of its directions from its secret seed: %v", protocol, name, !common)
+			}
 			if is := p.directions.Key == [32]byte(p.parent); is != common {
 				t.Errorf("%q: the key of the directions is the session's: %v", protocol, is)
 			}
