@@ -194,7 +194,7 @@ func TestDirectionsArePrivate(t *testing.T) {
 			keys[p.directions.Key] = true
 			secret := prg.Derive(sha256.Sum256([]byte("seed of "+name)), "fdskl/directions") // of the party's own seed of the session
 			if is := p.directions.Key == secret; is == common {
-				t.Errorf("%q: %s derives the key of its directions from its secret seed: %v", protocol, name, !common)
+				t.Errorf("%q: %s derives the key of its directions from its secret seed: %v", protocol, name, is)
 			}
 			if is := p.directions.Key == [32]byte(p.parent); is != common {
 				t.Errorf("%q: the key of the directions is the session's: %v", protocol, is)
