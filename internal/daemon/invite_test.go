@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/invitation"
@@ -151,6 +153,57 @@ func TestInvitationsThatAreOver(t *testing.T) {
 	}
 	if _, err := os.Stat(string(boss.home + "-late")); err == nil {
 		t.Error("an expired invitation has made a home")
+	}
+}
+
+// Claims that do not fit their invitation are refused with a sentence, and record nothing.
+func TestClaimsThatAreRefused(t *testing.T) {
+	boss := sites(t)["boss"]
+	id, c, err := boss.home.open(all.Reader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := boss.home.Invite(all.Reader(), "west", "", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := boss.home.newMembership(c, id, boss.roster(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := enrols(t, boss.home+"-west", token)
+	key, err := guestKey(token.Secret())
+	if err != nil {
+		t.Fatal(err)
+	}
+	claim := func(id *identity.Identity, name string, role roster.Role) []byte {
+		b, err := invitation.Sign(id, roster.Member{Name: name, Role: role, Public: id.Public()}, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, tt := range []struct {
+		what, guest string
+		claim       []byte
+		want        string
+	}{
+		{"another name", "west", claim(own.id, "east", roster.Party), "the invitation is for a party called west"},
+		{"another role", "west", claim(own.id, "west", roster.Coordinator), "the invitation is for a party called west"},
+		{"keys of a member", "west", claim(id, "west", roster.Party), "the keys belong to another member"},
+		{"no invitation", "east", claim(own.id, "east", roster.Party), "the invitation of east has expired"},
+		{"junk", "west", []byte("junk"), "the claim of an invitation"},
+	} {
+		a, err := invitation.DecodeAnswer(m.answer(tt.guest, tt.claim))
+		if err != nil || a.State != invitation.Refused || !strings.Contains(a.Reason, tt.want) {
+			t.Errorf("%s: %+v, %v", tt.what, a, err)
+		}
+	}
+	if _, err := boss.home.Newcomer("west"); err == nil {
+		t.Error("a refused claim was recorded")
+	}
+	if a, err := invitation.DecodeAnswer(m.answer("west", own.claim)); err != nil || a.State != invitation.Pending {
+		t.Errorf("the claim that fits: %+v, %v", a, err)
 	}
 }
 
