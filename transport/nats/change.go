@@ -36,7 +36,9 @@ func (s *Server) Change(ctx context.Context, members, guests []Member) error {
 	if len(removed) == 0 {
 		return nil
 	}
-	if err := s.arrange(ctx, next); err != nil {
+	rest := next
+	rest.keepShares = true
+	if err := s.arrange(ctx, rest); err != nil {
 		return &LeftoverError{err}
 	}
 	return nil
@@ -65,6 +67,7 @@ func (s *Server) makeRoom(ctx context.Context, now Config, added []Member) error
 		return nil
 	}
 	all := now
+	all.keepShares = true
 	all.Members = slices.Concat(now.Members, added)
 	if err := s.arrange(ctx, all); err != nil {
 		return err

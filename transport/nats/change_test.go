@@ -158,6 +158,21 @@ func TestMemberChangesKey(t *testing.T) {
 	f.receiveText(north, "new key")
 }
 
+// A change makes no share smaller while members send.
+func TestChangeKeepsShares(t *testing.T) {
+	f := newFederation(t, func(c *Config) { c.MaxBytes = 4 * 24 << 20 }) // 24 MiB for three others: a share of 8
+	north := f.join("north")
+	f.changeTo(append(slices.Clone(f.cfg.Members), f.newMember("west"))...)
+	for range 8 {
+		f.send(north, "south", "x")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if err := north.Send(ctx, "south", transport.Bulk, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a ninth message: %v", err)
+	}
+}
+
 // Members that cannot be are refused, and those before stay.
 func TestChangeRefused(t *testing.T) {
 	f := newFederation(t, func(c *Config) { c.Center = "server" })

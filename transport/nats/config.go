@@ -42,6 +42,10 @@ type Config struct {
 	// come too fast gets no answer to some of them. It is required if there are guests.
 	Door func(guest string, request []byte) []byte
 
+	// keepShares prevents that shares become smaller, as they would with more members. A smaller share could
+	// delete messages that are sent while the members change.
+	keepShares bool
+
 	TLS    ed25519.PrivateKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
 	Logger *slog.Logger       // receives log messages; nil discards them
 }
