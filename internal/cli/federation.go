@@ -120,7 +120,7 @@ type rosterResult struct {
 
 	Changes []roster.Change `json:"changes,omitempty"`  // since the roster that the home had approved
 	Running bool            `json:"in_force,omitempty"` // whether a daemon of the home has it in force
-	problem error           // why the daemon does not have it in force
+	Problem string          `json:"problem,omitempty"`  // why the daemon does not have it in force
 }
 
 // Print lists the members.
@@ -131,8 +131,8 @@ func (r rosterResult) Print(w io.Writer) error {
 	}
 	p.linef("%s: roster %s", r.Path, r.Hash)
 	switch {
-	case r.problem != nil:
-		p.linef("the daemon of this home does not have it in force: %v", r.problem)
+	case r.Problem != "":
+		p.linef("the daemon of this home does not have it in force: %s", r.Problem)
 	case r.Running:
 		p.linef("%s", inForce(r.Running))
 	}
@@ -222,7 +222,9 @@ install the roster that it sends.`,
 			if err := h.Join(a.reader, r); err != nil {
 				return nil, err
 			}
-			result.Running, result.problem = reloadDaemon(ctx, h)
+			if result.Running, err = reloadDaemon(ctx, h); err != nil {
+				result.Problem = err.Error()
+			}
 			return result, nil
 		}),
 	}

@@ -87,10 +87,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
-	membership, err := h.newMembership(c, id, members, o.Logger)
-	if err != nil {
-		return err
-	}
+	membership := h.newMembership(c, id, members, o.Logger)
 	broker, err := startBroker(ctx, membership, o)
 	if err != nil {
 		return err

@@ -104,6 +104,25 @@ func TestInvitedPartiesJoin(t *testing.T) {
 	}
 }
 
+// A file that is no invitation closes the door, and does not keep a member in.
+func TestDamagedInvitation(t *testing.T) {
+	boss := alone(t)
+	e := enrols(t, boss.home+"-west", boss.invites("west"))
+	_, other := newcomer(t, boss, "other")
+	boss.change(boss.roster().With(other))
+	if err := os.WriteFile(filepath.Join(string(boss.home.Invitations()), "x.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	boss.change(boss.roster().Without("other"))
+	boss.says("x.json cannot be used; remove it and invite again")
+	if _, err := e.Ask(t.Context()); err == nil {
+		t.Error("an invitation beside a damaged one is open")
+	}
+	if o, err := boss.overview(); err != nil || len(o.Members) != 0 {
+		t.Errorf("%+v, %v", o.Members, err)
+	}
+}
+
 // Of two homes that use one invitation at the same time, one waits for approval. The other is refused, and
 // the coordinator's log says so.
 func TestInvitationUsedTwiceAtOnce(t *testing.T) {
@@ -167,10 +186,7 @@ func TestClaimsThatAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := boss.home.newMembership(c, id, boss.roster(), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := boss.home.newMembership(c, id, boss.roster(), slog.New(slog.DiscardHandler))
 	own := enrols(t, boss.home+"-west", token)
 	key, err := guestKey(token.Secret())
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/invitation"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/transport/nats"
 )
@@ -25,7 +26,7 @@ type membership struct {
 	id     *identity.Identity
 	log    *slog.Logger
 
-	changing sync.Mutex // held while members or invitations change
+	changing sync.Mutex // held from the reading of the files until they are in force, so that no older roster follows a newer one
 
 	mu         sync.Mutex
 	members    *roster.Roster            // the roster in force
@@ -34,14 +35,21 @@ type membership struct {
 }
 
 // newMembership returns the membership of a coordinator that starts with the given roster.
-func (h Home) newMembership(c *Config, id *identity.Identity, members *roster.Roster, log *slog.Logger) (*membership, error) {
+func (h Home) newMembership(c *Config, id *identity.Identity, members *roster.Roster, log *slog.Logger) *membership {
 	m := &membership{home: h, config: c, id: id, log: log, members: members}
-	list, err := h.Invitations().List(time.Now())
+	m.open = opened(m.invited(), nil, time.Now())
+	return m
+}
+
+// invited returns the invitations of the home. If its files cannot be read, none is open: the roster does not
+// wait for them.
+func (m *membership) invited() []invitation.Invitation {
+	list, err := m.home.Invitations().List(time.Now())
 	if err != nil {
-		return nil, fault.BadInput(err)
+		m.log.Error("the invitations cannot be used; none is open", "error", err)
+		return nil
 	}
-	m.open = opened(list, nil, time.Now())
-	return m, nil
+	return list
 }
 
 // present returns the roster in force, and the guests of the open invitations.
@@ -74,9 +82,7 @@ func (m *membership) keep(ctx context.Context, ask <-chan os.Signal, at running)
 		case <-ask:
 			err = m.reload(ctx, at)
 		case <-often.C:
-			if now, _ := m.present(); m.anyOver() {
-				err = m.adopt(ctx, at, now)
-			}
+			err = m.expire(ctx, at)
 		}
 		if err != nil && ctx.Err() == nil {
 			m.log.Error("the roster cannot be used; the members stay as they were", "error", err)
@@ -88,8 +94,21 @@ func (m *membership) keep(ctx context.Context, ask <-chan os.Signal, at running)
 // its time, whenever that is seen.
 const lookAtInvitations = 20 * time.Second
 
+// expire closes the door to invitations that have expired.
+func (m *membership) expire(ctx context.Context, at running) error {
+	m.changing.Lock()
+	defer m.changing.Unlock()
+	if !m.anyOver() {
+		return nil
+	}
+	now, _ := m.present()
+	return m.adopt(ctx, at, now)
+}
+
 // reload puts the approved roster and the invitations of the home in force.
 func (m *membership) reload(ctx context.Context, at running) error {
+	m.changing.Lock()
+	defer m.changing.Unlock()
 	now, _ := m.present()
 	next, err := m.home.nextMembers(m.config, m.id, now)
 	if err != nil {
@@ -103,20 +122,15 @@ func (m *membership) reload(ctx context.Context, at running) error {
 }
 
 // adopt puts a roster and the open invitations in force. The broker turns out those whom the roster removes
-// before adopt returns.
+// before adopt returns. m.changing is held.
 func (m *membership) adopt(ctx context.Context, at running, next *roster.Roster) error {
-	m.changing.Lock()
-	defer m.changing.Unlock()
-	list, err := m.home.Invitations().List(time.Now())
-	if err != nil {
-		return fault.BadInput(err)
-	}
+	list := m.invited()
 	var guests []nats.Member
 	for _, i := range list {
 		guests = append(guests, nats.Member{Name: i.Name, Key: i.Key})
 	}
 	var leftover *nats.LeftoverError
-	err = at.broker.Change(ctx, loginsOf(next), guests)
+	err := at.broker.Change(ctx, loginsOf(next), guests)
 	if errors.As(err, &leftover) {
 		m.log.Warn("the roster is in force, but the broker could not tidy up", "error", err)
 	} else if err != nil {
@@ -130,7 +144,10 @@ func (m *membership) adopt(ctx context.Context, at running, next *roster.Roster)
 		return nil
 	}
 	logChanges(m.log, changes)
-	return at.co.ChangeRoster(next)
+	if err := at.co.ChangeRoster(next); err != nil {
+		m.log.Error("the roster is in force, but a job of a member that has changed could not be aborted", "error", err)
+	}
+	return nil
 }
 
 // loginsOf returns the members of a roster as the broker knows them.

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/hex"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -15,6 +16,9 @@ import (
 type inForce struct {
 	config  atomic.Pointer[Config]
 	members atomic.Pointer[roster.Roster]
+	// changing is held from the reading of the files until they are in force, so that no older file follows a
+	// newer one.
+	changing sync.Mutex
 }
 
 func newInForce(c *Config, members *roster.Roster) *inForce {
@@ -50,6 +54,8 @@ func (h partyHome) reloadRunning(ctx context.Context, o Options) error {
 // reload puts the catalogue, the policies and the approved roster in force, for the proposals from now on:
 // all of them, or none if a file has a mistake. Jobs that are open keep the tables that they have read.
 func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error {
+	h.settings.changing.Lock()
+	defer h.settings.changing.Unlock()
 	next, err := h.Config(o.Reader)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
@@ -33,7 +34,10 @@ func (c *Coordinator) ChangeRoster(next *roster.Roster) error {
 		if len(touched) == 0 || j.State != Queued && j.State != Running {
 			continue
 		}
-		errs = errors.Join(errs, c.abortBecause(j.ID, "a job was aborted, because the roster has changed", lost(touched)))
+		err := c.abortBecause(j.ID, "a job was aborted, because the roster has changed", lost(touched))
+		if fault.CodeOf(err) != fault.CodeBadInput { // else it has ended meanwhile
+			errs = errors.Join(errs, err)
+		}
 	}
 	return errs
 }
