@@ -1,6 +1,7 @@
 package kernel_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -13,23 +14,72 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
+// Each kernel has its formula's values for each of several settings, however they are computed: for two
+// rows, for a whole matrix of several tiles, in place, row by row, on the diagonal, for new rows, or on
+// request from rows.
 func TestKernelsEqualTheirFormulas(t *testing.T) {
-	x := noise(20, 6, 1)
-	dot := kernel.LinearGram(x)
-	for _, s := range specs() {
-		k := mustNew(t, s)
-		gram := kernel.Materialize(kernel.Of(dot, k)).K
-		for i := range 20 {
-			for j := range 20 {
-				want, single := twin(s, x.Row(i), x.Row(j)), k.At(dot.Row(i)[j], dot.Row(i)[i], dot.Row(j)[j])
-				for _, got := range []float64{gram.Row(i)[j], single} {
-					if !(math.Abs(got-want) <= 1e-14*max(1, math.Abs(want))) {
-						t.Fatalf("%v: K(%d, %d) = %g, want %g", s, i, j, got, want)
+	list := slices.Concat(specs(), []kernel.Spec{
+		{Name: "rbf", Gamma: 1.7, Amplitude: 0.4}, {Name: "rational-quadratic"}, {Name: "rational-quadratic", LengthScale: 0.8, Alpha: 2},
+		{Name: "rational-quadratic", LengthScale: 2, Alpha: 5.5, Amplitude: 4},
+	})
+	for degree := range 9 {
+		list = append(list, kernel.Spec{Name: "polynomial", Gamma: 0.2, Coef0: 0.5 * float64(degree%3), Degree: degree + 1})
+	}
+	x := noise(150, 6, 1)
+	for _, s := range list {
+		want := linalg.New[float64](x.Rows, x.Rows)
+		for i := range want.Rows {
+			for j := range want.Cols {
+				want.Row(i)[j] = twin(complete(s), x.Row(i), x.Row(j))
+			}
+		}
+		for how, got := range waysTo(t, s, x) {
+			for i := range got.Rows {
+				for j, v := range got.Row(i) {
+					if w := want.Row(i)[j]; !(math.Abs(v-w) <= 1e-13*max(1, math.Abs(w))) {
+						t.Fatalf("%v, %s: K(%d, %d) = %g, want %g", s, how, i, j, v, w)
 					}
 				}
 			}
 		}
 	}
+}
+
+// complete fills in the defaults that the twin needs.
+func complete(s kernel.Spec) kernel.Spec {
+	if s.Name == "rational-quadratic" {
+		s.LengthScale, s.Alpha = cmp.Or(s.LengthScale, 1), cmp.Or(s.Alpha, 1)
+	}
+	return s
+}
+
+// waysTo computes the kernel matrix of rows in each way that package kernel has.
+func waysTo(t *testing.T, s kernel.Spec, x linalg.Matrix[float64]) map[string]linalg.Matrix[float64] {
+	t.Helper()
+	k, dot, n := mustNew(t, s), kernel.LinearGram(x), x.Rows
+	ways := map[string]linalg.Matrix[float64]{
+		"matrix": kernel.Materialize(kernel.Of(dot, k)).K, "in place": kernel.MaterializeGram(kernel.LinearGram(x), k).K,
+		"on request": kernel.Materialize(kernel.NewLazy(x, k)).K, "new rows": kernel.CrossGram(x, x),
+	}
+	kernel.Cross(k, ways["new rows"], kernel.SquaredNorms(x), kernel.SquaredNorms(x))
+	ways["pairs"] = linalg.New[float64](n, n)
+	for i := range n {
+		for j := range n {
+			ways["pairs"].Row(i)[j] = k.At(dot.Row(i)[j], dot.Row(i)[i], dot.Row(j)[j])
+		}
+	}
+	for name, src := range map[string]kernel.Source{"matrix": kernel.Of(dot, k), "on request": kernel.NewLazy(x, k)} {
+		rows, diagonal := linalg.New[float64](n, n), make([]float64, n)
+		src.Diagonal(diagonal)
+		for i := range n {
+			src.Row(i, rows.Row(i))
+			if d := math.Abs(diagonal[i] - rows.Row(i)[i]); d > 1e-13*max(1, math.Abs(diagonal[i])) {
+				t.Errorf("%v, %s: the diagonal has %v in place of %v", s, name, diagonal[i], rows.Row(i)[i])
+			}
+		}
+		ways["rows of the "+name] = rows
+	}
+	return ways
 }
 
 // By hand: x = (1, 2), z = (3, 1), so x.z = 5, x.x = 5, z.z = 10, D = 5.

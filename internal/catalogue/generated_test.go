@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +19,15 @@ func TestLoadGenerated(t *testing.T) {
 			if set.X.Rows() != 6 || set.X.Cols() != 3 || len(set.Labels) != labels || set.IDs != nil || set.Name != ref {
 				t.Errorf("label %q: %q has %d x %d cells, %d labels", label, set.Name, set.X.Rows(), set.X.Cols(), len(set.Labels))
 			}
+		}
+	}
+	for ref, classes := range map[string][]string{"generated:60x3": {"0", "1"}, "generated:60x3x3": {"0", "1", "2"}, "generated:60x3x4": {"0", "1", "2", "3"}} {
+		set, err := New("").Load(ref, Columns{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := dataset.Classes(set.Labels); !slices.Equal(got, classes) {
+			t.Errorf("%s has the classes %v, want %v", ref, got, classes)
 		}
 	}
 	for ref, want := range map[string]string{

@@ -64,6 +64,8 @@ func eventText(e audit.Event) string {
 	add("job %s", strings.TrimSpace(e.Job+" "+e.Name))
 	add("stage %s", e.Stage)
 	add("table %s", e.Table)
+	study, _, _ := strings.Cut(e.Study, " ") // without the hash
+	add("study %s", study)
 	add("with %s", strings.Join(e.Parties, ", "))
 	for _, r := range e.Releases {
 		add("release %s", r.Kind+" "+r.ID)

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/node/dictionary"
+	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
@@ -207,28 +207,37 @@ func readDictionary(path string) (*job.Dictionary, error) {
 	return job.ParseDictionary(path, b)
 }
 
-// dictionariesBeside returns a function that reads the dictionary NAME from the file NAME.yaml in
+// readerBeside returns the job reader that finds the dictionary or study NAME in the file NAME.yaml in
 // the folder of a job file.
-func dictionariesBeside(jobFile string) func(name, hash string) (*job.Dictionary, error) {
-	return func(name, _ string) (*job.Dictionary, error) {
-		if filepath.Base(name) != name || filepath.Ext(name) == ".yaml" {
-			return nil, fmt.Errorf("write the name of the dictionary without folder and ending, such as %s, and put its file beside the job file", strings.TrimSuffix(filepath.Base(name), ".yaml"))
-		}
-		path := filepath.Join(filepath.Dir(jobFile), name+".yaml")
-		b, err := regular.Read(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("there is no file %s; put the dictionary there, beside the job file, or correct the name", path)
-		case err != nil:
-			return nil, fmt.Errorf("the dictionary's file beside the job file cannot be read: %w", err)
-		}
-		return job.ParseDictionary(path, b)
+func (a *app) readerBeside(jobFile string) *job.Reader {
+	dictionaries := func(name, _ string) (*job.Dictionary, error) {
+		return besides(jobFile, "dictionary", name, job.ParseDictionary)
 	}
+	studies := func(name, _ string) (*job.Study, error) {
+		return besides(jobFile, "study", name, a.reader.ParseStudy)
+	}
+	return a.reader.Knowing(dictionaries).KnowingStudies(studies)
+}
+
+// besides reads the document of a name that lies beside a job file.
+func besides[D any](jobFile, what, name string, parse func(path string, text []byte) (D, error)) (d D, err error) {
+	if filepath.Base(name) != name || filepath.Ext(name) == ".yaml" {
+		return d, fmt.Errorf("write the name of the %s without folder and ending, such as %s, and put its file beside the job file", what, strings.TrimSuffix(filepath.Base(name), ".yaml"))
+	}
+	path := filepath.Join(filepath.Dir(jobFile), name+".yaml")
+	b, err := regular.Read(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return d, fmt.Errorf("there is no file %s; put the %s there, beside the job file, or correct the name", path, what)
+	case err != nil:
+		return d, fmt.Errorf("the %s's file beside the job file cannot be read: %w", what, err)
+	}
+	return parse(path, b)
 }
 
 // dictionaryList lists the approvals of dictionaries.
 type dictionaryList struct {
-	Dictionaries []dictionary.Approval `json:"dictionaries"`
+	Dictionaries []approved.Approval `json:"dictionaries"`
 }
 
 // Print lists the approvals, with the newest last.
@@ -252,7 +261,7 @@ func (a *app) dictionaryList() *cobra.Command {
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			list, err := daemon.Home(home).Dictionaries().List()
-			return dictionaryList{append([]dictionary.Approval{}, list...)}, err
+			return dictionaryList{append([]approved.Approval{}, list...)}, err
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -261,7 +270,7 @@ func (a *app) dictionaryList() *cobra.Command {
 
 // revokedResult lists the revoked approvals.
 type revokedResult struct {
-	Revoked []dictionary.Approval `json:"revoked"`
+	Revoked []approved.Approval `json:"revoked"`
 }
 
 // Print lists the revoked dictionaries and explains the effects of the revocation.

@@ -27,7 +27,7 @@ func (a *app) federation() *cobra.Command {
   mercer federation invite north --home ./c --address nats://host:4222
   mercer federation join --home ./n north.invitation
   mercer federation approve north --home ./c`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationInvite(), a.federationApprove(), a.federationRevoke(), a.federationShow(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary())
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationInvite(), a.federationApprove(), a.federationRevoke(), a.federationShow(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary(), a.federationStudy())
 	return cmd
 }
 

@@ -102,13 +102,13 @@ func (a *app) clientCommand(cmd *cobra.Command, call func(ctx context.Context, c
 	return cmd
 }
 
-// useHome makes the job reader find the data dictionaries of a home, including revoked dictionaries.
+// useHome makes the job reader find the data dictionaries and studies of a home, including revoked ones.
 // It remembers the home for the commands that results name.
 func (a *app) useHome(home string) {
 	if home != a.defaultHome() {
 		a.homeOption = " --home " + shellWord(home)
 	}
-	a.reader = a.reader.Knowing(daemon.Home(home).Dictionaries().Find)
+	a.reader = daemon.Home(home).Knowing(a.reader)
 }
 
 // jobResult describes a job as the coordinator knows it.

@@ -135,7 +135,7 @@ func (a *app) entry(n newRows) (t prepare.Table, err error) {
 	if n.jobFile == "" {
 		return daemon.Home(n.home).Table(a.reader, n.as)
 	}
-	a.reader = a.reader.Knowing(dictionariesBeside(n.jobFile))
+	a.reader = a.readerBeside(n.jobFile)
 	j, err := a.readJob(n.jobFile)
 	if err != nil {
 		return t, err

@@ -113,9 +113,9 @@ each party's operator alone would read, come after the result.`,
 }
 
 // readSimulable reads a job file for a process that has the tables of all parties. The dictionaries
-// lie beside it.
+// and the study lie beside it.
 func (a *app) readSimulable(path string) (*jobFile, error) {
-	a.reader = a.reader.Knowing(dictionariesBeside(path))
+	a.reader = a.readerBeside(path)
 	f, err := a.readJobFile(path)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/study"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -24,7 +25,7 @@ func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.V
 	return party.Config{
 		Name: h.config().Name, Reader: jobs, Identity: h.id, Roster: h.members(), Usage: Usage,
 		Policy:   func(table string) (party.Policy, error) { return h.config().policy(h.Home, table) },
-		Approved: h.Dictionaries().Approved, Releases: h.Releases(),
+		Approved: h.Dictionaries().Approved, Studies: h.Studies(jobs), Releases: h.Releases(),
 		Vault: claims, Retained: artifacts.States(), Alignments: artifacts.Of(vault.Aligned),
 		Peek: func(d job.Data) (method.Table, error) { return h.load(ctx, h.config(), d, h.key, &peeked{}) },
 	}
@@ -33,7 +34,7 @@ func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.V
 // CheckJob returns the answer that the party of a home would give to a job. It reads the home, whose daemon need
 // not run, and changes nothing there.
 func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file []byte) (*admin.Checked, error) {
-	jobs = jobs.Knowing(h.Dictionaries().Find)
+	jobs = h.Knowing(jobs)
 	id, c, err := h.open(jobs)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 	return func(ctx context.Context, name string, file []byte) (*admin.Checked, error) {
 		c := &admin.Checked{Party: h.config().Name}
 		j, err := jobs.Parse(name, file)
-		if errors.Is(err, job.ErrUnapproved) {
+		if errors.Is(err, job.ErrUnapproved) || errors.Is(err, job.ErrStudyUnapproved) {
 			return c, h.enterRefusal(c, "", fault.Forbidden(err))
 		}
 		if err == nil {
@@ -116,6 +117,7 @@ var limitNamed = regexp.MustCompile(`\b(\w+) in (the limits of )?its policy`)
 func (h Home) placeOf(table string, why error) (*admin.Place, error) {
 	var policy *party.Refusal
 	var held *disclosure.HeldError
+	var full *study.LimitError
 	switch named := limitNamed.FindStringSubmatch(why.Error()); {
 	case errors.As(why, &policy) && policy.Key != "":
 		return h.placeOfPolicy(table, policy.Key)
@@ -124,7 +126,11 @@ func (h Home) placeOf(table string, why error) (*admin.Place, error) {
 	case errors.As(why, &held):
 		return &admin.Place{File: string(h.Releases()), Key: held.ID}, nil
 	case errors.Is(why, job.ErrUnapproved):
-		return &admin.Place{File: string(h.Dictionaries())}, nil
+		return &admin.Place{File: h.Dictionaries().Folder}, nil
+	case errors.As(why, &full):
+		return &admin.Place{File: h.path("studies"), Key: full.Key}, nil
+	case errors.Is(why, job.ErrStudyUnapproved):
+		return &admin.Place{File: h.path("studies")}, nil
 	case named != nil && fault.CodeOf(why) == fault.CodePolicy:
 		return h.placeOfPolicy(table, "limits."+named[1])
 	case fault.NoticeOf(why).Trouble == fault.Offer:

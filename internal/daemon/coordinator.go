@@ -60,7 +60,7 @@ func (o Options) seed() func(string) [32]byte {
 
 // RunCoordinator runs the coordinator of a federation until ctx ends.
 func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
-	o.Reader = o.Reader.Knowing(h.Dictionaries().Find)
+	o.Reader = h.Knowing(o.Reader)
 	id, c, err := h.open(o.Reader)
 	if err != nil {
 		return err

@@ -20,8 +20,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/audit"
-	"github.com/mercer-fl/mercer/internal/node/dictionary"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -32,7 +32,7 @@ import (
 // RunParty runs the daemon of one party until ctx ends. The party only makes outgoing connections,
 // and waits for the coordinator without limit.
 func RunParty(ctx context.Context, h Home, o Options) (err error) {
-	o.Reader = o.Reader.Knowing(h.Dictionaries().Find)
+	o.Reader = h.Knowing(o.Reader)
 	id, c, err := h.open(o.Reader)
 	if err != nil {
 		return err
@@ -175,7 +175,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	defer beside.Wait()
 	defer stop()
 	beside.Go(func() {
-		freezer{h.Home, h.config, o.Reader, o.Logger, make(map[dictionary.Approval]string)}.run(serving)
+		freezer{h.Home, h.config, o.Reader, o.Logger, make(map[approved.Approval]string)}.run(serving)
 	})
 	beside.Go(func() { h.reloads(serving, o, p) })
 	h.watch.party.Store(p)

@@ -43,10 +43,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/consent"
-	"github.com/mercer-fl/mercer/internal/node/dictionary"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/roster"
+	"github.com/mercer-fl/mercer/internal/node/study"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -74,8 +75,16 @@ func (h Home) Socket() string { return h.path("control.sock") }
 func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("releases")) }
 
 // Dictionaries returns the store of data dictionaries that the operator has approved.
-func (h Home) Dictionaries() dictionary.Approvals {
-	return dictionary.Approvals(h.path("dictionaries"))
+func (h Home) Dictionaries() approved.Store[*job.Dictionary] {
+	return approved.Store[*job.Dictionary]{Folder: h.path("dictionaries"), Parse: job.ParseDictionary, Unknown: job.ErrUnapproved}
+}
+
+// Studies returns the store of studies that the operator has approved.
+func (h Home) Studies(jobs *job.Reader) study.Studies { return study.In(h.path("studies"), jobs) }
+
+// Knowing returns a reader that finds the home's dictionaries and studies, including revoked ones.
+func (h Home) Knowing(jobs *job.Reader) *job.Reader {
+	return jobs.Knowing(h.Dictionaries().Find).KnowingStudies(h.Studies(jobs).Find)
 }
 
 // AuditPath returns the path of a party's record, see package audit.

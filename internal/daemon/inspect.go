@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/node/dictionary"
+	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/transport/nats"
 )
@@ -94,7 +94,7 @@ func (h Home) inspectModes() Finding {
 }
 
 // inspectTable reads a table with each dictionary that is approved for it, or as numbers.
-func (h Home) inspectTable(ctx context.Context, c *Config, name string, approvals []dictionary.Approval) (list []Finding) {
+func (h Home) inspectTable(ctx context.Context, c *Config, name string, approvals []approved.Approval) (list []Finding) {
 	part := "table " + name
 	for _, a := range approvals {
 		if a.Table != name {

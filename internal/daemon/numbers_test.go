@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/node/dictionary"
+	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/edition"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/linalg"
@@ -158,7 +158,7 @@ func TestATableOfNumbersIsKeptUp(t *testing.T) {
 	s.Editions = weekly
 	c.Data["patients"] = s
 	h.put(t, "patients.csv", numbersTable(400))
-	f := freezer{h, func() *Config { return c }, all.Reader(), slog.New(slog.DiscardHandler), make(map[dictionary.Approval]string)}
+	f := freezer{h, func() *Config { return c }, all.Reader(), slog.New(slog.DiscardHandler), make(map[approved.Approval]string)}
 	f.freeze(context.Background(), time.Now().UTC().AddDate(0, 0, 8))
 	now, err := sees(t, h, c, key, 2)
 	if err != nil || now.Edition.Number != 2 || now.Set.X.Rows() != 400 {

@@ -65,6 +65,22 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	return t, nil
 }
 
+// TableOf returns the given name of a table of a party's catalogue, or the name of its only table if the
+// given name is "". It returns "" for a coordinator.
+func (h Home) TableOf(jobs *job.Reader, table string) (string, error) {
+	c, err := h.Config(jobs)
+	if err != nil || c.Coordinator == "" {
+		return "", err
+	}
+	if table, err = c.chosenTable(table); err == nil {
+		_, err = c.source(h, table)
+	}
+	if err != nil {
+		return "", fault.BadInput(err)
+	}
+	return table, nil
+}
+
 // chosenTable returns the given name of a table, or the name of the catalogue's only table if the
 // given name is "".
 func (c *Config) chosenTable(name string) (string, error) {

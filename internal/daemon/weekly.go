@@ -8,7 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/node/dictionary"
+	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
@@ -22,7 +22,7 @@ type freezer struct {
 	config func() *Config
 	reader *job.Reader
 	log    *slog.Logger
-	tried  map[dictionary.Approval]string // day of the last attempt to freeze each table
+	tried  map[approved.Approval]string // day of the last attempt to freeze each table
 }
 
 // run freezes the due tables at the start and then every hour, until ctx ends.
@@ -48,7 +48,7 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 	}
 	for table := range f.config().Data { // tables of plain numbers need no approval
 		numbers := job.OfNumbers()
-		approvals = append(approvals, dictionary.Approval{Name: numbers.Name, Hash: numbers.Hash(), Table: table})
+		approvals = append(approvals, approved.Approval{Name: numbers.Name, Hash: numbers.Hash(), Table: table})
 	}
 	today := now.Format(time.DateOnly)
 	for _, o := range approvals {
@@ -68,7 +68,7 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 
 // isDue reports whether the newest edition is at least a week old. It returns false if the operator
 // has erased all editions; then the operator must make the next edition.
-func (f freezer) isDue(o dictionary.Approval, now time.Time) (bool, error) {
+func (f freezer) isDue(o approved.Approval, now time.Time) (bool, error) {
 	newest, err := f.Editions().Newest(o.Table, o.Hash)
 	if errors.Is(err, edition.ErrNone) {
 		return false, nil
@@ -80,7 +80,7 @@ func (f freezer) isDue(o dictionary.Approval, now time.Time) (bool, error) {
 	return !now.Before(day.AddDate(0, 0, 7)), fault.Disk.Of(err)
 }
 
-func (f freezer) next(ctx context.Context, o dictionary.Approval) error {
+func (f freezer) next(ctx context.Context, o approved.Approval) error {
 	d, err := f.dictionary(o.Name, o.Hash)
 	if err != nil {
 		return err

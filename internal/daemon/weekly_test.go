@@ -10,7 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/all"
-	"github.com/mercer-fl/mercer/internal/node/dictionary"
+	"github.com/mercer-fl/mercer/internal/node/approved"
 )
 
 // A table whose entry says so is frozen when its edition is a week old; one that waits for company
@@ -18,7 +18,7 @@ import (
 func TestWeeklyEditions(t *testing.T) {
 	h, c, d := frozen(t, "id")
 	var log bytes.Buffer
-	f := freezer{h, func() *Config { return c }, all.Reader(), slog.New(slog.NewTextHandler(&log, nil)), make(map[dictionary.Approval]string)}
+	f := freezer{h, func() *Config { return c }, all.Reader(), slog.New(slog.NewTextHandler(&log, nil)), make(map[approved.Approval]string)}
 	day := time.Now().UTC()
 	if err := h.Dictionaries().Approve(d, "patients", day); err != nil {
 		t.Fatal(err)

@@ -73,6 +73,9 @@ func (d *Dictionary) Hash() string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Title returns the dictionary's name.
+func (d *Dictionary) Title() string { return d.Name }
+
 // Reference returns the dictionary's reference in a job's encoding, NAME@HASH.
 func (d *Dictionary) Reference() string { return d.Name + "@" + d.Hash() }
 

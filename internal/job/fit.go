@@ -79,7 +79,7 @@ func FitSpec() *section.Section { return new(Job).fitSpec(nil) }
 
 // FitOf returns a new job of kind Fit that makes the fit for the given job.
 func (r *Reader) FitOf(j *Job) *Job {
-	fit := &Job{Name: j.Data.Dictionary.fitName(), Protocol: Named{r.Fit, r.Fit.New()}, Timeout: j.Timeout}
+	fit := &Job{Name: j.Data.Dictionary.fitName(), Protocol: Named{r.Fit, r.Fit.New()}, Timeout: j.Timeout, Study: j.Study}
 	fit.Data.Source, fit.Data.Scale, fit.Data.Dictionary = j.Data.Source, j.Data.Scale, j.Data.Dictionary
 	fit.Data.Partition.Parties = j.Parties()
 	fit.fillFitFields()
@@ -110,6 +110,7 @@ func (j *Job) fitSpec(r *Reader) *section.Section {
 		{Key: "scale", Value: section.Choice[Scaling]{Noun: "scaling", Dst: &d.Scale, Known: []Scaling{MinMax, Standard, Range, None}},
 			Default: "minmax", Doc: "How the parties scale features together."},
 		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The longest waits of the job."},
+		j.studyField(r),
 	}, Finish: j.finishFit}
 }
 
@@ -139,7 +140,7 @@ func (j *Job) finishFit(in *section.Place) error {
 	if !d.Fits() {
 		return in.Refuse("dictionary", "with scale %s, the dictionary needs no fit; submit jobs without a fit", d.Scale)
 	}
-	return nil
+	return j.finishStudy(in)
 }
 
 // kindIn returns the value of the key kind in a file; "" if the file has no such key.

@@ -34,6 +34,7 @@ type Job struct {
 	Repeats    int  // number of runs, each with its own partition and split; 0 for one run
 	Link       Link // lines of a simulated network
 	Timeout    Timeout
+	Study      *Study // the study inside which the job lies; nil for none
 }
 
 // Comparison names a baseline for the job's result. A process with the data of all parties computes
@@ -223,11 +224,12 @@ func (j *Job) spec(r *Reader) *section.Section {
 		{Key: "link", Value: j.Link.Section(), Else: "none",
 			Doc: "A network for simulate: the result estimates the seconds that all messages would take on it."},
 		{Key: "timeout", Value: j.Timeout.Section(), Default: "{}", Doc: "The longest waits of a deployed job."},
+		j.studyField(r),
 	}, Finish: func(in *section.Place) error {
 		if err := j.finishGrid(in, kernels, learners); err != nil {
 			return err
 		}
-		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), r.finishWeight(j), j.finishPickedLabel, j.check, j.finishSpread, j.finishLabels, j.finishScoring} {
+		for _, finish := range []func(*section.Place) error{j.finishRatings, j.finishTest, j.finishRepeats, j.finishLink, j.finishCompare, r.finishPartition(j), r.finishWeight(j), j.finishPickedLabel, j.check, j.finishSpread, j.finishLabels, j.finishScoring, j.finishStudy} {
 			if err := finish(in); err != nil {
 				return err
 			}

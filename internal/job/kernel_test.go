@@ -10,6 +10,8 @@ func TestKeysOfAKernelReachIt(t *testing.T) {
 	for keys, want := range map[string]string{
 		"linear":                                                          "linear",
 		"rbf, gamma: 0.25, amplitude: 2.5":                                "rbf gamma=0.25 amplitude=2.5",
+		"rbf, gamma: 0.25, amplitude: 0.5":                                "rbf gamma=0.25 amplitude=0.5",
+		"rational-quadratic, amplitude: 0.75":                             "rational-quadratic length_scale=1 alpha=1 amplitude=0.75",
 		"laplacian, gamma: 0.3":                                           "laplacian gamma=0.3",
 		"matern, length_scale: 1.5, nu: 2.5":                              "matern length_scale=1.5 nu=2.5",
 		"dot-product, coefficients: [0, 2]":                               "dot-product coefficients=0,2",

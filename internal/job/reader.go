@@ -21,12 +21,21 @@ type Reader struct {
 	// Dictionary finds a dictionary by its name and hash. If the hash is "", it finds the
 	// dictionary of that name for new jobs. Nil means that there are no dictionaries.
 	Dictionary func(name, hash string) (*Dictionary, error)
+	// Study finds a study in the same way. Nil means that there are no studies.
+	Study func(name, hash string) (*Study, error)
 }
 
 // Knowing returns a reader that looks up dictionaries with the function find.
 func (r *Reader) Knowing(find func(name, hash string) (*Dictionary, error)) *Reader {
 	knowing := *r
 	knowing.Dictionary = find
+	return &knowing
+}
+
+// KnowingStudies returns a reader that looks up studies with the function find.
+func (r *Reader) KnowingStudies(find func(name, hash string) (*Study, error)) *Reader {
+	knowing := *r
+	knowing.Study = find
 	return &knowing
 }
 

@@ -226,8 +226,11 @@ func TestHeadsAreTheWholeModel(t *testing.T) {
 		task.Test[i] = true
 	}
 	for name, m := range methods() {
-		for _, spec := range []kernel.Spec{{Name: "rbf", Gamma: 0.5}, {Name: "rbf", Gamma: 0.5, Amplitude: 2.5}} {
-			t.Run(fmt.Sprint(name, spec.Amplitude), func(t *testing.T) { checkHead(t, task, spec, m, rows) })
+		for _, spec := range []kernel.Spec{
+			{Name: "rbf", Gamma: 0.5}, {Name: "rbf", Gamma: 0.5, Amplitude: 2.5}, {Name: "rational-quadratic", LengthScale: 0.8, Alpha: 2, Amplitude: 0.4},
+			{Name: "linear"}, {Name: "polynomial", Gamma: 0.5, Coef0: 1, Degree: 3},
+		} {
+			t.Run(fmt.Sprint(name, " ", spec.Name, spec.Amplitude), func(t *testing.T) { checkHead(t, task, spec, m, rows) })
 		}
 	}
 }

@@ -98,6 +98,9 @@ type Release struct {
 	// sums. Before all parties have declared their rows, Numbers is an upper and Cells a lower
 	// estimate. Both are zero for a release that is not counted.
 	Numbers, Cells int64
+	// Study is the hash of the study inside which the job lies; "" for none. The operator has approved
+	// what the jobs of a study reveal together.
+	Study string
 }
 
 // Fit describes the values that parties fit on rows and use to prepare rows. Two fits of the same

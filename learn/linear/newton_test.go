@@ -110,15 +110,25 @@ func TestFitEqualsNewton(t *testing.T) {
 	}
 }
 
-// Ridge regression in one block is done after one pass.
+// Ridge regression in one block is done after one pass, at the minimum with its lambda, be it small or
+// large.
 func TestSquareInOneBlock(t *testing.T) {
 	z, y := small(10, 50, 2, 5)
-	f, err := Fit(z, y, Params{Loss: Square{}, Lambda: 0.1, Tol: 1e-10})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(f.Objectives) > 2 {
-		t.Errorf("%d passes", len(f.Objectives))
+	for _, lambda := range []float64{1e-8, 1e-6, 1e-3, 0.1, 1, 100} {
+		f, err := Fit(z, y, Params{Loss: Square{}, Lambda: lambda, Tol: 1e-10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(f.Objectives) > 2 {
+			t.Errorf("lambda %v: %d passes", lambda, len(f.Objectives))
+		}
+		for k := range y.Rows {
+			for j, g := range gradient(z, f.Coefficients.Row(k), y.Row(k), Square{}, lambda) {
+				if math.Abs(g) > 1e-3*min(1e-6, lambda) {
+					t.Errorf("lambda %v, output %d: entry %d of the gradient is %v", lambda, k, j, g)
+				}
+			}
+		}
 	}
 }
 

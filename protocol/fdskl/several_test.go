@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/protocoltest"
 	"github.com/mercer-fl/mercer/protocol/sim"
@@ -313,6 +315,61 @@ func (c *council) beginsIteration(t *testing.T, m protocol.Message) bool {
 		t.Fatal(err)
 	}
 	return s.request.shares
+}
+
+// Requests and parts of the model's value go straight: the worker whose iteration it is sends its
+// request to each other worker itself, and each other active worker sends its part to that worker and
+// to nobody else.
+func TestRequestsAndPartsGoStraight(t *testing.T) {
+	for _, mode := range []Mode{Paper, Hardened} {
+		for _, iterations := range [][]int{{5, 3}, {3, 2, 4}} {
+			c := newCouncil(t, Spec{Mode: mode, Bits: 32, Rows: 9, Directions: 60}, 5, iterations...)
+			requests, parts, wantParts := make(map[uint32][]string), make(map[uint32][]string), make(map[uint32][]string)
+			watch := func(m protocol.Message) []protocol.Message {
+				owner := c.names[int(m.Sequence)%len(iterations)]
+				switch m.Round {
+				case roundRequest:
+					requests[m.Sequence] = append(requests[m.Sequence], m.Sender+" to "+m.Receiver)
+					if c.beginsIteration(t, m) {
+						wantParts[m.Sequence] = straight(c.names[:len(iterations)], owner, "%[2]s to %[1]s")
+					}
+				case roundShares:
+					parts[m.Sequence] = append(parts[m.Sequence], m.Sender+" to "+m.Receiver)
+				}
+				return []protocol.Message{m}
+			}
+			r, err := sim.Run(sim.Config{Session: c.session, Nodes: c.nodes(), Intercept: watch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Err(); err != nil || len(requests) < c.iterations() || len(wantParts) != c.iterations() {
+				t.Fatalf("%s, %v: %v, %d requests, %d of which begin an iteration", mode, iterations, err, len(requests), len(wantParts))
+			}
+			wantRequests := make(map[uint32][]string)
+			for sequence := range requests {
+				wantRequests[sequence] = straight(c.names, c.names[int(sequence)%len(iterations)], "%s to %s")
+				slices.Sort(requests[sequence])
+				slices.Sort(parts[sequence])
+			}
+			if d := cmp.Diff(wantRequests, requests); d != "" {
+				t.Errorf("%s, %v: requests: %s", mode, iterations, d)
+			}
+			if d := cmp.Diff(wantParts, parts); d != "" {
+				t.Errorf("%s, %v: parts: %s", mode, iterations, d)
+			}
+		}
+	}
+}
+
+// straight lists, for each worker but one, the way between that one and it.
+func straight(names []string, one, way string) (list []string) {
+	for _, name := range names {
+		if name != one {
+			list = append(list, fmt.Sprintf(way, one, name))
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 func TestSeveralProperties(t *testing.T) {

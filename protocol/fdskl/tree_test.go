@@ -10,15 +10,21 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Sums go up a heap, straight to the root, or along a chain.
+// Sums go up a heap, straight to the root, or along a chain, with any number of workers.
 func TestTreesOfTheTopologies(t *testing.T) {
-	for topology, want := range map[Topology]Tree{
-		Binary: {Root, 0, 0, 1, 1, 2, 2},
-		Star:   {Root, 0, 0, 0, 0, 0, 0},
-		Chain:  {Root, 0, 1, 2, 3, 4, 5},
+	for topology, parent := range map[Topology]func(worker int) int{
+		Binary: func(worker int) int { return (worker - 1) / 2 },
+		Star:   func(int) int { return 0 },
+		Chain:  func(worker int) int { return worker - 1 },
 	} {
-		if got := topology.Tree(7); !slices.Equal(got, want) {
-			t.Errorf("%s is %v, want %v", topology, got, want)
+		for workers := 1; workers <= MaxWorkers; workers++ {
+			want := Tree{Root}
+			for w := 1; w < workers; w++ {
+				want = append(want, parent(w))
+			}
+			if got := topology.Tree(workers); !slices.Equal(got, want) {
+				t.Errorf("%s of %d workers is %v, want %v", topology, workers, got, want)
+			}
 		}
 	}
 }

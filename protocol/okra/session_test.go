@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,7 @@ func TestTraining(t *testing.T) {
 				t.Errorf("Gram matrix is off by %.2g, at most %.2g", worst, c.limit)
 			}
 			checkServer(t, s, c.f, inputs)
+			checkUploads(t, w, c.sizes)
 			for i := range c.sizes {
 				if got := w.party(hospitals[1+i].Name).TotalRows(); got != total {
 					t.Errorf("%s learns of %d rows, want %d", hospitals[1+i].Name, got, total)
@@ -69,6 +71,58 @@ func TestTraining(t *testing.T) {
 			}
 		})
 	}
+}
+
+// checkUploads demands that each party has sent each number of its encoded rows once, and to the server.
+func checkUploads(t *testing.T, w *outcome, sizes []int) {
+	t.Helper()
+	got, want := make(map[string]int), make(map[string]int)
+	for i, n := range sizes {
+		name := hospitals[1+i].Name
+		want[name+" to hub"] = n * w.server().Width() * w.party(name).params.wordBytes()
+	}
+	for _, m := range w.sent {
+		if m.Kind == kindRows {
+			got[m.Sender+" to "+m.Receiver] += len(m.Body)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error("bytes of rows:", diff)
+	}
+}
+
+// Whatever a party is sent does not depend on the others' rows, labels and held-out rows, but on their
+// numbers only.
+func TestPartiesReceiveNothingOfTheOthers(t *testing.T) {
+	for _, spec := range append([]Spec{{Wire: Float64}}, encoders...) {
+		one, other := share(randomRows("one", 7, 5), 3, 2, 2), share(randomRows("other", 7, 5), 3, 2, 2)
+		for i := range other {
+			slices.Reverse(other[i].Test)
+			for k, label := range other[i].Labels {
+				other[i].Labels[k] = label + " or not"
+			}
+		}
+		want := train(t, spec, one...)
+		for i, m := range hospitals[1:] {
+			mixed := slices.Clone(other)
+			mixed[i] = one[i]
+			before, after := receivedBy(want, m.Name), receivedBy(train(t, spec, mixed...), m.Name)
+			if diff := cmp.Diff(before, after); diff != "" || len(before) == 0 {
+				t.Errorf("%v: %s is sent %d messages, and others if the others have other rows: %s", spec, m.Name, len(before), diff)
+			}
+		}
+	}
+}
+
+// receivedBy lists the messages to a member, in an order of their own.
+func receivedBy(o *outcome, name string) (list []string) {
+	for _, m := range o.sent {
+		if m.Receiver == name {
+			list = append(list, fmt.Sprintf("%s from %s, piece %d: %x", m.Kind, m.Sender, m.Chunk, m.Body))
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 // matrixOf returns the matrix that rows are, or else a copy of them.

@@ -37,6 +37,29 @@ func totals(t *testing.T, p secvm.Params, crowd []*secvm.Device, w []float64) ma
 	return all
 }
 
+// summed returns, for each bin, what the server reads from the sum over many devices whose weights are
+// all 0: those with label +1 less those with label -1.
+func summed(t *testing.T, p secvm.Params, crowd []*secvm.Device) []float64 {
+	t.Helper()
+	var total [][]int64
+	for _, d := range crowd {
+		s, err := d.Summand(checked(t, p, make([]float64, p.Features())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		total = plus(t, p, total, read(p, s))
+	}
+	sum, err := secvm.NewSum(p, total, len(crowd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bins, _, err := sum.Gradient(1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bins
+}
+
 // Attack: an observer that counts a device's packages, or adds up their sizes, learns the
 // device's side of the margin. It succeeds as published and fails with cover packages.
 func TestAttackCountPackages(t *testing.T) {
@@ -173,17 +196,22 @@ func TestAttackLinkByOrder(t *testing.T) {
 }
 
 // Attack: rare bins. The tally of a bin that one person has reveals the person's label. It
-// succeeds in both modes; the documents say so.
+// succeeds in both modes, and with sums; the documents say so.
 func TestAttackRareBin(t *testing.T) {
-	p := params(t, nil)
-	var crowd []*secvm.Device
-	for i := range 10 {
-		crowd = append(crowd, device(t, p, secvm.Vector{{2, 1}}, int8(1-2*(i%2)), secvm.Train))
-	}
-	crowd = append(crowd, device(t, p, secvm.Vector{{2, 1}, {11, 1}}, -1, secvm.Train))
-	for mode, tally := range totals(t, p, crowd, make([]float64, p.Features())) {
-		if tally.Minus[11] != 1 || tally.Plus[11] != 0 {
-			t.Errorf("%s: the rare bin shows %d and %d", mode, tally.Minus[11], tally.Plus[11])
+	for _, classes := range []bool{false, true} {
+		p := params(t, func(s *secvm.Spec) { s.Classes = classes })
+		var crowd []*secvm.Device
+		for i := range 10 {
+			crowd = append(crowd, device(t, p, secvm.Vector{{2, 1}}, int8(1-2*(i%2)), secvm.Train))
+		}
+		crowd = append(crowd, device(t, p, secvm.Vector{{2, 1}, {11, 1}}, -1, secvm.Train))
+		for mode, tally := range totals(t, p, crowd, make([]float64, p.Features())) {
+			if tally.Minus[11] != 1 || tally.Plus[11] != 0 {
+				t.Errorf("%s: the rare bin shows %d and %d", mode, tally.Minus[11], tally.Plus[11])
+			}
+		}
+		if got := summed(t, p, crowd)[11]; got != -1 {
+			t.Errorf("sums with the classes apart %v: the rare bin shows %v", classes, got)
 		}
 	}
 }
@@ -205,22 +233,28 @@ func TestAttackRepeatedUnits(t *testing.T) {
 }
 
 // Attack: two windows that differ by one person give that person's record. It succeeds in
-// both modes; the documents say so.
+// both modes, and with sums; the documents say so.
 func TestAttackWindowDifference(t *testing.T) {
-	p := params(t, nil)
-	window := func(people int) map[string]*secvm.Tally {
-		var crowd []*secvm.Device
-		for i := range people {
-			crowd = append(crowd, device(t, p, secvm.Vector{{i, 2}, {i + 1, 1}}, 1, secvm.Train))
+	for _, classes := range []bool{false, true} {
+		p := params(t, func(s *secvm.Spec) { s.Classes = classes })
+		window := func(people int) (tallies map[string]*secvm.Tally, sum []float64) {
+			var crowd []*secvm.Device
+			for i := range people {
+				crowd = append(crowd, device(t, p, secvm.Vector{{i, 2}, {i + 1, 1}}, 1, secvm.Train))
+			}
+			return totals(t, p, crowd, make([]float64, p.Features())), summed(t, p, crowd)
 		}
-		return totals(t, p, crowd, make([]float64, p.Features()))
-	}
-	with, without := window(8), window(7)
-	for mode := range with {
-		for j := range with[mode].Plus {
+		with, sum := window(8)
+		without, before := window(7)
+		for j := range p.Features() {
 			want := map[int]uint64{7: 2, 8: 1, 16: 1}[j]
-			if got := with[mode].Plus[j] - without[mode].Plus[j]; got != want {
-				t.Errorf("%s: feature %d: %d, want %d", mode, j, got, want)
+			for mode := range with {
+				if got := with[mode].Plus[j] - without[mode].Plus[j]; got != want {
+					t.Errorf("%s: feature %d: %d, want %d", mode, j, got, want)
+				}
+			}
+			if got := sum[j] - before[j]; got != float64(want) {
+				t.Errorf("sums with the classes apart %v: feature %d: %v, want %d", classes, j, got, want)
 			}
 		}
 	}

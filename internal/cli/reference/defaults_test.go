@@ -51,6 +51,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "protocol.preparation", ""},
 	{"okra", "", "", "repeats", ""},
 	{"okra", "", "", "scoring", ""},
+	{"okra", "", "", "study", ""},
 	{"okra", "", "", "link", ""},
 	{"okra", "link", "{rate: 1e6}", "link.latency", ""},
 	{"okra", "link", "{rate: 1e6}", "link.loss", ""},

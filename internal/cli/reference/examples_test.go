@@ -64,6 +64,9 @@ func read(t *testing.T, r *job.Reader, kind, text string, keys map[string]any) e
 	case kind == "file" && keys["kind"] == "Dictionary":
 		_, err := job.ParseDictionary("example", []byte(text))
 		return err
+	case kind == "file" && keys["kind"] == job.StudyKind:
+		_, err := r.ParseStudy("example", []byte(text))
+		return err
 	case kind == "file":
 		_, err := r.Parse("example", []byte(text))
 		return err

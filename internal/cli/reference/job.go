@@ -18,6 +18,7 @@ import (
 type jobPage struct {
 	Example   string
 	Sections  []keys // sections that every job has, outermost first
+	Study     keys   // keys under spec in a study's file
 	Fit       keys   // keys of a job of kind Fit
 	Kernel    keys
 	Kernels   []kernel
@@ -69,7 +70,7 @@ func newJobPage(folder string) (*jobPage, error) {
 		return nil, err
 	}
 	shortest := slices.MinFunc(cases, func(a, b refused.Case) int { return cmp.Compare(len(a.Base), len(b.Base)) })
-	p := &jobPage{Example: shortest.Base, Fit: keysOf("spec", job.FitSpec()), Kernel: keysOf("spec.kernel", new(job.Kernel).Section()), Refusals: refusals(cases)}
+	p := &jobPage{Example: shortest.Base, Fit: keysOf("spec", job.FitSpec()), Study: keysOf("spec", job.StudySpec(r.Known())), Kernel: keysOf("spec.kernel", new(job.Kernel).Section()), Refusals: refusals(cases)}
 	launches, err := refused.Launches()
 	if err != nil {
 		return nil, err

@@ -27,10 +27,19 @@ type Case struct {
 	// Command is the command that refuses a valid job file: "simulate" or "job submit".
 	Command      string
 	dictionaries map[string]*job.Dictionary // approved dictionaries, by name
+	study        string                     // text of the approved study; "" for none
 }
 
-// Reader returns a reader that finds the case's dictionaries.
+// Reader returns a reader that finds the case's dictionaries and study.
 func (c Case) Reader(r *job.Reader) *job.Reader {
+	if c.study != "" {
+		r = r.KnowingStudies(func(name, _ string) (*job.Study, error) {
+			if name == "none" {
+				return nil, job.ErrStudyUnapproved
+			}
+			return r.ParseStudy("study.yaml", []byte(c.study))
+		})
+	}
 	if c.dictionaries == nil {
 		return r
 	}
@@ -46,6 +55,7 @@ func (c Case) Reader(r *job.Reader) *job.Reader {
 type cases struct {
 	Job          string
 	Dictionaries []string // texts of approved dictionaries
+	Study        string   // text of the approved study
 	Cases        []struct {
 		Name, Place string
 		Replace, By string  // Replace is a text that occurs once in Job; the text By takes its place
@@ -108,7 +118,7 @@ func readCases(folder string, known *strings.Replacer) ([]Case, error) {
 			return nil, fmt.Errorf("refused: %s: %w", p, err)
 		}
 		for _, c := range f.list(known) {
-			c.dictionaries = approved
+			c.dictionaries, c.study = approved, f.Study
 			list = append(list, c)
 		}
 	}

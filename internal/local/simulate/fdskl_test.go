@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/bundled"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/local/runs"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/linalg"
@@ -86,6 +87,48 @@ func checkTimings(t *testing.T, timings map[string]float64, took float64) {
 	}
 	if total := timings["total"]; math.Abs(sum-total) > 1e-9 || total > took || total < took/1000 {
 		t.Errorf("timings %v add up to %v s, and the job took %v s", timings, sum, took)
+	}
+}
+
+// Each of ten splits of a job by columns holds out a quarter of the common people, and others than the
+// splits before it.
+func TestRepeatsByColumnsHoldOutOtherPeople(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	text := strings.NewReplacer("{name: gram}", "{name: fdskl, directions: 16}", "scale: standard", "test: {fraction: 0.25}, scale: standard").Replace(columns) + "  compare: []\n  repeats: 10\n"
+	list := runs.Of(jobtest.Parse(t, fmt.Sprintf(text, "clinic, laboratory", "name: logistic, lambda: 1e-3")))
+	if len(list) != 10 {
+		t.Fatalf("%d runs, want 10", len(list))
+	}
+	var before []map[string]bool
+	for _, run := range list {
+		r, o, _ := simulateAndCompare(t, run.Job, func(job.Source, job.Data) (*dataset.Set, error) {
+			set, err := bundled.Load("wdbc")
+			if err != nil {
+				return nil, err
+			}
+			return set.Subset(dataset.Complement(120, nil)), nil
+		})
+		held := make(map[string]bool)
+		for _, id := range o.Rows[r.Training:] {
+			held[id] = true
+		}
+		if quarter := float64(len(o.Rows)) / 4; math.Abs(float64(len(held))-quarter) > .51 || len(held) != r.HeldOut {
+			t.Errorf("%s: %d of %d people are held out, the result says %d", run.Name, len(held), len(o.Rows), r.HeldOut)
+		}
+		for i, other := range before {
+			same := 0
+			for id := range held {
+				if other[id] {
+					same++
+				}
+			}
+			if same > len(held)*6/10 { // a quarter is expected
+				t.Errorf("splits %d and %d both hold out %d of %d people", i+1, len(before)+1, same, len(held))
+			}
+		}
+		before = append(before, held)
 	}
 }
 

@@ -152,6 +152,8 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("protocol", "labels: spread needs two classes, but learner %s predicts numbers; use learner logistic or smooth-hinge, or remove \"labels\"", j.Learner.Name())
 	case k.Active > 1 && j.Prediction == job.Open:
 		return in.Refuse("prediction", "prediction: open does not work with several active workers in this version; remove \"prediction\" or \"active\"")
+	case k.Mode == job.Paper && j.Prediction == job.Open: // the offsets that mode paper adds to phases end with their session
+		return in.Refuse("prediction", "prediction: open does not work with mode: paper in this version; remove \"prediction\" or \"mode\"")
 	case j.Compares(job.ExactKernel) && j.Kernel.Name == job.LaplacianProduct:
 		return in.Refuse("compare", "the exact laplacian-product kernel is not available, only its random features; remove \"exact-kernel\"")
 	case j.Data.Folds > 0:

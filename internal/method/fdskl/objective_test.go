@@ -2,10 +2,12 @@ package fdskl
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/mercer-fl/mercer/learn/linear"
 	"github.com/mercer-fl/mercer/linalg"
 )
 
@@ -85,6 +87,69 @@ func TestCachedTrainingMinimisesTheObjective(t *testing.T) {
 		}
 		if off, size := math.Sqrt(linalg.Dot(gradient, gradient)), lambda*math.Sqrt(linalg.Dot(w, w)); off > .01*size || size == 0 {
 			t.Errorf("%s: the gradient is %v long at the solution, where lambda times the coefficients is %v long", name, off, size)
+		}
+	}
+}
+
+// Training cached fits the loss of the job's learner with the job's own lambda, however small, and each
+// of several classes against the others: its coefficients are those of package linear on the training
+// rows' words.
+func TestCachedTrainingIsTheFitOfItsRows(t *testing.T) {
+	const rows, train, directions = 60, 45, 256
+	words, labels := newWords(rows, directions), make([]string, rows)
+	for i := range labels {
+		labels[i] = fmt.Sprint(i % 3)
+	}
+	table, block := linear.NewPhases[float32](train, directions, 16), make([]byte, 2*train*directions)
+	words.Block(block, linalg.Range(0, train), 0, directions)
+	table.Put(block, 0, train, 0, directions)
+	for learner, loss := range map[string]linear.Loss{
+		"logistic": linear.Logistic{}, "smooth-hinge": linear.SmoothHinge{}, "squared": linear.Square{}, "huber, delta: 0.3": linear.Huber{Delta: .3},
+	} {
+		targets := linalg.New[float64](3, train) // each class against the others, or the numbers 0, 1 and 2 without their mean
+		for i := range train {
+			for class := range 3 {
+				targets.Row(class)[i] = map[bool]float64{true: 1, false: -1}[i%3 == class]
+			}
+		}
+		if learner == "squared" || learner == "huber, delta: 0.3" {
+			targets = targets.Panel(0, 1)
+			for i := range train {
+				targets.Data[i] = float64(i%3) - 1
+			}
+		}
+		for _, lambda := range []float64{1e-7, 1e-5, 1e-3, .5} {
+			s, err := NewSolver(random(t, ", bits: 16", fmt.Sprintf("%s, lambda: %v", learner, lambda)), labels, train, [32]byte{1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := AnswerAll(t.Context(), s, words, 2); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Learn(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := linear.Fit(table, targets, linear.Params{Loss: loss, Lambda: lambda})
+			if want == nil {
+				t.Fatal(err)
+			}
+			sameNumbers(t, fmt.Sprintf("%s, lambda %v: coefficients", learner, lambda), got.Coefficients, want.Coefficients, 1e-5) // of float32
+		}
+	}
+}
+
+// sameNumbers demands that two matrices have the same shape and nearly the same entries.
+func sameNumbers(t *testing.T, what string, got, want linalg.Matrix[float64], tolerance float64) {
+	t.Helper()
+	if got.Rows != want.Rows || got.Cols != want.Cols {
+		t.Fatalf("%s: %d x %d, want %d x %d", what, got.Rows, got.Cols, want.Rows, want.Cols)
+	}
+	for k := range want.Rows {
+		for i, v := range want.Row(k) {
+			if a := got.Row(k)[i]; !(math.Abs(a-v) <= tolerance*(1+math.Abs(v))) {
+				t.Fatalf("%s: number %d of output %d is %v, want %v", what, i, k, a, v)
+			}
 		}
 	}
 }

@@ -199,6 +199,7 @@ func TestSpreadLabelsAreAddedUp(t *testing.T) {
 		t.Errorf("each row has one label: %q", r.Warnings)
 	}
 	f.LooksLikeNoise(t, "errors")
+	checkCoefficientsStay(t, f)
 	if n := len(f.Sent["labels"]); n > 0 || f.Plan[f.Index(t, "labels")].Session.Has("third") {
 		t.Errorf("the coordinator is sent %d messages about classes", n)
 	}

@@ -59,6 +59,7 @@ type Event struct {
 	Name       string    `json:"name,omitempty"`
 	Spec       string    `json:"specification,omitempty"` // SHA-256 of the job file in its canonical form
 	Dictionary string    `json:"dictionary,omitempty"`    // name and hash
+	Study      string    `json:"study,omitempty"`         // name and hash
 	Table      string    `json:"table,omitempty"`
 	Parties    []string  `json:"parties,omitempty"`
 	Roster     string    `json:"roster,omitempty"` // SHA-256

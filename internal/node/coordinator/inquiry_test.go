@@ -126,6 +126,58 @@ func TestQuestionAboutNewPhases(t *testing.T) {
 	w.nothingOpen()
 }
 
+// The answer about a person whom the training held out, and who comes again under another id, is the
+// decision that the training had: it needs the columns, the scaling and the directions of all workers.
+func TestQuestionHasTheDecisionsOfTheTraining(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		settings string
+		kernel   job.Kernel
+	}{
+		{"directions: 64", job.Kernel{Name: job.RBF, Gamma: 0.5}},
+		{"directions: 64, bits: 32", job.Kernel{Name: job.RBF, Gamma: 0.5, GammaUnit: job.Median}},
+		{"directions: 64, training: faithful, bits: 8", job.Kernel{Name: job.Laplacian, Gamma: 0.2}},
+		{"directions: 64, training: block, tree: chain", job.Kernel{Name: job.LaplacianProduct, Gamma: 0.1}},
+	} {
+		t.Run(tt.settings, func(t *testing.T) {
+			j := phasesBy(t, "{join: 20s, round: 20s}", tt.settings)
+			j.Kernel = tt.kernel
+			j = opened(t, j)
+			shares := tumours(t, j)
+			w := newTestbed(t, shares)
+			w.random = true
+			id := w.mustRun(j).ID
+			trained := w.judged["north"].Outcome
+			var rows *dataset.Set
+			w.fresh = make(map[string]method.Table)
+			for i, s := range shares {
+				again := s.Table.Set.Subset(indicesOf(s.Table.Set.IDs, trained.Held))
+				again.IDs = columnNames(len(trained.Held))
+				if w.fresh[s.Party] = (method.Table{Set: again}); i == 0 {
+					rows = again
+				}
+			}
+			a, err := w.ask("north", id, rows, newSource)
+			if err != nil || len(a.Rows) != len(trained.Held) || len(a.Rows) < 5 {
+				t.Fatalf("%+v, %v: want answers about %d people", a, err, len(trained.Held))
+			}
+			for i, row := range a.Rows {
+				if got, want := a.Decisions.Row(i)[0], trained.Decisions.Row(row)[0]; math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+					t.Errorf("row %d has the decision %v, and had %v in the training", row, got, want)
+				}
+			}
+		})
+	}
+}
+
+// indicesOf returns the place of each of some ids in a list.
+func indicesOf(list, some []string) (places []int) {
+	for _, id := range some {
+		places = append(places, slices.Index(list, id))
+	}
+	return places
+}
+
 // The other trainings' models answer as the cached training's does.
 func TestQuestionAfterEachTraining(t *testing.T) {
 	t.Parallel()

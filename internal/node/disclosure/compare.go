@@ -56,7 +56,9 @@ func (l Ledger) compare(now *Entry, id string, space extsort.Store) (*comparison
 	}
 	c.findModels()
 	if !c.repeats() {
-		c.said = now.revealsSplit()
+		if now.Study == "" {
+			c.said = now.revealsSplit()
+		}
 		err = errors.Join(l.differences(c), l.compareSchemas(c), l.ownFits(c), l.compareKinds(c))
 	}
 	if err == nil && (now.Fit.By == method.NewFit || now.Fit.By == method.ToldFit) && now.Fit.Values != "" {
@@ -196,7 +198,7 @@ func (l Ledger) compareKinds(c *comparison) error {
 	var with []head
 	for _, h := range c.others {
 		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
-		if !slices.Contains(pair, method.ReleaseRows) || !slices.Contains(pair, method.ReleaseSums) {
+		if !slices.Contains(pair, method.ReleaseRows) || !slices.Contains(pair, method.ReleaseSums) || c.now.inStudyOf(h.Entry) {
 			continue
 		}
 		if !c.now.byRows(h.Entry) {
@@ -314,6 +316,11 @@ func (c *comparison) note(h head, said []string) {
 	}
 }
 
+// inStudyOf reports whether two releases are of jobs inside the same study. The operator has approved the
+// study's protocols, labels, splits, and the number of its jobs and of the numbers in their sums. All else
+// is compared as outside a study: columns, scaling, fits, weights, and who came or went.
+func (e *Entry) inStudyOf(o *Entry) bool { return e.Study != "" && e.Study == o.Study }
+
 // allowedBy reports whether approval n covers everything that the comparison found. It must contain
 // each sentence and each earlier release, because the operator has seen no others.
 func (c *comparison) allowedBy(n Listed) bool {
@@ -348,6 +355,9 @@ func (l Ledger) countSums(c *comparison) error {
 	var all summed   // counts for earlier releases that are not compared row by row
 	var jobs []string
 	for _, h := range c.heads {
+		if c.now.inStudyOf(h.Entry) {
+			continue // the study bounds its own jobs and numbers
+		}
 		if c.now.byRows(h.Entry) && one == nil {
 			if err := c.loadRows(); err != nil {
 				return err

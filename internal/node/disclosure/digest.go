@@ -53,7 +53,7 @@ func rowsOf(r method.Release) (n int, place func(int) int) {
 // newEntry builds the entry of a release, with digests under the ledger's key.
 func newEntry(key []byte, r method.Release) *Entry {
 	e := &Entry{
-		Kind: r.Kind, Also: r.Also, Job: r.Job, Question: r.Question,
+		Kind: r.Kind, Also: r.Also, Job: r.Job, Question: r.Question, Study: r.Study,
 		Peers: slices.Compact(slices.Sorted(slices.Values(r.Peers))),
 	}
 	if r.Kind != method.ReleaseIDs {

@@ -37,6 +37,7 @@ type Entry struct {
 	Edition       string                               // id of the edition whose rows are released; "" if the field Rows lists them
 	Number        int                                  // number of the edition
 	Out           string                               // description of the held-out rows of the edition; only in sums
+	Study         string                               // hash of the study inside which the job lies; "" for none
 	Clear         []string                             // ids of editions that together with this one reveal nothing about one to nine people
 	Size          int                                  // number of rows of an edition
 	Rows          []Row                                // one row for each person, ascending; empty for an edition
@@ -273,17 +274,23 @@ const (
 const (
 	groupMagic  = "mercer/v9/release"  // adds to v8 the groups of ids
 	weightMagic = "mercer/v10/release" // adds to v9 the column of the weights and their digests; written only for a release with weights
+	studyMagic  = "mercer/v11/release" // adds to v10 the study; written only for a release of a study's job
 )
 
 // Encode returns the entry's canonical encoding in the newest format that it needs.
 func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 40*len(e.Rows))
-	if e.Weight == "" {
-		w.String(groupMagic)
-	} else {
+	switch {
+	case e.Study != "":
+		w.String(studyMagic)
+		w.String(e.Study)
+		w.Bytes32([]byte(e.Weight))
+	case e.Weight != "":
 		w.String(weightMagic)
 		w.Bytes32([]byte(e.Weight))
+	default:
+		w.String(groupMagic)
 	}
 	w.String(e.Day)
 	w.Strings(texts(e.Also))
@@ -400,9 +407,14 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
 	e := &Entry{}
 	magic := r.String(32)
-	groups := magic == groupMagic || magic == weightMagic
+	groups := magic == groupMagic || magic == weightMagic || magic == studyMagic
 	editions := magic == editionMagic || groups
 	whole := magic == wholeMagic || editions
+	if magic == studyMagic {
+		if e.Study, e.Weight = r.String(maxDigest), string(r.Bytes32(maxName)); e.Study == "" && r.Err() == nil {
+			r.Fail(errors.New("the entry names no study; this format requires one"))
+		}
+	}
 	if magic == weightMagic {
 		if e.Weight = string(r.Bytes32(maxName)); e.Weight == "" && r.Err() == nil {
 			r.Fail(errors.New("the entry names no column of weights; this format requires one"))

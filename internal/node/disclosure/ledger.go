@@ -340,6 +340,9 @@ func (e *Entry) mergeFrom(earlier *Entry) {
 	if e.Fit.Values == "" {
 		e.Fit.Values = earlier.Fit.Values
 	}
+	if e.Study != earlier.Study {
+		e.Study = "" // a release outside the study, too, is compared with every other release
+	}
 	e.Also = slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.Also, earlier.Also))))
 	uses := e.Uses
 	e.Uses = nil

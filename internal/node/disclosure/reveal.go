@@ -219,7 +219,7 @@ func (e *Entry) revealsOtherSettings(earlier *Entry) []string {
 	if e.Scale != earlier.Scale && e.Kind != method.ReleaseSums && e.Kind != method.ReleaseFit {
 		said = append(said, fmt.Sprintf("columns are scaled by %s, formerly by %s: the two %s together can reveal ranges that one does not", e.Scale, earlier.Scale, e.resultsNoun()))
 	}
-	if e.Label != earlier.Label && e.Kind == method.ReleaseRows {
+	if e.Label != earlier.Label && e.Kind == method.ReleaseRows && !e.inStudyOf(earlier) {
 		said = append(said, fmt.Sprintf("the label is %s, formerly %s: the difference of the two matrices reveals the column that was not the label", column(e.Label), column(earlier.Label)))
 	}
 	if e.addsWeights(earlier) {

@@ -35,6 +35,9 @@ func (p *Party) jobEvent(kind audit.Kind, w *work) audit.Event {
 	if d := w.job.Data.Dictionary; d != nil {
 		e.Dictionary = d.Name + " " + d.Hash()
 	}
+	if s := w.job.Study; s != nil {
+		e.Study = s.Name + " " + s.Hash()
+	}
 	return e
 }
 

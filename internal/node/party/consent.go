@@ -23,8 +23,11 @@ type Consents interface {
 	Remove(job string) error
 }
 
-// approveEach is the value of a policy's approve with which the operator decides about each job.
-const approveEach = "each"
+// These are the values of a policy's key approve.
+const (
+	approveEach  = "each"  // the operator decides about each job
+	approveStudy = "study" // only jobs of approved studies begin
+)
 
 // maxAwaiting bounds the jobs that await approval.
 const maxAwaiting = 64
@@ -86,7 +89,7 @@ func (p *Party) countAwaiting() (n int) {
 
 // asksOperator reports whether the operator decides about a job that is not open here.
 func (p *Party) asksOperator(w *work) (bool, error) {
-	if w.inquiry != nil || p.jobs[w.id] != nil {
+	if w.inquiry != nil || p.jobs[w.id] != nil || w.job.Study != nil { // the operator has approved the study
 		return false, nil
 	}
 	policy, err := p.Policy(w.table())

@@ -16,7 +16,7 @@ import (
 const (
 	form       = "it names something, or is about time and form"
 	simulated  = "a job that has it runs in simulate only"
-	approved   = "it stands in a dictionary, which the operator approves"
+	approved   = "it stands in a dictionary, or names a study, which the operator approves"
 	byPolicy   = "the policy of the table allows it, with a bound where it is a number"
 	byLedger   = "the ledger holds a second job that has it otherwise"
 	ofProtocol = "it shapes what the protocol lets out of the rows that are admitted, which the protocol's page says"
@@ -38,7 +38,7 @@ var judged = map[string][]string{
 		"protocol okra.late", "protocol okra.withdrawn", "protocol okra.added", "protocol secureboost.he",
 	},
 	approved: {
-		"spec.data.dictionary.", "kind Fit: spec.dictionary.",
+		"spec.data.dictionary.", "kind Fit: spec.dictionary.", "spec.study", "kind Fit: spec.study",
 		// Jobs without a dictionary say none of these, and are refused if they do; the fraction is one for all.
 		"spec.data.classes", "spec.data.label.classes", "spec.data.test.fraction", "protocol moments.classes", "protocol moments.targets",
 	},

@@ -123,6 +123,9 @@ func (p *Party) enter(w *work, step int, policy Policy) (list []admission, err e
 
 func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission, error) {
 	out.Model, out.Also = w.modelOf(out.Kind), w.beside
+	if w.job.Study != nil && w.inquiry == nil {
+		out.Study = w.job.Study.Hash()
+	}
 	if policy.Own {
 		out.Split = "" // no approval is needed, because one operator owns all parties' data
 	}

@@ -44,6 +44,9 @@ type Config struct {
 	// Approved reports whether the operator has approved a data dictionary for a table. It takes
 	// the dictionary's hash.
 	Approved func(hash, table string) (bool, error)
+	// Studies keeps the studies that the operator has approved. It may be nil; then the party refuses
+	// jobs of studies.
+	Studies  Studies
 	Releases disclosure.Ledger
 	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
 	// accepted.

@@ -53,7 +53,9 @@ type Policy struct {
 	// OwnFigures allows results with accuracy figures over this table's held-out rows. The
 	// coordinator must be able to compute the figures, and the rows must meet the limits.
 	OwnFigures bool `yaml:"own_figures,omitempty"`
-	// Approve is "each" if the operator decides about each job that the policy allows, before it begins.
+	// Approve is "each" if the operator decides about each job that the policy allows, before it begins,
+	// and "study" if only jobs of a study that the operator has approved begin. Jobs of such a study
+	// begin without a question.
 	Approve string `yaml:"approve,omitempty"`
 	// Limits holds conditions that every job and the table must meet.
 	Limits PolicyLimits `yaml:"limits,omitempty"`
@@ -95,8 +97,8 @@ func (p Policy) Validate(known job.Names) error {
 			return fmt.Errorf("%s in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))
 		}
 	}
-	if p.Approve != "" && p.Approve != approveEach {
-		return fmt.Errorf("approve in the policy is %q; write approve: each, or remove the key", p.Approve)
+	if p.Approve != "" && p.Approve != approveEach && p.Approve != approveStudy {
+		return fmt.Errorf("approve in the policy is %q; write approve: each or approve: study, or remove the key", p.Approve)
 	}
 	if p.MinParties < 0 {
 		return fmt.Errorf("min_parties in the policy is %d; write 2 or more", p.MinParties)
@@ -181,6 +183,9 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []Refusal) {
 	}
 	if directions, most := j.Protocol.Limit("directions"), int(p.Limits.MaxDirections); most > 0 && directions > most {
 		say("limits.max_directions", "the job has %d directions, this party allows %d (max_directions in its policy)", directions, most)
+	}
+	if p.Approve == approveStudy && j.Study == nil {
+		say("approve", "this party takes part in jobs of an approved study only, and the job names none (approve: study in its policy)")
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
 		say("open_prediction", "the job keeps predictions open, which this party does not allow (open_prediction in its policy)")

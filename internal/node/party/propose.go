@@ -135,6 +135,9 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		err = p.operatorConsents(r.work)
 	}
 	if err == nil {
+		err = p.enterStudy(r.work)
+	}
+	if err == nil {
 		err = p.bind(r.work)
 	}
 	if err == nil {
@@ -212,11 +215,17 @@ func (p *Party) stageOf(r *running) error {
 	if err := p.approved(r.work); err != nil {
 		return err
 	}
+	if err := p.inStudy(r.work); err != nil {
+		return err
+	}
 	if err := p.checkClaims(r.stage, r.proposal); err != nil {
 		return err
 	}
 	if err = p.prepare(r.work); err == nil {
 		r.admission, err = p.admit(r)
+	}
+	if err == nil {
+		err = p.roomInStudy(r.work)
 	}
 	if err != nil && !disk.Failed(err) {
 		p.refusals = append(p.refusals, time.Now())

@@ -58,7 +58,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		return p.inquired(prop)
 	}
 	j, err := p.Reader.Parse("proposal", prop.Spec)
-	if errors.Is(err, job.ErrUnapproved) {
+	if errors.Is(err, job.ErrUnapproved) || errors.Is(err, job.ErrStudyUnapproved) {
 		return nil, fault.Public(fault.Forbidden(err))
 	}
 	if err != nil {

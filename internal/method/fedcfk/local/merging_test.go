@@ -162,6 +162,18 @@ func TestRoundsAndRequestsAreDrawnApart(t *testing.T) {
 	}
 }
 
+// In mode paper the server serves people who are in no sum, too: after one round of three tenths of
+// them everybody has recommendations.
+func TestPaperDevicesOutsideOfTheSumsAreServed(t *testing.T) {
+	r := runDevices(t, strings.Replace(paperJob(), "rounds: 12", "rounds: 1", 1))
+	if sums := figuresOf(t, r).Sums; len(sums) != 1 || sums[0].Clients != 18 {
+		t.Fatalf("sums %+v, want one of 18 people", sums)
+	}
+	if lists := readLists(t, r); strings.Count(lists, "\n") != 1+60*10 {
+		t.Errorf("not 10 recommendations to each of 60 people: %s", lists)
+	}
+}
+
 // Everybody adds a list once. The estimate is a kernel after each round and approaches the kernel
 // of all lists, no list follows from several rounds, and no person's problem has several solutions.
 func TestRoundsThatAreAddedUpEndInTheKernel(t *testing.T) {

@@ -299,3 +299,38 @@ func ExampleDifferences() {
 	fmt.Println(d.Solved())
 	// Output: [1]
 }
+
+// A hundred rounds of a tenth of the people have no good estimate with max-merge: for some people the
+// problem on the device is not convex, which it is for nobody with the sum over all people.
+func TestAHundredRoundsOfMaxMergeAreNoKernel(t *testing.T) {
+	const items, people = 40, 200
+	lists := randomLists(people, items, 20)
+	once, merged := NewEstimate(items), NewEstimate(items)
+	once.Merge(pairsOf(items, lists), people)
+	for round := range 100 {
+		_, some := someOf(lists, .1, round)
+		merged.Merge(pairsOf(items, some), len(some))
+	}
+	for name, tt := range map[string]struct {
+		estimate    *Estimate
+		least, most int // people whose problem is not convex
+	}{"all people at once": {once, 0, 0}, "a hundred rounds": {merged, people / 20, people}} {
+		offer, err := tt.estimate.Offer(job.Kernel{Name: job.Linear})
+		if err != nil {
+			t.Fatal(err)
+		}
+		saddles := 0
+		for _, list := range lists {
+			a := NewPaperDevice(paperDevices(items), list, prg.New([32]byte{}, "test"))
+			a.Keep(1, list, offer.Rows(list))
+			if _, convex, err := a.Rank(offer.Mean, .1); err != nil {
+				t.Fatal(err)
+			} else if !convex {
+				saddles++
+			}
+		}
+		if t.Logf("%s: %d of %d problems are not convex", name, saddles, people); saddles < tt.least || saddles > tt.most {
+			t.Errorf("%s: %d of %d problems are not convex, want %d to %d", name, saddles, people, tt.least, tt.most)
+		}
+	}
+}

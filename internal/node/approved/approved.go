@@ -1,12 +1,14 @@
-// Package dictionary keeps the data dictionaries that a home's operator has approved.
+// Package approved keeps the documents that a home's operator has approved by their hash: data
+// dictionaries and studies.
 //
-// A job names a dictionary and its hash. A home runs the job only if its operator has approved that
-// dictionary for the table, so no job decides which rows take part or how a cell is read.
+// A job names such a document and its hash. A home runs the job only if its operator has approved that
+// document for the table, so no job decides which rows take part, how a cell is read, or what several
+// jobs reveal together.
 //
-//	HASH.yaml  the text of a dictionary; it stays after revocation, since retained models need it
+//	HASH.yaml  the text of a document; it stays after revocation, since retained models need it
 //	approved   the approvals, in the order in which they were given
 //	lock       held while approvals are read and then changed
-package dictionary
+package approved
 
 import (
 	"encoding/json"
@@ -19,13 +21,23 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Approvals is the path of the folder with a home's approvals. The folder need not exist.
-type Approvals string
+// Document is a data dictionary or a study.
+type Document interface {
+	Hash() string   // SHA-256 of the encoding, in hexadecimal digits
+	Encode() []byte // the canonical file
+	Title() string  // the name that jobs use
+}
 
-// Approval is an operator's approval of a dictionary for one table.
+// Store is the folder with a home's approvals of one type of documents. The folder need not exist.
+type Store[D Document] struct {
+	Folder  string
+	Parse   func(path string, text []byte) (D, error)
+	Unknown error // what Find returns for a document that the home has not approved
+}
+
+// Approval is an operator's approval of a document for one table.
 type Approval struct {
 	Name  string `json:"name"`
 	Hash  string `json:"hash"`
@@ -33,13 +45,13 @@ type Approval struct {
 	Day   string `json:"day"`             // date of the approval, YYYY-MM-DD
 }
 
-// Find returns the dictionary with a hash, even if its approval was revoked. If the hash is "", it
-// returns the dictionary of that name that was approved last.
-func (a Approvals) Find(name, hash string) (*job.Dictionary, error) {
+// Find returns the document with a hash, even if its approval was revoked. If the hash is "", it
+// returns the document of that name that was approved last.
+func (a Store[D]) Find(name, hash string) (d D, err error) {
 	if hash == "" {
 		list, err := a.List()
 		if err != nil {
-			return nil, err
+			return d, err
 		}
 		for _, one := range list {
 			if one.Name == name {
@@ -48,23 +60,23 @@ func (a Approvals) Find(name, hash string) (*job.Dictionary, error) {
 		}
 	}
 	if !isHash(hash) {
-		return nil, job.ErrUnapproved
+		return d, a.Unknown
 	}
 	text, err := os.ReadFile(a.text(hash))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, job.ErrUnapproved
+		return d, a.Unknown
 	case err != nil:
-		return nil, fmt.Errorf("dictionary: %w", err)
+		return d, fmt.Errorf("approved: %w", err)
 	}
-	return job.ParseDictionary(a.text(hash), text)
+	return a.Parse(a.text(hash), text)
 }
 
-// Approve stores a dictionary and records its approval for a table. If the dictionary is approved
+// Approve stores a document and records its approval for a table. If the document is approved
 // already, the approval becomes the newest.
-func (a Approvals) Approve(d *job.Dictionary, table string, day time.Time) error {
+func (a Store[D]) Approve(d D, table string, day time.Time) error {
 	return a.change(func(list []Approval) ([]Approval, error) {
-		one := Approval{d.Name, d.Hash(), table, day.UTC().Format(time.DateOnly)}
+		one := Approval{d.Title(), d.Hash(), table, day.UTC().Format(time.DateOnly)}
 		if err := disk.Replace(a.text(one.Hash), d.Encode()); err != nil {
 			return nil, err
 		}
@@ -79,9 +91,9 @@ const shownDigits = 12
 // Short returns the first digits of the hash, in the form that lists show.
 func (o Approval) Short() string { return o.Hash[:min(len(o.Hash), shownDigits)] }
 
-// Revoke removes the approvals of a dictionary and returns them. The argument is the dictionary's
+// Revoke removes the approvals of a document and returns them. The argument is the document's
 // name, its hash, or the short form of its hash (see [Approval.Short]).
-func (a Approvals) Revoke(which string) (revoked []Approval, err error) {
+func (a Store[D]) Revoke(which string) (revoked []Approval, err error) {
 	err = a.change(func(list []Approval) ([]Approval, error) {
 		return slices.DeleteFunc(list, func(o Approval) bool {
 			found := o.Name == which || o.Hash == which || o.Short() == which
@@ -94,35 +106,35 @@ func (a Approvals) Revoke(which string) (revoked []Approval, err error) {
 	return revoked, err
 }
 
-// Approved reports whether a dictionary is approved for a table.
-func (a Approvals) Approved(hash, table string) (bool, error) {
+// Approved reports whether a document is approved for a table.
+func (a Store[D]) Approved(hash, table string) (bool, error) {
 	list, err := a.List()
 	return slices.ContainsFunc(list, func(o Approval) bool { return o.Hash == hash && o.Table == table }), err
 }
 
 // List returns all approvals, the newest last.
-func (a Approvals) List() (list []Approval, err error) {
+func (a Store[D]) List() (list []Approval, err error) {
 	b, err := os.ReadFile(a.path("approved"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("dictionary: %w", err)
+		return nil, fmt.Errorf("approved: %w", err)
 	}
 	if err := json.Unmarshal(b, &list); err != nil {
-		return nil, fmt.Errorf("dictionary: %s: %w", a.path("approved"), err)
+		return nil, fmt.Errorf("approved: %s: %w", a.path("approved"), err)
 	}
 	return list, nil
 }
 
 // change replaces the list of approvals under a lock.
-func (a Approvals) change(next func([]Approval) ([]Approval, error)) (err error) {
-	if err := disk.MakeDir(string(a)); err != nil {
-		return fmt.Errorf("dictionary: %w", err)
+func (a Store[D]) change(next func([]Approval) ([]Approval, error)) (err error) {
+	if err := disk.MakeDir(a.Folder); err != nil {
+		return fmt.Errorf("approved: %w", err)
 	}
 	lock, err := disk.WaitLock(a.path("lock"))
 	if err != nil {
-		return fmt.Errorf("dictionary: %w", err)
+		return fmt.Errorf("approved: %w", err)
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	list, err := a.List()
@@ -130,18 +142,18 @@ func (a Approvals) change(next func([]Approval) ([]Approval, error)) (err error)
 		return err
 	}
 	if list, err = next(list); err != nil {
-		return fmt.Errorf("dictionary: %w", err)
+		return fmt.Errorf("approved: %w", err)
 	}
 	b, err := json.Marshal(list)
 	if err != nil {
-		return fmt.Errorf("dictionary: %w", err)
+		return fmt.Errorf("approved: %w", err)
 	}
 	return disk.Replace(a.path("approved"), b)
 }
 
-func (a Approvals) path(name string) string { return filepath.Join(string(a), name) }
+func (a Store[D]) path(name string) string { return filepath.Join(a.Folder, name) }
 
-func (a Approvals) text(hash string) string { return a.path(hash + ".yaml") }
+func (a Store[D]) text(hash string) string { return a.path(hash + ".yaml") }
 
 // isHash reports whether a text is a hash in hexadecimal digits. Such a text is safe in a file
 // name, although peers send it.

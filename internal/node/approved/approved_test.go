@@ -1,4 +1,4 @@
-package dictionary
+package approved
 
 import (
 	"errors"
@@ -11,6 +11,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
+func dictionaries(folder string) Store[*job.Dictionary] {
+	return Store[*job.Dictionary]{folder, job.ParseDictionary, job.ErrUnapproved}
+}
+
 func parsed(t *testing.T, ages string) *job.Dictionary {
 	t.Helper()
 	d, err := job.ParseDictionary("cohort.yaml", []byte("apiVersion: mercer/v1\nkind: Dictionary\nmetadata: {name: cohort}\nspec:\n  columns: {age: {range: "+ages+"}}\n  labels: {ill: {}}\n"))
@@ -22,7 +26,7 @@ func parsed(t *testing.T, ages string) *job.Dictionary {
 
 // A name means its newest approval, a hash means its text for ever, and an approval is for one table.
 func TestApprovals(t *testing.T) {
-	a := Approvals(filepath.Join(t.TempDir(), "dictionaries"))
+	a := dictionaries(filepath.Join(t.TempDir(), "dictionaries"))
 	if _, err := a.Find("cohort", ""); !errors.Is(err, job.ErrUnapproved) {
 		t.Errorf("an empty home finds %v", err)
 	}
@@ -77,7 +81,7 @@ func TestApprovals(t *testing.T) {
 // A peer's hash names no other file; a list that cannot be read approves nothing.
 func TestHostileNames(t *testing.T) {
 	dir := t.TempDir()
-	a := Approvals(filepath.Join(dir, "dictionaries"))
+	a := dictionaries(filepath.Join(dir, "dictionaries"))
 	if err := a.Approve(parsed(t, "[0, 120]"), "patients", time.Now()); err != nil {
 		t.Fatal(err)
 	}
