@@ -34,11 +34,15 @@ func (a *app) coordinator() *cobra.Command {
 		Long: `Run the daemon that brokers messages, runs jobs and learns from the parties' encoded
 rows and sums. Parties dial its address (listen in its config.yaml), or by WebSocket the
 address listen_wss; other machines reach no other port of it. Its home needs an identity
-(mercer federation init) and an approved roster (mercer federation join).`,
+(mercer federation init) and an approved roster (mercer federation join). SIGHUP makes it
+read the roster again: members that the roster adds can connect, those that it removes are
+turned out, and jobs of all others continue.`,
 		Example: "  mercer coordinator --home /var/lib/mercer\n  mercer coordinator --home ./c --listen 127.0.0.1:4300",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Listen: listen, AbandonOpenSessions: abandon, Seed: seed.orNil()})
+			reload, end := hangUps()
+			defer end()
+			return a.serve(ctx, home, daemon.RunCoordinator, daemon.Options{Listen: listen, AbandonOpenSessions: abandon, Seed: seed.orNil(), Reload: reload})
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -46,6 +50,13 @@ address listen_wss; other machines reach no other port of it. Its home needs an 
 	abandonFlag(cmd, &abandon)
 	seed.flag(cmd)
 	return daemonCommand(cmd)
+}
+
+// hangUps returns a channel with SIGHUP, by which operators ask a daemon to read its files again.
+func hangUps() (<-chan os.Signal, func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
 }
 
 // abandonFlag adds the flag --abandon-open-sessions. The flag destroys the open sessions of a
@@ -67,17 +78,16 @@ func (a *app) party() *cobra.Command {
 		Short: "Run one party of a federation, which holds data",
 		Long: `Run the daemon that holds one party's rows. It dials out to the coordinator, and
 checks every job against the policy in its config.yaml. You can kill and restart it at
-any time. SIGHUP makes it read the catalogue and the policies again; a file with a
-mistake changes nothing, and the log names the line.`,
+any time. SIGHUP makes it read the catalogue, the policies and the roster again; a file
+with a mistake changes nothing, and the log names the line.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
 			if a.env("GOGC") == "" { // collect garbage sooner, because the party's database may run on the same machine
 				defer debug.SetGCPercent(debug.SetGCPercent(partyGarbage))
 			}
-			reload := make(chan os.Signal, 1)
-			signal.Notify(reload, syscall.SIGHUP)
-			defer signal.Stop(reload)
+			reload, end := hangUps()
+			defer end()
 			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil(), Reload: reload})
 		}),
 	}

@@ -22,10 +22,12 @@ import (
 func (a *app) federation() *cobra.Command {
 	cmd := commandGroup("federation", "Set up a federation: create identities, make the roster, approve it")
 	cmd.Example = `  mercer federation init --home ./c --name coordinator --role coordinator --listen 0.0.0.0:4222
-  mercer federation init --home ./n --name north --coordinator nats://host:4222
-  mercer federation roster hospitals ./c/member.yaml ./n/member.yaml ./s/member.yaml --out roster.yaml
-  mercer federation join --home ./n roster.yaml`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary(), a.federationStudy())
+  mercer federation roster hospitals ./c/member.yaml --out roster.yaml
+  mercer federation join --home ./c roster.yaml
+  mercer federation invite north --home ./c --address nats://host:4222
+  mercer federation join --home ./n north.invitation
+  mercer federation approve north --home ./c`
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationInvite(), a.federationApprove(), a.federationRevoke(), a.federationShow(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary(), a.federationStudy())
 	return cmd
 }
 
@@ -116,7 +118,9 @@ type rosterResult struct {
 	Fingerprints []string `json:"fingerprints"`
 	Approved     bool     `json:"approved"`
 
-	Changes []roster.Change `json:"changes,omitempty"` // since the roster that the home had approved
+	Changes []roster.Change `json:"changes,omitempty"`  // since the roster that the home had approved
+	Running bool            `json:"in_force,omitempty"` // whether a daemon of the home has it in force
+	Problem string          `json:"problem,omitempty"`  // why the daemon does not have it in force
 }
 
 // Print lists the members.
@@ -126,6 +130,12 @@ func (r rosterResult) Print(w io.Writer) error {
 		p.linef("%s", line)
 	}
 	p.linef("%s: roster %s", r.Path, r.Hash)
+	switch {
+	case r.Problem != "":
+		p.linef("the daemon of this home does not have it in force: %s", r.Problem)
+	case r.Running:
+		p.linef("%s", inForce(r.Running))
+	}
 	return p.err
 }
 
@@ -141,8 +151,8 @@ func (a *app) federationRoster() *cobra.Command {
 		Short:   "Make a roster from member files",
 		Example: "  mercer federation roster hospitals c.yaml north.yaml south.yaml --out roster.yaml",
 		Args: func(cmd *cobra.Command, given []string) error {
-			if len(given) < 3 {
-				return usage("%s needs a name for the federation and two or more member files", commandName(cmd))
+			if len(given) < 2 {
+				return usage("%s needs a name for the federation and one or more member files", commandName(cmd))
 			}
 			return nil
 		},
@@ -169,19 +179,32 @@ func (a *app) federationJoin() *cobra.Command {
 	var home string
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "join ROSTER.yaml",
-		Short: "Approve a roster, after comparing every fingerprint",
-		Long: `Install a roster in this home and approve it. A single fake party can read the rows
-of all parties. So first compare every fingerprint with its owner, over another
-channel than the one that brought the roster.`,
-		Example: "  mercer federation join --home ./north roster.yaml",
-		Args:    args("ROSTER.yaml"),
-		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+		Use:   "join FILE",
+		Short: "Join a federation: approve a roster, or use an invitation",
+		Long: `With a roster: install it in this home and approve it. If a daemon runs here, it has the
+roster in force at once. A single fake party can read the rows of all parties. So first
+compare every fingerprint with its owner, over another channel than the one that brought
+the roster.
+
+With an invitation, or - to read one from stdin: create the home if there is none, send
+its public keys to the coordinator, wait until its operator has approved them, and then
+install the roster that it sends.`,
+		Example: `  mercer federation join --home ./north roster.yaml
+  mercer federation join --home ./west west.invitation`,
+		Args: args("FILE"),
+		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
+			h := daemon.Home(home)
+			text, err := a.readInvitation(args[0])
+			if err != nil {
+				return nil, err
+			}
+			if text != "" {
+				return a.useInvitation(ctx, h, text, yes)
+			}
 			r, err := roster.Load(args[0])
 			if err != nil {
 				return nil, usage("%w", err)
 			}
-			h := daemon.Home(home)
 			former, err := h.ApprovedRoster()
 			if err != nil {
 				return nil, err
@@ -196,7 +219,13 @@ channel than the one that brought the roster.`,
 			if former != nil {
 				result.Changes = roster.Compare(former, r)
 			}
-			return result, h.Join(a.reader, r)
+			if err := h.Join(a.reader, r); err != nil {
+				return nil, err
+			}
+			if result.Running, err = reloadDaemon(ctx, h); err != nil {
+				result.Problem = err.Error()
+			}
+			return result, nil
 		}),
 	}
 	a.homeFlag(cmd, &home)

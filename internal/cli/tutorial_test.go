@@ -21,6 +21,26 @@ var (
 	figure  = regexp.MustCompile(`(?m)^together, by Mercer +\d+ +(\d\.\d{4})`)
 )
 
+// The commands of docs/operate.md that found and change a federation, as they stand, do so and print what
+// the page shows.
+func TestOperate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	blocks, shown := blocksOf(t, "docs/operate.md"), 0
+	for i, output := range tutorialOutputs(t, blocks) {
+		if b := blocks[i]; b.shown != "" {
+			shown++
+			if !b.shows(output) {
+				t.Errorf("%s\nprinted\n%s\nand the page shows\n%s", b.commands, output, b.shown)
+			}
+		}
+	}
+	if len(blocks) != 5 || shown != 3 {
+		t.Errorf("the page has %d blocks and shows %d outputs", len(blocks), shown)
+	}
+}
+
 // masks replace what differs from one run to the next.
 var masks = []struct {
 	varies *regexp.Regexp
@@ -28,7 +48,9 @@ var masks = []struct {
 }{
 	{regexp.MustCompile(`([0-9a-f]{4}-){7}[0-9a-f]{4}`), "FINGERPRINT"},
 	{regexp.MustCompile(`\b([0-9a-f]{64}|[0-9a-f]{32})\b`), "HASH"},
+	{regexp.MustCompile(`([a-z]{5}-){7}[a-z]{5}`), "WORDS"},
 	{regexp.MustCompile(`time=\S+`), "TIME"},
+	{regexp.MustCompile(`20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC`), "TIME"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
 	{regexp.MustCompile(`(together|alone|privacy)(, by \w+)? +\d+(?: +\d\.\d{4})+`), "$1$2 FIGURES"},
 	{regexp.MustCompile(`(always answering \S+) +-(?: +\d\.\d{4})+`), "$1 FIGURES"},

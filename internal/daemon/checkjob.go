@@ -23,7 +23,7 @@ import (
 // decides returns the settings of the party that decide whether it accepts a job.
 func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.Vault, artifacts *vault.Artifacts) party.Config {
 	return party.Config{
-		Name: h.config().Name, Reader: jobs, Identity: h.id, Roster: h.members, Usage: Usage,
+		Name: h.config().Name, Reader: jobs, Identity: h.id, Roster: h.members(), Usage: Usage,
 		Policy:   func(table string) (party.Policy, error) { return h.config().policy(h.Home, table) },
 		Approved: h.Dictionaries().Approved, Studies: h.Studies(jobs), Releases: h.Releases(),
 		Vault: claims, Retained: artifacts.States(), Alignments: artifacts.Of(vault.Aligned),
@@ -54,7 +54,7 @@ func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file [
 	if err != nil {
 		return nil, err
 	}
-	at := partyHome{Home: h, id: id, settings: newInForce(c), members: members, key: key}
+	at := partyHome{Home: h, id: id, settings: newInForce(c, members), key: key}
 	decides := at.decides(ctx, jobs, claims, vault.ReadArtifacts(h.retained(), id.KEMKey()))
 	return at.checker(jobs, func(_ context.Context, j *job.Job) (party.Opinion, error) {
 		return party.Check(decides, j), nil
@@ -81,7 +81,7 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 			return c, h.enterRefusal(c, "", fault.Forbidden(err))
 		}
 		if err == nil {
-			err = coordinator.Complete(j, h.members.Parties())
+			err = coordinator.Complete(j, h.members().Parties())
 		}
 		if err != nil {
 			return nil, fault.BadInput(err)

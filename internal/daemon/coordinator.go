@@ -20,13 +20,11 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/cells"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
-	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/nats"
@@ -44,8 +42,8 @@ type Options struct {
 	// Seed returns a predictable seed for each label. Nil means random seeds.
 	Seed  func(label string) [32]byte
 	Ready func(addr string) // called once the daemon serves requests
-	// Reload has a value whenever a party's operator asks it to read its catalogue and its policies
-	// again. Nil means never.
+	// Reload has a value whenever the operator asks the daemon to read its roster again, and a party also
+	// its catalogue and its policies. Nil means never.
 	Reload <-chan os.Signal
 	Logger *slog.Logger
 	// Version is the program's version that results record.
@@ -89,7 +87,8 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
-	broker, err := startBroker(ctx, h, c, id, members, o)
+	membership := h.newMembership(c, id, members, o.Logger)
+	broker, err := startBroker(ctx, membership, o)
 	if err != nil {
 		return err
 	}
@@ -115,10 +114,17 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return h.otherBuild(err)
 	}
-	return serve(ctx, h, o, admin.Coordinator(co, o.Logger), watched.of(co), func(ctx context.Context) error {
+	at := running{broker, co}
+	handler := admin.Reloading(admin.Coordinator(co, o.Logger), func() error { return membership.reload(ctx, at) }, o.Logger)
+	return serve(ctx, h, o, handler, watched.of(co), func(ctx context.Context) error {
 		if o.Ready != nil {
 			o.Ready(broker.Addr())
 		}
+		ctx, stop := context.WithCancel(ctx)
+		var beside sync.WaitGroup
+		defer beside.Wait()
+		defer stop()
+		beside.Go(func() { membership.keep(ctx, o.Reload, at) })
 		return runWatched(ctx, broker, co.Run)
 	})
 }
@@ -195,7 +201,9 @@ func (h Home) otherBuild(err error) error {
 		h, len(foreign.Sessions), foreign.Err)
 }
 
-func startBroker(ctx context.Context, h Home, c *Config, id *identity.Identity, members *roster.Roster, o Options) (*nats.Server, error) {
+func startBroker(ctx context.Context, m *membership, o Options) (*nats.Server, error) {
+	h, c := m.home, m.config
+	members, guests := m.present()
 	listen := c.Listen
 	if o.Listen != "" {
 		listen = o.Listen
@@ -207,13 +215,11 @@ func startBroker(ctx context.Context, h Home, c *Config, id *identity.Identity, 
 	if err := h.mayListen(host, c, members); err != nil {
 		return nil, err
 	}
-	cfg := nats.Config{Host: host, Port: port, WSS: c.ListenWSS, Dir: h.path("queues"), Center: c.Name, Logger: o.Logger}
+	cfg := nats.Config{Host: host, Port: port, WSS: c.ListenWSS, Dir: h.path("queues"), Center: c.Name, Guests: guests, Door: m.answer, Logger: o.Logger}
 	if len(members.Coordinator().TLS) > 0 {
-		cfg.TLS = id.TLSKey()
+		cfg.TLS = m.id.TLSKey()
 	}
-	for _, m := range members.Members {
-		cfg.Members = append(cfg.Members, nats.Member{Name: m.Name, Key: m.NKey})
-	}
+	cfg.Members = loginsOf(members)
 	s, err := nats.Start(ctx, cfg)
 	if err != nil {
 		return nil, c.cannotListen(listen, err)

@@ -72,14 +72,15 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	at := partyHome{
-		Home: h, id: id, settings: newInForce(c), members: members, key: key, call: call, audit: record, watch: newPartyWatch(h, c.Name, members, o),
+		Home: h, id: id, settings: newInForce(c, members), key: key, call: call, audit: record, watch: newPartyWatch(h, c.Name, members, o),
 	}
 	watched, err := openMonitor(c.Metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
-	return serve(ctx, h, o, admin.Party(at.watch, at.checksWhileRunning(o.Reader), o.Logger), watched.of(at.watch), func(ctx context.Context) error {
+	handler := admin.Reloading(admin.Party(at.watch, at.checksWhileRunning(o.Reader), o.Logger), func() error { return at.reloadRunning(ctx, o) }, o.Logger)
+	return serve(ctx, h, o, handler, watched.of(at.watch), func(ctx context.Context) error {
 		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start
@@ -93,7 +94,6 @@ type partyHome struct {
 	Home
 	id       *identity.Identity
 	settings *inForce
-	members  *roster.Roster
 	key      dataset.SplitKey
 	call     nats.Options // how to connect to the coordinator
 	audit    *audit.Log   // nil where nothing is decided
@@ -124,7 +124,10 @@ func (c *Config) call(members *roster.Roster) (nats.Options, error) {
 }
 
 // config returns the configuration in force.
-func (h partyHome) config() *Config { return h.settings.Load() }
+func (h partyHome) config() *Config { return h.settings.config.Load() }
+
+// members returns the roster in force.
+func (h partyHome) members() *roster.Roster { return h.settings.members.Load() }
 
 // runOnce connects to the coordinator and runs the party until ctx ends or a session cannot
 // continue.

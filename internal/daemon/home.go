@@ -15,6 +15,7 @@
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
 //	HOME/audit         a party's record of what it consented to and what left it
+//	HOME/invitations   the coordinator's open invitations, without their secrets
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands

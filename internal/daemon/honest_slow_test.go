@@ -258,15 +258,15 @@ func (r *registries) kinds() []jobKind {
 	}
 }
 
-// tally counts the jobs of a kind, and why they waited.
-type tally struct {
+// kindTally counts the jobs of a kind, and why they waited.
+type kindTally struct {
 	ran, waited int
 	reasons     map[string]int
 }
 
 // run submits one more, and returns whether it waited for a reason that is none of those by rule,
 // and whether for any.
-func (y *tally) run(k jobKind) (other, any bool) {
+func (y *kindTally) run(k jobKind) (other, any bool) {
 	why := make(map[string]int)
 	y.ran++
 	if k.submit(why) {
@@ -288,7 +288,7 @@ func TestHonestUse(t *testing.T) {
 	r.fit()
 	kinds := r.kinds()
 	var turns []int
-	tallies := make([]tally, len(kinds))
+	tallies := make([]kindTally, len(kinds))
 	for i, k := range kinds {
 		tallies[i].reasons = make(map[string]int)
 		for range k.often {

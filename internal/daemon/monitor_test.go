@@ -40,6 +40,8 @@ type site struct {
 	log     *logBuffer
 	stop    context.CancelFunc
 	ended   chan error
+	reload  chan os.Signal
+	seed    func(string) [32]byte // nil: random seeds
 }
 
 // logBuffer is a log that a test reads while a daemon writes it.
@@ -81,7 +83,7 @@ func sites(t *testing.T, parties ...string) map[string]*site {
 	}
 	broker, list, members := unused(), make(map[string]*site), &roster.Roster{Federation: "clinics"}
 	for _, name := range append([]string{"boss"}, parties...) {
-		s := &site{t: t, name: name, home: Home(filepath.Join(dir, name)), metrics: unused(), run: RunParty, log: &logBuffer{}}
+		s := &site{t: t, name: name, home: Home(filepath.Join(dir, name)), metrics: unused(), run: RunParty, log: &logBuffer{}, reload: make(chan os.Signal, 1)}
 		c, role := &Config{Name: name, Coordinator: "nats://" + broker, Metrics: s.metrics}, roster.Party
 		if name == "boss" {
 			c, role, s.run = &Config{Name: name, Listen: broker, Metrics: s.metrics}, roster.Coordinator, RunCoordinator
@@ -105,7 +107,7 @@ func sites(t *testing.T, parties ...string) map[string]*site {
 func (s *site) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop, s.ended = stop, make(chan error, 1)
-	o := Options{Reader: all.Reader(), Logger: slog.New(slog.NewTextHandler(s.log, nil)), Version: "v9.9.9"}
+	o := Options{Reader: all.Reader(), Logger: slog.New(slog.NewTextHandler(s.log, nil)), Version: "v9.9.9", Reload: s.reload, Seed: s.seed}
 	go func() { s.ended <- s.run(ctx, s.home, o) }()
 }
 

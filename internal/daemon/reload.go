@@ -2,23 +2,33 @@ package daemon
 
 import (
 	"context"
+	"encoding/hex"
+	"sync"
 	"sync/atomic"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// inForce holds the configuration in force. A reload replaces it as a whole.
-type inForce struct{ atomic.Pointer[Config] }
+// inForce holds the configuration and the roster in force. A reload replaces each as a whole.
+type inForce struct {
+	config  atomic.Pointer[Config]
+	members atomic.Pointer[roster.Roster]
+	// changing is held from the reading of the files until they are in force, so that no older file follows a
+	// newer one.
+	changing sync.Mutex
+}
 
-func newInForce(c *Config) *inForce {
+func newInForce(c *Config, members *roster.Roster) *inForce {
 	s := &inForce{}
-	s.Store(c)
+	s.config.Store(c)
+	s.members.Store(members)
 	return s
 }
 
-// reloads reads the configuration again whenever the operator asks for it, until ctx ends.
+// reloads reads the configuration and the roster again whenever the operator asks for it, until ctx ends.
 func (h partyHome) reloads(ctx context.Context, o Options, p *party.Party) {
 	for {
 		select {
@@ -27,14 +37,25 @@ func (h partyHome) reloads(ctx context.Context, o Options, p *party.Party) {
 		case <-o.Reload:
 		}
 		if err := h.reload(ctx, o, p); err != nil && ctx.Err() == nil {
-			o.Logger.Error("the configuration cannot be used; the catalogue and the policies stay as they were", "error", err)
+			o.Logger.Error("configuration or roster cannot be used; the catalogue, the policies and the roster stay as they were", "error", err)
 		}
 	}
 }
 
-// reload puts the catalogue and the policies of the configuration file in force, for the proposals from
-// now on. Jobs that are open keep the tables that they have read.
+// reloadRunning is reload by the party that runs.
+func (h partyHome) reloadRunning(ctx context.Context, o Options) error {
+	p, err := h.watch.Party()
+	if err != nil {
+		return err
+	}
+	return h.reload(ctx, o, p)
+}
+
+// reload puts the catalogue, the policies and the approved roster in force, for the proposals from now on:
+// all of them, or none if a file has a mistake. Jobs that are open keep the tables that they have read.
 func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error {
+	h.settings.changing.Lock()
+	defer h.settings.changing.Unlock()
 	next, err := h.Config(o.Reader)
 	if err != nil {
 		return err
@@ -43,16 +64,24 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics {
 		return fault.BadInputf("%s changes name, coordinator, retention, unclosed or metrics, for which the daemon must be started again", h.ConfigPath())
 	}
-	err = p.Between(ctx, func() error {
-		if err := h.audit.Append(audit.Event{Kind: audit.Reloaded}); err != nil {
+	members, err := h.nextMembers(next, h.id, h.members())
+	if err != nil {
+		return err
+	}
+	changes := roster.Compare(h.members(), members)
+	err = p.Adopt(ctx, members, func() error {
+		hash := members.Hash()
+		if err := h.audit.Append(audit.Event{Kind: audit.Reloaded, Roster: hex.EncodeToString(hash[:])}); err != nil {
 			return err
 		}
-		h.settings.Store(next)
+		h.settings.config.Store(next)
+		h.settings.members.Store(members)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	logChanges(o.Logger, changes)
 	for _, warning := range next.Warnings() {
 		o.Logger.Warn(warning)
 	}

@@ -28,7 +28,8 @@ type Config struct {
 	WSS     string // host:port on which the server also listens for WebSocket over TLS; "" means not; requires TLS
 	Dir     string // folder for the queues; required; created if it does not exist
 	Members []Member
-	Center  string // only member that exchanges control messages with the others; "" lets all members do so
+	Guests  []Member // strangers that may ask Door; their names are apart from the members'
+	Center  string   // only member that exchanges control messages with the others; "" lets all members do so
 
 	AckWait time.Duration // time after which an unsettled delivery is repeated; default 30 s
 	Share   int           // number of messages that a member may have in another member's queue; default 2 to 256, see share
@@ -36,6 +37,14 @@ type Config struct {
 	// MaxBytes limits the size of all bulk queues together; 0 means 8 GiB. Senders wait at the
 	// limit. The control queues may have a further quarter of MaxBytes.
 	MaxBytes int64
+
+	// Door answers the requests of guests. It is called for one request at a time. A guest whose requests
+	// come too fast gets no answer to some of them. It is required if there are guests.
+	Door func(guest string, request []byte) []byte
+
+	// keepShares prevents that shares become smaller, as they would with more members. A smaller share could
+	// delete messages that are sent while the members change.
+	keepShares bool
 
 	TLS    ed25519.PrivateKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
 	Logger *slog.Logger       // receives log messages; nil discards them
@@ -85,7 +94,7 @@ func (c Config) portConnections() int { return c.connectionsOf(1) }
 // number of descriptors.
 func (c Config) connectionsOf(files int) int {
 	const many = 2048
-	return max(min(many, descriptor.Strangers()/files), 2*len(c.Members))
+	return max(min(many, descriptor.Strangers()/files), 2*(len(c.Members)+len(c.Guests)))
 }
 
 // maxConnections returns the largest total number of connections, including connections within this
@@ -121,8 +130,30 @@ func (c Config) validate() error {
 		}
 		holder[m.Name], holder[m.Key] = m.Name, m.Name
 	}
+	if err := c.validateGuests(holder); err != nil {
+		return err
+	}
 	if c.Center != "" && holder[c.Center] != c.Center {
 		return fmt.Errorf("nats: Config.Center is %q, which is not a member", c.Center)
+	}
+	return nil
+}
+
+// validateGuests returns an error for the first guest that is not valid. holder maps each key to the member
+// that has it.
+func (c Config) validateGuests(holder map[string]string) error {
+	if len(c.Guests) > MaxMembers || len(c.Guests) > 0 && c.Door == nil {
+		return fmt.Errorf("nats: the configuration has %d guests; at most %d are allowed, and a door", len(c.Guests), MaxMembers)
+	}
+	names := make(map[string]bool)
+	for _, g := range c.Guests {
+		if err := g.validate(); err != nil {
+			return fmt.Errorf("nats: %w", err)
+		}
+		if other, taken := holder[g.Key]; taken || names[g.Name] {
+			return fmt.Errorf("nats: the guest %q has the key of %q, or is there twice", g.Name, other)
+		}
+		holder[g.Key], names[g.Name] = g.Name, true
 	}
 	return nil
 }

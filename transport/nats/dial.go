@@ -79,21 +79,30 @@ type conn struct {
 // ([*LineError]), a proxy ([*ProxyError]), the server's name ([*NameError]). If ctx ends first,
 // Dial returns this error.
 func Dial(ctx context.Context, url, name string, key nkeys.KeyPair, o Options) (transport.Conn, error) {
-	at, err := ParseAddress(url)
+	at, err := o.parse(url)
 	if err != nil {
-		return nil, fmt.Errorf("nats: %w", err)
-	}
-	if at.NeedsTLS() && len(o.TLS) == 0 {
-		return nil, fmt.Errorf("nats: a connection to %s requires TLS; set Options.TLS to the server's key", at)
-	}
-	if o.Proxy != nil && len(o.TLS) == 0 {
-		return nil, fmt.Errorf("nats: a connection through the proxy %s requires TLS; set Options.TLS to the server's key", o.Proxy)
+		return nil, err
 	}
 	c, err := connect(url, name, key, o, newCaller(at, o))
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
 	return c.waitConnected(ctx, url)
+}
+
+// parse decodes the address of a server, and checks that the options have a TLS key if the connection
+// needs TLS.
+func (o Options) parse(url string) (Address, error) {
+	at, err := ParseAddress(url)
+	switch {
+	case err != nil:
+		return at, fmt.Errorf("nats: %w", err)
+	case at.NeedsTLS() && len(o.TLS) == 0:
+		return at, fmt.Errorf("nats: a connection to %s requires TLS; set Options.TLS to the server's key", at)
+	case o.Proxy != nil && len(o.TLS) == 0:
+		return at, fmt.Errorf("nats: a connection through the proxy %s requires TLS; set Options.TLS to the server's key", o.Proxy)
+	}
+	return at, nil
 }
 
 // waitConnected waits until the first connection is open. It returns an interface value, because a
@@ -291,7 +300,7 @@ func (c *conn) onClosed(nc *natsgo.Conn) {
 	err := nc.LastError()
 	switch {
 	case errors.Is(err, natsgo.ErrAuthorization), errors.Is(err, natsgo.ErrAuthExpired):
-		err = &CredentialError{Member: c.name, Key: c.key, Err: err}
+		err = &CredentialError{Member: c.name, Key: c.key, Known: c.serving.Load(), Err: err}
 	case err == nil:
 		err = transport.ErrClosed
 	}

@@ -25,10 +25,14 @@ func (e *PortTakenError) Unwrap() error { return e.Err }
 type CredentialError struct {
 	Member string
 	Key    string // public nkey of the member
+	Known  bool   // whether the server has accepted the key before, in the life of the connection
 	Err    error
 }
 
 func (e *CredentialError) Error() string {
+	if e.Known {
+		return fmt.Sprintf("nats: the server does not accept the key %s of %q any more: its operator has removed the member from the roster, or has entered another key; ask the operator", e.Key, e.Member)
+	}
 	return fmt.Sprintf("nats: the server does not know the key %s of %q; ask its operator to add this key to the roster", e.Key, e.Member)
 }
 

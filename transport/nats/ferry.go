@@ -2,12 +2,10 @@ package nats
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 
 	natsgo "github.com/nats-io/nats.go"
-	"github.com/nats-io/nkeys"
 
 	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/transport"
@@ -46,27 +44,11 @@ type ferry struct {
 	names string
 }
 
-// startFerries starts a ferry for each member and returns their connections.
-func startFerries(s *Server, key nkeys.KeyPair, pub string) ([]*natsgo.Conn, error) {
-	var list []*natsgo.Conn
-	for _, m := range s.cfg.Members {
-		nc, err := ferryFor(s, m.Name, key, pub)
-		if err != nil {
-			for _, other := range list {
-				other.Close()
-			}
-			return nil, fmt.Errorf("cannot start the ferry of %q: %w", m.Name, err)
-		}
-		list = append(list, nc)
-	}
-	return list, nil
-}
-
-func ferryFor(s *Server, member string, key nkeys.KeyPair, pub string) (*natsgo.Conn, error) {
+// ferryFor starts a member's ferry and returns its connection.
+func ferryFor(s *Server, member string) (*natsgo.Conn, error) {
 	f := &ferry{log: s.cfg.Logger, lost: &tally.Tally{}, names: member}
 	var err error
-	f.nc, err = natsgo.Connect("", natsgo.InProcessServer(s.nats), natsgo.Nkey(pub, key.Sign), natsgo.MaxReconnects(-1),
-		natsgo.ErrorHandler(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { f.complain(err) }))
+	f.nc, err = s.connectHub(func(_ *natsgo.Conn, _ *natsgo.Subscription, err error) { f.complain(err) })
 	if err != nil {
 		return nil, err
 	}

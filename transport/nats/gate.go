@@ -23,7 +23,6 @@ import (
 // gate passes bytes between callers and the NATS server's port for WebSocket.
 type gate struct {
 	listener net.Listener
-	most     int    // greatest number of open connections
 	server   string // address of the NATS server's port
 	log      *logger
 	// clients returns the addresses that the NATS server sees of its clients.
@@ -33,6 +32,7 @@ type gate struct {
 	over    chan struct{} // closed when the gate closes
 
 	mu     sync.Mutex
+	most   int // greatest number of open connections
 	closed bool
 	open   map[net.Conn]*passage // by the caller's connection
 	// callers maps the address that the NATS server sees to the caller's address, also after the
@@ -70,6 +70,15 @@ const filesAtGate = 3
 
 // gateConnections returns the largest number of connections that the gate accepts.
 func (c Config) gateConnections() int { return c.connectionsOf(filesAtGate) }
+
+// admit sets the largest number of connections that the gate accepts.
+func (g *gate) admit(most int) {
+	if g != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.most = most
+	}
+}
 
 // start accepts connections for the NATS server's port, in the background.
 func (g *gate) start(server string, clients func() (map[string]bool, error), log *logger) {

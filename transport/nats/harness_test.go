@@ -109,8 +109,8 @@ func (f *federation) pin() ed25519.PublicKey {
 	return f.cfg.TLS.Public().(ed25519.PublicKey)
 }
 
-// onEachLine runs a test on a federation whose members connect by TCP, and on one whose members connect
-// by WebSocket.
+// onEachLine runs a test on a federation whose members connect by TCP, on one whose members connect by
+// WebSocket, and on one to which some members were added while the server ran.
 func onEachLine(t *testing.T, change func(*Config), test func(*testing.T, *federation)) {
 	t.Helper()
 	if change == nil {
@@ -121,6 +121,24 @@ func onEachLine(t *testing.T, change func(*Config), test func(*testing.T, *feder
 			test(t, newFederation(t, func(c *Config) { change(c); line(c) }))
 		})
 	}
+	t.Run("changed", func(t *testing.T) {
+		var all []Member
+		f := newFederation(t, func(c *Config) {
+			change(c)
+			all, c.Members = c.Members, c.Members[len(c.Members)-1:]
+		})
+		f.changeTo(all...)
+		test(t, f)
+	})
+}
+
+// changeTo changes the members of the running server.
+func (f *federation) changeTo(members ...Member) {
+	f.Helper()
+	if err := f.server.Change(f.Context(), members, nil); err != nil {
+		f.Fatal(err)
+	}
+	f.cfg.Members = members
 }
 
 // url returns the address that members call.

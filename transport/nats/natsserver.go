@@ -2,15 +2,19 @@ package nats
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,14 +29,19 @@ import (
 
 // Server is a NATS server that runs in this process.
 type Server struct {
-	cfg     Config
+	cfg     Config                 // settings of the start
+	inForce atomic.Pointer[Config] // the same settings with the present members, which Change replaces
 	nats    *server.Server
+	key     nkeys.KeyPair // the steward's login
+	line    *tls.Config   // nil without TLS; a reload must have the same pointer
 	steward *natsgo.Conn
-	ferries []*natsgo.Conn // connections of the members' ferries
-	gate    *gate          // port for WebSocket; nil if there is none
+	gate    *gate // port for WebSocket; nil if there is none
 	log     *logger
 	lock    *os.File
 	stop    func() error // stops the server once
+
+	changing sync.Mutex       // held while the members change, and while the server stops
+	posts    map[string]*post // by the member's name; guarded by changing
 }
 
 // Start runs a server and returns when members can connect. The server listens only after every
@@ -54,7 +63,8 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("nats: %w", err), gate.close())
 	}
-	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger, secure: cfg.TLS != nil, gate: gate}, gate: gate, lock: lock}
+	s := &Server{cfg: cfg, log: &logger{log: cfg.Logger, secure: cfg.TLS != nil, gate: gate}, gate: gate, lock: lock, posts: make(map[string]*post)}
+	s.inForce.Store(&cfg)
 	s.stop = sync.OnceValue(s.halt)
 	s.warnOfSpace()
 	s.warnOfConnections()
@@ -84,12 +94,16 @@ func lockFolder(dir string) (*os.File, error) {
 	return disk.Lock(filepath.Join(dir, "lock"))
 }
 
-func (s *Server) run(ctx context.Context) error {
-	key, err := nkeys.CreateUser()
-	if err != nil {
+func (s *Server) run(ctx context.Context) (err error) {
+	if s.key, err = nkeys.CreateUser(); err != nil {
 		return err
 	}
-	opts, err := s.options(key)
+	if s.cfg.TLS != nil {
+		if s.line, err = serverTLS(s.cfg.TLS); err != nil {
+			return err
+		}
+	}
+	opts, err := s.options(s.cfg, server.NewAccount(hubName))
 	if err != nil {
 		return err
 	}
@@ -104,7 +118,10 @@ func (s *Server) run(ctx context.Context) error {
 	if err := s.openHub(); err != nil {
 		return err
 	}
-	if s.steward, err = hire(ctx, s, key); err != nil {
+	if s.steward, err = hire(s); err != nil {
+		return err
+	}
+	if err := s.prepare(ctx); err != nil {
 		return err
 	}
 	s.nats.AcceptLoop(make(chan struct{}))
@@ -112,27 +129,39 @@ func (s *Server) run(ctx context.Context) error {
 	return s.log.reason()
 }
 
-// options returns the settings of the NATS server. Its time limits allow for slow networks, on
-// which a batch of deliveries takes long.
-func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
-	pub, err := key.PublicKey()
+// prepare creates the queues and the posts of the first members.
+func (s *Server) prepare(ctx context.Context) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
+	if err := s.arrange(ctx, s.cfg); err != nil {
+		return err
+	}
+	if err := s.openDoor(); err != nil {
+		return err
+	}
+	return s.openPosts(s.cfg, s.cfg.Members)
+}
+
+// options returns the settings of the NATS server for the members of cfg. Its time limits allow for slow
+// networks, on which a batch of deliveries takes long. The account hub receives its exports.
+func (s *Server) options(cfg Config, hub *server.Account) (*server.Options, error) {
+	pub, err := s.key.PublicKey()
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := newAccounts(s.cfg.Members)
+	accounts, err := newAccounts(cfg)
 	if err != nil {
 		return nil, err
 	}
-	hub := server.NewAccount(hubName)
 	o := &server.Options{
 		ServerName: "mercer",
-		Host:       s.cfg.Host,
-		Port:       s.cfg.Port,
+		Host:       cfg.Host,
+		Port:       cfg.Port,
 		DontListen: true, // run starts to listen after the queues exist
 		NoSigs:     true,
 
 		JetStream:          true,
-		StoreDir:           s.cfg.Dir,
+		StoreDir:           cfg.Dir,
 		SyncAlways:         true,
 		JetStreamMaxStore:  1 << 50, // practically unlimited, because a low limit could prevent a stream from opening
 		JetStreamMaxMemory: 1 << 20, // minimal, because all streams are on disk
@@ -140,11 +169,11 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 		MaxPayload:    transport.MaxMessageBytes + 64<<10,
 		PingInterval:  pingInterval,
 		MaxPingsOut:   pingsOut,
-		MaxConn:       s.cfg.maxConnections(),
+		MaxConn:       cfg.maxConnections(),
 		AuthTimeout:   handshakeLimit.Seconds(),
 		WriteDeadline: time.Minute,
 		MaxPending:    maxPending,
-		MaxSubs:       maxSubscriptions + len(transport.Lanes())*len(s.cfg.Members), // limit for the steward, which needs more subscriptions than a member's account allows
+		MaxSubs:       maxSubscriptions + len(transport.Lanes())*MaxMembers, // limit for the steward, which needs more subscriptions than a member's account allows; a reload cannot change it
 		TLSTimeout:    handshakeLimit.Seconds(),
 
 		Accounts: []*server.Account{hub},
@@ -153,50 +182,54 @@ func (s *Server) options(key nkeys.KeyPair) (*server.Options, error) {
 	if o.Port == 0 {
 		o.Port = server.RANDOM_PORT
 	}
-	if s.cfg.TLS != nil {
-		if o.TLSConfig, err = serverTLS(s.cfg.TLS); err != nil {
-			return nil, err
-		}
-		o.TLSHandshakeFirst = true
+	if s.line != nil {
+		o.TLSConfig, o.TLSHandshakeFirst = s.line, true
 	}
 	if s.gate != nil {
 		o.Websocket = server.WebsocketOpts{Host: "127.0.0.1", Port: server.RANDOM_PORT, TLSConfig: o.TLSConfig, HandshakeTimeout: handshakeLimit}
 	}
-	for i, m := range s.cfg.Members {
-		login, err := s.cfg.isolate(hub, accounts[i], m)
+	for _, m := range cfg.Members {
+		login, err := cfg.isolate(hub, accounts[accountName(m.Name)], m)
 		if err != nil {
 			return nil, err
 		}
-		o.Accounts = append(o.Accounts, accounts[i])
 		o.Nkeys = append(o.Nkeys, login)
 	}
+	for _, g := range cfg.Guests {
+		login, err := admitGuest(hub, accounts[guestAccount(g.Name)], g)
+		if err != nil {
+			return nil, err
+		}
+		o.Nkeys = append(o.Nkeys, login)
+	}
+	o.Accounts = slices.AppendSeq(o.Accounts, maps.Values(accounts))
 	return o, nil
 }
 
-// newAccounts returns an account for each member. It writes a configuration, because only a
-// configuration can set the limits of accounts.
-func newAccounts(members []Member) ([]*server.Account, error) {
+// newAccounts returns the accounts of members and guests by their names. It writes a configuration, because
+// only a configuration can set the limits of accounts.
+func newAccounts(cfg Config) (map[string]*server.Account, error) {
 	var file strings.Builder
 	file.WriteString("accounts {\n")
-	for _, m := range members {
+	for _, m := range cfg.Members {
 		fmt.Fprintf(&file, "%q: {limits: {max_conn: %d, max_subs: %d}}\n", accountName(m.Name), maxConnections, maxSubscriptions)
+	}
+	for _, g := range cfg.Guests {
+		fmt.Fprintf(&file, "%q: {limits: {max_conn: %d, max_subs: %d, max_payload: %d}}\n", guestAccount(g.Name), guestConnections, guestSubscriptions, MaxRequest)
 	}
 	file.WriteString("}\n")
 	var o server.Options
 	if err := o.ProcessConfigString(file.String()); err != nil {
 		return nil, fmt.Errorf("cannot create the accounts: %w", err)
 	}
-	byName := make(map[string]*server.Account, len(members))
+	byName := make(map[string]*server.Account, len(o.Accounts))
 	for _, a := range o.Accounts {
 		byName[a.Name] = a
 	}
-	list := make([]*server.Account, len(members))
-	for i, m := range members {
-		if list[i] = byName[accountName(m.Name)]; list[i] == nil {
-			return nil, fmt.Errorf("the server has created no account for %q", m.Name)
-		}
+	if len(byName) != len(cfg.Members)+len(cfg.Guests) {
+		return nil, fmt.Errorf("the server has created %d accounts for %d members and %d guests", len(byName), len(cfg.Members), len(cfg.Guests))
 	}
-	return list, nil
+	return byName, nil
 }
 
 // accountName returns the name of a member's account.
@@ -257,11 +290,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 func (s *Server) halt() error {
 	closed := s.gate.close()
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	if s.steward != nil {
 		s.steward.Close()
 	}
-	for _, f := range s.ferries {
-		f.Close()
+	for _, p := range s.posts {
+		p.ferry.Close()
 	}
 	if s.nats != nil {
 		s.nats.Shutdown()

@@ -23,11 +23,11 @@ type Connection struct {
 	Version string
 }
 
-// Connections lists the connected members, in the order of the configuration. A member that vanished
+// Connections lists the connected members, in the order of the configuration or of the last [Server.Change]. A member that vanished
 // without closing its connection stays in the list until it has not answered for about 80 seconds.
 func (s *Server) Connections() ([]Connection, error) {
 	var list []Connection
-	for _, m := range s.cfg.Members {
+	for _, m := range s.inForce.Load().Members {
 		open, err := s.nats.Connz(&server.ConnzOptions{Account: accountName(m.Name), Limit: maxConnections})
 		if err != nil {
 			return nil, fmt.Errorf("nats: cannot list the connections of %q: %w", m.Name, err)
@@ -48,7 +48,7 @@ func (s *Server) Connections() ([]Connection, error) {
 
 // clients returns the addresses that the NATS server sees of its clients, logged in or not.
 func (s *Server) clients() (map[string]bool, error) {
-	open, err := s.nats.Connz(&server.ConnzOptions{Limit: s.cfg.maxConnections()})
+	open, err := s.nats.Connz(&server.ConnzOptions{Limit: s.inForce.Load().maxConnections()})
 	if err != nil {
 		return nil, err
 	}

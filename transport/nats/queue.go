@@ -79,7 +79,7 @@ func (c Config) consumer(lane transport.Lane, name string, held int) jetstream.C
 }
 
 // removeFormer removes the queues of former members. It returns the largest number of messages that
-// one member has in another member's queue.
+// one member has in another member's queue, or may have if shares stay as they are.
 func (c Config) removeFormer(ctx context.Context, js jetstream.JetStream, lane transport.Lane) (held int, err error) {
 	s, err := js.Stream(ctx, stream(lane))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -97,6 +97,9 @@ func (c Config) removeFormer(ctx context.Context, js jetstream.JetStream, lane t
 	}
 	for _, n := range info.State.Subjects {
 		held = max(held, int(n))
+	}
+	if c.keepShares {
+		held = max(held, int(info.Config.MaxMsgsPerSubject))
 	}
 	return held, nil
 }

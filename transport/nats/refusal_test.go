@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
@@ -227,7 +228,8 @@ func TestStewardStaysInside(t *testing.T) {
 	f := &federation{TB: t, keys: make(map[string]nkeys.KeyPair)}
 	steward := f.newMember("steward")
 	s := &Server{cfg: Config{Members: []Member{f.newMember("north"), f.newMember("south")}}.withDefaults()}
-	opts, err := s.options(f.keys["steward"])
+	s.key = f.keys["steward"]
+	opts, err := s.options(s.cfg, server.NewAccount(hubName))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	natsgo "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nkeys"
 
 	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/transport"
@@ -19,46 +18,92 @@ import (
 // hire connects the steward, a client in this process that uses the hub's account. The steward
 // arranges the queues and requests deliveries for the members. Members must not request deliveries
 // themselves, because a member could choose where the server sends the deliveries.
-func hire(ctx context.Context, s *Server, key nkeys.KeyPair) (*natsgo.Conn, error) {
-	pub, err := key.PublicKey()
-	if err != nil {
-		return nil, err
-	}
+func hire(s *Server) (*natsgo.Conn, error) {
 	var complaints tally.Tally
-	nc, err := natsgo.Connect("", natsgo.InProcessServer(s.nats), natsgo.Nkey(pub, key.Sign), natsgo.MaxReconnects(-1),
-		natsgo.ErrorHandler(func(_ *natsgo.Conn, sub *natsgo.Subscription, err error) {
-			complain(s.cfg.Logger, &complaints, sub, err)
-		}))
+	nc, err := s.connectHub(func(_ *natsgo.Conn, sub *natsgo.Subscription, err error) {
+		complain(s.cfg.Logger, &complaints, sub, err)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect the steward: %w", err)
-	}
-	err = prepare(ctx, nc, s.cfg)
-	if err == nil {
-		s.ferries, err = startFerries(s, key, pub)
-	}
-	if err != nil {
-		nc.Close()
-		return nil, err
 	}
 	return nc, nil
 }
 
-func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
-	js, err := jetstream.New(nc)
+// connectHub connects a client in this process with the login of the hub's account.
+func (s *Server) connectHub(complain natsgo.ErrHandler) (*natsgo.Conn, error) {
+	pub, err := s.key.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	return natsgo.Connect("", natsgo.InProcessServer(s.nats), natsgo.Nkey(pub, s.key.Sign), natsgo.MaxReconnects(-1), natsgo.ErrorHandler(complain))
+}
+
+// arrange creates or updates the queues of the members of cfg, and removes the queues of others.
+func (s *Server) arrange(ctx context.Context, cfg Config) error {
+	js, err := jetstream.New(s.steward)
 	if err != nil {
 		return err
 	}
-	if err := arrange(ctx, js, cfg); err != nil {
-		return err
+	return arrange(ctx, js, cfg)
+}
+
+// post is what the server's process does for one member: it moves the member's messages into the queues,
+// and requests deliveries from the member's own queues.
+type post struct {
+	ferry *natsgo.Conn
+	asks  []*natsgo.Subscription // one of the steward for each lane
+}
+
+// openPosts opens the posts of members. After an error it has opened none. s.changing is held.
+func (s *Server) openPosts(cfg Config, members []Member) error {
+	for i, m := range members {
+		p, err := s.openPost(cfg, m.Name)
+		if err != nil {
+			s.closePosts(members[:i])
+			return err
+		}
+		s.posts[m.Name] = p
 	}
-	for _, m := range cfg.Members {
-		for _, lane := range transport.Lanes() {
-			if err := serve(nc, cfg, m.Name, lane); err != nil {
-				return err
-			}
+	return s.steward.Flush() // makes the server know the subscriptions before members connect
+}
+
+func (s *Server) openPost(cfg Config, member string) (*post, error) {
+	p := &post{}
+	var err error
+	if p.ferry, err = ferryFor(s, member); err != nil {
+		return nil, fmt.Errorf("cannot start the ferry of %q: %w", member, err)
+	}
+	for _, lane := range transport.Lanes() {
+		sub, err := serve(s.steward, cfg, member, lane)
+		if sub != nil {
+			p.asks = append(p.asks, sub)
+		}
+		if err != nil {
+			p.close(cfg.Logger)
+			return nil, err
 		}
 	}
-	return nc.Flush() // makes the server know the subscriptions before members connect
+	return p, nil
+}
+
+// closePosts closes the posts of members. s.changing is held.
+func (s *Server) closePosts(members []Member) {
+	for _, m := range members {
+		if p := s.posts[m.Name]; p != nil {
+			p.close(s.cfg.Logger)
+			delete(s.posts, m.Name)
+		}
+	}
+}
+
+// close ends the post. A subscription that cannot be ended serves nobody: its member has no account.
+func (p *post) close(log *slog.Logger) {
+	p.ferry.Close()
+	for _, sub := range p.asks {
+		if err := sub.Unsubscribe(); err != nil {
+			log.Debug("cannot end a subscription of the steward", "subject", sub.Subject, "error", err)
+		}
+	}
 }
 
 // serve requests deliveries from a member's queue whenever the member asks for them. The account
@@ -66,14 +111,14 @@ func prepare(ctx context.Context, nc *natsgo.Conn, cfg Config) error {
 // deliveries. Each member has its own goroutine here, which limits the rate of the member's
 // requests. The goroutine drops requests that come too fast, so that a member that sends requests
 // without end delays no other member.
-func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) error {
+func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) (*natsgo.Subscription, error) {
 	next := "$JS.API.CONSUMER.MSG.NEXT." + stream(lane) + "." + member
 	request, err := json.Marshal(map[string]int64{
 		"batch": batchMessages, "max_bytes": batchBytes,
 		"expires": int64(requestLimit), "idle_heartbeat": int64(heartbeat),
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	pace := newPace(asksPerSecond)
 	sub, err := nc.Subscribe(askSubject(lane, member, ">"), func(m *natsgo.Msg) {
@@ -84,9 +129,9 @@ func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) erro
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return sub.SetPendingLimits(maxAsks, maxAsks<<10)
+	return sub, sub.SetPendingLimits(maxAsks, maxAsks<<10)
 }
 
 const (

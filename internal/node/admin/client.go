@@ -203,6 +203,11 @@ func (c *Client) Rotate(ctx context.Context) (erased map[string]Forgotten, err e
 	return erased, c.call(ctx, http.MethodPost, "/epoch", nil, &erased)
 }
 
+// Reload makes the daemon read its home's files again. An error of [ErrNoDaemon] means that none runs.
+func (c *Client) Reload(ctx context.Context) error {
+	return c.call(ctx, http.MethodPost, "/reload", nil, &struct{}{})
+}
+
 func jobPath(id string) string { return "/jobs/" + url.PathEscape(id) }
 
 func (c *Client) call(ctx context.Context, method, path string, body []byte, into any) error {

@@ -5,6 +5,7 @@
 //	both         GET    /overview            what the daemon knows of its federation
 //	             GET    /events              its events, one JSON object on each line
 //	             GET    /jobs                list of jobs; at a party those with state here
+//	             POST   /reload              read the home's files again, as at SIGHUP
 //	coordinator  POST   /jobs                job file -> job
 //	             GET    /jobs/ID             job
 //	             GET    /jobs/ID/wait        job, once it has ended
@@ -115,6 +116,14 @@ func handler(log *slog.Logger, f func(r *http.Request) (any, error)) http.Handle
 		w.WriteHeader(status)
 		write(log, w, body)
 	}
+}
+
+// Reloading adds the request to read the home's files again to the requests of a daemon.
+func Reloading(h http.Handler, reload func() error, log *slog.Logger) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/", h)
+	mux.Handle("POST /reload", handler(log, func(*http.Request) (any, error) { return struct{}{}, reload() }))
+	return mux
 }
 
 func write(log *slog.Logger, w http.ResponseWriter, b []byte) {

@@ -142,7 +142,11 @@ func (c *Coordinator) answerAlone(ctx context.Context, j *Job, opened method.Inq
 	if err != nil {
 		return err
 	}
-	ps, err := protocol.NewSession(w.plan[0].Session.Descriptor(j.ID, control.StagePredict, c.Roster.Hash(), j.Attempt))
+	among, err := c.roster().Subset(w.parties)
+	if err != nil {
+		return fault.Public(fault.BadInput(err))
+	}
+	ps, err := protocol.NewSession(w.plan[0].Session.Descriptor(j.ID, control.StagePredict, among.Hash(), j.Attempt))
 	if err != nil {
 		return err
 	}
@@ -166,7 +170,7 @@ func (c *Coordinator) answerAlone(ctx context.Context, j *Job, opened method.Inq
 
 // queryCourse returns a course for running the plan of a prediction query.
 func queryCourse(opened method.Inquirer, about method.Question, j *Job) (*course, error) {
-	w := &course{job: j}
+	w := &course{job: j, parties: about.Parties}
 	var err error
 	if w.plan, err = opened.Plan(about); err == nil {
 		w.hub, err = opened.Server(about)

@@ -137,7 +137,11 @@ func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*condu
 	if d.plan, err = step.Session.After(hub.Public(), d.announce); err != nil {
 		return nil, err
 	}
-	if d.session, err = protocol.NewSession(d.plan.Descriptor(w.job.ID, int(index), c.Roster.Hash(), w.job.Attempt)); err != nil {
+	among, err := c.roster().Subset(w.parties)
+	if err != nil {
+		return nil, fault.Public(fault.BadInput(err))
+	}
+	if d.session, err = protocol.NewSession(d.plan.Descriptor(w.job.ID, int(index), among.Hash(), w.job.Attempt)); err != nil {
 		return nil, err
 	}
 	d.leftEarlier = w.leftEarlier(d.plan)
@@ -384,7 +388,7 @@ func reported(party string, r *control.Report) error {
 }
 
 func (c *Coordinator) signer(member string) ed25519.PublicKey {
-	key, _ := c.Roster.SigningKey(member)
+	key, _ := c.roster().SigningKey(member)
 	return key
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -31,7 +32,7 @@ import (
 type Config struct {
 	Reader    *job.Reader
 	Identity  *identity.Identity
-	Roster    *roster.Roster
+	Roster    *roster.Roster // the roster at the start; ChangeRoster replaces it
 	Conn      transport.Conn
 	Vault     vault.Vault
 	Jobs      string    // path of the folder that contains the jobs' folders
@@ -76,6 +77,8 @@ type Coordinator struct {
 
 	submitting sync.Mutex // serialises submissions, because each job gets the next number
 	changing   sync.Mutex // held while a job's status is changed in memory and on disk
+
+	current atomic.Pointer[roster.Roster] // the roster that the last ChangeRoster has put in force, or nil
 
 	mu      sync.Mutex
 	jobs    map[job.ID]*Job
@@ -330,16 +333,21 @@ var errAborted = errors.New("the operator aborted the job")
 // Abort does not wait for the coordinator's own computation, which soon ends and then frees its
 // memory.
 func (c *Coordinator) Abort(id job.ID) error {
+	return c.abortBecause(id, "the operator aborted a job", fmt.Sprintf("aborted by the operator of %s", c.name))
+}
+
+// abortBecause is Abort with a line for the log, and with the reason that the job's failure gives.
+func (c *Coordinator) abortBecause(id job.ID, line, why string) error {
 	c.mu.Lock()
 	j, known := c.jobs[id]
 	c.mu.Unlock()
 	if !known {
 		return fmt.Errorf("coordinator: %w: %v", ErrNoJob, id)
 	}
-	if err := c.setStatus(j, c.abort(id)); err != nil {
+	if err := c.setStatus(j, c.abort(id, why)); err != nil {
 		return err
 	}
-	c.record(j, slog.LevelWarn, "the operator aborted a job", overview.Event{Kind: overview.Aborted})
+	c.record(j, slog.LevelWarn, line, overview.Event{Kind: overview.Aborted}, "reason", why)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running == id {
@@ -350,7 +358,7 @@ func (c *Coordinator) Abort(id job.ID) error {
 
 // abort returns the change of a job's status that aborts the job. A queued job ends at once,
 // because it has nothing to destroy.
-func (c *Coordinator) abort(id job.ID) func(*Status) error {
+func (c *Coordinator) abort(id job.ID, why string) func(*Status) error {
 	return func(s *Status) error {
 		switch s.State {
 		case Queued:
@@ -359,7 +367,6 @@ func (c *Coordinator) abort(id job.ID) func(*Status) error {
 		default:
 			return fault.BadInputf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State)
 		}
-		why := fmt.Sprintf("aborted by the operator of %s", c.name)
 		s.Failure = &Failure{Code: fault.CodeFailed, Message: why, Told: why}
 		return nil
 	}

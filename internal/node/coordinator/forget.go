@@ -64,7 +64,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 // jobOfAll returns a job with all parties. It replaces a job whose file cannot be read.
 func (c *Coordinator) jobOfAll(id job.ID) *Job {
 	all := &job.Job{Timeout: job.Timeout{Join: partingTime}}
-	all.Data.Partition.Parties = c.Roster.Parties()
+	all.Data.Partition.Parties = c.roster().Parties()
 	return &Job{ID: id, Spec: all}
 }
 

@@ -165,7 +165,7 @@ func (c *Coordinator) nextOrder() int {
 
 // admit fills in the defaults of a submitted job and checks the job.
 func (c *Coordinator) admit(spec *job.Job) error {
-	if err := Complete(spec, c.Roster.Parties()); err != nil {
+	if err := Complete(spec, c.roster().Parties()); err != nil {
 		return err
 	}
 	if err := spec.Deployable(); err != nil && !c.Own {

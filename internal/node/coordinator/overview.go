@@ -20,7 +20,7 @@ type Broker interface {
 // Overview returns what the coordinator knows about its federation now.
 func (c *Coordinator) Overview() (overview.Overview, error) {
 	o := overview.Overview{
-		Name: c.name, Role: roster.Coordinator, Federation: c.Roster.Federation, Version: c.Version, Since: c.began, Members: []overview.Member{}, Jobs: []overview.Job{},
+		Name: c.name, Role: roster.Coordinator, Federation: c.roster().Federation, Version: c.Version, Since: c.began, Members: []overview.Member{}, Jobs: []overview.Job{},
 	}
 	for _, j := range c.List() {
 		o.Jobs = append(o.Jobs, j.Described())

@@ -76,6 +76,7 @@ func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context
 // course is the state of one run of a plan, either of a job or of a prediction query.
 type course struct {
 	job     *Job
+	parties []string // the parties to whose keys each session is bound
 	plan    []method.Step
 	hub     *method.CoordinatorSide // the coordinator's side of the protocol
 	account *account
@@ -95,7 +96,7 @@ func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) 
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	w := &course{job: j, account: newAccount(c.Usage)}
+	w := &course{job: j, parties: j.Spec.Parties(), account: newAccount(c.Usage)}
 	if w.plan, err = m.Plan(instance); err == nil {
 		w.hub, err = m.Server(instance)
 	}
@@ -312,6 +313,7 @@ type notice struct {
 }
 
 // announce sends a message to all parties of a job and waits for their answers, until a time limit.
+// Parties that are no longer in the roster hear nothing.
 // It calls note with each answer. It returns the parties that have not answered. The broker keeps
 // the message for them.
 func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note func(protocol.Message)) (missing []string, err error) {
@@ -319,10 +321,10 @@ func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note fun
 	defer cancel()
 	inbox, hangUp := c.listen(control.Topic(j.ID))
 	defer hangUp()
-	if err := c.tellAll(waiting, j.Spec.Parties(), control.Topic(j.ID), say.kind, say.body); err != nil {
-		return j.Spec.Parties(), err
+	missing = c.inRoster(j.Spec.Parties())
+	if err := c.tellAll(waiting, missing, control.Topic(j.ID), say.kind, say.body); err != nil {
+		return missing, err
 	}
-	missing = slices.Clone(j.Spec.Parties())
 	for len(missing) > 0 {
 		select {
 		case in := <-inbox:

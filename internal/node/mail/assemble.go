@@ -45,7 +45,7 @@ type unfinished struct {
 // assemble adds one piece of a message. The message is ready when no piece is missing.
 func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in driver.Inbound, ready bool, err error) {
 	switch {
-	case m.Sender != x.roster.Coordinator().Name:
+	case m.Sender != x.members.Load().Coordinator().Name:
 		return in, false, errors.New("the control message is in pieces, but its sender is not the coordinator")
 	case m.Chunks > maxPieces || len(m.Body) <= sha256.Size:
 		return in, false, fmt.Errorf("the piece of %d bytes is too short, or the control message has too many pieces (%d)", len(m.Body), m.Chunks)

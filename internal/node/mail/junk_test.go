@@ -133,7 +133,7 @@ func TestControlLaneIsForControl(t *testing.T) {
 func TestControlInTheBulkLane(t *testing.T) {
 	f := newFederation(t)
 	h := protocol.Header{Session: protocol.SessionID{5}, Protocol: Control, Kind: control.KindClosing, Sender: "hub", Receiver: "north", Chunks: 1}
-	north, ok := f.routers["hub"].roster.Lookup("north")
+	north, ok := f.routers["hub"].members.Load().Lookup("north")
 	if !ok {
 		t.Fatal("north is not in the roster")
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
@@ -29,7 +30,7 @@ const Control = "control"
 type Router struct {
 	self    string
 	keys    *identity.Identity
-	roster  *roster.Roster
+	members atomic.Pointer[roster.Roster]
 	conn    transport.Conn
 	log     *slog.Logger
 	control chan driver.Inbound
@@ -46,8 +47,8 @@ type Router struct {
 
 // New returns the router of the member self. Run starts it.
 func New(self string, keys *identity.Identity, members *roster.Roster, conn transport.Conn, log *slog.Logger) *Router {
-	return &Router{
-		self: self, keys: keys, roster: members, conn: conn, log: log,
+	x := &Router{
+		self: self, keys: keys, conn: conn, log: log,
 		control: make(chan driver.Inbound, mailboxSize),
 
 		unfinished: make(map[messageKey]*unfinished),
@@ -55,7 +56,13 @@ func New(self string, keys *identity.Identity, members *roster.Roster, conn tran
 		boxes:     make(map[protocol.SessionID]*Mailbox),
 		announced: make(map[protocol.SessionID]*protocol.Session),
 	}
+	x.members.Store(members)
+	return x
 }
+
+// SetRoster replaces the roster. From now on the messages of a member that it does not have, or has with
+// other keys, are dropped.
+func (x *Router) SetRoster(members *roster.Roster) { x.members.Store(members) }
 
 // Run receives messages until ctx ends or the transport fails permanently.
 func (x *Router) Run(ctx context.Context) error {
@@ -83,7 +90,7 @@ func (x *Router) Control() <-chan driver.Inbound { return x.control }
 
 // Tell seals a control message to the receiver's identity key and sends it.
 func (x *Router) Tell(ctx context.Context, to string, session protocol.SessionID, kind string, body []byte) error {
-	m, ok := x.roster.Lookup(to)
+	m, ok := x.members.Load().Lookup(to)
 	if !ok {
 		return fmt.Errorf("mail: the receiver %q is not in the roster", to)
 	}
@@ -185,7 +192,7 @@ func (x *Router) route(d transport.Delivery) {
 
 // verify checks that a member of the session has signed a message for this member.
 func (x *Router) verify(d transport.Delivery, s *protocol.Session) (envelope.Verified, error) {
-	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
+	sealed, err := envelope.Verify(d.Data, x.members.Load().SigningKey, x.self)
 	if err == nil {
 		err = s.Check(sealed.Header, x.self)
 	}
@@ -195,7 +202,7 @@ func (x *Router) verify(d transport.Delivery, s *protocol.Session) (envelope.Ver
 // routeControl decides what happens to a delivery in the control lane. It drops the messages of
 // sessions.
 func (x *Router) routeControl(d transport.Delivery) {
-	sealed, err := envelope.Verify(d.Data, x.roster.SigningKey, x.self)
+	sealed, err := envelope.Verify(d.Data, x.members.Load().SigningKey, x.self)
 	if err == nil && sealed.Header.Protocol != Control {
 		err = fmt.Errorf("the message %v must not come in the control lane, because it is not a control message", sealed.Header)
 	}

@@ -43,7 +43,20 @@ func (a *Attendance) Update(open []Connection, now time.Time) (changed []Member)
 	return changed
 }
 
-// Members returns all members, in the order of [NewAttendance].
+// SetMembers replaces the members. A member that was there before keeps its connection, if it has one.
+func (a *Attendance) SetMembers(members []Member) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	next := slices.Clone(members)
+	for i, m := range next {
+		if at := slices.IndexFunc(a.members, func(o Member) bool { return o.Name == m.Name }); at >= 0 {
+			next[i] = a.members[at]
+		}
+	}
+	a.members = next
+}
+
+// Members returns all members, in the order of [NewAttendance] or of the last SetMembers.
 func (a *Attendance) Members() []Member {
 	a.mu.Lock()
 	defer a.mu.Unlock()

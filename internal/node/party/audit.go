@@ -27,7 +27,7 @@ func (p *Party) sessionEvent(kind audit.Kind, r *running) audit.Event {
 
 // jobEvent describes a job, or a question about one, for the audit record.
 func (p *Party) jobEvent(kind audit.Kind, w *work) audit.Event {
-	roster := p.Roster.Hash()
+	roster := p.roster().Hash()
 	e := audit.Event{
 		Kind: kind, Job: w.id.String(), Name: w.job.Name, Spec: specHash(w.job), Table: w.table(),
 		Parties: w.parties(), Roster: hex.EncodeToString(roster[:]), Policy: p.policyHash(w.table()),

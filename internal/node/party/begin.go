@@ -36,7 +36,7 @@ func (p *Party) directory(r *running, body []byte) (control.Directory, error) {
 
 // signer returns a member's identity key, or nil for a stranger.
 func (p *Party) signer(member string) ed25519.PublicKey {
-	key, _ := p.Roster.SigningKey(member)
+	key, _ := p.roster().SigningKey(member)
 	return key
 }
 

@@ -31,8 +31,11 @@ type Opinion struct {
 // consent to the first session. Check reads the table, and stores and sends nothing. An error means
 // that the party has stopped or ctx has ended.
 func (p *Party) Check(ctx context.Context, j *job.Job) (Opinion, error) {
-	t := trialOf(p.Config)
+	var t *Party
 	err := p.inRun(ctx, func(context.Context) error {
+		c := p.Config
+		c.Roster = p.roster()
+		t = trialOf(c)
 		t.jobs, t.refusals = maps.Clone(p.jobs), slices.Clone(p.refusals)
 		return nil
 	})
@@ -127,7 +130,11 @@ func (p *Party) tryFirst(j *job.Job) (*running, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	prop.Stage, prop.Descriptor = uint16(i), w.plan[i].Session.Descriptor(prop.Job, i, p.Roster.Hash(), 0)
+	among, err := p.among(w.parties())
+	if err != nil {
+		return nil, err
+	}
+	prop.Stage, prop.Descriptor = uint16(i), w.plan[i].Session.Descriptor(prop.Job, i, among.Hash(), 0)
 	s, err := protocol.NewSession(prop.Descriptor)
 	if err != nil {
 		return nil, err

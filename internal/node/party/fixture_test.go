@@ -243,7 +243,11 @@ func (s *fixture) plan(j *job.Job) []method.Step {
 func (s *fixture) proposal(j *job.Job, id job.ID, index int) *control.Proposal {
 	s.t.Helper()
 	plan := s.plan(j)
-	return &control.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, s.roster.Hash(), 0)}
+	among, err := s.roster.Subset(j.Parties())
+	if err != nil { // a test of strangers
+		among = s.roster
+	}
+	return &control.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, among.Hash(), 0)}
 }
 
 // propose sends a proposal and returns its session.

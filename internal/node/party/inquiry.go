@@ -60,7 +60,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	if len(w.about.Parties) < 2 {
 		return nil, refuse("the model of job %v is not split by columns", q.Job)
 	}
-	if err := p.among(w.about.Parties); err != nil {
+	if _, err := p.among(w.about.Parties); err != nil {
 		return nil, err
 	}
 	if w.plan, err = o.Plan(w.about); err != nil {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
@@ -33,7 +34,7 @@ type Config struct {
 	Name     string
 	Reader   *job.Reader
 	Identity *identity.Identity
-	Roster   *roster.Roster // the member list that the operator approved
+	Roster   *roster.Roster // the member list that the operator approved, at the start; Adopt replaces it
 	Conn     transport.Conn
 	Vault    vault.Vault
 	Retained Retained
@@ -122,6 +123,7 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 type Party struct {
 	Config
 	admits    admitter
+	members   atomic.Pointer[roster.Roster] // the roster that the last Adopt has put in force, or nil
 	router    *mail.Router
 	boss      string // the coordinator's name
 	jobs      map[job.ID]*work
@@ -162,6 +164,9 @@ func New(c Config) *Party {
 		shown:     shown{filled: make(chan struct{})},
 	}
 }
+
+// roster returns the roster in force.
+func (p *Party) roster() *roster.Roster { return cmp.Or(p.members.Load(), p.Config.Roster) }
 
 // Run serves the federation until ctx ends. It is called once. Another Party on the same vault
 // resumes unfinished sessions.

@@ -256,7 +256,11 @@ func (p *Party) prepareAlone(q *question, asked method.Inquirer, about method.Qu
 	if err != nil {
 		return fault.BadInput(err)
 	}
-	s, err := protocol.NewSession(q.plan[0].Session.Descriptor(q.job, control.StagePredict, p.Roster.Hash(), 0))
+	among, err := p.among(about.Parties)
+	if err != nil {
+		return err
+	}
+	s, err := protocol.NewSession(q.plan[0].Session.Descriptor(q.job, control.StagePredict, among.Hash(), 0))
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
 // review ends jobs that have been open here for too long, and asks the coordinator about the other
@@ -164,6 +166,28 @@ func (p *Party) inRun(ctx context.Context, run func(context.Context) error) erro
 // partly by those after it. It returns the error of change.
 func (p *Party) Between(ctx context.Context, change func() error) error {
 	return p.inRun(ctx, func(context.Context) error { return change() })
+}
+
+// Adopt is Between, and then puts another roster of the same federation in force. It ends the open
+// sessions of jobs and questions with a member that the roster removes or gives other keys. All others
+// continue.
+func (p *Party) Adopt(ctx context.Context, next *roster.Roster, change func() error) error {
+	return p.inRun(ctx, func(ctx context.Context) error {
+		if err := change(); err != nil {
+			return err
+		}
+		changes := roster.Compare(p.roster(), next)
+		p.members.Store(next)
+		p.router.SetRoster(next)
+		var errs error
+		for _, w := range p.jobs {
+			if touched := roster.Touched(changes, w.parties()); len(touched) > 0 {
+				why := fmt.Sprintf("the roster of %s has no %s any more, or has other keys", p.Name, strings.Join(touched, ", "))
+				errs = errors.Join(errs, p.stopAll(ctx, w, errAborted(p.Name, why)))
+			}
+		}
+		return errs
+	})
 }
 
 // Drop destroys everything that this party holds for an open job. Afterwards the job cannot

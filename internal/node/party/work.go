@@ -67,7 +67,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
 	}
-	if err := p.among(j.Parties()); err != nil {
+	if _, err := p.among(j.Parties()); err != nil {
 		return nil, err
 	}
 	w := &work{id: prop.Job, job: j}
@@ -99,19 +99,18 @@ func (p *Party) others(parties []string) []string {
 	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return name == p.Name })
 }
 
-// among checks that all participants are parties of the approved roster, including this party. A
-// coordinator that named itself a party would receive the values that parties keep from the
-// coordinator, first of all their scales.
-func (p *Party) among(parties []string) error {
-	for _, name := range parties {
-		if m, ok := p.Roster.Lookup(name); !ok || m.Role != roster.Party {
-			return refuse("%q is not a party in the roster that this party's operator approved", name)
-		}
+// among returns the part of the approved roster that the participants of a job have. It refuses unless
+// all of them are parties of the roster, and this party is among them. A coordinator that named itself a
+// party would receive the values that parties keep from the coordinator, first of all their scales.
+func (p *Party) among(parties []string) (*roster.Roster, error) {
+	some, err := p.roster().Subset(parties)
+	if err != nil {
+		return nil, refuse("%w that this party's operator approved", err)
 	}
 	if !slices.Contains(parties, p.Name) {
-		return refuse("the job does not name this party")
+		return nil, refuse("the job does not name this party")
 	}
-	return nil
+	return some, nil
 }
 
 // table returns the name of the catalogue's table that a job or a question uses. The rows of this
@@ -136,9 +135,13 @@ func (p *Party) describe(w *work, prop *control.Proposal) (*method.Session, erro
 	if err != nil {
 		return nil, err
 	}
-	want := s.Descriptor(prop.Job, int(prop.Stage), p.Roster.Hash(), prop.Descriptor.Attempt)
+	among, err := p.among(w.parties())
+	if err != nil {
+		return nil, err
+	}
+	want := s.Descriptor(prop.Job, int(prop.Stage), among.Hash(), prop.Descriptor.Attempt)
 	if prop.Descriptor.Roster != want.Roster {
-		return nil, refuse("the coordinator's roster differs from the roster that this party's operator approved")
+		return nil, refuse("the coordinator's roster differs from the roster that this party's operator approved, in the keys of the job's members")
 	}
 	if !bytes.Equal(prop.Descriptor.Encode(), want.Encode()) {
 		return nil, refuse("the proposed session differs from the session that the job file describes")

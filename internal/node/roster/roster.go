@@ -116,7 +116,7 @@ const maxNameBytes = 63
 
 // Validate returns the first error that it finds in r.
 func (r *Roster) Validate() error {
-	if err := validName(r.Federation); err != nil {
+	if err := CheckName(r.Federation); err != nil {
 		return fmt.Errorf("roster: federation: %w", err)
 	}
 	if n := len(r.Members); n > MaxMembers {
@@ -142,7 +142,7 @@ func (r *Roster) Validate() error {
 }
 
 func (m Member) validate() error {
-	if err := validName(m.Name); err != nil {
+	if err := CheckName(m.Name); err != nil {
 		return err
 	}
 	// No member may have the transport's name: an error blames the transport while no signature
@@ -182,9 +182,10 @@ func (c claims) member(m Member) error {
 	return nil
 }
 
-// validName accepts lower-case letters, digits and inner hyphens. Such a name can be a broker's
-// subject token and a file's name on every system.
-func validName(s string) error {
+// CheckName returns an error unless s can be the name of a member or of a federation: lower-case letters,
+// digits and hyphens, and no hyphen first. Such a name can be a broker's subject token and a file's name on
+// every system.
+func CheckName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
 		return fmt.Errorf("the name has %d bytes; it must have 1 to %d", len(s), maxNameBytes)
 	}

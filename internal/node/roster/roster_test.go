@@ -165,7 +165,7 @@ func TestValidateRefuses(t *testing.T) {
 
 func TestNamesThatAreFine(t *testing.T) {
 	for _, name := range []string{"a", "0", "north", "st-mary-2", "a-", strings.Repeat("z", 63)} {
-		if err := validName(name); err != nil {
+		if err := CheckName(name); err != nil {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

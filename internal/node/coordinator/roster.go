@@ -1,0 +1,48 @@
+package coordinator
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/roster"
+)
+
+// roster returns the roster in force.
+func (c *Coordinator) roster() *roster.Roster { return cmp.Or(c.current.Load(), c.Config.Roster) }
+
+// inRoster returns those of the parties that are still in the roster.
+func (c *Coordinator) inRoster(parties []string) []string {
+	now := c.roster().Parties()
+	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return !slices.Contains(now, name) })
+}
+
+// ChangeRoster puts another roster of the same federation in force. Jobs whose parties stay as they are
+// continue. It aborts the other jobs that are queued or running.
+func (c *Coordinator) ChangeRoster(next *roster.Roster) error {
+	changes := roster.Compare(c.roster(), next)
+	c.current.Store(next)
+	c.router.SetRoster(next)
+	c.attendance.SetMembers(absent(next, overview.Now()))
+	var errs error
+	for _, j := range c.List() {
+		touched := roster.Touched(changes, j.Spec.Parties())
+		if len(touched) == 0 || j.State != Queued && j.State != Running {
+			continue
+		}
+		err := c.abortBecause(j.ID, "a job was aborted, because the roster has changed", lost(touched))
+		if fault.CodeOf(err) != fault.CodeBadInput { // else it has ended meanwhile
+			errs = errors.Join(errs, err)
+		}
+	}
+	return errs
+}
+
+// lost says why a job cannot continue after a change of the roster.
+func lost(parties []string) string {
+	return fmt.Sprintf("aborted because of the new roster, which removes %s or has other keys", strings.Join(parties, ", "))
+}

@@ -1,0 +1,22 @@
+// Package invitation lets a process ask to become a member of a federation.
+//
+// The coordinator's operator makes an invitation for one name ([Folder.Open]) and gives its text
+// ([Token]) to the newcomer's operator. The newcomer's process sends its public keys with a signature
+// ([Claim]). The invitation then belongs to these keys, and no others can claim it. The coordinator's
+// operator compares the fingerprint with the newcomer's, and adds the member to the roster. Only then does
+// the newcomer receive the roster ([Answer]).
+//
+//	t, err := folder.Open(token, time.Now()) // at the coordinator
+//	text := t.Encode()
+//	...
+//	t, err := invitation.Parse(text) // at the newcomer
+//	claim := invitation.Sign(id, member, t.Name)
+//
+// Promised: whoever claims an invitation has its secret and the keys that it sends. The coordinator stores
+// only the public key of the secret. An invitation that has expired is gone for good, whatever the clock
+// says later.
+//
+// Not promised: that the newcomer is whom the operator has invited. Whoever steals the text before it is
+// used can claim the invitation, and the invited process is then refused. Only the comparison of
+// fingerprints shows who has claimed it.
+package invitation
