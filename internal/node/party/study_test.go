@@ -71,6 +71,9 @@ func TestJobsOfAStudyBegin(t *testing.T) {
 		}
 		s.propose(s.proposal(j, job.ID{2}, 0))
 		s.hear(control.KindAcceptance)
+		if o := s.foreseen; o == nil || o.Refusal != nil || strings.Contains(strings.Join(o.Undecided, "; "), "whether the operator approves") {
+			t.Errorf("%s: the check foresees %+v", approve, o)
+		}
 		if e := s.record.events[len(s.record.events)-1]; e.Kind != audit.Accepted || e.Study != "breast "+of.Hash() {
 			t.Errorf("%+v", e)
 		}
