@@ -69,6 +69,10 @@ func allows(s *job.Study) (lines []string) {
 	if len(s.Labels) > 0 {
 		say("labels %s", strings.Join(s.Labels, ", "))
 	}
+	if len(s.Splits) > 0 {
+		say("held-out rows that a job chooses by %s", strings.Join(s.Splits, " or "))
+	}
+	say("each job chooses all else, as far as the table's policy allows it: columns, scaling, weights, and options of protocols, such as directions, deviations and histograms, and predictions that stay open")
 	return lines
 }
 
@@ -86,7 +90,8 @@ func kernelsOf(s *job.Study) string {
 // reveals lists what the jobs of a study may reveal together without a question to the operator.
 func reveals(s *job.Study) (lines []string) {
 	if s.Numbers > 0 {
-		lines = append(lines, fmt.Sprintf("%d numbers in sums over the rows; from as many numbers as the rows have cells, every row can be computed", s.Numbers))
+		lines = append(lines, fmt.Sprintf("%d numbers in sums over the rows; from as many numbers as the rows have cells, every row can be computed", s.Numbers),
+			fmt.Sprintf("errors of solutions over the same held-out rows, of one solution for each of %s; from errors of many solutions, held-out rows can be computed", humanize.Count(s.Jobs, "job")))
 	}
 	if len(s.Protocols) > 1 {
 		lines = append(lines, "what two protocols reveal of the same people; encoded rows (okra, flake, escaped) beside sums (moments, secureboost) reveal every cell to the coordinator")

@@ -111,8 +111,8 @@ func (s *Study) section(known Names) *section.Section {
 		{Key: "kernels", Value: section.Choices[string]{Noun: "kernel", Dst: &s.Kernels, Known: known.Kernels}, Else: "every kernel; beside gamma, those with a gamma or a length scale",
 			Doc: "The kernels that a job may use."},
 		{Key: "gamma", Value: section.Interval{Dst: &s.Gamma}, Else: "any",
-			Doc: "The least and the greatest gamma of a job, as plain numbers. With a small gamma, sums come close to sums of the columns themselves. A length scale l counts as gamma 1/(2 l²)."},
-		{Key: "labels", Value: section.Words{Dst: &s.Labels, Most: maxStudyWords, Example: "[diagnosis]"}, Else: "none; jobs without labels only", Doc: "The labels that a job may use."},
+			Doc: "The least and the greatest gamma of a job, as plain numbers. With a small gamma, sums come close to sums of the columns themselves. A length scale l counts as gamma 1/(2 l²), and the gamma g of a laplacian kernel as g and as g²/2."},
+		{Key: "labels", Value: section.Words{Dst: &s.Labels, Most: maxStudyWords, Example: "[diagnosis]"}, Else: "none; jobs without labels only", Doc: "The labels that a job may use, also with a learner that needs none."},
 		{Key: "splits", Value: section.Choices[string]{Noun: "split", Dst: &s.Splits, Known: Splits()}, Else: "none; each party's key chooses the held-out rows",
 			Doc: "The ways in which a job may choose the held-out rows. With party, jobs hold out one party after the other, and each party's own sums become known."},
 		{Key: "jobs", Value: section.Whole{Dst: &s.Jobs}, Need: "add jobs: 20", Doc: fmt.Sprintf("The greatest number of jobs, 1 to %d. A job of kind Fit counts.", MaxStudyJobs)},
@@ -236,7 +236,7 @@ func (s *Study) excludes(j *Job) (key, why string) {
 		return "protocols", fmt.Sprintf("it allows %s, and the job uses %s", joinNames(s.Protocols), j.Protocol.Name())
 	case j.Protocol.Mode() == Paper:
 		return "protocols", "it allows their hardened mode, and the job has mode: paper"
-	case j.Task().Labels != "" && !slices.Contains(s.Labels, d.Label):
+	case d.Label != NoLabel && !slices.Contains(s.Labels, d.Label): // also for a learner without labels: okra sends the labels with the rows
 		return "labels", fmt.Sprintf("it allows %s, and the job has %s", listedOr(s.Labels, "none"), section.Quote(d.Label))
 	case d.Test.Split() != "" && !slices.Contains(s.Splits, d.Test.Split()):
 		return "splits", fmt.Sprintf("no job may hold out %s; splits: [%s] would allow it", d.Test.Chosen(), d.Test.Split())
@@ -260,6 +260,10 @@ func (s *Study) excludesKernel(k Kernel) (key, why string) {
 	if k.LengthScale > 0 {
 		gamma = 1 / (2 * k.LengthScale * k.LengthScale)
 	}
+	square := gamma
+	if k.Name == Laplacian || k.Name == LaplacianProduct {
+		square = gamma * gamma / 2 // the kernel is a Matérn kernel of length scale 1/gamma
+	}
 	switch {
 	case len(s.Kernels) > 0 && !slices.Contains(s.Kernels, string(k.Name)):
 		return "kernels", fmt.Sprintf("it allows %s, and the job uses %s", joinNames(s.Kernels), k.Name)
@@ -271,6 +275,8 @@ func (s *Study) excludesKernel(k Kernel) (key, why string) {
 		return "gamma", fmt.Sprintf("it is a plain number, and the job gives gamma in the unit %s", k.GammaUnit)
 	case gamma < s.Gamma[0] || gamma > s.Gamma[1]:
 		return "gamma", fmt.Sprintf("it is from %g to %g, and the job has %g", s.Gamma[0], s.Gamma[1], gamma)
+	case square < s.Gamma[0] || square > s.Gamma[1]:
+		return "gamma", fmt.Sprintf("it is from %g to %g, and a %s kernel of gamma %g counts as gamma %g, too", s.Gamma[0], s.Gamma[1], k.Name, gamma, square)
 	}
 	return "", ""
 }

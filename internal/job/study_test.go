@@ -186,6 +186,52 @@ func TestGridsLieInsideTheirStudy(t *testing.T) {
 	}
 }
 
+// The adversary is the submitter. A learner that needs no labels brings no label into a job that the study
+// does not name: okra sends the labels of each job with the rows.
+func TestAttackALabelBesideTheStudy(t *testing.T) {
+	s := kidney(t)
+	s.Learners = []string{"kpca", "one-class"}
+	r := reader().KnowingStudies(func(string, string) (*Study, error) { return s, nil })
+	for _, learner := range []string{"{name: kpca, n_components: 2}", "{name: one-class, nu: 0.1}"} {
+		for label, says := range map[string]string{"ill": "", "none": "", "dead": `by its key labels: it allows ill, and the job has "dead"`} {
+			text := strings.NewReplacer("{name: svc, C: 10}", learner, "label: ill", "label: "+label).Replace(studied)
+			_, err := r.Parse("job.yaml", []byte(text))
+			if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+				t.Errorf("%s with label %s: %v, want %q", learner, label, err, says)
+			}
+		}
+	}
+}
+
+// The adversary is the submitter. A laplacian kernel is no way around the least gamma: it is the Matérn
+// kernel of smoothness 1/2 and length scale 1/gamma.
+func TestAttackASmallGammaByAnotherKernel(t *testing.T) {
+	s := kidney(t)
+	s.Kernels, s.Protocols, s.Learners = nil, []string{"okra", "fdskl"}, []string{"svc", "logistic"}
+	r := reader().KnowingStudies(func(string, string) (*Study, error) { return s, nil })
+	for kernel, key := range map[string]string{
+		"{name: laplacian, gamma: 1}":                       "", // counts as 0.5, too
+		"{name: laplacian, gamma: 2}":                       "",
+		"{name: laplacian, gamma: 0.5}":                     "gamma", // counts as 0.125
+		"{name: matern, length_scale: 2, nu: 0.5}":          "gamma", // the same kernel
+		"{name: laplacian, gamma: 2.1}":                     "gamma",
+		"{name: rbf, gamma: 0.5}":                           "",
+		"{name: laplacian-product, gamma: 0.5}":             "gamma",
+		"{name: rational-quadratic, length_scale: 2}":       "gamma",
+		"{name: polynomial, gamma: 0.1, degree: 1}":         "gamma",
+		"{name: laplacian, gamma: 0.5, gamma_unit: median}": "gamma",
+	} {
+		text := strings.Replace(studied, "{name: rbf, gamma: 0.5}", kernel, 1)
+		if strings.Contains(kernel, "product") {
+			text = strings.NewReplacer("{name: okra}", "{name: fdskl}", "{name: svc, C: 10}", "{name: logistic}", "partition: {", "partition: {by: columns, ").Replace(text)
+		}
+		_, err := r.Parse("job.yaml", []byte(text))
+		if key == "" && err != nil || key != "" && (err == nil || !strings.Contains(err.Error(), "by its key "+key+":")) {
+			t.Errorf("%s: %v, want key %q", kernel, err, key)
+		}
+	}
+}
+
 func FuzzParseStudy(f *testing.F) {
 	f.Add([]byte(studyFile))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -45,8 +45,18 @@ type Approval struct {
 	Day   string `json:"day"`             // date of the approval, YYYY-MM-DD
 }
 
+// DamagedError reports a stored document that this program cannot parse. Its text quotes the home's file,
+// so peers must not read it.
+type DamagedError struct{ err error }
+
+func (e *DamagedError) Error() string { return e.err.Error() }
+
+// Unwrap returns the error of the parser.
+func (e *DamagedError) Unwrap() error { return e.err }
+
 // Find returns the document with a hash, even if its approval was revoked. If the hash is "", it
-// returns the document of that name that was approved last.
+// returns the document of that name that was approved last. The error of a stored text
+// that does not parse is a *[DamagedError].
 func (a Store[D]) Find(name, hash string) (d D, err error) {
 	if hash == "" {
 		list, err := a.List()
@@ -69,7 +79,10 @@ func (a Store[D]) Find(name, hash string) (d D, err error) {
 	case err != nil:
 		return d, fmt.Errorf("approved: %w", err)
 	}
-	return a.Parse(a.text(hash), text)
+	if d, err = a.Parse(a.text(hash), text); err != nil {
+		return d, &DamagedError{err}
+	}
+	return d, nil
 }
 
 // Approve stores a document and records its approval for a table. If the document is approved

@@ -92,9 +92,12 @@ func (c *comparison) oneModel(h head) bool {
 }
 
 // repeats reports whether an identical release was disclosed before. An identical release does not
-// count if only its fit was disclosed.
+// count if only its fit was disclosed, or only jobs of a study outside which this release lies have
+// disclosed it: the operator's yes to the study covers these jobs alone.
 func (c *comparison) repeats() bool {
-	return slices.ContainsFunc(c.heads, func(h head) bool { return h.id == c.id && h.released() && !h.pending() })
+	return slices.ContainsFunc(c.heads, func(h head) bool {
+		return h.id == c.id && h.released() && !h.pending() && h.covers(c.now)
+	})
 }
 
 // differences compares the release with all earlier releases of the same kind. It begins with the
@@ -134,7 +137,7 @@ func (l Ledger) differences(c *comparison) error {
 		case d == equalSettings, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
 			c.note(h, c.now.revealsSameSettings(earlier, c.oneModel(h)))
 		}
-		if d != otherSettings && (c.now.Question || !earlier.Question) { // rows that only a question disclosed are still new to a job
+		if d != otherSettings && (c.now.Question || !earlier.Question) && h.covers(c.now) { // rows that only a question disclosed are still new to a job, and rows of a study to a job outside
 			meet(c.now.Rows, earlier.Rows, func(i int, then Row) {
 				now := c.now.Rows[i]
 				c.known[i] = c.known[i] || now.Content == then.Content && !c.now.relabels(now, earlier, then) && !c.now.reweighs(now, earlier, then)
@@ -320,6 +323,9 @@ func (c *comparison) note(h head, said []string) {
 // study's protocols, labels, splits, and the number of its jobs and of the numbers in their sums. All else
 // is compared as outside a study: columns, scaling, fits, weights, and who came or went.
 func (e *Entry) inStudyOf(o *Entry) bool { return e.Study != "" && e.Study == o.Study }
+
+// covers reports whether what allowed the entry's release allows release o of equal content, too.
+func (e *Entry) covers(o *Entry) bool { return e.Study == "" || e.inStudyOf(o) }
 
 // allowedBy reports whether approval n covers everything that the comparison found. It must contain
 // each sentence and each earlier release, because the operator has seen no others.

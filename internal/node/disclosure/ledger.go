@@ -220,10 +220,11 @@ func (l Ledger) hold(c *comparison) error {
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 
-// isDisclosed reports whether a release was already disclosed with all of its uses.
+// isDisclosed reports whether a release was already disclosed with all of its uses, and not only inside
+// a study to which it does not belong.
 func (l Ledger) isDisclosed(e *Entry, id string) bool {
 	before, err := l.read(l.entry(e.Kind, id, Released))
-	if err != nil || before.ID() != id || before.pending() {
+	if err != nil || before.ID() != id || before.pending() || !before.covers(e) {
 		return false
 	}
 	for _, u := range e.Uses {
@@ -327,9 +328,10 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 }
 
 // canMerge reports whether two entries can be merged into one. Entries of different tables cannot,
-// because an entry has one table's name.
+// because an entry has one table's name. Neither can entries of a study and of jobs outside it, because
+// the operator's yes to the study covers the former alone.
 func (e *Entry) canMerge(o *Entry) bool {
-	if !e.sameSettings(o) || e.Weight != o.Weight || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
+	if !e.sameSettings(o) || e.Study != o.Study || e.Weight != o.Weight || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
 	}
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]

@@ -2,6 +2,7 @@ package disclosure
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/method"
@@ -56,6 +57,80 @@ func TestAttackDifferencesInsideAStudy(t *testing.T) {
 			t.Errorf("%s: a release of the study passes", name)
 		}
 	}
+}
+
+// The adversary is the coordinator. What jobs of a study have released is no reason to release the same
+// without a question outside the study: with other kernels, in other modes, or held out by the job.
+func TestAttackAnEqualReleaseOutsideAStudy(t *testing.T) {
+	set := table(40, "age", "income")
+	rows, sums := of(method.ReleaseRows, set), of(method.ReleaseSums, set)
+	rows.Label, sums.Split = "ill", "all rows of east"
+	other := rows
+	other.Label = "dead"
+	for _, study := range []string{"", "heart"} {
+		l := Ledger(t.TempDir())
+		for range 2 { // inside, an equal release reveals nothing new
+			for _, r := range []method.Release{rows, sums, other} {
+				letOut(t, l, studied(r, "kidney"))
+			}
+		}
+		mustHold(t, l, studied(sums, study), bothKinds)
+		id := mustHold(t, l, studied(rows, study), "formerly")
+		if study == "" {
+			mustHold(t, l, sums, "all rows of east")
+		}
+		fewer := rows
+		fewer.Set = set.Subset(span(0, 30))
+		mustHold(t, l, studied(fewer, study), "formerly")
+		if err := l.Approve(id); err != nil {
+			t.Fatal(err)
+		}
+		letOut(t, l, studied(rows, study))
+		letOut(t, l, studied(rows, study)) // approved, and disclosed since
+		third := rows
+		third.Label = "cured"
+		mustHold(t, l, studied(third, "kidney"), "formerly") // the rows with the label ill belong to no study now
+	}
+}
+
+// The same holds for the rows of the next edition, of whose label the operator was not asked inside the study.
+func TestAttackTheNextEditionOutsideAStudy(t *testing.T) {
+	now := func(number int, label, study string) method.Release {
+		return studied(with(frozen(method.ReleaseRows, number, 1), labelledBy(label, true)), study)
+	}
+	for study, says := range map[string]string{"kidney": "", "": "formerly"} {
+		l := Ledger(t.TempDir())
+		letOut(t, l, now(1, "ill", "kidney"))
+		letOut(t, l, now(1, "dead", "kidney"))
+		_, err := l.Admit(now(2, "ill", study), 0)
+		if said := strings.Join(whyHeld(t, err), "; "); (said == "") != (says == "") || !strings.Contains(said, says) {
+			t.Errorf("study %q: held because %q, want %q", study, said, says)
+		}
+	}
+}
+
+// The adversary is the coordinator. Rows of a study and rows outside it make no entry together, which a job
+// outside could repeat without a question.
+func TestAttackRowsOfAStudyAndOthers(t *testing.T) {
+	l := Ledger(t.TempDir())
+	set := table(40, "age", "income")
+	inside := set.Subset(span(0, 20))
+	letOut(t, l, studied(of(method.ReleaseSums, inside), "kidney"))
+	letOut(t, l, studied(of(method.ReleaseRows, inside), "kidney"))
+	letOut(t, l, of(method.ReleaseRows, set.Subset(span(20, 40))))
+	mustHold(t, l, of(method.ReleaseRows, set), bothKinds)
+}
+
+// Rows that a job outside a study lets out belong to no study, also if jobs of the study have let out the same.
+func TestEqualRowsLeaveTheStudy(t *testing.T) {
+	l := Ledger(t.TempDir())
+	rows := of(method.ReleaseRows, table(40, "age", "income"))
+	rows.Label = "ill"
+	other := rows
+	other.Label = "dead"
+	letOut(t, l, studied(rows, "kidney"))
+	letOut(t, l, rows)
+	mustHold(t, l, studied(other, "kidney"), "formerly")
 }
 
 // Sums that the study's own jobs add up do not count towards the bounds of the ledger for one another, and

@@ -76,7 +76,7 @@ func (c *comparison) loadRows() (err error) {
 func (c *comparison) tellsNew(h head) bool {
 	d := c.distance(h.Entry)
 	known := func(k head) bool {
-		return (k.Edition == c.now.Edition || k.Edition == h.Edition) && k.Schema == c.now.Schema && c.distance(k.Entry) < d && (c.now.Question || !k.Question)
+		return (k.Edition == c.now.Edition || k.Edition == h.Edition) && k.Schema == c.now.Schema && c.distance(k.Entry) < d && (c.now.Question || !k.Question) && k.covers(c.now)
 	}
 	return c.now.Schema != h.Schema || !slices.ContainsFunc(c.heads, known)
 }

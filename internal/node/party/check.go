@@ -149,7 +149,7 @@ func (p *Party) undecided(w *work) []string {
 	if err != nil {
 		return list
 	}
-	if policy.Approve == approveEach {
+	if policy.Approve == approveEach && w.job.Study == nil { // the operator has approved the study
 		list = append(list, "whether the operator approves the job (approve: each in the policy)")
 	}
 	limits := policy.Limits.Values()

@@ -52,7 +52,7 @@ func (p *Party) helping(prop *control.Proposal, opened method.Erasable) (*work, 
 	// program.
 	asked, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // the error is public, because it quotes only the proposal
+		return nil, parseError(err)
 	}
 	w := &work{id: prop.Job, job: asked, inquiry: q, opened: o}
 	w.about = method.Question{Instance: p.instance(w), Asker: q.Asker, Tag: q.Tag}

@@ -402,7 +402,7 @@ func (p *Party) considerPrediction(prop *control.Proposal, s *protocol.Session, 
 	}
 	j, err := p.Reader.Parse("proposal", prop.Spec)
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err))
+		return nil, parseError(err)
 	}
 	w := &work{id: prop.Job, job: j, side: q.party, plan: q.plan}
 	r := &running{work: w, proposal: prop, step: q.plan[0].Name, stage: q.plan[0].Session, session: s, question: q}

@@ -1,6 +1,8 @@
 package party
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +73,9 @@ func TestJobsOfAStudyBegin(t *testing.T) {
 		}
 		s.propose(s.proposal(j, job.ID{2}, 0))
 		s.hear(control.KindAcceptance)
+		if o := s.foreseen; o == nil || o.Refusal != nil || strings.Contains(strings.Join(o.Undecided, "; "), "whether the operator approves") {
+			t.Errorf("%s: the check foresees %+v", approve, o)
+		}
 		if e := s.record.events[len(s.record.events)-1]; e.Kind != audit.Accepted || e.Study != "breast "+of.Hash() {
 			t.Errorf("%+v", e)
 		}
@@ -109,6 +114,24 @@ func TestStudiesEnd(t *testing.T) {
 	}
 	s.propose(s.proposal(j, job.ID{3}, 0))
 	s.refuses(fault.CodePolicy, "the operator has not approved study breast")
+}
+
+// The coordinator reads nothing of a file that this home cannot read, not even its path.
+func TestADamagedStudyIsNotQuoted(t *testing.T) {
+	s, of := studying(t, "", studyFile)
+	j, kept := s.inside(of), s.kept()
+	if err := kept.Approve(of, "tumours", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(kept.Folder, of.Hash()+".yaml"), []byte("kind: private\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.party.Reader = s.party.Reader.KnowingStudies(kept.Find)
+	s.propose(s.proposal(j, job.ID{1}, 0))
+	f, err := control.DecodeRefusal(s.hear(control.KindRefusal).Body)
+	if err != nil || f.Code != fault.CodeFailed || strings.Contains(f.Sentence(), "private") || strings.Contains(f.Sentence(), kept.Folder) {
+		t.Errorf("code %d: %s, %v", f.Code, f.Sentence(), err)
+	}
 }
 
 // The adversary is the coordinator. A job outside its study is refused by every party before it reads its

@@ -3,12 +3,14 @@ package party
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	documents "github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/protocol"
@@ -62,7 +64,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 		return nil, fault.Public(fault.Forbidden(err))
 	}
 	if err != nil {
-		return nil, fault.Public(fault.BadInput(err)) // the error is public, because it quotes only the proposal
+		return nil, parseError(err)
 	}
 	if !bytes.Equal(j.Encode(), prop.Spec) {
 		return nil, refuse("the proposed job file is not in canonical form")
@@ -79,6 +81,17 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 	}
 	w.cpu, _ = p.Usage()
 	return w, nil
+}
+
+// parseError makes an error of a proposed job file public, because it quotes only the proposal. It keeps
+// an error about this home's file of a dictionary or study to the party's own log.
+func parseError(err error) error {
+	var unread *fs.PathError
+	var damaged *documents.DamagedError
+	if errors.As(err, &unread) || errors.As(err, &damaged) {
+		return fault.Unsaid.Of(err)
+	}
+	return fault.Public(fault.BadInput(err))
 }
 
 // instance returns the job with its members.
