@@ -26,8 +26,9 @@ type Consents interface {
 // approveEach is the value of a policy's approve with which the operator decides about each job.
 const approveEach = "each"
 
-// maxAwaiting bounds the jobs that await approval.
-const maxAwaiting = 64
+// maxAwaiting bounds the jobs that await approval. Their proposals stay in the broker's queue of control messages,
+// in which a sender has 64 places. The bound leaves room for the messages that end these and other jobs.
+const maxAwaiting = 16
 
 // awaiting is a job that awaits the operator's approval. Its proposal stays with the broker, which delivers
 // it again and again.
