@@ -24,6 +24,16 @@ type stoppedDaemon struct {
 // Print writes nothing, because the log says that the daemon stopped.
 func (stoppedDaemon) Print(io.Writer) error { return nil }
 
+// stopped returns the result of a daemon that was told to stop. It logs the last line of the daemon, unless the
+// daemon ended with an error.
+func (a *app) stopped(home string, err error) (Result, error) {
+	if err != nil {
+		return nil, err
+	}
+	a.log.Info("stopped", "home", home)
+	return stoppedDaemon{home}, nil
+}
+
 func (a *app) coordinator() *cobra.Command {
 	var home, listen string
 	var abandon bool
@@ -120,7 +130,7 @@ func (a *app) serve(ctx context.Context, home string, run func(context.Context, 
 	} else if err != nil {
 		return nil, fmt.Errorf("while stopping: %w", err)
 	}
-	return stoppedDaemon{home}, nil
+	return a.stopped(home, nil)
 }
 
 // homeFlag adds the flag --home. Its default is MERCER_HOME, or else a folder in the user's

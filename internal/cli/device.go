@@ -112,7 +112,7 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	done, err := simulator.Run(ctx, c)
 	switch {
 	case isStop(ctx, err):
-		return stoppedDaemon{f.home}, nil
+		return a.stopped(f.home, nil)
 	case err != nil:
 		return nil, err
 	}

@@ -142,7 +142,7 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	case err != nil:
 		return nil, err
 	case done == nil:
-		return stoppedDaemon{f.home}, nil
+		return a.stopped(f.home, nil)
 	}
 	return trainedModel{done}, nil
 }

@@ -58,10 +58,10 @@ for each device, as mercer device credentials prints it.`,
 				return nil, err
 			}
 			defer func() { err = errors.Join(err, lock.Close()) }()
-			return stoppedDaemon{home}, daemon.RunIssuer(ctx, issuer.Config{
+			return a.stopped(home, daemon.RunIssuer(ctx, issuer.Config{
 				Name: label, Home: home, Identity: id, Type: privacypass.BlindRSA, Iterations: learner.StepsOf(j).Iterations + 1,
 				Quota: secvm.Tokens(gateway.Spec(j).Packages), Devices: devices, Gateway: key, Logger: a.log,
-			}, doors, a.readyOptions(home))
+			}, doors, a.readyOptions(home)))
 		}),
 	}
 	a.homeFlag(cmd, &home)
@@ -125,7 +125,7 @@ HTTPS all devices have that server's address, so that server must limit its call
 			}
 			defer func() { err = errors.Join(err, lock.Close()) }()
 			c.Identity, c.Transport, c.Logger = id, relay.Transport(roots), a.log
-			return stoppedDaemon{c.Home}, daemon.RunRelay(ctx, c, doors, a.readyOptions(c.Home))
+			return a.stopped(c.Home, daemon.RunRelay(ctx, c, doors, a.readyOptions(c.Home)))
 		}),
 	}
 	a.homeFlag(cmd, &c.Home)

@@ -19,7 +19,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -202,14 +201,17 @@ func (r jobResult) state() string {
 	}
 	text := string(r.State) + ", stage " + r.Stage
 	if w := r.Waiting; w != nil {
-		text += fmt.Sprintf(", waits for %s since %s", strings.Join(w.Parties, ", "), w.Since.Local().Format(time.TimeOnly))
+		text += fmt.Sprintf(", waits for %v since %s", w, w.Since.Local().Format(time.TimeOnly))
+	}
+	if !r.Deadline.IsZero() {
+		text += ", ends by " + r.Deadline.Local().Format(time.DateTime)
 	}
 	return text
 }
 
 // check returns the error with which a job failed, or nil.
 func (r jobResult) check() error {
-	if r.State != coordinator.Failed {
+	if r.State != overview.Failed {
 		return nil
 	}
 	e := classify(&fault.Error{

@@ -16,7 +16,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/node/admin"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -92,7 +92,7 @@ type deployed struct {
 
 // show passes on a stage that is new, and the part of it that is under way.
 func (d *deployed) show(j admin.Job) {
-	if j.State == coordinator.Done || j.State == coordinator.Failed || j.State == coordinator.Unreadable {
+	if j.State == overview.Done || j.State == overview.Failed || j.State == overview.Unreadable {
 		return
 	}
 	if stage := cmp.Or(j.Stage, string(j.State)); stage != d.stage {

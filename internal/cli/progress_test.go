@@ -17,7 +17,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/admin"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -132,17 +131,17 @@ func TestProgressOfADeployedJob(t *testing.T) {
 	var seen steps
 	d := deployed{shown: &seen}
 	for _, j := range []struct {
-		state coordinator.State
+		state overview.State
 		stage string
 		part  *admin.Part
 	}{
-		{coordinator.Queued, "", nil},
-		{coordinator.Running, "protocol", nil},
-		{coordinator.Running, "protocol", &admin.Part{Name: "gram", Done: 1, Total: 4}},
-		{coordinator.Running, "protocol", &admin.Part{Name: "gram", Done: 3, Total: 4}},
-		{coordinator.Closing, "", nil},
-		{coordinator.Done, "", nil},
-		{coordinator.Failed, "", nil},
+		{overview.Queued, "", nil},
+		{overview.Running, "protocol", nil},
+		{overview.Running, "protocol", &admin.Part{Name: "gram", Done: 1, Total: 4}},
+		{overview.Running, "protocol", &admin.Part{Name: "gram", Done: 3, Total: 4}},
+		{overview.Closing, "", nil},
+		{overview.Done, "", nil},
+		{overview.Failed, "", nil},
 	} {
 		d.show(admin.Job{Job: overview.Job{State: j.state, Stage: j.stage}, Part: j.part})
 	}

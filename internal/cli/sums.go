@@ -138,7 +138,7 @@ HTTPS.`,
 			case err != nil:
 				return nil, err
 			case done == nil:
-				return stoppedDaemon{home}, nil
+				return a.stopped(home, nil)
 			}
 			return a.summedUp(h.SumsModelPath(e.Job), e.Job, done, time.Since(began))
 		}),
@@ -292,7 +292,7 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 	done, err := devicesim.Run(ctx, c)
 	switch {
 	case isStop(ctx, err):
-		return stoppedDaemon{f.home}, nil
+		return a.stopped(f.home, nil)
 	case err != nil:
 		return nil, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
@@ -56,6 +57,10 @@ type Config struct {
 	// Metrics is the address on loopback, host:port, at which the daemon serves /metrics, /healthz and
 	// /readyz. The default is none.
 	Metrics string `yaml:"metrics,omitempty"`
+
+	// MaxRunningJobs bounds the jobs that a coordinator runs at a time. The default is
+	// coordinator.DefaultMaxRunning.
+	MaxRunningJobs *int `yaml:"max_running_jobs,omitempty"`
 
 	// Cells lets other processes compute cells of a coordinator's grids.
 	Cells Cells `yaml:"cells,omitempty"`
@@ -254,7 +259,29 @@ func (c *Config) check(names job.Names) error {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}
-	return cmp.Or(checkMetrics(c.Metrics), c.Cells.check(c.Coordinator != ""), c.checkLine())
+	return cmp.Or(checkMetrics(c.Metrics), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
+}
+
+// mostRunningJobs bounds max_running_jobs. A coordinator holds the matrices of all running jobs in memory.
+const mostRunningJobs = 256
+
+func (c *Config) checkRunningJobs() error {
+	switch n := c.MaxRunningJobs; {
+	case n == nil:
+	case c.Coordinator != "":
+		return errors.New("the setting \"max_running_jobs\" is for coordinators; remove it")
+	case *n < 1 || *n > mostRunningJobs:
+		return fmt.Errorf("the setting \"max_running_jobs\" is %d; write a number from 1 to %d, or remove it for the default of %d", *n, mostRunningJobs, coordinator.DefaultMaxRunning)
+	}
+	return nil
+}
+
+// maxRunning returns the number of jobs that a coordinator may run at a time, or 0 for the default.
+func (c *Config) maxRunning() int {
+	if c.MaxRunningJobs == nil {
+		return 0
+	}
+	return *c.MaxRunningJobs
 }
 
 // source returns a catalogue entry with an absolute path to its file.

@@ -80,6 +80,7 @@ spec:
   timeout:
     join: 1m30s
     round: 1h0m0s
+    job: 36h0m0s
 `
 	if d := cmp.Diff(want, string(j.Encode())); d != "" {
 		t.Error(d)

@@ -422,6 +422,7 @@ func (j *Job) finishLabels(in *section.Place) error {
 type Timeout struct {
 	Join  time.Duration // longest wait until every party has joined a session
 	Round time.Duration // longest wait for the next message of a session
+	Job   time.Duration // longest time that the whole job may take; 0 for any time
 }
 
 // Section declares the keys of the longest waits.
@@ -429,5 +430,7 @@ func (t *Timeout) Section() *section.Section {
 	return &section.Section{Name: "timeout", Fields: []section.Field{
 		{Key: "join", Value: section.Duration{Dst: &t.Join}, Default: "1m", Doc: "The longest wait until all parties have joined a session, up to 720h."},
 		{Key: "round", Value: section.Duration{Dst: &t.Round}, Default: "10m", Doc: "The longest wait for the next message of a session, up to 720h."},
+		{Key: "job", Value: section.Duration{Dst: &t.Job}, Else: "any time",
+			Doc: "The longest time that the whole job may take, up to 720h. At its end the coordinator ends the job, which fails and names the stage and the members that it waited for. The time counts from the job's first stage, also while the coordinator is off."},
 	}}
 }

@@ -172,7 +172,7 @@ spec:
     class_weight: {yes: 2, 0.0: .5}
   compare: [alone, pooled]
   prediction: open
-  timeout: {join: 90s, round: 1h}
+  timeout: {join: 90s, round: 1h, job: 36h}
 `
 
 func TestParseReadsEveryKey(t *testing.T) {
@@ -192,7 +192,7 @@ func TestParseReadsEveryKey(t *testing.T) {
 		Learner:    Named{learner.SVC{}, &learner.SVC{Params: svm.Params{C: 10, Tol: 1e-8, Weights: map[string]float64{"yes": 2, "0": 0.5}}}},
 		Compare:    []Comparison{Pooled, Alone},
 		Prediction: Open,
-		Timeout:    Timeout{Join: 90 * time.Second, Round: time.Hour},
+		Timeout:    Timeout{Join: 90 * time.Second, Round: time.Hour, Job: 36 * time.Hour},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

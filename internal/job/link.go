@@ -3,8 +3,6 @@ package job
 import (
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
@@ -20,7 +18,7 @@ type Link struct {
 func (l *Link) Section() *section.Section {
 	return &section.Section{Name: "link", Fields: []section.Field{
 		{Key: "rate", Value: section.Number{Dst: &l.Rate}, Need: "add rate: and the bytes a second of a party's line, such as 1.25e6", Doc: "The rate of each member's line in each direction, in bytes a second."},
-		{Key: "latency", Value: latency{section.Duration{Dst: &l.Latency}}, Else: "none", Doc: "The time that every message takes in addition to its bytes."},
+		{Key: "latency", Value: section.Duration{Dst: &l.Latency}, Else: "none", Doc: "The time that every message takes in addition to its bytes."},
 		{Key: "loss", Value: section.Number{Dst: &l.Loss}, Else: "none", Doc: "The share of bytes that are lost and sent again."},
 	}, Finish: l.finish}
 }
@@ -30,14 +28,4 @@ func (l *Link) finish(in *section.Place) error {
 		return err
 	}
 	return in.Share("loss", "the bytes", l.Loss)
-}
-
-// latency reads and writes a duration. It does not write zero.
-type latency struct{ section.Duration }
-
-func (v latency) Encode() *yaml.Node {
-	if *v.Dst == 0 {
-		return nil
-	}
-	return v.Duration.Encode()
 }

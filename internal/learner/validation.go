@@ -24,9 +24,10 @@ type Validation struct {
 // Workers computes trials of a cross-validation in other processes.
 type Workers interface {
 	// Trials returns trials that other processes have computed, by kernel and fold. Trials that this
-	// process must compute are nil. progress counts trials; it may be nil.
+	// process must compute are nil. It returns nil if it has offered none to other processes. progress
+	// counts trials; it may be nil.
 	Trials(ctx context.Context, v *Validation, progress func(done, total int) error) ([][][]tune.Trial, error)
-	// Discard removes what earlier processes left behind. No job may be running.
+	// Discard removes what earlier processes left behind. No Trials may be running.
 	Discard() error
 }
 
@@ -119,7 +120,9 @@ func chooseWith(ctx context.Context, j *job.Job, t Problem, workers Workers, pro
 		}
 		outside = countOutside(trials)
 		s, err := t.search(ctx, g, FoldsOf(j), progress, func(s tune.Search) (*tune.Result, error) {
-			s.Known = func(kernel, fold int) []tune.Trial { return trials[kernel][fold] }
+			if trials != nil {
+				s.Known = func(kernel, fold int) []tune.Trial { return trials[kernel][fold] }
+			}
 			return s.Run(t.Gram)
 		})
 		if err != nil {
@@ -133,7 +136,11 @@ func chooseWith(ctx context.Context, j *job.Job, t Problem, workers Workers, pro
 	return c, err
 }
 
+// countOutside counts the trials of other processes. It returns nil if none were offered.
 func countOutside(trials [][][]tune.Trial) *Outside {
+	if trials == nil {
+		return nil
+	}
 	o := &Outside{}
 	for _, folds := range trials {
 		for _, f := range folds {

@@ -183,6 +183,7 @@ func (c *conn) options() []natsgo.Option {
 		natsgo.MaxReconnects(-1),
 		natsgo.CustomReconnectDelay(backoff),
 		natsgo.ReconnectBufSize(-1),
+		natsgo.SyncQueueLen(inboxRoom),
 		natsgo.PingInterval(pingInterval),
 		natsgo.MaxPingsOutstanding(pingsOut),
 		natsgo.FlusherTimeout(10 * time.Second),

@@ -20,9 +20,13 @@ import (
 const (
 	batchMessages = 256
 	batchBytes    = 2 << 20
-	requestLimit  = 30 * time.Second
-	heartbeat     = 5 * time.Second
-	resetLimit    = 2 * time.Second
+	// inboxRoom is the number of deliveries that may wait in an inbox. It is enough for several requests: those that
+	// have not expired when a server answers again after a silence. Beyond it, deliveries come again after AckWait.
+	// The client allocates the room at once, by default for 65,536 deliveries: half a megabyte a lane.
+	inboxRoom    = 8 * batchMessages
+	requestLimit = 30 * time.Second
+	heartbeat    = 5 * time.Second
+	resetLimit   = 2 * time.Second
 )
 
 // inbox receives the deliveries of one lane. It drops the deliveries that it still holds when

@@ -133,6 +133,8 @@ func Check(j *job.Job) error {
 		return fault.BadInputf("a gateway runs jobs of protocol secvm; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
 	case k.Aggregation != secvm.AnonymousPackages:
 		return fault.BadInputf("this gateway cannot run a job with \"aggregation: secagg\"; run mercer gateway sums")
+	case j.Timeout.Job > 0:
+		return fault.BadInputf("a gateway gives its job no deadline; remove job from timeout")
 	}
 	return secvm.CheckUnseen(j, "a gateway")
 }

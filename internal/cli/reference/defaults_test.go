@@ -55,6 +55,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"okra", "", "", "link", ""},
 	{"okra", "link", "{rate: 1e6}", "link.latency", ""},
 	{"okra", "link", "{rate: 1e6}", "link.loss", ""},
+	{"okra", "", "", "timeout.job", ""},
 	{"okra", "kernel", "{name: rbf, gamma_unit: median}", "kernel.gamma", "1"},
 	{"okra", "", "", "kernel.gamma_unit", ""},
 	{"okra", "kernel", "{name: polynomial, gamma: 1}", "kernel.coef0", ""},

@@ -232,6 +232,11 @@ func (v Duration) Decode(key string, n *yaml.Node) error {
 	return nil
 }
 
-func (v Duration) Encode() *yaml.Node { return Word(v.Dst.String()) }
+func (v Duration) Encode() *yaml.Node {
+	if *v.Dst == 0 { // the file has no such key, since a duration is above zero
+		return nil
+	}
+	return Word(v.Dst.String())
+}
 
 func (Duration) Form() string { return "a time such as 90s, 10m or 2h" }

@@ -41,7 +41,7 @@ type Part struct {
 
 func view(j coordinator.Job) Job {
 	var part *Part
-	if p := j.Part; j.State == coordinator.Running && p.Total > 0 {
+	if p := j.Part; j.State == overview.Running && p.Total > 0 {
 		part = &Part{p.Stage, p.Done, p.Total}
 	}
 	return Job{Job: j.Described(), Part: part, Failure: j.Failure, Forgotten: j.Forgotten, Silent: j.Silent, Result: j.Result}

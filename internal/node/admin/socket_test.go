@@ -121,12 +121,12 @@ func hub(t *testing.T) *coordinator.Coordinator {
 
 // The part of a stage is shown once the stage has reported it, until the job ends.
 func TestPartOfAStageIsShown(t *testing.T) {
-	j := coordinator.Job{Spec: &job.Job{}, Status: coordinator.Status{State: coordinator.Running}, Part: protocol.Progress{Stage: "gram", Done: 1, Total: 4}}
+	j := coordinator.Job{Spec: &job.Job{}, Status: coordinator.Status{State: overview.Running}, Part: protocol.Progress{Stage: "gram", Done: 1, Total: 4}}
 	if p := view(j).Part; p == nil || *p != (Part{"gram", 1, 4}) {
 		t.Errorf("part %+v", p)
 	}
 	ended := j
-	ended.State = coordinator.Done
+	ended.State = overview.Done
 	if p := view(ended).Part; p != nil {
 		t.Errorf("a finished job has part %+v", p)
 	}
@@ -146,7 +146,7 @@ func TestSubmitAndShow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if j.Name != "small" || j.State != coordinator.Queued || len(j.Parties) != 2 {
+	if j.Name != "small" || j.State != overview.Queued || len(j.Parties) != 2 {
 		t.Errorf("%+v; want small, queued, among both parties", j)
 	}
 	if again, err := c.Job(ctx, j.ID); err != nil || again.ID != j.ID {
@@ -158,7 +158,7 @@ func TestSubmitAndShow(t *testing.T) {
 	if err := c.Abort(ctx, j.ID); err != nil {
 		t.Error(err)
 	}
-	if over, err := c.Wait(ctx, j.ID); err != nil || over.State != coordinator.Failed || over.Failure.Message != "aborted by the operator of hub" {
+	if over, err := c.Wait(ctx, j.ID); err != nil || over.State != overview.Failed || over.Failure.Message != "aborted by the operator of hub" {
 		t.Errorf("%+v, %v; want a job that was aborted", over, err)
 	}
 	if err := c.Abort(ctx, j.ID); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "is failed; only a job that is queued or running can be aborted") {

@@ -72,6 +72,12 @@ func (s *Stalls) Note(m *Stall, now time.Time) bool {
 	return true
 }
 
+// Has reports whether a member cannot continue now, with the given trouble.
+func (s *Stalls) Has(member string, t fault.Trouble) bool {
+	one, known := s.of[member]
+	return known && one.over.IsZero() && one.trouble == t
+}
+
 // Explain replaces the error about a silent member if a stalled member may be the cause of the
 // silence. A member counts as stalled if it cannot continue, or recently could not. A member that
 // waits for another is silent through no fault of its own. Explain returns other errors unchanged.

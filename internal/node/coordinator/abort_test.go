@@ -18,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/columnorder"
 )
@@ -58,7 +59,7 @@ func (w *testbed) wantAborted(id job.ID) {
 	began := time.Now()
 	j := w.wait(id)
 	f := j.Failure
-	if j.State != coordinator.Failed || f == nil || f.Code != fault.CodeFailed || f.Message != abortedByHub || f.Blamed != "" || j.Result != nil {
+	if j.State != overview.Failed || f == nil || f.Code != fault.CodeFailed || f.Message != abortedByHub || f.Blamed != "" || j.Result != nil {
 		w.t.Errorf("the job is %+v with failure %+v; want it aborted", j.Status, f)
 	}
 	if took := time.Since(began); took > 9*time.Second {
@@ -81,7 +82,7 @@ func TestAbortWhileAPartyIsAwaited(t *testing.T) {
 	w.until("accepted a session")
 	w.abort(second)
 	w.wantAborted(second)
-	if j, err := w.members[hub].boss.Get(first); err != nil || j.State != coordinator.Running {
+	if j, err := w.members[hub].boss.Get(first); err != nil || j.State != overview.Running {
 		t.Errorf("the job before is %s, %v", j.State, err)
 	}
 	w.abort(first)
@@ -316,7 +317,7 @@ func TestAbortRefuses(t *testing.T) {
 	if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "is done; only a job that is queued or running can be aborted") {
 		t.Errorf("a job that is done: %v", err)
 	}
-	if again, err := boss.Get(done.ID); err != nil || again.State != coordinator.Done || again.Failure != nil {
+	if again, err := boss.Get(done.ID); err != nil || again.State != overview.Done || again.Failure != nil {
 		t.Errorf("afterwards it is %+v, %v", again.Status, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -111,13 +112,13 @@ func (c *Coordinator) tellWhy(ctx context.Context, party string, id protocol.Ses
 }
 
 func (c *Coordinator) answerQuestion(ctx context.Context, q *asked) error {
-	j, err := c.Get(q.Job)
+	j, err := c.get(q.Job)
 	switch {
 	case err != nil:
 		return fault.Public(fault.BadInput(err))
 	case !slices.Contains(j.Spec.Parties(), q.party):
 		return fault.Forbiddenf("party %s took no part in job %v", q.party, q.Job)
-	case j.State != Done:
+	case j.State != overview.Done:
 		return fault.Public(fault.BadInputf("job %v is %s; it has no model", q.Job, j.State))
 	case j.Spec.Prediction != job.Open:
 		return fault.Forbiddenf("job %v keeps predictions closed", q.Job)

@@ -96,10 +96,10 @@ func (c *Coordinator) runToEnd(ctx context.Context, d *conducted) error {
 	defer hangUp()
 	defer c.heraldFor(ctx, d)()
 	if err := c.gather(ctx, d); err != nil {
-		return c.callOff(ctx, d, d.stalls.Explain(err, "", time.Now(), 0))
+		return c.callOff(ctx, d, c.explain(ctx, d, err, c.awaitsJoining(d)))
 	}
 	if err := c.perform(ctx, d); err != nil {
-		return c.callOff(ctx, d, d.stalls.Explain(err, "", time.Now(), d.job.Spec.Timeout.Round))
+		return c.callOff(ctx, d, c.explain(ctx, d, err, c.awaitsReports(d)))
 	}
 	c.router.Forget(d.session.ID())
 	if err := d.kept.Put(vault.Report, encodeReports(d.reports)); err != nil {
@@ -238,7 +238,7 @@ func (c *Coordinator) gather(ctx context.Context, d *conducted) error {
 	reminder := time.NewTimer(waitNotice)
 	defer reminder.Stop()
 	for !began {
-		w := &overview.Waiting{Parties: c.missingParties(d), Since: since}
+		w := c.waiting(d, since)
 		if len(w.Parties) == 0 {
 			break
 		}
@@ -393,13 +393,13 @@ func (c *Coordinator) signer(member string) ed25519.PublicKey {
 }
 
 // interrupted returns the error for a context that was cancelled or has expired. The reason is a
-// timeout, an abort, or the end of the daemon.
+// timeout, an abort, the job's deadline, or the end of the daemon.
 func interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return ctx.Err()
-	case errors.Is(cause, errAborted), errors.Is(cause, errOvertaken):
+	case errors.Is(cause, errAborted), errors.Is(cause, errDeadline), errors.Is(cause, errOvertaken):
 		return cause
 	}
 	return fmt.Errorf("%w: %w", driver.ErrInterrupted, cause)

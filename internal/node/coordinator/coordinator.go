@@ -27,8 +27,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Config holds the settings and resources of a coordinator. Every field is required, except Workers, Broker
-// and History.
+// Config holds the settings and resources of a coordinator. Every field is required, except Workers,
+// MaxRunning, Broker and History.
 type Config struct {
 	Reader    *job.Reader
 	Identity  *identity.Identity
@@ -44,6 +44,8 @@ type Config struct {
 	// Workers computes parts of grids in other processes. It may be nil: then this process computes
 	// everything.
 	Workers learner.Workers
+	// MaxRunning bounds the jobs that run at a time. 0 means DefaultMaxRunning.
+	MaxRunning int
 	// Retention is the time that a job is kept after its end. 0 means no limit.
 	Retention time.Duration
 	// Seed returns the seed of the session with the given label. The label names the session, for
@@ -53,7 +55,8 @@ type Config struct {
 	Logger *slog.Logger
 	// Version is this program's version, which each result records.
 	Version string
-	// Progress receives the progress of a job's stage. It must not block.
+	// Progress receives the progress of a job's stage. It must not block. Jobs that run side by side call it at
+	// the same time.
 	Progress func(id job.ID, p protocol.Progress)
 	// Broker tells which members are connected. If it is nil, the coordinator does not know.
 	Broker Broker
@@ -71,6 +74,7 @@ type Coordinator struct {
 	router     *mail.Router
 	queue      chan struct{} // tells Run that a job may be waiting
 	questions  *queue
+	turns      *learner.Turns
 	complaints tally.Tally // counts complaints about parties
 	began      time.Time
 	attendance *overview.Attendance
@@ -83,8 +87,7 @@ type Coordinator struct {
 	mu      sync.Mutex
 	jobs    map[job.ID]*Job
 	order   []job.ID
-	running job.ID                  // id of the running job, or zero if no job runs
-	stop    context.CancelCauseFunc // cancels the running job
+	runners map[job.ID]*runner // the runners of the jobs that run
 	inboxes map[protocol.SessionID]chan driver.Inbound
 	open    map[protocol.SessionID]keptSession // sessions that are not yet destroyed
 	deleted map[job.ID]bool                    // ids of deleted jobs
@@ -102,6 +105,7 @@ type keptSession struct {
 // New returns a coordinator that continues the jobs and sessions of an earlier process.
 func New(c Config) (*Coordinator, error) {
 	name := c.Roster.Coordinator().Name
+	c.MaxRunning = cmp.Or(c.MaxRunning, DefaultMaxRunning)
 	c.History = cmp.Or(c.History, overview.NewHistory())
 	began := overview.Now()
 	co := &Coordinator{
@@ -111,6 +115,8 @@ func New(c Config) (*Coordinator, error) {
 		router:    mail.New(name, c.Identity, c.Roster, c.Conn, c.Logger),
 		queue:     make(chan struct{}, 1),
 		questions: newQueue(),
+		turns:     learner.NewTurns(c.Workers),
+		runners:   make(map[job.ID]*runner),
 		jobs:      make(map[job.ID]*Job),
 		inboxes:   make(map[protocol.SessionID]chan driver.Inbound),
 		open:      make(map[protocol.SessionID]keptSession),
@@ -179,7 +185,7 @@ func (c *Coordinator) jobOf(s vault.Session) (id job.ID, described *protocol.Ses
 		return id, nil, nil //nolint:nilerr // another program's: it cannot be resumed
 	}
 	j, known := c.jobs[p.Job]
-	if known && j.State == Unreadable {
+	if known && j.State == overview.Unreadable {
 		return p.Job, nil, errSetAside
 	}
 	if !known || j.Over() || p.Predicts() {
@@ -203,11 +209,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 	running.Go(func() { c.keepRetaining(ctx) })
 	running.Go(func() { c.watchMembers(ctx) })
 	for {
-		for j := c.next(); j != nil && ctx.Err() == nil; j = c.next() {
-			if err := c.run(ctx, j); err != nil {
-				stop(err)
-			}
-		}
+		c.startRunners(ctx, &running, stop)
 		select {
 		case <-ctx.Done():
 			if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
@@ -326,7 +328,7 @@ func (c *Coordinator) listen(id protocol.SessionID) (<-chan driver.Inbound, func
 // errAborted is the error of a job that the operator has aborted.
 var errAborted = errors.New("the operator aborted the job")
 
-// Abort ends a queued or running job. The job fails, and the next job begins when all secrets of
+// Abort ends a queued or running job. The job fails, and the next job of its parties begins when all secrets of
 // the aborted job are destroyed. When Abort returns, the abort is on disk, so no crash undoes it.
 // The parties learn of it later. If the job already has its outcome, Abort returns an error.
 //
@@ -348,11 +350,7 @@ func (c *Coordinator) abortBecause(id job.ID, line, why string) error {
 		return err
 	}
 	c.record(j, slog.LevelWarn, line, overview.Event{Kind: overview.Aborted}, "reason", why)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.running == id {
-		c.stop(protocol.Blame(c.name, protocol.KindAborted, errAborted))
-	}
+	c.stopRunner(id, protocol.Blame(c.name, protocol.KindAborted, errAborted))
 	return nil
 }
 
@@ -361,9 +359,9 @@ func (c *Coordinator) abortBecause(id job.ID, line, why string) error {
 func (c *Coordinator) abort(id job.ID, why string) func(*Status) error {
 	return func(s *Status) error {
 		switch s.State {
-		case Queued:
-			s.State = Failed
-		case Running:
+		case overview.Queued:
+			s.State = overview.Failed
+		case overview.Running:
 		default:
 			return fault.BadInputf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State)
 		}
@@ -379,7 +377,7 @@ func (c *Coordinator) Rotate(ctx context.Context) (map[job.ID]*Forgotten, error)
 	var ended []job.ID
 	for _, j := range c.List() {
 		switch {
-		case j.State == Unreadable || !c.continuable(j):
+		case j.State == overview.Unreadable || !c.continuable(j):
 		case !j.Over():
 			return nil, fault.BadInputf("coordinator: job %v is %s, and a later job could continue it; wait for its end, or abort it", j.ID, j.State)
 		default:

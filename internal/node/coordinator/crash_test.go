@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -18,13 +19,15 @@ type pick func(name string, ops []string, seen map[string]bool) []int
 // crashing is a job whose processes die.
 type crashing struct {
 	testbed  func(t *testing.T) (*testbed, *job.Job)
+	beside   func(t *testing.T) *job.Job // a second job that runs side by side with the first; nil: none
+	members  []string                    // whose deaths are tried; nil: hub, north and south, since east is another south
 	points   pick
 	fewest   int // operations that each member does
 	patience time.Duration
 }
 
 // operations runs the job undisturbed and lists what each member does.
-func (c crashing) operations(t *testing.T) (ops map[string][]string, model string) {
+func (c crashing) operations(t *testing.T) (ops map[string][]string, models []string) {
 	t.Helper()
 	w, j := c.testbed(t)
 	ops = make(map[string][]string)
@@ -37,14 +40,28 @@ func (c crashing) operations(t *testing.T) (ops map[string][]string, model strin
 			return false
 		})
 	}
-	done := w.waitFor(w.submit(j), c.patience)
-	if done.Failure != nil {
-		t.Fatalf("the job failed: %+v", done.Failure)
-	}
+	models = c.models(t, w, j, "undisturbed")
 	for name := range ops {
 		w.halt(name)
 	}
-	return ops, done.Result.ModelHash
+	return ops, models
+}
+
+// models submits the jobs and returns the hashes of their models.
+func (c crashing) models(t *testing.T, w *testbed, j *job.Job, when string) (models []string) {
+	t.Helper()
+	ids := []job.ID{w.submit(j)}
+	if c.beside != nil {
+		ids = append(ids, w.submit(c.beside(t)))
+	}
+	for _, id := range ids {
+		done := w.waitFor(id, c.patience)
+		if done.Failure != nil {
+			t.Fatalf("%s: job %s failed: %+v", when, done.Spec.Name, done.Failure)
+		}
+		models = append(models, done.Result.ModelHash)
+	}
+	return models
 }
 
 // A process that dies before any of its operations, and comes back, ends in
@@ -75,9 +92,12 @@ func TestCrashAnywhereOverABroker(t *testing.T) {
 }
 
 func (c crashing) everywhere(t *testing.T) {
-	ops, model := c.operations(t)
+	ops, want := c.operations(t)
 	seen, deaths := make(map[string]bool), 0
-	for _, name := range []string{hub, "north", "south"} { // east is another south
+	if c.members == nil {
+		c.members = []string{hub, "north", "south"}
+	}
+	for _, name := range c.members {
 		if len(ops[name]) < c.fewest {
 			t.Fatalf("%s does %d things only: %q", name, len(ops[name]), ops[name])
 		}
@@ -90,13 +110,9 @@ func (c crashing) everywhere(t *testing.T) {
 				w, j := c.testbed(t)
 				op := dieAt(w, name, n)
 				w.startAll()
-				id := w.submit(j)
-				after := w.waitFor(id, c.patience)
-				if after.Failure != nil {
-					t.Fatalf("it died before %q, and the job failed: %+v", *op, after.Failure)
-				}
-				if got := after.Result.ModelHash; got != model {
-					t.Errorf("it died before %q; model %s, undisturbed %s", *op, got, model)
+				got := c.models(t, w, j, fmt.Sprintf("%s died at operation %d", name, n))
+				if !slices.Equal(got, want) {
+					t.Errorf("it died before %q; models %s, undisturbed %s", *op, got, want)
 				}
 			})
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
 // missingFit returns a new job that fits the dictionary of the job spec. It returns nil if spec
@@ -34,7 +35,7 @@ func makesFitFor(fit Job, spec *job.Job) bool {
 }
 
 // usable reports whether the parties of an ended job still have its fit.
-func usable(fit Job) bool { return fit.State == Done && !fit.Forgotten }
+func usable(fit Job) bool { return fit.State == overview.Done && !fit.Forgotten }
 
 // takeFit writes the id of the job that made the fit into the file of a job that uses the fit. It
 // runs before any party receives a proposal of the job. The first fit of a dictionary stays the
@@ -76,7 +77,7 @@ func (c *Coordinator) fitFor(spec *job.Job) (fit Job, err error) {
 		case !makesFitFor(j, spec):
 		case usable(j):
 			return j, nil
-		case j.State == Failed:
+		case j.State == overview.Failed:
 			err = &fault.Error{Code: j.Failure.Code, Blamed: j.Failure.Blamed, Public: j.Failure.Told,
 				Err: fmt.Errorf("the fit of dictionary %s (job %v) failed: %s", spec.Data.Dictionary.Name, j.ID, j.Failure.Message)}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
@@ -39,9 +40,9 @@ func (c *Coordinator) recordChange(j *Job, before *Status) {
 		return
 	}
 	switch f := j.Failure; {
-	case j.State == Closing && f != nil:
+	case j.State == overview.Closing && f != nil:
 		c.record(j, slog.LevelError, "a job failed", overview.Event{Kind: overview.HasFailed, Code: f.Code, Blamed: f.Blamed}, "error", f.Message)
-	case j.State == Closing:
+	case j.State == overview.Closing:
 		c.record(j, slog.LevelInfo, "a job has its result", overview.Event{Kind: overview.HasResult})
 	case j.Over():
 		c.record(j, slog.LevelInfo, "a job is closed", overview.Event{Kind: overview.Closed, State: j.State}, "submitted", j.Submitted)
@@ -50,7 +51,7 @@ func (c *Coordinator) recordChange(j *Job, before *Status) {
 
 // recordWaiting records for whose consent a session waits.
 func (c *Coordinator) recordWaiting(d *conducted, w *overview.Waiting) {
-	c.record(d.job, slog.LevelWarn, "a stage waits for parties", overview.Event{Kind: overview.IsWaiting, Stage: d.step, Parties: w.Parties}, "since", w.Since)
+	c.record(d.job, slog.LevelWarn, "a stage waits for parties", overview.Event{Kind: overview.IsWaiting, Stage: d.step, Parties: w.Parties}, "undecided", w.Undecided, "since", w.Since)
 }
 
 const (
@@ -66,6 +67,17 @@ func (c *Coordinator) missingParties(d *conducted) []string {
 		_, here := d.accepted[name]
 		return here || slices.Contains(d.leftEarlier, name)
 	})
+}
+
+// waiting returns for whom a session waits.
+func (c *Coordinator) waiting(d *conducted, since time.Time) *overview.Waiting {
+	w := &overview.Waiting{Parties: c.missingParties(d), Since: since}
+	for _, name := range w.Parties {
+		if d.stalls.Has(name, fault.Approval) {
+			w.Undecided = append(w.Undecided, name)
+		}
+	}
+	return w
 }
 
 // setWaiting records the parties for whose consent a job's session waits, or nil.

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -87,7 +88,7 @@ func (c *Coordinator) endedJob(id job.ID) (j *Job, unreadable bool, err error) {
 	case !j.Over():
 		return nil, false, fault.BadInputf("coordinator: job %v is %s and has not ended; wait for its end, or abort it", id, j.State)
 	}
-	return j, j.State == Unreadable, nil
+	return j, j.State == overview.Unreadable, nil
 }
 
 // Delete removes a job's artifacts at all members, and its file, status and result at the

@@ -19,8 +19,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/node/control"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -215,7 +215,7 @@ func TestGoldenHomes(t *testing.T) {
 	w.startAll()
 	for protocol := range goldenJobs(t) {
 		done, err := w.members[hub].boss.Get(g.id(t, protocol))
-		if err != nil || done.State != coordinator.Done || done.Result == nil || done.Result.Training < 20 {
+		if err != nil || done.State != overview.Done || done.Result == nil || done.Result.Training < 20 {
 			t.Errorf("%s: %+v, %v", protocol, done.Status, err)
 		}
 		if got := w.says(protocol, g.id(t, protocol)); len(got) < 15 || !slices.Equal(got, g.Says[protocol]) {

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/okra"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
 // era describes the homes that one earlier program left. All have a finished job of okra that can be asked,
@@ -163,7 +163,7 @@ func (w *testbed) wantAnswers(g golden) {
 	for name, said := range g.Says {
 		id := g.id(w.t, name)
 		done, err := w.members[hub].boss.Get(id)
-		if err != nil || done.State != coordinator.Done || done.Result == nil || done.Result.Training < 20 {
+		if err != nil || done.State != overview.Done || done.Result == nil || done.Result.Training < 20 {
 			w.t.Errorf("%s: %+v, %v", name, done.Status, err)
 		}
 		if says := w.answers(name, id); len(says) < 15 || !slices.Equal(says, said) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
 // goldenPhases are other homes of an earlier program: with a finished job by fdskl whose
@@ -64,7 +64,7 @@ func TestGoldenPhases(t *testing.T) {
 		t.Errorf("%+v, want model %q", done.Status, g.Model)
 	}
 	old, err := w.members[hub].boss.Get(g.id(t, "fdskl"))
-	if err != nil || old.State != coordinator.Done || old.Result == nil || old.Result.Training < 20 {
+	if err != nil || old.State != overview.Done || old.Result == nil || old.Result.Training < 20 {
 		t.Errorf("fdskl: %+v, %v", old.Status, err)
 	}
 	if got := w.says("gram", g.id(t, "fdskl")); len(got) < 15 || !slices.Equal(got, g.Says["fdskl"]) {

@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/control"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/mail"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -206,7 +206,7 @@ func TestAClosingThatIsNotConfirmed(t *testing.T) {
 	})
 	w.start(hub, never)
 	done := w.wait(w.submit(j))
-	if done.State != coordinator.Failed {
+	if done.State != overview.Failed {
 		t.Errorf("the job is %s, want failed", done.State)
 	}
 	if logs := w.logs.String(); !strings.Contains(logs, "parties [east] have not answered") {

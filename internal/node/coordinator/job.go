@@ -22,19 +22,6 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// State is the stage of a job between its submission and its end.
-type State = overview.State
-
-// These are the states of a job at its coordinator.
-const (
-	Queued     = overview.Queued
-	Running    = overview.Running
-	Closing    = overview.Closing
-	Done       = overview.Done
-	Failed     = overview.Failed
-	Unreadable = overview.Unreadable
-)
-
 // Job is a submitted job, or a prediction query that the coordinator runs like a job.
 type Job struct {
 	ID      job.ID
@@ -46,6 +33,9 @@ type Job struct {
 	// Waiting holds the parties for whose consent a session of the running job waits. It is nil unless the
 	// session waits, and is not kept on disk.
 	Waiting *overview.Waiting
+	// Result is the result of a job that has one. It stays on disk, and only [Coordinator.Get] and
+	// [Coordinator.Wait] read it.
+	Result *method.Result
 	// inquiry is the prediction query that runs as this Job; it is nil for a submitted job.
 	inquiry *control.Inquiry
 }
@@ -69,10 +59,10 @@ func (j *Job) retryAdvice() string {
 
 // Status holds the changing part of a job. The file status.json stores it.
 type Status struct {
-	Order   int      `json:"order"` // position of the job in the order of submission
-	State   State    `json:"state"`
-	Stage   string   `json:"stage,omitempty"`
-	Failure *Failure `json:"error,omitempty"`
+	Order   int            `json:"order"` // position of the job in the order of submission
+	State   overview.State `json:"state"`
+	Stage   string         `json:"stage,omitempty"`
+	Failure *Failure       `json:"error,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
 	// that have not confirmed that their artifacts are erased.
 	Forgotten bool     `json:"forgotten,omitempty"`
@@ -85,8 +75,7 @@ type Status struct {
 	// Ended is the time at which the job was closed. The job's retention time counts from then.
 	Ended time.Time `json:"ended,omitzero"`
 	// Residue is the error that prevented the complete destruction of the job's state, or "".
-	Residue string         `json:"residue,omitempty"`
-	Result  *method.Result `json:"-"`
+	Residue string `json:"residue,omitempty"`
 }
 
 // Failure explains why a job failed.
@@ -129,7 +118,7 @@ func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
 
 // enqueue stores a job on disk and adds it to the end of the queue.
 func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
-	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: Queued, Submitted: overview.Now()}}
+	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: overview.Queued, Submitted: overview.Now()}}
 	j.Order = c.nextOrder()
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
@@ -200,7 +189,7 @@ func Complete(spec *job.Job, parties []string) error {
 }
 
 func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
-	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties(), Workers: c.Workers}
+	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties(), Workers: c.turns.Of(id)}
 }
 
 // newID returns a new id for a submitted job. The seed source draws it, so each id is new unless
@@ -219,8 +208,23 @@ func RandomSeed(string) [32]byte {
 	return seed
 }
 
-// Get returns a copy of a job with its present status.
+// Get returns a copy of a job with its present status and its result.
 func (c *Coordinator) Get(id job.ID) (Job, error) {
+	j, err := c.get(id)
+	if err != nil || j.Failure != nil || j.State != overview.Closing && j.State != overview.Done {
+		return j, err
+	}
+	if j.Result, err = c.readResult(id); err != nil {
+		if _, gone := c.get(id); gone != nil { // the job was deleted meanwhile
+			return Job{}, gone
+		}
+		return j, fmt.Errorf("coordinator: the result of job %v cannot be read: %w", id, err)
+	}
+	return j, nil
+}
+
+// get returns a copy of a job with its present status, without its result.
+func (c *Coordinator) get(id job.ID) (Job, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	j, ok := c.jobs[id]
@@ -230,7 +234,7 @@ func (c *Coordinator) Get(id job.ID) (Job, error) {
 	return *j, nil
 }
 
-// List returns all jobs in the order of submission.
+// List returns all jobs in the order of submission, without their results.
 func (c *Coordinator) List() []Job {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -247,9 +251,9 @@ func (c *Coordinator) Wait(ctx context.Context, id job.ID) (Job, error) {
 		c.mu.Lock()
 		changed := c.changed
 		c.mu.Unlock()
-		j, err := c.Get(id)
+		j, err := c.get(id)
 		if err != nil || j.Over() {
-			return j, err
+			return c.Get(id)
 		}
 		select {
 		case <-changed:
@@ -257,18 +261,6 @@ func (c *Coordinator) Wait(ctx context.Context, id job.ID) (Job, error) {
 			return j, ctx.Err()
 		}
 	}
-}
-
-// next returns the first job in the queue that has not ended, or nil.
-func (c *Coordinator) next() *Job {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, id := range c.order {
-		if !c.jobs[id].Over() {
-			return c.jobs[id]
-		}
-	}
-	return nil
 }
 
 // setStatus changes a job's status, first on disk and then in memory. If change returns an error,
@@ -391,7 +383,7 @@ func (c *Coordinator) dueMessage(party string, h control.Holding) (closing *cont
 		return &control.Closing{Job: h.Job, Outcome: "the coordinator does not run this job any more"}, false, nil
 	case known == nil:
 		return nil, deleted && !h.Open, nil
-	case j.State == Unreadable || !j.Over() || !slices.Contains(j.Spec.Parties(), party):
+	case j.State == overview.Unreadable || !j.Over() || !slices.Contains(j.Spec.Parties(), party):
 		return nil, false, nil
 	case h.Open:
 		closing, err = c.closing(&j)

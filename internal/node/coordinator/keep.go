@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/driver"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -37,35 +38,35 @@ type Artifacts interface {
 // artifacts do. A disk error counts as an interruption, because another process can write
 // everything again. A private model of a job that keeps predictions closed is not kept: nobody
 // could use it, and it holds rows that every party could decode.
-func (c *Coordinator) keepResults(w *course) (*method.Result, error) {
+func (c *Coordinator) keepResults(w *course) error {
 	hub := w.hub
 	result, err := hub.Result()
 	if err != nil {
-		return nil, fmt.Errorf("coordinator: %w", err)
+		return fmt.Errorf("coordinator: %w", err)
 	}
 	result.TellSplit(w.job.Spec)
 	result.Outside.Leak(result.Leakage)
 	if err := addPreparation(hub, result); err != nil {
-		return nil, fmt.Errorf("coordinator: %w", err)
+		return fmt.Errorf("coordinator: %w", err)
 	}
 	if result.Models, err = c.describeModel(w.job.Spec, hub); err != nil {
-		return nil, fmt.Errorf("coordinator: %w", err)
+		return fmt.Errorf("coordinator: %w", err)
 	}
 	result.ModelHash = method.HashModels(result.Models)
 	w.account.settle(result, w.job.Spec.Parties())
 	result.About = learner.AboutRun(w.job.Spec, c.Version, time.Now())
 	text, err := json.MarshalIndent(result, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("coordinator: %w", err)
+		return fmt.Errorf("coordinator: %w", err)
 	}
 	err = c.writeArtifacts(w)
 	if err == nil {
 		err = disk.Replace(c.path(w.job.ID, resultFile), text)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
+		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
 	}
-	return result, nil
+	return nil
 }
 
 // addPreparation adds to a result what the coordinator knows about the parties' preparation of
@@ -156,8 +157,8 @@ func (c *Coordinator) Outcome(id job.ID) (*method.Outcome, error) {
 
 // checkDone returns an error if a job has no result.
 func (c *Coordinator) checkDone(id job.ID) error {
-	j, err := c.Get(id)
-	if err == nil && j.State != Done {
+	j, err := c.get(id)
+	if err == nil && j.State != overview.Done {
 		err = fmt.Errorf("coordinator: job %v is %s and has no result", id, j.State)
 	}
 	if err != nil {
@@ -296,7 +297,7 @@ func (c *Coordinator) readJob(id job.ID) *Job {
 	}
 	if err != nil {
 		c.Logger.Error("a job cannot be read and is set aside as it is; read it with the program that wrote it", "job", id.String(), "error", err)
-		j.State, j.Failure = Unreadable, &Failure{Code: fault.CodeFailed, Message: "this program cannot read the job: " + err.Error()}
+		j.State, j.Failure = overview.Unreadable, &Failure{Code: fault.CodeFailed, Message: "this program cannot read the job: " + err.Error()}
 	}
 	return j
 }
@@ -320,8 +321,8 @@ func (c *Coordinator) parseJob(id job.ID) (*Job, error) {
 		return j, err
 	}
 	j.Spec = read
-	if j.Failure == nil && (j.State == Closing || j.State == Done) {
-		j.Result, err = c.readResult(id)
+	if j.Failure == nil && (j.State == overview.Closing || j.State == overview.Done) {
+		_, err = c.readResult(id) // so that a result is known to be readable
 	}
 	return j, err
 }

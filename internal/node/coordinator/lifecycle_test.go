@@ -12,7 +12,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -209,7 +208,7 @@ func TestWhatCannotBeRemovedStopsNothing(t *testing.T) {
 	w.breaks = nil
 	w.mu.Unlock()
 	w.start(hub, never)
-	if again, err := w.members[hub].boss.Get(failed.ID); err != nil || again.Residue != "" || again.State != coordinator.Failed {
+	if again, err := w.members[hub].boss.Get(failed.ID); err != nil || again.Residue != "" || again.State != overview.Failed {
 		t.Errorf("%+v, %v after a restart", again.Status, err)
 	}
 }
@@ -240,7 +239,7 @@ func TestUnreadableJobsAreSetAside(t *testing.T) {
 			before := files(t, folder)
 			w.start(hub, never)
 			boss := w.members[hub].boss
-			if got, err := boss.Get(old.ID); err != nil || got.State != coordinator.Unreadable || got.Failure == nil {
+			if got, err := boss.Get(old.ID); err != nil || got.State != overview.Unreadable || got.Failure == nil {
 				t.Fatalf("%+v, %v", got.Status, err)
 			}
 			next := w.mustRun(hasty(t, ""))

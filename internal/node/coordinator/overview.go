@@ -44,8 +44,8 @@ func (j Job) Described() overview.Job {
 		ID: j.ID.String(), Name: j.Spec.Name, State: j.State, Stage: j.Stage, Parties: j.Spec.Parties(),
 		Submitted: j.Submitted, Started: j.Started, StageSince: j.StageSince, Ended: j.Ended,
 	}
-	if j.State == Running {
-		d.Waiting = j.Waiting
+	if j.State == overview.Running {
+		d.Waiting, d.Deadline = j.Waiting, j.Deadline()
 	}
 	return d
 }

@@ -187,7 +187,7 @@ func (c *Coordinator) callOff(ctx context.Context, d *conducted, why error) erro
 		return why
 	}
 	c.router.Forget(d.session.ID())
-	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errOvertaken) {
+	if cause := context.Cause(ctx); errors.Is(cause, errAborted) || errors.Is(cause, errDeadline) || errors.Is(cause, errOvertaken) {
 		return why // the parties receive the closing of the job or query, so they need no abort of the session
 	}
 	ctx, cancel := context.WithTimeout(ctx, partingTime)

@@ -31,7 +31,7 @@ func (c *Coordinator) ChangeRoster(next *roster.Roster) error {
 	var errs error
 	for _, j := range c.List() {
 		touched := roster.Touched(changes, j.Spec.Parties())
-		if len(touched) == 0 || j.State != Queued && j.State != Running {
+		if len(touched) == 0 || j.State != overview.Queued && j.State != overview.Running {
 			continue
 		}
 		err := c.abortBecause(j.ID, "a job was aborted, because the roster has changed", lost(touched))

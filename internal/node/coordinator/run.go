@@ -25,19 +25,19 @@ import (
 // run takes one job to its outcome and closes it. It returns an error only if the coordinator must
 // stop.
 func (c *Coordinator) run(ctx context.Context, j *Job) error {
-	now, err := c.Get(j.ID) // read the status again, because the operator may have aborted the job
+	now, err := c.get(j.ID) // read the status again, because the operator may have aborted the job
 	if err != nil {
 		return err
 	}
-	if now.State != Closing {
-		result, err := c.attempt(ctx, j)
+	if now.State != overview.Closing {
+		err := c.attempt(ctx, j)
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the next process continues the job
 		}
 		if errors.Is(err, driver.ErrInterrupted) {
 			return err // such as a disk error, which this process cannot repair
 		}
-		if err := c.storeOutcome(j, result, err); errors.Is(err, errAborted) {
+		if err := c.storeOutcome(j, err); errors.Is(err, errAborted) {
 			return nil // the job was aborted before it began
 		} else if err != nil {
 			return err
@@ -46,31 +46,16 @@ func (c *Coordinator) run(ctx context.Context, j *Job) error {
 	return c.close(ctx, j)
 }
 
-// attempt runs a job, which the operator can abort meanwhile. An abort ends the job, but does not
-// count as an interruption of this process.
-func (c *Coordinator) attempt(ctx context.Context, j *Job) (*method.Result, error) {
-	ctx, end := c.abortable(ctx, j.ID)
+// attempt runs a job until its deadline. The operator can abort it meanwhile. An abort or the deadline ends the
+// job, but does not count as an interruption of this process.
+func (c *Coordinator) attempt(ctx context.Context, j *Job) error {
+	ctx, end := c.stoppable(ctx, j.ID)
 	defer end()
-	result, err := c.work(ctx, j)
+	err := c.work(ctx, j)
 	if errors.Is(context.Cause(ctx), errAborted) {
-		return nil, errAborted
+		return errAborted
 	}
-	return result, err
-}
-
-// abortable marks a job as the running one until the returned function is called. The returned
-// context ends when the job is aborted.
-func (c *Coordinator) abortable(ctx context.Context, id job.ID) (context.Context, func()) {
-	ctx, stop := context.WithCancelCause(ctx)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.running, c.stop = id, stop
-	return ctx, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.running, c.stop = job.ID{}, nil
-		stop(nil)
-	}
+	return err
 }
 
 // course is the state of one run of a plan, either of a job or of a prediction query.
@@ -84,31 +69,31 @@ type course struct {
 }
 
 // work runs the job's steps and keeps its artifacts and result.
-func (c *Coordinator) work(ctx context.Context, j *Job) (*method.Result, error) {
+func (c *Coordinator) work(ctx context.Context, j *Job) error {
 	if err := c.takeFit(j); err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.takeAlignment(j); err != nil {
-		return nil, err
+		return err
 	}
 	instance := c.instance(j.ID, j.Spec)
 	m, err := method.Of(j.Spec)
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return fault.BadInput(err)
 	}
 	w := &course{job: j, parties: j.Spec.Parties(), account: newAccount(c.Usage)}
 	if w.plan, err = m.Plan(instance); err == nil {
 		w.hub, err = m.Server(instance)
 	}
 	if err != nil {
-		return nil, fault.BadInput(err)
+		return fault.BadInput(err)
 	}
 	if err := c.resumeFrom(w.hub); err != nil {
-		return nil, err
+		return err
 	}
 	err = c.runPlan(ctx, w, func(name string) error { return c.setStatus(j, beginStage(name)) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	return c.keepResults(w)
 }
@@ -133,7 +118,7 @@ func beginStage(stage string) func(*Status) error {
 		if s.Failure != nil {
 			return errAborted
 		}
-		s.State, s.Stage, s.StageSince = Running, stage, overview.Now()
+		s.State, s.Stage, s.StageSince = overview.Running, stage, overview.Now()
 		if s.Started.IsZero() {
 			s.Started = s.StageSince
 		}
@@ -174,7 +159,12 @@ func (c *Coordinator) report(j *Job, p protocol.Progress) {
 // runStep runs one step of a plan, with or without a session.
 func (c *Coordinator) runStep(ctx context.Context, w *course, i uint16, step method.Step) error {
 	if step.Session == nil {
-		return c.compute(ctx, w, int(i))
+		err := c.compute(ctx, w, int(i))
+		if late(ctx, err) {
+			why := &fault.Error{Code: fault.CodeTimedOut, Err: fmt.Errorf("%s was still computing", c.name)}
+			err = fmt.Errorf("stage %s: %w", step.Name, overdue(w.job, step.Name, why))
+		}
+		return err
 	}
 	reports, err := c.conduct(ctx, w, i, step)
 	if err != nil {
@@ -205,7 +195,7 @@ func (c *Coordinator) compute(ctx context.Context, w *course, step int) error {
 
 // storeOutcome writes the job's outcome to disk before the job's state is destroyed. If the
 // operator has aborted the job, that outcome stays.
-func (c *Coordinator) storeOutcome(j *Job, result *method.Result, err error) error {
+func (c *Coordinator) storeOutcome(j *Job, err error) error {
 	return c.setStatus(j, func(s *Status) error {
 		switch {
 		case s.Over():
@@ -213,10 +203,8 @@ func (c *Coordinator) storeOutcome(j *Job, result *method.Result, err error) err
 		case s.Failure != nil:
 		case err != nil:
 			s.Failure = failure(err)
-		default:
-			s.Result = result
 		}
-		s.State, s.Stage, s.StageSince = Closing, "", time.Time{}
+		s.State, s.Stage, s.StageSince = overview.Closing, "", time.Time{}
 		return nil
 	})
 }
@@ -250,8 +238,8 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 	}
 	residue := ""
 	err = c.destroy(j, closing.Outcome)
-	if c.Workers != nil {
-		err = errors.Join(err, c.Workers.Discard())
+	if w := c.turns.Of(j.ID); w != nil {
+		err = errors.Join(err, w.Discard())
 	}
 	if err != nil {
 		// The coordinator continues after this error, so that other jobs do not wait for one file.
@@ -259,9 +247,9 @@ func (c *Coordinator) close(ctx context.Context, j *Job) error {
 		c.Logger.Error("part of a job could not be destroyed; the coordinator tries again when it starts", "job", j.ID.String(), "error", err)
 	}
 	return c.setStatus(j, func(s *Status) error {
-		s.State, s.Residue, s.Ended = Done, residue, overview.Now()
+		s.State, s.Residue, s.Ended = overview.Done, residue, overview.Now()
 		if s.Failure != nil {
-			s.State = Failed
+			s.State = overview.Failed
 		}
 		return nil
 	})

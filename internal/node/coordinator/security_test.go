@@ -330,7 +330,7 @@ func TestRule4AfterTheResultNoSeedKeyOrRowIsLeft(t *testing.T) {
 	}
 }
 
-func first(w *testbed) coordinator.Job { return w.members[hub].boss.List()[0] }
+func first(w *testbed) coordinator.Job { return w.get(w.members[hub].boss.List()[0].ID) }
 
 // The scan of rule 4 finds the seeds while the session runs; after a failure
 // they are gone too.

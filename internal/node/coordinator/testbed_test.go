@@ -32,6 +32,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/consent"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -142,6 +143,7 @@ type testbed struct {
 	random    bool // seeds differ from call to call
 	limits    party.Limits
 	retention time.Duration
+	running   int                                    // jobs that may run at a time; 0: the default
 	program   string                                 // the build of the members; "test" unless it is said
 	abandons  bool                                   // sessions of other builds are given up
 	loses     func(to, kind string) bool             // messages on their way, nil: none
@@ -301,7 +303,7 @@ func (w *testbed) build(name string, m *member) (func(context.Context) error, er
 	if name == hub {
 		m.boss, err = coordinator.New(coordinator.Config{
 			Reader: w.reader(), Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
-			Artifacts: frail{artifacts, w}, Retention: w.retention, Own: w.policy.Own, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
+			Artifacts: frail{artifacts, w}, Retention: w.retention, MaxRunning: w.running, Own: w.policy.Own, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
 		})
 		if err != nil {
 			return nil, err
@@ -310,7 +312,7 @@ func (w *testbed) build(name string, m *member) (func(context.Context) error, er
 	}
 	m.party = party.New(party.Config{
 		Reader: w.reader(), Approved: w.dictionaries.Approved, Name: name, Identity: w.keys[name], Roster: w.roster, Conn: conn, Vault: kept, Retained: artifacts.States(), Policy: func(string) (party.Policy, error) { return w.policyOf(name), nil }, Limits: w.limits,
-		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryStates(), Alignments: artifacts.Of(vault.Aligned),
+		Load: func(_ job.ID, d job.Data) (method.Table, error) { return w.load(name, d) }, Snapshots: vault.NewMemoryStates(), Consents: consent.Decisions(filepath.Join(w.home(name), "approvals")), Alignments: artifacts.Of(vault.Aligned),
 		Seed: w.seed, Usage: usage, Logger: logger, Releases: w.releases(name), Audit: audit.Discard{},
 		Aligned: func(id job.ID, ids []string) error {
 			w.align(name, ids)

@@ -100,6 +100,9 @@ func (e *Enrolment) check() error {
 	if len(e.Job.Parties()) > 0 {
 		return fault.BadInputf("devices: the job names its parties, but the enrolment names the devices; remove parties from partition")
 	}
+	if e.Job.Timeout.Job > 0 {
+		return fault.BadInputf("devices: the server of devices gives its job no deadline; remove job from timeout")
+	}
 	_, _, _, err := e.plan()
 	return err
 }

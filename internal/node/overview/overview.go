@@ -100,24 +100,48 @@ type Job struct {
 	Started    time.Time `json:"started,omitzero"`
 	StageSince time.Time `json:"stage_since,omitzero"`
 	Ended      time.Time `json:"ended,omitzero"`
-	Parties    []string  `json:"parties"`
+	// Deadline is the time at which a coordinator ends a running job. It is zero for a job that may take any
+	// time, and at a party.
+	Deadline time.Time `json:"deadline,omitzero"`
+	Parties  []string  `json:"parties"`
 }
 
 // Waiting holds the parties for whose consent a stage waits.
 type Waiting struct {
-	Parties []string  `json:"parties"`
-	Since   time.Time `json:"since"`
+	Parties []string `json:"parties"`
+	// Undecided holds those of the parties that are there, and whose operators have not decided about the
+	// job.
+	Undecided []string  `json:"undecided,omitempty"`
+	Since     time.Time `json:"since"`
+}
+
+// String names the parties in a phrase that follows the word for.
+func (w Waiting) String() string { return waitsFor(w.Parties, w.Undecided) }
+
+// waitsFor names members in a phrase that follows the word for. Of the undecided ones it says so.
+func waitsFor(members, undecided []string) string {
+	others := slices.DeleteFunc(slices.Clone(members), func(name string) bool { return slices.Contains(undecided, name) })
+	var parts []string
+	if len(others) > 0 {
+		parts = append(parts, strings.Join(others, ", "))
+	}
+	if len(undecided) > 0 {
+		parts = append(parts, "the approval of "+strings.Join(undecided, ", "))
+	}
+	return strings.Join(parts, ", and for ")
 }
 
 // Awaiting is something that waits for members: at a coordinator a job's stage for the consent of parties, at
 // a party a job, or a release of the party's data, for the approval of the party's operator.
 type Awaiting struct {
-	Job     string    `json:"job,omitempty"`     // id of the job; "" for a release, which waits whatever job needs it
-	Name    string    `json:"name"`              // name of the job
-	Stage   string    `json:"stage,omitempty"`   // "" for a job and for a release
-	Release string    `json:"release,omitempty"` // id of the release; "" for a stage and for a job
-	Members []string  `json:"members"`           // the members that have to act
-	Since   time.Time `json:"since"`
+	Job     string   `json:"job,omitempty"`     // id of the job; "" for a release, which waits whatever job needs it
+	Name    string   `json:"name"`              // name of the job
+	Stage   string   `json:"stage,omitempty"`   // "" for a job and for a release
+	Release string   `json:"release,omitempty"` // id of the release; "" for a stage and for a job
+	Members []string `json:"members"`           // the members that have to act
+	// Undecided holds those of a stage's members that are there, and whose operators have not decided.
+	Undecided []string  `json:"undecided,omitempty"`
+	Since     time.Time `json:"since"`
 }
 
 // Broker describes the broker in a coordinator's process.
@@ -161,7 +185,7 @@ func Waits(jobs []Job) []Awaiting {
 	list := []Awaiting{}
 	for _, j := range jobs {
 		if w := j.Waiting; w != nil {
-			list = append(list, Awaiting{Job: j.ID, Name: j.Name, Stage: j.Stage, Members: w.Parties, Since: w.Since})
+			list = append(list, Awaiting{Job: j.ID, Name: j.Name, Stage: j.Stage, Members: w.Parties, Undecided: w.Undecided, Since: w.Since})
 		}
 	}
 	return list
@@ -176,5 +200,5 @@ func (a Awaiting) String() string {
 	case a.Stage == "":
 		return fmt.Sprintf("job %s (%s) waits for the approval of %s", a.Name, a.Job, members)
 	}
-	return fmt.Sprintf("stage %s of job %s (%s) waits for %s", a.Stage, a.Name, a.Job, members)
+	return fmt.Sprintf("stage %s of job %s (%s) waits for %s", a.Stage, a.Name, a.Job, waitsFor(a.Members, a.Undecided))
 }

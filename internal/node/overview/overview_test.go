@@ -78,9 +78,11 @@ func TestAwaiting(t *testing.T) {
 		t.Errorf("%+v", o.Awaiting)
 	}
 	for want, a := range map[string]Awaiting{
-		"stage protocol of job a (1) waits for east, south": o.Awaiting[0],
-		"job a (1) waits for the approval of east":          {Job: "1", Name: "a", Members: []string{"east"}},
-		"release r of job a waits for east":                 {Name: "a", Release: "r", Members: []string{"east"}},
+		"stage protocol of job a (1) waits for east, south":                        o.Awaiting[0],
+		"stage s of job a (1) waits for south, and for the approval of east, west": {Job: "1", Name: "a", Stage: "s", Members: []string{"east", "south", "west"}, Undecided: []string{"east", "west"}},
+		"stage s of job a (1) waits for the approval of east":                      {Job: "1", Name: "a", Stage: "s", Members: []string{"east"}, Undecided: []string{"east"}},
+		"job a (1) waits for the approval of east":                                 {Job: "1", Name: "a", Members: []string{"east"}},
+		"release r of job a waits for east":                                        {Name: "a", Release: "r", Members: []string{"east"}},
 	} {
 		if got := a.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -93,7 +95,7 @@ func TestAwaiting(t *testing.T) {
 func TestNoNumbersOfRows(t *testing.T) {
 	texts := map[string]bool{
 		"ID": true, "Name": true, "State": true, "Stage": true, "Parties": true, "Role": true, "Version": true,
-		"Job": true, "Kind": true, "Member": true, "Members": true, "Blamed": true, "Release": true,
+		"Job": true, "Kind": true, "Member": true, "Members": true, "Undecided": true, "Blamed": true, "Release": true,
 	}
 	var check func(of reflect.Type)
 	check = func(of reflect.Type) {

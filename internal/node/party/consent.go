@@ -29,8 +29,9 @@ const (
 	approveStudy = "study" // only jobs of approved studies begin
 )
 
-// maxAwaiting bounds the jobs that await approval.
-const maxAwaiting = 64
+// maxAwaiting bounds the jobs that await approval. Their proposals stay in the broker's queue of control messages,
+// in which a sender has 64 places. The bound leaves room for the messages that end these and other jobs.
+const maxAwaiting = 16
 
 // awaiting is a job that awaits the operator's approval. Its proposal stays with the broker, which delivers
 // it again and again.

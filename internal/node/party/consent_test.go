@@ -213,7 +213,7 @@ func TestAwaitingJobsAreBounded(t *testing.T) {
 	s.waits(fault.Approval)
 	s.propose(s.proposal(j, job.ID{3}, 0))
 	s.foreseen = nil
-	s.refuses(fault.CodePolicy, "64 jobs await approval here, and no more are allowed")
+	s.refuses(fault.CodePolicy, "16 jobs await approval here, and no more are allowed")
 }
 
 // The coordinator cannot change the file of a job while the operator reads it: after a closing, too, the id
