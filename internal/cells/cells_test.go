@@ -484,12 +484,22 @@ func TestInputsAreSealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	plain, err := encodeSettings(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := []string{"-tumour", `"rbf"`, "accuracy"} // too long to occur by chance in megabytes of ciphertext
+	for _, secret := range secrets {
+		if !bytes.Contains(plain, []byte(secret)) {
+			t.Errorf("the settings do not hold %q", secret)
+		}
+	}
 	for _, e := range entries {
 		b, err := os.ReadFile(filepath.Join(c.Path, e.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, secret := range []string{"-tumour", "rbf", "accuracy"} {
+		for _, secret := range secrets {
 			if bytes.Contains(b, []byte(secret)) {
 				t.Errorf("%s holds %q", e.Name(), secret)
 			}
