@@ -165,6 +165,26 @@ func TestAbortOfOneOfTwoJobs(t *testing.T) {
 	}
 }
 
+// A job that waited only for an aborted one begins at once.
+func TestAbortLetsTheNextJobBegin(t *testing.T) {
+	t.Parallel()
+	w := four(t)
+	for _, name := range []string{hub, "north", "east", "west"} {
+		w.start(name, never)
+	}
+	sleeps := w.submit(among(t, "sleeps", "[north, south]"))
+	w.until("name=sleeps stage=column-order")
+	both, behind := w.submit(among(t, "both", "[south, east]")), w.submit(among(t, "behind", "[east, west]"))
+	time.Sleep(100 * time.Millisecond)
+	w.wantState(behind, overview.Queued)
+	w.abort(both)
+	w.until(begunLine(behind))
+	w.done(behind)
+	w.wantState(sleeps, overview.Running)
+	w.start("south", never)
+	w.done(sleeps)
+}
+
 // Of two jobs that run side by side each ends in its own model, whichever process dies when.
 func TestCrashAnywhereOfTwoJobs(t *testing.T) {
 	t.Parallel()
