@@ -28,7 +28,8 @@ func (c *Coordinator) notInRoster(parties []string) []string {
 }
 
 // ChangeRoster puts another roster of the same federation in force. Jobs whose parties stay as they are
-// continue. It aborts the other jobs that are queued or running.
+// continue. It aborts the other jobs that are queued or running. A question that waits for a removed party fails at
+// its time limits.
 func (c *Coordinator) ChangeRoster(next *roster.Roster) error {
 	changes := roster.Compare(c.roster(), next)
 	c.current.Store(next)
