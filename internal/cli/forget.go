@@ -28,7 +28,7 @@ func (r forgetResult) Print(w io.Writer) error {
 		p.linef("at %s, as it reports: %s", name, erasedText(r.Parties[name]))
 	}
 	if len(r.Silent) > 0 {
-		p.linef("no report yet from %s: erases as soon as its daemon runs", strings.Join(r.Silent, ", "))
+		p.linef("no report yet from %s: erases as soon as its daemon runs and the roster has it", strings.Join(r.Silent, ", "))
 	}
 	if !r.Everywhere {
 		p.linef("other members keep their artifacts; mercer job forget in the coordinator's home erases those at all members")

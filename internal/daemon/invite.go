@@ -244,8 +244,8 @@ func (h Home) Newcomer(name string) (roster.Member, error) {
 	return roster.Member{}, fault.BadInputf("no invitation of %s is open in %s; make one with mercer federation invite %s --home %s", name, h, name, h)
 }
 
-// Revoke removes a party from the home's roster, and approves the new roster. The home's daemon refuses the
-// party after a reload.
+// Revoke removes a party from the home's roster, and approves the new roster alone: an earlier file that comes
+// back does not bring the party back. The home's daemon refuses the party after a reload.
 func (h Home) Revoke(jobs *job.Reader, name string) (*roster.Roster, error) {
 	now, err := h.approvedMembers(jobs)
 	if err != nil {
@@ -262,7 +262,7 @@ func (h Home) Revoke(jobs *job.Reader, name string) (*roster.Roster, error) {
 	if err := h.Join(jobs, next); err != nil { // refuses a roster without this home's own member
 		return nil, err
 	}
-	return next, h.Invitations().Remove(name)
+	return next, errors.Join(h.approvals().KeepOnly(next.Hash()), h.Invitations().Remove(name))
 }
 
 // approvedMembers returns the roster that the home has approved.

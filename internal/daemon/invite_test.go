@@ -59,6 +59,26 @@ func alone(t *testing.T) *site {
 	return boss
 }
 
+// After a party is revoked, the file of an earlier roster does not bring it back.
+func TestAnEarlierRosterDoesNotUndoARevocation(t *testing.T) {
+	boss := alone(t)
+	_, west := newcomer(t, boss, "west")
+	before := boss.roster().With(west)
+	boss.joins(before)
+	after, err := boss.home.Revoke(all.Reader(), "west")
+	if err != nil || boss.roster().Hash() != after.Hash() {
+		t.Fatalf("%v, %v", after, err)
+	}
+	if err := before.Save(boss.home.RosterPath()); err != nil {
+		t.Fatal(err)
+	}
+	if err := boss.client().Reload(t.Context()); fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), "is not approved") {
+		t.Errorf("the daemon reads the earlier roster: %v", err)
+	}
+	boss.joins(before) // the operator compares again
+	boss.reloads()
+}
+
 // Two parties use their invitations at the same time. Each waits until the operator has compared its
 // fingerprint, and then receives a roster that has it. A restart of the coordinator changes nothing.
 func TestInvitedPartiesJoin(t *testing.T) {

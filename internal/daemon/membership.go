@@ -121,7 +121,7 @@ func (m *membership) reload(ctx context.Context, at running) error {
 	return nil
 }
 
-// adopt puts a roster and the open invitations in force. The broker turns out those whom the roster removes
+// adopt puts a roster and the open invitations in force. The broker disconnects those whom the roster removes
 // before adopt returns. m.changing is held.
 func (m *membership) adopt(ctx context.Context, at running, next *roster.Roster) error {
 	list := m.invited()

@@ -290,7 +290,7 @@ func TestRevokedWhileItsJobWaits(t *testing.T) {
 	boss.change(boss.roster().Without("east"))
 	for _, id := range []string{running, queued} {
 		j := boss.wait(id)
-		if j.Failure == nil || j.Failure.Code != fault.CodeFailed || j.Failure.Message != "aborted because of the new roster, which removes east or has other keys" {
+		if j.Failure == nil || j.Failure.Code != fault.CodeFailed || j.Failure.Message != "aborted because the new roster does not have east, or has other keys" {
 			t.Errorf("a job of a revoked member: %+v", j.Failure)
 		}
 	}

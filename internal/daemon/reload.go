@@ -78,8 +78,11 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 		h.settings.members.Store(members)
 		return nil
 	})
-	if err != nil {
+	switch {
+	case err != nil && h.members() != members: // the change itself has failed
 		return err
+	case err != nil:
+		o.Logger.Error("the roster is in force, but a session with a member that has changed could not be ended; start the daemon again", "error", err)
 	}
 	logChanges(o.Logger, changes)
 	for _, warning := range next.Warnings() {

@@ -165,6 +165,53 @@ func TestAbortOfOneOfTwoJobs(t *testing.T) {
 	}
 }
 
+// A job that waited only for an aborted one begins at once.
+func TestAbortLetsTheNextJobBegin(t *testing.T) {
+	t.Parallel()
+	w := four(t)
+	for _, name := range []string{hub, "north", "east", "west"} {
+		w.start(name, never)
+	}
+	sleeps := w.submit(among(t, "sleeps", "[north, south]"))
+	w.until("name=sleeps stage=column-order")
+	both, behind := w.submit(among(t, "both", "[south, east]")), w.submit(among(t, "behind", "[east, west]"))
+	time.Sleep(100 * time.Millisecond)
+	w.wantState(behind, overview.Queued)
+	w.abort(both)
+	w.until(begunLine(behind))
+	w.done(behind)
+	w.wantState(sleeps, overview.Running)
+	w.start("south", never)
+	w.done(sleeps)
+}
+
+// A roster without a party aborts this party's running and queued jobs. A job beside them runs on, and one that waited
+// for them begins.
+func TestRosterChangeBesideARunningJob(t *testing.T) {
+	t.Parallel()
+	w := four(t)
+	for _, name := range []string{hub, "north", "east"} {
+		w.start(name, never)
+	}
+	first, second := w.submit(among(t, "first", "[north, south]")), w.submit(among(t, "second", "[east, west]"))
+	w.until("name=first stage=column-order")
+	w.until("name=second stage=column-order")
+	queued, behind := w.submit(among(t, "queued", "[south, east]")), w.submit(among(t, "behind", "[north, east]"))
+	if err := w.members[hub].boss.ChangeRoster(w.roster.Without("south")); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []job.ID{first, queued} {
+		j := w.wait(id)
+		if f := j.Failure; f == nil || f.Message != "aborted because the new roster does not have south, or has other keys" {
+			t.Errorf("job %s: %+v", j.Spec.Name, f)
+		}
+	}
+	w.wantState(second, overview.Running)
+	w.start("west", never)
+	w.done(second)
+	w.done(behind)
+}
+
 // Of two jobs that run side by side each ends in its own model, whichever process dies when.
 func TestCrashAnywhereOfTwoJobs(t *testing.T) {
 	t.Parallel()

@@ -351,6 +351,7 @@ func (c *Coordinator) abortBecause(id job.ID, line, why string) error {
 	}
 	c.record(j, slog.LevelWarn, line, overview.Event{Kind: overview.Aborted}, "reason", why)
 	c.stopRunner(id, protocol.Blame(c.name, protocol.KindAborted, errAborted))
+	c.nudge() // a job may have waited only for this one
 	return nil
 }
 

@@ -22,13 +22,14 @@ import (
 type Forgotten struct {
 	Here    []string            // items that the coordinator has now erased
 	Parties map[string][]string // items that each confirming party has now erased, by the party's name
-	Silent  []string            // names of the parties that have not confirmed
+	Silent  []string            // names of the parties that have not confirmed, or are no longer in the roster
 }
 
 // Forget destroys a finished job's artifacts at the coordinator and at every party. The artifacts
 // are the job's model, its decisions and the state for prediction queries. The result stays, until
 // [Coordinator.Delete]. If a party does not answer, the broker delivers the request when the party
-// is back. If that fails, the coordinator repeats the request when the party asks about its jobs.
+// is back. If that fails, the coordinator repeats the request when the party asks about its jobs. A
+// party that is no longer in the roster hears nothing, and counts as silent.
 func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error) {
 	j, unreadable, err := c.endedJob(id)
 	if err != nil {
@@ -51,12 +52,14 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	if unreadable {
 		j = c.jobOfAll(id)
 	}
+	removed := c.notInRoster(j.Spec.Parties())
 	forget := control.Forget{Job: id}
 	f.Silent, err = c.announce(ctx, j, notice{control.KindForget, forget.Encode(), control.KindForgotten}, func(m protocol.Message) {
 		if said, err := control.DecodeForgotten(m.Body); err == nil && said.Job == id {
 			f.Parties[m.Sender] = said.Gone
 		}
 	})
+	f.Silent = append(f.Silent, removed...)
 	silent := note(func(s *Status) { s.Silent = f.Silent })
 	c.Logger.Info("erased what a job retained", "job", id.String(), "here", f.Here, "parties", f.Parties, "silent", f.Silent)
 	return f, errors.Join(err, silent)

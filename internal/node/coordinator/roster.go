@@ -21,8 +21,15 @@ func (c *Coordinator) inRoster(parties []string) []string {
 	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return !slices.Contains(now, name) })
 }
 
+// notInRoster returns those of the parties that are no longer in the roster.
+func (c *Coordinator) notInRoster(parties []string) []string {
+	now := c.roster().Parties()
+	return slices.DeleteFunc(slices.Clone(parties), func(name string) bool { return slices.Contains(now, name) })
+}
+
 // ChangeRoster puts another roster of the same federation in force. Jobs whose parties stay as they are
-// continue. It aborts the other jobs that are queued or running.
+// continue. It aborts the other jobs that are queued or running. A question that waits for a removed party fails at
+// its time limits.
 func (c *Coordinator) ChangeRoster(next *roster.Roster) error {
 	changes := roster.Compare(c.roster(), next)
 	c.current.Store(next)
@@ -44,5 +51,5 @@ func (c *Coordinator) ChangeRoster(next *roster.Roster) error {
 
 // lost says why a job cannot continue after a change of the roster.
 func lost(parties []string) string {
-	return fmt.Sprintf("aborted because of the new roster, which removes %s or has other keys", strings.Join(parties, ", "))
+	return fmt.Sprintf("aborted because the new roster does not have %s, or has other keys", strings.Join(parties, ", "))
 }

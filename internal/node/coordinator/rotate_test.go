@@ -21,6 +21,30 @@ func (w *testbed) keeps(name string, id job.ID) []vault.Item {
 	return items
 }
 
+// A party that the roster has no more is named as silent: it has erased nothing. Back in the roster it erases its
+// part.
+func TestForgetNamesRemovedParties(t *testing.T) {
+	t.Parallel()
+	w, first := continuing(t)
+	boss := w.members[hub].boss
+	if err := boss.ChangeRoster(w.roster.Without("south")); err != nil {
+		t.Fatal(err)
+	}
+	f, err := boss.Forget(t.Context(), first)
+	if err != nil || !slices.Equal(f.Silent, []string{"south"}) || !slices.Equal(f.Parties["north"], []string{"predictor"}) {
+		t.Errorf("%+v, %v; want no word from south", f, err)
+	}
+	if len(w.keeps("south", first)) == 0 {
+		t.Error("a removed party was told")
+	}
+	if err := boss.ChangeRoster(w.roster); err != nil {
+		t.Fatal(err)
+	}
+	if f, err = boss.Forget(t.Context(), first); err != nil || len(f.Silent) > 0 || len(w.keeps("south", first)) > 0 {
+		t.Errorf("back in the roster: %+v, %v", f, err)
+	}
+}
+
 // After a rotation nobody has a seed or rows of an earlier epoch, and no earlier job is continued.
 // Other jobs keep their artifacts. A party that was away erases its part when it comes back.
 func TestRotationEndsTheEpoch(t *testing.T) {

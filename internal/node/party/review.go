@@ -170,7 +170,7 @@ func (p *Party) Between(ctx context.Context, change func() error) error {
 
 // Adopt is Between, and then puts another roster of the same federation in force. It ends the open
 // sessions of jobs and questions with a member that the roster removes or gives other keys. All others
-// continue.
+// continue. After an error of change everything stays as it was. After another error the roster is in force.
 func (p *Party) Adopt(ctx context.Context, next *roster.Roster, change func() error) error {
 	return p.inRun(ctx, func(ctx context.Context) error {
 		if err := change(); err != nil {

@@ -45,6 +45,25 @@ func (a Approvals) Approve(hash [sha256.Size]byte) error {
 	return nil
 }
 
+// KeepOnly takes all approvals back except that of one roster. The file keeps its comments.
+func (a Approvals) KeepOnly(hash [sha256.Size]byte) error {
+	text, hashes, err := a.read()
+	if err != nil || !slices.Contains(hashes, hash) {
+		return err
+	}
+	var kept []byte
+	for line := range bytes.Lines(text) {
+		own := bytes.TrimSpace(line)
+		if len(own) == 0 || own[0] == '#' || strings.EqualFold(string(own), hex.EncodeToString(hash[:])) {
+			kept = append(kept, line...)
+		}
+	}
+	if err := disk.Replace(string(a), kept); err != nil {
+		return fmt.Errorf("roster: approvals: %w", err)
+	}
+	return nil
+}
+
 func (a Approvals) read() (text []byte, hashes [][sha256.Size]byte, err error) {
 	text, err = readFile(string(a))
 	if errors.Is(err, fs.ErrNotExist) {

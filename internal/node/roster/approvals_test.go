@@ -2,6 +2,7 @@ package roster
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,6 +46,32 @@ func TestApprovalsKeepWhatTheOperatorWrote(t *testing.T) {
 	}
 	if ok, err := a.Approved(hash); !ok || err != nil {
 		t.Errorf("not approved: %v", err)
+	}
+}
+
+// One approval stays, with the operator's notes. Nothing is written if that roster is not approved.
+func TestKeepOnlyOneApproval(t *testing.T) {
+	a := Approvals(filepath.Join(t.TempDir(), "approved"))
+	one, two, three := sha256.Sum256([]byte("1")), sha256.Sum256([]byte("2")), sha256.Sum256([]byte("3"))
+	const note = "# compared by telephone on Monday\n"
+	if err := os.WriteFile(string(a), fmt.Appendf(nil, "%s%x\n%X\n", note, one, two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.KeepOnly(three); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []map[[32]byte]bool{{one: true, two: true}, {two: true}} {
+		for _, h := range [][32]byte{one, two, three} {
+			if ok, err := a.Approved(h); err != nil || ok != want[h] {
+				t.Errorf("Approved(%x): %v, %v; want %v", h[:4], ok, err, want[h])
+			}
+		}
+		if err := a.KeepOnly(two); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b, err := os.ReadFile(string(a)); err != nil || !strings.HasPrefix(string(b), note) {
+		t.Errorf("the operator's note is gone: %q, %v", b, err)
 	}
 }
 
