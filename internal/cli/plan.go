@@ -265,6 +265,9 @@ func rate(text string) (float64, bool) {
 
 // line returns the members' lines: those of the flags, or else those of the job.
 func (f planFlags) line(l job.Link) (job.Link, error) {
+	if f.latency < 0 {
+		return l, usage("--latency is %s; write a time above 0, such as 20ms", f.latency)
+	}
 	if f.latency > 0 {
 		l.Latency = f.latency
 	}
