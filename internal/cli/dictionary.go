@@ -211,16 +211,16 @@ func readDictionary(path string) (*job.Dictionary, error) {
 // the folder of a job file.
 func (a *app) readerBeside(jobFile string) *job.Reader {
 	dictionaries := func(name, _ string) (*job.Dictionary, error) {
-		return besides(jobFile, "dictionary", name, job.ParseDictionary)
+		return documentBeside(jobFile, "dictionary", name, job.ParseDictionary)
 	}
 	studies := func(name, _ string) (*job.Study, error) {
-		return besides(jobFile, "study", name, a.reader.ParseStudy)
+		return documentBeside(jobFile, "study", name, a.reader.ParseStudy)
 	}
 	return a.reader.Knowing(dictionaries).KnowingStudies(studies)
 }
 
-// besides reads the document of a name that lies beside a job file.
-func besides[D any](jobFile, what, name string, parse func(path string, text []byte) (D, error)) (d D, err error) {
+// documentBeside reads a document, such as a dictionary, from the file NAME.yaml beside a job file.
+func documentBeside[D any](jobFile, what, name string, parse func(path string, text []byte) (D, error)) (d D, err error) {
 	if filepath.Base(name) != name || filepath.Ext(name) == ".yaml" {
 		return d, fmt.Errorf("write the name of the %s without folder and ending, such as %s, and put its file beside the job file", what, strings.TrimSuffix(filepath.Base(name), ".yaml"))
 	}

@@ -41,8 +41,8 @@ func (a *app) plan() *cobra.Command {
 		Long: `Say what one run of a job takes before anything runs: for the coordinator and each
 party the bytes of its messages, the rounds, the memory and the time. Bytes follow from
 the job and from the sizes of its tables. Times are counts of operations, times the
-speed of this machine, which the command measures first, in about a second: it runs a tiny job on made-up numbers in
-this process, and repeats the operations of the protocols.
+speed of this machine. The command measures it first, in about a second: it runs a tiny
+job on made-up numbers in this process, and repeats the operations of the protocols.
 
 The command reads the job file and, without --rows, the tables that the job names, as
 mercer simulate does. It uses of them the numbers of rows and columns, the lengths of the
@@ -229,8 +229,8 @@ func (f planFlags) counts() (*forecast.Counts, error) {
 	return &forecast.Counts{Rows: rows, Columns: columns}, err
 }
 
-// mostCount bounds a stated number of rows or columns.
-const mostCount = 1 << 32
+// mostCount bounds a stated number of rows or columns, so that no product of them overflows.
+const mostCount = 100_000_000
 
 // statedCounts reads a number for all parties, or numbers of parties: "2000" or "north=2000,south=900".
 func statedCounts(flag, text string) (map[string]int, error) {
@@ -242,7 +242,7 @@ func statedCounts(flag, text string) (map[string]int, error) {
 		}
 		n, err := strconv.Atoi(number)
 		if _, twice := counts[party]; err != nil || n < 1 || n > mostCount || twice || named && party == "" {
-			return nil, usage("%s is %q; write one number from 1, such as 2000, or a number for each party, such as north=2000,south=900", flag, text)
+			return nil, usage("%s is %q; write one number from 1 to %d, such as 2000, or a number for each party, such as north=2000,south=900", flag, text, mostCount)
 		}
 		counts[party] = n
 	}
@@ -265,6 +265,9 @@ func rate(text string) (float64, bool) {
 
 // line returns the members' lines: those of the flags, or else those of the job.
 func (f planFlags) line(l job.Link) (job.Link, error) {
+	if f.latency < 0 {
+		return l, usage("--latency is %s; write a time above 0, such as 20ms", f.latency)
+	}
 	if f.latency > 0 {
 		l.Latency = f.latency
 	}

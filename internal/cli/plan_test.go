@@ -14,9 +14,11 @@ import (
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/forecast"
+	"github.com/mercer-fl/mercer/internal/job"
 	own "github.com/mercer-fl/mercer/internal/local/all"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/local/runs"
@@ -209,7 +211,7 @@ func TestStatedCounts(t *testing.T) {
 		{"2000", map[string]int{"": 2000}},
 		{"north=2000,south=900", map[string]int{"north": 2000, "south": 900}},
 		{"north=2000,900", map[string]int{"north": 2000, "": 900}},
-		{"", nil}, {"0", nil}, {"-1", nil}, {"2e3", nil}, {"=5", nil}, {"north=", nil}, {"1,2", nil}, {"north=1,north=2", nil}, {"99999999999999999999", nil}, {"4294967297", nil},
+		{"", nil}, {"0", nil}, {"-1", nil}, {"2e3", nil}, {"=5", nil}, {"north=", nil}, {"1,2", nil}, {"north=1,north=2", nil}, {"99999999999999999999", nil}, {"100000001", nil},
 	} {
 		got, err := statedCounts("--rows", tt.text)
 		if (err != nil) != (tt.want == nil) || tt.want != nil && !maps.Equal(got, tt.want) {
@@ -228,5 +230,13 @@ func TestRate(t *testing.T) {
 		if v, ok := rate(text); ok {
 			t.Errorf("%q is read as %v", text, v)
 		}
+	}
+}
+
+// A latency below 0 is a mistake of the user, and no latency of 0.
+func TestNegativeLatency(t *testing.T) {
+	f := planFlags{latency: -time.Millisecond}
+	if _, err := f.line(job.Link{Latency: time.Second}); err == nil || classify(err).Exit != Usage {
+		t.Errorf("got %v", err)
 	}
 }

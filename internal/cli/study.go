@@ -68,9 +68,13 @@ func allows(s *job.Study) (lines []string) {
 	say("protocols %s; learners %s; %s", strings.Join(s.Protocols, ", "), strings.Join(s.Learners, ", "), kernelsOf(s))
 	if len(s.Labels) > 0 {
 		say("labels %s", strings.Join(s.Labels, ", "))
+	} else {
+		say("no labels")
 	}
 	if len(s.Splits) > 0 {
 		say("held-out rows that a job chooses by %s", strings.Join(s.Splits, " or "))
+	} else {
+		say("held-out rows that each party's key chooses")
 	}
 	say("each job chooses all else, as far as the table's policy allows it: columns, scaling, weights, and options of protocols, such as directions, deviations and histograms, and predictions that stay open")
 	return lines
@@ -82,7 +86,7 @@ func kernelsOf(s *job.Study) string {
 		text = "kernels " + strings.Join(s.Kernels, ", ")
 	}
 	if s.Gamma != [2]float64{} {
-		text += fmt.Sprintf(" with gamma from %g to %g", s.Gamma[0], s.Gamma[1])
+		text += fmt.Sprintf(" with gamma from %g to %g, of columns as each job scales them", s.Gamma[0], s.Gamma[1])
 	}
 	return text
 }
@@ -94,7 +98,7 @@ func reveals(s *job.Study) (lines []string) {
 			fmt.Sprintf("errors of solutions over the same held-out rows, of one solution for each of %s; from errors of many solutions, held-out rows can be computed", humanize.Count(s.Jobs, "job")))
 	}
 	if len(s.Protocols) > 1 {
-		lines = append(lines, "what two protocols reveal of the same people; encoded rows (okra, flake, escaped) beside sums (moments, secureboost) reveal every cell to the coordinator")
+		lines = append(lines, "what two protocols reveal of the same people; encoded rows (okra, flake) beside sums (moments) reveal every cell to the coordinator")
 	}
 	if len(s.Labels) > 1 {
 		lines = append(lines, "the labels "+strings.Join(s.Labels, ", ")+" of the same people")
@@ -105,7 +109,7 @@ func reveals(s *job.Study) (lines []string) {
 	if len(lines) == 0 {
 		lines = append(lines, "no more than each of them by itself")
 	}
-	return append(lines, "Jobs with other columns, scaling, weights or people than an earlier job await this operator's approval as outside a study.")
+	return append(lines, "Jobs with other columns, weights or people than an earlier job await this operator's approval as outside a study; so do jobs with another scaling, unless they add up sums.")
 }
 
 func (a *app) studyApprove() *cobra.Command {

@@ -147,7 +147,8 @@ func (q *request) source() (kernel.Source, error) {
 
 // machineSource returns the matrix of source for a support vector machine. Its values are rounded to
 // float32, as LIBSVM's are and as [kernel.Lazy] rounds those of more rows. Then the last bits, which
-// differ between processors and from a caller's own products, do not choose between rows that tie.
+// differ between processors and from a caller's own products, rarely choose between rows that tie: only
+// where they decide how a value rounds.
 func (q *request) machineSource() (kernel.Source, error) {
 	src, err := q.source()
 	if whole, ok := src.(kernel.Dense); ok && err == nil {
@@ -158,7 +159,8 @@ func (q *request) machineSource() (kernel.Source, error) {
 	return src, err
 }
 
-// roundToSingle rounds values to float32 and leaves those that float32 cannot hold.
+// roundToSingle rounds values to float32, the smallest ones to 0. It leaves those that are too large for
+// float32.
 func roundToSingle(values []float64) {
 	for i, v := range values {
 		if single := float64(float32(v)); !math.IsInf(single, 0) {

@@ -69,6 +69,7 @@ func TestEveryStepHasACost(t *testing.T) {
 		"gram, open":           text(byColumns, "name: gram", "name: ridge, alpha: 1", "  prediction: open\n"),
 		"gram, aligned":        text(strings.Replace(byColumns, "east]", "east], aligned: true", 1), "name: gram", "name: svc", ""),
 		"fdskl":                text(byColumns, "name: fdskl, directions: 64", "name: logistic", ""),
+		"fdskl, numbers":       text(byColumns, "name: fdskl, directions: 64", "name: squared", ""),
 		"fdskl, paper":         text(byColumns, "name: fdskl, mode: paper, bits: 32", "name: logistic", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +146,38 @@ func TestMoreRowsAndSlowLines(t *testing.T) {
 	least := float64(one.Members[0].Received)/1e6 + float64(one.Rounds)
 	if more := slow.Seconds - one.Seconds; more < least || more > 1.1*least {
 		t.Errorf("the lines add %.2f s, want %.2f s", more, least)
+	}
+}
+
+// Numbers as labels take the label holder of fdskl as long as two classes, however many are distinct.
+func TestNumbersAreOneOutput(t *testing.T) {
+	of := func(learner string) *forecast.Plan {
+		p, err := plan(t, jobtest.Parse(t, text(byColumns, "name: fdskl, directions: 64", learner, "")), 4000, 12, job.Link{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	numbers, classes := of("name: squared").Members[1].Seconds, of("name: logistic").Members[1].Seconds
+	if numbers > 1.01*classes {
+		t.Errorf("the label holder takes %g s for numbers, %g s for two classes", numbers, classes)
+	}
+}
+
+// Stated tables that are too large for the formulas are refused; the largest ones have costs above 0.
+func TestLargeTables(t *testing.T) {
+	j := jobtest.Parse(t, text(byRows, "name: okra", "name: svr", ""))
+	if _, err := (forecast.Counts{Rows: map[string]int{"": 40_000_000}, Columns: map[string]int{"": 1}}).Sizes(j); err == nil || fault.CodeOf(err) != fault.CodeBadInput {
+		t.Errorf("120,000,000 rows: %v", err)
+	}
+	p, err := plan(t, j, 33_000_000, 100, job.Link{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Members {
+		if m.Memory <= 0 || m.OnWire <= 0 || m.Seconds <= 0 {
+			t.Errorf("%+v", m)
+		}
 	}
 }
 

@@ -23,6 +23,10 @@ const (
 	assumedExponent   = 3 // the values' magnitudes are at most 2^3, as scaled ones are
 )
 
+// mostRows bounds the rows of all stated tables together. The bytes of a matrix of twice as many rows
+// and columns still fit in an int64.
+const mostRows = 100_000_000
+
 // Sizes returns the sizes of tables with the stated counts. It reads no table. The columns are those
 // after the preparation. Held-out rows follow from the job, and of tables with different columns of
 // the same people all parties have the same rows, as many as the party with the fewest.
@@ -40,6 +44,9 @@ func (c Counts) Sizes(j *job.Job) (method.Sizes, error) {
 		if s.Common == 0 || t.Rows < s.Common {
 			s.Common = t.Rows
 		}
+	}
+	if n := s.All(func(t method.TableSize) int { return t.Rows }); n > mostRows {
+		return method.Sizes{}, fault.BadInputf("--rows states %d rows of all parties together; a plan counts at most %d", n, mostRows)
 	}
 	return s, nil
 }
@@ -66,8 +73,10 @@ func (c Counts) table(j *job.Job, party string) (method.TableSize, error) {
 	}
 	t := method.TableSize{Rows: rows, Columns: columns, Named: true, Stored: 8 * int64(rows) * int64(columns), Exponent: assumedExponent}
 	if j.Data.Label != job.NoLabel && j.Labels(party) {
-		t.Labels, t.Classes = true, assumedLabels(j, rows)
-		t.LabelBytes = int(math.Ceil(meanLength(t.Classes) * float64(rows)))
+		t.Labels, t.Classes, t.LabelBytes = true, assumedLabels(j, rows), assumedLabelBytes*rows
+		if t.Classes != nil {
+			t.LabelBytes = int(math.Ceil(meanLength(t.Classes) * float64(rows)))
+		}
 	}
 	if j.Data.Partition.By == job.Columns {
 		return t, nil // all parties hold out the same of their common rows
@@ -85,14 +94,19 @@ func of(counts map[string]int, party string) int {
 }
 
 // assumedLabels returns the distinct labels of a table that nobody has read: the classes that the job
-// lists, or else two classes, or a number for each row.
+// lists, or else two classes, or a number for each row. It returns nil for numbers in a partition by
+// rows, where no cost depends on how many of them are distinct.
 func assumedLabels(j *job.Job, rows int) []string {
 	if classes := j.Data.Accepted(); classes != nil {
 		return classes
 	}
-	n := rows
-	if j.Task().Classes {
-		n = 2
+	n := 2
+	switch {
+	case j.Task().Classes:
+	case j.Data.Partition.By != job.Columns:
+		return nil
+	default:
+		n = rows
 	}
 	labels := make([]string, n)
 	for i := range labels {

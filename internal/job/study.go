@@ -45,18 +45,46 @@ var ErrStudyUnapproved = errors.New("this home has not approved the study; its o
 // errNoStudies refuses a job that names a study if the reader knows no studies.
 var errNoStudies = errors.New("this command knows no studies; put the file NAME.yaml beside the job, or remove \"study\"")
 
-// ParseStudy reads a study's file. Every error is an [*Error] and names a line. The Reader's protocols
-// and learners are the words that the file may use.
+// ParseStudy reads a study's file. Every error is an [*Error] and names a line. The Reader's learners,
+// and its protocols that jobs of a study can use, are the words that the file may use.
 func (r *Reader) ParseStudy(name string, data []byte) (*Study, error) {
 	s := new(Study)
 	root, err := document(data)
 	if err == nil {
-		err = s.file(r.Known()).Decode("", root)
+		err = r.ofStudy(s.file(r.studied()).Decode("", root))
 	}
 	if err != nil {
 		return nil, inFile(name, err)
 	}
 	return s, nil
+}
+
+// studied returns the names that a study may use.
+func (r *Reader) studied() Names {
+	known := r.Known()
+	known.Protocols = nil
+	for _, p := range r.Protocols {
+		if p.Traits().NoStudy == "" {
+			known.Protocols = append(known.Protocols, p.Name())
+		}
+	}
+	return known
+}
+
+// ofStudy returns an error about a protocol that no job of a study can use with the reason. It returns
+// other errors unchanged.
+func (r *Reader) ofStudy(err error) error {
+	var e *Error
+	var unknown *section.UnknownName
+	if !errors.As(err, &unknown) || unknown.Noun != "protocol" || !errors.As(err, &e) {
+		return err
+	}
+	i := slices.IndexFunc(r.Protocols, func(p Protocol) bool { return p.Name() == unknown.Got })
+	if i < 0 {
+		return err
+	}
+	e.Problem = fmt.Sprintf("protocol %s %s; a study may have %s", unknown.Got, r.Protocols[i].Traits().NoStudy, strings.Join(unknown.Known, ", "))
+	return e
 }
 
 // Encode returns the canonical file, from which [Reader.ParseStudy] reads s. Equal studies have equal
@@ -85,7 +113,7 @@ func (s *Study) Reference() string { return s.Name + "@" + s.Hash() }
 
 // StudySpec returns the declaration of the keys under spec in a study's file, which the documentation
 // shows.
-func StudySpec(known Names) *section.Section { return new(Study).section(known) }
+func (r *Reader) StudySpec() *section.Section { return new(Study).section(r.studied()) }
 
 func (s *Study) file(known Names) *section.Section {
 	return &section.Section{Name: "the study", Fields: []section.Field{
@@ -111,7 +139,7 @@ func (s *Study) section(known Names) *section.Section {
 		{Key: "kernels", Value: section.Choices[string]{Noun: "kernel", Dst: &s.Kernels, Known: known.Kernels}, Else: "every kernel; beside gamma, those with a gamma or a length scale",
 			Doc: "The kernels that a job may use."},
 		{Key: "gamma", Value: section.Interval{Dst: &s.Gamma}, Else: "any",
-			Doc: "The least and the greatest gamma of a job, as plain numbers. With a small gamma, sums come close to sums of the columns themselves. A length scale l counts as gamma 1/(2 l²), and the gamma g of a laplacian kernel as g and as g²/2."},
+			Doc: "The least and the greatest gamma of a job, as plain numbers. With a small gamma, sums come close to sums of the columns themselves. Gamma is for columns as each job scales them: with scale none it depends on their units, and then sums over columns of small numbers come as close with any gamma. A length scale l counts as gamma 1/(2 l²), and the gamma g of a laplacian kernel as g and as g²/2."},
 		{Key: "labels", Value: section.Words{Dst: &s.Labels, Most: maxStudyWords, Example: "[diagnosis]"}, Else: "none; jobs without labels only", Doc: "The labels that a job may use, also with a learner that needs none."},
 		{Key: "splits", Value: section.Choices[string]{Noun: "split", Dst: &s.Splits, Known: Splits()}, Else: "none; each party's key chooses the held-out rows",
 			Doc: "The ways in which a job may choose the held-out rows. With party, jobs hold out one party after the other, and each party's own sums become known."},

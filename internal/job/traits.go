@@ -19,6 +19,9 @@ type Traits struct {
 	NoGrid      string    // the reason why a job may not have a grid; "" if it may
 	Comparisons []Comparison
 	Learns      func(*Job) bool // whether the protocol runs the job's learner; nil: it runs all
+	// NoStudy is the reason, after the protocol's name, why no job of a study can use the protocol; "" if
+	// one can.
+	NoStudy string
 	// Labels refuses labels that the job does not list. It is nil for a protocol whose parties
 	// agree on classes during the job.
 	Labels func(*Job, *dataset.Set) error
@@ -26,6 +29,13 @@ type Traits struct {
 	// Undeployable is nil if real parties can run all jobs.
 	Undeployable func(*Job) string
 }
+
+// Reasons of Traits.NoStudy.
+const (
+	PaperOnly   = "has mode paper only, and jobs of a study have hardened modes"
+	DevicesOnly = "has devices and no parties, and a study names parties"
+	OneProcess  = "runs in simulate only, where nobody has to approve a study"
+)
 
 // GridBy names how a protocol chooses a cell of a grid.
 type GridBy uint8

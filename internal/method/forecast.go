@@ -24,8 +24,8 @@ type TableSize struct {
 	Columns int // columns with features, after the preparation
 	// Named says that columns have names.
 	Named bool
-	// Labels says that the table has labels. Classes lists the distinct ones, if they are classes and
-	// known. LabelBytes counts the bytes of the labels of all rows together.
+	// Labels says that the table has labels. Classes lists the distinct ones, numbers too, if they
+	// are known. LabelBytes counts the bytes of the labels of all rows together.
 	Labels     bool
 	Classes    []string
 	LabelBytes int
@@ -49,7 +49,8 @@ func (s Sizes) All(count func(TableSize) int) int {
 	return n
 }
 
-// Classes returns the number of distinct classes in all tables, and at least 2.
+// Classes returns the number of distinct labels in all tables, and at least 2. For labels that are
+// numbers it says nothing about a cost.
 func (s Sizes) Classes() int {
 	distinct := make(map[string]bool)
 	for _, t := range s.Tables {

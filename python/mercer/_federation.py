@@ -129,7 +129,8 @@ class Check:
     accepted : bool
         Whether the party would accept the job's first session now.
     party, job : str
-        Names of the party and the job. ``job`` is "" if its dictionary is not approved.
+        Names of the party and the job. ``job`` is "" if its dictionary or study is not
+        approved.
     exit_code : int
         0; 3 if a policy or the ledger refuses; 2 if the party's table cannot be used.
     message : str

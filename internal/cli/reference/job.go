@@ -70,7 +70,7 @@ func newJobPage(folder string) (*jobPage, error) {
 		return nil, err
 	}
 	shortest := slices.MinFunc(cases, func(a, b refused.Case) int { return cmp.Compare(len(a.Base), len(b.Base)) })
-	p := &jobPage{Example: shortest.Base, Fit: keysOf("spec", job.FitSpec()), Study: keysOf("spec", job.StudySpec(r.Known())), Kernel: keysOf("spec.kernel", new(job.Kernel).Section()), Refusals: refusals(cases)}
+	p := &jobPage{Example: shortest.Base, Fit: keysOf("spec", job.FitSpec()), Study: keysOf("spec", r.StudySpec()), Kernel: keysOf("spec.kernel", new(job.Kernel).Section()), Refusals: refusals(cases)}
 	launches, err := refused.Launches()
 	if err != nil {
 		return nil, err

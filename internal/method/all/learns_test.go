@@ -37,6 +37,21 @@ func TestLearnersOfAProtocol(t *testing.T) {
 	}
 }
 
+// A study refuses the protocols that have mode paper only: those that refuse every job in mode hardened.
+func TestProtocolsWithModePaperOnly(t *testing.T) {
+	r := all.Reader()
+	for _, p := range r.Protocols {
+		refused := false
+		for _, l := range r.Learners {
+			_, err := r.Parse("job.yaml", []byte(strings.Replace(sample(p, l.Name()), ", mode: paper", "", 1)))
+			refused = refused || err != nil && strings.Contains(err.Error(), "mode: paper")
+		}
+		if (p.Traits().NoStudy == job.PaperOnly) != refused {
+			t.Errorf("protocol %s refuses mode hardened: %v, and for a study: %q", p.Name(), refused, p.Traits().NoStudy)
+		}
+	}
+}
+
 // sample returns a job file with a protocol and a learner.
 func sample(p job.Protocol, learner string) string {
 	name, partition := p.Name(), "by: devices"

@@ -29,7 +29,7 @@ func Protocol() *method.Protocol { return itself }
 type noValues = struct{}
 
 var itself = method.New(method.Binding[party, server, noValues]{
-	Name: "escaped", Keys: func() job.Settings { return new(Keys) }, Traits: job.Traits{Learns: learner.RunsOnMatrix},
+	Name: "escaped", Keys: func() job.Settings { return new(Keys) }, Traits: job.Traits{Learns: learner.RunsOnMatrix, NoStudy: job.PaperOnly},
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(*party) noValues { return noValues{} },
 	PublicServer: func(*server) noValues { return noValues{} },

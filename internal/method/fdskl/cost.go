@@ -57,9 +57,9 @@ func reportCost(c method.Instance, report func(method.Sizes, *protocol.Session) 
 			return protocol.Cost{}, err
 		}
 		train, test, err := columns.Sizes(c.Job, sizes.Common)
-		features, outputs := 2*float64(keysOf(c.Job).Directions), float64(sizes.Classes())
-		if outputs == 2 {
-			outputs = 1
+		features, outputs := 2*float64(keysOf(c.Job).Directions), 1.0
+		if classes := sizes.Classes(); c.Job.Task().Classes && classes > 2 {
+			outputs = float64(classes)
 		}
 		cost.Assumed = fmt.Sprintf("the label holder's learner passes over the training rows %d times", assumedPasses)
 		values := (assumedPasses*float64(train) + float64(test)) * features

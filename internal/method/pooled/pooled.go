@@ -21,7 +21,7 @@ func (Method) New() section.Values { return new(Keys) }
 
 // Traits implements [job.Protocol]. Grouped is set because the process knows all groups.
 func (Method) Traits() job.Traits {
-	return job.Traits{Unshared: true, Grouped: true, Weighted: true, Learns: learner.On[learner.KernelLearner], Undeployable: undeployable}
+	return job.Traits{Unshared: true, Grouped: true, Weighted: true, Learns: learner.On[learner.KernelLearner], Undeployable: undeployable, NoStudy: job.OneProcess}
 }
 
 func undeployable(*job.Job) string {

@@ -25,7 +25,7 @@ import (
 func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
-	Name: "pp-svmv", Keys: func() job.Settings { return new(Keys) }, Traits: job.Traits{Cuts: job.Columns, Learns: learner.RunsOnMatrix},
+	Name: "pp-svmv", Keys: func() job.Settings { return new(Keys) }, Traits: job.Traits{Cuts: job.Columns, Learns: learner.RunsOnMatrix, NoStudy: job.PaperOnly},
 	Steps: steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },

@@ -22,7 +22,7 @@ func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[party, server, columns.Declared]{
 	Name: "secureboost", Keys: func() job.Settings { return new(Keys) },
-	Traits: job.Traits{Cuts: job.Columns, Learns: func(j *job.Job) bool { return learner.TreesOf(j) != nil }, Undeployable: undeployable},
+	Traits: job.Traits{Cuts: job.Columns, Learns: func(j *job.Job) bool { return learner.TreesOf(j) != nil }, Undeployable: undeployable, NoStudy: job.PaperOnly},
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(p *party) columns.Declared { return p.Declared },
 	PublicServer: func(s *server) columns.Declared { return s.Declared },

@@ -27,7 +27,7 @@ func Protocol() *method.Protocol { return itself }
 
 var itself = method.New(method.Binding[Party, Server, nothing]{
 	Name: "secvm", Keys: func() job.Settings { return new(Keys) },
-	Traits: job.Traits{Cuts: job.Devices, Learns: func(j *job.Job) bool { return learner.StepsOf(j) != nil }, Comparisons: []job.Comparison{job.Curve}, Undeployable: undeployable}, // job.Curve compares several numbers of bins
+	Traits: job.Traits{Cuts: job.Devices, Learns: func(j *job.Job) bool { return learner.StepsOf(j) != nil }, Comparisons: []job.Comparison{job.Curve}, Undeployable: undeployable, NoStudy: job.DevicesOnly}, // job.Curve compares several numbers of bins
 	Steps:  steps, NewParty: newParty, NewServer: newServer,
 	Public:       func(*Party) nothing { return nothing{} },
 	PublicServer: func(*Server) nothing { return nothing{} },

@@ -45,8 +45,8 @@ type Approval struct {
 	Day   string `json:"day"`             // date of the approval, YYYY-MM-DD
 }
 
-// DamagedError reports a stored document that this program cannot parse. Its text quotes the home's file,
-// so peers must not read it.
+// DamagedError reports a stored document, or a list of approvals, that this program cannot parse. Its text
+// quotes the home's file, so peers must not read it.
 type DamagedError struct{ err error }
 
 func (e *DamagedError) Error() string { return e.err.Error() }
@@ -55,8 +55,8 @@ func (e *DamagedError) Error() string { return e.err.Error() }
 func (e *DamagedError) Unwrap() error { return e.err }
 
 // Find returns the document with a hash, even if its approval was revoked. If the hash is "", it
-// returns the document of that name that was approved last. The error of a stored text
-// that does not parse is a *[DamagedError].
+// returns the document of that name that was approved last. The error of a stored text or list that
+// does not parse is a *[DamagedError].
 func (a Store[D]) Find(name, hash string) (d D, err error) {
 	if hash == "" {
 		list, err := a.List()
@@ -135,7 +135,7 @@ func (a Store[D]) List() (list []Approval, err error) {
 		return nil, fmt.Errorf("approved: %w", err)
 	}
 	if err := json.Unmarshal(b, &list); err != nil {
-		return nil, fmt.Errorf("approved: %s: %w", a.path("approved"), err)
+		return nil, &DamagedError{fmt.Errorf("approved: %s: %w", a.path("approved"), err)}
 	}
 	return list, nil
 }

@@ -100,4 +100,8 @@ func TestHostileNames(t *testing.T) {
 	if yes, err := a.Approved(parsed(t, "[0, 120]").Hash(), "patients"); yes || err == nil {
 		t.Errorf("%v, %v", yes, err)
 	}
+	var damaged *DamagedError
+	if _, err := a.Find("cohort", ""); !errors.As(err, &damaged) { // peers must not read the path
+		t.Errorf("a name in a damaged list: %v", err)
+	}
 }

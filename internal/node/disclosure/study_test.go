@@ -121,7 +121,7 @@ func TestAttackRowsOfAStudyAndOthers(t *testing.T) {
 	mustHold(t, l, of(method.ReleaseRows, set), bothKinds)
 }
 
-// Rows that a job outside a study lets out belong to no study, also if jobs of the study have let out the same.
+// Rows that a job outside a study releases belong to no study, also if jobs of the study have released the same.
 func TestEqualRowsLeaveTheStudy(t *testing.T) {
 	l := Ledger(t.TempDir())
 	rows := of(method.ReleaseRows, table(40, "age", "income"))

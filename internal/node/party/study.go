@@ -39,7 +39,7 @@ func (p *Party) studyOf(w *work) (*job.Study, error) {
 
 // inStudy checks, before the table is read, that the operator has approved the study that a job names,
 // and that the study has room for the job. The job itself lies inside the study, because the Reader
-// refuses other jobs. A job that has begun goes on after a revocation.
+// refuses other jobs. A job that has begun continues after a revocation.
 func (p *Party) inStudy(w *work) error {
 	s, err := p.studyOf(w)
 	if s == nil || err != nil || p.jobs[w.id] != nil {

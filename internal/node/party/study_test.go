@@ -1,6 +1,7 @@
 package party
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,21 +117,28 @@ func TestStudiesEnd(t *testing.T) {
 	s.refuses(fault.CodePolicy, "the operator has not approved study breast")
 }
 
-// The coordinator reads nothing of a file that this home cannot read, not even its path.
+// The adversary is the coordinator. It reads nothing of a file that this home cannot read, not even its path:
+// neither of the study, nor of the list of approvals, in which a party looks up a study named without its hash.
 func TestADamagedStudyIsNotQuoted(t *testing.T) {
-	s, of := studying(t, "", studyFile)
-	j, kept := s.inside(of), s.kept()
-	if err := kept.Approve(of, "tumours", time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(kept.Folder, of.Hash()+".yaml"), []byte("kind: private\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.party.Reader = s.party.Reader.KnowingStudies(kept.Find)
-	s.propose(s.proposal(j, job.ID{1}, 0))
-	f, err := control.DecodeRefusal(s.hear(control.KindRefusal).Body)
-	if err != nil || f.Code != fault.CodeFailed || strings.Contains(f.Sentence(), "private") || strings.Contains(f.Sentence(), kept.Folder) {
-		t.Errorf("code %d: %s, %v", f.Code, f.Sentence(), err)
+	for _, damaged := range []string{"study", "list"} {
+		s, of := studying(t, "", studyFile)
+		j, kept := s.inside(of), s.kept()
+		if err := kept.Approve(of, "tumours", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		proposal, file := s.proposal(j, job.ID{1}, 0), of.Hash()+".yaml"
+		if damaged == "list" {
+			proposal.Spec, file = bytes.Replace(proposal.Spec, []byte(of.Reference()), []byte(of.Name), 1), "approved"
+		}
+		if err := os.WriteFile(filepath.Join(kept.Folder, file), []byte("kind: private\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.party.Reader = s.party.Reader.KnowingStudies(kept.Find)
+		s.propose(proposal)
+		f, err := control.DecodeRefusal(s.hear(control.KindRefusal).Body)
+		if err != nil || f.Code != fault.CodeFailed || strings.Contains(f.Sentence(), "private") || strings.Contains(f.Sentence(), kept.Folder) {
+			t.Errorf("%s: code %d: %s, %v", damaged, f.Code, f.Sentence(), err)
+		}
 	}
 }
 

@@ -30,8 +30,8 @@ func TestLimits(t *testing.T) {
 		{"a", 60, after, "until"},
 		{"a", 101, last, "numbers"},
 		{"a", 60, last, ""},
-		{"a", 70, after, ""}, // goes on, with the number that it has now
-		{"a", 10, after, ""}, // a number once told stays told
+		{"a", 70, after, ""}, // continues, with the number that it has now
+		{"a", 10, after, ""}, // a number once counted remains
 		{"b", 31, last, "numbers"},
 		{"b", 30, last, ""},
 		{"c", 0, last, "jobs"},
