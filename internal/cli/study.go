@@ -86,7 +86,7 @@ func kernelsOf(s *job.Study) string {
 		text = "kernels " + strings.Join(s.Kernels, ", ")
 	}
 	if s.Gamma != [2]float64{} {
-		text += fmt.Sprintf(" with gamma from %g to %g, of columns as each job scales them", s.Gamma[0], s.Gamma[1])
+		text += fmt.Sprintf(" with gamma from %g to %g of scaled columns", s.Gamma[0], s.Gamma[1])
 	}
 	return text
 }

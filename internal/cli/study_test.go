@@ -20,7 +20,7 @@ func TestWhatAStudyAllowsAndReveals(t *testing.T) {
 		says  []string
 	}{
 		"allows": {allows(s), []string{
-			"vote 17", "300 jobs of north, south", "2027-06-30", "cohort@12", "moments, okra", "ridge", "rbf with gamma from 0.25 to 2, of columns as each job scales them", "ill, dead",
+			"vote 17", "300 jobs of north, south", "2027-06-30", "cohort@12", "moments, okra", "ridge", "rbf with gamma from 0.25 to 2 of scaled columns", "ill, dead",
 			"held-out rows that a job chooses by party or column", "each job chooses all else",
 		}},
 		"allows, of few keys":  {allows(bare), []string{"any kernel", "no labels", "held-out rows that each party's key chooses"}},

@@ -139,7 +139,7 @@ func (s *Study) section(known Names) *section.Section {
 		{Key: "kernels", Value: section.Choices[string]{Noun: "kernel", Dst: &s.Kernels, Known: known.Kernels}, Else: "every kernel; beside gamma, those with a gamma or a length scale",
 			Doc: "The kernels that a job may use."},
 		{Key: "gamma", Value: section.Interval{Dst: &s.Gamma}, Else: "any",
-			Doc: "The least and the greatest gamma of a job, as plain numbers. With a small gamma, sums come close to sums of the columns themselves. Gamma is for columns as each job scales them: with scale none it depends on their units, and then sums over columns of small numbers come as close with any gamma. A length scale l counts as gamma 1/(2 l²), and the gamma g of a laplacian kernel as g and as g²/2."},
+			Doc: "The least and the greatest gamma of a job, as plain numbers. With a small gamma, sums come close to sums of the columns themselves. It is for scaled columns: no job may have scale: none. A length scale l counts as gamma 1/(2 l²), and the gamma g of a laplacian kernel as g and as g²/2."},
 		{Key: "labels", Value: section.Words{Dst: &s.Labels, Most: maxStudyWords, Example: "[diagnosis]"}, Else: "none; jobs without labels only", Doc: "The labels that a job may use, also with a learner that needs none."},
 		{Key: "splits", Value: section.Choices[string]{Noun: "split", Dst: &s.Splits, Known: Splits()}, Else: "none; each party's key chooses the held-out rows",
 			Doc: "The ways in which a job may choose the held-out rows. With party, jobs hold out one party after the other, and each party's own sums become known."},
@@ -268,6 +268,8 @@ func (s *Study) excludes(j *Job) (key, why string) {
 		return "labels", fmt.Sprintf("it allows %s, and the job has %s", listedOr(s.Labels, "none"), section.Quote(d.Label))
 	case d.Test.Split() != "" && !slices.Contains(s.Splits, d.Test.Split()):
 		return "splits", fmt.Sprintf("no job may hold out %s; splits: [%s] would allow it", d.Test.Chosen(), d.Test.Split())
+	case s.Gamma != [2]float64{} && d.Scale == None: // the effect of gamma would depend on the units of the columns
+		return "gamma", "it is for scaled columns, and the job has scale: none"
 	}
 	for _, l := range j.Learners() {
 		if !slices.Contains(s.Learners, l.Name()) {

@@ -145,6 +145,7 @@ func TestJobsLieInsideTheirStudy(t *testing.T) {
 		{"{name: rbf, gamma: 0.5}", "{name: laplacian, gamma: 0.5}", outside("kernels", "it allows linear, rbf and matern, and the job uses laplacian")},
 		{"{name: okra}", "{name: flake}", outside("protocols", "it allows okra and moments, and the job uses flake")},
 		{"{name: okra}", "{name: okra, mode: paper}", outside("protocols", "it allows their hardened mode, and the job has mode: paper")},
+		{"label: ill", "label: ill\n    scale: none", outside("gamma", "it is for scaled columns, and the job has scale: none")},
 		{"label: ill", "label: dead", outside("labels", `it allows ill, and the job has "dead"`)},
 		{", east]", "]", outside("parties", "it is for south, north and east together, and the job is of north and south")},
 		{"    partition: {parties: [north, south, east]}\n", "", outside("parties", "it is for south, north and east together, and the job is of nobody by name")},
