@@ -3,7 +3,10 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,3 +50,13 @@ func TestPlansOfAllExamples(t *testing.T) {
 
 // unplannable lists the protocols of examples that have no formulas.
 func unplannable() []string { return []string{"fedcfk", "secvm", "pooled"} }
+
+// refusedPlan checks that no plan is made, with exit code 2 and the given words.
+func refusedPlan(t *testing.T, path, want string) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "mercer", "plan", path).CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != Usage || !bytes.Contains(out, []byte(want)) {
+		t.Errorf("got %v and %q, want exit code 2 and %q", err, out, want)
+	}
+}

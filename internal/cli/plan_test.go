@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -192,16 +191,6 @@ func (r rehearsal) row(name string) string {
 }
 
 func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
-
-// refusedPlan checks that no plan is made, with exit code 2 and the given words.
-func refusedPlan(t *testing.T, path, want string) {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "mercer", "plan", path).CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != Usage || !bytes.Contains(out, []byte(want)) {
-		t.Errorf("got %v and %q, want exit code 2 and %q", err, out, want)
-	}
-}
 
 func TestStatedCounts(t *testing.T) {
 	for _, tt := range []struct {

@@ -34,9 +34,11 @@ func (u used) String() string {
 
 func mib(bytes uint64) float64 { return float64(bytes) / (1 << 20) }
 
-// use measures this process after its garbage is gone.
+// use measures this process after its garbage is gone. A pool keeps its objects over one collection.
 func use() (u used) {
-	debug.FreeOSMemory() // collects garbage, too
+	runtime.GC()
+	runtime.GC()
+	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	u.heap, u.mapped, u.goroutines = m.HeapAlloc, m.Sys-m.HeapReleased, runtime.NumGoroutine()
