@@ -29,7 +29,7 @@ type Network struct {
 type Start func(t *testing.T, n Network) Join
 
 const (
-	short = 250 * time.Millisecond // AckWait for tests that wait for a repeated delivery
+	short = 500 * time.Millisecond // AckWait for tests that wait for a repeated delivery; longer than an acknowledgement takes on a busy machine
 	long  = 30 * time.Second       // AckWait that is never over during a test
 	bound = 30 * time.Second       // limit for all waits, also on a busy machine
 
