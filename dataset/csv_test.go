@@ -13,12 +13,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// refusedText is a text that ReadCSV refuses, as t.csv, with the error want.
+type refusedText struct {
+	name, in string
+	options  CSVOptions
+	want     string
+}
+
+func (tt refusedText) run(t *testing.T) {
+	tt.options.Name = "t.csv"
+	_, err := ReadCSV(strings.NewReader(tt.in), tt.options)
+	wantSyntaxError(t, err, tt.want)
+}
+
 func TestReadCSVRefuses(t *testing.T) {
-	tests := []struct {
-		name, in string
-		options  CSVOptions
-		want     string
-	}{
+	for _, tt := range []refusedText{
 		{name: "nothing", in: "", want: "t.csv: there are no rows; give at least one"},
 		{name: "only blank lines", in: "\n\n", want: "t.csv: there are no rows; give at least one"},
 		{name: "header only", in: "a,b,label\n", want: "t.csv: there are no rows; give at least one"},
@@ -61,8 +70,17 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "bare quote", in: "a,b,y\n1,2\"3,0\n", want: "t.csv:2: an unquoted field contains a quote; quote the field and double the quote"},
 		{name: "other delimiter", in: "a;b;y\n1;2;0\n", options: CSVOptions{Comma: ','}, want: `t.csv:1: the line has no delimiter ',' but contains ';'; write csv: {delimiter: ";"} (--csv-delimiter)`},
 		{name: "impossible delimiter", in: "1,2\n", options: CSVOptions{Comma: '"'}, want: `t.csv: '"' cannot separate fields; choose a comma, semicolon, tab, space, bar or colon`},
+		{name: "long cell", in: "1,2,0\n1," + strings.Repeat("é", 30) + ",0\n", want: `t.csv:2: column 1 (from 0) holds "` + strings.Repeat("é", 20) + `"..., which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
 		{name: "too few rows for the shape", in: "3,2,no,yes\n1,2,0\n1,3,1\n", want: "t.csv:1: the first line gives 3 rows, but the text has 2; restore the file or correct the line"},
 		{name: "other classes than the shape", in: "2,2,no,yes\n1,2,0\n1,3,0\n", want: "t.csv:1: the first line gives 2 classes, but the text has 1; restore the file or correct the line"},
+	} {
+		t.Run(tt.name, tt.run)
+	}
+}
+
+// Files of other formats are refused by what they are.
+func TestReadCSVRefusesOtherFormats(t *testing.T) {
+	for _, tt := range []refusedText{
 		{name: "UTF-16", in: "\xff\xfea\x00", want: "t.csv:1: the text is UTF-16; save it as UTF-8, or for CSV write csv: {encoding: utf-16} (--encoding utf-16)"},
 		{name: "spreadsheet", in: "PK\x03\x04...", want: "t.csv: the file is a zip archive or a spreadsheet, not text; unpack it or export it as CSV"},
 		{name: "web page", in: "\n<!DOCTYPE html>\n<html>", want: "t.csv:1: the text is a web page or XML, not a table; download the table anew, or export it as CSV or parquet"},
@@ -78,14 +96,8 @@ func TestReadCSVRefuses(t *testing.T) {
 		{name: "parquet", in: "PAR1\x15\x04", want: "t.csv: the file is a parquet file, not text; rename it to end with .parquet"},
 		{name: "binary", in: "1,2\n3,4\n\x7fELF\x00\x01", want: "t.csv:3: the file is not text, since it contains a zero byte; export the table as CSV in UTF-8, or give the file the suffix of its format"},
 		{name: "no gzip after all", in: "\x1f\x8bnot gzip at all", want: "t.csv: reading fails here (gzip: invalid header); copy the file again"},
-		{name: "long cell", in: "1,2,0\n1," + strings.Repeat("é", 30) + ",0\n", want: `t.csv:2: column 1 (from 0) holds "` + strings.Repeat("é", 20) + `"..., which is not a number; correct the cell, code the column as numbers, or name it as the column of the ids or labels`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			tt.options.Name = "t.csv"
-			_, err := ReadCSV(strings.NewReader(tt.in), tt.options)
-			wantSyntaxError(t, err, tt.want)
-		})
+	} {
+		t.Run(tt.name, tt.run)
 	}
 }
 

@@ -84,7 +84,7 @@ func newCoordinator(t *testing.T, wait time.Duration) *coordinator {
 	return &coordinator{Offer{Path: folder, Wait: wait, Build: build, Logger: slog.New(slog.NewTextHandler(l, nil))}, l}
 }
 
-// gathered is what Trials returned.
+// gathered holds the results of Trials.
 type gathered struct {
 	trials [][][]tune.Trial
 	err    error

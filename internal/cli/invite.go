@@ -33,7 +33,7 @@ func reloadDaemon(ctx context.Context, h daemon.Home) (running bool, err error) 
 	return err == nil, err
 }
 
-// inForce says whether a daemon has a change in force.
+// inForce tells the operator whether a daemon has a change in force.
 func inForce(running bool) string {
 	if running {
 		return "the daemon of this home has it in force"
@@ -268,11 +268,12 @@ party has received stays with it.`,
 					return nil, err
 				}
 			}
-			r, err := h.Revoke(a.reader, args[0])
-			if err != nil {
-				return nil, err
+			r, leftover := h.Revoke(a.reader, args[0])
+			if r == nil {
+				return nil, leftover
 			}
-			return changed(ctx, h, former, r)
+			result, err := changed(ctx, h, former, r)
+			return result, errors.Join(leftover, err)
 		}),
 	}
 	a.homeFlag(cmd, &home)

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -207,7 +209,7 @@ func (c *Config) publicAddress(given string, secure bool) (string, error) {
 
 // ApproveNewcomer adds the party that has claimed an invitation to the home's roster, and approves the new
 // roster. The operator has compared the given fingerprint.
-func (h Home) ApproveNewcomer(jobs *job.Reader, name string, compared identity.Fingerprint) (*roster.Roster, error) {
+func (h Home) ApproveNewcomer(jobs *job.Reader, name string, compared identity.Fingerprint) (next *roster.Roster, err error) {
 	m, err := h.Newcomer(name)
 	if err != nil {
 		return nil, err
@@ -215,11 +217,12 @@ func (h Home) ApproveNewcomer(jobs *job.Reader, name string, compared identity.F
 	if m.Fingerprint() != compared {
 		return nil, fault.BadInputf("another process has claimed the invitation of %s meanwhile; compare its fingerprint", name)
 	}
-	now, err := h.approvedMembers(jobs)
+	now, lock, err := h.lockMembers(jobs)
 	if err != nil {
 		return nil, err
 	}
-	next := now.With(m)
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	next = now.With(m)
 	if err := next.Validate(); err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -245,12 +248,14 @@ func (h Home) Newcomer(name string) (roster.Member, error) {
 }
 
 // Revoke removes a party from the home's roster, and approves the new roster alone: an earlier file that comes
-// back does not bring the party back. The home's daemon refuses the party after a reload.
-func (h Home) Revoke(jobs *job.Reader, name string) (*roster.Roster, error) {
-	now, err := h.approvedMembers(jobs)
+// back does not bring the party back. The home's daemon refuses the party after a reload. If Revoke returns a
+// roster beside an error, the roster is approved, and what is left over of the party could not be removed.
+func (h Home) Revoke(jobs *job.Reader, name string) (next *roster.Roster, err error) {
+	now, lock, err := h.lockMembers(jobs)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	m, is := now.Lookup(name)
 	switch {
 	case !is:
@@ -258,20 +263,29 @@ func (h Home) Revoke(jobs *job.Reader, name string) (*roster.Roster, error) {
 	case m.Role == roster.Coordinator:
 		return nil, fault.BadInputf("%s is the coordinator, without which there is no federation", name)
 	}
-	next := now.Without(name)
+	next = now.Without(name)
 	if err := h.Join(jobs, next); err != nil { // refuses a roster without this home's own member
 		return nil, err
 	}
 	return next, errors.Join(h.approvals().KeepOnly(next.Hash()), h.Invitations().Remove(name))
 }
 
-// approvedMembers returns the roster that the home has approved.
-func (h Home) approvedMembers(jobs *job.Reader) (*roster.Roster, error) {
+// lockMembers returns the roster that the home has approved, and a lock that another command which changes the
+// roster waits for. Otherwise one of two changes at the same time would be lost.
+func (h Home) lockMembers(jobs *job.Reader) (*roster.Roster, *os.File, error) {
 	id, c, err := h.open(jobs)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return h.readMembers(c, id)
+	lock, err := disk.WaitLock(h.path("roster.lock"))
+	if err != nil {
+		return nil, nil, err
+	}
+	now, err := h.readMembers(c, id)
+	if err != nil {
+		return nil, nil, errors.Join(err, lock.Close())
+	}
+	return now, lock, nil
 }
 
 // RosterHash returns the hash by which operators compare rosters.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -77,6 +78,35 @@ func TestAnEarlierRosterDoesNotUndoARevocation(t *testing.T) {
 	}
 	boss.joins(before) // the operator compares again
 	boss.reloads()
+}
+
+// Two commands that change the roster follow one another, so that neither change is lost.
+func TestChangesOfARosterFollowOneAnother(t *testing.T) {
+	boss := alone(t)
+	_, west := newcomer(t, boss, "west")
+	boss.joins(boss.roster().With(west))
+	_, lock, err := boss.home.lockMembers(all.Reader()) // another command has read the roster
+	if err != nil {
+		t.Fatal(err)
+	}
+	revoked := make(chan error, 1)
+	go func() {
+		_, err := boss.home.Revoke(all.Reader(), "west")
+		revoked <- err
+	}()
+	select {
+	case err := <-revoked:
+		t.Fatalf("the roster changes under the other command: %v", err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	_, east := newcomer(t, boss, "east")
+	boss.joins(boss.roster().With(east))
+	if err := errors.Join(lock.Close(), <-revoked); err != nil {
+		t.Fatal(err)
+	}
+	if _, is := boss.roster().Lookup("east"); !is {
+		t.Error("the change of the other command is lost")
+	}
 }
 
 // Two parties use their invitations at the same time. Each waits until the operator has compared its

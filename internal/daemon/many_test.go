@@ -19,7 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// used is what a process holds.
+// used counts what a process holds.
 type used struct {
 	heap       uint64 // bytes of reachable objects
 	mapped     uint64 // bytes that the process has from the system

@@ -63,7 +63,7 @@ func (m *membership) present() (*roster.Roster, []nats.Member) {
 	return m.members, guests
 }
 
-// running is what a change of the members has to reach.
+// running holds the parts of a coordinator that a change of the members has to reach.
 type running struct {
 	broker *nats.Server
 	co     *coordinator.Coordinator

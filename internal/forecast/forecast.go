@@ -34,7 +34,7 @@ type Setting struct {
 // collects garbage: 1 is Go's default.
 type Garbage struct{ Coordinator, Party, OneProcess float64 }
 
-// Plan is what one run of a job takes.
+// Plan states the costs of one run of a job.
 type Plan struct {
 	Job      string   `json:"job"`
 	Protocol string   `json:"protocol"`
@@ -44,20 +44,20 @@ type Plan struct {
 	Rounds int `json:"rounds"`
 	// Seconds is the time from the first step to the last, if each member has a machine of its own.
 	Seconds float64 `json:"seconds"`
-	// OneProcess is what a process takes that runs all members, such as mercer simulate.
+	// OneProcess is for a process that runs all members, such as mercer simulate.
 	OneProcess OneProcess `json:"one_process"`
 	// Assumed lists what the times assume of the data.
 	Assumed []string `json:"assumed"`
 	Machine Machine  `json:"machine"`
 }
 
-// OneProcess is what a job takes if one process runs all members.
+// OneProcess states the costs of a job whose members all run in one process.
 type OneProcess struct {
 	Seconds float64 `json:"seconds"`
 	Memory  int64   `json:"memory_bytes"`
 }
 
-// Member is what one member of a job takes.
+// Member states the costs of one member of a job.
 type Member struct {
 	Name     string `json:"name"`
 	Sent     int64  `json:"sent_bytes"` // bytes of messages' bodies, as in a job's result
@@ -73,7 +73,7 @@ type Member struct {
 	peak     int64   // the largest bytes of a step, with those that earlier steps have left
 }
 
-// Step is what one step of a job takes.
+// Step states the costs of one step of a job.
 type Step struct {
 	Name     string  `json:"name"`
 	Protocol string  `json:"protocol,omitempty"`

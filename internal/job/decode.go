@@ -2,8 +2,12 @@ package job
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -19,6 +23,29 @@ const (
 
 // Error describes a mistake in a job file, in one sentence that tells the user what to do.
 type Error = section.Error
+
+// canonical writes a file in its canonical form.
+func canonical(file *section.Section) []byte {
+	var b bytes.Buffer
+	e := yaml.NewEncoder(&b)
+	e.SetIndent(2)
+	if err := errors.Join(e.Encode(file.Encode()), e.Close()); err != nil {
+		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
+	}
+	return b.Bytes()
+}
+
+// hexHash returns the SHA-256 of a file in hexadecimal digits.
+func hexHash(file []byte) string {
+	sum := sha256.Sum256(file)
+	return hex.EncodeToString(sum[:])
+}
+
+// IsHash reports whether a text is a SHA-256 in hexadecimal digits. Such a text is safe in a file name,
+// although peers send it.
+func IsHash(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
+}
 
 // document parses a job file's bytes into its single YAML document. It refuses all constructs by
 // which a small file could expand into a large document.

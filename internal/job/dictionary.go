@@ -1,10 +1,6 @@
 package job
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -57,21 +53,10 @@ func ParseDictionary(name string, data []byte) (*Dictionary, error) {
 
 // Encode returns the canonical file, from which [ParseDictionary] reads d. Equal dictionaries have
 // equal bytes.
-func (d *Dictionary) Encode() []byte {
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := errors.Join(e.Encode(d.file().Encode()), e.Close()); err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
-	}
-	return b.Bytes()
-}
+func (d *Dictionary) Encode() []byte { return canonical(d.file()) }
 
 // Hash returns the SHA-256 of the canonical file, in hexadecimal digits. Operators approve it.
-func (d *Dictionary) Hash() string {
-	sum := sha256.Sum256(d.Encode())
-	return hex.EncodeToString(sum[:])
-}
+func (d *Dictionary) Hash() string { return hexHash(d.Encode()) }
 
 // Title returns the dictionary's name.
 func (d *Dictionary) Title() string { return d.Name }

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"errors"
@@ -89,15 +88,7 @@ func (j *Job) Compares(c Comparison) bool {
 
 // Encode returns the canonical job file, from which a [Reader] reads j. Equal jobs have equal
 // bytes.
-func (j *Job) Encode() []byte {
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := errors.Join(e.Encode(j.file(nil).Encode()), e.Close()); err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
-	}
-	return b.Bytes()
-}
+func (j *Job) Encode() []byte { return canonical(j.file(nil)) }
 
 // Hash returns the SHA-256 of the canonical job file.
 func (j *Job) Hash() [sha256.Size]byte { return sha256.Sum256(j.Encode()) }

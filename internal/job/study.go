@@ -1,9 +1,6 @@
 package job
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,21 +86,10 @@ func (r *Reader) ofStudy(err error) error {
 
 // Encode returns the canonical file, from which [Reader.ParseStudy] reads s. Equal studies have equal
 // bytes.
-func (s *Study) Encode() []byte {
-	var b bytes.Buffer
-	e := yaml.NewEncoder(&b)
-	e.SetIndent(2)
-	if err := errors.Join(e.Encode(s.file(Names{}).Encode()), e.Close()); err != nil {
-		panic(fmt.Sprintf("job: %v", err)) // encoding scalars and maps into memory cannot fail
-	}
-	return b.Bytes()
-}
+func (s *Study) Encode() []byte { return canonical(s.file(Names{})) }
 
 // Hash returns the SHA-256 of the canonical file, in hexadecimal digits. Operators approve it.
-func (s *Study) Hash() string {
-	sum := sha256.Sum256(s.Encode())
-	return hex.EncodeToString(sum[:])
-}
+func (s *Study) Hash() string { return hexHash(s.Encode()) }
 
 // Title returns the study's name.
 func (s *Study) Title() string { return s.Name }
@@ -168,7 +154,7 @@ func (s *Study) contradicts(in *section.Place) (key, why string) {
 	switch _, err := time.Parse(time.DateOnly, s.Until); {
 	case err != nil:
 		return "until", fmt.Sprintf("until is %s; write a day such as 2027-06-30", section.Quote(s.Until))
-	case in.Given("dictionary") && (name == "" || !isHash(hash)):
+	case in.Given("dictionary") && (name == "" || !IsHash(hash)):
 		return "dictionary", fmt.Sprintf("dictionary is %s; write its name and its hash of 64 digits as NAME@HASH (mercer federation dictionary list --json shows them)", section.Quote(s.Dictionary))
 	case len(s.Protocols) == 0:
 		return "protocols", "\"protocols\" is empty; name at least one"
@@ -182,10 +168,6 @@ func (s *Study) contradicts(in *section.Place) (key, why string) {
 		return "gamma", fmt.Sprintf("gamma is from %g to %g; write two numbers above 0, the smaller one first", s.Gamma[0], s.Gamma[1])
 	}
 	return "", ""
-}
-
-func isHash(s string) bool {
-	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // studyOf reads and writes a job's key study: a name, or a name and hash.

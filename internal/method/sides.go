@@ -96,7 +96,7 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	return m.present(j, r)
 }
 
-// NoFile says where a job's model is if no member has the whole model, such as "lies in parts with
+// NoFile returns the place of a job's model if no member has the whole model, such as "lies in parts with
 // ...". It returns "" for a model file.
 func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {

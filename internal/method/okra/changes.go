@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/okra"
 )
 
-// Preparation says how rows are prepared after the parties of a job have changed.
+// Preparation names the way in which rows are prepared after the parties of a job have changed.
 type Preparation string
 
 // Keep and Refit give different rows only if the job fits a preparation.

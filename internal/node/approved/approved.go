@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/job"
 )
 
 // Document is a data dictionary or a study.
@@ -69,7 +70,7 @@ func (a Store[D]) Find(name, hash string) (d D, err error) {
 			}
 		}
 	}
-	if !isHash(hash) {
+	if !job.IsHash(hash) {
 		return d, a.Unknown
 	}
 	text, err := os.ReadFile(a.text(hash))
@@ -98,7 +99,7 @@ func (a Store[D]) Approve(d D, table string, day time.Time) error {
 	})
 }
 
-// shownDigits is how many digits of a hash the lists show.
+// shownDigits is the number of digits of a hash that lists show.
 const shownDigits = 12
 
 // Short returns the first digits of the hash, in the form that lists show.
@@ -167,14 +168,3 @@ func (a Store[D]) change(next func([]Approval) ([]Approval, error)) (err error) 
 func (a Store[D]) path(name string) string { return filepath.Join(a.Folder, name) }
 
 func (a Store[D]) text(hash string) string { return a.path(hash + ".yaml") }
-
-// isHash reports whether a text is a hash in hexadecimal digits. Such a text is safe in a file
-// name, although peers send it.
-func isHash(s string) bool {
-	for _, c := range []byte(s) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return len(s) == 64
-}

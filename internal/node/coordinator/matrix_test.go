@@ -127,7 +127,7 @@ func at(op string) func(string) bool {
 	}
 }
 
-// troubles are what befalls a member in the middle of a job over a broker.
+// troubles befall a member in the middle of a job over a broker.
 var troubles = map[string]func(t *testing.T, w *testbed, m matrixJob) (happened func() bool){
 	// The line of a party is cut for longer than it takes to notice.
 	"cut link": func(t *testing.T, w *testbed, m matrixJob) func() bool {

@@ -410,16 +410,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	groups := magic == groupMagic || magic == weightMagic || magic == studyMagic
 	editions := magic == editionMagic || groups
 	whole := magic == wholeMagic || editions
-	if magic == studyMagic {
-		if e.Study, e.Weight = r.String(maxDigest), string(r.Bytes32(maxName)); e.Study == "" && r.Err() == nil {
-			r.Fail(errors.New("the entry names no study; this format requires one"))
-		}
-	}
-	if magic == weightMagic {
-		if e.Weight = string(r.Bytes32(maxName)); e.Weight == "" && r.Err() == nil {
-			r.Fail(errors.New("the entry names no column of weights; this format requires one"))
-		}
-	}
+	e.readStudyAndWeight(r, magic)
 	switch {
 	case r.Err() != nil || magic == entryMagic:
 	case magic == splitMagic:
@@ -450,13 +441,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	for range r.Count(maxColumns, 4) {
 		e.Columns = append(e.Columns, string(r.Bytes32(maxName)))
 	}
-	for range r.Count(maxUses, 6) {
-		u := Use{Model: r.String(maxText), Directions: r.Uint32()}
-		if editions {
-			u.Numbers, u.Cells = r.Uint64(), r.Uint64()
-		}
-		e.Uses = append(e.Uses, u)
-	}
+	e.readUses(r, editions)
 	if editions {
 		e.readEdition(r)
 	}
@@ -475,6 +460,31 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		r.Fail(errors.New("the entry lists no further classes; this format requires at least one"))
 	}
 	return e, r.Close("release")
+}
+
+// readStudyAndWeight reads the study and the column of the weights, if the format begins with them.
+func (e *Entry) readStudyAndWeight(r *wire.Reader, magic string) {
+	switch magic {
+	case studyMagic:
+		if e.Study, e.Weight = r.String(maxDigest), string(r.Bytes32(maxName)); e.Study == "" && r.Err() == nil {
+			r.Fail(errors.New("the entry names no study; this format requires one"))
+		}
+	case weightMagic:
+		if e.Weight = string(r.Bytes32(maxName)); e.Weight == "" && r.Err() == nil {
+			r.Fail(errors.New("the entry names no column of weights; this format requires one"))
+		}
+	}
+}
+
+// readUses reads the uses by jobs, with numbers and cells if the format has them.
+func (e *Entry) readUses(r *wire.Reader, counted bool) {
+	for range r.Count(maxUses, 6) {
+		u := Use{Model: r.String(maxText), Directions: r.Uint32()}
+		if counted {
+			u.Numbers, u.Cells = r.Uint64(), r.Uint64()
+		}
+		e.Uses = append(e.Uses, u)
+	}
 }
 
 // readRows reads the people's rows, with the digests of their labels and groups if the format has
