@@ -215,7 +215,7 @@ func startBroker(ctx context.Context, m *membership, o Options) (*nats.Server, e
 	if err := h.mayListen(host, c, members); err != nil {
 		return nil, err
 	}
-	cfg := nats.Config{Host: host, Port: port, WSS: c.ListenWSS, Dir: h.path("queues"), Center: c.Name, Guests: guests, Door: m.answer, Logger: o.Logger}
+	cfg := nats.Config{Host: host, Port: port, WSS: c.ListenWSS, Dir: h.path("queues"), Center: c.Name, Guests: guests, AnswerGuest: m.answer, Logger: o.Logger}
 	if len(members.Coordinator().TLS) > 0 {
 		cfg.TLS = m.id.TLSKey()
 	}

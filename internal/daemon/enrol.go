@@ -70,7 +70,7 @@ func (e *Enrolment) Ask(ctx context.Context) (*roster.Roster, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	b, err := nats.Knock(ctx, e.Token.Address, e.Token.Name, key, nats.Options{TLS: e.Token.TLS, Proxy: proxy}, e.claim)
+	b, err := nats.AskAsGuest(ctx, e.Token.Address, e.Token.Name, key, nats.Options{TLS: e.Token.TLS, Proxy: proxy}, e.claim)
 	var unknown *nats.GuestError
 	if errors.As(err, &unknown) {
 		return nil, fault.Forbidden(err)

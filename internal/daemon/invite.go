@@ -20,7 +20,7 @@ import (
 // Invitations returns the folder of a coordinator's open invitations.
 func (h Home) Invitations() invitation.Folder { return invitation.Folder(h.path("invitations")) }
 
-// openInvitation is an invitation whose guest may knock.
+// openInvitation is an invitation that a newcomer may use.
 type openInvitation struct {
 	invitation.Invitation
 	// deadline is the end of the invitation by the monotonic clock of this process, which nobody can set

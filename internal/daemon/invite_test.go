@@ -154,7 +154,7 @@ func TestInvitedPartiesJoin(t *testing.T) {
 	}
 }
 
-// A file that is no invitation closes the door, and does not keep a member in.
+// A file that is no invitation ends invitations, and does not keep a member in.
 func TestDamagedInvitation(t *testing.T) {
 	boss := alone(t)
 	e := enrols(t, boss.home+"-west", boss.invites("west"))

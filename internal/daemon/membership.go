@@ -69,7 +69,7 @@ type running struct {
 	co     *coordinator.Coordinator
 }
 
-// keep reads the roster again whenever the operator asks for it, and closes the door to invitations that
+// keep reads the roster again whenever the operator asks for it, and ends invitations that
 // expire, until ctx ends.
 func (m *membership) keep(ctx context.Context, ask <-chan os.Signal, at running) {
 	often := time.NewTicker(lookAtInvitations)
@@ -94,7 +94,7 @@ func (m *membership) keep(ctx context.Context, ask <-chan os.Signal, at running)
 // its time, whenever that is seen.
 const lookAtInvitations = 20 * time.Second
 
-// expire closes the door to invitations that have expired.
+// expire ends invitations that have expired.
 func (m *membership) expire(ctx context.Context, at running) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()

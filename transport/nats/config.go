@@ -28,7 +28,7 @@ type Config struct {
 	WSS     string // host:port on which the server also listens for WebSocket over TLS; "" means not; requires TLS
 	Dir     string // folder for the queues; required; created if it does not exist
 	Members []Member
-	Guests  []Member // strangers that may ask Door; their names are apart from the members'
+	Guests  []Member // strangers that may ask AnswerGuest; their names are apart from the members'
 	Center  string   // only member that exchanges control messages with the others; "" lets all members do so
 
 	AckWait time.Duration // time after which an unsettled delivery is repeated; default 30 s
@@ -38,9 +38,9 @@ type Config struct {
 	// limit. The control queues may have a further quarter of MaxBytes.
 	MaxBytes int64
 
-	// Door answers the requests of guests. It is called for one request at a time. A guest whose requests
+	// AnswerGuest answers the requests of guests. It is called for one request at a time. A guest whose requests
 	// come too fast gets no answer to some of them. It is required if there are guests.
-	Door func(guest string, request []byte) []byte
+	AnswerGuest func(guest string, request []byte) []byte
 
 	// keepShares prevents that shares become smaller, as they would with more members. A smaller share could
 	// delete messages that are sent while the members change.
@@ -142,8 +142,8 @@ func (c Config) validate() error {
 // validateGuests returns an error for the first guest that is not valid. holder maps each key to the member
 // that has it.
 func (c Config) validateGuests(holder map[string]string) error {
-	if len(c.Guests) > MaxMembers || len(c.Guests) > 0 && c.Door == nil {
-		return fmt.Errorf("nats: the configuration has %d guests; at most %d are allowed, and a door", len(c.Guests), MaxMembers)
+	if len(c.Guests) > MaxMembers || len(c.Guests) > 0 && c.AnswerGuest == nil {
+		return fmt.Errorf("nats: the configuration has %d guests; at most %d are allowed, and a function that answers them", len(c.Guests), MaxMembers)
 	}
 	names := make(map[string]bool)
 	for _, g := range c.Guests {

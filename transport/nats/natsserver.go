@@ -136,7 +136,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	if err := s.arrange(ctx, s.cfg); err != nil {
 		return err
 	}
-	if err := s.openDoor(); err != nil {
+	if err := s.answerGuests(); err != nil {
 		return err
 	}
 	return s.openPosts(s.cfg, s.cfg.Members)

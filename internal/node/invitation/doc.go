@@ -12,7 +12,7 @@
 //	t, err := invitation.Parse(text) // at the newcomer
 //	claim := invitation.Sign(id, member, t.Name)
 //
-// Promised: whoever claims an invitation has its secret and the keys that it sends. The coordinator stores
+// Whoever claims an invitation has its secret and the keys that it sends. The coordinator stores
 // only the public key of the secret. An invitation that has expired is gone for good, whatever the clock
 // says later.
 //

@@ -13,7 +13,7 @@ import (
 )
 
 // A guest is a stranger whom an operator has invited. It logs in by a key of its own, and can do one thing:
-// send a request to the function Config.Door, and receive the answer. Like a member it has an account of its
+// send a request to the function Config.AnswerGuest, and receive the answer. Like a member it has an account of its
 // own, from which it sees nothing else.
 
 const (
@@ -21,11 +21,11 @@ const (
 	MaxRequest         = 16 << 10
 	guestConnections   = 2
 	guestSubscriptions = 4
-	maxKnocks          = 64 // requests of all guests that may wait
+	maxGuestRequests   = 64 // requests of all guests that may wait
 )
 
 func guestAccount(guest string) string { return "guest-" + guest }
-func doorSubject(guest string) string  { return "mercer.door." + guest }
+func guestSubject(guest string) string { return "mercer.guest." + guest }
 
 // GuestKey returns the login of a guest that has a secret. The server knows only its public half.
 func GuestKey(secret [32]byte) (nkeys.KeyPair, error) {
@@ -34,38 +34,38 @@ func GuestKey(secret [32]byte) (nkeys.KeyPair, error) {
 
 // admitGuest returns a login by which a guest uses its own account.
 func admitGuest(hub, own *server.Account, g Member) (*server.NkeyUser, error) {
-	door := doorSubject(g.Name)
-	if err := lendService(hub, own, door, door); err != nil {
+	subject := guestSubject(g.Name)
+	if err := lendService(hub, own, subject, subject); err != nil {
 		return nil, fmt.Errorf("cannot set up the account of the guest %q: %w", g.Name, err)
 	}
 	return &server.NkeyUser{Nkey: g.Key, Account: own, Permissions: &server.Permissions{
-		Publish:   &server.SubjectPermission{Allow: []string{door}},
+		Publish:   &server.SubjectPermission{Allow: []string{subject}},
 		Subscribe: &server.SubjectPermission{Allow: []string{replyPrefix(g.Name) + ".>"}},
 	}}, nil
 }
 
-// openDoor makes the steward answer guests, now and after a change.
-func (s *Server) openDoor() error {
-	if s.cfg.Door == nil {
+// answerGuests makes the steward answer guests, now and after a change.
+func (s *Server) answerGuests() error {
+	if s.cfg.AnswerGuest == nil {
 		return nil
 	}
 	paces := make(map[string]*budget) // only this subscription's goroutine uses it
-	sub, err := s.steward.Subscribe(doorSubject("*"), func(m *natsgo.Msg) {
-		guest := strings.TrimPrefix(m.Subject, doorSubject(""))
+	sub, err := s.steward.Subscribe(guestSubject("*"), func(m *natsgo.Msg) {
+		guest := strings.TrimPrefix(m.Subject, guestSubject(""))
 		if paces[guest] == nil {
 			paces[guest] = &budget{most: 20, every: time.Second}
 		}
 		if ok, _ := paces[guest].allow(time.Now()); !ok || m.Reply == "" {
 			return
 		}
-		if err := m.Respond(s.cfg.Door(guest, m.Data)); err != nil && !errors.Is(err, natsgo.ErrConnectionClosed) {
+		if err := m.Respond(s.cfg.AnswerGuest(guest, m.Data)); err != nil && !errors.Is(err, natsgo.ErrConnectionClosed) {
 			s.cfg.Logger.Warn("cannot answer a guest", "guest", guest, "error", err)
 		}
 	})
 	if err != nil {
 		return err
 	}
-	return sub.SetPendingLimits(maxKnocks, maxKnocks*MaxRequest)
+	return sub.SetPendingLimits(maxGuestRequests, maxGuestRequests*MaxRequest)
 }
 
 // GuestError reports that a server does not know a guest's key.
@@ -75,8 +75,8 @@ func (e *GuestError) Error() string {
 	return fmt.Sprintf("nats: the invitation of %q is not valid at the server: it has expired, or another one has replaced it, or it was withdrawn; ask for a new one", e.Guest)
 }
 
-// Knock sends a request as the guest of the given name to the server at url, and returns the answer.
-func Knock(ctx context.Context, url, guest string, key nkeys.KeyPair, o Options, request []byte) ([]byte, error) {
+// AskAsGuest sends a request as the guest of the given name to the server at url, and returns the answer.
+func AskAsGuest(ctx context.Context, url, guest string, key nkeys.KeyPair, o Options, request []byte) ([]byte, error) {
 	at, err := o.parse(url)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func Knock(ctx context.Context, url, guest string, key nkeys.KeyPair, o Options,
 		return nil, fmt.Errorf("nats: cannot connect to %s: %w", url, err)
 	}
 	defer nc.Close()
-	answer, err := nc.RequestWithContext(ctx, doorSubject(guest), request)
+	answer, err := nc.RequestWithContext(ctx, guestSubject(guest), request)
 	if err != nil {
 		return nil, fmt.Errorf("nats: %s does not answer: %w", url, err)
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// withDoor lets guests ask; the answer repeats the guest's name and request.
-func withDoor(c *Config) {
-	c.Door = func(guest string, request []byte) []byte { return append([]byte(guest+" says "), request...) }
+// withGuests lets guests ask; the answer repeats the guest's name and request.
+func withGuests(c *Config) {
+	c.AnswerGuest = func(guest string, request []byte) []byte { return append([]byte(guest+" says "), request...) }
 }
 
 // newGuest draws a guest's secret.
@@ -34,38 +34,38 @@ func newGuest(t *testing.T, name string, seed byte) (nkeys.KeyPair, Member) {
 	return key, Member{Name: name, Key: pub}
 }
 
-func (f *federation) knock(guest string, key nkeys.KeyPair, request []byte) (string, error) {
+func (f *federation) ask(guest string, key nkeys.KeyPair, request []byte) (string, error) {
 	ctx, cancel := context.WithTimeout(f.Context(), 2*time.Second)
 	defer cancel()
-	b, err := Knock(ctx, f.url(), guest, key, Options{TLS: f.pin()}, request)
+	b, err := AskAsGuest(ctx, f.url(), guest, key, Options{TLS: f.pin()}, request)
 	return string(b), err
 }
 
 // A guest that is added while the server runs gets an answer, until it is removed. Members notice nothing.
 func TestGuest(t *testing.T) {
-	for name, line := range map[string]func(*Config){"TCP": withDoor, "WebSocket": func(c *Config) { withDoor(c); byWSS(c) }} {
+	for name, line := range map[string]func(*Config){"TCP": withGuests, "WebSocket": func(c *Config) { withGuests(c); byWSS(c) }} {
 		t.Run(name, func(t *testing.T) {
 			f := newFederation(t, line)
 			_, opened := f.watched("north")
 			key, guest := newGuest(t, "west", 1)
 			var unknown *GuestError
-			if _, err := f.knock("west", key, nil); !errors.As(err, &unknown) {
+			if _, err := f.ask("west", key, nil); !errors.As(err, &unknown) {
 				t.Errorf("a guest before its invitation: %v", err)
 			}
 			if err := f.server.Change(t.Context(), f.cfg.Members, []Member{guest}); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := f.knock("west", key, []byte("hello")); err != nil || got != "west says hello" {
+			if got, err := f.ask("west", key, []byte("hello")); err != nil || got != "west says hello" {
 				t.Errorf("%q, %v", got, err)
 			}
 			other, _ := newGuest(t, "west", 2)
-			if _, err := f.knock("west", other, nil); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "ask for a new one") {
+			if _, err := f.ask("west", other, nil); !errors.As(err, &unknown) || !strings.Contains(err.Error(), "ask for a new one") {
 				t.Errorf("a guest with another secret: %v", err)
 			}
 			if err := f.server.Change(t.Context(), f.cfg.Members, nil); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := f.knock("west", key, nil); !errors.As(err, &unknown) {
+			if _, err := f.ask("west", key, nil); !errors.As(err, &unknown) {
 				t.Errorf("a guest after its time: %v", err)
 			}
 			if n := opened.Load(); n != 1 {
@@ -92,9 +92,9 @@ func (f *federation) guest(name string, key nkeys.KeyPair) (*natsgo.Conn, <-chan
 	return nc, complaints
 }
 
-// A guest can do nothing but knock in its own name: not even a guest with the name of a member.
+// A guest can do nothing but ask in its own name: not even a guest with the name of a member.
 func TestGuestMayNot(t *testing.T) {
-	f := newFederation(t, withDoor)
+	f := newFederation(t, withGuests)
 	key, guest := newGuest(t, "north", 1)
 	if err := f.server.Change(t.Context(), f.cfg.Members, []Member{guest}); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func TestGuestMayNot(t *testing.T) {
 		"speak as the member":          subject(transport.Bulk, "north", "south"),
 		"ask for deliveries":           askSubject(transport.Bulk, "north", "x"),
 		"command":                      subject(transport.Control, "north", "server"),
-		"knock as another":             doorSubject("west"),
+		"ask as another":               guestSubject("west"),
 		"reset a queue":                resetSubject(transport.Bulk, "north"),
 		"pass for another process":     twinSubject("north"),
 		"ask the system":               "$SYS.REQ.SERVER.PING",
@@ -117,7 +117,7 @@ func TestGuestMayNot(t *testing.T) {
 		}
 		expectViolation(t, complaints, what)
 	}
-	for what, subj := range map[string]string{"everything": ">", "deliveries": boxSubject("north", ">"), "the door": doorSubject("*")} {
+	for what, subj := range map[string]string{"everything": ">", "deliveries": boxSubject("north", ">"), "the requests of guests": guestSubject("*")} {
 		if _, err := nc.SubscribeSync(subj); err != nil {
 			t.Fatal(err)
 		}
@@ -129,13 +129,13 @@ func TestGuestMayNot(t *testing.T) {
 func TestGuestIsBounded(t *testing.T) {
 	var asked atomic.Int32
 	f := newFederation(t, func(c *Config) {
-		c.Door = func(string, []byte) []byte { asked.Add(1); return nil }
+		c.AnswerGuest = func(string, []byte) []byte { asked.Add(1); return nil }
 	})
 	key, guest := newGuest(t, "west", 1)
 	if err := f.server.Change(t.Context(), f.cfg.Members, []Member{guest}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.knock("west", key, bytes.Repeat([]byte("x"), MaxRequest+1)); err == nil {
+	if _, err := f.ask("west", key, bytes.Repeat([]byte("x"), MaxRequest+1)); err == nil {
 		t.Error("a request that is too long was answered")
 	}
 	if n := asked.Load(); n != 0 {
@@ -143,7 +143,7 @@ func TestGuestIsBounded(t *testing.T) {
 	}
 	nc, _ := f.guest("west", key)
 	for range 2000 {
-		if err := nc.PublishRequest(doorSubject("west"), replyPrefix("west")+".x", nil); err != nil {
+		if err := nc.PublishRequest(guestSubject("west"), replyPrefix("west")+".x", nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestGuestIsBounded(t *testing.T) {
 
 // Guests that cannot be are refused.
 func TestGuestsRefused(t *testing.T) {
-	f := newFederation(t, withDoor)
+	f := newFederation(t, withGuests)
 	_, guest := newGuest(t, "west", 1)
 	for what, guests := range map[string][]Member{
 		"a member's key": {{Name: "west", Key: f.cfg.Members[0].Key}},
@@ -177,6 +177,6 @@ func TestGuestsRefused(t *testing.T) {
 	}
 	closed := newFederation(t, nil)
 	if err := closed.server.Change(t.Context(), closed.cfg.Members, []Member{guest}); err == nil {
-		t.Error("a guest of a server without a door")
+		t.Error("a guest of a server that answers no guest")
 	}
 }
