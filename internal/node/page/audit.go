@@ -1,0 +1,153 @@
+package page
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/overview"
+)
+
+// auditView is what the view of the audit record shows of a month.
+type auditView struct {
+	Month    string // 2006-01, or "" for all months
+	Months   []string
+	Text     string // only jobs, tables and parties that contain it
+	Let      []let
+	Older    int // jobs that the view leaves out
+	Decided  []audit.Event
+	Lines    int
+	Head     string
+	Broken   string // why the chain is broken, "" if it is whole
+	Refusals int
+}
+
+// let is what a job has let out of this home.
+type let struct {
+	Job, Name, Table, Dictionary string
+	Parties                      []string
+	First                        time.Time
+	Kinds                        []string
+	Sent                         int64
+	sessions                     map[string]bool
+}
+
+// audit shows what has left the home in a month, and who decided.
+func (p *Page) audit(r *http.Request, _ overview.Overview) (shownView, error) {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	q := r.URL.Query()
+	v := auditView{Month: q.Get("month"), Text: strings.ToLower(strings.TrimSpace(q.Get("text")))}
+	if !q.Has("month") {
+		v.Month = time.Now().Format("2006-01")
+	}
+	jobs := make(map[string]*let)
+	s, err := audit.Verify(p.desk.Record(), func(e audit.Event, _ string) error {
+		v.add(jobs, e)
+		return nil
+	})
+	var broken *audit.BrokenError
+	if errors.As(err, &broken) {
+		v.Broken, err = fmt.Sprintf("line %d: %s", broken.Line, broken.Why), nil
+	}
+	if err != nil {
+		return shownView{}, err
+	}
+	v.Lines, v.Head = s.Lines, s.Head
+	v.sort(jobs)
+	return shownView{Title: "What has left this home", Said: v.said(), Alarm: v.Broken != "", Data: v}, nil
+}
+
+// add adds an event of the record to the view.
+func (v *auditView) add(jobs map[string]*let, e audit.Event) {
+	month := e.Time.Local().Format("2006-01")
+	if !slices.Contains(v.Months, month) {
+		v.Months = append(v.Months, month)
+	}
+	if v.Month != "" && month != v.Month || !strings.Contains(strings.ToLower(strings.Join(append(e.Parties, e.Job, e.Name, e.Table, e.Dictionary), " ")), v.Text) {
+		return
+	}
+	switch e.Kind {
+	case audit.Released:
+		jobs[e.Job] = cmp.Or(jobs[e.Job], &let{Job: e.Job, Name: e.Name, Table: e.Table, Dictionary: e.Dictionary, Parties: e.Parties, First: e.Time, sessions: make(map[string]bool)})
+		jobs[e.Job].add(e)
+	case audit.Ended:
+		if of := jobs[e.Job]; of != nil && of.sessions[e.Session] {
+			of.Sent += e.Sent
+		}
+	case audit.Refused:
+		v.Refusals += 1 + e.Skipped
+	case audit.Approved, audit.Rejected:
+		v.Decided = append(v.Decided, e)
+	}
+}
+
+func (l *let) add(e audit.Event) {
+	l.sessions[e.Session] = true
+	for _, r := range e.Releases {
+		if words := kindWords(r.Kind); !slices.Contains(l.Kinds, words) {
+			l.Kinds = append(l.Kinds, words)
+		}
+	}
+}
+
+// sort puts the newest first, and bounds the lists.
+func (v *auditView) sort(jobs map[string]*let) {
+	for _, l := range jobs {
+		v.Let = append(v.Let, *l)
+	}
+	slices.SortFunc(v.Let, func(a, b let) int { return cmp.Or(b.First.Compare(a.First), cmp.Compare(a.Job, b.Job)) })
+	v.Older = max(0, len(v.Let)-maxRows)
+	v.Let = v.Let[:min(len(v.Let), maxRows)]
+	slices.Reverse(v.Decided)
+	v.Decided = v.Decided[:min(len(v.Decided), maxRows)]
+	slices.Sort(v.Months)
+	slices.Reverse(v.Months)
+}
+
+// said answers what has left the home, and whether the record is whole.
+func (v *auditView) said() string {
+	when := monthName(v.Month)
+	text := "In " + when + ", nothing left this home."
+	if v.Month == "" {
+		text = "Nothing left this home."
+	}
+	if n := len(v.Let) + v.Older; n > 0 {
+		var sent int64
+		for _, l := range v.Let {
+			sent += l.Sent
+		}
+		text = fmt.Sprintf("In %s, %s let data out of this home: %s in all.", when, humanize.Count(n, "job"), humanize.Bytes(sent))
+	}
+	if v.Broken != "" {
+		return text + " The record is broken, so this may be wrong."
+	}
+	return text
+}
+
+// monthName writes a month for people.
+func monthName(month string) string {
+	if month == "" {
+		return "all months"
+	}
+	at, err := time.Parse("2006-01", month)
+	if err != nil {
+		return "this month"
+	}
+	return at.Format("January 2006")
+}
+
+// kindWords describes a kind of a release.
+func kindWords(kind string) string {
+	words := map[string]string{
+		"rows": "encoded rows", "sums": "sums over rows", "products": "products of rows", "phases": "random phases of rows", "ids": "which ids all have", "fit": "fitted values",
+		"counts": "row counts", "errors": "sums of errors", "fits": "statistics of columns", "folds": "folds of rows", "weights": "weights of rows", "labels": "labels", "questions": "encoded queries",
+	}
+	return cmp.Or(words[kind], kind)
+}

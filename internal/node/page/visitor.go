@@ -1,0 +1,18 @@
+package page
+
+// Visitor is a person who has opened the page.
+type Visitor struct {
+	Person
+	// May returns an error unless the person has a role. It is asked at each request, because roles change.
+	May func(need Role) error
+}
+
+// roles lists the roles of the visitor.
+func (v Visitor) roles() (list []string) {
+	for _, r := range Roles() {
+		if v.May(r) == nil {
+			list = append(list, string(r))
+		}
+	}
+	return list
+}
