@@ -58,6 +58,9 @@ type Config struct {
 	// /readyz. The default is none.
 	Metrics string `yaml:"metrics,omitempty"`
 
+	// Page serves a web page for the people of this home.
+	Page Page `yaml:"page,omitempty"`
+
 	// MaxRunningJobs bounds the jobs that a coordinator runs at a time. The default is
 	// coordinator.DefaultMaxRunning.
 	MaxRunningJobs *int `yaml:"max_running_jobs,omitempty"`
@@ -259,7 +262,7 @@ func (c *Config) check(names job.Names) error {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}
-	return cmp.Or(checkMetrics(c.Metrics), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
+	return cmp.Or(checkMetrics(c.Metrics), c.Page.check(), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
 }
 
 // mostRunningJobs bounds max_running_jobs. A coordinator holds the matrices of all running jobs in memory.

@@ -46,6 +46,8 @@ type Options struct {
 	// its catalogue and its policies. Nil means never.
 	Reload <-chan os.Signal
 	Logger *slog.Logger
+	// Report writes a result for the web page. It is required if the configuration has one.
+	Report ReportWriter
 	// Version is the program's version that results record.
 	Version string
 }
@@ -86,6 +88,11 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
+	seen, err := openPage(c.Page)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, seen.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
 	membership := h.newMembership(c, id, members, o.Logger)
 	broker, err := startBroker(ctx, membership, o)
@@ -116,7 +123,9 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	at := running{broker, co}
 	handler := admin.Reloading(admin.Coordinator(co, o.Logger), func() error { return membership.reload(ctx, at) }, o.Logger)
-	return serve(ctx, h, o, handler, watched.of(co), func(ctx context.Context) error {
+	seen = seen.of(coordinatorPage{co, h, o.Reader, o.Report}, nil, o.Logger)
+	handler = seen.inviting(handler, c, h.ConfigPath(), o.Logger)
+	return serve(ctx, h, o, handler, watched.of(co), seen, func(ctx context.Context) error {
 		if o.Ready != nil {
 			o.Ready(broker.Addr())
 		}
@@ -258,15 +267,15 @@ func (c *Config) cannotListen(listen string, err error) error {
 	return fault.BadInputf("this machine cannot listen on %s (%w); choose another address %s", at, noListen.Err, setting(at))
 }
 
-// serve runs a daemon with its control socket and its monitor, until ctx ends or one of them fails.
-func serve(ctx context.Context, h Home, o Options, handler http.Handler, m monitor, run func(context.Context) error) error {
+// serve runs a daemon with its control socket, its monitor and its page, until ctx ends or one of them fails.
+func serve(ctx context.Context, h Home, o Options, handler http.Handler, m monitor, s pageServer, run func(context.Context) error) error {
 	socket, err := admin.Listen(h.Socket())
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	var served, monitored error
+	var served, monitored, shown error
 	running.Go(func() {
 		defer stop()
 		served = admin.Serve(ctx, socket, handler, o.Logger)
@@ -275,8 +284,12 @@ func serve(ctx context.Context, h Home, o Options, handler http.Handler, m monit
 		defer stop()
 		monitored = m.serve(ctx, o.Logger)
 	})
+	running.Go(func() {
+		defer stop()
+		shown = s.serve(ctx, o.Logger)
+	})
 	err = run(ctx)
 	stop()
 	running.Wait()
-	return errors.Join(err, served, monitored)
+	return errors.Join(err, served, monitored, shown)
 }

@@ -79,8 +79,15 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
+	seen, err := openPage(c.Page)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, seen.close()) }()
+	seen = seen.of(partyPage{at.watch, h, o.Reader, o.Report}, newDesk(ctx, at, o.Reader), o.Logger)
 	handler := admin.Reloading(admin.Party(at.watch, at.checksWhileRunning(o.Reader), o.Logger), func() error { return at.reloadRunning(ctx, o) }, o.Logger)
-	return serve(ctx, h, o, handler, watched.of(at.watch), func(ctx context.Context) error {
+	handler = seen.inviting(handler, c, h.ConfigPath(), o.Logger)
+	return serve(ctx, h, o, handler, watched.of(at.watch), seen, func(ctx context.Context) error {
 		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start

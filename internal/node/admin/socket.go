@@ -6,6 +6,7 @@
 //	             GET    /events              its events, one JSON object on each line
 //	             GET    /jobs                list of jobs; at a party those with state here
 //	             POST   /reload              read the home's files again, as at SIGHUP
+//	             POST   /page                address at which this user opens the web page
 //	coordinator  POST   /jobs                job file -> job
 //	             GET    /jobs/ID             job
 //	             GET    /jobs/ID/wait        job, once it has ended

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
@@ -145,4 +146,14 @@ func (p *Page) approveRelease(w http.ResponseWriter, r *http.Request) {
 // Rows writes how large a release is, in words that name no single row.
 func (v releaseView) Size() string {
 	return humanize.Count(v.Rows, "row") + ", " + humanize.Count(v.Columns, "column")
+}
+
+// Leaves says in a sentence what leaves a home by a release of a kind, and who can learn what from it.
+func Leaves(kind method.ReleaseKind) string {
+	words := kindWords(string(kind))
+	text := strings.ToUpper(words[:1]) + words[1:]
+	if learns := (disclosure.Listed{Kind: kind}).Learns(); learns != "" {
+		return text + ": " + learns + "."
+	}
+	return text + "."
 }

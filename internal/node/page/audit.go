@@ -17,7 +17,7 @@ import (
 // auditView is what the view of the audit record shows of a month.
 type auditView struct {
 	Month    string // 2006-01, or "" for all months
-	Months   []string
+	Months   []monthLink
 	Text     string // only jobs, tables and parties that contain it
 	Let      []let
 	Older    int // jobs that the view leaves out
@@ -26,6 +26,28 @@ type auditView struct {
 	Head     string
 	Broken   string // why the chain is broken, "" if it is whole
 	Refusals int
+}
+
+// monthLink leads to the view of a month.
+type monthLink struct {
+	Value, Name string
+	Here        bool
+}
+
+// maxMonths bounds the months to which a view leads. The view of all months has the others.
+const maxMonths = 12
+
+// monthFormat is the format of a month in addresses.
+const monthFormat = "2006-01"
+
+// monthLinks returns the latest months, and all months together.
+func monthLinks(now time.Time, shown string) (list []monthLink) {
+	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
+	for i := range maxMonths {
+		m := first.AddDate(0, -i, 0).Format(monthFormat)
+		list = append(list, monthLink{m, monthName(m), m == shown})
+	}
+	return append(list, monthLink{"", "all months", shown == ""})
 }
 
 // let is what a job has let out of this home.
@@ -45,8 +67,9 @@ func (p *Page) audit(r *http.Request, _ overview.Overview) (shownView, error) {
 	q := r.URL.Query()
 	v := auditView{Month: q.Get("month"), Text: strings.ToLower(strings.TrimSpace(q.Get("text")))}
 	if !q.Has("month") {
-		v.Month = time.Now().Format("2006-01")
+		v.Month = time.Now().Format(monthFormat)
 	}
+	v.Months = monthLinks(time.Now(), v.Month)
 	jobs := make(map[string]*let)
 	s, err := audit.Verify(p.desk.Record(), func(e audit.Event, _ string) error {
 		v.add(jobs, e)
@@ -66,10 +89,7 @@ func (p *Page) audit(r *http.Request, _ overview.Overview) (shownView, error) {
 
 // add adds an event of the record to the view.
 func (v *auditView) add(jobs map[string]*let, e audit.Event) {
-	month := e.Time.Local().Format("2006-01")
-	if !slices.Contains(v.Months, month) {
-		v.Months = append(v.Months, month)
-	}
+	month := e.Time.Local().Format(monthFormat)
 	if v.Month != "" && month != v.Month || !strings.Contains(strings.ToLower(strings.Join(append(e.Parties, e.Job, e.Name, e.Table, e.Dictionary), " ")), v.Text) {
 		return
 	}
@@ -107,8 +127,6 @@ func (v *auditView) sort(jobs map[string]*let) {
 	v.Let = v.Let[:min(len(v.Let), maxRows)]
 	slices.Reverse(v.Decided)
 	v.Decided = v.Decided[:min(len(v.Decided), maxRows)]
-	slices.Sort(v.Months)
-	slices.Reverse(v.Months)
 }
 
 // said answers what has left the home, and whether the record is whole.
@@ -136,7 +154,7 @@ func monthName(month string) string {
 	if month == "" {
 		return "all months"
 	}
-	at, err := time.Parse("2006-01", month)
+	at, err := time.Parse(monthFormat, month)
 	if err != nil {
 		return "this month"
 	}

@@ -32,7 +32,7 @@ func (p *Page) document(r *http.Request, _ overview.Overview) (shownView, error)
 		return shownView{}, fault.BadInputf("no dictionary and no study with this hash is approved here")
 	}
 	d := list[i]
-	return shownView{Title: "The " + d.Kind + " " + d.Name, Said: "Approved on " + d.Day + ". Jobs name it with its hash " + d.Hash + ".", Data: d}, nil
+	return shownView{Title: "The " + d.Kind + " " + d.Name, Said: "Approved here on " + d.Day + ".", Data: d}, nil
 }
 
 // reports lists the results of this home.

@@ -1,0 +1,213 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/approved"
+	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/page"
+	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/transport/nats"
+)
+
+// Page is the setting "page": where a daemon serves its web page. The zero value is no page.
+type Page struct {
+	// Listen is the address on loopback, host:port.
+	Listen string `yaml:"listen"`
+}
+
+// check returns an error unless only this machine can reach the page.
+func (s Page) check() error {
+	if s == (Page{}) {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(s.Listen)
+	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 {
+		return fmt.Errorf("the setting \"page\" has listen: %q; write a port on loopback, such as listen: 127.0.0.1:9470", s.Listen)
+	}
+	if !nats.Loopback(host) {
+		return fmt.Errorf("the setting \"page\" has listen: %q, which other machines can reach; write 127.0.0.1:%s", s.Listen, port)
+	}
+	return nil
+}
+
+// pageServer serves the web page of a daemon.
+type pageServer struct {
+	port net.Listener // nil: nothing is served
+	page *page.Page
+}
+
+// openPage opens the port of a page. Without the setting, the page is not served.
+func openPage(s Page) (pageServer, error) {
+	if s == (Page{}) {
+		return pageServer{}, nil
+	}
+	l, err := endpoint.Listen(s.Listen)
+	return pageServer{port: l}, err
+}
+
+// of returns the server with the home that its page shows. desk is nil at a coordinator.
+func (s pageServer) of(h page.Home, desk page.Desk, log *slog.Logger) pageServer {
+	return pageServer{s.port, page.New(h, desk, page.Loopback, log)}
+}
+
+// close closes the port. It does nothing if the port is closed.
+func (s pageServer) close() error {
+	if s.port == nil {
+		return nil
+	}
+	if err := s.port.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// serve serves until ctx ends.
+func (s pageServer) serve(ctx context.Context, log *slog.Logger) error {
+	if s.port == nil {
+		<-ctx.Done()
+		return nil
+	}
+	log.Info("serving the web page; mercer page prints the address to open", "address", s.port.Addr().String())
+	return endpoint.Serve(ctx, s.port, s.page.Handler(), log)
+}
+
+// inviting adds the request for an invitation to the page to the requests of a daemon.
+func (s pageServer) inviting(h http.Handler, c *Config, path string, log *slog.Logger) http.Handler {
+	return admin.Inviting(h, func(uid int) (string, error) {
+		if s.port == nil {
+			return "", fault.BadInputf("this home has no web page; write page: {listen: 127.0.0.1:9470} into %s, and start the daemon again", path)
+		}
+		return s.invite(c.Name, uid)
+	}, log)
+}
+
+// invite returns the address at which a Unix user opens the page.
+func (s pageServer) invite(member string, uid int) (string, error) {
+	who := page.Visitor{Person: page.Person{Member: member, UID: &uid}, May: func(page.Role) error { return nil }}
+	path, err := s.page.Invite(who)
+	return "http://" + s.port.Addr().String() + path, err
+}
+
+// ReportWriter writes a result as one HTML page.
+type ReportWriter func(w io.Writer, r *method.Result) error
+
+// coordinatorPage is a coordinator's home for its page.
+type coordinatorPage struct {
+	*coordinator.Coordinator
+	home   Home
+	jobs   *job.Reader
+	report ReportWriter
+}
+
+// Reports implements page.Home.
+func (c coordinatorPage) Reports() (list []page.Report, err error) {
+	for _, j := range slices.Backward(c.List()) {
+		if j.State == overview.Done {
+			list = append(list, page.Report{Job: j.ID.String(), Name: j.Spec.Name, Ended: j.Ended})
+		}
+	}
+	return list, nil
+}
+
+// WriteReport implements page.Home.
+func (c coordinatorPage) WriteReport(w io.Writer, of string) error {
+	id, err := job.ParseID(of)
+	if err != nil {
+		return fault.BadInput(err)
+	}
+	j, err := c.Get(id)
+	switch {
+	case errors.Is(err, coordinator.ErrNoJob):
+		return fault.BadInputf("this home has no job %s", of)
+	case err != nil:
+		return err
+	case j.Result == nil:
+		return fault.BadInputf("job %s has no result; mercer job show %s says why", of, of)
+	}
+	return c.report(w, j.Result)
+}
+
+// Documents implements page.Home.
+func (c coordinatorPage) Documents() ([]page.Document, error) { return c.home.documents(c.jobs) }
+
+// documents lists the dictionaries and studies that the operator has approved.
+func (h Home) documents(jobs *job.Reader) ([]page.Document, error) {
+	dictionaries, err := documentsOf("dictionary", h.Dictionaries())
+	if err != nil {
+		return nil, err
+	}
+	studies, err := documentsOf("study", h.Studies(jobs).Store)
+	return append(dictionaries, studies...), err
+}
+
+func documentsOf[D approved.Document](kind string, store approved.Store[D]) (out []page.Document, err error) {
+	list, err := store.List()
+	for _, one := range slices.Backward(list) {
+		d, wrong := store.Find(one.Name, one.Hash)
+		if err = errors.Join(err, wrong); wrong == nil {
+			out = append(out, page.Document{Kind: kind, Name: one.Name, Hash: one.Hash, Table: one.Table, Day: one.Day, Text: string(d.Encode())})
+		}
+	}
+	return out, err
+}
+
+// partyPage is a party's home for its page.
+type partyPage struct {
+	*partyWatch
+	home   Home
+	jobs   *job.Reader
+	report ReportWriter
+}
+
+// Reports implements page.Home. A party has results of those jobs whose held-out labels it has.
+func (p partyPage) Reports() (list []page.Report, err error) {
+	o, err := p.Overview()
+	if err != nil {
+		return nil, err
+	}
+	kept, err := p.home.artifacts()
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range slices.Backward(o.Jobs) {
+		id, err := job.ParseID(j.ID)
+		if err != nil || j.State != overview.Retained {
+			continue
+		}
+		items, err := kept.List(id)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(items, vault.Figures) {
+			list = append(list, page.Report{Job: j.ID, Name: j.Name, Ended: j.Ended})
+		}
+	}
+	return list, nil
+}
+
+// WriteReport implements page.Home.
+func (p partyPage) WriteReport(w io.Writer, of string) error {
+	own, err := p.home.Judged(of)
+	if err != nil {
+		return err
+	}
+	return p.report(w, own.Result)
+}
+
+// Documents implements page.Home.
+func (p partyPage) Documents() ([]page.Document, error) { return p.home.documents(p.jobs) }
