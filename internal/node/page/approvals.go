@@ -108,9 +108,9 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 	if err != nil {
 		return shownView{}, err
 	}
-	kinds := []string{string(one.Kind)}
+	kinds := []string{kindWords(string(one.Kind))}
 	for _, k := range one.Also {
-		kinds = append(kinds, string(k))
+		kinds = append(kinds, kindWords(string(k)))
 	}
 	v := releaseView{one, strings.Join(kinds, ", "), mayDecide(sessionOf(r).who, nil)}
 	return shownView{Title: "Approve a release of job " + one.Job + "?", Said: "Together with earlier releases it reveals more than each alone.", Data: v}, nil
@@ -143,7 +143,7 @@ func (p *Page) approveRelease(w http.ResponseWriter, r *http.Request) {
 	p.answerDecision(w, r, "The release is approved. Submit job "+one.Job+" again, or repeat the prediction query. The approval ends with the release, or after 30 days.", err)
 }
 
-// Rows writes how large a release is, in words that name no single row.
+// Size writes how large a release is.
 func (v releaseView) Size() string {
 	return humanize.Count(v.Rows, "row") + ", " + humanize.Count(v.Columns, "column")
 }

@@ -35,7 +35,7 @@ type monthLink struct {
 }
 
 // maxMonths bounds the months to which a view leads. The view of all months has the others.
-const maxMonths = 12
+const maxMonths = 6
 
 // monthFormat is the format of a month in addresses.
 const monthFormat = "2006-01"

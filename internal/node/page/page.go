@@ -8,7 +8,7 @@
 //
 // A person sees nothing without a session, and each session has its own random folder of paths and its own
 // cookie. Requests that change something are forms with a token of the session. The page shows no value of a
-// row and no number of rows. Without JavaScript all views work, and show their state at the time of the
+// row. Without JavaScript all views work, and show their state at the time of the
 // request; a script of a few lines then keeps them up to date by server-sent events.
 package page
 
