@@ -115,13 +115,13 @@ func TestSessionsEnd(t *testing.T) {
 		r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
 		return r
 	}
-	first, cookie := s.begin(visitor(Viewer), now)
+	first, cookie := s.begin(visitor(Viewer), now.Add(sessionTime))
 	if s.find(request(cookie), first.place, now.Add(sessionTime-1)) != first || s.find(request(cookie), first.place, now.Add(sessionTime)) != nil {
 		t.Error("a session ends too early or too late")
 	}
-	first, cookie = s.begin(visitor(Viewer), now)
+	first, cookie = s.begin(visitor(Viewer), now.Add(sessionTime))
 	for range maxSessions {
-		s.begin(visitor(Viewer), now)
+		s.begin(visitor(Viewer), now.Add(sessionTime))
 	}
 	if len(s.open) != maxSessions || s.find(request(cookie), first.place, now) != nil {
 		t.Errorf("%d sessions are open", len(s.open))

@@ -15,6 +15,8 @@ type Site struct {
 	// Host is the host, with its port if it is not that of HTTPS, which a request must name. It is "" on
 	// loopback, where a request must name loopback, with whatever port.
 	Host string
+	// Login is how people log in; nil on loopback, where they come by an invitation.
+	Login *Login
 }
 
 // Loopback is the site of a page that only this machine can reach.
@@ -22,6 +24,9 @@ var Loopback = Site{}
 
 // secure reports whether browsers reach the page by HTTPS.
 func (s Site) secure() bool { return s.Host != "" }
+
+// Address returns the address of the site, if it has a host.
+func (s Site) Address() string { return "https://" + s.Host + "/" }
 
 // serves reports whether the Host header of a request names the site. A web page of another origin whose name leads
 // here has another Host.
@@ -47,9 +52,6 @@ func (p *Page) guarded(h http.Handler) http.Handler {
 		} {
 			w.Header().Set(name, value)
 		}
-		if p.site.secure() {
-			w.Header().Set("Strict-Transport-Security", "max-age=31536000")
-		}
 		if !p.site.serves(r.Host) {
 			endpoint.Refuse(w, http.StatusMisdirectedRequest)
 			return
@@ -69,7 +71,7 @@ func (p *Page) inSession(h http.Handler) http.Handler {
 		place := r.PathValue("place")
 		s := p.sessions.find(r, place, time.Now())
 		if s == nil || s.who.May(Viewer) != nil {
-			p.refuse(w, http.StatusUnauthorized, noSession)
+			p.strange(w, r)
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
@@ -77,8 +79,15 @@ func (p *Page) inSession(h http.Handler) http.Handler {
 	})
 }
 
-// noSession says how a person gets a session.
-const noSession = "You have no session here, or it has ended. On the daemon's machine, run mercer page --home HOME and open the address that it prints."
+// strange answers somebody who has no session, and says how to get one.
+func (p *Page) strange(w http.ResponseWriter, _ *http.Request) {
+	said := "You have no session here, or it has ended."
+	if p.site.Login == nil {
+		p.refuse(w, http.StatusUnauthorized, said+" On the daemon's machine, run mercer page --home HOME and open the address that it prints.")
+		return
+	}
+	p.show(w, http.StatusUnauthorized, "login", frame{shownView: shownView{Title: "Mercer", Said: said}})
+}
 
 // enter begins the session of an invitation. It answers with a page that leads on, in place of a redirection: after
 // one that another site has caused, a browser would not send the cookie.
@@ -92,18 +101,18 @@ func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, http.StatusUnauthorized, "This address was opened before, or it is older than a minute. Run mercer page --home HOME again.")
 		return
 	}
-	p.welcome(w, who)
+	p.welcome(w, who, sessionTime)
 }
 
 // welcome begins a session of a person.
-func (p *Page) welcome(w http.ResponseWriter, who Visitor) {
-	s, cookie := p.sessions.begin(who, time.Now())
+func (p *Page) welcome(w http.ResponseWriter, who Visitor, lasts time.Duration) {
+	s, cookie := p.sessions.begin(who, time.Now().Add(lasts))
 	p.log.Info("a person has opened the page", "who", who.String())
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: cookie, Path: "/" + s.place + "/", MaxAge: int(sessionTime / time.Second),
+		Name: cookieName, Value: cookie, Path: "/" + s.place + "/", MaxAge: int(lasts / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: p.site.secure(),
 	})
-	p.show(w, http.StatusOK, "welcome", frame{Base: "/" + s.place, Refresh: true})
+	p.show(w, http.StatusOK, "welcome", frame{shownView: shownView{Title: "Mercer", Said: "Your session has begun."}, Base: "/" + s.place, Refresh: true})
 }
 
 // maxForm bounds the size of a form in bytes.

@@ -117,9 +117,14 @@ func (p *Page) Handler() http.Handler {
 		script, _ := files.ReadFile("page.js")
 		send(w, "text/javascript; charset=utf-8", script)
 	})
-	mux.HandleFunc("GET /enter", p.enter)
+	if p.site.Login == nil {
+		mux.HandleFunc("GET /enter", p.enter)
+	} else {
+		mux.HandleFunc("GET /login", p.login)
+		mux.HandleFunc("GET /login/back", p.loggedIn)
+	}
 	mux.Handle("/{place}/", p.inSession(p.pages()))
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { p.refuse(w, http.StatusUnauthorized, noSession) })
+	mux.HandleFunc("/", p.strange)
 	return p.guarded(mux)
 }
 

@@ -13,7 +13,7 @@ import (
 // Limits of sessions.
 const (
 	inviteTime  = time.Minute   // within which a person opens an invitation
-	sessionTime = 8 * time.Hour // after which a person has to ask again
+	sessionTime = 8 * time.Hour // of a person who came by an invitation
 	maxInvites  = 16            // unopened invitations
 	maxSessions = 64            // open sessions; the oldest gives way
 	maxStreams  = 8             // views of one session that are kept up to date at a time
@@ -83,13 +83,13 @@ func (s *sessions) accept(token string, now time.Time) (who Visitor, ok bool) {
 	return Visitor{}, false
 }
 
-// begin opens a session, and returns it with its cookie's value.
-func (s *sessions) begin(who Visitor, now time.Time) (*session, string) {
+// begin opens a session that ends at a time, and returns it with its cookie's value.
+func (s *sessions) begin(who Visitor, until time.Time) (*session, string) {
 	cookie := rand.Text()
-	one := &session{place: rand.Text(), cookie: sha256.Sum256([]byte(cookie)), token: rand.Text(), who: who, until: now.Add(sessionTime)}
+	one := &session{place: rand.Text(), cookie: sha256.Sum256([]byte(cookie)), token: rand.Text(), who: who, until: until}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(now)
+	s.forget(time.Now())
 	if len(s.open) >= maxSessions {
 		s.open = s.open[1:]
 	}
