@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -87,7 +86,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
-	membership := h.newMembership(c, id, members, o.Logger)
+	membership := h.newMembership(o.Reader, c, id, members, o.Logger)
 	broker, err := startBroker(ctx, membership, o)
 	if err != nil {
 		return err
@@ -102,6 +101,10 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	record, err := h.openAudit(o, members)
+	if err != nil {
+		return err
+	}
 	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger, Version: o.Version})
 	if err != nil {
 		return err
@@ -109,14 +112,19 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	co, err := coordinator.New(coordinator.Config{
 		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
-		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker},
+		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record,
 	})
 	if err != nil {
 		return h.otherBuild(err)
 	}
 	at := running{broker, co}
-	handler := admin.Reloading(admin.Coordinator(co, o.Logger), func() error { return membership.reload(ctx, at) }, o.Logger)
-	return serve(ctx, h, o, handler, watched.of(co), func(ctx context.Context) error {
+	open, err := h.openDoors(c.Roles)
+	if err != nil {
+		return err
+	}
+	warnOfStrangers(o.Logger, c.Roles)
+	requests := admin.Coordinator(co, h.gate(c, members, membership.rules), o.Logger).Reloading(func() error { return membership.reload(ctx, at) })
+	return serve(ctx, o, open, requests, watched.of(co), func(ctx context.Context) error {
 		if o.Ready != nil {
 			o.Ready(broker.Addr())
 		}
@@ -258,24 +266,20 @@ func (c *Config) cannotListen(listen string, err error) error {
 	return fault.BadInputf("this machine cannot listen on %s (%w); choose another address %s", at, noListen.Err, setting(at))
 }
 
-// serve runs a daemon with its control socket and its monitor, until ctx ends or one of them fails.
-func serve(ctx context.Context, h Home, o Options, handler http.Handler, m monitor, run func(context.Context) error) error {
-	socket, err := admin.Listen(h.Socket())
-	if err != nil {
-		return err
-	}
+// serve runs a daemon with its control sockets and its monitor, until ctx ends or one of them fails.
+func serve(ctx context.Context, o Options, at doors, requests *admin.Requests, m monitor, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	var served, monitored error
 	running.Go(func() {
 		defer stop()
-		served = admin.Serve(ctx, socket, handler, o.Logger)
+		served = at.serve(ctx, requests)
 	})
 	running.Go(func() {
 		defer stop()
 		monitored = m.serve(ctx, o.Logger)
 	})
-	err = run(ctx)
+	err := run(ctx)
 	stop()
 	running.Wait()
 	return errors.Join(err, served, monitored)
