@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) audit() *cobra.Command {
-	cmd := commandGroup("audit", "Show and verify a party's record of what it consented to and what left it")
+	cmd := commandGroup("audit", "Show and verify the record of a home: who consented to what, and what left it")
 	cmd.Example = "  mercer audit show --home ./north\n  mercer audit verify --home ./north"
 	cmd.AddCommand(a.auditShow(), a.auditVerify())
 	return cmd
@@ -76,6 +76,15 @@ func eventText(e audit.Event) string {
 	if e.UID != nil {
 		add("by user %s", fmt.Sprint(*e.UID))
 	}
+	if e.By != nil {
+		add("by %s", e.By.String())
+	}
+	if e.Submitter != nil {
+		add("submitted by %s", e.Submitter.String())
+	}
+	if e.Alone {
+		add("%s", "the submitter approved, since roles says alone: true")
+	}
 	if e.Skipped > 0 {
 		add("after %s refusals without a line", fmt.Sprint(e.Skipped))
 	}
@@ -87,9 +96,10 @@ func (a *app) auditShow() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Show the events that a party has recorded",
+		Short: "Show the events that a home has recorded",
 		Long: `Show what a party has consented to, what it refused, what left it and how many bytes,
-how each session ended, and who approved what. The last line is the head: the hash of
+how each session ended, and who submitted and approved what. In a coordinator's home,
+show who submitted which job. The last line is the head: the hash of
 the last event. Write it down elsewhere, with its number. mercer audit verify --head
 compares the record with it later.`,
 		Example: "  mercer audit show --home ./north\n  mercer audit show --home ./north --json",
@@ -117,8 +127,8 @@ func (a *app) auditVerify() *cobra.Command {
 	var home, head string
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check that no line of a party's record was changed or removed",
-		Long: `Check the chain of a party's record: each line has the hash of the line before it. The
+		Short: "Check that no line of a home's record was changed or removed",
+		Long: `Check the chain of a home's record: each line has the hash of the line before it. The
 command names the first line that breaks the chain; that one or the line before it was
 changed. It prints the head: the hash of the last line. Without a head that was written
 down elsewhere nobody can find out that the end of the record was cut off, that its last
@@ -162,7 +172,7 @@ func hasRecord(h daemon.Home) error {
 		return err
 	}
 	if _, err := os.Stat(h.AuditPath()); err != nil {
-		return &Error{Code: codeFailed, Exit: Failed, Err: fmt.Errorf("there is no audit record: %w", err), Hint: "give the home of a party whose daemon has run, or a folder with a copy of its file audit; if this is one, somebody has removed the record"}
+		return &Error{Code: codeFailed, Exit: Failed, Err: fmt.Errorf("there is no audit record: %w", err), Hint: "give a home whose daemon has run, or a folder with a copy of its file audit; if this is one, somebody has removed the record"}
 	}
 	return nil
 }

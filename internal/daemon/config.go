@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -60,6 +61,9 @@ type Config struct {
 
 	// Page serves a web page for the people of this home.
 	Page Page `yaml:"page,omitempty"`
+
+	// Roles says who may do what with the daemon. By default the home's owner and root may do everything.
+	Roles access.Rules `yaml:"roles,omitempty"`
 
 	// MaxRunningJobs bounds the jobs that a coordinator runs at a time. The default is
 	// coordinator.DefaultMaxRunning.
@@ -262,7 +266,7 @@ func (c *Config) check(names job.Names) error {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}
-	return cmp.Or(checkMetrics(c.Metrics), c.Page.check(), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
+	return cmp.Or(checkMetrics(c.Metrics), c.Page.check(), c.Roles.Check(), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
 }
 
 // mostRunningJobs bounds max_running_jobs. A coordinator holds the matrices of all running jobs in memory.

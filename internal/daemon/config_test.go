@@ -93,6 +93,10 @@ func TestConfigurationsNameTheLine(t *testing.T) {
 		head + "policy:\n  protocols: [orka]\n":                                 `config.yaml:9: protocols in the policy names "orka"`,
 		head + "    policy:\n      min_parties: two\n":                          `config.yaml:9: min_parties is "two"; write a whole number`,
 		head + "    names: [a]\n":                                               `config.yaml:8: unknown key "names" here; it belongs in csv`,
+		head + "roles:\n  approver: {uids: [-1]}\n":                             "config.yaml:9: approver in roles: uids has -1",
+		head + "roles: {approver: {users: [mara]}}\n":                           "config.yaml:8: roles names no administrator; add administrator: {users: [NAME]}",
+		head + "roles:\n  administrator: {uids: [0]}\n  folder: run\n":          "config.yaml:10: folder and group in roles belong together",
+		head + "roles: {auditor: {users: [mara]}}\n":                            `config.yaml:8: unknown key "auditor"`,
 		head + "    csv: {delimiter: \";\"\n":                                   "this is not YAML",
 	} {
 		if _, err := config(t, text); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -88,13 +87,13 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
-	seen, err := openPage(c.Page)
+	seen, err := h.openPage(c.Page)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, seen.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
-	membership := h.newMembership(c, id, members, o.Logger)
+	membership := h.newMembership(o.Reader, c, id, members, o.Logger)
 	broker, err := startBroker(ctx, membership, o)
 	if err != nil {
 		return err
@@ -109,6 +108,10 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	record, err := h.openAudit(o, members)
+	if err != nil {
+		return err
+	}
 	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger, Version: o.Version})
 	if err != nil {
 		return err
@@ -116,16 +119,23 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	co, err := coordinator.New(coordinator.Config{
 		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
-		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker},
+		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record,
 	})
 	if err != nil {
 		return h.otherBuild(err)
 	}
 	at := running{broker, co}
-	handler := admin.Reloading(admin.Coordinator(co, o.Logger), func() error { return membership.reload(ctx, at) }, o.Logger)
-	seen = seen.of(coordinatorPage{co, h, o.Reader, o.Report}, nil, o.Logger)
-	handler = seen.inviting(handler, c, h.ConfigPath(), o.Logger)
-	return serve(ctx, h, o, handler, watched.of(co), seen, func(ctx context.Context) error {
+	gate := h.gate(c, members, membership.rules)
+	if seen, err = seen.of(coordinatorPage{co, h, o.Reader, o.Report}, nil, h, gate, o.Logger); err != nil {
+		return err
+	}
+	open, err := h.openDoors(c.Roles)
+	if err != nil {
+		return err
+	}
+	warnOfStrangers(o.Logger, c.Roles)
+	requests := admin.Coordinator(co, gate, o.Logger).Reloading(func() error { return membership.reload(ctx, at) }).Inviting(seen.invite)
+	return serve(ctx, o, open, requests, watched.of(co), seen, func(ctx context.Context) error {
 		if o.Ready != nil {
 			o.Ready(broker.Addr())
 		}
@@ -267,18 +277,14 @@ func (c *Config) cannotListen(listen string, err error) error {
 	return fault.BadInputf("this machine cannot listen on %s (%w); choose another address %s", at, noListen.Err, setting(at))
 }
 
-// serve runs a daemon with its control socket, its monitor and its page, until ctx ends or one of them fails.
-func serve(ctx context.Context, h Home, o Options, handler http.Handler, m monitor, s pageServer, run func(context.Context) error) error {
-	socket, err := admin.Listen(h.Socket())
-	if err != nil {
-		return err
-	}
+// serve runs a daemon with its control sockets, its monitor and its page, until ctx ends or one of them fails.
+func serve(ctx context.Context, o Options, at doors, requests *admin.Requests, m monitor, s pageServer, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	var served, monitored, shown error
 	running.Go(func() {
 		defer stop()
-		served = admin.Serve(ctx, socket, handler, o.Logger)
+		served = at.serve(ctx, requests)
 	})
 	running.Go(func() {
 		defer stop()
@@ -288,7 +294,7 @@ func serve(ctx context.Context, h Home, o Options, handler http.Handler, m monit
 		defer stop()
 		shown = s.serve(ctx, o.Logger)
 	})
-	err = run(ctx)
+	err := run(ctx)
 	stop()
 	running.Wait()
 	return errors.Join(err, served, monitored, shown)

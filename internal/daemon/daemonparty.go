@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/audit"
@@ -79,15 +80,22 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
-	seen, err := openPage(c.Page)
+	seen, err := h.openPage(c.Page)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, seen.close()) }()
-	seen = seen.of(partyPage{at.watch, h, o.Reader, o.Report}, newDesk(ctx, at, o.Reader), o.Logger)
-	handler := admin.Reloading(admin.Party(at.watch, at.checksWhileRunning(o.Reader), o.Logger), func() error { return at.reloadRunning(ctx, o) }, o.Logger)
-	handler = seen.inviting(handler, c, h.ConfigPath(), o.Logger)
-	return serve(ctx, h, o, handler, watched.of(at.watch), seen, func(ctx context.Context) error {
+	gate := h.gate(c, members, func() access.Rules { return at.config().Roles })
+	if seen, err = seen.of(partyPage{at.watch, h, o.Reader, o.Report}, newDesk(ctx, at, o.Reader), h, gate, o.Logger); err != nil {
+		return err
+	}
+	open, err := h.openDoors(c.Roles)
+	if err != nil {
+		return err
+	}
+	warnOfStrangers(o.Logger, c.Roles)
+	requests := admin.Party(at.watch, at.checksWhileRunning(o.Reader), gate, o.Logger).Reloading(func() error { return at.reloadRunning(ctx, o) }).Inviting(seen.invite)
+	return serve(ctx, o, open, requests, watched.of(at.watch), seen, func(ctx context.Context) error {
 		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start
@@ -165,6 +173,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	settings.Conn, settings.Seed, settings.Logger, settings.Version, settings.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
 	settings.Aligned, settings.Recommended, settings.Notified, settings.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
 	settings.Snapshots, settings.Audit, settings.Consents = sealed, h.audit, h.consents()
+	settings.Alone = func() bool { return h.config().Roles.Alone }
 	settings.Descriptions, settings.History = artifacts.Of(vault.Description), h.watch.history
 	settings.Load = func(id job.ID, d job.Data) (method.Table, error) {
 		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})

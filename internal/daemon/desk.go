@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/overview"
@@ -67,16 +68,20 @@ func (d *desk) Review(of string) (page.Review, error) {
 	if err != nil {
 		return page.Review{}, err
 	}
-	r := page.Review{Job: of, Name: list[i].Name, Since: list[i].Submitted, Facts: d.facts(j), File: file}
+	r := page.Review{Job: of, Name: list[i].Name, Since: list[i].Submitted, Submitter: list[i].Submitter, Alone: d.config().Roles.Alone, Facts: d.facts(j, list[i].Submitter), File: file}
 	r.Leaves, r.Preview, r.Refused = d.opinion(p, j, of, list)
 	return r, nil
 }
 
 // facts says what a job asks for.
-func (d *desk) facts(j *job.Job) []page.Fact {
+func (d *desk) facts(j *job.Job, submitter *access.Person) []page.Fact {
+	asks := "somebody unknown"
+	if submitter != nil {
+		asks = submitter.String()
+	}
 	list := []page.Fact{
-		{Label: "Asked by", Value: "coordinator " + d.members().Coordinator().Name},
-		{Label: "With", Value: strings.Join(j.Parties(), ", ")},
+		{Label: "Asked by", Value: asks + ", through coordinator " + d.members().Coordinator().Name},
+		{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
 		{Label: "Predicted", Value: cmp.Or(j.Data.Label, "the label that the catalogue names")},
 		{Label: "Protocol", Value: j.Protocol.Text()},
 		{Label: "Kernel", Value: j.Kernel.String()},
@@ -137,13 +142,13 @@ func (o *opinion) enter(found party.Opinion, err error) {
 }
 
 // Approve implements page.Desk.
-func (d *desk) Approve(ctx context.Context, of string, by page.Person) error {
-	return d.decide(of, func(p *party.Party, id job.ID) error { return p.Approve(ctx, id, *by.UID) })
+func (d *desk) Approve(ctx context.Context, of string, by access.Person) error {
+	return d.decide(of, func(p *party.Party, id job.ID) error { return p.Approve(ctx, id, by) })
 }
 
 // Reject implements page.Desk.
-func (d *desk) Reject(ctx context.Context, of string, by page.Person, reason string) error {
-	return d.decide(of, func(p *party.Party, id job.ID) error { return p.Reject(ctx, id, *by.UID, reason) })
+func (d *desk) Reject(ctx context.Context, of string, by access.Person, reason string) error {
+	return d.decide(of, func(p *party.Party, id job.ID) error { return p.Reject(ctx, id, by, reason) })
 }
 
 func (d *desk) decide(of string, f func(p *party.Party, id job.ID) error) error {
@@ -159,7 +164,7 @@ func (d *desk) decide(of string, f func(p *party.Party, id job.ID) error) error 
 }
 
 // ApproveRelease implements page.Desk. The audit record has the decision first.
-func (d *desk) ApproveRelease(release string, by page.Person) error {
+func (d *desk) ApproveRelease(release string, by access.Person) error {
 	list, err := d.Releases()
 	if err != nil {
 		return err
@@ -168,7 +173,7 @@ func (d *desk) ApproveRelease(release string, by page.Person) error {
 	if i < 0 {
 		return fault.BadInputf("no release %s awaits approval here", release)
 	}
-	e := audit.Event{Kind: audit.Approved, Name: list[i].Job, Parties: list[i].Peers, Releases: []audit.Release{{Kind: string(list[i].Kind), ID: release}}, UID: by.UID}
+	e := audit.Event{Kind: audit.Approved, Name: list[i].Job, Parties: list[i].Peers, Releases: []audit.Release{{Kind: string(list[i].Kind), ID: release}}, By: &by}
 	if err := d.audit.Append(e); err != nil {
 		return err
 	}

@@ -3,66 +3,59 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/page"
 	"github.com/mercer-fl/mercer/internal/node/vault"
-	"github.com/mercer-fl/mercer/transport/nats"
 )
-
-// Page is the setting "page": where a daemon serves its web page. The zero value is no page.
-type Page struct {
-	// Listen is the address on loopback, host:port.
-	Listen string `yaml:"listen"`
-}
-
-// check returns an error unless only this machine can reach the page.
-func (s Page) check() error {
-	if s == (Page{}) {
-		return nil
-	}
-	host, port, err := net.SplitHostPort(s.Listen)
-	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 {
-		return fmt.Errorf("the setting \"page\" has listen: %q; write a port on loopback, such as listen: 127.0.0.1:9470", s.Listen)
-	}
-	if !nats.Loopback(host) {
-		return fmt.Errorf("the setting \"page\" has listen: %q, which other machines can reach; write 127.0.0.1:%s", s.Listen, port)
-	}
-	return nil
-}
 
 // pageServer serves the web page of a daemon.
 type pageServer struct {
-	port net.Listener // nil: nothing is served
-	page *page.Page
+	settings Page
+	config   string       // path of the configuration
+	port     net.Listener // nil: nothing is served
+	page     *page.Page
+	gate     access.Gate
+	site     page.Site
 }
 
 // openPage opens the port of a page. Without the setting, the page is not served.
-func openPage(s Page) (pageServer, error) {
-	if s == (Page{}) {
-		return pageServer{}, nil
+func (h Home) openPage(s Page) (pageServer, error) {
+	server := pageServer{settings: s, config: h.ConfigPath()}
+	if !s.given() {
+		return server, nil
 	}
 	l, err := endpoint.Listen(s.Listen)
-	return pageServer{port: l}, err
+	if err == nil && s.Certificate != "" {
+		l, err = endpoint.Secure(l, h.file(s.Certificate), h.file(s.Key))
+	}
+	server.port = l
+	if err != nil {
+		return server, errors.Join(err, server.close())
+	}
+	return server, nil
 }
 
-// of returns the server with the home that its page shows. desk is nil at a coordinator.
-func (s pageServer) of(h page.Home, desk page.Desk, log *slog.Logger) pageServer {
-	return pageServer{s.port, page.New(h, desk, page.Loopback, log)}
+// of returns the server with the home that its page shows. desk is nil at a coordinator. gate says which roles users of
+// this machine have.
+func (s pageServer) of(h page.Home, desk page.Desk, at Home, gate access.Gate, log *slog.Logger) (pageServer, error) {
+	var err error
+	s.gate = gate
+	if s.site, err = at.site(s.settings, access.Person{Member: gate.Member, Machine: gate.Machine}); err == nil {
+		s.page = page.New(h, desk, s.site, log)
+	}
+	return s, err
 }
 
 // close closes the port. It does nothing if the port is closed.
@@ -86,20 +79,18 @@ func (s pageServer) serve(ctx context.Context, log *slog.Logger) error {
 	return endpoint.Serve(ctx, s.port, s.page.Handler(), log)
 }
 
-// inviting adds the request for an invitation to the page to the requests of a daemon.
-func (s pageServer) inviting(h http.Handler, c *Config, path string, log *slog.Logger) http.Handler {
-	return admin.Inviting(h, func(uid int) (string, error) {
-		if s.port == nil {
-			return "", fault.BadInputf("this home has no web page; write page: {listen: 127.0.0.1:9470} into %s, and start the daemon again", path)
-		}
-		return s.invite(c.Name, uid)
-	}, log)
-}
-
-// invite returns the address at which a Unix user opens the page.
-func (s pageServer) invite(member string, uid int) (string, error) {
-	who := page.Visitor{Person: page.Person{Member: member, UID: &uid}, May: func(page.Role) error { return nil }}
-	path, err := s.page.Invite(who)
+// invite returns the address at which a user of this machine opens the page. Where people log in, it is the same for
+// everybody.
+func (s pageServer) invite(who access.Person) (string, error) {
+	switch {
+	case s.port == nil:
+		return "", fault.BadInputf("this home has no web page; write page: {listen: 127.0.0.1:9470} into %s, and start the daemon again", s.config)
+	case s.site.Login != nil:
+		return s.site.Address(), nil
+	case who.UID == nil:
+		return "", fault.Forbiddenf("this system does not tell the daemon which user asks, so it lets nobody in")
+	}
+	path, err := s.page.Invite(page.Visitor{Person: who, May: func(need access.Role) error { return s.gate.Admit(*who.UID, need) }})
 	return "http://" + s.port.Addr().String() + path, err
 }
 

@@ -2,25 +2,23 @@ package admin
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
+
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
-// Invitation is the address at which a person opens the daemon's web page, once and within a minute.
+// Invitation is the address at which a person opens the daemon's web page.
 type Invitation struct {
 	URL string `json:"url"`
 }
 
-// Inviting adds the request for an invitation to the daemon's web page to the requests of a daemon. The function
-// invite gets the Unix user who asks.
-func Inviting(h http.Handler, invite func(uid int) (string, error), log *slog.Logger) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/", h)
-	mux.Handle("POST /page", handler(log, func(r *http.Request) (any, error) {
-		url, err := invite(uidOf(r))
+// Inviting adds the request for the address at which a person opens the daemon's web page.
+func (q *Requests) Inviting(invite func(who access.Person) (url string, err error)) *Requests {
+	q.add("POST /page", func(r *http.Request) (any, error) {
+		url, err := invite(q.person(r))
 		return Invitation{url}, err
-	}))
-	return mux
+	})
+	return q
 }
 
 // Invite asks for the address at which this user opens the daemon's web page.

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // Kind names the sort of an event.
@@ -35,16 +36,17 @@ type Kind string
 
 // These are the kinds of events.
 const (
-	Accepted Kind = "accepted" // the member consented to a session; written before the consent is sent
-	Refused  Kind = "refused"  // the member refused a proposal
-	Released Kind = "released" // data leave the member; written before the first message that has them
-	Ended    Kind = "ended"    // a session ended at this member
-	Closed   Kind = "closed"   // the member destroyed its secrets of a job
-	Approved Kind = "approved" // an operator approved a job
-	Rejected Kind = "rejected" // an operator rejected a job
-	Erased   Kind = "erased"   // the member erased what a finished job had left
-	Reloaded Kind = "reloaded" // an operator had the configuration read again
-	Started  Kind = "started"  // the daemon started
+	Accepted  Kind = "accepted"  // the member consented to a session; written before the consent is sent
+	Refused   Kind = "refused"   // the member refused a proposal
+	Released  Kind = "released"  // data leave the member; written before the first message that has them
+	Ended     Kind = "ended"     // a session ended at this member
+	Closed    Kind = "closed"    // the member destroyed its secrets of a job
+	Submitted Kind = "submitted" // somebody submitted a job to the coordinator
+	Approved  Kind = "approved"  // an operator approved a job
+	Rejected  Kind = "rejected"  // an operator rejected a job
+	Erased    Kind = "erased"    // the member erased what a finished job had left
+	Reloaded  Kind = "reloaded"  // an operator had the configuration read again
+	Started   Kind = "started"   // the daemon started
 )
 
 // Event is a line of the record. Number, Time, Previous and Torn are set by [Log.Append].
@@ -71,7 +73,11 @@ type Event struct {
 	Received   int64     `json:"bytes_received,omitempty"`
 	Outcome    string    `json:"outcome,omitempty"` // "done", or the reason of a failure or refusal
 	Skipped    int       `json:"skipped,omitempty"` // refusals before this one that have no line, since they were too many
-	UID        *int      `json:"uid,omitempty"`     // Unix user who decided
+	UID        *int      `json:"uid,omitempty"`     // Unix user who decided, in lines of earlier versions
+
+	By        *access.Person `json:"by,omitempty"`        // who submitted, approved or rejected
+	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
+	Alone     bool           `json:"alone,omitempty"`     // the submitter approved the job, as the home's setting roles allows
 }
 
 // Release is a part of the member's data, under its ID in the ledger of releases.

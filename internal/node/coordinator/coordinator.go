@@ -17,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/mail"
@@ -27,8 +28,13 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
+// Auditor keeps a record: an [audit.Log].
+type Auditor interface {
+	Append(e audit.Event) error
+}
+
 // Config holds the settings and resources of a coordinator. Every field is required, except Workers,
-// MaxRunning, Broker and History.
+// MaxRunning, Broker, Audit and History.
 type Config struct {
 	Reader    *job.Reader
 	Identity  *identity.Identity
@@ -60,6 +66,8 @@ type Config struct {
 	Progress func(id job.ID, p protocol.Progress)
 	// Broker tells which members are connected. If it is nil, the coordinator does not know.
 	Broker Broker
+	// Audit keeps the record of who submitted which job, and of what was erased. If it is nil, nothing is recorded.
+	Audit Auditor
 	// History receives the coordinator's events. If it is nil, the coordinator makes one.
 	History *overview.History
 }
@@ -106,6 +114,9 @@ type keptSession struct {
 func New(c Config) (*Coordinator, error) {
 	name := c.Roster.Coordinator().Name
 	c.MaxRunning = cmp.Or(c.MaxRunning, DefaultMaxRunning)
+	if c.Audit == nil {
+		c.Audit = audit.Discard{}
+	}
 	c.History = cmp.Or(c.History, overview.NewHistory())
 	began := overview.Now()
 	co := &Coordinator{

@@ -44,6 +44,9 @@ func (j Job) Described() overview.Job {
 		ID: j.ID.String(), Name: j.Spec.Name, State: j.State, Stage: j.Stage, Parties: j.Spec.Parties(),
 		Submitted: j.Submitted, Started: j.Started, StageSince: j.StageSince, Ended: j.Ended,
 	}
+	if j.Submitter.Member != "" {
+		d.Submitter = &j.Submitter
+	}
 	if j.State == overview.Running {
 		d.Waiting, d.Deadline = j.Waiting, j.Deadline()
 	}

@@ -31,6 +31,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/consent"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
@@ -413,6 +414,9 @@ func (w *testbed) halt(name string) {
 	delete(w.members, name)
 }
 
+// nobody submits the jobs of tests in which it does not matter who does.
+var nobody access.Person
+
 func never(string) bool { return false }
 
 func (w *testbed) startAll() {
@@ -429,7 +433,7 @@ func (w *testbed) reader() *job.Reader { return all.Reader().Knowing(w.dictionar
 
 func (w *testbed) submit(j *job.Job) job.ID {
 	w.t.Helper()
-	id, err := w.members[hub].boss.Submit(w.dictionaries.Approve(j))
+	id, err := w.members[hub].boss.Submit(w.dictionaries.Approve(j), nobody)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
@@ -104,6 +105,8 @@ type Job struct {
 	// time, and at a party.
 	Deadline time.Time `json:"deadline,omitzero"`
 	Parties  []string  `json:"parties"`
+	// Submitter is who submitted the job, as its coordinator says; nil if that is not known.
+	Submitter *access.Person `json:"submitter,omitempty"`
 }
 
 // Waiting holds the parties for whose consent a stage waits.

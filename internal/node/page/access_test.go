@@ -1,6 +1,8 @@
 package page
 
 import (
+	"github.com/mercer-fl/mercer/internal/node/access"
+
 	"bytes"
 	"net/http"
 	"net/url"
@@ -31,8 +33,8 @@ func breakRecord(t *testing.T, path string) {
 // folder alone, and not by an invitation that was used or is old.
 func TestNothingWithoutASession(t *testing.T) {
 	h := partyHome(t)
-	s := open(t, h, h, visitor(Approver))
-	other := open(t, h, h, visitor(Approver))
+	s := open(t, h, h, visitor(access.Approver))
+	other := open(t, h, h, visitor(access.Approver))
 	paths := []string{"/", "/jobs", "/approvals/" + jobID, "/audit", "/reports/" + jobID}
 	refused := func(client *http.Client, base string) {
 		t.Helper()
@@ -61,8 +63,8 @@ func TestNothingWithoutASession(t *testing.T) {
 
 func TestAnInvitationIsForOnce(t *testing.T) {
 	h := partyHome(t)
-	s := open(t, h, h, visitor(Viewer))
-	path, err := s.Invite(visitor(Viewer))
+	s := open(t, h, h, visitor(access.Viewer))
+	path, err := s.Invite(visitor(access.Viewer))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,18 +95,18 @@ func TestAnInvitationIsForOnce(t *testing.T) {
 func TestSessionsEnd(t *testing.T) {
 	var s sessions
 	now := time.Now()
-	if err := s.invite("a", visitor(Viewer), now); err != nil {
+	if err := s.invite("a", visitor(access.Viewer), now); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := s.accept("a", now.Add(inviteTime)); ok {
 		t.Error("an invitation is good after its time")
 	}
 	for range maxInvites {
-		if err := s.invite("a", visitor(Viewer), now); err != nil {
+		if err := s.invite("a", visitor(access.Viewer), now); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.invite("a", visitor(Viewer), now); err == nil {
+	if err := s.invite("a", visitor(access.Viewer), now); err == nil {
 		t.Error("more invitations than allowed")
 	}
 	request := func(cookie string) *http.Request {
@@ -115,13 +117,13 @@ func TestSessionsEnd(t *testing.T) {
 		r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
 		return r
 	}
-	first, cookie := s.begin(visitor(Viewer), now.Add(sessionTime))
+	first, cookie := s.begin(visitor(access.Viewer), now.Add(sessionTime))
 	if s.find(request(cookie), first.place, now.Add(sessionTime-1)) != first || s.find(request(cookie), first.place, now.Add(sessionTime)) != nil {
 		t.Error("a session ends too early or too late")
 	}
-	first, cookie = s.begin(visitor(Viewer), now.Add(sessionTime))
+	first, cookie = s.begin(visitor(access.Viewer), now.Add(sessionTime))
 	for range maxSessions {
-		s.begin(visitor(Viewer), now.Add(sessionTime))
+		s.begin(visitor(access.Viewer), now.Add(sessionTime))
 	}
 	if len(s.open) != maxSessions || s.find(request(cookie), first.place, now) != nil {
 		t.Errorf("%d sessions are open", len(s.open))
@@ -131,15 +133,15 @@ func TestSessionsEnd(t *testing.T) {
 // A session ends when its person leaves, and its roles are asked at each request.
 func TestLeaving(t *testing.T) {
 	h := partyHome(t)
-	roles := []Role{Approver}
+	roles := []access.Role{access.Approver}
 	who := visitor()
-	who.May = func(need Role) error { return visitor(roles...).May(need) }
+	who.May = func(need access.Role) error { return visitor(roles...).May(need) }
 	s := open(t, h, h, who)
 	roles = nil
 	if status, _ := s.get(s.base + "/"); status != http.StatusUnauthorized {
 		t.Errorf("without a role: %d", status)
 	}
-	roles = []Role{Viewer}
+	roles = []access.Role{access.Viewer}
 	if status, _ := s.post("/leave", url.Values{"token": {s.token()}}); status != http.StatusOK {
 		t.Errorf("leaving: %d", status)
 	}
@@ -154,9 +156,11 @@ func TestDeciding(t *testing.T) {
 	own := partyHome(t)
 	submitter := userAt("north", 7)
 	own.review.Submitter = &submitter
+	alone := partyHome(t)
+	alone.review.Submitter, alone.review.Alone = &submitter, true
 	for name, c := range map[string]struct {
 		home    *home
-		roles   []Role
+		roles   []access.Role
 		path    string
 		form    url.Values
 		token   string // "" for the right one
@@ -171,11 +175,12 @@ func TestDeciding(t *testing.T) {
 		"another job":         {path: "/approvals/" + strings.Repeat("cd", 16), form: approve, status: 404},
 		"release":             {path: "/releases/" + releaseID, form: url.Values{}, status: 200, decided: "release " + releaseID + " by user 7 at north"},
 		"another release":     {path: "/releases/none", form: url.Values{}, status: 404},
-		"viewer":              {roles: []Role{Viewer}, path: "/approvals/" + jobID, form: approve, status: 403},
-		"viewer, a release":   {roles: []Role{Viewer}, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
-		"submitter":           {roles: []Role{Submitter}, path: "/approvals/" + jobID, form: approve, status: 403},
+		"viewer":              {roles: []access.Role{access.Viewer}, path: "/approvals/" + jobID, form: approve, status: 403},
+		"viewer, a release":   {roles: []access.Role{access.Viewer}, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
+		"submitter":           {roles: []access.Role{access.Submitter}, path: "/approvals/" + jobID, form: approve, status: 403},
 		"own job":             {home: own, path: "/approvals/" + jobID, form: approve, status: 403},
-		"own job, all roles":  {home: own, roles: Roles(), path: "/approvals/" + jobID, form: approve, status: 403},
+		"own job, all roles":  {home: own, roles: access.Roles(), path: "/approvals/" + jobID, form: approve, status: 403},
+		"own job, alone":      {home: alone, path: "/approvals/" + jobID, form: approve, status: 200, decided: "approve " + jobID + " by user 7 at north"},
 		"wrong token":         {path: "/approvals/" + jobID, form: approve, token: "AAAAAAAAAAAAAAAAAAAAAAAAAA", status: 403},
 		"empty token":         {path: "/approvals/" + jobID, form: approve, token: " ", status: 403},
 		"another site":        {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},
@@ -190,7 +195,7 @@ func TestDeciding(t *testing.T) {
 			h = partyHome(t)
 		}
 		if c.roles == nil {
-			c.roles = []Role{Approver}
+			c.roles = []access.Role{access.Approver}
 		}
 		s := open(t, h, h, visitor(c.roles...))
 		form := url.Values{"token": {s.token()}}
@@ -222,9 +227,9 @@ func TestButtons(t *testing.T) {
 	own.review.Submitter = &submitter
 	for _, c := range []struct {
 		home *home
-		role Role
+		role access.Role
 		want string
-	}{{partyHome(t), Viewer, "You do not have the role approver"}, {own, Approver, "who submitted this job. Somebody else has to decide."}} {
+	}{{partyHome(t), access.Viewer, "You do not have the role approver"}, {own, access.Approver, "who submitted this job. Somebody else has to decide."}} {
 		s := open(t, c.home, c.home, visitor(c.role))
 		_, body := s.get(s.base + "/approvals/" + jobID)
 		if !strings.Contains(body, c.want) || strings.Contains(body, "<button name=\"decision\"") {
@@ -236,7 +241,7 @@ func TestButtons(t *testing.T) {
 // Each answer has the headers of the page, and a request that names another host is refused.
 func TestHeadersAndHost(t *testing.T) {
 	h := partyHome(t)
-	s := open(t, h, h, visitor(Viewer))
+	s := open(t, h, h, visitor(access.Viewer))
 	for _, path := range []string{s.base + "/", s.url + "/style.css", s.url + "/page.js", s.url + "/nothing", s.base + "/reports/" + jobID, s.base + "/nothing"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 		if err != nil {
@@ -285,8 +290,8 @@ func TestHeadersAndHost(t *testing.T) {
 // The cookie of a session stays in the session's folder, and no script and no other site gets it.
 func TestCookie(t *testing.T) {
 	h := partyHome(t)
-	s := open(t, h, h, visitor(Viewer))
-	path, err := s.Invite(visitor(Viewer))
+	s := open(t, h, h, visitor(access.Viewer))
+	path, err := s.Invite(visitor(access.Viewer))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
@@ -40,17 +41,17 @@ func (p *Page) approval(r *http.Request, _ overview.Overview) (shownView, error)
 	if err != nil {
 		return shownView{}, err
 	}
-	why := mayDecide(sessionOf(r).who, v.Submitter)
+	why := mayDecide(sessionOf(r).who, v)
 	return shownView{Title: "Approve job " + v.Name + "?", Said: "The job awaits this party's decision since " + minute(v.Since) + ".", Data: approvalView{v, why}}, nil
 }
 
 // mayDecide returns why a person may not decide about a job, or "".
-func mayDecide(who Visitor, submitter *Person) string {
+func mayDecide(who Visitor, v Review) string {
 	switch {
-	case who.May(Approver) != nil:
+	case who.May(access.Approver) != nil:
 		return "You do not have the role approver, so you cannot decide."
-	case submitter != nil && who.MayBe(*submitter):
-		return "You may be " + submitter.String() + ", who submitted this job. Somebody else has to decide."
+	case v.Submitter != nil && !v.Alone && who.MayBe(*v.Submitter):
+		return "You may be " + v.Submitter.String() + ", who submitted this job. Somebody else has to decide."
 	}
 	return ""
 }
@@ -60,7 +61,7 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	id, who := r.PathValue("id"), sessionOf(r).who
 	v, err := p.desk.Review(id)
 	if err == nil {
-		if why := mayDecide(who, v.Submitter); why != "" {
+		if why := mayDecide(who, v); why != "" {
 			p.fail(w, r, http.StatusForbidden, why)
 			return
 		}
@@ -112,7 +113,7 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 	for _, k := range one.Also {
 		kinds = append(kinds, kindWords(string(k)))
 	}
-	v := releaseView{one, strings.Join(kinds, ", "), mayDecide(sessionOf(r).who, nil)}
+	v := releaseView{one, strings.Join(kinds, ", "), mayDecide(sessionOf(r).who, Review{})}
 	return shownView{Title: "Approve a release of job " + one.Job + "?", Said: "Together with earlier releases it reveals more than each alone.", Data: v}, nil
 }
 
@@ -132,7 +133,7 @@ func (p *Page) held(id string) (disclosure.Listed, error) {
 // approveRelease approves a release.
 func (p *Page) approveRelease(w http.ResponseWriter, r *http.Request) {
 	who := sessionOf(r).who
-	if why := mayDecide(who, nil); why != "" {
+	if why := mayDecide(who, Review{}); why != "" {
 		p.fail(w, r, http.StatusForbidden, why)
 		return
 	}

@@ -21,7 +21,7 @@ type auditView struct {
 	Text     string // only jobs, tables and parties that contain it
 	Let      []let
 	Older    int // jobs that the view leaves out
-	Decided  []audit.Event
+	Decided  []decision
 	Lines    int
 	Head     string
 	Broken   string // why the chain is broken, "" if it is whole
@@ -104,8 +104,25 @@ func (v *auditView) add(jobs map[string]*let, e audit.Event) {
 	case audit.Refused:
 		v.Refusals += 1 + e.Skipped
 	case audit.Approved, audit.Rejected:
-		v.Decided = append(v.Decided, e)
+		v.Decided = append(v.Decided, decisionOf(e))
 	}
+}
+
+// decision is what somebody has decided.
+type decision struct {
+	audit.Event
+	Who string
+}
+
+// decisionOf names who has decided. Lines of earlier versions have the number of a Unix user.
+func decisionOf(e audit.Event) decision {
+	switch {
+	case e.By != nil:
+		return decision{e, e.By.String()}
+	case e.UID != nil:
+		return decision{e, fmt.Sprintf("user %d", *e.UID)}
+	}
+	return decision{e, "somebody unknown"}
 }
 
 func (l *let) add(e audit.Event) {

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"github.com/mercer-fl/mercer/internal/node/access"
+
 	"context"
 	"encoding/json"
 	"fmt"
@@ -181,8 +183,8 @@ func (b *browser) quiet(s *served) {
 func TestInABrowserNumbersChange(t *testing.T) {
 	b := browse(t)
 	h := coordinatorHome()
-	s := open(t, h, nil, visitor(Viewer))
-	base := b.enter(s, visitor(Viewer))
+	s := open(t, h, nil, visitor(access.Viewer))
+	base := b.enter(s, visitor(access.Viewer))
 	b.until("#said", "Missing: east")
 	script[string](b, "document.body.dataset.mark = 'not loaded again'")
 	b.do(chromedp.Focus(chromedp.CSS("#link-Jobs")))
@@ -207,7 +209,7 @@ func TestInABrowserNumbersChange(t *testing.T) {
 func TestInABrowserDeciding(t *testing.T) {
 	b := browse(t)
 	h := partyHome(t)
-	s := open(t, h, h, visitor(Viewer))
+	s := open(t, h, h, visitor(access.Viewer))
 	approve := `fetch(location.href, {method: "POST", body: new URLSearchParams({token: document.querySelector("[name=token]").value, decision: "approve"})}).then((r) => r.status)`
 	nobody := func(who Visitor, why string) {
 		t.Helper()
@@ -218,13 +220,13 @@ func TestInABrowserDeciding(t *testing.T) {
 			t.Errorf("%d buttons, status %d, decided %q: %s", buttons, status, h.decisions(), said)
 		}
 	}
-	nobody(visitor(Viewer), "You do not have the role approver")
-	nobody(visitor(Submitter), "You do not have the role approver")
-	own := visitor(Approver, Submitter)
+	nobody(visitor(access.Viewer), "You do not have the role approver")
+	nobody(visitor(access.Submitter), "You do not have the role approver")
+	own := visitor(access.Approver, access.Submitter)
 	own.Person = *h.review.Submitter
 	nobody(own, "who submitted this job")
 
-	base := b.enter(s, visitor(Approver))
+	base := b.enter(s, visitor(access.Approver))
 	b.do(chromedp.Navigate(base+"/approvals/"+jobID), chromedp.Click(chromedp.CSS("main button[value=approve]")))
 	b.until("#said", "Job tumours is approved.")
 	b.do(chromedp.Navigate(base+"/approvals/"+jobID), chromedp.Focus(chromedp.CSS("#reason")), chromedp.KeyEvent("no ethics vote"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
@@ -258,8 +260,8 @@ func eachView(t *testing.T, b *browser, f func(name string)) {
 	for _, c := range []struct {
 		name string
 		s    *served
-	}{{"party", open(t, party, party, visitor(Approver))}, {"coordinator", open(t, boss, nil, visitor(Viewer))}} {
-		base := b.enter(c.s, visitor(Approver))
+	}{{"party", open(t, party, party, visitor(access.Approver))}, {"coordinator", open(t, boss, nil, visitor(access.Viewer))}} {
+		base := b.enter(c.s, visitor(access.Approver))
 		for _, path := range paths(c.name == "party") {
 			b.do(chromedp.Navigate(base+path), chromedp.WaitVisible(chromedp.CSS("#said")))
 			f(c.name + strings.ReplaceAll(strings.NewReplacer(jobID, "ID", releaseID, "ID", strings.Repeat("ab", 32), "HASH").Replace(path), "/", "-"))

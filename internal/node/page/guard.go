@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // Site says under which addresses browsers reach the page.
@@ -70,7 +71,7 @@ func (p *Page) inSession(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		place := r.PathValue("place")
 		s := p.sessions.find(r, place, time.Now())
-		if s == nil || s.who.May(Viewer) != nil {
+		if s == nil || s.who.May(access.Viewer) != nil {
 			p.strange(w, r)
 			return
 		}

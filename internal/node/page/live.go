@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
@@ -58,7 +59,7 @@ func (p *Page) stream(w http.ResponseWriter, r *http.Request, name string, b bui
 	w.Header().Set("Content-Type", "text/event-stream")
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
-	for time.Now().Before(until) && p.sessions.lasts(sessionOf(r)) {
+	for time.Now().Before(until) && p.sessions.lasts(sessionOf(r)) && sessionOf(r).who.May(access.Viewer) == nil {
 		if err := p.sendChanges(out, r, name, b); err != nil {
 			p.log.Debug("a stream has ended", "view", name, "error", err)
 			return

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // Login lets people log in at an OpenID provider, by the authorization code flow with PKCE. Package go-oidc checks the
@@ -27,8 +28,9 @@ type Login struct {
 	Back   string   // address to which the provider sends browsers back: https://HOST/login/back
 	Scopes []string // further scopes than openid
 	Claim  string   // claim of the ID token that lists a person's groups
-	Roles  map[Role][]string
-	Member string // the daemon's member
+	Roles  map[access.Role][]string
+	// Daemon is the daemon that people use, as a person without a name: its member and its machine.
+	Daemon access.Person
 	// HTTP sends the requests to the provider.
 	HTTP *http.Client
 
@@ -95,7 +97,7 @@ func (p *Page) loggedIn(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, http.StatusForbidden, "The login has failed, or took too long. The daemon's log says why.")
 		return
 	}
-	if who.May(Viewer) != nil {
+	if who.May(access.Viewer) != nil {
 		p.log.Warn("a person without a role has logged in", "who", who.String())
 		p.refuse(w, http.StatusForbidden, "You have logged in, and none of your groups has a role here. Ask the administrator of this daemon.")
 		return
@@ -162,13 +164,15 @@ func (l *Login) visitor(token *oidc.IDToken) (Visitor, error) {
 	if err := token.Claims(&claims); err != nil {
 		return Visitor{}, fmt.Errorf("page: %w", err)
 	}
-	var roles []Role
-	for _, role := range Roles() {
+	var roles []access.Role
+	for _, role := range access.Roles() {
 		if slices.ContainsFunc(groupsOf(claims[l.Claim]), func(g string) bool { return slices.Contains(l.Roles[role], g) }) {
 			roles = append(roles, role)
 		}
 	}
-	return Visitor{Person{Member: l.Member, Subject: token.Subject + " of " + l.Issuer}, granted(roles)}, nil
+	who := l.Daemon
+	who.Subject = token.Subject + " of " + l.Issuer
+	return Visitor{who, granted(roles)}, nil
 }
 
 // groupsOf reads a claim of groups, which is a list of texts or one text. Anything else is no group.
@@ -188,9 +192,9 @@ func groupsOf(claim any) (groups []string) {
 
 // granted returns a function that reports whether roles include one. An administrator may do everything, and
 // everybody with a role may see what a viewer sees.
-func granted(roles []Role) func(Role) error {
-	return func(need Role) error {
-		if slices.Contains(roles, need) || slices.Contains(roles, Administrator) || need == Viewer && len(roles) > 0 {
+func granted(roles []access.Role) func(access.Role) error {
+	return func(need access.Role) error {
+		if slices.Contains(roles, need) || slices.Contains(roles, access.Administrator) || need == access.Viewer && len(roles) > 0 {
 			return nil
 		}
 		return fault.Forbiddenf("this needs the role %s", need)

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"github.com/mercer-fl/mercer/internal/node/access"
+
 	"encoding/base64"
 	"log/slog"
 	"net/http"
@@ -31,7 +33,7 @@ func loggable(t *testing.T, h *home) (*served, *mockoidc.MockOIDC) {
 	host := server.Listener.Addr().String()
 	p := New(h, h, Site{Host: host, Login: &Login{
 		Issuer: provider.Issuer(), Client: provider.ClientID, Secret: provider.ClientSecret, Back: "https://" + host + "/login/back", Scopes: []string{"groups"}, Claim: "groups",
-		Roles: map[Role][]string{Viewer: {"mercer-viewers"}, Approver: {"mercer-approvers"}}, Member: "north", HTTP: &http.Client{Timeout: 10 * time.Second},
+		Roles: map[access.Role][]string{access.Viewer: {"mercer-viewers"}, access.Approver: {"mercer-approvers"}}, Daemon: access.Person{Member: "north"}, HTTP: &http.Client{Timeout: 10 * time.Second},
 	}}, slog.New(slog.DiscardHandler))
 	server.Config.Handler = p.Handler()
 	server.StartTLS()

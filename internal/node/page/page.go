@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/report"
@@ -46,9 +47,9 @@ type Desk interface {
 	// Releases lists the releases that await approval.
 	Releases() ([]disclosure.Listed, error)
 	// Approve lets a job begin, Reject refuses it, and ApproveRelease approves a release. by decides.
-	Approve(ctx context.Context, job string, by Person) error
-	Reject(ctx context.Context, job string, by Person, reason string) error
-	ApproveRelease(release string, by Person) error
+	Approve(ctx context.Context, job string, by access.Person) error
+	Reject(ctx context.Context, job string, by access.Person, reason string) error
+	ApproveRelease(release string, by access.Person) error
 }
 
 // Report names a job with a result.
@@ -72,8 +73,9 @@ type Document struct {
 type Review struct {
 	Job, Name string
 	Since     time.Time
-	Submitter *Person // who submitted the job, if this home knows it
-	Facts     []Fact  // who asks, for what, by which protocol
+	Submitter *access.Person // as the coordinator says; nil if it does not say
+	Alone     bool           // the home lets submitters approve their own jobs
+	Facts     []Fact         // who asks, for what, by which protocol
 	Leaves    []string
 	// Preview holds the answer of the policy and of the ledger, in sentences. It is nil while the party still
 	// compares the job with earlier releases.

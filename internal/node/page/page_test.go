@@ -1,6 +1,8 @@
 package page
 
 import (
+	"github.com/mercer-fl/mercer/internal/node/access"
+
 	"context"
 	"io"
 	"log/slog"
@@ -92,18 +94,18 @@ func (h *home) decide(what string) error {
 	return nil
 }
 
-func (h *home) Approve(_ context.Context, job string, by Person) error {
+func (h *home) Approve(_ context.Context, job string, by access.Person) error {
 	return h.decide("approve " + job + " by " + by.String())
 }
 
-func (h *home) Reject(_ context.Context, job string, by Person, reason string) error {
+func (h *home) Reject(_ context.Context, job string, by access.Person, reason string) error {
 	if reason == "" {
 		return fault.BadInputf("a rejection needs a reason")
 	}
 	return h.decide("reject " + job + " by " + by.String() + ": " + reason)
 }
 
-func (h *home) ApproveRelease(release string, by Person) error {
+func (h *home) ApproveRelease(release string, by access.Person) error {
 	return h.decide("release " + release + " by " + by.String())
 }
 
@@ -115,10 +117,10 @@ func (h *home) decisions() []string {
 }
 
 // userAt returns a Unix user.
-func userAt(member string, uid int) Person { return Person{Member: member, UID: &uid} }
+func userAt(member string, uid int) access.Person { return access.Person{Member: member, UID: &uid} }
 
 // visitor returns user 7, who has roles.
-func visitor(roles ...Role) Visitor {
+func visitor(roles ...access.Role) Visitor {
 	return Visitor{userAt("north", 7), granted(roles)}
 }
 
@@ -154,7 +156,7 @@ func partyHome(t *testing.T) *home {
 	seven := 7
 	for _, e := range []audit.Event{
 		{Kind: audit.Started},
-		{Kind: audit.Approved, Job: jobID, Name: "stroke", Table: "patients", UID: &seven, Outcome: ""},
+		{Kind: audit.Approved, Job: jobID, Name: "stroke", Table: "patients", By: &access.Person{Member: "north", UID: &seven}, Outcome: ""},
 		{Kind: audit.Released, Job: jobID, Name: "stroke", Table: "patients", Session: "s1", Parties: []string{"north", "east", "south"}, Releases: []audit.Release{{Kind: "sums", ID: "1"}, {Kind: "counts", ID: "2"}}},
 		{Kind: audit.Ended, Job: jobID, Name: "stroke", Table: "patients", Session: "s1", Sent: 3 << 20, Received: 1 << 20, Outcome: "done"},
 		{Kind: audit.Ended, Job: "other", Name: "counted", Session: "s2", Sent: 99 << 20, Outcome: "done"},
@@ -290,7 +292,7 @@ func (s *served) post(path string, form url.Values, headers ...string) (int, str
 // Every view answers, names who is missing first, and says in a sentence what it is for.
 func TestViews(t *testing.T) {
 	party, boss := partyHome(t), coordinatorHome()
-	north, hub := open(t, party, party, visitor(Approver)), open(t, boss, nil, visitor(Viewer))
+	north, hub := open(t, party, party, visitor(access.Approver)), open(t, boss, nil, visitor(access.Viewer))
 	for _, c := range []struct {
 		of   *served
 		path string
@@ -340,7 +342,7 @@ func TestViews(t *testing.T) {
 func TestABrokenRecordIsSaid(t *testing.T) {
 	h := partyHome(t)
 	breakRecord(t, h.record)
-	s := open(t, h, h, visitor(Viewer))
+	s := open(t, h, h, visitor(access.Viewer))
 	_, body := s.get(s.base + "/audit")
 	for _, want := range []string{"The record is broken", "broken at line 3", "alarming"} {
 		if !strings.Contains(body, want) {

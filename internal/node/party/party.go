@@ -54,6 +54,9 @@ type Config struct {
 	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
 	// approve: each.
 	Consents Consents
+	// Alone reports whether the submitter of a job may approve it, because the home says that it has nobody else.
+	// It may be nil: then the submitter may not.
+	Alone func() bool
 	// Peek reads a job's table like Load, for [Party.Check]. It stores nothing, freezes nothing and
 	// reads the table anew at every call.
 	Peek func(d job.Data) (method.Table, error)
