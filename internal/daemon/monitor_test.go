@@ -42,6 +42,7 @@ type site struct {
 	ended   chan error
 	reload  chan os.Signal
 	seed    func(string) [32]byte // nil: random seeds
+	report  ReportWriter          // nil: the home has no page
 }
 
 // logBuffer is a log that a test reads while a daemon writes it.
@@ -111,7 +112,7 @@ func sites(t *testing.T, parties ...string) map[string]*site {
 func (s *site) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop, s.ended = stop, make(chan error, 1)
-	o := Options{Reader: all.Reader(), Logger: slog.New(slog.NewTextHandler(s.log, nil)), Version: "v9.9.9", Reload: s.reload, Seed: s.seed}
+	o := Options{Reader: all.Reader(), Logger: slog.New(slog.NewTextHandler(s.log, nil)), Version: "v9.9.9", Reload: s.reload, Seed: s.seed, Report: s.report}
 	go func() { s.ended <- s.run(ctx, s.home, o) }()
 }
 
