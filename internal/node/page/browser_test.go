@@ -245,6 +245,20 @@ func TestInABrowserDeciding(t *testing.T) {
 	}
 }
 
+// A report opens in its own look, in a sandbox without scripts, and the browser has nothing to complain of.
+func TestInABrowserReport(t *testing.T) {
+	b := browse(t)
+	h := partyHome(t)
+	s := open(t, h, h, visitor(access.Viewer))
+	base := b.enter(s, visitor(access.Viewer))
+	b.do(chromedp.Navigate(base+"/reports"), chromedp.Click(chromedp.CSS("#report-"+jobID)))
+	b.until("h1", "tumours")
+	if colour, origin := script[string](b, `getComputedStyle(document.querySelector("h1")).color`), script[string](b, "self.origin"); colour != "rgb(0, 128, 0)" || origin != "null" {
+		t.Errorf("colour %s, origin %s", colour, origin)
+	}
+	b.quiet(s)
+}
+
 // paths lists the views of a party and of a coordinator.
 func paths(party bool) []string {
 	if party {

@@ -44,6 +44,9 @@ const (
 	policyOfReport = "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; sandbox"
 )
 
+// answerTime is the time within which a browser must take an answer. A stream has times of its own.
+const answerTime = 30 * time.Second
+
 // guarded sets the headers of every answer, and refuses requests that name another host.
 func (p *Page) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,6 +56,7 @@ func (p *Page) guarded(h http.Handler) http.Handler {
 		} {
 			w.Header().Set(name, value)
 		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // a server of net/http has deadlines
 		if !p.site.serves(r.Host) {
 			endpoint.Refuse(w, http.StatusMisdirectedRequest)
 			return
@@ -75,6 +79,7 @@ func (p *Page) inSession(h http.Handler) http.Handler {
 			p.strange(w, r)
 			return
 		}
+		endpoint.Admit(r, place) // strangers who open many connections do not close this one
 		r = r.WithContext(context.WithValue(r.Context(), sessionKey{}, s))
 		http.StripPrefix("/"+place, h).ServeHTTP(w, r)
 	})
