@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -36,7 +37,7 @@ func (p *Page) jobs(_ *http.Request, o overview.Overview) (shownView, error) {
 	v.Older = len(list) - len(v.Jobs)
 	said := "No job is open."
 	if open > 0 {
-		said = humanize.Count(open, "job") + " open; " + humanize.Count(waiting, "job") + " of these waiting for somebody."
+		said = fmt.Sprintf("Open: %s, of which %d waiting for somebody.", humanize.Count(open, "job"), waiting)
 	}
 	return shownView{Title: "Jobs", Said: said, Data: v}, nil
 }
