@@ -110,9 +110,13 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	forward, err := h.forwarder(c, o.Logger)
+	if err != nil {
+		return err
+	}
 	co, err := coordinator.New(coordinator.Config{
 		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
-		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record,
+		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record, Forwarding: forward.shown,
 	})
 	if err != nil {
 		return h.otherBuild(err)
@@ -133,6 +137,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		defer beside.Wait()
 		defer stop()
 		beside.Go(func() { membership.keep(ctx, o.Reload, at) })
+		beside.Go(func() { forward.run(ctx) })
 		return runWatched(ctx, broker, co.Run)
 	})
 }

@@ -80,14 +80,24 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
+	forward, err := h.forwarder(c, o.Logger)
+	if err != nil {
+		return err
+	}
 	open, err := h.openDoors(c.Roles)
 	if err != nil {
 		return err
 	}
 	warnOfStrangers(o.Logger, c.Roles)
+	at.watch.forwarding = forward.shown
 	gate := h.gate(c, members, func() access.Rules { return at.config().Roles })
 	requests := admin.Party(at.watch, at.checksWhileRunning(o.Reader), gate, o.Logger).Reloading(func() error { return at.reloadRunning(ctx, o) })
 	return serve(ctx, o, open, requests, watched.of(at.watch), func(ctx context.Context) error {
+		var beside sync.WaitGroup
+		defer beside.Wait()
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		beside.Go(func() { forward.run(ctx) })
 		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start

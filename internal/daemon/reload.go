@@ -61,8 +61,8 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 		return err
 	}
 	now := h.config()
-	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics {
-		return fault.BadInputf("%s changes name, coordinator, retention, unclosed or metrics, for which the daemon must be started again", h.ConfigPath())
+	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics || next.Audit != now.Audit {
+		return fault.BadInputf("%s changes name, coordinator, retention, unclosed, metrics or audit, for which the daemon must be started again", h.ConfigPath())
 	}
 	if !next.Roles.SameEntrance(now.Roles) {
 		return errEntrance(h.Home)
