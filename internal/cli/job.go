@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -79,6 +80,19 @@ error.`,
 		erased, err := c.Forget(ctx, args[0])
 		return forgetResult{args[0], erased}, err
 	})
+}
+
+// ofParty reports whether a home is a party's. Of a folder that has only a daemon's socket, the daemon says so.
+func (a *app) ofParty(ctx context.Context, home string) bool {
+	if exists(daemon.Home(home).ConfigPath()) {
+		return daemon.Home(home).IsParty(a.reader)
+	}
+	var o overview.Overview
+	err := callDaemon(home, func(c *admin.Client) (err error) {
+		o, err = c.Overview(ctx)
+		return err
+	})
+	return err == nil && o.Role == roster.Party
 }
 
 // callDaemon calls the daemon of a home through its control socket.
@@ -316,7 +330,7 @@ home, only the file of a job that awaits approval needs a running daemon.`,
 				return showLeft(home, args[0], item)
 			}
 			a.useHome(home)
-			if daemon.Home(home).IsParty(a.reader) {
+			if a.ofParty(ctx, home) {
 				switch j, err := a.awaitingAt(ctx, home, args[0]); {
 				case err != nil:
 					return nil, err

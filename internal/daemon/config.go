@@ -65,6 +65,9 @@ type Config struct {
 	// Roles says who may do what with the daemon. By default the home's owner and root may do everything.
 	Roles access.Rules `yaml:"roles,omitempty"`
 
+	// Audit says where the record goes besides its file.
+	Audit Audit `yaml:"audit,omitempty"`
+
 	// MaxRunningJobs bounds the jobs that a coordinator runs at a time. The default is
 	// coordinator.DefaultMaxRunning.
 	MaxRunningJobs *int `yaml:"max_running_jobs,omitempty"`
@@ -266,7 +269,7 @@ func (c *Config) check(names job.Names) error {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}
-	return cmp.Or(checkMetrics(c.Metrics), c.Page.check(), c.Roles.Check(), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
+	return cmp.Or(checkMetrics(c.Metrics), c.Page.check(), c.Roles.Check(), c.Audit.check(), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
 }
 
 // mostRunningJobs bounds max_running_jobs. A coordinator holds the matrices of all running jobs in memory.

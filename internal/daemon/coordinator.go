@@ -87,11 +87,6 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
-	seen, err := h.openPage(c.Page)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, seen.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
 	membership := h.newMembership(o.Reader, c, id, members, o.Logger)
 	broker, err := startBroker(ctx, membership, o)
@@ -117,18 +112,24 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	forward, err := h.forwarder(c, o.Logger)
+	if err != nil {
+		return err
+	}
 	co, err := coordinator.New(coordinator.Config{
 		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
-		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record,
+		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record, Forwarding: forward.shown,
 	})
 	if err != nil {
 		return h.otherBuild(err)
 	}
 	at := running{broker, co}
 	gate := h.gate(c, members, membership.rules)
-	if seen, err = seen.of(coordinatorPage{co, h, o.Reader, o.Report}, nil, h, gate, o.Logger); err != nil {
+	seen, err := h.openPage(c.Page, coordinatorPage{co, h, o.Reader, o.Report}, nil, gate, o.Logger)
+	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, seen.close()) }()
 	open, err := h.openDoors(c.Roles)
 	if err != nil {
 		return err
@@ -144,6 +145,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		defer beside.Wait()
 		defer stop()
 		beside.Go(func() { membership.keep(ctx, o.Reload, at) })
+		beside.Go(func() { forward.run(ctx) })
 		return runWatched(ctx, broker, co.Run)
 	})
 }

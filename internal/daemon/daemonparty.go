@@ -80,13 +80,14 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
-	seen, err := h.openPage(c.Page)
+	gate := h.gate(c, members, func() access.Rules { return at.config().Roles })
+	seen, err := h.openPage(c.Page, partyPage{at.watch, h, o.Reader, o.Report}, newDesk(ctx, at, o.Reader), gate, o.Logger)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, seen.close()) }()
-	gate := h.gate(c, members, func() access.Rules { return at.config().Roles })
-	if seen, err = seen.of(partyPage{at.watch, h, o.Reader, o.Report}, newDesk(ctx, at, o.Reader), h, gate, o.Logger); err != nil {
+	forward, err := h.forwarder(c, o.Logger)
+	if err != nil {
 		return err
 	}
 	open, err := h.openDoors(c.Roles)
@@ -94,8 +95,14 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	warnOfStrangers(o.Logger, c.Roles)
+	at.watch.forwarding = forward.shown
 	requests := admin.Party(at.watch, at.checksWhileRunning(o.Reader), gate, o.Logger).Reloading(func() error { return at.reloadRunning(ctx, o) }).Inviting(seen.invite)
 	return serve(ctx, o, open, requests, watched.of(at.watch), seen, func(ctx context.Context) error {
+		var beside sync.WaitGroup
+		defer beside.Wait()
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		beside.Go(func() { forward.run(ctx) })
 		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start

@@ -347,7 +347,7 @@ func queries(t *testing.T) map[string]string {
 			list[r.Alert] = r.Expr
 		}
 	}
-	if len(dashboard.Panels) < 10 || len(list) != len(dashboard.Panels)+9 {
+	if len(dashboard.Panels) < 10 || len(list) != len(dashboard.Panels)+10 {
 		t.Fatalf("%d panels, %d queries", len(dashboard.Panels), len(list))
 	}
 	return list
@@ -359,6 +359,7 @@ func TestDashboardAndAlerts(t *testing.T) {
 	of := sites(t, "north")
 	var served strings.Builder
 	for _, name := range []string{"boss", "north"} {
+		of[name].configure(t, "audit: {syslog: \"unix:///nobody/listens\"}\n")
 		of[name].start()
 		within(t, 2*noticed, name+" is ready", func() bool { status, _ := of[name].get("/readyz"); return status == http.StatusOK })
 		_, body := of[name].get("/metrics")

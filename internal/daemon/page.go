@@ -22,40 +22,32 @@ import (
 
 // pageServer serves the web page of a daemon.
 type pageServer struct {
-	settings Page
-	config   string       // path of the configuration
-	port     net.Listener // nil: nothing is served
-	page     *page.Page
-	gate     access.Gate
-	site     page.Site
+	config string       // path of the configuration
+	port   net.Listener // nil: nothing is served
+	page   *page.Page
+	site   page.Site
+	gate   access.Gate // says which roles the users of this machine have
 }
 
-// openPage opens the port of a page. Without the setting, the page is not served.
-func (h Home) openPage(s Page) (pageServer, error) {
-	server := pageServer{settings: s, config: h.ConfigPath()}
+// openPage opens the port of a page that shows a home. Without the setting, no page is served. desk is nil at a
+// coordinator.
+func (h Home) openPage(s Page, shown page.Home, desk page.Desk, gate access.Gate, log *slog.Logger) (pageServer, error) {
+	server := pageServer{config: h.ConfigPath(), gate: gate}
 	if !s.given() {
 		return server, nil
 	}
-	l, err := endpoint.Listen(s.Listen)
-	if err == nil && s.Certificate != "" {
-		l, err = endpoint.Secure(l, h.file(s.Certificate), h.file(s.Key))
+	site, err := h.site(s, access.Person{Member: gate.Member, Machine: gate.Machine})
+	if err != nil {
+		return server, err
 	}
-	server.port = l
+	server.site, server.page = site, page.New(shown, desk, site, log)
+	if server.port, err = endpoint.Listen(s.Listen); err == nil && s.Certificate != "" {
+		server.port, err = endpoint.Secure(server.port, h.file(s.Certificate), h.file(s.Key))
+	}
 	if err != nil {
 		return server, errors.Join(err, server.close())
 	}
 	return server, nil
-}
-
-// of returns the server with the home that its page shows. desk is nil at a coordinator. gate says which roles users of
-// this machine have.
-func (s pageServer) of(h page.Home, desk page.Desk, at Home, gate access.Gate, log *slog.Logger) (pageServer, error) {
-	var err error
-	s.gate = gate
-	if s.site, err = at.site(s.settings, access.Person{Member: gate.Member, Machine: gate.Machine}); err == nil {
-		s.page = page.New(h, desk, s.site, log)
-	}
-	return s, err
 }
 
 // close closes the port. It does nothing if the port is closed.

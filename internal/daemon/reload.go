@@ -61,8 +61,8 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 		return err
 	}
 	now := h.config()
-	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics || !next.Page.same(now.Page) {
-		return fault.BadInputf("%s changes name, coordinator, retention, unclosed, metrics or page, for which the daemon must be started again", h.ConfigPath())
+	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics || next.Audit != now.Audit || !next.Page.same(now.Page) {
+		return fault.BadInputf("%s changes name, coordinator, retention, unclosed, metrics, page or audit, for which the daemon must be started again", h.ConfigPath())
 	}
 	if !next.Roles.SameEntrance(now.Roles) {
 		return errEntrance(h.Home)

@@ -59,6 +59,10 @@ func TestWhoHasWhichRole(t *testing.T) {
 	if g.Admit(1009, Administrator) != nil || g.Admit(0, Administrator) != nil || g.Admit(1002, Viewer) == nil {
 		t.Error("a setting that names nobody changes who may what")
 	}
+	g.Owner = UnknownUID // as a system says that has no users
+	if g.Admit(UnknownUID, Viewer) == nil {
+		t.Error("somebody unknown is the owner")
+	}
 }
 
 func TestWrongRules(t *testing.T) {

@@ -34,7 +34,7 @@ type Auditor interface {
 }
 
 // Config holds the settings and resources of a coordinator. Every field is required, except Workers,
-// MaxRunning, Broker, Audit and History.
+// MaxRunning, Broker, Audit, Forwarding and History.
 type Config struct {
 	Reader    *job.Reader
 	Identity  *identity.Identity
@@ -68,6 +68,8 @@ type Config struct {
 	Broker Broker
 	// Audit keeps the record of who submitted which job, and of what was erased. If it is nil, nothing is recorded.
 	Audit Auditor
+	// Forwarding describes how the record is sent to a syslog server. It may be nil.
+	Forwarding func() *overview.Forwarding
 	// History receives the coordinator's events. If it is nil, the coordinator makes one.
 	History *overview.History
 }

@@ -26,6 +26,9 @@ func (c *Coordinator) Overview() (overview.Overview, error) {
 		o.Jobs = append(o.Jobs, j.Described())
 	}
 	o.Awaiting = overview.Waits(o.Jobs)
+	if c.Forwarding != nil {
+		o.Forwarding = c.Forwarding()
+	}
 	if c.Broker == nil {
 		return o, nil
 	}

@@ -28,6 +28,14 @@ type Overview struct {
 	Jobs     []Job      `json:"jobs"`
 	Awaiting []Awaiting `json:"awaiting"`
 	Broker   *Broker    `json:"broker,omitempty"` // nil at a party
+	// Forwarding is nil unless the daemon sends its audit record to a syslog server.
+	Forwarding *Forwarding `json:"audit_forwarding,omitempty"`
+}
+
+// Forwarding describes how a daemon sends its audit record to a syslog server.
+type Forwarding struct {
+	Failing bool   `json:"failing"` // true if the last attempt has failed
+	Sent    uint64 `json:"sent"`    // lines since the daemon's start
 }
 
 // Now returns the time in UTC, in whole seconds.
