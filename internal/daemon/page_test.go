@@ -187,7 +187,7 @@ func TestThePagesOfDaemons(t *testing.T) {
 		t.Errorf("a home without a page: %v", err)
 	}
 	east.offerPage()
-	if err := east.client().Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "or page, for which the daemon must be started again") {
+	if err := east.client().Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "page or audit, for which the daemon must be started again") {
 		t.Errorf("%v", err)
 	}
 	began := time.Now()

@@ -59,6 +59,22 @@ func TestNothingWithoutASession(t *testing.T) {
 	if status, _ := s.get(s.base + "/"); status != http.StatusOK {
 		t.Errorf("the session itself: %d", status)
 	}
+	for _, path := range paths { // the right cookie, sent to a folder that only an attacker would ask for
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/ABCDEFGH"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := url.Parse(s.base + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range s.client.Jar.Cookies(at) {
+			r.AddCookie(c)
+		}
+		if status, body := s.do(r); status != http.StatusUnauthorized || strings.Contains(body, "tumours") {
+			t.Errorf("%s of another folder: %d", path, status)
+		}
+	}
 }
 
 func TestAnInvitationIsForOnce(t *testing.T) {

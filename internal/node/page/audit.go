@@ -26,6 +26,8 @@ type auditView struct {
 	Head     string
 	Broken   string // why the chain is broken, "" if it is whole
 	Refusals int
+	// Forwarding is nil unless the daemon sends the record to a syslog server.
+	Forwarding *overview.Forwarding
 }
 
 // monthLink leads to the view of a month.
@@ -61,11 +63,11 @@ type let struct {
 }
 
 // audit shows what has left the home in a month, and who decided.
-func (p *Page) audit(r *http.Request, _ overview.Overview) (shownView, error) {
+func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
 	p.reading.Lock()
 	defer p.reading.Unlock()
 	q := r.URL.Query()
-	v := auditView{Month: q.Get("month"), Text: strings.ToLower(strings.TrimSpace(q.Get("text")))}
+	v := auditView{Forwarding: o.Forwarding, Month: q.Get("month"), Text: strings.ToLower(strings.TrimSpace(q.Get("text")))}
 	if !q.Has("month") {
 		v.Month = time.Now().Format(monthFormat)
 	}
@@ -84,7 +86,7 @@ func (p *Page) audit(r *http.Request, _ overview.Overview) (shownView, error) {
 	}
 	v.Lines, v.Head = s.Lines, s.Head
 	v.sort(jobs)
-	return shownView{Title: "What has left this home", Said: v.said(), Alarm: v.Broken != "", Data: v}, nil
+	return shownView{Title: "What has left this home", Said: v.said(), Alarm: v.Broken != "" || v.Forwarding != nil && v.Forwarding.Failing, Data: v}, nil
 }
 
 // add adds an event of the record to the view.

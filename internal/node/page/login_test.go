@@ -191,6 +191,23 @@ func TestAnswersOfAnotherLogin(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
+	root, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	empty, err := url.Parse(answer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.client.Jar.Cookies(root) {
+		if _, rest, is := strings.Cut(c.Value, "."); c.Name == loginCookie && is {
+			s.client.Jar.SetCookies(root, []*http.Cookie{{Name: loginCookie, Value: "." + rest, Path: "/", Secure: true}})
+		}
+	}
+	q = empty.Query()
+	q.Set("state", "")
+	empty.RawQuery = q.Encode()
+	refused("neither cookie nor answer has a state", empty.String())
 	refused("the provider's refusal", s.url+"/login/back?error=access_denied&state=x")
 }
 

@@ -133,9 +133,10 @@ func partyHome(t *testing.T) *home {
 		history: overview.NewHistory(), record: filepath.Join(t.TempDir(), "audit"),
 		o: overview.Overview{
 			Name: "north", Role: roster.Party, Federation: "clinics", Version: "v0.1.0", Since: began,
-			Members:  []overview.Member{{Name: "hub", Role: roster.Coordinator, Connected: true, Since: began, Version: "v0.1.0"}},
-			Jobs:     []overview.Job{{ID: jobID, Name: "tumours", State: overview.AwaitsApproval, Submitted: began, Parties: []string{"north", "east", "south"}}},
-			Awaiting: []overview.Awaiting{{Job: jobID, Name: "tumours", Members: []string{"north"}, Since: began}, {Name: "readmission", Release: releaseID, Members: []string{"north"}, Since: began}},
+			Members:    []overview.Member{{Name: "hub", Role: roster.Coordinator, Connected: true, Since: began, Version: "v0.1.0"}},
+			Jobs:       []overview.Job{{ID: jobID, Name: "tumours", State: overview.AwaitsApproval, Submitted: began, Parties: []string{"north", "east", "south"}, Submitter: &submitter}},
+			Forwarding: &overview.Forwarding{Failing: true, Sent: 41},
+			Awaiting:   []overview.Awaiting{{Job: jobID, Name: "tumours", Members: []string{"north"}, Since: began}, {Name: "readmission", Release: releaseID, Members: []string{"north"}, Since: began}},
 		},
 		review: Review{
 			Job: jobID, Name: "tumours", Since: began, Submitter: &submitter,
@@ -306,7 +307,8 @@ func TestViews(t *testing.T) {
 		{north, "/approvals", []string{"2 things await approval."}},
 		{north, "/approvals/" + jobID, []string{"Approve job tumours?", "user 9 at hub", "Approve tumours</button>", "together with all other parties", "cohort (abababababab)", "The ledger finds no earlier release"}},
 		{north, "/releases/" + releaseID, []string{"sum over 14 people who came since", "Approve this release</button>"}},
-		{north, "/audit", []string{"1 job let data out of this home: 3.0 MiB in all", "sums over rows, row counts", "whole: each line", "user 7", "<td>4</td>"}},
+		{north, "/audit", []string{"1 job let data out of this home: 3.0 MiB in all", "sums over rows, row counts", "whole: each line", "user 7", "<td>4</td>", "41 lines since the daemon's start; the last attempt has failed", "alarming"}},
+		{north, "/jobs/" + jobID, []string{"The job awaits this party", "user 9 at hub", "Read and decide"}},
 		{north, "/audit?month=2020-01", []string{"In January 2020, nothing left this home."}},
 		{north, "/audit?month=&text=EAST", []string{"stroke"}},
 		{north, "/reports", []string{"This home has 1 result.", "tumours"}},
