@@ -160,6 +160,7 @@ func partyHome(t *testing.T) *home {
 		{Kind: audit.Approved, Job: jobID, Name: "stroke", Table: "patients", By: &access.Person{Member: "north", UID: &seven}, Outcome: ""},
 		{Kind: audit.Released, Job: jobID, Name: "stroke", Table: "patients", Session: "s1", Parties: []string{"north", "east", "south"}, Releases: []audit.Release{{Kind: "sums", ID: "1"}, {Kind: "counts", ID: "2"}}},
 		{Kind: audit.Ended, Job: jobID, Name: "stroke", Table: "patients", Session: "s1", Sent: 3 << 20, Received: 1 << 20, Outcome: "done"},
+		{Kind: audit.Ended, Job: jobID, Name: "stroke", Table: "patients", Session: "s3", Sent: 50 << 20, Outcome: "done"}, // it let nothing out
 		{Kind: audit.Ended, Job: "other", Name: "counted", Session: "s2", Sent: 99 << 20, Outcome: "done"},
 		{Kind: audit.Refused, Skipped: 3},
 	} {
