@@ -74,6 +74,14 @@ func TestNothingWithoutASession(t *testing.T) {
 		if status, body := s.do(r); status != http.StatusUnauthorized || strings.Contains(body, "tumours") {
 			t.Errorf("%s of another folder: %d", path, status)
 		}
+		guess, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guess.AddCookie(&http.Cookie{Name: cookieName, Value: "AAAAAAAAAAAAAAAAAAAAAAAAAA"})
+		if status, body := (&served{t: t, client: &http.Client{}}).do(guess); status != http.StatusUnauthorized || strings.Contains(body, "tumours") {
+			t.Errorf("%s by a guessed cookie: %d", path, status)
+		}
 	}
 }
 

@@ -102,6 +102,10 @@ func TestStream(t *testing.T) {
 	for range regions() {
 		f.next()
 	}
+	h.change(func(o *overview.Overview) { o.Jobs[1].Stage = "scoring" })
+	if got := f.next(); got["id"] != "live" || !strings.Contains(got["html"], "scoring") {
+		t.Errorf("a region that has not changed comes again: %v", got)
+	}
 	s.post("/leave", url.Values{"token": {s.token()}})
 	if got := f.next(); got != nil {
 		t.Errorf("after leaving the stream goes on: %v", got)
