@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
@@ -31,8 +32,12 @@ type desk struct {
 	opinions map[string]*opinion // by job
 }
 
+// opinionTime is the time after which the party looks again.
+const opinionTime = 10 * time.Minute
+
 // opinion is what the party itself says about a job that awaits approval.
 type opinion struct {
+	since   time.Time
 	done    bool
 	leaves  []string
 	said    []string
@@ -102,12 +107,12 @@ func (d *desk) opinion(p *party.Party, j *job.Job, of string, awaiting []overvie
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	maps.DeleteFunc(d.opinions, func(id string, o *opinion) bool {
-		return o.done && !slices.ContainsFunc(awaiting, func(j overview.Job) bool { return j.ID == id && j.State == overview.AwaitsApproval })
+		return o.done && (time.Since(o.since) > opinionTime || !slices.ContainsFunc(awaiting, func(j overview.Job) bool { return j.ID == id && j.State == overview.AwaitsApproval }))
 	})
 	if o := d.opinions[of]; o != nil {
 		return o.leaves, o.said, o.refused
 	}
-	o := &opinion{}
+	o := &opinion{since: time.Now()}
 	d.opinions[of] = o
 	go func() {
 		found, err := p.Check(d.ctx, j)

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -135,7 +136,7 @@ func (h Home) site(s Page, of access.Person) (page.Site, error) {
 		return page.Site{}, err
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig.RootCAs = pool
+	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
 	return page.Site{Host: host, Login: &page.Login{
 		Issuer: s.OIDC.Issuer, Client: s.OIDC.Client, Secret: secret, Back: "https://" + host + "/login/back",
 		Scopes: s.OIDC.Scopes, Claim: cmp.Or(s.OIDC.Claim, "groups"), Roles: s.OIDC.groups(), Daemon: of,

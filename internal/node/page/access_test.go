@@ -253,11 +253,18 @@ func TestButtons(t *testing.T) {
 		home *home
 		role access.Role
 		want string
-	}{{partyHome(t), access.Viewer, "You do not have the role approver"}, {own, access.Approver, "who submitted this job. Somebody else has to decide."}} {
+	}{{partyHome(t), access.Viewer, "Only persons with the role approver see this."}, {partyHome(t), access.Viewer, "You do not have the role approver"}, {own, access.Approver, "who submitted this job. Somebody else has to decide."}} {
 		s := open(t, c.home, c.home, visitor(c.role))
 		_, body := s.get(s.base + "/approvals/" + jobID)
 		if !strings.Contains(body, c.want) || strings.Contains(body, "<button name=\"decision\"") {
 			t.Errorf("%s", body)
+		}
+		status, body := s.get(s.base + "/releases/" + releaseID)
+		if approver := c.role == access.Approver; approver != (status == http.StatusOK) || approver != strings.Contains(body, "14 people") {
+			t.Errorf("%s reads a release: %d %s", c.role, status, body)
+		}
+		if _, body := s.get(s.base + "/approvals/" + jobID); c.role == access.Viewer && strings.Contains(body, "The ledger finds") {
+			t.Error("a viewer reads the answer of the ledger")
 		}
 	}
 }

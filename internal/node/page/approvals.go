@@ -41,7 +41,11 @@ func (p *Page) approval(r *http.Request, _ overview.Overview) (shownView, error)
 	if err != nil {
 		return shownView{}, err
 	}
-	why := mayDecide(sessionOf(r).who, v)
+	who := sessionOf(r).who
+	if who.May(access.Approver) != nil { // the answer may quote the table
+		v.Preview, v.Refused = []string{"Only persons with the role approver see this."}, false
+	}
+	why := mayDecide(who, v)
 	return shownView{Title: "Approve job " + v.Name + "?", Said: "The job awaits this party's decision since " + minute(v.Since) + ".", Data: approvalView{v, why}}, nil
 }
 
@@ -105,6 +109,10 @@ type releaseView struct {
 
 // release shows a release that awaits approval.
 func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) {
+	who := sessionOf(r).who
+	if who.May(access.Approver) != nil { // the sentences name columns
+		return shownView{}, fault.Forbiddenf("only persons with the role approver see what a release would reveal")
+	}
 	one, err := p.held(r.PathValue("id"))
 	if err != nil {
 		return shownView{}, err
@@ -113,7 +121,7 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 	for _, k := range one.Also {
 		kinds = append(kinds, kindWords(string(k)))
 	}
-	v := releaseView{one, strings.Join(kinds, ", "), mayDecide(sessionOf(r).who, Review{})}
+	v := releaseView{one, strings.Join(kinds, ", "), mayDecide(who, Review{})}
 	return shownView{Title: "Approve a release of job " + one.Job + "?", Said: "Together with earlier releases it reveals more than each alone.", Data: v}, nil
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
@@ -64,16 +66,68 @@ type let struct {
 
 // audit shows what has left the home in a month, and who decided.
 func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
-	p.reading.Lock()
-	defer p.reading.Unlock()
 	q := r.URL.Query()
-	v := auditView{Forwarding: o.Forwarding, Month: q.Get("month"), Text: strings.ToLower(strings.TrimSpace(q.Get("text")))}
+	month, text := q.Get("month"), strings.ToLower(strings.TrimSpace(q.Get("text")))
 	if !q.Has("month") {
-		v.Month = time.Now().Format(monthFormat)
+		month = time.Now().Format(monthFormat)
 	}
-	v.Months = monthLinks(time.Now(), v.Month)
+	v, err := p.records.view(p.desk.Record(), month, text)
+	if err != nil {
+		return shownView{}, err
+	}
+	v.Forwarding, v.Months = o.Forwarding, monthLinks(time.Now(), month)
+	return shownView{Title: "What has left this home", Said: v.said(), Alarm: v.Broken != "" || v.Forwarding != nil && v.Forwarding.Failing, Data: v}, nil
+}
+
+// records reads the audit record for views. A view is read again when the file has changed, and at least once in the time
+// recordTime, since its chain is verified then.
+type records struct {
+	mu   sync.Mutex // held while the record is read
+	kept map[string]keptView
+}
+
+// keptView is a view with the state of the file from which it was read.
+type keptView struct {
+	auditView
+	size    int64
+	changed time.Time // of the file
+	read    time.Time
+}
+
+const (
+	recordTime = time.Minute
+	maxKept    = 8 // views
+)
+
+// view returns the view of a month, with only the events that have a text.
+func (k *records) view(path, month, text string) (auditView, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var size int64
+	var changed time.Time
+	if info, err := os.Stat(path); err == nil {
+		size, changed = info.Size(), info.ModTime()
+	}
+	key := month + " " + text
+	if old, is := k.kept[key]; is && old.size == size && old.changed.Equal(changed) && time.Since(old.read) < recordTime {
+		return old.auditView, nil
+	}
+	v, err := readRecord(path, month, text)
+	if err != nil {
+		return v, err
+	}
+	if k.kept == nil || len(k.kept) >= maxKept {
+		k.kept = make(map[string]keptView)
+	}
+	k.kept[key] = keptView{v, size, changed, time.Now()}
+	return v, nil
+}
+
+// readRecord reads a view from the record.
+func readRecord(path, month, text string) (auditView, error) {
+	v := auditView{Month: month, Text: text}
 	jobs := make(map[string]*let)
-	s, err := audit.Verify(p.desk.Record(), func(e audit.Event, _ string) error {
+	s, err := audit.Verify(path, func(e audit.Event, _ string) error {
 		v.add(jobs, e)
 		return nil
 	})
@@ -81,12 +135,9 @@ func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
 	if errors.As(err, &broken) {
 		v.Broken, err = fmt.Sprintf("line %d: %s", broken.Line, broken.Why), nil
 	}
-	if err != nil {
-		return shownView{}, err
-	}
 	v.Lines, v.Head = s.Lines, s.Head
 	v.sort(jobs)
-	return shownView{Title: "What has left this home", Said: v.said(), Alarm: v.Broken != "" || v.Forwarding != nil && v.Forwarding.Failing, Data: v}, nil
+	return v, err
 }
 
 // add adds an event of the record to the view.

@@ -18,7 +18,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/node/access"
@@ -99,7 +98,7 @@ type Page struct {
 	views    views
 	sessions sessions
 	watch    watch
-	reading  sync.Mutex // held while a request reads the audit record
+	records  records
 }
 
 // New returns the page of a home. Without a desk, which only a party has, it has no view of approvals and of the

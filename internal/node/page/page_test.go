@@ -344,8 +344,11 @@ func TestViews(t *testing.T) {
 // A record whose chain is broken is said to be broken, on the view that an office would read.
 func TestABrokenRecordIsSaid(t *testing.T) {
 	h := partyHome(t)
-	breakRecord(t, h.record)
 	s := open(t, h, h, visitor(access.Viewer))
+	if _, body := s.get(s.base + "/audit"); !strings.Contains(body, "whole: each line") {
+		t.Error("a whole record is said to be broken")
+	}
+	breakRecord(t, h.record)
 	_, body := s.get(s.base + "/audit")
 	for _, want := range []string{"The record is broken", "broken at line 3", "alarming"} {
 		if !strings.Contains(body, want) {
