@@ -1,8 +1,14 @@
 package daemon
 
 import (
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -13,6 +19,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/oauth2-proxy/mockoidc"
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -91,15 +99,21 @@ func (r *reader) shows(path, text string) {
 	})
 }
 
-// decide sends the form of a job that awaits approval.
-func (r *reader) decide(id string) (int, string) {
+// token returns the token of a view's forms.
+func (r *reader) token(path string) string {
 	r.t.Helper()
-	_, body := r.ask(http.MethodGet, r.base+"/approvals/"+id, nil)
+	_, body := r.ask(http.MethodGet, r.base+path, nil)
 	token := regexp.MustCompile(`name="token" value="([A-Z2-7]+)"`).FindStringSubmatch(body)
 	if token == nil {
 		r.t.Fatal(body)
 	}
-	return r.ask(http.MethodPost, r.base+"/approvals/"+id, url.Values{"token": token[1:], "decision": {"approve"}})
+	return token[1]
+}
+
+// approve sends the form of a job that awaits approval.
+func (r *reader) approve(id string) (int, string) {
+	r.t.Helper()
+	return r.ask(http.MethodPost, r.base+"/approvals/"+id, url.Values{"token": {r.token("/approvals/" + id)}, "decision": {"approve"}})
 }
 
 // The pages of daemons name the members that are missing, a job that awaits approval, the party's own opinion of it,
@@ -137,14 +151,14 @@ func TestThePagesOfDaemons(t *testing.T) {
 	party.shows("/approvals/"+id, "Encoded rows: the coordinator can learn the product of every two of these rows")
 	party.shows("/approvals/"+id, "the ledger holds no earlier release that reveals more")
 	hub.shows("/jobs/"+id, "the approval of north")
-	if status, body := party.decide(id); status != http.StatusForbidden || !strings.Contains(body, "who submitted this job. Somebody else has to decide.") {
+	if status, body := party.approve(id); status != http.StatusForbidden || !strings.Contains(body, "who submitted this job. Somebody else has to decide.") {
 		t.Errorf("%d %s", status, body)
 	}
 	north.configure(t, fmt.Sprintf("roles: {administrator: {uids: [%d]}, alone: true}\n", os.Getuid()))
 	if err := north.client().Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if status, body := party.decide(id); status != http.StatusOK || !strings.Contains(body, "Job small is approved.") {
+	if status, body := party.approve(id); status != http.StatusOK || !strings.Contains(body, "Job small is approved.") {
 		t.Errorf("%d %s", status, body)
 	}
 	if j := boss.wait(id); j.Failure != nil {
@@ -164,6 +178,29 @@ func TestThePagesOfDaemons(t *testing.T) {
 	hub.shows("/reports/"+id, "the report of small")
 	if status, _ := party.ask(http.MethodGet, party.base+"/reports/"+id, nil); status != http.StatusNotFound {
 		t.Errorf("a report that only the coordinator has: %d", status)
+	}
+
+	// A release that differs from an earlier one over the same rows awaits approval.
+	boss.wait(boss.submit([]byte(strings.NewReplacer("name: small}", "name: scaled}", "scale: none", "scale: minmax").Replace(smallJob))))
+	party.shows("/approvals", "A release of job scaled waits for this party")
+	held, err := north.home.Releases().Awaiting()
+	if err != nil || len(held) != 1 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	release := "/releases/" + held[0].ID
+	party.shows(release, "What the releases reveal together")
+	if status, body := party.ask(http.MethodPost, party.base+release, url.Values{"token": {party.token(release)}}); status != http.StatusOK || !strings.Contains(body, "The release is approved. Submit job scaled again") {
+		t.Errorf("%d %s", status, body)
+	}
+	if held, err := north.home.Releases().Awaiting(); err != nil || len(held) != 0 {
+		t.Errorf("%+v, %v", held, err)
+	}
+	recorded := false
+	if _, err := audit.Verify(north.home.AuditPath(), func(e audit.Event, _ string) error {
+		recorded = recorded || e.Kind == audit.Approved && len(e.Releases) == 1 && e.Releases[0].ID == held[0].ID && e.By != nil
+		return nil
+	}); err != nil || !recorded {
+		t.Errorf("the record has the approval: %v, %v", recorded, err)
 	}
 
 	// A user who has no role any more sees nothing, with the session as before.
@@ -249,5 +286,83 @@ func TestSecretOfTheClient(t *testing.T) {
 		if _, err := h.clientSecret(name); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// certificate writes a certificate for 127.0.0.1 and its key, and returns a pool with the certificate.
+func certificate(t *testing.T, folder string) *x509.CertPool {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(nil, c, c, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	for name, block := range map[string]*pem.Block{"page.crt": {Type: "CERTIFICATE", Bytes: der}, "page.key": {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return pool
+}
+
+// A daemon serves its page by TLS to people who log in at the provider of its configuration, and mercer page names the
+// address.
+func TestLoginAtADaemon(t *testing.T) {
+	provider, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := provider.Shutdown(); err != nil {
+			t.Error(err)
+		}
+	})
+	boss := sites(t, "north", "east")["boss"]
+	at, err := endpoint.Unused()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := certificate(t, string(boss.home))
+	if err := os.WriteFile(filepath.Join(string(boss.home), "oidc.secret"), []byte(provider.ClientSecret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	boss.configure(t, fmt.Sprintf("page:\n  listen: %s\n  url: https://%s\n  certificate: page.crt\n  key: page.key\n  oidc:\n    issuer: %s\n    client: %s\n    secret: oidc.secret\n    authorities: page.crt\n    scopes: [groups]\n    roles: {viewer: [staff]}\n",
+		at, at, provider.Issuer(), provider.ClientID))
+	boss.start()
+	within(t, 2*noticed, "boss serves", func() bool { _, err := boss.overview(); return err == nil })
+	i, err := boss.client().Invite(t.Context())
+	if err != nil || i.URL != "https://"+at+"/" {
+		t.Fatalf("%+v, %v", i, err)
+	}
+	for _, c := range []struct {
+		group  string
+		status int
+		want   string
+	}{{"staff", http.StatusOK, "Your session has begun."}, {"guests", http.StatusForbidden, "none of your groups has a role here"}} {
+		provider.QueueUser(&mockoidc.MockUser{Subject: "mara", Groups: []string{c.group}})
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &reader{t: t, http: &http.Client{Jar: jar, Timeout: 20 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}}
+		status, body := r.ask(http.MethodGet, i.URL+"login", nil)
+		if status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s: %d %s", c.group, status, body)
+		}
+		if found := regexp.MustCompile(`url=(/[A-Z2-7]+)/"`).FindStringSubmatch(body); found != nil {
+			r.base = "https://" + at + found[1]
+			r.shows("/", "mara of "+provider.Issuer()+" at boss (viewer)")
+		}
+		r.http.CloseIdleConnections()
 	}
 }
