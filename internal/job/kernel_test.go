@@ -27,3 +27,15 @@ func TestKeysOfAKernelReachIt(t *testing.T) {
 		}
 	}
 }
+
+// A kernel whose gamma has a unit becomes one whose gamma is a number, and keeps all its other settings.
+func TestUnitsChangeGammaAlone(t *testing.T) {
+	for name, gamma := range map[KernelName]float64{RBF: .5, RationalQuadratic: .5, Laplacian: 1} { // laplacian has the root of the unit
+		k := Kernel{Name: name, Gamma: 2, GammaUnit: Median, Amplitude: 3, Alpha: 5, LengthScale: 7, Coef0: 9, Degree: 11}
+		want := k
+		want.Gamma, want.GammaUnit = gamma, ""
+		if d := cmp.Diff(want, k.Over(4)); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
