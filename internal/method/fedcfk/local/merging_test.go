@@ -197,6 +197,9 @@ func TestPaperDevicesOutsideOfTheSumsAreServed(t *testing.T) {
 		if slices.Contains(sum, name) {
 			continue
 		}
+		if held := len(m.devices[i].held); held != len(p.train[i]) {
+			t.Fatalf("%s likes %d items and keeps room for rows of %d", name, len(p.train[i]), held)
+		}
 		twin := rowsOf(p.train[i], m.devices[i], kernel)
 		if d := cmp.Diff(twin.Rows.Data, m.devices[i].stripe(m.offer.Mean).Rows.Data); d != "" || 2*len(twin.Liked) < len(p.train[i]) {
 			t.Errorf("%s likes %d items and has rows of %d: %s", name, len(p.train[i]), len(twin.Liked), d)
