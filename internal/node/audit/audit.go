@@ -46,6 +46,7 @@ const (
 	Approved  Kind = "approved"  // an operator approved a job
 	Rejected  Kind = "rejected"  // an operator rejected a job
 	Erased    Kind = "erased"    // the member erased what a finished job had left
+	Withdrawn Kind = "withdrawn" // an operator withdrew people from a table
 	Reloaded  Kind = "reloaded"  // an operator had the configuration read again
 	Started   Kind = "started"   // the daemon started
 	Cut       Kind = "cut"       // the first line of a record whose earlier lines were removed; it is no part of the chain

@@ -32,8 +32,8 @@ func (e *JumpError) Error() string {
 }
 
 // Trust notes today, and reports whether things may be erased by their age today. On the first day nothing is. It
-// returns a *[JumpError] if the clock has jumped, and then notes nothing. A clock that was set back is trusted from
-// the next day on.
+// returns a *[JumpError] if the clock has jumped, and then notes nothing. A clock that is set back before the first day
+// begins anew.
 func (d Days) Trust(now time.Time) (bool, error) {
 	midnight := now.UTC().Truncate(24 * time.Hour)
 	today := midnight.Format(time.DateOnly)
@@ -45,7 +45,7 @@ func (d Days) Trust(now time.Time) (bool, error) {
 	switch {
 	case known && midnight.Sub(last) > most:
 		return false, &JumpError{string(d), s.Last, today}
-	case !known, today < s.First, today < s.Last:
+	case !known, today < s.First:
 		s.First = today
 	}
 	if s.Last != today {
