@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 )
 
@@ -116,6 +118,37 @@ func TestAForgedCut(t *testing.T) {
 		var broken *BrokenError
 		if _, err := Verify(path, nil); !errors.As(err, &broken) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Who waits for the lock of a record that is replaced meanwhile adds the line to the new file.
+func TestALockOfAReplacedRecord(t *testing.T) {
+	for range 20 {
+		path, _ := written(t, 1)
+		l := mustOpen(t, path)
+		held, err := disk.WaitLock(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun, ended := make(chan bool), make(chan error)
+		go func() {
+			close(begun)
+			ended <- l.Append(Event{Kind: Closed})
+		}()
+		<-begun
+		for range 100 {
+			runtime.Gosched() // the other goroutine comes to the lock, at least in most rounds
+		}
+		disktest.Write(t, path+"-new", disktest.Read(t, path))
+		if err := errors.Join(os.Rename(path+"-new", path), held.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Verify(path, nil); err != nil || s.Lines != 2 {
+			t.Fatalf("%+v, %v", s, err)
 		}
 	}
 }
