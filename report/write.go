@@ -30,7 +30,9 @@ var (
 func Style() string { return styleText }
 
 // styleTemplate defines the template "style" of the pages.
-func styleTemplate() string { return `{{define "style"}}<style>` + "\n" + styleText + "</style>{{end}}\n" }
+func styleTemplate() string {
+	return `{{define "style"}}<style>` + "\n" + styleText + "</style>{{end}}\n"
+}
 
 // page holds the values that the template of a run's page uses.
 type page struct {

@@ -27,14 +27,18 @@ func (a *app) audit() *cobra.Command {
 // auditRecord is a record with its head.
 type auditRecord struct {
 	Lines  int           `json:"lines"`
-	Head   string        `json:"head"`           // SHA-256 of the last line; "" if there is none
-	Torn   int           `json:"torn,omitempty"` // bytes of a last line that a crash has cut off
+	Head   string        `json:"head"`              // SHA-256 of the last line; "" if there is none
+	Torn   int           `json:"torn,omitempty"`    // bytes of a last line that a crash has cut off
+	Cut    int           `json:"removed,omitempty"` // lines that were removed after their retention time; Lines counts them
 	Events []audit.Event `json:"events,omitempty"`
 }
 
 // Print writes one line for each event, and the head.
 func (r auditRecord) Print(w io.Writer) error {
 	p := &printer{w: w}
+	if r.Cut > 0 {
+		p.linef("lines 1 to %d were removed after their retention time", r.Cut)
+	}
 	for _, e := range r.Events {
 		p.linef("%6d  %s  %s", e.Number, stamp(e.Time), eventText(e))
 	}
@@ -43,7 +47,7 @@ func (r auditRecord) Print(w io.Writer) error {
 		return p.err
 	}
 	if r.Head == "" {
-		p.linef("lines 1 to %d are as they were written", r.Lines)
+		p.linef("lines %d to %d are as they were written", r.Cut+1, r.Lines)
 		return p.err
 	}
 	if r.Torn > 0 {
@@ -114,7 +118,7 @@ compares the record with it later.`,
 				r.Events = append(r.Events, e)
 				return nil
 			})
-			r.Lines, r.Head, r.Torn = s.Lines, s.Head, s.Torn
+			r.Lines, r.Head, r.Torn, r.Cut = s.Lines, s.Head, s.Torn, s.Cut
 			r = r.upTo(err)
 			return r, brokenRecord(err, r)
 		}),
@@ -152,7 +156,7 @@ contain the line of that hash. The exit code is 1 if the record is broken.`,
 			}
 			return nil
 		})
-		r := auditRecord{Lines: s.Lines, Head: s.Head, Torn: s.Torn}
+		r := auditRecord{Lines: s.Lines, Head: s.Head, Torn: s.Torn, Cut: s.Cut}
 		switch {
 		case err != nil:
 			return nil, brokenRecord(err, r.upTo(err))
@@ -185,7 +189,7 @@ func (r auditRecord) upTo(err error) auditRecord {
 		return r
 	}
 	r.Lines, r.Head = max(0, broken.Line-2), ""
-	r.Events = r.Events[:min(r.Lines, len(r.Events))]
+	r.Events = r.Events[:min(max(0, r.Lines-r.Cut), len(r.Events))]
 	return r
 }
 

@@ -37,8 +37,8 @@ func (a *app) jobDelete() *cobra.Command {
 		Short: "Delete a finished job: erase it at all members, and remove its file, status and result",
 		Long: `Have every member erase the artifacts of a finished job, as mercer job forget does.
 Then remove the job file, the status and the result from the coordinator. With
-retention: 30d in its config.yaml, the coordinator deletes each job 30 days after its
-end.`,
+retention: {results: 2y} in its config.yaml, the coordinator deletes each job two
+years after its end.`,
 		Example: "  mercer job delete 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {

@@ -26,6 +26,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
@@ -48,9 +49,9 @@ type Config struct {
 	Data map[string]Source `yaml:"data,omitempty"`
 	// Policy applies to all tables that have no policy of their own.
 	Policy party.Policy `yaml:"policy,omitempty"`
-	// Retention is the time for which a party keeps its state of a job after the job has ended; the
-	// default is no limit. The coordinator also deletes the job itself, at all members.
-	Retention strictyaml.Days `yaml:"retention,omitempty"`
+	// Retention says how long the home keeps what jobs leave; the default is no limit. One time in place of a map
+	// holds for models, predictions and results.
+	Retention retention.Times `yaml:"retention,omitempty"`
 	// Unclosed is the time that a party waits for the coordinator to close a job; 30d by default.
 	// After this time, the party destroys the job's secrets.
 	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
@@ -106,7 +107,7 @@ func (h Home) IsParty(jobs *job.Reader) bool {
 }
 
 func (c *Config) limits() party.Limits {
-	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention.Duration}
+	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention}
 }
 
 // example is an example of a catalogue, written as comments for the operator to edit. It allows no
@@ -269,7 +270,7 @@ func (c *Config) check(names job.Names) error {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}
-	return cmp.Or(checkMetrics(c.Metrics), c.Page.check(), c.Roles.Check(), c.Audit.check(), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
+	return cmp.Or(checkMetrics(c.Metrics), c.Page.check(), c.Roles.Check(), c.Audit.check(), c.Retention.Check(), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
 }
 
 // mostRunningJobs bounds max_running_jobs. A coordinator holds the matrices of all running jobs in memory.

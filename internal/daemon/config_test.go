@@ -30,7 +30,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.limits(); got.Retention != 30*24*time.Hour || got.Unclosed != 12*time.Hour {
+	if got := c.limits(); got.Retention.Models.Duration != 30*24*time.Hour || got.Unclosed != 12*time.Hour {
 		t.Errorf("%+v", got)
 	}
 	path := filepath.Join(t.TempDir(), "config.yaml")
@@ -41,7 +41,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 	if err != nil || again.Retention != c.Retention || again.Unclosed != c.Unclosed {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if c, err = config(t, "name: north\n"); err != nil || c.limits().Retention != 0 || c.limits().Unclosed != 0 {
+	if c, err = config(t, "name: north\n"); err != nil || !c.limits().Retention.IsZero() || c.limits().Unclosed != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if err := c.save(path, roster.Party); err != nil {

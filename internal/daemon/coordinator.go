@@ -112,12 +112,13 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	days := h.calendar(o.Logger)
 	forward, err := h.forwarder(c, o.Logger)
 	if err != nil {
 		return err
 	}
 	co, err := coordinator.New(coordinator.Config{
-		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
+		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention, Today: days.today, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
 		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record, Forwarding: forward.shown,
 	})
 	if err != nil {
@@ -146,6 +147,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		defer stop()
 		beside.Go(func() { membership.keep(ctx, o.Reload, at) })
 		beside.Go(func() { forward.run(ctx) })
+		beside.Go(func() { cutter{record, c.Retention.Audit, days.today, o.Logger}.run(ctx) })
 		return runWatched(ctx, broker, co.Run)
 	})
 }

@@ -74,6 +74,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}
 	at := partyHome{
 		Home: h, id: id, settings: newInForce(c, members), key: key, call: call, audit: record, watch: newPartyWatch(h, c.Name, members, o),
+		days: h.calendar(o.Logger),
 	}
 	watched, err := openMonitor(c.Metrics)
 	if err != nil {
@@ -103,6 +104,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		beside.Go(func() { forward.run(ctx) })
+		beside.Go(func() { cutter{record, c.Retention.Audit, at.days.today, o.Logger}.run(ctx) })
 		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start
@@ -120,6 +122,7 @@ type partyHome struct {
 	call     nats.Options // how to connect to the coordinator
 	audit    *audit.Log   // nil where nothing is decided
 	watch    *partyWatch
+	days     *calendar // nil where nothing grows old
 }
 
 // openAudit opens the record, and adds that the daemon has started. A record that is broken stops it.
@@ -180,6 +183,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	settings.Conn, settings.Seed, settings.Logger, settings.Version, settings.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
 	settings.Aligned, settings.Recommended, settings.Notified, settings.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
 	settings.Snapshots, settings.Audit, settings.Consents = sealed, h.audit, h.consents()
+	settings.Today = h.days.today
 	settings.Alone = func() bool { return h.config().Roles.Alone }
 	settings.Descriptions, settings.History = artifacts.Of(vault.Description), h.watch.history
 	settings.Load = func(id job.ID, d job.Data) (method.Table, error) {

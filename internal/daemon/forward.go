@@ -39,6 +39,7 @@ type forwarder struct {
 	origin syslog.Origin
 	log    *slog.Logger
 	often  time.Duration
+	from   *audit.Follower // nil until the record was read
 
 	failing atomic.Bool
 	sent    atomic.Uint64
@@ -74,16 +75,8 @@ func (f *forwarder) run(ctx context.Context) {
 	often := time.NewTicker(f.often)
 	defer often.Stop()
 	defer f.line.Close() //nolint:errcheck // every message was handed over, or is sent again
-	var from *audit.Follower
 	for {
-		var err error
-		if from == nil {
-			from, err = f.begin()
-		}
-		if err == nil {
-			err = f.forward(ctx, from)
-		}
-		f.note(ctx, err)
+		f.note(ctx, f.forward(ctx))
 		select {
 		case <-ctx.Done():
 			return
@@ -92,8 +85,8 @@ func (f *forwarder) run(ctx context.Context) {
 	}
 }
 
-// begin returns the lines that the server has not had.
-func (f *forwarder) begin() (*audit.Follower, error) {
+// begin finds the lines that the server has not had.
+func (f *forwarder) begin() error {
 	var last audit.Mark
 	b, err := os.ReadFile(f.mark)
 	if err == nil {
@@ -104,22 +97,32 @@ func (f *forwarder) begin() (*audit.Follower, error) {
 	}
 	from, found, err := audit.Follow(f.record, last)
 	if err == nil && !found {
-		f.log.Warn("the record is another one than the syslog server has had; the whole record is sent", "line", last.Number)
+		f.log.Warn("the record does not have the line that the syslog server has had last; the whole record is sent", "line", last.Number)
 	}
-	return from, err
+	f.from = from
+	return err
 }
 
 // forward sends the lines that were added since the last call, and remembers the last one that was sent.
-func (f *forwarder) forward(ctx context.Context, from *audit.Follower) error {
-	var last audit.Mark
-	err := from.Read(func(m audit.Mark, e audit.Event) error {
-		if err := f.line.Send(ctx, syslog.Message(f.origin, m, e)); err != nil {
+func (f *forwarder) forward(ctx context.Context) error {
+	if f.from == nil {
+		if err := f.begin(); err != nil {
 			return err
+		}
+	}
+	var last audit.Mark
+	var unsent error
+	err := f.from.Read(func(m audit.Mark, e audit.Event) error {
+		if unsent = f.line.Send(ctx, syslog.Message(f.origin, m, e)); unsent != nil {
+			return unsent
 		}
 		last = m
 		f.sent.Add(1)
 		return nil
 	})
+	if err != nil && unsent == nil {
+		f.from = nil // its first lines were removed meanwhile, or it is broken: find the place again
+	}
 	if last.Number == 0 {
 		return err
 	}

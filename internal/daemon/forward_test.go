@@ -124,6 +124,16 @@ func TestTheRecordIsForwarded(t *testing.T) {
 		return err == nil && strings.Contains(string(b), `"number":4`)
 	})
 	stop()
+	// The oldest lines are removed while the forwarder reads.
+	stop = start()
+	within(t, 10*time.Second, "it has read", func() bool { add(); return f.sent.Load() > 0 })
+	if n, err := l.Cut(time.Now().Add(time.Hour)); n == 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	add()
+	lines, head := l.Head()
+	within(t, 10*time.Second, "the last line is sent", func() bool { m := w.next(); return m == audit.Mark{Number: lines, Hash: head} })
+	stop()
 	// Another record is sent as a whole.
 	if err := os.Remove(record); err != nil {
 		t.Fatal(err)

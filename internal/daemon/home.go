@@ -15,6 +15,8 @@
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
 //	HOME/audit         the record: at a party of what it consented to and what left it, at a coordinator of who submitted what
+//	HOME/audit.sent    the last line of the record that the syslog server has had
+//	HOME/days          the first and the last day on which the daemon has run
 //	HOME/invitations   the coordinator's open invitations, without their secrets
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker

@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -34,7 +35,7 @@ type Auditor interface {
 }
 
 // Config holds the settings and resources of a coordinator. Every field is required, except Workers,
-// MaxRunning, Broker, Audit, Forwarding and History.
+// MaxRunning, Today, Broker, Audit, Forwarding and History.
 type Config struct {
 	Reader    *job.Reader
 	Identity  *identity.Identity
@@ -52,8 +53,10 @@ type Config struct {
 	Workers learner.Workers
 	// MaxRunning bounds the jobs that run at a time. 0 means DefaultMaxRunning.
 	MaxRunning int
-	// Retention is the time that a job is kept after its end. 0 means no limit.
-	Retention time.Duration
+	// Retention says how long a job and what it left are kept after its end.
+	Retention retention.Times
+	// Today returns the time, and whether things may be erased by their age today. It may be nil: then they may.
+	Today func() (now time.Time, trusted bool)
 	// Seed returns the seed of the session with the given label. The label names the session, for
 	// programs that must not use true randomness.
 	Seed   func(label string) [32]byte
