@@ -125,7 +125,7 @@ func isStop(ctx context.Context, err error) bool {
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
 	says := a.readyOptions(home)
 	o.Reader, o.Logger, o.Ready, o.Version = says.Reader, says.Logger, says.Ready, buildVersion().Version
-	if err := run(ctx, daemon.Home(home), o); err != nil && ctx.Err() == nil {
+	if err := run(ctx, a.at(home), o); err != nil && ctx.Err() == nil {
 		return nil, err
 	} else if err != nil {
 		return nil, fmt.Errorf("while stopping: %w", err)

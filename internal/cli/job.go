@@ -83,7 +83,7 @@ error.`,
 
 // callDaemon calls the daemon of a home through its control socket.
 func callDaemon(home string, call func(c *admin.Client) error) error {
-	c := admin.NewClient(daemon.Home(home).Socket())
+	c := admin.NewClient(daemon.At(home).Socket())
 	defer c.Close()
 	return call(c)
 }
@@ -94,7 +94,7 @@ func (a *app) clientCommand(cmd *cobra.Command, call func(ctx context.Context, c
 	a.homeFlag(cmd, &home)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
 		a.useHome(home)
-		c := admin.NewClient(daemon.Home(home).Socket())
+		c := admin.NewClient(a.at(home).Socket())
 		defer c.Close()
 		r, err := call(ctx, c, args)
 		if errors.Is(err, admin.ErrNoDaemon) {
@@ -122,7 +122,7 @@ func (a *app) useHome(home string) {
 	if home != a.defaultHome() {
 		a.homeOption = " --home " + shellWord(home)
 	}
-	a.reader = daemon.Home(home).Knowing(a.reader)
+	a.reader = a.at(home).Knowing(a.reader)
 }
 
 // jobResult describes a job as the coordinator knows it.
@@ -313,17 +313,17 @@ home, only the file of a job that awaits approval needs a running daemon.`,
 			case err != nil:
 				return nil, err
 			case item != "":
-				return showLeft(home, args[0], item)
+				return a.showLeft(home, args[0], item)
 			}
 			a.useHome(home)
-			if daemon.Home(home).IsParty(a.reader) {
+			if a.at(home).IsParty(a.reader) {
 				switch j, err := a.awaitingAt(ctx, home, args[0]); {
 				case err != nil:
 					return nil, err
 				case j != nil:
 					return j, nil
 				}
-				return a.showOwn(daemon.Home(home), args[0], out)
+				return a.showOwn(a.at(home), args[0], out)
 			}
 			r := jobResult{reader: a.reader, verbose: a.verbose, home: a.homeOption}
 			err := callDaemon(home, func(c *admin.Client) (err error) {
@@ -369,8 +369,8 @@ type leftResult struct {
 	Table string `json:"csv"`
 }
 
-func showLeft(home, job string, item vault.Item) (Result, error) {
-	table, err := daemon.Home(home).Left(job, item)
+func (a *app) showLeft(home, job string, item vault.Item) (Result, error) {
+	table, err := a.at(home).Left(job, item)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	defer func() { err = errors.Join(err, watched.close()) }()
 	handler := admin.Reloading(admin.Party(at.watch, at.checksWhileRunning(o.Reader), o.Logger), func() error { return at.reloadRunning(ctx, o) }, o.Logger)
 	return serve(ctx, h, o, handler, watched.of(at.watch), func(ctx context.Context) error {
-		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
+		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(h.folder) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start
 			return err
@@ -142,7 +142,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	sealed, err := vault.OpenArtifacts(h.path("snapshots"), id.KEMKey())
+	sealed, err := vault.OpenArtifacts(h.snapshots(), id.KEMKey())
 	if err != nil {
 		return err
 	}
