@@ -20,7 +20,7 @@ import (
 func (a *app) audit() *cobra.Command {
 	cmd := commandGroup("audit", "Show and verify a party's record of what it consented to and what left it")
 	cmd.Example = "  mercer audit show --home ./north\n  mercer audit verify --home ./north"
-	cmd.AddCommand(a.auditShow(), a.auditVerify())
+	cmd.AddCommand(a.auditShow(), a.auditVerify(), a.auditAcceptLoss())
 	return cmd
 }
 

@@ -158,6 +158,10 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	settings.Conn, settings.Seed, settings.Logger, settings.Version, settings.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
 	settings.Aligned, settings.Recommended, settings.Notified, settings.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
 	settings.Snapshots, settings.Audit, settings.Consents = sealed, h.audit, h.consents()
+	settings.Head = h.head
+	if settings.Restored, err = h.restoredCheck(h.audit); err != nil {
+		return err
+	}
 	settings.Descriptions, settings.History = artifacts.Of(vault.Description), h.watch.history
 	settings.Load = func(id job.ID, d job.Data) (method.Table, error) {
 		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})
@@ -184,6 +188,16 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		o.Ready(c.Coordinator)
 	}
 	return h.otherBuild(refusedTwin(p.Run(ctx)))
+}
+
+// head returns the hash of the last line of the audit record.
+func (h partyHome) head() (head [32]byte) {
+	_, digits := h.audit.Head()
+	b, err := hex.DecodeString(digits)
+	if err == nil {
+		copy(head[:], b)
+	}
+	return head
 }
 
 // dial connects to the coordinator.

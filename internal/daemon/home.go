@@ -15,6 +15,8 @@
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
 //	HOME/audit         a party's record of what it consented to and what left it
+//	HOME/heads         the coordinator's last head of each party's audit record
+//	HOME/restored      marks a party's home that was restored from a backup, until it may go on
 //	HOME/invitations   the coordinator's open invitations, without their secrets
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker

@@ -58,12 +58,10 @@ func (h Home) RotateIdentity(jobs *job.Reader, seed [32]byte) (done Rotated, err
 
 // prepareRotation writes the files of the next identity beside those of the earlier one.
 func (h Home) prepareRotation(r *identity.Rotation) (done Rotated, err error) {
-	m, err := roster.LoadMember(h.MemberPath())
+	m, err := h.member()
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return done, fault.BadInputf("%s is no home of a federation; there is no %s", h, h.MemberPath())
 	case err != nil:
-		return done, fault.BadInput(err)
+		return done, err
 	case m.Fingerprint() != publicKeys(r.Earlier, m).Fingerprint():
 		return done, fault.BadInputf("the member file %s does not belong to the identity in %s; restore the original member file", h.MemberPath(), h)
 	}
@@ -85,6 +83,18 @@ func (h Home) prepareRotation(r *identity.Rotation) (done Rotated, err error) {
 		}
 	}
 	return done, nil
+}
+
+// member reads the home's member file.
+func (h Home) member() (roster.Member, error) {
+	m, err := roster.LoadMember(h.MemberPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fault.BadInputf("%s is no home of a federation; there is no %s", h, h.MemberPath())
+	}
+	if err != nil {
+		return m, fault.BadInput(err)
+	}
+	return m, nil
 }
 
 // nextMemberPath returns the path of the member file of the next identity. The file is there only while

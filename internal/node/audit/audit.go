@@ -45,6 +45,9 @@ const (
 	Erased   Kind = "erased"   // the member erased what a finished job had left
 	Reloaded Kind = "reloaded" // an operator had the configuration read again
 	Started  Kind = "started"  // the daemon started
+
+	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
+	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided
 )
 
 // Event is a line of the record. Number, Time, Previous and Torn are set by [Log.Append].
