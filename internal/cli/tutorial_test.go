@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/proxytest"
 )
 
 var (
@@ -21,14 +22,26 @@ var (
 	figure  = regexp.MustCompile(`(?m)^together, by Mercer +\d+ +(\d\.\d{4})`)
 )
 
-// The commands of docs/operate.md that found and change a federation, as they stand, do so and print what
-// the page shows.
+// The commands of docs/operate.md that found a federation, run a job and change the roster, as they stand,
+// do so and print what the page shows. Parties reach the coordinator through a proxy, which alone knows its
+// name.
 func TestOperate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
+	wss := loopback(t)
+	proxy := &proxytest.Proxy{Login: "north:secret", Names: map[string]string{"coordinator.example:443": wss}}
+	if err := proxy.Start("127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := proxy.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	blocks, shown := blocksOf(t, "docs/operate.md"), 0
-	for i, output := range tutorialOutputs(t, blocks) {
+	for i, output := range tutorialOutputs(t, blocks, "LISTEN="+loopback(t), "LISTEN_WSS="+wss,
+		"ADDRESS=wss://coordinator.example:443", "HTTPS_PROXY=http://"+proxy.Login+"@"+proxy.Addr()) {
 		if b := blocks[i]; b.shown != "" {
 			shown++
 			if !b.shows(output) {
@@ -36,7 +49,7 @@ func TestOperate(t *testing.T) {
 			}
 		}
 	}
-	if len(blocks) != 5 || shown != 3 {
+	if len(blocks) != 9 || shown != 7 {
 		t.Errorf("the page has %d blocks and shows %d outputs", len(blocks), shown)
 	}
 }
@@ -51,7 +64,10 @@ var masks = []struct {
 	{regexp.MustCompile(`([a-z]{5}-){7}[a-z]{5}`), "WORDS"},
 	{regexp.MustCompile(`time=\S+`), "TIME"},
 	{regexp.MustCompile(`20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC`), "TIME"},
-	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
+	{regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "TIME"},
+	{regexp.MustCompile(`release sums [0-9a-f]{16}\b`), "release sums ID"},
+	{regexp.MustCompile(`by user \d+`), "by user UID"},
+	{regexp.MustCompile(`(127\.0\.0\.1|coordinator\.example):\d+`), "ADDRESS"},
 	{regexp.MustCompile(`(together|alone|privacy)(, by \w+)? +\d+(?: +\d\.\d{4})+`), "$1$2 FIGURES"},
 	{regexp.MustCompile(`(always answering \S+) +-(?: +\d\.\d{4})+`), "$1 FIGURES"},
 	{regexp.MustCompile(`\bOn \d+ rows not`), "On COUNT rows not"},
@@ -94,9 +110,9 @@ func (b block) shows(output string) bool {
 	return regexp.MustCompile(want + `\z`).MatchString(masked(output))
 }
 
-// tutorialOutputs runs all blocks in one bash, in an empty folder, and returns what each has
-// printed.
-func tutorialOutputs(t *testing.T, blocks []block) []string {
+// tutorialOutputs runs all blocks in one bash, in an empty folder, with variables of the environment, and
+// returns what each has printed.
+func tutorialOutputs(t *testing.T, blocks []block, env ...string) []string {
 	t.Helper()
 	script, folder, out := "set -eu\n", t.TempDir(), t.TempDir()
 	for i, b := range blocks {
@@ -105,7 +121,7 @@ func tutorialOutputs(t *testing.T, blocks []block) []string {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", script)
-	cmd.Dir, cmd.Env = folder, append(os.Environ(), "COORDINATOR="+loopback(t))
+	cmd.Dir, cmd.Env = folder, append(os.Environ(), env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	errors, err := cmd.CombinedOutput()
@@ -142,7 +158,7 @@ func TestTutorial(t *testing.T) {
 		t.Skip("long")
 	}
 	blocks, shown, accuracy := blocksOf(t, "docs/tutorial.md"), 0, ""
-	for i, output := range tutorialOutputs(t, blocks) {
+	for i, output := range tutorialOutputs(t, blocks, "COORDINATOR="+loopback(t)) {
 		if b := blocks[i]; b.shown != "" {
 			shown++
 			if !b.shows(output) {

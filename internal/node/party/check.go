@@ -144,7 +144,7 @@ func (p *Party) tryFirst(j *job.Job) (*running, error) {
 
 // undecided lists what this party cannot decide about a job that it would accept.
 func (p *Party) undecided(w *work) []string {
-	list := []string{fmt.Sprintf("whether %s accept the job, and whether their columns and classes agree with this table's", strings.Join(p.others(w.job.Parties()), ", "))}
+	list := []string{fmt.Sprintf("whether the other parties (%s) accept the job, and whether their columns and classes agree with this table's", strings.Join(p.others(w.job.Parties()), ", "))}
 	policy, err := p.Policy(w.table())
 	if err != nil {
 		return list
