@@ -3,6 +3,7 @@ module github.com/mercer-fl/mercer
 go 1.26.0
 
 require (
+	filippo.io/age v1.3.2
 	filippo.io/bigmod v0.1.0
 	filippo.io/edwards25519 v1.2.0
 	github.com/andybalholm/brotli v1.3.0
@@ -45,6 +46,7 @@ require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect
 	codeberg.org/go-pdf/fpdf v0.11.1 // indirect
+	filippo.io/hpke v0.4.0 // indirect
 	git.sr.ht/~sbinet/gg v0.7.0 // indirect
 	github.com/ajstarks/svgo v0.0.0-20211024235047-1546f124cd8b // indirect
 	github.com/antithesishq/antithesis-sdk-go v0.8.0-default-no-op // indirect

@@ -97,7 +97,7 @@ func (g *postedGateway) furnish(kind privacypass.Type) (err error) {
 	if err != nil {
 		return err
 	}
-	id, lock, err := daemon.Home(g.path("home")).Own(nil)
+	id, lock, err := daemon.At(g.path("home")).Own(nil)
 	if err != nil {
 		return err
 	}

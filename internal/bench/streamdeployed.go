@@ -93,7 +93,7 @@ func (d *deployedStream) run(ctx context.Context) (err error) {
 		return err
 	}
 	for _, party := range []string{smallParty, largeParty} { // the figures are those of the last
-		if d.freeze, err = d.frozen(ctx, string(f.Home(party))); err != nil {
+		if d.freeze, err = d.frozen(ctx, f.Home(party).String()); err != nil {
 			return err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 func (a *app) audit() *cobra.Command {
 	cmd := commandGroup("audit", "Show and verify the record of a home: who consented to what, and what left it")
 	cmd.Example = "  mercer audit show --home ./north\n  mercer audit verify --home ./north"
-	cmd.AddCommand(a.auditShow(), a.auditVerify())
+	cmd.AddCommand(a.auditShow(), a.auditVerify(), a.auditAcceptLoss())
 	return cmd
 }
 
@@ -110,7 +110,7 @@ compares the record with it later.`,
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			r := auditRecord{Events: []audit.Event{}}
-			h := daemon.Home(home)
+			h := a.at(home)
 			if err := hasRecord(h); err != nil && !h.IsParty(a.reader) {
 				return nil, err
 			}
@@ -145,7 +145,7 @@ contain the line of that hash. The exit code is 1 if the record is broken.`,
 		if _, err := hex.DecodeString(head); cmd.Flags().Changed("head") && (err != nil || len(head) != 2*sha256.Size) {
 			return nil, fault.BadInputf("--head is %q, which is no hash; write the %d digits that an earlier audit show or audit verify printed", head, 2*sha256.Size)
 		}
-		h := daemon.Home(home)
+		h := a.at(home)
 		if err := hasRecord(h); err != nil {
 			return nil, err
 		}
@@ -172,7 +172,7 @@ contain the line of that hash. The exit code is 1 if the record is broken.`,
 
 // hasRecord returns an error if a folder has no record.
 func hasRecord(h daemon.Home) error {
-	if err := checkFolder(string(h)); err != nil {
+	if err := checkFolder(h.String()); err != nil {
 		return err
 	}
 	if _, err := os.Stat(h.AuditPath()); err != nil {

@@ -103,7 +103,7 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	if c.Rows, err = a.library().Load(f.rows, catalogue.Columns{Label: f.label}); err != nil {
 		return nil, err
 	}
-	id, lock, err := daemon.Home(f.home).Own(f.seed.orNil())
+	id, lock, err := a.at(f.home).Own(f.seed.orNil())
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (a *app) deviceCredentials() *cobra.Command {
 		Example: "  mercer device credentials --home me",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (r Result, err error) {
-			id, lock, err := daemon.Home(home).Own(nil)
+			id, lock, err := a.at(home).Own(nil)
 			if err != nil {
 				return nil, err
 			}

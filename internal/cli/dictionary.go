@@ -133,7 +133,7 @@ table.`,
 			if err != nil {
 				return nil, err
 			}
-			h := daemon.Home(home)
+			h := a.at(home)
 			t, err := h.Try(ctx, a.reader, d, table)
 			if err != nil {
 				return nil, err
@@ -260,7 +260,7 @@ func (a *app) dictionaryList() *cobra.Command {
 		Example: "  mercer federation dictionary list --home ./north",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
-			list, err := daemon.Home(home).Dictionaries().List()
+			list, err := a.at(home).Dictionaries().List()
 			return dictionaryList{append([]approved.Approval{}, list...)}, err
 		}),
 	}
@@ -303,7 +303,7 @@ read new rows by the dictionary of their training.`,
 		Example: "  mercer federation dictionary revoke cohort --home ./north",
 		Args:    args("NAME or HASH"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
-			list, err := daemon.Home(home).Dictionaries().Revoke(args[0])
+			list, err := a.at(home).Dictionaries().Revoke(args[0])
 			if err == nil && len(list) == 0 {
 				return nil, usage("this home has approved no dictionary %q; mercer federation dictionary list shows the approvals", args[0])
 			}

@@ -20,7 +20,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
-	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
 // status is the outcome of a check.
@@ -94,7 +93,7 @@ func (a *app) examine(ctx context.Context, home string) []check {
 		checkCores(),
 		checkMemory(),
 		checkDisk(home),
-		checkIdentity(home),
+		a.checkIdentity(home),
 		a.checkCatalogue(home),
 		checkClock(),
 		checkLoopback(ctx),
@@ -105,7 +104,7 @@ func (a *app) examine(ctx context.Context, home string) []check {
 
 // checkHome reads everything that a home's jobs will need, and calls its coordinator.
 func (a *app) checkHome(ctx context.Context, home string) (list []check) {
-	for _, f := range daemon.Home(home).Inspect(ctx, a.reader) {
+	for _, f := range a.at(home).Inspect(ctx, a.reader) {
 		switch {
 		case f.Err == nil:
 			list = append(list, good(f.Part, "%s", f.Found))
@@ -234,9 +233,10 @@ func existing(dir string) (string, error) {
 	}
 }
 
-func checkIdentity(home string) check {
-	path := daemon.Home(home).IdentityPath()
-	own, err := daemon.Home(home).Fingerprint()
+func (a *app) checkIdentity(home string) check {
+	h := a.at(home)
+	path := h.IdentityPath()
+	own, err := h.Fingerprint()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return good("identity", "none yet at %s", path)
@@ -251,7 +251,7 @@ func checkIdentity(home string) check {
 
 // checkLine checks whether the home's configuration allows the daemon's connections.
 func (a *app) checkLine(home string) check {
-	found, err := daemon.Home(home).Line(a.reader)
+	found, err := a.at(home).Line(a.reader)
 	if err != nil {
 		return faulty("line", "correct the error before you start a daemon with this home", err)
 	}
@@ -261,7 +261,7 @@ func (a *app) checkLine(home string) check {
 // checkCatalogue warns of tables in a party's catalogue that jobs cannot use, or can use only
 // without labels.
 func (a *app) checkCatalogue(home string) check {
-	h := daemon.Home(home)
+	h := a.at(home)
 	c, err := h.Config(a.reader)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -162,7 +162,7 @@ by the dictionary "numbers", and this command makes the next.`,
 		Example: "  mercer data freeze admissions --home ./north\n  mercer data freeze admissions --dictionary cohort --home ./north",
 		Args:    args("TABLE"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			h := daemon.Home(home)
+			h := a.at(home)
 			d, err := approvedFor(h, args[0], name)
 			if err != nil {
 				return nil, err
@@ -250,7 +250,7 @@ them.`,
 			return args("TABLE", "ID")(cmd, given[:min(len(given), 2)])
 		},
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			if err := daemon.Home(home).CheckTable(a.reader, args[0]); err != nil {
+			if err := a.at(home).CheckTable(a.reader, args[0]); err != nil {
 				return nil, err
 			}
 			if !yes {
@@ -260,7 +260,7 @@ them.`,
 			}
 			var done daemon.Withdrawal
 			var err error
-			if h := daemon.Home(home); absent {
+			if h := a.at(home); absent {
 				done, err = h.WithdrawAhead(a.reader, args[0], args[1:])
 			} else {
 				done, err = h.Withdraw(ctx, a.reader, args[0], args[1:])
@@ -333,7 +333,7 @@ func (a *app) editionList() *cobra.Command {
 		Example: "  mercer edition list --home ./north",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
-			list, err := daemon.Home(home).Editions().List()
+			list, err := a.at(home).Editions().List()
 			return editionList{append([]edition.Edition{}, list...)}, err
 		}),
 	}
@@ -369,7 +369,7 @@ key, so that a later edition singles out no small group.`,
 			if err != nil {
 				return nil, usage("edition %q is not a number; mercer edition list shows the editions", args[2])
 			}
-			err = daemon.Home(home).Editions().Erase(args[0], args[1], number)
+			err = a.at(home).Editions().Erase(args[0], args[1], number)
 			if errors.Is(err, edition.ErrNone) {
 				return nil, usage("there is no edition %s; mercer edition list shows the editions", strings.Join(args, " "))
 			}

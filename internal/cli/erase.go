@@ -142,7 +142,7 @@ or reads it from --patient-file.`,
 		if err != nil {
 			return nil, err
 		}
-		h := daemon.Home(home)
+		h := a.at(home)
 		trace, err := h.Trace(a.reader, person)
 		if err != nil {
 			return nil, err

@@ -27,7 +27,7 @@ func (a *app) federation() *cobra.Command {
   mercer federation invite north --home ./c --address nats://host:4222
   mercer federation join --home ./n north.invitation
   mercer federation approve north --home ./c`
-	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationInvite(), a.federationApprove(), a.federationRevoke(), a.federationShow(), a.federationRotate(), a.federationSplitKey(), a.federationTLS(), a.federationDictionary(), a.federationStudy())
+	cmd.AddCommand(a.federationInit(), a.federationRoster(), a.federationDiff(), a.federationJoin(), a.federationInvite(), a.federationApprove(), a.federationRevoke(), a.federationShow(), a.federationRotate(), a.federationSplitKey(), a.federationPassphrase(), a.federationRotateIdentity(), a.federationTLS(), a.federationDictionary(), a.federationStudy())
 	return cmd
 }
 
@@ -72,7 +72,7 @@ func (a *app) federationInit() *cobra.Command {
 			if c.Name == "" {
 				return nil, usage("--name is missing for federation init; give the name that the roster gives this member")
 			}
-			h := daemon.Home(home)
+			h := a.at(home)
 			m, err := h.Create(a.reader, &c, roster.Role(role), coordinator.RandomSeed(""))
 			if err != nil {
 				return nil, err
@@ -102,7 +102,7 @@ TLS.`,
 		Example: "  mercer federation tls --home ./c",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
-			h := daemon.Home(home)
+			h := a.at(home)
 			m, err := h.AddTLSKey()
 			return identityOf(h, m), err
 		}),
@@ -193,7 +193,7 @@ install the roster that it sends.`,
   mercer federation join --home ./west west.invitation`,
 		Args: args("FILE"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			h := daemon.Home(home)
+			h := a.at(home)
 			text, err := a.readInvitation(args[0])
 			if err != nil {
 				return nil, err
@@ -285,7 +285,7 @@ roster; compare them with their owners before you join it. Nothing is changed.`,
 			if err != nil {
 				return nil, usage("%w", err)
 			}
-			former, err := daemon.Home(home).ApprovedRoster()
+			former, err := a.at(home).ApprovedRoster()
 			if err != nil {
 				return nil, err
 			}
@@ -354,7 +354,7 @@ alone. Draw a new key only if the old one is lost and there is no backup.`,
 		Example: "  mercer federation split-key --home ./north --yes",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
-			h := daemon.Home(home)
+			h := a.at(home)
 			if !yes {
 				return nil, refused(errors.New("a new split key would hold out other rows from now on"), "use --yes if the old key is lost")
 			}

@@ -117,7 +117,7 @@ func columns(ts *testscript.TestScript, args []string) {
 }
 
 func held(ts *testscript.TestScript, args []string) {
-	list, err := daemon.Home(ts.MkAbs(args[1])).Releases().List()
+	list, err := daemon.At(ts.MkAbs(args[1])).Releases().List()
 	ts.Check(err)
 	for _, e := range list {
 		if e.State == disclosure.Held {
@@ -160,7 +160,7 @@ func found(ts *testscript.TestScript, names []string) {
 	address := "127.0.0.1:" + freePort(ts)
 	members := &roster.Roster{Federation: "test"}
 	create := func(home string, c *daemon.Config, role roster.Role) {
-		m, err := daemon.Home(ts.MkAbs(home)).Create(all.Reader(), c, role, coordinator.RandomSeed(""))
+		m, err := daemon.At(ts.MkAbs(home)).Create(all.Reader(), c, role, coordinator.RandomSeed(""))
 		ts.Check(err)
 		members.Members = append(members.Members, m)
 	}
@@ -172,7 +172,7 @@ func found(ts *testscript.TestScript, names []string) {
 		homes = append(homes, name)
 	}
 	for _, home := range homes {
-		ts.Check(daemon.Home(ts.MkAbs(home)).Join(all.Reader(), members))
+		ts.Check(daemon.At(ts.MkAbs(home)).Join(all.Reader(), members))
 	}
 }
 
@@ -246,7 +246,7 @@ func launch(ts *testscript.TestScript, name string, args []string) {
 	ts.Check(err)
 	cmd := exec.Command("mercer", args...)
 	cmd.Dir, cmd.Stderr, cmd.Env = ts.MkAbs("."), log, os.Environ()
-	for _, name := range []string{"HOSPITAL_DSN", "HTTPS_PROXY", "NO_PROXY"} {
+	for _, name := range []string{"HOSPITAL_DSN", "HTTPS_PROXY", "NO_PROXY", "CREDENTIALS_DIRECTORY"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	ts.Check(cmd.Start())

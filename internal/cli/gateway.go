@@ -112,7 +112,7 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 	if f.doors.Trusted, err = a.relayAddresses(ctx, f); err != nil {
 		return nil, err
 	}
-	h := daemon.Home(f.home)
+	h := a.at(f.home)
 	id, lock, err := h.Own(f.seed.orNil())
 	if err != nil {
 		return nil, err
@@ -295,7 +295,7 @@ to start (--gateway-key): they countersign statements of this gateway only.`,
 		Example: "  mercer gateway key --home g",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (r Result, err error) {
-			id, lock, err := daemon.Home(home).Own(seed.orNil())
+			id, lock, err := a.at(home).Own(seed.orNil())
 			if err != nil {
 				return nil, err
 			}

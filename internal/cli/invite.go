@@ -80,7 +80,7 @@ newcomer. A new invitation of a name replaces the former.`,
 			if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
 				return nil, usage("%s exists already, and an invitation overwrites no file; choose another --out", out)
 			}
-			h := daemon.Home(home)
+			h := a.at(home)
 			t, err := h.Invite(a.reader, args[0], address, life)
 			if err != nil {
 				return nil, err
@@ -216,7 +216,7 @@ others continue. Then send the roster to the other members.`,
 		Example: "  mercer federation approve west --home ./c",
 		Args:    args("NAME"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			h := daemon.Home(home)
+			h := a.at(home)
 			former, err := h.ApprovedRoster()
 			if err != nil {
 				return nil, err
@@ -258,7 +258,7 @@ party has received stays with it.`,
 		Example: "  mercer federation revoke west --home ./c",
 		Args:    args("NAME"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
-			h := daemon.Home(home)
+			h := a.at(home)
 			former, err := h.ApprovedRoster()
 			if err != nil {
 				return nil, err
@@ -331,7 +331,7 @@ func (a *app) federationShow() *cobra.Command {
 		Example: "  mercer federation show --home ./c",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
-			h := daemon.Home(home)
+			h := a.at(home)
 			r, err := h.ApprovedRoster()
 			if err != nil {
 				return nil, err

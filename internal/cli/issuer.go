@@ -53,7 +53,7 @@ for each device, as mercer device credentials prints it.`,
 			if err != nil {
 				return nil, err
 			}
-			id, lock, err := daemon.Home(home).Own(nil)
+			id, lock, err := a.at(home).Own(nil)
 			if err != nil {
 				return nil, err
 			}
@@ -119,7 +119,7 @@ HTTPS all devices have that server's address, so that server must limit its call
 			if c.GatewayKey, err = parseGatewayKey(gatewayKey); err != nil {
 				return nil, err
 			}
-			id, lock, err := daemon.Home(c.Home).Own(nil)
+			id, lock, err := a.at(c.Home).Own(nil)
 			if err != nil {
 				return nil, err
 			}

@@ -84,8 +84,8 @@ error.`,
 
 // ofParty reports whether a home is a party's. Of a folder that has only a daemon's socket, the daemon says so.
 func (a *app) ofParty(ctx context.Context, home string) bool {
-	if exists(daemon.Home(home).ConfigPath()) {
-		return daemon.Home(home).IsParty(a.reader)
+	if exists(a.at(home).ConfigPath()) {
+		return a.at(home).IsParty(a.reader)
 	}
 	var o overview.Overview
 	err := callDaemon(home, func(c *admin.Client) (err error) {
@@ -97,7 +97,7 @@ func (a *app) ofParty(ctx context.Context, home string) bool {
 
 // callDaemon calls the daemon of a home through its control socket.
 func callDaemon(home string, call func(c *admin.Client) error) error {
-	c := admin.NewClient(daemon.Home(home).Socket())
+	c := admin.NewClient(daemon.At(home).Socket())
 	defer c.Close()
 	return call(c)
 }
@@ -108,7 +108,7 @@ func (a *app) clientCommand(cmd *cobra.Command, call func(ctx context.Context, c
 	a.homeFlag(cmd, &home)
 	cmd.RunE = a.run(func(ctx context.Context, args []string) (Result, error) {
 		a.useHome(home)
-		c := admin.NewClient(daemon.Home(home).Socket())
+		c := admin.NewClient(a.at(home).Socket())
 		defer c.Close()
 		r, err := call(ctx, c, args)
 		if errors.Is(err, admin.ErrNoDaemon) {
@@ -136,7 +136,7 @@ func (a *app) useHome(home string) {
 	if home != a.defaultHome() {
 		a.homeOption = " --home " + shellWord(home)
 	}
-	a.reader = daemon.Home(home).Knowing(a.reader)
+	a.reader = a.at(home).Knowing(a.reader)
 }
 
 // jobResult describes a job as the coordinator knows it.
@@ -327,7 +327,7 @@ home, only the file of a job that awaits approval needs a running daemon.`,
 			case err != nil:
 				return nil, err
 			case item != "":
-				return showLeft(home, args[0], item)
+				return a.showLeft(home, args[0], item)
 			}
 			a.useHome(home)
 			if a.ofParty(ctx, home) {
@@ -337,7 +337,7 @@ home, only the file of a job that awaits approval needs a running daemon.`,
 				case j != nil:
 					return j, nil
 				}
-				return a.showOwn(daemon.Home(home), args[0], out)
+				return a.showOwn(a.at(home), args[0], out)
 			}
 			r := jobResult{reader: a.reader, verbose: a.verbose, home: a.homeOption}
 			err := callDaemon(home, func(c *admin.Client) (err error) {
@@ -383,8 +383,8 @@ type leftResult struct {
 	Table string `json:"csv"`
 }
 
-func showLeft(home, job string, item vault.Item) (Result, error) {
-	table, err := daemon.Home(home).Left(job, item)
+func (a *app) showLeft(home, job string, item vault.Item) (Result, error) {
+	table, err := a.at(home).Left(job, item)
 	if err != nil {
 		return nil, err
 	}

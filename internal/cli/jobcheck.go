@@ -12,7 +12,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
-	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/local/runs"
@@ -67,7 +66,7 @@ or the table cannot be used. The command lists what depends on other parties.`,
 		Args:    args("JOB.yaml"),
 		RunE: a.run(func(ctx context.Context, args []string) (Result, error) {
 			if home != "" {
-				return a.checkAtParty(ctx, daemon.Home(home), args[0])
+				return a.checkAtParty(ctx, a.at(home), args[0])
 			}
 			return a.checkTables(ctx, args[0])
 		}),

@@ -27,17 +27,18 @@ type app struct {
 	stdout, stderr io.Writer
 	env            func(string) string
 
-	json       bool
-	logLevel   string
-	logFormat  string
-	chatty     bool         // the user set a log level
-	verbose    bool         // print the details of a result
-	explain    bool         // list what parties would refuse
-	log        *slog.Logger // writes to stderr
-	notices    *notices
-	homeOption string          // the option --home of this command, after a blank; "" for the usual home
-	workers    learner.Workers // computes cells in other processes; nil: this process computes all
-	task       string          // what the command is running now, such as "repeat 2 of 5"; progress names it
+	json           bool
+	passphraseFile string // file with the passphrase of the home's identity
+	logLevel       string
+	logFormat      string
+	chatty         bool         // the user set a log level
+	verbose        bool         // print the details of a result
+	explain        bool         // list what parties would refuse
+	log            *slog.Logger // writes to stderr
+	notices        *notices
+	homeOption     string          // the option --home of this command, after a blank; "" for the usual home
+	workers        learner.Workers // computes cells in other processes; nil: this process computes all
+	task           string          // what the command is running now, such as "repeat 2 of 5"; progress names it
 }
 
 // Main runs mercer with the given arguments and returns the exit code. The reader can read the jobs

@@ -11,7 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
-	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
 // newRows describes a table of new rows.
@@ -138,7 +137,7 @@ func (a *app) describe(n newRows) (t prepare.Table, err error) {
 // entry returns the description of a table in the job file or in the home's catalogue.
 func (a *app) entry(n newRows) (t prepare.Table, err error) {
 	if n.jobFile == "" {
-		return daemon.Home(n.home).Table(a.reader, n.as)
+		return a.at(n.home).Table(a.reader, n.as)
 	}
 	a.reader = a.readerBeside(n.jobFile)
 	j, err := a.readJob(n.jobFile)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
@@ -121,7 +120,7 @@ releases together reveal. The last table counts the ids that each peer has looke
 		Example: "  mercer release list --home ./shop",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
-			ledger := daemon.Home(home).Releases()
+			ledger := a.at(home).Releases()
 			list, err := ledger.List()
 			if err != nil {
 				return nil, err
@@ -166,7 +165,7 @@ It ends when the release is made, after 30 days, or with mercer release withdraw
 		Example: "  mercer release approve 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
-			err := daemon.Home(home).Releases().Approve(args[0])
+			err := a.at(home).Releases().Approve(args[0])
 			if errors.Is(err, disclosure.ErrNotHeld) {
 				return nil, usage("%s: %w", args[0], err)
 			}
@@ -187,7 +186,7 @@ release that awaits approval from the list. Released data cannot be recalled.`,
 		Example: "  mercer release withdraw 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
-			err := daemon.Home(home).Releases().Withdraw(args[0])
+			err := a.at(home).Releases().Withdraw(args[0])
 			if errors.Is(err, disclosure.ErrNotThere) {
 				return nil, usage("%s: %w", args[0], err)
 			}

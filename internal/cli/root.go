@@ -40,6 +40,7 @@ func (a *app) root() *cobra.Command {
 	flags.BoolVar(&a.json, "json", a.json, "print one JSON document on stdout")
 	flags.StringVar(&a.logLevel, "log-level", a.env("MERCER_LOG_LEVEL"), "level of the log: debug, info, warn or error; default info for daemons and warn for other commands; or set MERCER_LOG_LEVEL")
 	flags.StringVar(&a.logFormat, "log-format", a.envOr("MERCER_LOG_FORMAT", "text"), "format of the log: text or json; or set MERCER_LOG_FORMAT")
+	flags.StringVar(&a.passphraseFile, "passphrase-file", "", "file with the passphrase of the home's identity as its only line, such as /dev/fd/3")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		a.chatty = a.logLevel != ""
 		if !a.chatty {
@@ -52,7 +53,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help(root.HelpFunc()))
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		a.demo(), a.simulate(), a.plan(), a.federation(), a.coordinator(), a.party(), a.gateway(), a.relay(), a.issuer(), a.device(), a.status(), a.page(), a.job(), a.release(), a.audit(), a.edition(), a.erase(), a.predict(), a.model(), a.cell(), a.fit(), a.svmTrain(), a.svmPredict(),
+		a.demo(), a.simulate(), a.plan(), a.federation(), a.coordinator(), a.party(), a.backup(), a.restore(), a.gateway(), a.relay(), a.issuer(), a.device(), a.status(), a.page(), a.job(), a.release(), a.audit(), a.edition(), a.erase(), a.predict(), a.model(), a.cell(), a.fit(), a.svmTrain(), a.svmPredict(),
 		a.data(), a.bench(), a.doctor(), a.version())
 	return root
 }

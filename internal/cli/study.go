@@ -11,7 +11,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/base/regular"
-	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/approved"
 )
@@ -132,7 +131,7 @@ table.`,
 			if err != nil {
 				return nil, err
 			}
-			h := daemon.Home(home)
+			h := a.at(home)
 			if table, err = h.TableOf(a.reader, table); err != nil {
 				return nil, err
 			}
@@ -205,7 +204,7 @@ func (a *app) studyList() *cobra.Command {
 		Example: "  mercer federation study list --home ./north",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
-			kept := daemon.Home(home).Studies(a.reader)
+			kept := a.at(home).Studies(a.reader)
 			list, err := kept.List()
 			if err != nil {
 				return nil, err
@@ -254,7 +253,7 @@ that names it begins in this home any more. A job that has begun continues to it
 		Example: "  mercer federation study revoke kidney --home ./north",
 		Args:    args("NAME or HASH"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
-			list, err := daemon.Home(home).Studies(a.reader).Revoke(args[0])
+			list, err := a.at(home).Studies(a.reader).Revoke(args[0])
 			if err == nil && len(list) == 0 {
 				return nil, usage("this home has approved no study %q; mercer federation study list shows the approvals", args[0])
 			}

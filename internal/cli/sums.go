@@ -55,7 +55,7 @@ each person once. The home holds the key that signs.`,
 			if err != nil {
 				return nil, err
 			}
-			id, lock, err := daemon.Home(home).Own(nil)
+			id, lock, err := a.at(home).Own(nil)
 			if err != nil {
 				return nil, err
 			}
@@ -127,7 +127,7 @@ HTTPS.`,
 			if err != nil {
 				return nil, err
 			}
-			h := daemon.Home(home)
+			h := a.at(home)
 			_, lock, err := h.Own(nil)
 			if err != nil {
 				return nil, err
@@ -282,7 +282,7 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 	if c.Build, err = daemon.Build(); err != nil {
 		return nil, err
 	}
-	id, lock, err := daemon.Home(f.home).Own(nil)
+	id, lock, err := a.at(f.home).Own(nil)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func home(t *testing.T, config string) (Home, *Config) {
 	t.Helper()
 	h := newHome(t, roster.Party)
 	for name, text := range map[string]string{"patients.csv": patients, "config.yaml": "name: north\n" + config} {
-		if err := os.WriteFile(filepath.Join(string(h), name), []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(h.folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestJobPicksWhatIsOffered(t *testing.T) {
 // A row without a label is read where the job says that labels are spread, and nowhere else.
 func TestSpreadLabelsHaveGaps(t *testing.T) {
 	h, c := home(t, entry)
-	if err := os.WriteFile(filepath.Join(string(h), "patients.csv"), []byte(strings.Replace(patients, "well", "", 1)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.folder, "patients.csv"), []byte(strings.Replace(patients, "well", "", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	data := job.Data{Source: "patients"}
@@ -150,7 +150,7 @@ func TestSpreadLabelsHaveGaps(t *testing.T) {
 // happens to be called id is not released as ids.
 func TestLabelsAreNoFeatures(t *testing.T) {
 	h, c := home(t, "data:\n  patients: {path: numbers.csv, label: [ill, late]}\n")
-	if err := os.WriteFile(filepath.Join(string(h), "numbers.csv"), []byte("id,age,ill,late\n1,40,0,1\n2,50,1,0\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.folder, "numbers.csv"), []byte("id,age,ill,late\n1,40,0,1\n2,50,1,0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, label := range []string{"ill", "late", job.NoLabel} {
@@ -168,7 +168,7 @@ func TestLabelsAreNoFeatures(t *testing.T) {
 // list of features.
 func TestLaterRowsOfATable(t *testing.T) {
 	h, c := home(t, "data:\n  dated: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01]}\n  listed: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01], columns: [visit]}\n  bare: {path: dated.csv, label: ill, columns: [age, visit]}\n")
-	if err := os.WriteFile(filepath.Join(string(h), "dated.csv"), []byte("day,age,visit,ill\n2023-05-01,40,1,no\n2024-05-01,50,2,yes\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.folder, "dated.csv"), []byte("day,age,visit,ill\n2023-05-01,40,1,no\n2024-05-01,50,2,yes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	later := func(column string) job.Test { return job.Test{Column: column, From: "2024-01-01"} }
@@ -198,7 +198,7 @@ func TestLaterRowsOfATable(t *testing.T) {
 // says; a job that names another group is refused.
 func TestGroupsOfATable(t *testing.T) {
 	h, c := home(t, "data:\n  grouped: {path: grouped.csv, label: ill, group: patient}\n  bare: {path: grouped.csv, label: ill, columns: [age]}\n")
-	if err := os.WriteFile(filepath.Join(string(h), "grouped.csv"), []byte("patient,age,ill\nann,40,no\nbob,50,yes\nann,41,no\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.folder, "grouped.csv"), []byte("patient,age,ill\nann,40,no\nbob,50,yes\nann,41,no\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, group := range []string{"", "patient"} {

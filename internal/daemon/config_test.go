@@ -124,22 +124,22 @@ func TestConfigurationThatIsMissing(t *testing.T) {
 // A home in a folder that everybody could read is closed to others, when it is made and
 // when a daemon begins.
 func TestHomesAreClosedToOthers(t *testing.T) {
-	h := Home(t.TempDir())
+	h := At(t.TempDir())
 	closed := func(when string) {
 		t.Helper()
-		info, err := os.Stat(string(h))
+		info, err := os.Stat(h.folder)
 		if err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", when, info.Mode(), err)
 		}
 	}
-	if err := os.Chmod(string(h), 0o755); err != nil {
+	if err := os.Chmod(h.folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := h.Create(all.Reader(), &Config{Name: "north"}, "party", [32]byte{1}); err != nil {
 		t.Fatal(err)
 	}
 	closed("made")
-	if err := os.Chmod(string(h), 0o755); err != nil {
+	if err := os.Chmod(h.folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := h.lockHome()
@@ -172,7 +172,7 @@ func TestWebSocketMakesATLSKey(t *testing.T) {
 		{Config{Name: "boss", Listen: "127.0.0.1:4222", ListenWSS: "127.0.0.1:443"}, true},
 		{Config{Name: "boss", ListenWSS: "0.0.0.0:443"}, true},
 	} {
-		m, err := Home(t.TempDir()).Create(all.Reader(), &c.config, roster.Coordinator, [32]byte{1})
+		m, err := At(t.TempDir()).Create(all.Reader(), &c.config, roster.Coordinator, [32]byte{1})
 		if err != nil || (len(m.TLS) > 0) != c.key {
 			t.Errorf("%+v: %d bytes of key, %v", c.config, len(m.TLS), err)
 		}

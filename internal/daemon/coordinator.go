@@ -118,7 +118,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	co, err := coordinator.New(coordinator.Config{
-		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention, Today: days.today, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
+		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Heads: h.path("heads"), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention, Today: days.today, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
 		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record, Forwarding: forward.shown,
 	})
 	if err != nil {

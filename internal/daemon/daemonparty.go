@@ -105,7 +105,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		defer stop()
 		beside.Go(func() { forward.run(ctx) })
 		beside.Go(func() { cutter{record, c.Retention.Audit, at.days.today, o.Logger}.run(ctx) })
-		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(string(h)) }, func() error {
+		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(h.folder) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start
 			return err
@@ -167,7 +167,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	sealed, err := vault.OpenArtifacts(h.path("snapshots"), id.KEMKey())
+	sealed, err := vault.OpenArtifacts(h.snapshots(), id.KEMKey())
 	if err != nil {
 		return err
 	}
@@ -185,6 +185,10 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	settings.Snapshots, settings.Audit, settings.Consents = sealed, h.audit, h.consents()
 	settings.Today = h.days.today
 	settings.Alone = func() bool { return h.config().Roles.Alone }
+	settings.Head = h.head
+	if settings.Restored, err = h.restoredCheck(h.audit); err != nil {
+		return err
+	}
 	settings.Descriptions, settings.History = artifacts.Of(vault.Description), h.watch.history
 	settings.Load = func(id job.ID, d job.Data) (method.Table, error) {
 		t, err := h.load(ctx, h.config(), d, h.key, snapshots{sealed, id})
@@ -211,6 +215,16 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 		o.Ready(c.Coordinator)
 	}
 	return h.otherBuild(refusedTwin(p.Run(ctx)))
+}
+
+// head returns the hash of the last line of the audit record.
+func (h partyHome) head() (head [32]byte) {
+	_, digits := h.audit.Head()
+	b, err := hex.DecodeString(digits)
+	if err == nil {
+		copy(head[:], b)
+	}
+	return head
 }
 
 // dial connects to the coordinator.

@@ -57,24 +57,36 @@ func ParseKey(digits string) (ed25519.PublicKey, error) {
 // Own opens the identity of a home that belongs to no federation; the first call creates the
 // identity. No second process can open the home until the returned file is closed.
 func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, error) {
-	if err := makePrivate(string(h)); err != nil {
+	if err := makePrivate(h.folder); err != nil {
 		return nil, nil, fault.BadInputf("%s cannot be a home: %w", h, err)
 	}
-	id, err := identity.Load(h.IdentityPath())
-	if errors.Is(err, fs.ErrNotExist) {
-		if seed == nil {
-			seed = coordinator.RandomSeed
-		}
-		id, err = identity.Create(h.IdentityPath(), seed("identity/"+string(h)))
+	lock, err := disk.Lock(h.lockPath())
+	if errors.Is(err, disk.ErrLocked) {
+		return nil, nil, fault.BadInputf("another process runs in %s; stop that one first", h)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	lock, err := disk.Lock(h.IdentityPath())
-	if errors.Is(err, disk.ErrLocked) {
-		return nil, nil, fault.BadInputf("another process runs in %s; stop that one first", h)
+	id, err := h.ownIdentity(seed)
+	if err != nil {
+		return nil, nil, errors.Join(err, lock.Close())
 	}
-	return id, lock, err
+	return id, lock, nil
+}
+
+// ownIdentity opens the identity of a home that belongs to no federation, or creates it. The home is locked.
+func (h Home) ownIdentity(seed func(string) [32]byte) (*identity.Identity, error) {
+	if err := identity.Recover(h.IdentityPath()); err != nil {
+		return nil, err
+	}
+	id, err := h.identity()
+	if !errors.Is(err, fs.ErrNotExist) {
+		return id, err
+	}
+	if seed == nil {
+		seed = coordinator.RandomSeed
+	}
+	return identity.Create(h.IdentityPath(), seed("identity/"+h.folder))
 }
 
 // ReadRoster reads an issuer's list of devices, which has one public key in hexadecimal digits on
@@ -107,7 +119,7 @@ func RunIssuer(ctx context.Context, c issuer.Config, d Doors, o Options) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, i.Close()) }()
-	h := Home(c.Home)
+	h := At(c.Home)
 	if err := errors.Join(disk.Replace(h.PublicPath(), i.Public().Encode()), h.writeWitnessKey(c.Identity)); err != nil {
 		return err
 	}
@@ -121,7 +133,7 @@ func RunRelay(ctx context.Context, c relay.Config, d Doors, o Options) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
-	if err := Home(c.Home).writeWitnessKey(c.Identity); err != nil {
+	if err := At(c.Home).writeWitnessKey(c.Identity); err != nil {
 		return err
 	}
 	return d.serve(ctx, o, r, r, nil)

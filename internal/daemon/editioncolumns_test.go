@@ -43,7 +43,7 @@ func TestEditionLeavesOutNestedColumns(t *testing.T) {
 	}
 	for _, d := range []*job.Dictionary{job.OfNumbers(), {Columns: prepare.Schema{{Name: "last"}}}} {
 		store := streams{}
-		if err := Home(t.TempDir()).copyRows(t.Context(), Source{Path: path}, d, store); err != nil {
+		if err := At(t.TempDir()).copyRows(t.Context(), Source{Path: path}, d, store); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := snapshot.Read(store)

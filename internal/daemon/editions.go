@@ -14,7 +14,6 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/scratch"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/live"
@@ -28,7 +27,7 @@ import (
 // Editions returns the store of tables that this home has frozen.
 func (h Home) Editions() edition.Store {
 	return edition.Store{Folder: h.editions(), Sealed: func() (*vault.Artifacts, error) {
-		id, err := identity.Load(h.IdentityPath())
+		id, err := h.identity()
 		if err != nil {
 			return nil, err
 		}
@@ -363,7 +362,7 @@ func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
 // keeps its order, like the tables of a simulated job, so that results can be compared.
 func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snapshot.Store) (err error) {
 	if s.Given() {
-		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns})
+		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: h.folder, Mapping: s.mapping(), IDs: s.ID.Columns})
 	}
 	library := catalogue.New("") // the entry has the path of its file, so no data folder is needed
 	rows, found, err := library.Open(s.Path, s.mapping(), slices.Concat(s.ID.Columns, s.Label.Columns))
@@ -515,7 +514,7 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k jobRows) (t meth
 	if err := h.checkBound(data, id); err != nil {
 		return t, err
 	}
-	seed, err := identity.Load(h.IdentityPath())
+	seed, err := h.identity()
 	if err != nil {
 		return t, err
 	}

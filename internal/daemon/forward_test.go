@@ -151,7 +151,7 @@ func TestTheRecordIsForwarded(t *testing.T) {
 // A daemon sends its record to the server of its configuration, and says in its metrics whether that works.
 func TestADaemonForwards(t *testing.T) {
 	s := sites(t, "north", "south")["boss"]
-	at := filepath.Join(filepath.Dir(string(s.home)), "log")
+	at := filepath.Join(filepath.Dir(s.home.folder), "log")
 	w := watchAt(t, at)
 	s.configure(t, "audit: {syslog: \"unix://"+at+"\"}\n")
 	s.start()

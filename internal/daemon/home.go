@@ -1,7 +1,7 @@
 // Package daemon runs the coordinator or a party from a home folder. It reads the identity, the
 // roster and the configuration, opens the vault and the connection, and serves until it is stopped.
 //
-//	HOME/identity      the 32-byte seed of the process's keys, mode 0600
+//	HOME/identity      the 32-byte seed of the process's keys, mode 0600, in clear or sealed by age
 //	HOME/split.key     a party's 32-byte key that chooses the held-out rows, mode 0600
 //	HOME/member.yaml   the public half of the identity, for the roster
 //	HOME/config.yaml   name, addresses; for a party: catalogue and policy
@@ -17,14 +17,18 @@
 //	HOME/audit         the record: at a party of what it consented to and what left it, at a coordinator of who submitted what
 //	HOME/audit.sent    the last line of the record that the syslog server has had
 //	HOME/days          the first and the last day on which the daemon has run
+//	HOME/heads         the coordinator's last head of each party's audit record
+//	HOME/restored      marks a party's home that was restored from a backup, until it may go on
 //	HOME/invitations   the coordinator's open invitations, without their secrets
 //	HOME/jobs          the coordinator's jobs
 //	HOME/queues        the coordinator's broker
 //	HOME/control.sock  the operator's commands
+//	HOME/lock          an empty file that the daemon locks
 package daemon
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"encoding/json"
@@ -54,13 +58,22 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Home is the path of a process's home folder.
-type Home string
+// Home is a process's home folder, with what opens its identity. Get one from [At].
+type Home struct {
+	folder string
+	keys   *keys // shared by all copies
+}
 
-func (h Home) path(name string) string { return filepath.Join(string(h), name) }
+// String returns the path of the folder.
+func (h Home) String() string { return h.folder }
+
+func (h Home) path(name string) string { return filepath.Join(h.folder, name) }
 
 // IdentityPath returns the path of the file with the seed of the process's keys.
 func (h Home) IdentityPath() string { return h.path("identity") }
+
+// lockPath returns the path of the file that a daemon locks while it runs.
+func (h Home) lockPath() string { return h.path("lock") }
 
 // MemberPath returns the path of the file with the public half of the identity.
 func (h Home) MemberPath() string { return h.path("member.yaml") }
@@ -100,9 +113,11 @@ func (h Home) consents() consent.Decisions { return consent.Decisions(h.path("co
 
 func (h Home) retained() string { return h.path("keepsakes") }
 
+func (h Home) snapshots() string { return h.path("snapshots") }
+
 // artifacts opens the artifacts of finished jobs. A command may use it while the daemon runs.
 func (h Home) artifacts() (*vault.Artifacts, error) {
-	id, err := identity.Load(h.IdentityPath())
+	id, err := h.identity()
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +136,7 @@ func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byt
 	if err != nil {
 		return m, fault.BadInput(err)
 	}
-	if err := makePrivate(string(h)); err != nil {
+	if err := makePrivate(h.folder); err != nil {
 		return m, fault.BadInputf("%s cannot be a home: %w; choose another --home", h, err)
 	}
 	_, err = identity.Create(h.IdentityPath(), seed)
@@ -219,23 +234,30 @@ func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 	return nil
 }
 
-// lockHome locks the home against a second daemon until the returned file is closed. It locks the
-// identity file, which every home has, so that a daemon that cannot start leaves no new file.
+// lockHome locks the home against a second daemon until the returned file is closed. The lock has a
+// file of its own: the identity file may be replaced, or may not be in the home. With the lock it erases
+// what an interrupted change of the identity has left.
 func (h Home) lockHome() (*os.File, error) {
 	if err := admin.Fits(h.Socket()); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := os.Chmod(string(h), 0o700); err != nil { // a folder of an earlier version may be open to other users
+	if err := os.Chmod(h.folder, 0o700); err != nil { // a folder of an earlier version may be open to other users
 		if disk.Failed(err) { // a full or broken disk is not a mistake of the operator
 			return nil, fmt.Errorf("the folder %s is not writable: %w", h, err)
 		}
 		return nil, fault.BadInputf("cannot restrict the permissions of %s to its owner: %w", h, err)
 	}
-	lock, err := disk.Lock(h.IdentityPath())
+	lock, err := disk.Lock(h.lockPath())
 	if errors.Is(err, disk.ErrLocked) {
 		return nil, fault.BadInputf("another daemon runs in %s; stop that daemon first", h)
 	}
-	return lock, err
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(h.stillOpen(), h.recoverIdentity()); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
 }
 
 // makePrivate makes a folder with its parents that no other user may read. The error names the folder or the
@@ -257,20 +279,9 @@ func makePrivate(folder string) error {
 	return err
 }
 
-func (h Home) identity() (*identity.Identity, error) {
-	id, err := identity.Load(h.IdentityPath())
-	if errors.Is(err, syscall.ENOTDIR) {
-		return nil, fault.BadInputf("%s is a file, and a home is a folder; give another with --home", h)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.BadInputf("%s holds no identity; create one with mercer federation init --home %s", h, h)
-	}
-	return id, err
-}
-
 // Fingerprint returns the fingerprint of the home's identity, from its member file.
 func (h Home) Fingerprint() (identity.Fingerprint, error) {
-	id, err := identity.Load(h.IdentityPath())
+	id, err := h.identity()
 	if err != nil {
 		return identity.Fingerprint{}, err
 	}
@@ -380,7 +391,7 @@ func (h Home) loadChanging(ctx context.Context, k snapshot.Store, s Source, t pr
 	if !errors.Is(err, vault.ErrNoState) {
 		return set, err
 	}
-	source := live.Source{Origin: s.Origin, Folder: string(h), Mapping: s.mapping(), IDs: s.ID.Columns}
+	source := live.Source{Origin: s.Origin, Folder: h.folder, Mapping: s.mapping(), IDs: s.ID.Columns}
 	if err := live.Copy(ctx, k, source); err != nil {
 		return nil, err
 	}

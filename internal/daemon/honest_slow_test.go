@@ -63,7 +63,7 @@ func newRegistries(t *testing.T, people map[string]int) *registries {
 	r.reader = all.Reader().Knowing(func(string, string) (*job.Dictionary, error) { return d, nil })
 	r.names = []string{"north", "south", "east"}
 	for i, name := range r.names {
-		h := Home(filepath.Join(t.TempDir(), name))
+		h := At(filepath.Join(t.TempDir(), name))
 		c := &Config{Name: name, Coordinator: "nats://127.0.0.1:4222", Data: map[string]Source{"patients": {
 			Path: "patients.csv", Label: Labels{Columns: []string{"diagnosis"}}, ID: job.OwnID{}, Columns: OwnColumns{Offered: d.Columns.Names()},
 		}}}

@@ -64,7 +64,7 @@ const mostListed = 5
 func (h Home) inspectModes() Finding {
 	var open []string
 	files := 0
-	err := filepath.WalkDir(string(h), func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(h.folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

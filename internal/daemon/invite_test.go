@@ -118,7 +118,7 @@ func TestInvitedPartiesJoin(t *testing.T) {
 	enrolments := make([]*Enrolment, 2)
 	var joining sync.WaitGroup
 	for i, token := range tokens {
-		enrolments[i] = enrols(t, boss.home+Home("-"+names[i]), token)
+		enrolments[i] = enrols(t, At(boss.home.folder+"-"+names[i]), token)
 		joining.Go(func() {
 			if r, err := enrolments[i].Ask(t.Context()); r != nil || err != nil {
 				t.Errorf("before the approval: %v, %v", r, err)
@@ -157,7 +157,7 @@ func TestInvitedPartiesJoin(t *testing.T) {
 // A file that is no invitation ends invitations, and does not keep a member in.
 func TestDamagedInvitation(t *testing.T) {
 	boss := alone(t)
-	e := enrols(t, boss.home+"-west", boss.invites("west"))
+	e := enrols(t, At(boss.home.folder+"-west"), boss.invites("west"))
 	_, other := newcomer(t, boss, "other")
 	boss.change(boss.roster().With(other))
 	if err := os.WriteFile(filepath.Join(string(boss.home.Invitations()), "x.json"), []byte("{"), 0o600); err != nil {
@@ -181,7 +181,7 @@ func TestInvitationUsedTwiceAtOnce(t *testing.T) {
 	var joining sync.WaitGroup
 	errs := make([]error, 2)
 	for i, name := range []string{"-west", "-thief"} {
-		e := enrols(t, boss.home+Home(name), token)
+		e := enrols(t, At(boss.home.folder+name), token)
 		joining.Go(func() { _, errs[i] = e.Ask(t.Context()) })
 	}
 	joining.Wait()
@@ -201,11 +201,11 @@ func TestInvitationsThatAreOver(t *testing.T) {
 	boss := alone(t)
 	former := boss.invites("west")
 	token := boss.invites("west")
-	e := enrols(t, boss.home+"-west", former)
+	e := enrols(t, At(boss.home.folder+"-west"), former)
 	if _, err := e.Ask(t.Context()); err == nil || !strings.Contains(err.Error(), "another one has replaced it") {
 		t.Errorf("a former invitation: %v", err)
 	}
-	e = enrols(t, boss.home+"-west", token)
+	e = enrols(t, At(boss.home.folder+"-west"), token)
 	_, other := newcomer(t, boss, "other")
 	other.Name = "west"
 	boss.change(boss.roster().With(other))
@@ -217,10 +217,10 @@ func TestInvitationsThatAreOver(t *testing.T) {
 	}
 	past := token
 	past.Expires = time.Now().Add(-time.Second)
-	if _, err := (boss.home + "-late").Enrol(all.Reader(), past, coordinator.RandomSeed("")); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "expired") {
+	if _, err := At(boss.home.folder+"-late").Enrol(all.Reader(), past, coordinator.RandomSeed("")); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "expired") {
 		t.Errorf("an invitation that has expired: %v", err)
 	}
-	if _, err := os.Stat(string(boss.home + "-late")); err == nil {
+	if _, err := os.Stat(boss.home.folder + "-late"); err == nil {
 		t.Error("an expired invitation has made a home")
 	}
 }
@@ -237,7 +237,7 @@ func TestClaimsThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := boss.home.newMembership(all.Reader(), c, id, boss.roster(), slog.New(slog.DiscardHandler))
-	own := enrols(t, boss.home+"-west", token)
+	own := enrols(t, At(boss.home.folder+"-west"), token)
 	key, err := guestKey(token.Secret())
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestDaemonRefusesAfterTheTime(t *testing.T) {
 func TestAnswerOfAnotherCoordinator(t *testing.T) {
 	boss := alone(t)
 	token := boss.invites("west")
-	e := enrols(t, boss.home+"-west", token)
+	e := enrols(t, At(boss.home.folder+"-west"), token)
 	_, false1 := newcomer(t, boss, "false")
 	false1.Role, false1.Name = roster.Coordinator, "boss"
 	forged := (&roster.Roster{Federation: "clinics", Members: []roster.Member{false1}}).With(e.Member)
@@ -317,7 +317,7 @@ func TestAnswerOfAnotherCoordinator(t *testing.T) {
 func TestSecretStaysInTheInvitation(t *testing.T) {
 	boss := alone(t)
 	token := boss.invites("west")
-	e := enrols(t, boss.home+"-west", token)
+	e := enrols(t, At(boss.home.folder+"-west"), token)
 	if _, err := e.Ask(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +332,7 @@ func TestSecretStaysInTheInvitation(t *testing.T) {
 	}
 	look("the log", []byte(boss.log.String()))
 	for _, home := range []Home{boss.home, e.Home} {
-		err := filepath.WalkDir(string(home), func(path string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(home.folder, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
 			}

@@ -28,7 +28,7 @@ func judged() *method.Judged {
 
 // A party's figures are kept sealed, and are gone once the job is forgotten.
 func TestJudgedIsKept(t *testing.T) {
-	home := Home(t.TempDir())
+	home := At(t.TempDir())
 	seed := [32]byte{1}
 	id, err := identity.Create(home.IdentityPath(), seed)
 	if err != nil {

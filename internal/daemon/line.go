@@ -55,7 +55,7 @@ func (h Home) AddTLSKey() (roster.Member, error) {
 	case m.Fingerprint() != publicKeys(id, m).Fingerprint():
 		return m, fault.BadInputf("the member file %s does not belong to the identity in %s; restore the original member file", h.MemberPath(), h)
 	}
-	m.Public = id.PublicTLS()
+	m.Public, m.Succession = id.PublicTLS(), nil // a signature of an earlier identity was over the other keys
 	b, err := roster.MarshalMember(m)
 	if err != nil {
 		return m, err

@@ -80,7 +80,7 @@ func (s *site) offerSmall(seed uint64) {
 	}
 	text := string(config) + "data: {small: {path: small.csv, label: label}}\npolicy: {protocols: [okra]}\n"
 	err = errors.Join(os.WriteFile(s.home.ConfigPath(), []byte(text), 0o600),
-		os.WriteFile(filepath.Join(string(s.home), "small.csv"), []byte(rows.String()), 0o600))
+		os.WriteFile(filepath.Join(s.home.folder, "small.csv"), []byte(rows.String()), 0o600))
 	if err != nil {
 		s.t.Fatal(err)
 	}

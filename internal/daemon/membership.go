@@ -191,7 +191,7 @@ func loginsOf(members *roster.Roster) (list []nats.Member) {
 // logChanges writes a line for each change of the roster.
 func logChanges(log *slog.Logger, changes []roster.Change) {
 	for _, c := range changes {
-		log.Info("the roster has changed", "member", c.Name, "what", string(c.What), "fingerprint", c.Fingerprint)
+		log.Info("the roster has changed", "member", c.Name, "what", string(c.What), "fingerprint", c.Fingerprint, "signed_by_earlier_key", string(c.Signed))
 	}
 }
 

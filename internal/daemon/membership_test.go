@@ -87,7 +87,7 @@ func newcomer(t *testing.T, boss *site, name string) (*site, roster.Member) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &site{t: t, name: name, home: boss.home + "-" + Home(name), run: RunParty, log: &logBuffer{}, reload: make(chan os.Signal, 1)}
+	s := &site{t: t, name: name, home: At(boss.home.folder + "-" + name), run: RunParty, log: &logBuffer{}, reload: make(chan os.Signal, 1)}
 	m, err := s.home.Create(all.Reader(), &Config{Name: name, Coordinator: "nats://" + c.Listen}, roster.Party, coordinator.RandomSeed(""))
 	if err != nil {
 		t.Fatal(err)
@@ -149,9 +149,10 @@ func (s *site) connected(member string) bool {
 func trained(t *testing.T, homes string, of map[string]*site, during func() (meanwhile func())) admin.Job {
 	t.Helper()
 	for _, s := range of {
-		if err := errors.Join(os.RemoveAll(string(s.home)), os.CopyFS(string(s.home), os.DirFS(homes+"/"+s.name)), os.Chmod(s.home.IdentityPath(), 0o600)); err != nil {
+		if err := errors.Join(os.RemoveAll(s.home.folder), os.CopyFS(s.home.folder, os.DirFS(homes+"/"+s.name)), os.Chmod(s.home.IdentityPath(), 0o600)); err != nil {
 			t.Fatal(err)
 		}
+		s.home = At(s.home.folder) // with another identity than before
 		s.start()
 		t.Cleanup(s.halt)
 	}
@@ -190,7 +191,7 @@ func TestRosterChangesDuringAJob(t *testing.T) {
 	homes := t.TempDir()
 	for i, name := range []string{"boss", "north", "south", "east"} {
 		of[name].seed = InsecureSeeds(uint64(i))
-		if err := os.CopyFS(homes+"/"+name, os.DirFS(string(of[name].home))); err != nil {
+		if err := os.CopyFS(homes+"/"+name, os.DirFS(of[name].home.folder)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -88,7 +88,7 @@ func sites(t *testing.T, parties ...string) map[string]*site {
 	}
 	broker, list, members := unused(), make(map[string]*site), &roster.Roster{Federation: "clinics"}
 	for _, name := range append([]string{"boss"}, parties...) {
-		s := &site{t: t, name: name, home: Home(filepath.Join(dir, name)), metrics: unused(), run: RunParty, log: &logBuffer{}, reload: make(chan os.Signal, 1)}
+		s := &site{t: t, name: name, home: At(filepath.Join(dir, name)), metrics: unused(), run: RunParty, log: &logBuffer{}, reload: make(chan os.Signal, 1)}
 		c, role := &Config{Name: name, Coordinator: "nats://" + broker, Metrics: s.metrics}, roster.Party
 		if name == "boss" {
 			c, role, s.run = &Config{Name: name, Listen: broker, Metrics: s.metrics}, roster.Coordinator, RunCoordinator

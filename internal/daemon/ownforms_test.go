@@ -25,7 +25,7 @@ func TestOwnFormsOfAnEntry(t *testing.T) {
     label: diagnosis
 `)
 	export := "# exported\nnr;wert;wert;befund\n1;1.234,5;1.3.2024;ill\n2;0,25;2024-12-24;well\n"
-	if err := os.WriteFile(filepath.Join(string(h), "export.csv"), []byte(export), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.folder, "export.csv"), []byte(export), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := c.source(h, "export")

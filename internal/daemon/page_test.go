@@ -266,9 +266,9 @@ func TestSettingsOfThePage(t *testing.T) {
 
 // The secret of a client is in a file that only the daemon's user can read.
 func TestSecretOfTheClient(t *testing.T) {
-	h := Home(t.TempDir())
+	h := At(t.TempDir())
 	write := func(name, text string, mode os.FileMode) {
-		if err := os.WriteFile(filepath.Join(string(h), name), []byte(text), mode); err != nil {
+		if err := os.WriteFile(h.path(name), []byte(text), mode); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -332,8 +332,8 @@ func TestLoginAtADaemon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool := certificate(t, string(boss.home))
-	if err := os.WriteFile(filepath.Join(string(boss.home), "oidc.secret"), []byte(provider.ClientSecret+"\n"), 0o600); err != nil {
+	pool := certificate(t, boss.home.folder)
+	if err := os.WriteFile(boss.home.path("oidc.secret"), []byte(provider.ClientSecret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	boss.configure(t, fmt.Sprintf("page:\n  listen: %s\n  url: https://%s\n  certificate: page.crt\n  key: page.key\n  oidc:\n    issuer: %s\n    client: %s\n    secret: oidc.secret\n    authorities: page.crt\n    scopes: [groups]\n    roles: {viewer: [staff]}\n",

@@ -15,9 +15,9 @@ import (
 // A clock that jumps by years erases nothing: the log says so once a day. Old lines of the record go when the clock can
 // be trusted.
 func TestAClockThatJumps(t *testing.T) {
-	home, log := Home(t.TempDir()), &logBuffer{}
+	home, log := At(t.TempDir()), &logBuffer{}
 	c := home.calendar(slog.New(slog.NewTextHandler(log, nil)))
-	record, err := audit.Open(filepath.Join(string(home), "audit"))
+	record, err := audit.Open(home.AuditPath())
 	if err != nil {
 		t.Fatal(err)
 	}

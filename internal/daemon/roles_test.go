@@ -93,7 +93,7 @@ func TestAsk(t *testing.T) {
 	if folder == "" {
 		t.Skip("for TestOtherUsers")
 	}
-	c := admin.NewClient(Home(folder).Socket())
+	c := admin.NewClient(At(folder).Socket())
 	defer c.Close()
 	_, err := c.Jobs(t.Context())
 	t.Logf("jobs: %v", err)
@@ -123,7 +123,7 @@ func TestOtherUsers(t *testing.T) {
 	}{
 		{viewer, group, folder, "jobs: <nil>", "reload: this needs the role administrator, which user 61001 does not have"},
 		{other, group, folder, "jobs: this needs the role viewer, which user 61002 does not have", "reload: this needs the role administrator"},
-		{viewer, group, string(s.home), "jobs: this user may not open the control socket", "reload: this user may not open"},
+		{viewer, group, s.home.folder, "jobs: this user may not open the control socket", "reload: this user may not open"},
 		{viewer, 61000, folder, "jobs: this user may not open the control socket", "reload: this user may not open"},
 	} {
 		child := exec.CommandContext(t.Context(), program, "-test.run=^TestAsk$", "-test.v")

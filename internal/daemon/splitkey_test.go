@@ -18,7 +18,7 @@ import (
 
 func newHome(t *testing.T, role roster.Role) Home {
 	t.Helper()
-	h := Home(filepath.Join(t.TempDir(), "home"))
+	h := At(filepath.Join(t.TempDir(), "home"))
 	if _, err := h.Create(all.Reader(), &Config{Name: "north"}, role, [32]byte{1}); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestSplitKeyThatIsNone(t *testing.T) {
 // rows itself is refused by the party, even if the submission would have let the job pass.
 func TestLoadRefusesChosenRows(t *testing.T) {
 	h := newHome(t, roster.Party)
-	if err := os.WriteFile(filepath.Join(string(h), "patients.csv"), []byte("a,ill\n1,0\n2,1\n3,0\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(h.folder, "patients.csv"), []byte("a,ill\n1,0\n2,1\n3,0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := &Config{Name: "north", Data: map[string]Source{"patients": {Path: "patients.csv", Label: Labels{Columns: []string{"ill"}}}}}

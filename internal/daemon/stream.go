@@ -8,7 +8,6 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
-	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -53,7 +52,7 @@ func (h Home) streamEdition(ctx context.Context, c *Config, all job.Data, k jobR
 	if err != nil {
 		return t, false, nil //nolint:nilerr // load finds the same error, and explains it
 	}
-	seed, err := identity.Load(h.IdentityPath())
+	seed, err := h.identity()
 	if err != nil {
 		return t, false, err
 	}

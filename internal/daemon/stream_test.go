@@ -134,7 +134,7 @@ func TestATableInShards(t *testing.T) {
 	}
 	other, c, key := undescribed(t, numbersTable(1))
 	s := c.Data["patients"]
-	s.Path = filepath.Join(string(h), "shards", "*.csv")
+	s.Path = filepath.Join(h.folder, "shards", "*.csv")
 	c.Data["patients"] = s
 	shards, err := sees(t, other, c, key, 1)
 	if err != nil {

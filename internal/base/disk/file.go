@@ -107,6 +107,39 @@ func unbuffered(data []byte) func(*os.File) error {
 	}
 }
 
+// secretDraft is added to the name of a secret file while its next content is written. The name is
+// fixed, so that [EraseDraft] finds it after a crash.
+const secretDraft = ".new"
+
+// ReplaceSecret is like Replace for a file whose former content must not stay on the disk: it
+// overwrites the former content once the new one is in place. After a crash, path holds the former or
+// the new content, and a draft may be left; see [EraseDraft].
+func ReplaceSecret(path string, data []byte) error {
+	if err := EraseDraft(path); err != nil {
+		return err
+	}
+	former, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("disk: %w", err)
+	}
+	if err := Create(path+secretDraft, data); err != nil {
+		return errors.Join(err, former.Close())
+	}
+	if err := os.Rename(path+secretDraft, path); err != nil {
+		return errors.Join(fmt.Errorf("disk: %w", err), EraseDraft(path), former.Close())
+	}
+	return errors.Join(SyncDir(filepath.Dir(path)), fillRandom(former, path))
+}
+
+// EraseDraft erases the draft that a crash during [ReplaceSecret] has left, if there is one.
+func EraseDraft(path string) error {
+	err := Erase(path + secretDraft)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // Erase overwrites a file with random bytes, flushes it, and removes it. Drives that remap
 // blocks and file systems that copy on write may keep the old bytes; no program can reach
 // those. Better seal large content under a key, and erase the key.
@@ -130,6 +163,11 @@ func overwrite(path string) error {
 	if err != nil {
 		return fmt.Errorf("disk: %w", err)
 	}
+	return fillRandom(f, path)
+}
+
+// fillRandom overwrites an open file with random bytes, flushes it and closes it.
+func fillRandom(f *os.File, path string) error {
 	info, err := f.Stat()
 	if err != nil {
 		return errors.Join(fmt.Errorf("disk: %w", err), f.Close())

@@ -246,6 +246,31 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
+// ReplaceSecret leaves the new content alone: neither the former content's blocks nor a draft hold the
+// former secret. An error leaves the former file.
+func TestReplaceSecretLeavesNoFormerSecret(t *testing.T) {
+	dir := t.TempDir()
+	path, blocks := filepath.Join(dir, "key"), filepath.Join(t.TempDir(), "blocks")
+	if err := ReplaceSecret(path, []byte("new")); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("without a former file: %v", err)
+	}
+	if err := errors.Join(Create(path, []byte("former")), os.Link(path, blocks), Create(path+secretDraft, []byte("of a crash"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := ReplaceSecret(path, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, path, "new")
+	wantEntries(t, dir, 1)
+	if b, err := os.ReadFile(blocks); err != nil || string(b) == "former" {
+		t.Fatalf("the blocks hold %q, %v", b, err)
+	}
+	if err := errors.Join(EraseDraft(path), Create(path+secretDraft, []byte("of a crash")), EraseDraft(path)); err != nil {
+		t.Fatal(err)
+	}
+	wantEntries(t, dir, 1)
+}
+
 // Folders are made with their parents, for their owner alone. An existing one is accepted, and a file is not.
 func TestMakeDirs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b", "c")

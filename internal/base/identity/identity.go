@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -16,8 +15,6 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
-	"github.com/mercer-fl/mercer/internal/base/fault"
-	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 )
 
@@ -204,37 +201,9 @@ func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 	return id, nil
 }
 
-// Load reads the identity at path. It returns an error if anybody but the owner may read or write
-// the file.
-func Load(path string) (*Identity, error) {
-	seed, err := readSeed(path)
-	if err != nil {
-		return nil, fault.BadInputf("identity: %w", err)
-	}
-	return FromSeed(seed)
-}
-
-func readSeed(path string) (seed [SeedSize]byte, err error) {
-	f, err := regular.Open(path)
-	if err != nil {
-		return seed, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if err := private(f); err != nil {
-		return seed, err
-	}
-	b, err := io.ReadAll(io.LimitReader(f, SeedSize+1))
-	switch {
-	case err != nil:
-		return seed, err
-	case len(b) != SeedSize:
-		return seed, fmt.Errorf("%s is not an identity file: it must hold exactly %d bytes; restore it from a backup", path, SeedSize)
-	case [SeedSize]byte(b) == seed:
-		// After a crash, some file systems leave zeros in place of a file's content.
-		return seed, fmt.Errorf("%s holds only zeros; remove it and create the identity again", path)
-	}
-	return [SeedSize]byte(b), nil
-}
+// Load opens the plain identity file at path. It returns an error if anybody but the owner may read
+// or write the file.
+func Load(path string) (*Identity, error) { return Secrets{}.Open(path) }
 
 // private returns an error if others may read the file. It checks the open file, because the path
 // could lead elsewhere by now.

@@ -72,7 +72,7 @@ func read(t *testing.T, r *job.Reader, kind, text string, keys map[string]any) e
 		_, err := r.Parse("example", []byte(text))
 		return err
 	case kind == "tables":
-		home := daemon.Home(t.TempDir())
+		home := daemon.At(t.TempDir())
 		if err := os.WriteFile(home.ConfigPath(), []byte("name: north\n"+text), 0o600); err != nil {
 			t.Fatal(err)
 		}

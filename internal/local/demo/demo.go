@@ -112,7 +112,7 @@ func tryProcesses() error {
 }
 
 // Home returns the folder of a process.
-func (f *Federation) Home(name string) daemon.Home { return daemon.Home(filepath.Join(f.Dir, name)) }
+func (f *Federation) Home(name string) daemon.Home { return daemon.At(filepath.Join(f.Dir, name)) }
 
 // Names returns the names of all processes, the coordinator first.
 func (f *Federation) Names() []string {
@@ -147,7 +147,7 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 	if err != nil {
 		return m, err
 	}
-	return m, writeTable(filepath.Join(string(h), "own.csv"), s.Table.Set)
+	return m, writeTable(filepath.Join(h.String(), "own.csv"), s.Table.Set)
 }
 
 // catalogue describes a share as a source of the party's catalogue, and allows all jobs of this

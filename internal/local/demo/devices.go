@@ -114,7 +114,7 @@ func FoundDevices(c DevicesConfig) (*Devices, error) {
 
 // drawGateway draws the gateway's key. Issuer and relay need it before they start.
 func (f *Devices) drawGateway() error {
-	id, lock, err := daemon.Home(f.path(Gateway)).Own(nil)
+	id, lock, err := daemon.At(f.path(Gateway)).Own(nil)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func deviceProcess(i int) string { return fmt.Sprintf("devices%d", i) }
 func (f *Devices) enrol() (err error) {
 	var roster strings.Builder
 	for i := range f.Processes {
-		id, lock, err := daemon.Home(f.path(deviceProcess(i))).Own(nil)
+		id, lock, err := daemon.At(f.path(deviceProcess(i))).Own(nil)
 		if err != nil {
 			return err
 		}

@@ -108,7 +108,7 @@ func (f *Devices) StartProcess(name string) error {
 // witnessKey returns the public key of a witness (relay or issuer). In a deployment, the witness's
 // owner gives this key to the devices' owners.
 func (f *Devices) witnessKey(name string) (string, error) {
-	b, err := os.ReadFile(daemon.Home(f.path(name)).WitnessKeyPath())
+	b, err := os.ReadFile(daemon.At(f.path(name)).WitnessKeyPath())
 	if err != nil {
 		return "", fmt.Errorf("demo: %w", err)
 	}
@@ -140,7 +140,7 @@ func (f *Devices) deviceNumber(name string) int {
 }
 
 func (f *Devices) gatewayArguments() []string {
-	return []string{"gateway", "--home", f.path(Gateway), "--job", f.path("job.yaml"), "--tokens", daemon.Home(f.path(Issuer)).PublicPath(),
+	return []string{"gateway", "--home", f.path(Gateway), "--job", f.path("job.yaml"), "--tokens", daemon.At(f.path(Issuer)).PublicPath(),
 		"--window", f.Window.String(), "--grace", f.Grace.String(), "--pause", f.Pause.String(), "--lead", f.Lead.String(),
 		"--least", strconv.Itoa(f.Least), "--hold", (f.Grace / 4).String()}
 }

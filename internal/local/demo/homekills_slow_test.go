@@ -195,7 +195,7 @@ func (r *registry) come(people int) {
 		var b bytes.Buffer
 		err := dataset.WriteCSV(&b, r.table(i))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(string(r.Home(name)), "own.csv"), b.Bytes(), 0o600)
+			err = os.WriteFile(filepath.Join(r.Home(name).String(), "own.csv"), b.Bytes(), 0o600)
 		}
 		if err != nil {
 			r.Fatal(err)
@@ -258,7 +258,7 @@ func (r *registry) freezeKilled(name string, files int) {
 // even if it is replaced.
 func (r *registry) reading(name string) (whole func()) {
 	r.Helper()
-	path := filepath.Join(string(r.Home(name)), "editions", "list")
+	path := filepath.Join(r.Home(name).String(), "editions", "list")
 	before, err := os.ReadFile(path)
 	if err != nil {
 		r.Fatal(err)
@@ -312,7 +312,7 @@ func (r *registry) freezeUntil(name string, files int) (wrote bool) {
 // complete.
 func (r *registry) onlyNamed(name string, list []edition.Edition) {
 	r.Helper()
-	folder := filepath.Join(string(r.Home(name)), "editions")
+	folder := filepath.Join(r.Home(name).String(), "editions")
 	text, err := os.ReadFile(filepath.Join(folder, "list"))
 	if err != nil {
 		r.Fatal(err)
@@ -348,7 +348,7 @@ func (r *registry) since(home string, patterns ...string) (count func() int) {
 func (r *registry) matching(home string, patterns []string) map[string]time.Time {
 	at := make(map[string]time.Time)
 	for _, p := range patterns {
-		paths, _ := filepath.Glob(filepath.Join(string(r.Home(home)), p))
+		paths, _ := filepath.Glob(filepath.Join(r.Home(home).String(), p))
 		for _, path := range paths {
 			switch s, err := os.Stat(path); {
 			case err != nil: // it is gone

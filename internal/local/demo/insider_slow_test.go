@@ -85,7 +85,7 @@ func (o *onlooker) ask(process string, row int, iteration uint32) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	id, err := identity.Load(daemon.Home(filepath.Join(o.devices.Dir, process)).IdentityPath())
+	id, err := identity.Load(daemon.At(filepath.Join(o.devices.Dir, process)).IdentityPath())
 	if err != nil {
 		return 0, err
 	}

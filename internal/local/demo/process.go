@@ -89,7 +89,7 @@ func (f *Federation) StartProcess(name string) error {
 	if name == Coordinator {
 		verb = "coordinator"
 	}
-	arguments := []string{verb, "--home", string(f.Home(name))}
+	arguments := []string{verb, "--home", f.Home(name).String()}
 	if f.InsecureSeed != nil {
 		arguments = append(arguments, "--insecure-seed", strconv.FormatUint(*f.InsecureSeed, 10))
 	}

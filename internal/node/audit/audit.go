@@ -50,6 +50,9 @@ const (
 	Reloaded  Kind = "reloaded"  // an operator had the configuration read again
 	Started   Kind = "started"   // the daemon started
 	Cut       Kind = "cut"       // the first line of a record whose earlier lines were removed; it is no part of the chain
+
+	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
+	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided
 )
 
 // Event is a line of the record. Number, Time, Previous and Torn are set by [Log.Append].

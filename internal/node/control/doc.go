@@ -13,6 +13,8 @@
 //	Closing      ------>            the job has ended: destroy its secrets
 //	             <------   Closed   destroyed
 //	             <------   Holdings what is the state of these jobs?
+//	             <------   Record   the head of the party's audit record; or which was the last?
+//	Record       ------>            the last head that the party told
 //
 // Every control message may come twice: each is answered again in the same way. A party checks a
 // proposal against the job it carries, so a coordinator cannot describe one session and run another;

@@ -29,6 +29,7 @@ const (
 	KindForget     = "Forget"
 	KindForgotten  = "Forgotten"
 	KindHoldings   = "Holdings"
+	KindRecord     = "Record"
 	KindStall      = "Stall" // tells the session's members that one of them cannot continue for now, or continues again
 )
 

@@ -37,12 +37,15 @@ type Auditor interface {
 // Config holds the settings and resources of a coordinator. Every field is required, except Workers,
 // MaxRunning, Today, Broker, Audit, Forwarding and History.
 type Config struct {
-	Reader    *job.Reader
-	Identity  *identity.Identity
-	Roster    *roster.Roster // the roster at the start; ChangeRoster replaces it
-	Conn      transport.Conn
-	Vault     vault.Vault
-	Jobs      string    // path of the folder that contains the jobs' folders
+	Reader   *job.Reader
+	Identity *identity.Identity
+	Roster   *roster.Roster // the roster at the start; ChangeRoster replaces it
+	Conn     transport.Conn
+	Vault    vault.Vault
+	Jobs     string // path of the folder that contains the jobs' folders
+	// Heads is the path of the folder with the last head of each party's audit record. It may be "": then
+	// none is kept.
+	Heads     string
 	Artifacts Artifacts // store of finished jobs' artifacts
 	// Own is true if one operator owns all rows and this process has started all members. The
 	// coordinator then also runs jobs that only one process can run, and keeps private models,
@@ -249,6 +252,8 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 				c.hearQuestion(ctx, in, running)
 			case control.KindHoldings:
 				c.admitHoldings(ctx, in, running.Go)
+			case control.KindRecord:
+				c.hearRecord(ctx, in, running.Go)
 			default:
 				c.deliver(in)
 			}

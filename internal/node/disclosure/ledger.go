@@ -386,6 +386,22 @@ func (l Ledger) Abandon(kind method.ReleaseKind, id string) error {
 	return l.alone(func() error { return l.remove(l.entry(kind, id, Admitted)) })
 }
 
+// ReleaseAdmitted counts everything that is admitted as released. A home that was restored from a backup
+// does not know what it has released since.
+func (l Ledger) ReleaseAdmitted() error {
+	return l.alone(func() error {
+		files, err := l.files(Admitted)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			m := entryName.FindStringSubmatch(filepath.Base(f))
+			err = errors.Join(err, l.release(method.ReleaseKind(m[1]), m[2]))
+		}
+		return err
+	})
+}
+
 // Restart removes the releases that were admitted, but not disclosed, before a restart. Resumed
 // sessions admit them again. A session that is no longer open counts with the largest number of ids
 // that each peer could have announced.

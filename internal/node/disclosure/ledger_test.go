@@ -281,3 +281,19 @@ func TestRowsGrow(t *testing.T) {
 	}
 	mustHold(t, l, of(method.ReleaseRows, edited(table(6, "age", "income"), 5, 0)), "1 row has other values")
 }
+
+// What was admitted at the time of a backup counts as released after a restore, also once the daemon has
+// started.
+func TestReleaseAdmitted(t *testing.T) {
+	l := Ledger(t.TempDir())
+	admit(t, l, products(table(6, "age", "income"), "hub"))
+	for range 2 {
+		if err := l.ReleaseAdmitted(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Restart(func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, l, products(table(6, "age"), "hub"), "income")
+}

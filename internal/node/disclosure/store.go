@@ -129,6 +129,9 @@ func (l Ledger) alone(change func() error) error {
 	return l.locked(change)
 }
 
+// Still runs do while nobody changes the ledger, such as a copy of its folder, which must exist.
+func (l Ledger) Still(do func() error) error { return l.locked(do) }
+
 // locked runs do under the ledger's lock. The ledger's folder must exist.
 func (l Ledger) locked(do func() error) error {
 	held, err := disk.WaitLock(filepath.Join(string(l), lockName))

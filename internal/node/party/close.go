@@ -218,5 +218,8 @@ func (p *Party) remember(w *work) error {
 }
 
 func (p *Party) closed(ctx context.Context, c *control.Closing) error {
+	if err := p.tellHead(ctx); err != nil {
+		return err
+	}
 	return p.tell(ctx, control.Topic(c.Job), control.KindClosed, c.Encode())
 }

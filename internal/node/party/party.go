@@ -52,6 +52,12 @@ type Config struct {
 	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
 	// accepted.
 	Audit Auditor
+	// Head returns the hash of the last line of the audit record, which the coordinator is told. It may be
+	// nil; then the coordinator is told none.
+	Head func() [32]byte
+	// Restored decides whether a party that was restored from a backup may go on. It takes the last head
+	// that the coordinator was told, or zero. It is nil for a party that was not restored.
+	Restored func(head [32]byte) error
 	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
 	// approve: each.
 	Consents Consents
@@ -180,11 +186,20 @@ func (p *Party) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer p.running.Wait()
 	defer stop(nil)
+	receive := sync.OnceFunc(func() { p.running.Go(func() { stop(p.router.Run(ctx)) }) })
+	if p.Restored != nil {
+		receive()
+		if err := p.confirm(ctx); ctx.Err() != nil {
+			return p.leave(ctx)
+		} else if err != nil {
+			return fmt.Errorf("party: %w", err)
+		}
+	}
 	if err := p.resume(ctx); err != nil {
 		stop(nil)
 		return errors.Join(err, p.leave(ctx))
 	}
-	p.running.Go(func() { stop(p.router.Run(ctx)) })
+	receive()
 	p.review(ctx)
 	often := time.NewTicker(p.Limits.Asking)
 	defer often.Stop()
@@ -322,6 +337,8 @@ func (p *Party) handle(ctx context.Context, m protocol.Message) error {
 		return p.forget(ctx, m)
 	case control.KindStall:
 		return p.stalled(m)
+	case control.KindRecord:
+		return nil // an answer that came after the party went on
 	}
 	return fmt.Errorf("party: the control message has unknown kind %q", m.Kind)
 }

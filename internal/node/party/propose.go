@@ -451,6 +451,9 @@ func (p *Party) adopt(r *running, v vault.Session) error {
 
 // accept sends the coordinator the session's public key, signed by this party.
 func (p *Party) accept(ctx context.Context, r *running) error {
+	if err := p.tellHead(ctx); err != nil {
+		return err
+	}
 	a := control.Accept(r.ID(), p.Name, r.keys.Public().Bytes(), p.Identity.SigningKey())
 	return p.tell(ctx, r.ID(), control.KindAcceptance, a.Encode())
 }
@@ -480,7 +483,11 @@ func (w *work) fileID() protocol.SessionID {
 
 func (w *work) idClaim() string { return "job/" + w.id.String() }
 
-func (w *work) overClaim() string { return "over/" + w.id.String() }
+func (w *work) overClaim() string { return OverClaim(w.id.String()) }
+
+// OverClaim returns the name that the vault claims when a job has ended at a party. A job whose name is
+// claimed is refused.
+func OverClaim(job string) string { return "over/" + job }
 
 // bind records permanently that the job's id belongs to its job file.
 func (p *Party) bind(w *work) error {

@@ -9,7 +9,18 @@ type Change struct {
 	Role        Role   `json:"role"`
 	Fingerprint string `json:"fingerprint,omitempty"` // of the keys in the later roster
 	Words       string `json:"words,omitempty"`       // the fingerprint in words
+	// Signed says whether the member's earlier key signed the later keys; "" if its signing key is the same.
+	Signed Signature `json:"signed_by_earlier_key,omitempty"`
 }
+
+// Signature says whether a signature is there and right.
+type Signature string
+
+// These are the values of a Signature, beside "".
+const (
+	Signed   Signature = "yes"
+	Unsigned Signature = "no"
+)
 
 // Kind is a kind of change.
 type Kind string
@@ -31,7 +42,9 @@ func Compare(earlier, later *Roster) []Change {
 		case !known:
 			changes = append(changes, changeOf(Added, m))
 		case before.Fingerprint() != m.Fingerprint() || before.Role != m.Role:
-			changes = append(changes, changeOf(OtherKeys, m))
+			c := changeOf(OtherKeys, m)
+			c.Signed = succeeds(before, m)
+			changes = append(changes, c)
 		}
 	}
 	for _, m := range earlier.Members {
@@ -42,9 +55,20 @@ func Compare(earlier, later *Roster) []Change {
 	return changes
 }
 
+// succeeds says whether the earlier keys of a member signed its later keys.
+func succeeds(earlier, later Member) Signature {
+	switch {
+	case earlier.Sign.Equal(later.Sign):
+		return ""
+	case earlier.Role == later.Role && earlier.SignedNext(later.Name, later.Public, later.Succession):
+		return Signed
+	}
+	return Unsigned
+}
+
 func changeOf(what Kind, m Member) Change {
 	f := m.Fingerprint()
-	return Change{what, m.Name, m.Role, f.String(), f.Words()}
+	return Change{What: what, Name: m.Name, Role: m.Role, Fingerprint: f.String(), Words: f.Words()}
 }
 
 // String returns the change as a line.
@@ -53,5 +77,12 @@ func (c Change) String() string {
 	if c.Fingerprint == "" {
 		return line
 	}
-	return fmt.Sprintf("%s  %s  %s", line, c.Fingerprint, c.Words)
+	line = fmt.Sprintf("%s  %s  %s", line, c.Fingerprint, c.Words)
+	switch c.Signed {
+	case Signed:
+		return line + "  the earlier key signed these"
+	case Unsigned:
+		return line + "  the earlier key did not sign these"
+	}
+	return line
 }

@@ -27,6 +27,9 @@ type Member struct {
 	Name string
 	Role Role
 	identity.Public
+	// Succession is the signature of the member's earlier identity over these keys; nil if there was none.
+	// It is no part of the roster's hash: operators compare fingerprints all the same.
+	Succession []byte
 }
 
 // Roster lists all members of a federation. Callers must not change a validated roster.
@@ -155,6 +158,9 @@ func (m Member) validate() error {
 	}
 	if m.Role == Party && len(m.TLS) > 0 {
 		return errors.New("the party has a TLS key; only the coordinator may have one, because members connect only to it")
+	}
+	if n := len(m.Succession); n > 0 && n != ed25519.SignatureSize {
+		return fmt.Errorf("the signature of the earlier key has %d bytes; it must have %d", n, ed25519.SignatureSize)
 	}
 	return m.Public.Validate()
 }

@@ -34,10 +34,10 @@ func secured(t testing.TB) *Roster {
 // hospitals is a coordinator and three parties.
 func hospitals(t testing.TB) *Roster {
 	return &Roster{"digits", []Member{
-		{"hub", Coordinator, publicOf(t, 1)},
-		{"north", Party, publicOf(t, 2)},
-		{"south", Party, publicOf(t, 3)},
-		{"east", Party, publicOf(t, 4)},
+		{Name: "hub", Role: Coordinator, Public: publicOf(t, 1)},
+		{Name: "north", Role: Party, Public: publicOf(t, 2)},
+		{Name: "south", Role: Party, Public: publicOf(t, 3)},
+		{Name: "east", Role: Party, Public: publicOf(t, 4)},
 	}}
 }
 

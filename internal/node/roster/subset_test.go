@@ -49,7 +49,7 @@ func TestSubset(t *testing.T) {
 func TestTouched(t *testing.T) {
 	before := hospitals(t)
 	names, hash := before.Parties(), before.Hash()
-	newcomer := Member{"west", Party, publicOf(t, 8)}
+	newcomer := Member{Name: "west", Role: Party, Public: publicOf(t, 8)}
 	changed, _ := before.Lookup(names[0])
 	changed.Public = publicOf(t, 9)
 	after := before.With(newcomer).With(changed).Without(names[1])

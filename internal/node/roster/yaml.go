@@ -36,14 +36,16 @@ type entry struct {
 	KEM  key    `yaml:"kem"`
 	NKey string `yaml:"nkey"`
 	TLS  key    `yaml:"tls,omitempty"` // the coordinator's TLS key
+
+	Succession key `yaml:"signed_by_earlier_key,omitempty"` // a signature
 }
 
 func entryOf(m Member) entry {
-	return entry{m.Name, m.Role, key(m.Sign), m.KEM, m.NKey, key(m.TLS)}
+	return entry{m.Name, m.Role, key(m.Sign), m.KEM, m.NKey, key(m.TLS), m.Succession}
 }
 
-func (e entry) public() identity.Public {
-	return identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey, TLS: []byte(e.TLS)}
+func (e entry) member() Member {
+	return Member{e.Name, e.Role, identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey, TLS: []byte(e.TLS)}, e.Succession}
 }
 
 // key is a public key. In YAML it is written in base64.
@@ -126,7 +128,7 @@ func decode(b []byte, into any) error {
 func (d *document) roster() *Roster {
 	r := &Roster{Federation: d.Federation}
 	for _, e := range d.Members {
-		r.Members = append(r.Members, Member{e.Name, e.Role, e.public()})
+		r.Members = append(r.Members, e.member())
 	}
 	return r
 }
@@ -205,8 +207,7 @@ func ParseMember(b []byte) (Member, error) {
 	if d.APIVersion != apiVersion || d.Kind != memberKind {
 		return Member{}, fmt.Errorf("roster: apiVersion is %q and kind is %q; they must be %q and %q", d.APIVersion, d.Kind, apiVersion, memberKind)
 	}
-	e := d.Member
-	m := Member{e.Name, e.Role, e.public()}
+	m := d.Member.member()
 	if err := m.validate(); err != nil {
 		return Member{}, fmt.Errorf("roster: %w", err)
 	}

@@ -50,7 +50,7 @@ func (i Item) Noun() string {
 // Artifacts stores the artifacts of finished jobs, in a folder for each job. Each job has its own
 // key, which seals all of its artifacts. The key itself is sealed to the identity:
 //
-//	ID/key   the job's 32 bytes, sealed to the identity
+//	ID/key   the job's 32 bytes, sealed to the identity; see also [Artifacts.SealNext]
 //	ID/ITEM  an item, sealed under the key
 //
 // Erasing a job overwrites its key; then the items cannot be opened, even if a drive, snapshot or
@@ -145,7 +145,7 @@ func (e *Artifacts) makeKey(id job.ID) ([]byte, error) {
 	if _, err := rand.Read(key); err != nil {
 		return nil, err
 	}
-	sealed, err := hpke.Seal(e.key.PublicKey(), hpke.HKDFSHA256(), hpke.AES256GCM(), jobInfo(id), key)
+	sealed, err := sealKey(e.key.PublicKey(), id, key)
 	if err != nil {
 		return nil, err
 	}
@@ -164,11 +164,26 @@ func (e *Artifacts) openKey(id job.ID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := hpke.Open(e.key, hpke.HKDFSHA256(), hpke.AES256GCM(), jobInfo(id), sealed)
-	if err != nil {
-		return nil, fmt.Errorf("the key file %s cannot be opened with this identity: %w", e.path(id, keyFile), err)
+	key, err := e.unseal(id, sealed)
+	if err == nil {
+		return key, nil
 	}
-	return key, nil
+	if next, missing := os.ReadFile(e.path(id, nextKeyFile)); missing == nil {
+		if key, err := e.unseal(id, next); err == nil {
+			return key, nil
+		}
+	}
+	return nil, fmt.Errorf("the key file %s cannot be opened with this identity: %w", e.path(id, keyFile), err)
+}
+
+// sealKey seals a job's key to an identity.
+func sealKey(to hpke.PublicKey, id job.ID, key []byte) ([]byte, error) {
+	return hpke.Seal(to, hpke.HKDFSHA256(), hpke.AES256GCM(), jobInfo(id), key)
+}
+
+// unseal opens a job's key that was sealed to this identity.
+func (e *Artifacts) unseal(id job.ID, sealed []byte) ([]byte, error) {
+	return hpke.Open(e.key, hpke.HKDFSHA256(), hpke.AES256GCM(), jobInfo(id), sealed)
 }
 
 // keyOf returns a job's key, or [ErrNoState] itself if the job has no key. It prefixes all other
@@ -214,7 +229,7 @@ func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	}
 	var items []Item
 	for _, f := range entries {
-		if f.Name() != keyFile && Item(f.Name()) != Description {
+		if f.Name() != keyFile && f.Name() != nextKeyFile && Item(f.Name()) != Description {
 			items = append(items, Item(f.Name()))
 		}
 	}
@@ -257,8 +272,10 @@ func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := disk.Erase(e.path(id, keyFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	for _, file := range []string{nextKeyFile, keyFile} {
+		if err := disk.Erase(e.path(id, file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 	}
 	if err := os.RemoveAll(e.path(id, "")); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)

@@ -63,6 +63,23 @@ func (v *Disk) Unclaimed(id protocol.SessionID, names ...string) error {
 	return v.ledger.Unclaimed(id, names...)
 }
 
+// Unfinished returns the proposals of the sessions that were begun and not destroyed. A session without
+// a proposal, which is lost, has an empty one. It changes nothing.
+func (v *Disk) Unfinished() (proposals [][]byte, err error) {
+	ids, err := v.store.Unfinished()
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	for _, id := range ids {
+		b, err := os.ReadFile(v.path(id, Proposal))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("vault: %w", err)
+		}
+		proposals = append(proposals, b)
+	}
+	return proposals, nil
+}
+
 // Abandon makes Open destroy the sessions that another build of the program began.
 func (v *Disk) Abandon() { v.abandons = true }
 
