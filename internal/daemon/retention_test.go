@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"log/slog"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
