@@ -335,7 +335,7 @@ func (h csvHead) featureNames() []string {
 func (h csvHead) badCell(col int, cell string, err error) error {
 	var unlisted *ClassError
 	switch {
-	case errors.As(err, &unlisted): // the text of a ClassError contains its own advice
+	case errors.As(err, &unlisted), errors.Is(err, errLongLabel): // these texts contain their own advice
 	case h.names != nil && cell == h.names[col] && cell != "":
 		err = fmt.Errorf("%w; remove the line if it repeats the header", err)
 	case errors.Is(err, errEmpty), errors.Is(err, errNotFinite):

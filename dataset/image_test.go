@@ -206,7 +206,8 @@ func TestReadImagesRefuses(t *testing.T) {
 	}
 }
 
-// TestReadMRI reads the real slices, and reports speed and memory.
+// TestReadMRI reads the real slices, and reports speed and memory. Each row has the class of its image's
+// folder; rows of all classes have the image's pixels.
 func TestReadMRI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -219,9 +220,36 @@ func TestReadMRI(t *testing.T) {
 	if diff := cmp.Diff(want, countClasses(s.Labels)); diff != "" {
 		t.Error(diff)
 	}
+	for i, id := range s.IDs {
+		if want := filepath.Base(filepath.Dir(id)); s.Labels[i] != want {
+			t.Fatalf("row %d, %s, has the class %s", i, id, s.Labels[i])
+		}
+		if i%100 == 0 {
+			comparePixels(t, id, s.X.Row(i, nil))
+		}
+	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	t.Logf("%.0f rows/s, %d MB in use, %d MB from the system", perSecond, m.HeapInuse>>20, m.Sys>>20)
+}
+
+// comparePixels compares a row with the grey pixels of a slice, line by line.
+func comparePixels(t *testing.T, file string, row []float64) {
+	t.Helper()
+	f, err := mriFolder().Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	img, err := jpeg.Decode(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range row {
+		if want := color.GrayModel.Convert(img.At(i%176, i/176)).(color.Gray).Y; math.Abs(v-float64(want)) > 1 {
+			t.Fatalf("%s: pixel %d is %v, want %d", file, i, v, want)
+		}
+	}
 }
 
 func BenchmarkReadMRI(b *testing.B) {
@@ -231,13 +259,17 @@ func BenchmarkReadMRI(b *testing.B) {
 	}
 }
 
-func readMRI(t testing.TB) (*Set, float64) {
-	t.Helper()
+func mriFolder() fs.FS {
 	dir := os.Getenv("MERCER_DATA")
 	if dir == "" {
 		dir = filepath.Join("..", "..", "shared", "data")
 	}
-	folder := os.DirFS(filepath.Join(dir, "alzheimer-mri"))
+	return os.DirFS(filepath.Join(dir, "alzheimer-mri"))
+}
+
+func readMRI(t testing.TB) (*Set, float64) {
+	t.Helper()
+	folder := mriFolder()
 	if _, err := fs.Stat(folder, "."); err != nil {
 		if os.Getenv("MERCER_REQUIRE_DATA") == "1" {
 			t.Fatalf("MERCER_REQUIRE_DATA=1: %v", err)
@@ -245,7 +277,7 @@ func readMRI(t testing.TB) (*Set, float64) {
 		t.Skipf("no real images (set MERCER_DATA): %v", err)
 	}
 	start := time.Now()
-	s, err := ReadImages(folder, ImageOptions{Name: "alzheimer-mri"})
+	s, err := ReadImages(folder, ImageOptions{Name: "alzheimer-mri", ID: "path"})
 	if err != nil {
 		t.Fatal(err)
 	}

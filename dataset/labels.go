@@ -195,6 +195,11 @@ type labeller struct {
 	among []string // allowed classes; nil allows all
 }
 
+// MaxLabelBytes is the largest size of a label in bytes. Files of models have no longer names of classes.
+const MaxLabelBytes = 1 << 10
+
+var errLongLabel = fmt.Errorf("has more than the %d bytes that a class may have; write a shorter name", MaxLabelBytes)
+
 // mostKnown bounds the labels that a labeller remembers, since a regression has many different
 // targets.
 const mostKnown = 1 << 12
@@ -225,6 +230,8 @@ func (l *labeller) canonical(label string) (string, error) {
 func canonicalLabel(label string) (string, error) {
 	v, err := parseNumber(label)
 	switch {
+	case errors.Is(err, errNotNumber) && len(label) > MaxLabelBytes:
+		return "", errLongLabel
 	case errors.Is(err, errNotNumber):
 		return strings.Clone(label), nil
 	case err != nil:

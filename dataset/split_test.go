@@ -99,6 +99,26 @@ func TestSplitPlain(t *testing.T) {
 	})
 }
 
+// The rows of a plain test set are drawn by the seed, each as often as any other.
+func TestSplitPlainDrawsRows(t *testing.T) {
+	const rows, seeds = 40, 400
+	times := make([]int, rows)
+	for seed := range uint64(seeds) {
+		_, test, err := SplitPlain(rows, .25, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range test {
+			times[i]++
+		}
+	}
+	for i, n := range times { // within five deviations
+		if math.Abs(float64(n)-seeds/4) > 5*math.Sqrt(seeds*.25*.75) {
+			t.Errorf("row %d is in %d of %d test sets, want about a quarter", i, n, seeds)
+		}
+	}
+}
+
 func TestFolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		labels := drawLabels(t)

@@ -10,20 +10,28 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/date"
 )
 
-// SyntaxError reports a fault in a text. Its message has the form NAME:LINE: what is wrong; what to
-// do. Line counts from 1; 0 means the text as a whole. Err wraps the cause if reading itself
-// failed.
+// SyntaxError reports a fault in a text, or in the answer of a query. Its message has the form
+// NAME:LINE: what is wrong; what to do. Line counts from 1; 0 means the text as a whole. Err wraps
+// the cause if reading itself failed.
 type SyntaxError struct {
 	Name string
 	Line int
 	Err  error
+	// Answer states that Name is the file of a query. Line then counts the rows of the answer, which
+	// are no lines of that file.
+	Answer bool
 }
 
 func (e *SyntaxError) Error() string {
-	if e.Line == 0 {
-		return fmt.Sprintf("%s: %v", e.Name, e.Err)
+	switch {
+	case e.Answer && e.Line > 0:
+		return fmt.Sprintf("row %d of the answer of %s: %v", e.Line, e.Name, e.Err)
+	case e.Answer:
+		return fmt.Sprintf("the answer of %s: %v", e.Name, e.Err)
+	case e.Line > 0:
+		return fmt.Sprintf("%s:%d: %v", e.Name, e.Line, e.Err)
 	}
-	return fmt.Sprintf("%s:%d: %v", e.Name, e.Line, e.Err)
+	return fmt.Sprintf("%s: %v", e.Name, e.Err)
 }
 
 func (e *SyntaxError) Unwrap() error { return e.Err }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 )
 
 // Mapping describes the differences between a party's own file and the schema. Only the party
@@ -293,9 +294,18 @@ func (r *reader) feature(columns, names []string, c Column) (field, error) {
 		err = f.theirs.checkUnit(c, f.own)
 	}
 	if err != nil && !r.plain {
-		err = &UnlikeError{c.Name, err}
+		err = &UnlikeError{Column: c.Name, Like: alike(columns, names, c.Name), Err: err}
 	}
 	return f, err
+}
+
+// alike returns the file's name of the column whose federation's name differs from the given one only by
+// case, blanks or Unicode form. It returns "" if there is none.
+func alike(columns, names []string, name string) string {
+	if i := slices.IndexFunc(names, func(n string) bool { return fuzzymatch.Differs(n, name) }); i >= 0 {
+		return columns[i]
+	}
+	return ""
 }
 
 // find returns a column by the federation's name.
@@ -311,6 +321,7 @@ func (t Table) find(columns, names []string, name, what string) (field, error) {
 // uses the file's column names and is for the table's owner.
 type UnlikeError struct {
 	Column string // name of the column in the schema
+	Like   string // the table's name that differs from Column only by case, blanks or Unicode form, or ""
 	Err    error
 }
 

@@ -17,6 +17,7 @@ import (
 // Table describes a table to be read.
 type Table struct {
 	Name    string // name of the table in messages
+	Answer  bool   // whether Name is the file of a query, whose answer has rows and no lines
 	Schema  Schema // if nil, all columns without another use hold numbers without gaps
 	Mapping Mapping
 	Label   string // column of the labels by the federation's name, "" for none
@@ -65,7 +66,7 @@ func Read(from dataset.Records, t Table) (*dataset.Set, error) {
 func (t Table) open(from dataset.Records) (*reader, error) {
 	r, err := t.reader(from.Columns())
 	if err != nil {
-		return nil, t.refuse(1, err)
+		return nil, t.refuseColumns(err)
 	}
 	if some, can := from.(dataset.ColumnSelector); can {
 		if err := some.Choose(r.neededColumns()); err != nil {
@@ -82,7 +83,7 @@ func (t Table) People(from dataset.Records, use func(name string)) error {
 	t.Schema, t.Label, t.Labelled, t.Cut, t.Weight = Schema{}, "", nil, "", ""
 	r, err := t.reader(from.Columns())
 	if err != nil {
-		return t.refuse(1, err)
+		return t.refuseColumns(err)
 	}
 	r.firstID = nil
 	return t.eachRow(from, func(row dataset.Record) error {
@@ -123,8 +124,16 @@ func (t Table) refuseRow(row dataset.Record, err error) error {
 	return t.refuse(row.Line, err)
 }
 
+// refuseColumns returns an error about the names of the columns, which stand in the first line of a text.
+func (t Table) refuseColumns(err error) error {
+	if t.Answer {
+		return t.refuse(0, err)
+	}
+	return t.refuse(1, err)
+}
+
 func (t Table) refuse(line int, err error) error {
-	return &dataset.SyntaxError{Name: t.Name, Line: line, Err: err}
+	return &dataset.SyntaxError{Name: t.Name, Line: line, Err: err, Answer: t.Answer}
 }
 
 // reader collects the rows of a table.
@@ -540,7 +549,7 @@ func (r *reader) addID(row dataset.Record) error {
 	}
 	id = strings.Clone(id) // without the copy, the whole line would stay in memory
 	if first, taken := r.firstID[id]; taken {
-		return errRepeated(first)
+		return r.errRepeated(first)
 	}
 	if r.firstID != nil {
 		r.firstID[id] = row.Line
@@ -550,14 +559,16 @@ func (r *reader) addID(row dataset.Record) error {
 }
 
 // errRepeated refuses a row whose id a row has in an earlier line.
-func errRepeated(first int) error {
-	return fmt.Errorf("the id is also in line %d; keep one of the two rows", first)
+func (t Table) errRepeated(first int) error {
+	place := "line"
+	if t.Answer {
+		place = "row"
+	}
+	return fmt.Errorf("the id is also in %s %d; keep one of the two rows", place, first)
 }
 
-// RepeatedID returns the error with which Read refuses a table that has one id in two lines.
-func RepeatedID(table string, first, second int) error {
-	return Table{Name: table}.refuse(second, errRepeated(first))
-}
+// RepeatedID returns the error with which Read refuses the table if it has one id in two lines.
+func (t Table) RepeatedID(first, second int) error { return t.refuse(second, t.errRepeated(first)) }
 
 // errNoRows returns the error that explains why a table has no rows.
 func (r *reader) errNoRows() error {

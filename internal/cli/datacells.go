@@ -77,6 +77,7 @@ type infoCells struct {
 	Entry      string            `json:"entry,omitempty"`
 
 	values bool
+	answer bool // whether the table is the answer of a query
 }
 
 // infoColumn describes one column. Statistics of its numbers are included only with --values.
@@ -195,7 +196,7 @@ func (d *describedTable) firstFatal(err error) error {
 
 // add adds the description of the columns to the result.
 func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
-	c := &infoCells{Profile: []infoColumn{}, Problems: d.Problems, More: d.More, values: o.values}
+	c := &infoCells{Profile: []infoColumn{}, Problems: d.Problems, More: d.More, values: o.values, answer: d.origin.SQL != nil}
 	for _, column := range d.Columns {
 		shown := infoColumn{Column: column}
 		if o.values && column.Type == prepare.Number && !column.Unread && column.Name != d.id {
@@ -268,7 +269,7 @@ func (c *infoCells) print(p *printer) {
 		p.linef("\n%s", humanize.Count(len(c.Problems)+c.More, "problem"))
 	}
 	for _, same := range byText(c.Problems) {
-		p.linef("  %s", sentence(same))
+		p.linef("  %s", sentence(same, c.answer))
 	}
 	if c.More > 0 {
 		p.linef("  and %d more", c.More)
@@ -292,11 +293,17 @@ func byText(list []profile.Problem) (groups [][]profile.Problem) {
 // linesNamed is the largest number of lines that one sentence names.
 const linesNamed = 5
 
-// sentence describes several problems with the same text in one sentence.
-func sentence(same []profile.Problem) string {
-	if len(same) == 1 {
-		return same[0].String()
-	}
+// sentence describes several problems with the same text in one sentence. The answer of a query has rows and
+// no lines.
+func sentence(same []profile.Problem, answer bool) string {
 	lines := humanize.List(same, linesNamed, func(p profile.Problem) string { return strconv.Itoa(p.Line) })
+	switch {
+	case len(same) == 1 && (!answer || same[0].Line == 0):
+		return same[0].String()
+	case len(same) == 1:
+		return fmt.Sprintf("row %s of the answer: %s", lines, same[0].Text)
+	case answer:
+		return fmt.Sprintf("rows %s of the answer: %s", lines, same[0].Text)
+	}
 	return fmt.Sprintf("lines %s: %s", lines, same[0].Text)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/learn/svm"
 	"github.com/mercer-fl/mercer/report"
 )
 
@@ -174,8 +175,8 @@ func (a *app) readJob(path string) (*job.Job, error) {
 // names reports whether section "data" of the job file has the key.
 func (f *jobFile) names(key string) bool { return job.DataKey(f.text, key) }
 
-// locate adds a line of the job file to an error about a source, a column or folds. The line names what is
-// wrong.
+// locate adds a line of the job file to an error about a source, a column, folds or a parameter of the
+// learner. The line names what is wrong.
 func (f *jobFile) locate(err error) error {
 	if line := f.lineOf(err); line > 0 {
 		return fmt.Errorf("%s:%d: %w%s", f.path, line, err, f.advice(err))
@@ -189,8 +190,11 @@ func (f *jobFile) lineOf(err error) int {
 		column *dataset.ColumnError
 		absent *catalogue.Error
 		source *sourceError
+		unfit  *svm.ParameterError
 	)
 	switch {
+	case errors.As(err, &unfit):
+		return job.LearnerKeyLine(f.text, unfit.Parameter)
 	case errors.As(err, &source):
 		return job.DataKeyLine(f.text, "sources", source.party)
 	case errors.As(err, &column):

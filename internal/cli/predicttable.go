@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/daemon"
@@ -94,6 +95,10 @@ func (n newRows) lacking(t prepare.Table, err error) error {
 		return err
 	}
 	column, training := t.Mapping.OwnName(unlike.Column), "the training table had it"
+	if unlike.Like != "" && column == unlike.Column {
+		got, want := fuzzymatch.Quote(unlike.Like, column)
+		return usage("%s has the column %s where the training table had %s, which differ only by case, blanks or Unicode form; rename the column of %s to %s", n.shown, got, want, n.shown, want)
+	}
 	if column != unlike.Column {
 		training = fmt.Sprintf("the training table had it (it is %s's name of %q; if another site wrote the file, name that site by --as)", n.as, unlike.Column)
 	}

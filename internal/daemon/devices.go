@@ -57,7 +57,7 @@ func ParseKey(digits string) (ed25519.PublicKey, error) {
 // Own opens the identity of a home that belongs to no federation; the first call creates the
 // identity. No second process can open the home until the returned file is closed.
 func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, error) {
-	if err := os.MkdirAll(string(h), 0o700); err != nil {
+	if err := makePrivate(string(h)); err != nil {
 		return nil, nil, fault.BadInputf("%s cannot be a home: %w", h, err)
 	}
 	id, err := identity.Load(h.IdentityPath())

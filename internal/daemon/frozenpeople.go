@@ -170,7 +170,7 @@ func (p *frozenPeople) checkIDs(f *freezing) error {
 		before = append(before[:0], record...)
 	}
 	if earliest < 1<<63 {
-		return prepare.RepeatedID(f.source.tableName(), lines[0], lines[1])
+		return prepare.Table{Name: f.source.tableName(), Answer: f.source.SQL != nil}.RepeatedID(lines[0], lines[1])
 	}
 	return p.ids.Close()
 }

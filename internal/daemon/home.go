@@ -241,8 +241,13 @@ func (h Home) lockHome() (*os.File, error) {
 // makePrivate makes a folder with its parents that no other user may read. The error names the folder or the
 // file that is in the way.
 func makePrivate(folder string) error {
-	err := os.MkdirAll(folder, 0o700)
-	if err == nil {
+	info, err := os.Stat(folder)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = disk.MakeDirs(folder)
+	case err == nil && !info.IsDir():
+		err = &fs.PathError{Op: "mkdir", Path: folder, Err: syscall.ENOTDIR}
+	case err == nil:
 		err = os.Chmod(folder, 0o700)
 	}
 	var p *fs.PathError

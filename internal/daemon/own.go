@@ -61,7 +61,7 @@ func (s Source) load(library catalogue.Library, c catalogue.Columns, d job.Data)
 // table returns the description by which package prepare reads the entry's table for a job.
 func (s Source) table(c catalogue.Columns, d job.Data) prepare.Table {
 	t := prepare.Table{
-		Schema: d.Reads(), Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,
+		Answer: s.SQL != nil, Schema: d.Reads(), Mapping: s.mapping(), ID: s.ID.IDRule, Aside: c.Aside, Features: c.Features, Gaps: c.Gaps, Classes: c.Classes,
 		Group: s.Group, Cut: d.Test.Column, Weight: d.Weight, Weights: d.Weights, Labelled: s.Label.Needed,
 	}
 	if c.Label != job.NoLabel {

@@ -60,7 +60,7 @@ func (s Source) personOfEachRow(table string, rows snapshot.Store, use func(name
 	if err != nil {
 		return err
 	}
-	err = prepare.Table{Name: table, Mapping: s.mapping(), ID: s.ID.IDRule, Group: s.Group}.People(from, use)
+	err = prepare.Table{Name: table, Answer: s.SQL != nil, Mapping: s.mapping(), ID: s.ID.IDRule, Group: s.Group}.People(from, use)
 	return errors.Join(err, from.Close())
 }
 

@@ -22,12 +22,18 @@ func DataKey(file []byte, key string) bool {
 
 // DataKeyLine returns the line, counted from 1, of a key in a job file's data section. Further keys lead into
 // maps within it. It returns 0 if the section has no such key.
-func DataKeyLine(file []byte, path ...string) int {
+func DataKeyLine(file []byte, path ...string) int { return keyLine(file, "data", path) }
+
+// LearnerKeyLine returns the line, counted from 1, of a key in a job file's learner section. It returns 0 if
+// the section has no such key.
+func LearnerKeyLine(file []byte, key string) int { return keyLine(file, "learner", []string{key}) }
+
+func keyLine(file []byte, section string, path []string) int {
 	root, err := document(file)
 	if err != nil {
 		return 0
 	}
-	in, line := under(under(root, "spec"), "data"), 0
+	in, line := under(under(root, "spec"), section), 0
 	for _, key := range path {
 		at := -1
 		if in != nil && in.Kind == yaml.MappingNode {

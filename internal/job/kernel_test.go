@@ -3,6 +3,10 @@ package job_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/mercer-fl/mercer/internal/job"
 )
 
 // Every key of a kernel in a job file, away from its default, is a parameter of the kernel.
@@ -24,6 +28,18 @@ func TestKeysOfAKernelReachIt(t *testing.T) {
 		}
 		if got, err := j.Kernel.Spec().Canonical(); err != nil || got != want {
 			t.Errorf("{name: %s}: %q, %v; want %q", keys, got, err, want)
+		}
+	}
+}
+
+// A kernel whose gamma has a unit becomes one whose gamma is a number, and keeps all its other settings.
+func TestUnitsChangeGammaAlone(t *testing.T) {
+	for name, gamma := range map[job.KernelName]float64{job.RBF: .5, job.RationalQuadratic: .5, job.Laplacian: 1} { // laplacian has the root of the unit
+		k := job.Kernel{Name: name, Gamma: 2, GammaUnit: job.Median, Amplitude: 3, Alpha: 5, LengthScale: 7, Coef0: 9, Degree: 11}
+		want := k
+		want.Gamma, want.GammaUnit = gamma, ""
+		if d := cmp.Diff(want, k.Over(4)); d != "" {
+			t.Errorf("%s: %s", name, d)
 		}
 	}
 }

@@ -160,7 +160,7 @@ func (d *Data) Own(party string) Data {
 func (d *Data) Table(s Source) prepare.Table {
 	t := prepare.Table{Name: s.File, Schema: d.Reads(), Mapping: s.Mapping, Gaps: d.Spread, Classes: d.Accepted(), Group: d.Group, Cut: d.Test.Column, Weight: d.Weight, Weights: d.Weights}
 	if s.Given() {
-		t.Name = s.Name()
+		t.Name, t.Answer = s.Name(), s.SQL != nil
 	}
 	if d.Label != NoLabel {
 		t.Label = d.Label

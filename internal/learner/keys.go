@@ -11,7 +11,18 @@ import (
 // Keys of job files that several learners share. Their names are those of LIBSVM and scikit-learn.
 
 func cKey(dst *float64) section.Field {
-	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The penalty on margin errors, above 0."}
+	return section.Field{Key: "C", Value: section.Number{Dst: dst}, List: true, Default: "1", Doc: "The penalty on margin errors, above 0 and up to 1e+12."}
+}
+
+// mostC is the largest C. Coefficients can be as large as C, and with larger ones the rounding errors of the
+// gradient exceed every useful tol.
+const mostC = 1e12
+
+func checkC(in *section.Place, c float64) error {
+	if c > mostC {
+		return in.Refuse("C", "C is %g; write a number above 0 and up to %g, since beyond it rounding errors hide when the training has ended", c, mostC)
+	}
+	return in.Positive("C", c)
 }
 
 // Cache is the memory in MiB for rows of the kernel matrix during a training.

@@ -49,7 +49,7 @@ func (s *SVC) Section() *section.Section {
 
 // finish checks C and tol. The gap before training is 2, so tol must be below 2.
 func (s *SVC) finish(in *section.Place) error {
-	if err := in.Positive("C", s.C); err != nil {
+	if err := checkC(in, s.C); err != nil {
 		return err
 	}
 	if s.Tol <= 0 || s.Tol >= 2 {

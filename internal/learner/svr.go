@@ -35,7 +35,7 @@ func (s *SVR) Section() *section.Section {
 			Doc: "The error that costs nothing, at least 0, in the unit of the labels."},
 		tolKey(&s.Tol), s.key(),
 	}, Finish: func(in *section.Place) error {
-		return errors.Join(in.Positive("C", s.C), in.NotNegative("epsilon", s.Epsilon), in.Positive("tol", s.Tol), s.Cache.finish(in))
+		return errors.Join(checkC(in, s.C), in.NotNegative("epsilon", s.Epsilon), in.Positive("tol", s.Tol), s.Cache.finish(in))
 	}}
 }
 

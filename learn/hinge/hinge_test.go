@@ -57,15 +57,16 @@ func TestConverges(t *testing.T) {
 		rows rows
 		want []float64
 	}{
-		"toy":      {toy(), []float64{5. / 3, -2. / 3, -1. / 3, 0}},
-		"lopsided": {lopsided, []float64{1.4, 0.8, -0.6, 0.8}},
+		"toy":                 {toy(), []float64{5. / 3, -2. / 3, -1. / 3, 0}},
+		"lopsided":            {lopsided, []float64{1.4, 0.8, -0.6, 0.8}},
+		"toy, each row twice": {rows{slices.Repeat(toy().x, 2), slices.Repeat(toy().y, 2)}, []float64{5. / 3, -2. / 3, -1. / 3, 0}},
 	} {
 		tr, err := hinge.New(hinge.Spec{Lambda: lambda, Average: 2000}, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for range 20000 {
-			if err := tr.Step(tt.rows.sum(tr.Weights()), 4); err != nil {
+			if err := tr.Step(tt.rows.sum(tr.Weights()), float64(len(tt.rows.y))); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -278,7 +278,7 @@ func (p Params) Validate(classes []string) error {
 	for _, class := range slices.Sorted(maps.Keys(p.Weights)) {
 		w := p.Weights[class]
 		if !slices.Contains(classes, class) {
-			return fmt.Errorf("svm: there is a weight for class %q, but no training row has that class; remove the weight", class)
+			return &ParameterError{"class_weight", fmt.Errorf("svm: there is a weight for class %q, but no training row has that class; remove the weight", class)}
 		}
 		if !positive(w) || !positive(w*p.C) && !math.IsInf(p.C, 1) {
 			return fmt.Errorf("svm: the weight of class %q is %v; the weight and C times the weight must be finite and above 0", class, w)
@@ -286,6 +286,16 @@ func (p Params) Validate(classes []string) error {
 	}
 	return nil
 }
+
+// ParameterError reports a parameter that does not suit the training rows.
+type ParameterError struct {
+	Parameter string // "nu", or "class_weight" for a weight in [Params]
+	Err       error
+}
+
+func (e *ParameterError) Error() string { return e.Err.Error() }
+
+func (e *ParameterError) Unwrap() error { return e.Err }
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 

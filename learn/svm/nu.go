@@ -131,7 +131,7 @@ func solveNuSVC(d twoClasses, nu float64, stop stopping, cache int64) (solution,
 		if slices.ContainsFunc(d.weights, func(w float64) bool { return w != 1 }) {
 			unit = "units of weight"
 		}
-		return solution{}, fmt.Errorf("nu is %v; with %v of %v %s in the smaller class, nu can be at most %v", nu, small, total, unit, 2*small/total)
+		return solution{}, &ParameterError{"nu", fmt.Errorf("nu is %v; with %v of %v %s in the smaller class, nu can be at most %v", nu, small, total, unit, 2*small/total)}
 	}
 	q := cSVC(ordered.source, ordered.first, 1, 1)
 	q.weigh(ordered.weights)

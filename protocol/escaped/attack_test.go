@@ -65,23 +65,47 @@ func TestMasksAreUniform(t *testing.T) {
 	}
 }
 
-// A party draws another mask in each session: two sessions' masked rows would tell what changed.
-func TestEachSessionHasItsOwnMask(t *testing.T) {
-	mask := func(parties int) linalg.Matrix[float64] {
-		inputs := share(randomRows("masks", 2*parties, 3), slices.Repeat([]int{2}, parties)...)
-		p, err := NewParty(protocol.Setup{Session: session(t, inputs...).Session, Self: "north", Seed: [32]byte{7}}, inputs[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.begin()
-		p.agenda[0]() // draws the mask
-		return p.mask
+// drawn returns a party of a session that has drawn its mask and the mask's factor from a seed.
+func drawn(t *testing.T, parties int, seed byte) *Party {
+	t.Helper()
+	inputs := share(randomRows("masks", 2*parties, 3), slices.Repeat([]int{2}, parties)...)
+	p, err := NewParty(protocol.Setup{Session: session(t, inputs...).Session, Self: "north", Seed: [32]byte{seed}}, inputs[0])
+	if err != nil {
+		t.Fatal(err)
 	}
-	two, three := mask(2), mask(3)
+	p.begin()
+	p.agenda[0]() // draws the mask
+	return p
+}
+
+// A party draws another mask in each session: two sessions' masked rows would tell what changed. It draws
+// from its own seed, which nobody else has.
+func TestEachSessionHasItsOwnMask(t *testing.T) {
+	two, three, other := drawn(t, 2, 7).mask, drawn(t, 3, 7).mask, drawn(t, 2, 8).mask
 	for i, v := range two.Data {
 		if v == three.Data[i] || v == 0 {
 			t.Errorf("two sessions have the mask %v of value %d", v, i)
 		}
+		if v == other.Data[i] {
+			t.Errorf("two seeds have the mask %v of value %d", v, i)
+		}
+	}
+}
+
+// The factor of a mask is drawn like the mask: over many seeds its mean is 25.5, within five deviations, and
+// no two are equal.
+func TestFactorsAreUniform(t *testing.T) {
+	const seeds = 250
+	seen, mean := make(map[float64]bool), 0.0
+	for seed := range seeds {
+		factor := drawn(t, 2, byte(seed)).scale
+		if seen[factor] || !(factor >= 1 && factor < 50) {
+			t.Errorf("seed %d has the factor %v", seed, factor)
+		}
+		seen[factor], mean = true, mean+factor/seeds
+	}
+	if off := mean - 25.5; math.Abs(off) > 5*49/math.Sqrt(12*seeds) {
+		t.Errorf("factors have the mean %v", mean)
 	}
 }
 

@@ -199,7 +199,7 @@ func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 }
 
 // Security rule: the epoch's seed goes from the leader to the parties and
-// nowhere else, and no row travels in clear.
+// nowhere else, and no row travels in clear. All parties encode with this seed.
 func TestNothingSecretReachesTheServer(t *testing.T) {
 	x := linalg.New[float64](6, 5)
 	for i := range x.Data {
@@ -226,6 +226,18 @@ func TestNothingSecretReachesTheServer(t *testing.T) {
 		}
 		if seeds != 2 {
 			t.Errorf("the seed was sent %d times, want 2", seeds)
+		}
+		encoder, err := NewEncoder(w.party("north").params, seed, x.Cols, Padding(x.Cols))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := linalg.New[float64](x.Rows, encoder.Width())
+		encoder.Encode(want, x)
+		got := matrixOf(w.server().Rows(linalg.Range(0, x.Rows)))
+		for i, v := range want.Data {
+			if math.Abs(got.Data[i]-v) > 1e-5 { // rounded to float32
+				t.Fatalf("%v: number %d of the encoded rows is %v; the encoder of the seed gives %v", spec, i, got.Data[i], v)
+			}
 		}
 	}
 }

@@ -160,16 +160,29 @@ func Sweep(dir string) error {
 	return nil
 }
 
-// MakeDir creates one directory that only its owner can enter. An existing one is accepted.
+// MakeDir creates one directory that only its owner can enter. An existing one is accepted; its entry is
+// flushed, too, since an earlier process may have been killed before it did so.
 func MakeDir(dir string) error {
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
+	if err := os.Mkdir(dir, 0o700); err != nil && !isDir(dir) {
 		return fmt.Errorf("disk: %w", err)
 	}
 	return SyncDir(filepath.Dir(dir))
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// MakeDirs is like MakeDir, and also creates the parents that do not exist.
+func MakeDirs(dir string) error {
+	parent := filepath.Dir(dir)
+	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
+		if err := MakeDirs(parent); err != nil {
+			return err
+		}
+	}
+	return MakeDir(dir)
 }
 
 // SyncDir flushes the entries of a directory. Without it, a new file may be gone after a power cut,

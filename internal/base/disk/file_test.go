@@ -245,3 +245,25 @@ func wantFile(t *testing.T, path, want string) {
 		t.Fatalf("%s holds %q, %v; want %q", path, got, err, want)
 	}
 }
+
+// Folders are made with their parents, for their owner alone. An existing one is accepted, and a file is not.
+func TestMakeDirs(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b", "c")
+	for range 2 {
+		if err := MakeDirs(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(filepath.Dir(dir)); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info, err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := Create(file, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, blocked := range []string{file, filepath.Join(file, "sub")} {
+		if err := MakeDirs(blocked); err == nil {
+			t.Errorf("%s was made", blocked)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -114,16 +115,21 @@ func TestOneRoundOfAShare(t *testing.T) {
 	}
 }
 
-// Table 1 has the paper's five shares of the people and its figures. Ours are means of as many draws as
-// are asked for.
-func TestTable1HasAllDraws(t *testing.T) {
-	l := labRunner(t, false, func(*job.Job) *method.Result { return &method.Result{} })
+// timedRatings returns generated ratings of 60 people, each with a time.
+func timedRatings() *dataset.Ratings {
 	ratings := generated.Ratings(60, 40, 20, [32]byte{1})
 	for i := range ratings.List {
 		ratings.List[i].Time = int64(i * 7919 % len(ratings.List))
 	}
 	ratings.Timed = true
-	l.Runs, l.Ratings = 3, func(string) (*dataset.Ratings, error) { return ratings, nil }
+	return ratings
+}
+
+// Table 1 has the paper's five shares of the people and its figures. Ours are means of as many draws as
+// are asked for.
+func TestTable1HasAllDraws(t *testing.T) {
+	l := labRunner(t, false, func(*job.Job) *method.Result { return &method.Result{} })
+	l.Runs, l.Ratings = 3, func(string) (*dataset.Ratings, error) { return timedRatings(), nil }
 	m, err := polatoTable1(t.Context(), l)
 	if err != nil {
 		t.Fatal(err)
@@ -146,6 +152,36 @@ func TestTable1HasAllDraws(t *testing.T) {
 			}
 			if figure == "auc" && len(slices.Compact(slices.Sorted(slices.Values(r.Ours.Values)))) != draws {
 				t.Errorf("%s: the draws have AUC %v, which must differ", share, r.Ours.Values)
+			}
+		}
+	}
+}
+
+// Figure 1 has the paper's 200 rounds, for each of the crowds. A quick run has 40 rounds of three crowds.
+func TestFigure1HasAllRounds(t *testing.T) {
+	for _, quick := range []bool{false, true} {
+		l := labRunner(t, quick, func(*job.Job) *method.Result { return &method.Result{} })
+		l.Ratings = func(string) (*dataset.Ratings, error) { return timedRatings(), nil }
+		m, err := polatoFigure1(t.Context(), l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, rows, chosen := 200, []int{1, 10, 100, 200}, crowds
+		if quick {
+			last, rows, chosen = 40, []int{1, 10, 40}, []crowd{crowds[1], crowds[3], crowds[5]}
+		}
+		if len(m.Curves) != 1 || len(m.Curves[0].Lines) != len(chosen) || len(m.Rows) != len(rows)*len(chosen) {
+			t.Fatalf("quick %v: %d rows, curves %+v", quick, len(m.Rows), m.Curves)
+		}
+		for i, line := range m.Curves[0].Lines {
+			if line.Name != chosen[i].name || len(line.Values) != last {
+				t.Errorf("quick %v: %d rounds of %s, want %d of %s", quick, len(line.Values), line.Name, last, chosen[i].name)
+			}
+			for k, round := range rows {
+				r := m.Rows[i*len(rows)+k]
+				if r.Cell != chosen[i].name || r.Figure != fmt.Sprintf("squared error after round %d", round) || r.Ours.Mean != line.Values[round-1] {
+					t.Errorf("quick %v: row %+v, want round %d of %s", quick, r, round, chosen[i].name)
+				}
 			}
 		}
 	}

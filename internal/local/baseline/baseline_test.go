@@ -220,16 +220,30 @@ func TestCompareTellsADifferentFederation(t *testing.T) {
 			other.Decisions.Row(i)[k] = v + .5
 		}
 	}
+	other.Decisions.Row(3)[0]++ // the largest difference counts
 	other.Predicted[0] = map[string]string{"0": "1", "1": "0"}[o.Predicted[0]]
 	r.Metrics = learner.Metrics{"accuracy": .25}
 	if err := Compare(t.Context(), nil, j, shares, &other, r); err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(*r.Difference-.5) > 1e-9 || *r.Exact {
-		t.Errorf("difference %v, exact %v; want .5 and false", *r.Difference, *r.Exact)
+	if math.Abs(*r.Difference-1.5) > 1e-9 || *r.Exact {
+		t.Errorf("difference %v, exact %v; want 1.5 and false", *r.Difference, *r.Exact)
 	}
 	if d := cmp.Diff(want, r.Pooled); d != "" || len(want) < 3 {
 		t.Errorf("figures of the pooled machine: %s", d)
+	}
+}
+
+// Each comparison is made only if the job asks for it.
+func TestComparesOnlyWhatTheJobAsksFor(t *testing.T) {
+	for _, asked := range [][]job.Comparison{nil, {job.Pooled}, {job.Alone}, {job.Pooled, job.Alone}} {
+		j := parse(t, shared, "")
+		j.Compare = asked
+		r, _, _ := run(t, j, map[string]*dataset.Set{"all": partitiontest.WDBC(t, 0, 80)})
+		pooled, alone := slices.Contains(asked, job.Pooled), slices.Contains(asked, job.Alone)
+		if (r.Pooled != nil) != pooled || (r.Difference != nil) != pooled || (r.Exact != nil) != pooled || (r.Alone != nil) != alone {
+			t.Errorf("compare: %v gives the figures %v of the pooled machine and %v of each party", asked, r.Pooled, r.Alone)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func TestColumnsAreScaledAsTheJobSays(t *testing.T) {
 }
 
 // A job with fraction 0.25 holds out a quarter of the common rows and learns from the other three
-// quarters; rows are drawn by the parties' key.
+// quarters; rows are drawn by the parties' key, each as often as any other.
 func TestThreeQuartersAreForTraining(t *testing.T) {
 	j := &job.Job{Data: job.Data{Test: job.Test{Fraction: 0.25}}}
 	train, test, err := heldOut(j, 400, [32]byte{1})
@@ -57,6 +57,12 @@ func TestThreeQuartersAreForTraining(t *testing.T) {
 			t.Errorf("%d of %d rows are held out, %v; want %d", len(test), rows, err, want)
 		}
 	}
+	for fraction, want := range map[float64]int{.1: 40, .5: 200, .25: 100} {
+		of := &job.Job{Data: job.Data{Test: job.Test{Fraction: fraction}}}
+		if train, test, err := Sizes(of, 400); err != nil || test != want || train != 400-want {
+			t.Errorf("fraction %v: %d rows for training, %d held out, %v; want %d held out", fraction, train, test, err, want)
+		}
+	}
 	seen := make([]int, 400)
 	for _, i := range append(train, test...) {
 		seen[i]++
@@ -66,16 +72,20 @@ func TestThreeQuartersAreForTraining(t *testing.T) {
 			t.Errorf("row %d is in %d parts", i, n)
 		}
 	}
-	_, other, err := heldOut(j, 400, [32]byte{2})
-	same := 0
-	for _, i := range other {
-		for _, k := range test {
-			if i == k {
-				same++
-			}
+	const keys = 200
+	times := make([]int, 400)
+	for key := range keys {
+		_, test, err := heldOut(j, 400, [32]byte{byte(key)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range test {
+			times[i]++
 		}
 	}
-	if err != nil || same > 50 {
-		t.Errorf("two keys hold out %d equal rows of 100, %v", same, err)
+	for i, n := range times { // within five deviations
+		if math.Abs(float64(n)-keys/4) > 5*math.Sqrt(keys*.25*.75) {
+			t.Errorf("row %d is held out %d times by %d keys, want about a quarter", i, n, keys)
+		}
 	}
 }

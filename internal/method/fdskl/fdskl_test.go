@@ -207,7 +207,8 @@ func TestDirectionsArePrivate(t *testing.T) {
 }
 
 // A schedule requests no phase twice, the phases of a row in ascending order, and no more than a
-// message can hold. By default, and with training cached, one request has all phases of all rows.
+// message can hold. By default, and with training cached, one request has all phases of all rows. With
+// training faithful each iteration requests one row, in the directions up to its own new one.
 func TestTrainingsAskOnce(t *testing.T) {
 	labels := strings.Split(strings.Repeat("a b ", 50)+"a", " ")
 	for _, training := range []string{"", "cached", "block", "precond", "faithful"} { // the first one is the default
@@ -222,6 +223,9 @@ func TestTrainingsAskOnce(t *testing.T) {
 		seen, asked := make([]int, len(labels)), 0
 		if err := AnswerAll(t.Context(), watched{s, func(q fdskl.Request) {
 			asked++
+			if training == "faithful" && asked <= 256 && (len(q.Rows) != 1 || q.Rows[0].Count != 1 || q.Rows[0].First >= 75 || q.Directions.First+q.Directions.Count != asked) {
+				t.Fatalf("iteration %d of training faithful requests rows %v in directions %v", asked, q.Rows, q.Directions)
+			}
 			for _, span := range q.Rows {
 				for r := span.First; r < span.First+span.Count; r++ {
 					if q.Directions.First != seen[r] || q.Directions.Count < 1 {

@@ -93,16 +93,20 @@ func TestCachedTrainingMinimisesTheObjective(t *testing.T) {
 
 // Training cached fits the loss of the job's learner with the job's own lambda, however small, and each
 // of several classes against the others: its coefficients are those of package linear on the training
-// rows' words.
+// rows' words, and its decisions are those of the held-out rows' words.
 func TestCachedTrainingIsTheFitOfItsRows(t *testing.T) {
 	const rows, train, directions = 60, 45, 256
 	words, labels := newWords(rows, directions), make([]string, rows)
 	for i := range labels {
 		labels[i] = fmt.Sprint(i % 3)
 	}
-	table, block := linear.NewPhases[float32](train, directions, 16), make([]byte, 2*train*directions)
-	words.Block(block, linalg.Range(0, train), 0, directions)
-	table.Put(block, 0, train, 0, directions)
+	tableOf := func(rows []int) *linear.Phases[float32] {
+		table, block := linear.NewPhases[float32](len(rows), directions, 16), make([]byte, 2*len(rows)*directions)
+		words.Block(block, rows, 0, directions)
+		table.Put(block, 0, len(rows), 0, directions)
+		return table
+	}
+	table, held := tableOf(linalg.Range(0, train)), tableOf(linalg.Range(train, rows))
 	for learner, loss := range map[string]linear.Loss{
 		"logistic": linear.Logistic{}, "smooth-hinge": linear.SmoothHinge{}, "squared": linear.Square{}, "huber, delta: 0.3": linear.Huber{Delta: .3},
 	} {
@@ -135,6 +139,7 @@ func TestCachedTrainingIsTheFitOfItsRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			sameNumbers(t, fmt.Sprintf("%s, lambda %v: coefficients", learner, lambda), got.Coefficients, want.Coefficients, 1e-5) // of float32
+			sameNumbers(t, fmt.Sprintf("%s, lambda %v: decisions", learner, lambda), got.Decisions, linear.Decide(held, want.Coefficients), 1e-4)
 		}
 	}
 }

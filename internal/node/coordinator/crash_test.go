@@ -22,7 +22,8 @@ type crashing struct {
 	beside   func(t *testing.T) *job.Job // a second job that runs side by side with the first; nil: none
 	members  []string                    // whose deaths are tried; nil: hub, north and south, since east is another south
 	points   pick
-	fewest   int // operations that each member does
+	dies     func(w *testbed, name string, n int) (op *string) // nil: dieAt
+	fewest   int                                               // operations that each member does
 	patience time.Duration
 }
 
@@ -94,6 +95,9 @@ func TestCrashAnywhereOverABroker(t *testing.T) {
 func (c crashing) everywhere(t *testing.T) {
 	ops, want := c.operations(t)
 	seen, deaths := make(map[string]bool), 0
+	if c.dies == nil {
+		c.dies = dieAt
+	}
 	if c.members == nil {
 		c.members = []string{hub, "north", "south"}
 	}
@@ -108,7 +112,7 @@ func (c crashing) everywhere(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, j := c.testbed(t)
-				op := dieAt(w, name, n)
+				op := c.dies(w, name, n)
 				w.startAll()
 				got := c.models(t, w, j, fmt.Sprintf("%s died at operation %d", name, n))
 				if !slices.Equal(got, want) {
@@ -124,13 +128,19 @@ func (c crashing) everywhere(t *testing.T) {
 
 // dieAt starts a member that dies before its nth operation, which it names.
 func dieAt(w *testbed, name string, n int) *string {
-	count, op := 0, new(string)
-	w.start(name, func(now string) bool {
+	op := new(string)
+	w.start(name, nth(n, op))
+	return op
+}
+
+// nth returns a function that reports the nth operation, from 0, and names it in op.
+func nth(n int, op *string) func(now string) bool {
+	count := 0
+	return func(now string) bool {
 		count++
 		if count-1 == n {
 			*op = now
 		}
 		return count-1 == n
-	})
-	return op
+	}
 }

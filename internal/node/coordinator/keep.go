@@ -221,7 +221,7 @@ func (c *Coordinator) readArtifact(id job.ID, item vault.Item) ([]byte, error) {
 // readJobs reads the jobs of an earlier process, and finishes the deletions that the earlier
 // process began.
 func (c *Coordinator) readJobs() error {
-	if err := os.MkdirAll(c.Jobs, 0o700); err != nil {
+	if err := disk.MakeDirs(c.Jobs); err != nil {
 		return err
 	}
 	if err := c.readGraves(); err != nil {

@@ -116,6 +116,32 @@ func matrix() map[string]matrixJob {
 	}
 }
 
+// undisturbed returns the hash of the model of the job over a broker.
+func (m matrixJob) undisturbed(t *testing.T) string {
+	t.Helper()
+	w, j := m.begin(t)
+	w.onBroker(nil)
+	w.startAll()
+	done := w.waitFor(w.submit(j), 2*time.Minute)
+	if done.Failure != nil {
+		t.Fatalf("undisturbed: %+v", done.Failure)
+	}
+	return done.Result.ModelHash
+}
+
+// endsIn starts the members that have not started and runs the job. It must end in a model, whatever happened.
+func (m matrixJob) endsIn(t *testing.T, w *testbed, j *job.Job, want string, happened func() bool) {
+	t.Helper()
+	w.startAll()
+	done := w.waitFor(w.submit(j), 2*time.Minute)
+	if done.Failure != nil || done.Result.ModelHash != want {
+		t.Errorf("failure %+v; model %v, undisturbed %s", done.Failure, done.Result, want)
+	}
+	if !happened() {
+		t.Error("it never came to that")
+	}
+}
+
 // at returns a function that reports the first operation that begins with a text.
 func at(op string) func(string) bool {
 	var once sync.Once
@@ -187,38 +213,20 @@ func TestTroublesOfEachProtocol(t *testing.T) {
 	for protocol, m := range matrix() {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
-			w, j := m.begin(t)
-			w.onBroker(nil)
-			w.startAll()
-			undisturbed := w.waitFor(w.submit(j), 2*time.Minute)
-			if undisturbed.Failure != nil {
-				t.Fatalf("undisturbed: %+v", undisturbed.Failure)
-			}
-			want := undisturbed.Result.ModelHash
+			want := m.undisturbed(t)
 			for trouble, befall := range troubles {
 				t.Run(trouble, func(t *testing.T) {
 					t.Parallel()
 					w, j := m.begin(t)
 					w.onBroker(nil)
-					happened := befall(t, w, m)
-					w.startAll()
-					done := w.waitFor(w.submit(j), 2*time.Minute)
-					if done.Failure != nil || done.Result.ModelHash != want {
-						t.Errorf("failure %+v; model %v, undisturbed %s", done.Failure, done.Result, want)
-					}
-					if !happened() {
-						t.Error("it never came to that")
-					}
+					m.endsIn(t, w, j, want, befall(t, w, m))
 				})
-			}
-			if m.party != "north" { // whose disk it is
-				return
 			}
 			t.Run("full disk", func(t *testing.T) {
 				t.Parallel()
 				w, j := m.begin(t)
 				w.onBroker(nil)
-				f := &filling{op: "append", n: 6}
+				f := &filling{name: m.party, op: "append", n: 6}
 				w.full = f.is
 				w.startAll()
 				if done := w.conclude(w.submit(j), f, false); done.Failure != nil || done.Result.ModelHash != want {

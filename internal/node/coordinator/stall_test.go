@@ -85,8 +85,9 @@ func (s crowdedSession) Put(name vault.Document, data []byte) error {
 	return s.Session.Put(name, data)
 }
 
-// filling is a disk of north that is full from the n-th operation of a kind on, until it is emptied.
+// filling is a member's disk that is full from the n-th operation of a kind on, until it is emptied.
 type filling struct {
+	name          string // the member's
 	op            string
 	n             int32
 	seen          atomic.Int32
@@ -94,7 +95,7 @@ type filling struct {
 }
 
 func (f *filling) is(name, op string) bool {
-	if name != "north" || f.emptied.Load() {
+	if name != f.name || f.emptied.Load() {
 		return false
 	}
 	if strings.HasPrefix(op, f.op) && f.seen.Add(1) >= f.n {
@@ -135,7 +136,7 @@ func TestFullDiskIsSaidByItsOwner(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, ends := range []bool{false, true} {
-				f := &filling{op: full.op, n: full.n}
+				f := &filling{name: "north", op: full.op, n: full.n}
 				j := columns(t)
 				j.Timeout = job.Timeout{Join: 4 * time.Second, Round: 4 * time.Second}
 				w := newTestbed(t, tumours(t, j))
@@ -176,11 +177,11 @@ func (w *testbed) conclude(id job.ID, f *filling, ends bool) coordinator.Job {
 				w.t.Fatal("the disk was never full")
 			}
 			f.emptied.Store(true)
-			w.restart("north")
+			w.restart(f.name)
 			return j
 		}
 		if f.emptied.Load() {
-			w.restart("north")
+			w.restart(f.name)
 		}
 	}
 	w.t.Fatal("the job does not end")
@@ -217,7 +218,7 @@ func (w *testbed) wantOwner(done coordinator.Job) {
 func TestFullDiskAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, op := range []string{"put report", "claim over/"} {
-		f := &filling{op: op, n: 1}
+		f := &filling{name: "north", op: op, n: 1}
 		j := parse(t, "")
 		w := newTestbed(t, tumours(t, j))
 		w.full = func(name, what string) bool { return f.is(name, what) && strings.HasPrefix(what, op) }

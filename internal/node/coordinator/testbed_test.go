@@ -120,6 +120,7 @@ func span(from, to int) []int {
 type testbed struct {
 	t       *testing.T
 	dir     string
+	places  map[string]string // homes that are elsewhere than in dir, by member
 	network *mem.Network
 	join    func(name string) (transport.Conn, error) // the network's, or the broker's
 	broker  *broker                                   // or nil; it dies with the coordinator
@@ -175,7 +176,7 @@ func newTestbed(t *testing.T, shares []partition.Share) *testbed {
 		t.Skip("long: a whole federation")
 	}
 	w := &testbed{
-		t: t, dir: t.TempDir(), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
+		t: t, dir: t.TempDir(), places: make(map[string]string), network: mem.NewNetwork(), roster: &roster.Roster{Federation: "test"},
 		keys: make(map[string]*identity.Identity), logs: &safeBuffer{}, tap: &tap{},
 		tables: make(map[string]method.Table), policy: party.Policy{Protocols: all.Reader().Known().Protocols, OpenPrediction: true, Limits: party.NoLimits()},
 		drawn: make(map[string][][32]byte), members: make(map[string]*member), orders: make(map[string][]string), recommended: make(map[string][]method.Recommendation), judged: make(map[string]*method.Judged),
@@ -269,7 +270,19 @@ func (w *testbed) load(name string, d job.Data) (method.Table, error) {
 	return t, nil
 }
 
-func (w *testbed) home(name string) string { return filepath.Join(w.dir, name) }
+// home returns the folder of a member's files.
+func (w *testbed) home(name string) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return cmp.Or(w.places[name], filepath.Join(w.dir, name))
+}
+
+// place moves a member's home to another folder. A life that has begun stays in its folder.
+func (w *testbed) place(name, dir string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.places[name] = dir
+}
 
 // start begins a life of a member, which ends by itself when dies says so.
 func (w *testbed) start(name string, dies func(op string) bool) {

@@ -34,7 +34,7 @@ type Store struct {
 // OpenStore opens or creates the folder root for this process. It finishes a Destroy that a crash
 // interrupted. It fails with [disk.ErrLocked] while another process has the folder.
 func OpenStore(root string) (*Store, error) {
-	if err := os.MkdirAll(root, 0o700); err != nil {
+	if err := disk.MakeDirs(root); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	lock, err := disk.Lock(filepath.Join(root, "lock"))

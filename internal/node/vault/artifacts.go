@@ -64,7 +64,7 @@ type Artifacts struct {
 // OpenArtifacts opens or creates the folder. It removes the remains of a crash: parts of files, and
 // files whose key is gone.
 func OpenArtifacts(folder string, key hpke.PrivateKey) (*Artifacts, error) {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := disk.MakeDirs(folder); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
 	e := ReadArtifacts(folder, key)

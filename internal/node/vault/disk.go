@@ -36,7 +36,7 @@ const claimsName = "claims"
 // OpenDisk opens or creates the folder for this process. The argument build names the program,
 // because only the same program can replay a journal.
 func OpenDisk(root, build string) (*Disk, error) {
-	if err := os.MkdirAll(filepath.Join(root, "documents"), 0o700); err != nil {
+	if err := disk.MakeDirs(filepath.Join(root, "documents")); err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
 	store, err := journal.OpenStore(filepath.Join(root, "journals"))

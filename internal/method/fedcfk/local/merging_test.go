@@ -1,7 +1,11 @@
 package local
 
 import (
+	"bytes"
+	"encoding/csv"
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +16,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	"github.com/mercer-fl/mercer/internal/method/local/dropout"
 	"github.com/mercer-fl/mercer/internal/method/sums/local/clients"
+	"github.com/mercer-fl/mercer/learn/komd"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
@@ -163,15 +169,88 @@ func TestRoundsAndRequestsAreDrawnApart(t *testing.T) {
 }
 
 // In mode paper the server serves people who are in no sum, too: after one round of three tenths of
-// them everybody has recommendations.
+// the people, the others have rows of the kernel of that round, and the recommendations that follow from these.
 func TestPaperDevicesOutsideOfTheSumsAreServed(t *testing.T) {
-	r := runDevices(t, strings.Replace(paperJob(), "rounds: 12", "rounds: 1", 1))
-	if sums := figuresOf(t, r).Sums; len(sums) != 1 || sums[0].Clients != 18 {
-		t.Fatalf("sums %+v, want one of 18 people", sums)
+	text := strings.NewReplacer("rounds: 12", "rounds: 1", ", dropout: 0.1", "").Replace(paperJob())
+	p, err := gather(played(t, text), small())
+	if err != nil {
+		t.Fatal(err)
 	}
-	if lists := readLists(t, r); strings.Count(lists, "\n") != 1+60*10 {
-		t.Errorf("not 10 recommendations to each of 60 people: %s", lists)
+	m := newMerging(p)
+	if err := errors.Join(m.rounds(t.Context()), m.evaluate(t.Context())); err != nil {
+		t.Fatal(err)
 	}
+	sum := m.drawPeople(1)
+	if figures := m.figures.Sums; len(figures) != 1 || figures[0].Added != len(sum) || len(sum) != 18 {
+		t.Fatalf("sums %+v, want one of 18 people", figures)
+	}
+	var added [][]int
+	for _, name := range sum {
+		added = append(added, p.train[p.Place[name]])
+	}
+	kernel, err := komd.Spec{Name: komd.Linear}.Kernel(komd.CountsOf(p.setting.Items, added))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := recommendedItems(t, p)
+	for i, name := range p.Names {
+		if slices.Contains(sum, name) {
+			continue
+		}
+		if held := len(m.devices[i].held); held != len(p.train[i]) {
+			t.Fatalf("%s likes %d items and keeps room for rows of %d", name, len(p.train[i]), held)
+		}
+		twin := rowsOf(p.train[i], m.devices[i], kernel)
+		if d := cmp.Diff(twin.Rows.Data, m.devices[i].stripe(m.offer.Mean).Rows.Data); d != "" || 2*len(twin.Liked) < len(p.train[i]) {
+			t.Errorf("%s likes %d items and has rows of %d: %s", name, len(p.train[i]), len(twin.Liked), d)
+		}
+		twin.Mean = m.offer.Mean
+		scores, _, err := twin.Scores(komd.DefaultLambda)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		for _, r := range p.devices[i].Best(scores, p.ratings.Items) {
+			want = append(want, r.Item)
+		}
+		if d := cmp.Diff(want, lists[p.ratings.Users[i]]); d != "" || len(want) != 10 {
+			t.Errorf("recommended to %s: %s", name, d)
+		}
+	}
+}
+
+// rowsOf returns a kernel's rows of those liked items of which a device has rows, as they are sent.
+func rowsOf(liked []int, d *PaperDevice, kernel linalg.Matrix[float64]) (s komd.Stripe) {
+	for at, item := range liked {
+		if d.held[at].round > 0 {
+			s.Liked = append(s.Liked, item)
+		}
+	}
+	s.Rows = linalg.New[float64](len(s.Liked), kernel.Cols)
+	for r, item := range s.Liked {
+		for j, v := range fedcfk.Quantised(kernel.Row(item)) {
+			s.Rows.Row(r)[j] = float64(v) / fedcfk.One
+		}
+	}
+	return s
+}
+
+// recommendedItems returns the recommended items of each person, the best first.
+func recommendedItems(t *testing.T, p *people) map[string][]string {
+	t.Helper()
+	b, err := os.ReadFile(p.figures.Recommendations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(bytes.NewReader(b)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := make(map[string][]string)
+	for _, r := range records[1:] {
+		lists[r[0]] = append(lists[r[0]], r[2])
+	}
+	return lists
 }
 
 // Everybody adds a list once. The estimate is a kernel after each round and approaches the kernel

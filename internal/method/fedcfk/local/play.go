@@ -308,8 +308,8 @@ func (p *people) save(kernel []byte) error {
 	return local.SaveModel(p.result, clients.Server, filepath.Join(p.Dir, "items.kernel"), kernel)
 }
 
-// evaluate makes every device recommend, even devices that dropped out, because these receive the
-// broadcast when they return.
+// evaluate makes every device recommend, even devices that dropped out, so that the figures are of all
+// people. Over a network the kernel goes only to the devices that stayed.
 func (r *jobRun) evaluate(context.Context) error {
 	m := r.kernel.Model()
 	return r.recommend(func(user int) ([]float64, error) {
