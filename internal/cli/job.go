@@ -82,9 +82,10 @@ error.`,
 	})
 }
 
-// ofParty reports whether a home is a party's. Of a folder that has only a daemon's socket, the daemon says so.
+// ofParty reports whether the home in use is a party's. Of a folder that has only a daemon's socket, the daemon says
+// so.
 func (a *app) ofParty(ctx context.Context, home string) bool {
-	if exists(a.at(home).ConfigPath()) {
+	if !a.onlySocket {
 		return a.at(home).IsParty(a.reader)
 	}
 	var o overview.Overview
@@ -136,6 +137,7 @@ func (a *app) useHome(home string) {
 	if home != a.defaultHome() {
 		a.homeOption = " --home " + shellWord(home)
 	}
+	a.onlySocket = !exists(a.at(home).ConfigPath())
 	a.reader = a.at(home).Knowing(a.reader)
 }
 
@@ -243,15 +245,12 @@ func (a *app) jobSubmit() *cobra.Command {
 		Example: "  mercer job submit job.yaml --home ./c --wait",
 		Args:    args("JOB.yaml"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
-		j, err := a.readJob(args[0])
+		file, err := a.jobToSubmit(args[0])
 		if err != nil {
 			return nil, err
 		}
-		if err := j.Deployable(); err != nil {
-			return nil, badJob(err)
-		}
 		r := jobResult{reader: a.reader, verbose: a.verbose, home: a.homeOption}
-		if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err == nil && wait {
+		if r.Job, err = c.Submit(ctx, args[0], file); err == nil && wait {
 			r.Job, err = a.waitShowing(ctx, c, r.ID)
 		}
 		if err != nil {
@@ -262,6 +261,22 @@ func (a *app) jobSubmit() *cobra.Command {
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the job ends")
 	a.detailFlags(cmd.Flags())
 	return cmd
+}
+
+// jobToSubmit checks a job file and returns what the daemon gets. In a folder that has only a daemon's socket there are
+// no dictionaries and studies to check it by; then the daemon does.
+func (a *app) jobToSubmit(path string) ([]byte, error) {
+	f, err := a.readJobFile(path)
+	switch {
+	case a.onlySocket && (errors.Is(err, job.ErrUnapproved) || errors.Is(err, job.ErrStudyUnapproved)):
+		return f.text, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := f.job.Deployable(); err != nil {
+		return nil, badJob(err)
+	}
+	return f.job.Encode(), nil
 }
 
 func (a *app) jobWait() *cobra.Command {
