@@ -138,3 +138,40 @@ func TestStreamsAreFew(t *testing.T) {
 		t.Error("a place too many")
 	}
 }
+
+// Attack: a person opens more sessions than a person may have. The stream of the oldest ends at once.
+func TestAttackStreamOfAnEndedSession(t *testing.T) {
+	h := coordinatorHome()
+	s := open(t, h, nil, visitor(access.Viewer))
+	f := s.follow("/")
+	for range regions() {
+		f.next()
+	}
+	for range ownSessions {
+		s.enterAs(visitor(access.Viewer))
+	}
+	if got := f.next(); got != nil {
+		t.Errorf("the stream goes on: %v", got)
+	}
+}
+
+// Views and streams share the lists for which files are parsed.
+func TestListsAreShared(t *testing.T) {
+	h := coordinatorHome()
+	s := open(t, h, nil, visitor(access.Viewer))
+	s.results.every, s.approved.every = time.Hour, time.Hour
+	for range 5 {
+		s.get(s.base + "/reports")
+		s.get(s.base + "/dictionaries")
+		s.get(s.base + "/dictionaries/" + strings.Repeat("ab", 32))
+	}
+	if h.reads != 2 {
+		t.Errorf("two lists were read %d times", h.reads)
+	}
+	s.results.every, s.approved.every = 0, 0
+	s.get(s.base + "/reports")
+	s.get(s.base + "/dictionaries")
+	if h.reads != 4 {
+		t.Errorf("lists that are old are not read again: %d", h.reads)
+	}
+}
