@@ -128,7 +128,7 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 	if who.May(access.Approver) != nil { // the sentences name columns
 		return shownView{}, fault.Forbiddenf("only persons with the role approver see what a release would reveal")
 	}
-	one, err := p.held(r.PathValue("id"))
+	one, err := releaseIn(p.held.get, r.PathValue("id"))
 	if err != nil {
 		return shownView{}, err
 	}
@@ -140,9 +140,9 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 	return shownView{Title: "Approve a release of job " + one.Job + "?", Said: "Together with earlier releases it reveals more than each alone.", Data: v}, nil
 }
 
-// held returns a release that awaits approval.
-func (p *Page) held(id string) (disclosure.Listed, error) {
-	list, err := p.desk.Releases()
+// releaseIn returns a release of a list of those that await approval.
+func releaseIn(awaiting func() ([]disclosure.Listed, error), id string) (disclosure.Listed, error) {
+	list, err := awaiting()
 	if err != nil {
 		return disclosure.Listed{}, err
 	}
@@ -160,7 +160,7 @@ func (p *Page) approveRelease(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusForbidden, why)
 		return
 	}
-	one, err := p.held(r.PathValue("id"))
+	one, err := releaseIn(p.desk.Releases, r.PathValue("id"))
 	if err == nil {
 		err = p.desk.ApproveRelease(one.ID, who.Person)
 	}

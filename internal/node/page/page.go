@@ -110,6 +110,7 @@ type Page struct {
 	overview shared[overview.Overview]
 	results  shared[[]Report]
 	approved shared[[]Document]
+	held     shared[[]disclosure.Listed]
 }
 
 // New returns the page of a home. Without a desk, which only a party has, it has no view of approvals and of the
@@ -119,6 +120,9 @@ func New(h Home, d Desk, s Site, log *slog.Logger) *Page {
 	p.overview.every, p.overview.from = lookEvery/2, h.Overview
 	p.results.every, p.results.from = listEvery, h.Reports
 	p.approved.every, p.approved.from = listEvery, h.Documents
+	if d != nil {
+		p.held.every, p.held.from = lookEvery/2, d.Releases
+	}
 	return p
 }
 

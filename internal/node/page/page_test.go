@@ -101,7 +101,10 @@ func (h *home) Opinion(string) (Opinion, error) {
 	return h.opinion, nil
 }
 
-func (h *home) Releases() ([]disclosure.Listed, error) { return h.held, nil }
+func (h *home) Releases() ([]disclosure.Listed, error) {
+	h.count(&h.reads)
+	return h.held, nil
+}
 
 func (h *home) decide(what string) error {
 	h.mu.Lock()
