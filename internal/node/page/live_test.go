@@ -2,11 +2,15 @@ package page
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/node/access"
@@ -139,20 +143,41 @@ func TestStreamsAreFew(t *testing.T) {
 	}
 }
 
+// patient is an answer whose times have no effect.
+type patient struct{ *httptest.ResponseRecorder }
+
+func (patient) SetReadDeadline(time.Time) error  { return nil }
+func (patient) SetWriteDeadline(time.Time) error { return nil }
+
 // Attack: a person opens more sessions than a person may have. The stream of the oldest ends at once.
 func TestAttackStreamOfAnEndedSession(t *testing.T) {
-	h := coordinatorHome()
-	s := open(t, h, nil, visitor(access.Viewer))
-	f := s.follow("/")
-	for range regions() {
-		f.next()
-	}
-	for range ownSessions {
-		s.enterAs(visitor(access.Viewer))
-	}
-	if got := f.next(); got != nil {
-		t.Errorf("the stream goes on: %v", got)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := New(coordinatorHome(), nil, Loopback, slog.New(slog.DiscardHandler))
+		begin := func() *session {
+			one, _, err := p.sessions.begin(visitor(access.Viewer), time.Now().Add(time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return one
+		}
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept", "text/event-stream")
+		r = r.WithContext(context.WithValue(t.Context(), sessionKey{}, begin()))
+		ended, w := make(chan bool), patient{httptest.NewRecorder()}
+		go func() {
+			p.shown("federation", p.federation).ServeHTTP(w, r)
+			close(ended)
+		}()
+		synctest.Wait() // the stream waits for its next look
+		for range ownSessions {
+			begin()
+		}
+		began := time.Now()
+		<-ended
+		if took := time.Since(began); took != 0 || !strings.Contains(w.Body.String(), "event: region") {
+			t.Errorf("the stream has gone on for %v: %s", took, w.Body)
+		}
+	})
 }
 
 // Views and streams share the lists for which files are parsed.

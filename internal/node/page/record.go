@@ -14,19 +14,25 @@ import (
 )
 
 // record is the audit record in memory, as far as the view shows it. All views share it. It reads the lines that were
-// added; after a while, or when the file is another one, it reads the whole file again and checks its chain. The zero
-// record has read nothing.
+// added, and the whole file if it is another one. After a while it checks the whole chain again, beside the views. The
+// zero record has read nothing.
 type record struct {
-	mu       sync.Mutex // held while lines are read, not while a view is built from them
-	follower *audit.Follower
-	file     os.FileInfo // as it was at the last look
-	begun    time.Time   // when the file was last read from its beginning
-	read     reading
-	subjects map[string]*subject
+	mu       sync.Mutex // held while lines are read that were added, not while a view is built from them
+	last     *tail      // nil: nothing was read
+	checked  time.Time  // when the whole chain was checked
+	checking bool
 }
 
 // recordTime is the time after which the whole chain is checked again.
 const recordTime = time.Minute
+
+// tail follows the end of a record.
+type tail struct {
+	follower *audit.Follower
+	file     os.FileInfo // as it was at the last look
+	read     reading
+	subjects map[string]*subject
+}
 
 // reading is what was read of a record. Its entries are never changed, so several views use them at a time.
 type reading struct {
@@ -54,37 +60,61 @@ func (k *record) lines(path string) (reading, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		k.follower, k.read = nil, reading{}
-		return k.read, nil
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		k.last = nil
+		return reading{}, nil
+	case err != nil:
+		return reading{}, fmt.Errorf("page: %w", err)
+	case k.last == nil || k.last.other(info):
+		k.checked = time.Now()
+		k.last, err = readAll(path, info)
+	case !sameState(k.last.file, info):
+		k.last.file = info
+		err = k.last.readOn()
 	}
 	if err != nil {
-		return reading{}, fmt.Errorf("page: %w", err)
+		k.last = nil // the next call reads the whole file
+		return reading{}, err
 	}
-	if k.other(info) {
-		if k.follower, _, err = audit.Follow(path, audit.Mark{}); err != nil {
-			return reading{}, err
-		}
-		k.read, k.subjects, k.begun = reading{}, make(map[string]*subject), time.Now()
-	} else if sameState(k.file, info) {
-		return k.read, nil
+	if time.Since(k.checked) > recordTime && !k.checking {
+		k.checking = true
+		go k.check(path, info)
 	}
-	k.file = info
-	err = k.readOn()
-	return k.read, err
+	return k.last.read, nil
 }
 
-// other reports whether the file has to be read from its beginning.
-func (k *record) other(now os.FileInfo) bool {
-	return k.follower == nil || time.Since(k.begun) > recordTime || !os.SameFile(k.file, now) || now.Size() < k.file.Size() ||
-		now.Size() == k.file.Size() && !sameState(k.file, now)
+// check reads the whole record anew, while views use what was read before.
+func (k *record) check(path string, info os.FileInfo) {
+	last, err := readAll(path, info)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.checking, k.checked, k.last = false, time.Now(), last
+	if err != nil {
+		k.last = nil // the next call reads the whole file, and says what is wrong
+	}
+}
+
+// readAll reads a record from its beginning.
+func readAll(path string, info os.FileInfo) (*tail, error) {
+	follower, _, err := audit.Follow(path, audit.Mark{})
+	if err != nil {
+		return nil, err
+	}
+	k := &tail{follower: follower, file: info, subjects: make(map[string]*subject)}
+	return k, k.readOn()
+}
+
+// other reports whether the file is another one than was read, or was changed in another way than by lines at its end.
+func (k *tail) other(now os.FileInfo) bool {
+	return !os.SameFile(k.file, now) || now.Size() < k.file.Size() || now.Size() == k.file.Size() && !sameState(k.file, now)
 }
 
 // sameState reports whether a file has not changed.
 func sameState(a, b os.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }
 
-// readOn reads the lines that were added.
-func (k *record) readOn() error {
+// readOn reads the lines that were added. A broken chain is no error.
+func (k *tail) readOn() error {
 	err := k.follower.Read(func(m audit.Mark, e audit.Event) error {
 		k.read.lines, k.read.head = m.Number, m.Hash
 		k.add(e)
@@ -95,14 +125,11 @@ func (k *record) readOn() error {
 		k.read.broken = fmt.Sprintf("line %d: %s", broken.Line, broken.Why)
 		return nil
 	}
-	if err != nil {
-		k.follower = nil // the next call reads the whole file
-	}
 	return err
 }
 
 // add keeps an event if the view shows or counts its kind.
-func (k *record) add(e audit.Event) {
+func (k *tail) add(e audit.Event) {
 	switch e.Kind {
 	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.Rejected:
 		kept := audit.Event{Kind: e.Kind, Time: e.Time, Session: e.Session, Releases: e.Releases, Sent: e.Sent, Skipped: e.Skipped, By: e.By, UID: e.UID, Alone: e.Alone}
@@ -114,7 +141,7 @@ func (k *record) add(e audit.Event) {
 }
 
 // subject returns what an event is about.
-func (k *record) subject(e audit.Event) *subject {
+func (k *tail) subject(e audit.Event) *subject {
 	text := strings.Join(append(slices.Clone(e.Parties), e.Job, e.Name, e.Table, e.Dictionary), " ")
 	s := k.subjects[text]
 	if s == nil || s.job != e.Job || s.name != e.Name || s.table != e.Table || s.dictionary != e.Dictionary || !slices.Equal(s.parties, e.Parties) {

@@ -65,13 +65,14 @@ func TestTheRecordIsReadOn(t *testing.T) {
 	if r, err := k.lines(h.record + "-none"); err != nil || r.lines != 0 {
 		t.Errorf("no record: %+v, %v", r, err)
 	}
-	before, begun, follower := read(), k.begun, k.follower
+	before := read()
+	checked, last := k.checked, k.last
 	appendTo(t, h.record, released("k", "patients"))
 	after := read()
 	if after.lines != before.lines+1 || len(after.entries) != len(before.entries)+1 || after.head == before.head || after.broken != "" {
 		t.Errorf("%+v after %+v", after, before)
 	}
-	if k.follower != follower || !k.begun.Equal(begun) {
+	if k.last != last || !k.checked.Equal(checked) {
 		t.Error("the whole record was read for one line")
 	}
 	if again := read(); again.lines != after.lines || len(again.entries) != len(after.entries) {
@@ -93,9 +94,11 @@ func TestTheRecordIsReadOn(t *testing.T) {
 	if r := read(); r.broken != "" {
 		t.Error("the test breaks the record visibly")
 	}
-	k.begun = k.begun.Add(-recordTime - time.Second)
-	if r := read(); !strings.HasPrefix(r.broken, "line 3: ") {
-		t.Errorf("after a while the chain is not checked: %+v", r)
+	k.checked = k.checked.Add(-recordTime - time.Second)
+	for began := time.Now(); !strings.HasPrefix(read().broken, "line 3: "); time.Sleep(time.Millisecond) {
+		if time.Since(began) > 10*time.Second {
+			t.Fatalf("after a while the chain is not checked: %+v", read())
+		}
 	}
 
 	if err := os.Remove(h.record); err != nil {
@@ -131,8 +134,8 @@ func TestLinesShareTheirSubject(t *testing.T) {
 	}
 }
 
-// A view that is built from the record keeps nobody from reading it.
-func TestViewsDoNotWaitForEachOther(t *testing.T) {
+// What a view has read stays as it is while others read on.
+func TestAReadingStays(t *testing.T) {
 	h := partyHome(t)
 	var k record
 	first, err := k.lines(h.record)
@@ -140,26 +143,42 @@ func TestViewsDoNotWaitForEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(first.entries)
-	done := make(chan error)
-	go func() {
-		_, err := k.lines(h.record)
-		done <- err
-	}()
-	for range first.entries {
+	for range 2 * n {
 		appendTo(t, h.record, released("k", "p"))
+		if _, err := k.lines(h.record); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
+	var v auditView
+	v.fill(first.entries, func(time.Time) bool { return true })
+	if len(first.entries) != n || len(v.Let) != 1 || v.Refusals != 4 {
+		t.Errorf("%d entries, %+v", len(first.entries), v)
 	}
+}
+
+// While the whole chain is checked, views use what was read before. The check ends with what the file says then.
+func TestViewsDoNotWaitForACheck(t *testing.T) {
+	h := partyHome(t)
+	var k record
 	if _, err := k.lines(h.record); err != nil {
 		t.Fatal(err)
 	}
-	if len(first.entries) != n {
-		t.Error("a reading has changed")
+	info, err := os.Stat(h.record)
+	if err != nil {
+		t.Fatal(err)
 	}
-	v := auditView{}
-	v.fill(first.entries, func(time.Time) bool { return true })
-	if len(v.Let) != 1 || v.Refusals != 4 {
-		t.Errorf("%+v", v)
+	k.checked, k.checking = time.Time{}, true // as while a check runs
+	appendTo(t, h.record, released("k", "p"))
+	r, err := k.lines(h.record)
+	if err != nil || r.entries[len(r.entries)-1].job != "k" || !k.checked.IsZero() {
+		t.Errorf("%+v, %v", r, err)
+	}
+	appendTo(t, h.record, released("m", "p"))
+	k.check(h.record, info)
+	if r, err := k.lines(h.record); err != nil || k.checking || r.entries[len(r.entries)-1].job != "m" || r.lines != 9 || time.Since(k.checked) > recordTime {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if k.check(h.record+"-none", info); k.last == nil || k.last.read.lines != 0 {
+		t.Errorf("a record that has gone: %+v", k.last)
 	}
 }
