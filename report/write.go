@@ -21,7 +21,18 @@ var (
 	studyText string
 	//go:embed parts.html
 	partsText string
+	//go:embed style.css
+	styleText string
 )
+
+// Style returns the style sheet of the pages. It also styles the live page of a daemon, so that both look
+// alike.
+func Style() string { return styleText }
+
+// styleTemplate defines the template "style" of the pages.
+func styleTemplate() string {
+	return `{{define "style"}}<style>` + "\n" + styleText + "</style>{{end}}\n"
+}
 
 // page holds the values that the template of a run's page uses.
 type page struct {
@@ -55,7 +66,7 @@ func Write(w io.Writer, r Run) error {
 
 // write executes a template. The template may use the parts that both pages share.
 func write(w io.Writer, text string, values any) error {
-	t, err := template.New("page").Parse(partsText)
+	t, err := template.New("page").Parse(styleTemplate() + partsText)
 	if err == nil {
 		t, err = t.New("whole").Parse(text)
 	}

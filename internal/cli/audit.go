@@ -18,7 +18,7 @@ import (
 )
 
 func (a *app) audit() *cobra.Command {
-	cmd := commandGroup("audit", "Show and verify a party's record of what it consented to and what left it")
+	cmd := commandGroup("audit", "Show and verify the record of a home: who consented to what, and what left it")
 	cmd.Example = "  mercer audit show --home ./north\n  mercer audit verify --home ./north"
 	cmd.AddCommand(a.auditShow(), a.auditVerify(), a.auditAcceptLoss())
 	return cmd
@@ -27,14 +27,18 @@ func (a *app) audit() *cobra.Command {
 // auditRecord is a record with its head.
 type auditRecord struct {
 	Lines  int           `json:"lines"`
-	Head   string        `json:"head"`           // SHA-256 of the last line; "" if there is none
-	Torn   int           `json:"torn,omitempty"` // bytes of a last line that a crash has cut off
+	Head   string        `json:"head"`              // SHA-256 of the last line; "" if there is none
+	Torn   int           `json:"torn,omitempty"`    // bytes of a last line that a crash has cut off
+	Cut    int           `json:"removed,omitempty"` // lines that were removed after their retention time; Lines counts them
 	Events []audit.Event `json:"events,omitempty"`
 }
 
 // Print writes one line for each event, and the head.
 func (r auditRecord) Print(w io.Writer) error {
 	p := &printer{w: w}
+	if r.Cut > 0 {
+		p.linef("lines 1 to %d were removed after their retention time", r.Cut)
+	}
 	for _, e := range r.Events {
 		p.linef("%6d  %s  %s", e.Number, stamp(e.Time), eventText(e))
 	}
@@ -43,7 +47,7 @@ func (r auditRecord) Print(w io.Writer) error {
 		return p.err
 	}
 	if r.Head == "" {
-		p.linef("lines 1 to %d are as they were written", r.Lines)
+		p.linef("lines %d to %d are as they were written", r.Cut+1, r.Lines)
 		return p.err
 	}
 	if r.Torn > 0 {
@@ -76,6 +80,15 @@ func eventText(e audit.Event) string {
 	if e.UID != nil {
 		add("by user %s", fmt.Sprint(*e.UID))
 	}
+	if e.By != nil {
+		add("by %s", e.By.String())
+	}
+	if e.Submitter != nil {
+		add("submitted by %s", e.Submitter.String())
+	}
+	if e.Alone {
+		add("%s", "the submitter approved, since roles says alone: true")
+	}
 	if e.Skipped > 0 {
 		add("after %s refusals without a line", fmt.Sprint(e.Skipped))
 	}
@@ -87,9 +100,10 @@ func (a *app) auditShow() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Show the events that a party has recorded",
+		Short: "Show the events that a home has recorded",
 		Long: `Show what a party has consented to, what it refused, what left it and how many bytes,
-how each session ended, and who approved what. The last line is the head: the hash of
+how each session ended, and who submitted and approved what. In a coordinator's home,
+show who submitted which job. The last line is the head: the hash of
 the last event. Write it down elsewhere, with its number. mercer audit verify --head
 compares the record with it later.`,
 		Example: "  mercer audit show --home ./north\n  mercer audit show --home ./north --json",
@@ -104,7 +118,7 @@ compares the record with it later.`,
 				r.Events = append(r.Events, e)
 				return nil
 			})
-			r.Lines, r.Head, r.Torn = s.Lines, s.Head, s.Torn
+			r.Lines, r.Head, r.Torn, r.Cut = s.Lines, s.Head, s.Torn, s.Cut
 			r = r.upTo(err)
 			return r, brokenRecord(err, r)
 		}),
@@ -117,8 +131,8 @@ func (a *app) auditVerify() *cobra.Command {
 	var home, head string
 	cmd := &cobra.Command{
 		Use:   "verify",
-		Short: "Check that no line of a party's record was changed or removed",
-		Long: `Check the chain of a party's record: each line has the hash of the line before it. The
+		Short: "Check that no line of a home's record was changed or removed",
+		Long: `Check the chain of a home's record: each line has the hash of the line before it. The
 command names the first line that breaks the chain; that one or the line before it was
 changed. It prints the head: the hash of the last line. Without a head that was written
 down elsewhere nobody can find out that the end of the record was cut off, that its last
@@ -142,7 +156,7 @@ contain the line of that hash. The exit code is 1 if the record is broken.`,
 			}
 			return nil
 		})
-		r := auditRecord{Lines: s.Lines, Head: s.Head, Torn: s.Torn}
+		r := auditRecord{Lines: s.Lines, Head: s.Head, Torn: s.Torn, Cut: s.Cut}
 		switch {
 		case err != nil:
 			return nil, brokenRecord(err, r.upTo(err))
@@ -162,7 +176,7 @@ func hasRecord(h daemon.Home) error {
 		return err
 	}
 	if _, err := os.Stat(h.AuditPath()); err != nil {
-		return &Error{Code: codeFailed, Exit: Failed, Err: fmt.Errorf("there is no audit record: %w", err), Hint: "give the home of a party whose daemon has run, or a folder with a copy of its file audit; if this is one, somebody has removed the record"}
+		return &Error{Code: codeFailed, Exit: Failed, Err: fmt.Errorf("there is no audit record: %w", err), Hint: "give a home whose daemon has run, or a folder with a copy of its file audit; if this is one, somebody has removed the record"}
 	}
 	return nil
 }
@@ -175,7 +189,7 @@ func (r auditRecord) upTo(err error) auditRecord {
 		return r
 	}
 	r.Lines, r.Head = max(0, broken.Line-2), ""
-	r.Events = r.Events[:min(r.Lines, len(r.Events))]
+	r.Events = r.Events[:min(max(0, r.Lines-r.Cut), len(r.Events))]
 	return r
 }
 

@@ -125,6 +125,7 @@ func isStop(ctx context.Context, err error) bool {
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
 	says := a.readyOptions(home)
 	o.Reader, o.Logger, o.Ready, o.Version = says.Reader, says.Logger, says.Ready, buildVersion().Version
+	o.Report = reportWriter(a.at(home).Knowing(a.reader))
 	if err := run(ctx, a.at(home), o); err != nil && ctx.Err() == nil {
 		return nil, err
 	} else if err != nil {

@@ -194,6 +194,17 @@ type withdrawal struct {
 	Erased   []editionResult `json:"erased,omitempty"` // editions that were erased, because they could not be remade without the people
 }
 
+func withdrawalOf(table string, done daemon.Withdrawal) withdrawal {
+	r := withdrawal{Table: table, People: done.People, Company: done.Company, Absent: append([]string{}, done.Absent...), Editions: []editionResult{}}
+	for _, e := range done.Editions {
+		r.Editions = append(r.Editions, resultOf(e))
+	}
+	for _, e := range done.Erased {
+		r.Erased = append(r.Erased, resultOf(e))
+	}
+	return r
+}
+
 // Print counts the withdrawn people and names the new editions without them.
 func (r withdrawal) Print(w io.Writer) error {
 	p := &printer{w: w}
@@ -257,14 +268,7 @@ them.`,
 			if err != nil {
 				return nil, err
 			}
-			r := withdrawal{Table: args[0], People: done.People, Company: done.Company, Absent: append([]string{}, done.Absent...), Editions: []editionResult{}}
-			for _, e := range done.Editions {
-				r.Editions = append(r.Editions, resultOf(e))
-			}
-			for _, e := range done.Erased {
-				r.Erased = append(r.Erased, resultOf(e))
-			}
-			return r, nil
+			return withdrawalOf(args[0], done), nil
 		}),
 	}
 	a.homeFlag(cmd, &home)

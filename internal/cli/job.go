@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -36,8 +37,8 @@ func (a *app) jobDelete() *cobra.Command {
 		Short: "Delete a finished job: erase it at all members, and remove its file, status and result",
 		Long: `Have every member erase the artifacts of a finished job, as mercer job forget does.
 Then remove the job file, the status and the result from the coordinator. With
-retention: 30d in its config.yaml, the coordinator deletes each job 30 days after its
-end.`,
+retention: {results: 2y} in its config.yaml, the coordinator deletes each job two
+years after its end.`,
 		Example: "  mercer job delete 0123456789abcdef0123456789abcdef --home ./c",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
@@ -81,6 +82,20 @@ error.`,
 	})
 }
 
+// ofParty reports whether the home in use is a party's. Of a folder that has only a daemon's socket, the daemon says
+// so.
+func (a *app) ofParty(ctx context.Context, home string) bool {
+	if !a.onlySocket {
+		return a.at(home).IsParty(a.reader)
+	}
+	var o overview.Overview
+	err := callDaemon(home, func(c *admin.Client) (err error) {
+		o, err = c.Overview(ctx)
+		return err
+	})
+	return err == nil && o.Role == roster.Party
+}
+
 // callDaemon calls the daemon of a home through its control socket.
 func callDaemon(home string, call func(c *admin.Client) error) error {
 	c := admin.NewClient(daemon.At(home).Socket())
@@ -122,6 +137,7 @@ func (a *app) useHome(home string) {
 	if home != a.defaultHome() {
 		a.homeOption = " --home " + shellWord(home)
 	}
+	a.onlySocket = !exists(a.at(home).ConfigPath())
 	a.reader = a.at(home).Knowing(a.reader)
 }
 
@@ -229,15 +245,12 @@ func (a *app) jobSubmit() *cobra.Command {
 		Example: "  mercer job submit job.yaml --home ./c --wait",
 		Args:    args("JOB.yaml"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
-		j, err := a.readJob(args[0])
+		file, err := a.jobToSubmit(args[0])
 		if err != nil {
 			return nil, err
 		}
-		if err := j.Deployable(); err != nil {
-			return nil, badJob(err)
-		}
 		r := jobResult{reader: a.reader, verbose: a.verbose, home: a.homeOption}
-		if r.Job, err = c.Submit(ctx, args[0], j.Encode()); err == nil && wait {
+		if r.Job, err = c.Submit(ctx, args[0], file); err == nil && wait {
 			r.Job, err = a.waitShowing(ctx, c, r.ID)
 		}
 		if err != nil {
@@ -248,6 +261,22 @@ func (a *app) jobSubmit() *cobra.Command {
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until the job ends")
 	a.detailFlags(cmd.Flags())
 	return cmd
+}
+
+// jobToSubmit checks a job file and returns what the daemon gets. In a folder that has only a daemon's socket there are
+// no dictionaries and studies to check it by; then the daemon does.
+func (a *app) jobToSubmit(path string) ([]byte, error) {
+	f, err := a.readJobFile(path)
+	switch {
+	case a.onlySocket && (errors.Is(err, job.ErrUnapproved) || errors.Is(err, job.ErrStudyUnapproved)):
+		return f.text, nil
+	case err != nil:
+		return nil, err
+	}
+	if err := f.job.Deployable(); err != nil {
+		return nil, badJob(err)
+	}
+	return f.job.Encode(), nil
 }
 
 func (a *app) jobWait() *cobra.Command {
@@ -316,7 +345,7 @@ home, only the file of a job that awaits approval needs a running daemon.`,
 				return a.showLeft(home, args[0], item)
 			}
 			a.useHome(home)
-			if a.at(home).IsParty(a.reader) {
+			if a.ofParty(ctx, home) {
 				switch j, err := a.awaitingAt(ctx, home, args[0]); {
 				case err != nil:
 					return nil, err

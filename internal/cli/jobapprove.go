@@ -22,6 +22,9 @@ type awaitingJob struct {
 func (j awaitingJob) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("job %s %s awaits this operator's approval since %s, with %s", j.ID, j.Name, minute(j.Submitted), strings.Join(j.Parties, ", "))
+	if j.Submitter != nil {
+		p.linef("%v submitted it, as the coordinator says", j.Submitter)
+	}
 	p.linef("")
 	p.linef("%s", strings.TrimRight(j.File, "\n"))
 	p.linef("")
@@ -71,7 +74,8 @@ func (a *app) jobApprove() *cobra.Command {
 		Long: `Let a job begin that awaits the approval of a party's operator, since the policy of its
 table says approve: each. In the party's home, mercer job list shows these jobs, and
 mercer job show the file of each. The approval is for this job: the same file that is
-submitted again awaits another one. The party's audit record has the Unix user.`,
+submitted again awaits another one. It needs the role approver, and the submitter of a
+job cannot approve it. The party's audit record has the user.`,
 		Example: "  mercer job show 0123456789abcdef0123456789abcdef --home ./north\n  mercer job approve 0123456789abcdef0123456789abcdef --home ./north",
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {

@@ -37,6 +37,7 @@ type app struct {
 	log            *slog.Logger // writes to stderr
 	notices        *notices
 	homeOption     string          // the option --home of this command, after a blank; "" for the usual home
+	onlySocket     bool            // true if the home of this command has only a daemon's socket, for users with a role
 	workers        learner.Workers // computes cells in other processes; nil: this process computes all
 	task           string          // what the command is running now, such as "repeat 2 of 5"; progress names it
 }

@@ -3,12 +3,15 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -23,6 +26,20 @@ func savePage(folder string, o outcome) (string, error) {
 	}
 	path := filepath.Join(folder, "report.html")
 	return path, disk.Replace(path, b.Bytes())
+}
+
+// reportWriter returns a function that writes a result like [savePage]. The reader knows the dictionaries of the home.
+func reportWriter(jobs *job.Reader) daemon.ReportWriter {
+	return func(w io.Writer, r *method.Result) (err error) {
+		o := outcome{Result: r, job: jobIn(jobs, r)}
+		if o.job == nil {
+			return fault.BadInputf("the job of this result cannot be read here; mercer job show prints its figures")
+		}
+		if o.shown, err = method.Presented(jobs.Protocols, o.job, r); err != nil {
+			return err
+		}
+		return report.Write(w, page(o))
+	}
 }
 
 func page(o outcome) report.Run {

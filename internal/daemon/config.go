@@ -23,8 +23,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
@@ -47,9 +49,9 @@ type Config struct {
 	Data map[string]Source `yaml:"data,omitempty"`
 	// Policy applies to all tables that have no policy of their own.
 	Policy party.Policy `yaml:"policy,omitempty"`
-	// Retention is the time for which a party keeps its state of a job after the job has ended; the
-	// default is no limit. The coordinator also deletes the job itself, at all members.
-	Retention strictyaml.Days `yaml:"retention,omitempty"`
+	// Retention says how long the home keeps what jobs leave; the default is no limit. One time in place of a map
+	// holds for models, predictions and results.
+	Retention retention.Times `yaml:"retention,omitempty"`
 	// Unclosed is the time that a party waits for the coordinator to close a job; 30d by default.
 	// After this time, the party destroys the job's secrets.
 	Unclosed strictyaml.Days `yaml:"unclosed,omitempty"`
@@ -57,6 +59,15 @@ type Config struct {
 	// Metrics is the address on loopback, host:port, at which the daemon serves /metrics, /healthz and
 	// /readyz. The default is none.
 	Metrics string `yaml:"metrics,omitempty"`
+
+	// Page serves a web page for the people of this home.
+	Page Page `yaml:"page,omitempty"`
+
+	// Roles says who may do what with the daemon. By default the home's owner and root may do everything.
+	Roles access.Rules `yaml:"roles,omitempty"`
+
+	// Audit says where the record goes besides its file.
+	Audit Audit `yaml:"audit,omitempty"`
 
 	// MaxRunningJobs bounds the jobs that a coordinator runs at a time. The default is
 	// coordinator.DefaultMaxRunning.
@@ -96,7 +107,7 @@ func (h Home) IsParty(jobs *job.Reader) bool {
 }
 
 func (c *Config) limits() party.Limits {
-	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention.Duration}
+	return party.Limits{Unclosed: c.Unclosed.Duration, Retention: c.Retention}
 }
 
 // example is an example of a catalogue, written as comments for the operator to edit. It allows no
@@ -259,7 +270,7 @@ func (c *Config) check(names job.Names) error {
 			return fmt.Errorf("data %s: %w", name, err)
 		}
 	}
-	return cmp.Or(checkMetrics(c.Metrics), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
+	return cmp.Or(checkMetrics(c.Metrics), c.Page.check(), c.Roles.Check(), c.Audit.check(), c.Retention.Check(), c.Cells.check(c.Coordinator != ""), c.checkRunningJobs(), c.checkLine())
 }
 
 // mostRunningJobs bounds max_running_jobs. A coordinator holds the matrices of all running jobs in memory.

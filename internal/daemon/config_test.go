@@ -30,7 +30,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := c.limits(); got.Retention != 30*24*time.Hour || got.Unclosed != 12*time.Hour {
+	if got := c.limits(); got.Retention.Models.Duration != 30*24*time.Hour || got.Unclosed != 12*time.Hour {
 		t.Errorf("%+v", got)
 	}
 	path := filepath.Join(t.TempDir(), "config.yaml")
@@ -41,7 +41,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 	if err != nil || again.Retention != c.Retention || again.Unclosed != c.Unclosed {
 		t.Errorf("%+v, %v", again, err)
 	}
-	if c, err = config(t, "name: north\n"); err != nil || c.limits().Retention != 0 || c.limits().Unclosed != 0 {
+	if c, err = config(t, "name: north\n"); err != nil || !c.limits().Retention.IsZero() || c.limits().Unclosed != 0 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if err := c.save(path, roster.Party); err != nil {
@@ -93,6 +93,10 @@ func TestConfigurationsNameTheLine(t *testing.T) {
 		head + "policy:\n  protocols: [orka]\n":                                 `config.yaml:9: protocols in the policy names "orka"`,
 		head + "    policy:\n      min_parties: two\n":                          `config.yaml:9: min_parties is "two"; write a whole number`,
 		head + "    names: [a]\n":                                               `config.yaml:8: unknown key "names" here; it belongs in csv`,
+		head + "roles:\n  approver: {uids: [-1]}\n":                             "config.yaml:9: approver in roles: uids has -1",
+		head + "roles: {approver: {users: [mara]}}\n":                           "config.yaml:8: roles names no administrator; add administrator: {users: [NAME]}",
+		head + "roles:\n  administrator: {uids: [0]}\n  folder: run\n":          "config.yaml:10: folder and group in roles belong together",
+		head + "roles: {auditor: {users: [mara]}}\n":                            `config.yaml:8: unknown key "auditor"`,
 		head + "    csv: {delimiter: \";\"\n":                                   "this is not YAML",
 	} {
 		if _, err := config(t, text); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {

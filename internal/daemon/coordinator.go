@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -46,6 +45,8 @@ type Options struct {
 	// its catalogue and its policies. Nil means never.
 	Reload <-chan os.Signal
 	Logger *slog.Logger
+	// Report writes a result for the web page. It is required if the configuration has one.
+	Report ReportWriter
 	// Version is the program's version that results record.
 	Version string
 }
@@ -87,7 +88,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
-	membership := h.newMembership(c, id, members, o.Logger)
+	membership := h.newMembership(o.Reader, c, id, members, o.Logger)
 	broker, err := startBroker(ctx, membership, o)
 	if err != nil {
 		return err
@@ -102,21 +103,41 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	record, err := h.openAudit(o, members)
+	if err != nil {
+		return err
+	}
 	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger, Version: o.Version})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
+	days := h.calendar(o.Logger)
+	forward, err := h.forwarder(c, o.Logger)
+	if err != nil {
+		return err
+	}
 	co, err := coordinator.New(coordinator.Config{
-		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Heads: h.path("heads"), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention.Duration, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
-		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker},
+		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Heads: h.path("heads"), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention, Today: days.today, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
+		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record, Forwarding: forward.shown,
 	})
 	if err != nil {
 		return h.otherBuild(err)
 	}
 	at := running{broker, co}
-	handler := admin.Reloading(admin.Coordinator(co, o.Logger), func() error { return membership.reload(ctx, at) }, o.Logger)
-	return serve(ctx, h, o, handler, watched.of(co), func(ctx context.Context) error {
+	gate := h.gate(c, members, membership.rules)
+	seen, err := h.openPage(c.Page, coordinatorPage{co, h, o.Reader, o.Report}, nil, gate, o.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, seen.close()) }()
+	open, err := h.openDoors(c.Roles)
+	if err != nil {
+		return err
+	}
+	warnOfStrangers(o.Logger, c.Roles)
+	requests := admin.Coordinator(co, gate, o.Logger).Reloading(func() error { return membership.reload(ctx, at) }).Inviting(seen.invite)
+	return serve(ctx, o, open, requests, watched.of(co), seen, func(ctx context.Context) error {
 		if o.Ready != nil {
 			o.Ready(broker.Addr())
 		}
@@ -125,6 +146,8 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		defer beside.Wait()
 		defer stop()
 		beside.Go(func() { membership.keep(ctx, o.Reload, at) })
+		beside.Go(func() { forward.run(ctx) })
+		beside.Go(func() { cutter{record, c.Retention.Audit, days.today, o.Logger}.run(ctx) })
 		return runWatched(ctx, broker, co.Run)
 	})
 }
@@ -258,25 +281,25 @@ func (c *Config) cannotListen(listen string, err error) error {
 	return fault.BadInputf("this machine cannot listen on %s (%w); choose another address %s", at, noListen.Err, setting(at))
 }
 
-// serve runs a daemon with its control socket and its monitor, until ctx ends or one of them fails.
-func serve(ctx context.Context, h Home, o Options, handler http.Handler, m monitor, run func(context.Context) error) error {
-	socket, err := admin.Listen(h.Socket())
-	if err != nil {
-		return err
-	}
+// serve runs a daemon with its control sockets, its monitor and its page, until ctx ends or one of them fails.
+func serve(ctx context.Context, o Options, at doors, requests *admin.Requests, m monitor, s pageServer, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	var served, monitored error
+	var served, monitored, shown error
 	running.Go(func() {
 		defer stop()
-		served = admin.Serve(ctx, socket, handler, o.Logger)
+		served = at.serve(ctx, requests)
 	})
 	running.Go(func() {
 		defer stop()
 		monitored = m.serve(ctx, o.Logger)
 	})
-	err = run(ctx)
+	running.Go(func() {
+		defer stop()
+		shown = s.serve(ctx, o.Logger)
+	})
+	err := run(ctx)
 	stop()
 	running.Wait()
-	return errors.Join(err, served, monitored)
+	return errors.Join(err, served, monitored, shown)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/audit"
@@ -73,14 +74,37 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}
 	at := partyHome{
 		Home: h, id: id, settings: newInForce(c, members), key: key, call: call, audit: record, watch: newPartyWatch(h, c.Name, members, o),
+		days: h.calendar(o.Logger),
 	}
 	watched, err := openMonitor(c.Metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
-	handler := admin.Reloading(admin.Party(at.watch, at.checksWhileRunning(o.Reader), o.Logger), func() error { return at.reloadRunning(ctx, o) }, o.Logger)
-	return serve(ctx, h, o, handler, watched.of(at.watch), func(ctx context.Context) error {
+	gate := h.gate(c, members, func() access.Rules { return at.config().Roles })
+	seen, err := h.openPage(c.Page, partyPage{at.watch, h, o.Reader, o.Report}, newDesk(ctx, at, o.Reader), gate, o.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, seen.close()) }()
+	forward, err := h.forwarder(c, o.Logger)
+	if err != nil {
+		return err
+	}
+	open, err := h.openDoors(c.Roles)
+	if err != nil {
+		return err
+	}
+	warnOfStrangers(o.Logger, c.Roles)
+	at.watch.forwarding = forward.shown
+	requests := admin.Party(at.watch, at.checksWhileRunning(o.Reader), gate, o.Logger).Reloading(func() error { return at.reloadRunning(ctx, o) }).Inviting(seen.invite)
+	return serve(ctx, o, open, requests, watched.of(at.watch), seen, func(ctx context.Context) error {
+		var beside sync.WaitGroup
+		defer beside.Wait()
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		beside.Go(func() { forward.run(ctx) })
+		beside.Go(func() { cutter{record, c.Retention.Audit, at.days.today, o.Logger}.run(ctx) })
 		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(h.folder) }, func() error {
 			err := at.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start
@@ -98,6 +122,7 @@ type partyHome struct {
 	call     nats.Options // how to connect to the coordinator
 	audit    *audit.Log   // nil where nothing is decided
 	watch    *partyWatch
+	days     *calendar // nil where nothing grows old
 }
 
 // openAudit opens the record, and adds that the daemon has started. A record that is broken stops it.
@@ -158,6 +183,8 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	settings.Conn, settings.Seed, settings.Logger, settings.Version, settings.Limits = conn, o.Seed, o.Logger, o.Version, c.limits()
 	settings.Aligned, settings.Recommended, settings.Notified, settings.Judged = keepAlignment(artifacts), keepRecommendations(artifacts), keepNotices(artifacts), keepJudged(artifacts)
 	settings.Snapshots, settings.Audit, settings.Consents = sealed, h.audit, h.consents()
+	settings.Today = h.days.today
+	settings.Alone = func() bool { return h.config().Roles.Alone }
 	settings.Head = h.head
 	if settings.Restored, err = h.restoredCheck(h.audit); err != nil {
 		return err

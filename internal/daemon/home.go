@@ -14,7 +14,9 @@
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
-//	HOME/audit         a party's record of what it consented to and what left it
+//	HOME/audit         the record: at a party of what it consented to and what left it, at a coordinator of who submitted what
+//	HOME/audit.sent    the last line of the record that the syslog server has had
+//	HOME/days          the first and the last day on which the daemon has run
 //	HOME/heads         the coordinator's last head of each party's audit record
 //	HOME/restored      marks a party's home that was restored from a backup, until it may go on
 //	HOME/invitations   the coordinator's open invitations, without their secrets
@@ -82,8 +84,11 @@ func (h Home) ConfigPath() string { return h.path("config.yaml") }
 // RosterPath returns the path of the roster file.
 func (h Home) RosterPath() string { return h.path("roster.yaml") }
 
-// Socket returns the path of the Unix socket for the operator's commands.
-func (h Home) Socket() string { return h.path("control.sock") }
+// Socket returns the path of the Unix socket for the operator's commands. A folder that the setting roles names has
+// a socket of the same name, so commands take that folder in place of a home.
+func (h Home) Socket() string { return h.path(socketName) }
+
+const socketName = "control.sock"
 
 // Releases returns a party's ledger, which lists released data.
 func (h Home) Releases() disclosure.Ledger { return disclosure.Ledger(h.path("releases")) }

@@ -236,7 +236,7 @@ func TestClaimsThatAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := boss.home.newMembership(c, id, boss.roster(), slog.New(slog.DiscardHandler))
+	m := boss.home.newMembership(all.Reader(), c, id, boss.roster(), slog.New(slog.DiscardHandler))
 	own := enrols(t, At(boss.home.folder+"-west"), token)
 	key, err := guestKey(token.Secret())
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/tally"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/invitation"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -22,7 +24,8 @@ import (
 // invitation.
 type membership struct {
 	home   Home
-	config *Config
+	reader *job.Reader
+	config *Config // as the daemon read it at its start; only its roles are read again
 	id     *identity.Identity
 	log    *slog.Logger
 
@@ -30,13 +33,14 @@ type membership struct {
 
 	mu         sync.Mutex
 	members    *roster.Roster            // the roster in force
+	roles      access.Rules              // the setting roles in force
 	open       map[string]openInvitation // by name
 	complaints tally.Tally               // counts refused claims
 }
 
 // newMembership returns the membership of a coordinator that starts with the given roster.
-func (h Home) newMembership(c *Config, id *identity.Identity, members *roster.Roster, log *slog.Logger) *membership {
-	m := &membership{home: h, config: c, id: id, log: log, members: members}
+func (h Home) newMembership(reader *job.Reader, c *Config, id *identity.Identity, members *roster.Roster, log *slog.Logger) *membership {
+	m := &membership{home: h, reader: reader, config: c, roles: c.Roles, id: id, log: log, members: members}
 	m.open = opened(m.invited(), nil, time.Now())
 	return m
 }
@@ -50,6 +54,29 @@ func (m *membership) invited() []invitation.Invitation {
 		return nil
 	}
 	return list
+}
+
+// rules returns the setting roles in force.
+func (m *membership) rules() access.Rules {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.roles
+}
+
+// reloadRoles puts the setting roles of the home in force.
+func (m *membership) reloadRoles() error {
+	c, err := m.home.Config(m.reader)
+	if err != nil {
+		return err
+	}
+	if !c.Roles.SameEntrance(m.config.Roles) {
+		return errEntrance(m.home)
+	}
+	m.mu.Lock()
+	m.roles = c.Roles
+	m.mu.Unlock()
+	warnOfStrangers(m.log, c.Roles)
+	return nil
 }
 
 // present returns the roster in force, and the guests of the open invitations.
@@ -105,13 +132,16 @@ func (m *membership) expire(ctx context.Context, at running) error {
 	return m.adopt(ctx, at, now)
 }
 
-// reload puts the approved roster and the invitations of the home in force.
+// reload puts the roles, the approved roster and the invitations of the home in force.
 func (m *membership) reload(ctx context.Context, at running) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
 	now, _ := m.present()
 	next, err := m.home.nextMembers(m.config, m.id, now)
 	if err != nil {
+		return err
+	}
+	if err := m.reloadRoles(); err != nil {
 		return err
 	}
 	if err := m.adopt(ctx, at, next); err != nil {

@@ -38,6 +38,7 @@ func (s *site) shares(k, n int, approve string) {
 		s.t.Fatal(err)
 	}
 	c.Policy = party.Policy{Protocols: []string{"okra"}, Limits: party.NoLimits(), Approve: approve}
+	c.Roles.Alone = true // one user runs the test
 	c.Data = make(map[string]Source)
 	for table, name := range map[string]string{"people": "wdbc", "digits": "digits"} {
 		set, err := bundled.Load(name)

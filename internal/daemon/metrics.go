@@ -32,6 +32,10 @@ func (m metrics) Collect(to chan<- prometheus.Metric) {
 		gauge("member_connected", "Whether another member is connected (1) or not (0).", number(other.Connected), label{"member", other.Name})
 		gauge("member_awaited", "Stages of jobs that wait for the consent of a member.", float64(o.Awaited(other.Name)), label{"member", other.Name})
 	}
+	if f := o.Forwarding; f != nil {
+		gauge("audit_forwarding_failing", "Whether the audit record does not reach the syslog server (1) or does (0).", number(f.Failing))
+		to <- constant(prometheus.CounterValue, "audit_forwarded_total", "Lines of the audit record sent to the syslog server since the daemon's start.", float64(f.Sent), nil)
+	}
 	inState := make(map[overview.State]int)
 	for _, j := range o.Jobs {
 		inState[j.State]++

@@ -42,6 +42,7 @@ type site struct {
 	ended   chan error
 	reload  chan os.Signal
 	seed    func(string) [32]byte // nil: random seeds
+	report  ReportWriter          // nil: the home has no page
 }
 
 // logBuffer is a log that a test reads while a daemon writes it.
@@ -111,7 +112,7 @@ func sites(t *testing.T, parties ...string) map[string]*site {
 func (s *site) start() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop, s.ended = stop, make(chan error, 1)
-	o := Options{Reader: all.Reader(), Logger: slog.New(slog.NewTextHandler(s.log, nil)), Version: "v9.9.9", Reload: s.reload, Seed: s.seed}
+	o := Options{Reader: all.Reader(), Logger: slog.New(slog.NewTextHandler(s.log, nil)), Version: "v9.9.9", Reload: s.reload, Seed: s.seed, Report: s.report}
 	go func() { s.ended <- s.run(ctx, s.home, o) }()
 }
 
@@ -346,7 +347,7 @@ func queries(t *testing.T) map[string]string {
 			list[r.Alert] = r.Expr
 		}
 	}
-	if len(dashboard.Panels) < 10 || len(list) != len(dashboard.Panels)+9 {
+	if len(dashboard.Panels) < 10 || len(list) != len(dashboard.Panels)+10 {
 		t.Fatalf("%d panels, %d queries", len(dashboard.Panels), len(list))
 	}
 	return list
@@ -358,6 +359,7 @@ func TestDashboardAndAlerts(t *testing.T) {
 	of := sites(t, "north")
 	var served strings.Builder
 	for _, name := range []string{"boss", "north"} {
+		of[name].configure(t, "audit: {syslog: \"unix:///nobody/listens\"}\n")
 		of[name].start()
 		within(t, 2*noticed, name+" is ready", func() bool { status, _ := of[name].get("/readyz"); return status == http.StatusOK })
 		_, body := of[name].get("/metrics")

@@ -18,6 +18,7 @@ type partyWatch struct {
 	coordinator *overview.Attendance
 	history     *overview.History
 	releases    disclosure.Ledger
+	forwarding  func() *overview.Forwarding
 	party       atomic.Pointer[party.Party] // nil while the party does not run
 }
 
@@ -30,6 +31,7 @@ func newPartyWatch(h Home, name string, members *roster.Roster, o Options) *part
 		coordinator: overview.NewAttendance(overview.Member{Name: boss.Name, Role: boss.Role, Since: began}),
 		history:     overview.NewHistory(),
 		releases:    h.Releases(),
+		forwarding:  func() *overview.Forwarding { return nil },
 	}
 }
 
@@ -55,6 +57,7 @@ func (w *partyWatch) Events() *overview.History { return w.history }
 func (w *partyWatch) Overview() (overview.Overview, error) {
 	o := w.self
 	o.Members, o.Jobs, o.Awaiting = w.coordinator.Members(), []overview.Job{}, []overview.Awaiting{}
+	o.Forwarding = w.forwarding()
 	var err error
 	if p := w.party.Load(); p != nil {
 		if o.Jobs, err = p.Jobs(); err != nil {

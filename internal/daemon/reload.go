@@ -61,8 +61,11 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 		return err
 	}
 	now := h.config()
-	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics {
-		return fault.BadInputf("%s changes name, coordinator, retention, unclosed or metrics, for which the daemon must be started again", h.ConfigPath())
+	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics || next.Audit != now.Audit || !next.Page.same(now.Page) {
+		return fault.BadInputf("%s changes name, coordinator, retention, unclosed, metrics, page or audit, for which the daemon must be started again", h.ConfigPath())
+	}
+	if !next.Roles.SameEntrance(now.Roles) {
+		return errEntrance(h.Home)
 	}
 	members, err := h.nextMembers(next, h.id, h.members())
 	if err != nil {
@@ -88,6 +91,7 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 	for _, warning := range next.Warnings() {
 		o.Logger.Warn(warning)
 	}
+	warnOfStrangers(o.Logger, next.Roles)
 	o.Logger.Info("the catalogue and the policies were read again", "tables", len(next.Data))
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/edition"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -106,6 +107,10 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	if err := check(s, done.Absent); err != nil {
 		return done, fault.BadInput(err)
 	}
+	record, err := audit.Open(h.AuditPath()) // whoever cannot record a withdrawal does not begin it
+	if err != nil {
+		return done, err
+	}
 	gone, err := h.chooseWithdrawn(table, s, frozen, names)
 	if err != nil {
 		return done, fault.BadInput(err)
@@ -122,7 +127,10 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 			done.Editions = append(done.Editions, made)
 		}
 	}
-	return done, h.Editions().EraseBut(table, keep)
+	if err := h.Editions().EraseBut(table, keep); err != nil {
+		return done, err
+	}
+	return done, h.recordWithdrawal(record, c, table, done)
 }
 
 // mustHave returns an error if the table lacks a named person who was not withdrawn before.
@@ -152,9 +160,19 @@ func (h Home) mustHave(ctx context.Context, s Source, table string, names []stri
 		return err
 	}
 	if names = slices.DeleteFunc(names, func(name string) bool { return found[name] }); len(names) > 0 {
-		return fmt.Errorf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people who have no rows yet", table, dataset.Quote(strings.Join(names, ", ")))
+		return &AbsentError{table, names}
 	}
 	return nil
+}
+
+// AbsentError reports people whom neither a table nor its editions contain.
+type AbsentError struct {
+	Table string
+	Names []string
+}
+
+func (e *AbsentError) Error() string {
+	return fmt.Sprintf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people who have no rows yet", e.Table, dataset.Quote(strings.Join(e.Names, ", ")))
 }
 
 // chooseWithdrawn returns the named people, and those who must be withdrawn together with them. It

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Days is a duration, written in days, such as 30d, or in Go's units, such as 12h.
+// Days is a duration, written in days, such as 30d, in years of 365 days, such as 2y, or in Go's units, such as 12h.
 type Days struct{ time.Duration }
 
 // Positive is a limit above 0 in a YAML document. Its zero value means that the document has none.
@@ -26,10 +26,10 @@ const (
 func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 	text := n.Value
 	var err error
-	if days, whole := strings.CutSuffix(text, "d"); whole {
-		var n uint64
-		n, err = strconv.ParseUint(days, 10, 16)
-		d.Duration = time.Duration(n) * 24 * time.Hour
+	if number, inDays := strings.CutSuffix(text, "d"); inDays {
+		d.Duration, err = wholeDays(number, 1)
+	} else if number, inYears := strings.CutSuffix(text, "y"); inYears {
+		d.Duration, err = wholeDays(number, 365)
 	} else {
 		d.Duration, err = time.ParseDuration(text)
 	}
@@ -37,6 +37,15 @@ func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 		return unfit(n, text, days)
 	}
 	return nil
+}
+
+// wholeDays returns a number of units of some days each, of at most 65,535 days.
+func wholeDays(number string, days uint64) (time.Duration, error) {
+	n, err := strconv.ParseUint(number, 10, 16)
+	if err == nil && n*days > 1<<16-1 {
+		err = strconv.ErrRange
+	}
+	return time.Duration(n*days) * 24 * time.Hour, err
 }
 
 // IsZero reports whether no duration is given.

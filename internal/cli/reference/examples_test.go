@@ -52,7 +52,8 @@ func kindOf(keys map[string]any) string {
 	switch {
 	case keys["apiVersion"] != nil:
 		return "file"
-	case is && data["source"] == nil && data["sources"] == nil, keys["cells"] != nil, keys["coordinator"] != nil, keys["listen"] != nil:
+	case is && data["source"] == nil && data["sources"] == nil, keys["cells"] != nil, keys["coordinator"] != nil, keys["listen"] != nil,
+		keys["roles"] != nil, keys["audit"] != nil, keys["retention"] != nil, keys["page"] != nil:
 		return "tables"
 	}
 	return "part"

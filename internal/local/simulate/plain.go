@@ -46,3 +46,6 @@ func (p plain) Get(id job.ID, item vault.Item) ([]byte, error) {
 func (p plain) Erase(id job.ID) ([]vault.Item, error) {
 	return nil, os.RemoveAll(p.path(id, ""))
 }
+
+// EraseItems does nothing, because a simulation erases nothing by age.
+func (plain) EraseItems(job.ID, ...vault.Item) ([]vault.Item, error) { return nil, nil }

@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
@@ -286,7 +287,7 @@ func (f *federation) start(ctx context.Context, stop func()) <-chan error {
 
 // submit runs one job to its end.
 func (f *federation) submit(ctx context.Context, c Config) (*method.Result, *method.Outcome, error) {
-	id, err := f.boss.Submit(asDeployed(c.Job))
+	id, err := f.boss.Submit(asDeployed(c.Job), access.Person{})
 	if err != nil {
 		return nil, nil, err
 	}

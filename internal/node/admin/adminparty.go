@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/linalg"
@@ -91,16 +92,16 @@ type PartyDaemon interface {
 }
 
 // Party returns the handler for requests on a party's socket.
-func Party(d PartyDaemon, check Checker, log *slog.Logger) http.Handler {
-	mux := http.NewServeMux()
+func Party(d PartyDaemon, check Checker, gate access.Gate, log *slog.Logger) *Requests {
+	q := newRequests(gate, log)
 	ofJob := func(pattern string, f func(p *party.Party, r *http.Request, id job.ID) (any, error)) {
-		mux.Handle(pattern, handler(log, withJob(func(r *http.Request, id job.ID) (any, error) {
+		q.add(pattern, withJob(func(r *http.Request, id job.ID) (any, error) {
 			p, err := d.Party()
 			if err != nil {
 				return nil, err
 			}
 			return f(p, r, id)
-		})))
+		}))
 	}
 	ofJob("POST /jobs/{id}/prediction", func(p *party.Party, r *http.Request, id job.ID) (any, error) { return predict(p, r, id) })
 	ofJob("GET /jobs/{id}/preparation", func(p *party.Party, _ *http.Request, id job.ID) (any, error) { return p.Preparation(id) })
@@ -112,13 +113,13 @@ func Party(d PartyDaemon, check Checker, log *slog.Logger) http.Handler {
 		return struct{}{}, p.Drop(r.Context(), id)
 	})
 	ofJob("POST /jobs/{id}/approve", func(p *party.Party, r *http.Request, id job.ID) (any, error) {
-		return struct{}{}, p.Approve(r.Context(), id, uidOf(r))
+		return struct{}{}, p.Approve(r.Context(), id, q.person(r))
 	})
 	ofJob("POST /jobs/{id}/reject", func(p *party.Party, r *http.Request, id job.ID) (any, error) {
-		return struct{}{}, p.Reject(r.Context(), id, uidOf(r), r.URL.Query().Get("reason"))
+		return struct{}{}, p.Reject(r.Context(), id, q.person(r), r.URL.Query().Get("reason"))
 	})
-	serveOverview(mux, d, log)
-	mux.Handle("GET /jobs", handler(log, func(*http.Request) (any, error) {
+	q.serveOverview(d)
+	q.add("GET /jobs", func(*http.Request) (any, error) {
 		if _, err := d.Party(); err != nil {
 			return nil, err // an empty list would say that there are no jobs
 		}
@@ -128,18 +129,18 @@ func Party(d PartyDaemon, check Checker, log *slog.Logger) http.Handler {
 			list = append(list, Job{Job: j, File: fileOf(d, j)})
 		}
 		return list, err
-	}))
-	mux.Handle("POST /check", handler(log, func(r *http.Request) (any, error) {
+	})
+	q.add("POST /check", func(r *http.Request) (any, error) {
 		file, err := readJobFile(r)
 		if err != nil {
 			return nil, err
 		}
 		return check(r.Context(), r.URL.Query().Get("name"), file)
-	}))
-	mux.Handle("/", handler(log, func(*http.Request) (any, error) {
+	})
+	q.add(unknown, func(*http.Request) (any, error) {
 		return nil, fault.BadInputf("a party's home cannot do that; use the coordinator's home")
-	}))
-	return mux
+	})
+	return q
 }
 
 // fileOf returns the job file of a job that awaits approval, which the operator reads first. For others

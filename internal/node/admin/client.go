@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -264,7 +265,10 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
+	if errors.As(err, &op) && op.Op == "dial" && errors.Is(err, fs.ErrPermission) {
+		return fault.Forbiddenf("this user may not open the control socket %s; use the folder that the home's setting roles names, if you have a role there", c.socket)
+	}
+	if op != nil && op.Op == "dial" {
 		return fmt.Errorf("%s: %w", c.socket, ErrNoDaemon)
 	}
 	return fmt.Errorf("admin: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
@@ -48,19 +49,18 @@ func view(j coordinator.Job) Job {
 }
 
 // Coordinator returns the handler for requests on a coordinator's socket.
-func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
-	mux := http.NewServeMux()
-	route := func(pattern string, f func(r *http.Request) (any, error)) { mux.Handle(pattern, handler(log, f)) }
-	ofJob := func(pattern string, f func(r *http.Request, id job.ID) (any, error)) { route(pattern, withJob(f)) }
-	route("POST /jobs", func(r *http.Request) (any, error) { return submit(c, r) })
-	route("GET /jobs", func(*http.Request) (any, error) {
+func Coordinator(c *coordinator.Coordinator, gate access.Gate, log *slog.Logger) *Requests {
+	q := newRequests(gate, log)
+	ofJob := func(pattern string, f func(r *http.Request, id job.ID) (any, error)) { q.add(pattern, withJob(f)) }
+	q.add("POST /jobs", func(r *http.Request) (any, error) { return submit(c, r, q.person(r)) })
+	q.add("GET /jobs", func(*http.Request) (any, error) {
 		list := []Job{}
 		for _, j := range c.List() {
 			list = append(list, view(j))
 		}
 		return list, nil
 	})
-	serveOverview(mux, c, log)
+	q.serveOverview(c)
 	ofJob("GET /jobs/{id}", func(_ *http.Request, id job.ID) (any, error) { return shown(c.Get(id)) })
 	ofJob("GET /jobs/{id}/wait", func(r *http.Request, id job.ID) (any, error) { return shown(c.Wait(r.Context(), id)) })
 	ofJob("POST /jobs/{id}/abort", func(_ *http.Request, id job.ID) (any, error) { return struct{}{}, badJobID(c.Abort(id)) })
@@ -74,7 +74,7 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 	ofJob("GET /jobs/{id}/model", func(_ *http.Request, id job.ID) (any, error) { return c.Download(id) })
 	ofJob("DELETE /jobs/{id}/keepsake", func(r *http.Request, id job.ID) (any, error) { return forgotten(c.Forget(r.Context(), id)) })
 	ofJob("DELETE /jobs/{id}", func(r *http.Request, id job.ID) (any, error) { return forgotten(c.Delete(r.Context(), id)) })
-	route("POST /epoch", func(r *http.Request) (any, error) {
+	q.add("POST /epoch", func(r *http.Request) (any, error) {
 		all := make(map[string]any)
 		done, err := c.Rotate(r.Context())
 		for id, f := range done {
@@ -82,10 +82,10 @@ func Coordinator(c *coordinator.Coordinator, log *slog.Logger) http.Handler {
 		}
 		return all, err
 	})
-	route("/", func(*http.Request) (any, error) {
+	q.add(unknown, func(*http.Request) (any, error) {
 		return nil, fault.BadInputf("the coordinator's home cannot do that; use a party's home")
 	})
-	return mux
+	return q
 }
 
 func forgotten(f *coordinator.Forgotten, err error) (any, error) {
@@ -107,7 +107,7 @@ func readJobFile(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
+func submit(c *coordinator.Coordinator, r *http.Request, by access.Person) (any, error) {
 	body, err := readJobFile(r)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func submit(c *coordinator.Coordinator, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	id, err := c.Submit(j)
+	id, err := c.Submit(j, by)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"encoding/json"
-	"log/slog"
 	"net/http"
 	"time"
 
@@ -21,13 +20,13 @@ const (
 )
 
 // serveOverview adds the requests about a daemon's overview and events, which a daemon of every role answers.
-func serveOverview(mux *http.ServeMux, s overview.Source, log *slog.Logger) {
-	mux.Handle("GET /overview", handler(log, func(*http.Request) (any, error) { return s.Overview() }))
-	mux.HandleFunc("GET /events", func(w http.ResponseWriter, r *http.Request) {
+func (q *Requests) serveOverview(s overview.Source) {
+	q.add("GET /overview", func(*http.Request) (any, error) { return s.Overview() })
+	q.addRaw("GET /events", func(w http.ResponseWriter, r *http.Request) {
 		follow := r.URL.Query().Get("follow") != ""
 		kept, f, err := eventsFor(s.Events(), r.URL.Query().Get("job"))
 		if err != nil {
-			handler(log, func(*http.Request) (any, error) { return nil, err })(w, r)
+			handler(q.log, func(*http.Request) (any, error) { return nil, err })(w, r)
 			return
 		}
 		defer f.Stop()
@@ -40,7 +39,7 @@ func serveOverview(mux *http.ServeMux, s overview.Source, log *slog.Logger) {
 			out.follow(r, f)
 		}
 		if out.err != nil {
-			log.Debug("a reader of events went away", "error", out.err)
+			q.log.Debug("a reader of events went away", "error", out.err)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 
 // A coordinator's overview names its jobs and, since it knows no broker here, no member.
 func TestOverviewOfACoordinator(t *testing.T) {
-	c := serve(t, Coordinator(hub(t), quiet()))
+	c := serve(t, Coordinator(hub(t), owner(), quiet()))
 	j, err := c.Submit(t.Context(), "job.yaml", []byte(jobFile))
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestOverviewOfACoordinator(t *testing.T) {
 // A list of events ends, or goes on with further events, of one job or of all.
 func TestEvents(t *testing.T) {
 	boss := hub(t)
-	c := serve(t, Coordinator(boss, quiet()))
+	c := serve(t, Coordinator(boss, owner(), quiet()))
 	j, err := c.Submit(t.Context(), "job.yaml", []byte(jobFile))
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestASlowReaderOfEvents(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, l, Coordinator(boss, quiet()), quiet()) }()
+	go func() { served <- Serve(ctx, l, Coordinator(boss, owner(), quiet())) }()
 	conn, err := net.Dial("unix", path)
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,13 @@
-//go:build !linux
+//go:build !linux && !darwin
 
 package admin
 
-import "net"
+import (
+	"net"
 
-// peerUID returns unknownUID, because only Linux is asked for the user of a connection.
-func peerUID(net.Conn) int { return unknownUID }
+	"github.com/mercer-fl/mercer/internal/node/access"
+)
+
+// peerUID returns [access.UnknownUID], because only Linux and macOS are asked for the user of a connection. Such
+// a user has no role.
+func peerUID(net.Conn) int { return access.UnknownUID }

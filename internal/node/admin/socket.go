@@ -1,11 +1,13 @@
 // Package admin passes an operator's commands to a daemon on the same machine, over HTTP on a Unix
-// socket in the daemon's home folder. Only the owner of the folder can open the socket, and the
-// daemon treats everyone who can as the operator.
+// socket in the daemon's home folder, which only its owner can open. A second socket may be in a folder of its
+// own, for the members of a Unix group. The kernel tells the daemon which user asks, and each request needs
+// a role of that user: [leastRole].
 //
 //	both         GET    /overview            what the daemon knows of its federation
 //	             GET    /events              its events, one JSON object on each line
 //	             GET    /jobs                list of jobs; at a party those with state here
 //	             POST   /reload              read the home's files again, as at SIGHUP
+//	             POST   /page                address at which this user opens the web page
 //	coordinator  POST   /jobs                job file -> job
 //	             GET    /jobs/ID             job
 //	             GET    /jobs/ID/wait        job, once it has ended
@@ -53,9 +55,19 @@ func Fits(path string) error {
 	return nil
 }
 
-// Listen opens the socket. It replaces the socket of a process that was killed. The caller holds
+// Listen opens a socket for the user of this process alone. It replaces the socket of a process that was killed. The caller holds
 // the home's lock, so the old socket cannot belong to a living process.
 func Listen(path string) (net.Listener, error) {
+	return listen(path, func() error { return os.Chmod(path, 0o600) })
+}
+
+// ListenFor is like Listen, and lets the members of a Unix group connect, too.
+func ListenFor(path string, gid int) (net.Listener, error) {
+	return listen(path, func() error { return errors.Join(os.Chown(path, -1, gid), os.Chmod(path, 0o660)) })
+}
+
+// listen opens a socket whose mode the function protect sets.
+func listen(path string, protect func() error) (net.Listener, error) {
 	if err := Fits(path); err != nil {
 		return nil, err
 	}
@@ -66,18 +78,23 @@ func Listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admin: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	if err := protect(); err != nil {
 		return nil, errors.Join(fmt.Errorf("admin: %w", err), l.Close())
 	}
 	return l, nil
 }
 
 // Serve answers requests on the socket until ctx ends.
-func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger) error {
+func Serve(ctx context.Context, l net.Listener, h *Requests) error {
+	return serveKnowing(ctx, l, h, peerUID)
+}
+
+// serveKnowing is Serve with a function that tells the user at the other end of a connection.
+func serveKnowing(ctx context.Context, l net.Listener, h *Requests, peer func(net.Conn) int) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withUID,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withUID(peer),
+		ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // the returned error does not matter, because Close also removes the socket
 	defer stop()
@@ -116,14 +133,6 @@ func handler(log *slog.Logger, f func(r *http.Request) (any, error)) http.Handle
 		w.WriteHeader(status)
 		write(log, w, body)
 	}
-}
-
-// Reloading adds the request to read the home's files again to the requests of a daemon.
-func Reloading(h http.Handler, reload func() error, log *slog.Logger) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("/", h)
-	mux.Handle("POST /reload", handler(log, func(*http.Request) (any, error) { return struct{}{}, reload() }))
-	return mux
 }
 
 func write(log *slog.Logger, w http.ResponseWriter, b []byte) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/overview"
@@ -61,8 +63,32 @@ func short(t *testing.T) string {
 	return dir
 }
 
-// serve serves a handler on a socket and returns a client.
-func serve(t *testing.T, h http.Handler) *Client {
+// owner admits the user of this process, as the owner of a home without the setting roles.
+func owner() access.Gate { return gate(access.Rules{}) }
+
+// gate admits those who have a role by the given setting.
+func gate(rules access.Rules) access.Gate {
+	return access.Gate{
+		Member: "hub", Owner: os.Geteuid(), Rules: func() access.Rules { return rules },
+		Accounts: func(uid int) access.Account { return access.Account{UID: uid} },
+	}
+}
+
+// answering answers every request with the value of f.
+func answering(f func(*http.Request) (any, error)) *Requests {
+	q := newRequests(owner(), quiet())
+	q.add(unknown, f)
+	return q
+}
+
+// serve answers requests on a socket and returns a client.
+func serve(t *testing.T, h *Requests) *Client {
+	t.Helper()
+	return serveAs(t, h, peerUID)
+}
+
+// serveAs is serve with a function that tells the user of a connection.
+func serveAs(t *testing.T, h *Requests, peer func(net.Conn) int) *Client {
 	t.Helper()
 	path := filepath.Join(short(t), "s")
 	l, err := Listen(path)
@@ -75,7 +101,7 @@ func serve(t *testing.T, h http.Handler) *Client {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- Serve(ctx, l, h, quiet()) }()
+	go func() { ended <- serveKnowing(ctx, l, h, peer) }()
 	c := NewClient(path)
 	t.Cleanup(func() {
 		c.Close()
@@ -137,7 +163,7 @@ func TestPartOfAStageIsShown(t *testing.T) {
 }
 
 func TestSubmitAndShow(t *testing.T) {
-	c := serve(t, Coordinator(hub(t), quiet()))
+	c := serve(t, Coordinator(hub(t), owner(), quiet()))
 	ctx := t.Context()
 	if list, err := c.Jobs(ctx); err != nil || len(list) != 0 {
 		t.Errorf("%v, %v; want no jobs", list, err)
@@ -175,7 +201,7 @@ func TestSubmitAndShow(t *testing.T) {
 }
 
 func TestCoordinatorRefuses(t *testing.T) {
-	c := serve(t, Coordinator(hub(t), quiet()))
+	c := serve(t, Coordinator(hub(t), owner(), quiet()))
 	ctx := t.Context()
 	queued, err := c.Submit(ctx, "job.yaml", []byte(jobFile))
 	if err != nil {
@@ -267,7 +293,7 @@ func (r running) Overview() (overview.Overview, error) {
 }
 
 func TestPartyRefuses(t *testing.T) {
-	c := serve(t, Party(running{north(t)}, unchecked, quiet()))
+	c := serve(t, Party(running{north(t)}, unchecked, owner(), quiet()))
 	ctx := t.Context()
 	unknown := strings.Repeat("0", 32)
 	predict := func(id string, set *dataset.Set) error {
@@ -345,7 +371,7 @@ func TestNoDaemon(t *testing.T) {
 
 // Errors keep their code, their culprit and nothing else on the socket.
 func TestProblems(t *testing.T) {
-	c := serve(t, handler(quiet(), func(*http.Request) (any, error) {
+	c := serve(t, answering(func(*http.Request) (any, error) {
 		return nil, &fault.Error{Code: fault.CodeMisbehaved, Blamed: "south", Err: errors.New("south lies")}
 	}))
 	_, err := c.Jobs(t.Context())
@@ -357,7 +383,7 @@ func TestProblems(t *testing.T) {
 
 // A number that no JSON has is an error, not a broken answer.
 func TestAnswersThatDoNotMarshal(t *testing.T) {
-	c := serve(t, handler(quiet(), func(*http.Request) (any, error) { return math.NaN(), nil }))
+	c := serve(t, answering(func(*http.Request) (any, error) { return math.NaN(), nil }))
 	if _, err := c.Jobs(t.Context()); err == nil || !strings.Contains(err.Error(), "does not marshal") {
 		t.Errorf("error %v", err)
 	}
@@ -365,7 +391,7 @@ func TestAnswersThatDoNotMarshal(t *testing.T) {
 
 func TestBytesComeAsTheyAre(t *testing.T) {
 	want := []byte{0, 1, 2, 255}
-	c := serve(t, handler(quiet(), func(*http.Request) (any, error) { return want, nil }))
+	c := serve(t, answering(func(*http.Request) (any, error) { return want, nil }))
 	if got, err := c.Model(t.Context(), "x"); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%v, %v; want %v", got, err, want)
 	}

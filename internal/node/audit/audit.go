@@ -6,7 +6,8 @@
 //
 // The record is a file to which lines are added and from which none is removed. A line is an event in
 // JSON, with the SHA-256 of the line before it. So a line in the middle cannot be changed or removed
-// without a break of the chain. Who can write the file can compute the whole chain anew, or cut off its
+// without a break of the chain. Only [Log.Cut] removes lines, the oldest ones: a first line then has the number and the
+// hash of the last line that is gone, so the chain goes on, and a head of any later line stays valid. Who can write the file can compute the whole chain anew, or cut off its
 // end: only a hash of the last line that was written down elsewhere, the head, finds this out.
 //
 // A line is on the disk before [Log.Append] returns. A crash may leave a part of the last line, which
@@ -28,6 +29,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // Kind names the sort of an event.
@@ -35,16 +37,19 @@ type Kind string
 
 // These are the kinds of events.
 const (
-	Accepted Kind = "accepted" // the member consented to a session; written before the consent is sent
-	Refused  Kind = "refused"  // the member refused a proposal
-	Released Kind = "released" // data leave the member; written before the first message that has them
-	Ended    Kind = "ended"    // a session ended at this member
-	Closed   Kind = "closed"   // the member destroyed its secrets of a job
-	Approved Kind = "approved" // an operator approved a job
-	Rejected Kind = "rejected" // an operator rejected a job
-	Erased   Kind = "erased"   // the member erased what a finished job had left
-	Reloaded Kind = "reloaded" // an operator had the configuration read again
-	Started  Kind = "started"  // the daemon started
+	Accepted  Kind = "accepted"  // the member consented to a session; written before the consent is sent
+	Refused   Kind = "refused"   // the member refused a proposal
+	Released  Kind = "released"  // data leave the member; written before the first message that has them
+	Ended     Kind = "ended"     // a session ended at this member
+	Closed    Kind = "closed"    // the member destroyed its secrets of a job
+	Submitted Kind = "submitted" // somebody submitted a job to the coordinator
+	Approved  Kind = "approved"  // an operator approved a job
+	Rejected  Kind = "rejected"  // an operator rejected a job
+	Erased    Kind = "erased"    // the member erased what a finished job had left
+	Withdrawn Kind = "withdrawn" // an operator withdrew people from a table
+	Reloaded  Kind = "reloaded"  // an operator had the configuration read again
+	Started   Kind = "started"   // the daemon started
+	Cut       Kind = "cut"       // the first line of a record whose earlier lines were removed; it is no part of the chain
 
 	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
 	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided
@@ -74,7 +79,11 @@ type Event struct {
 	Received   int64     `json:"bytes_received,omitempty"`
 	Outcome    string    `json:"outcome,omitempty"` // "done", or the reason of a failure or refusal
 	Skipped    int       `json:"skipped,omitempty"` // refusals before this one that have no line, since they were too many
-	UID        *int      `json:"uid,omitempty"`     // Unix user who decided
+	UID        *int      `json:"uid,omitempty"`     // Unix user who decided, in lines of earlier versions
+
+	By        *access.Person `json:"by,omitempty"`        // who submitted, approved or rejected
+	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
+	Alone     bool           `json:"alone,omitempty"`     // the submitter approved the job, as the home's setting roles allows
 }
 
 // Release is a part of the member's data, under its ID in the ledger of releases.
@@ -96,6 +105,7 @@ const MaxLine = 1 << 16
 type Log struct {
 	mu    sync.Mutex
 	path  string
+	file  os.FileInfo // the file that was read last
 	state state
 }
 
@@ -105,6 +115,7 @@ type state struct {
 	head  string
 	end   int64
 	torn  int // bytes behind the last line break
+	cut   int // lines that were removed before the first one
 }
 
 // Open reads the record, and checks it. It begins a new one if there is none.
@@ -120,29 +131,34 @@ func (l *Log) Append(e Event) error {
 		if err := l.read(f); err != nil {
 			return err
 		}
-		e.Number, e.Time, e.Previous, e.Torn = l.state.lines+1, time.Now().UTC(), l.state.head, l.state.torn
-		line, err := json.Marshal(e)
-		if err != nil {
-			return fmt.Errorf("audit: %w", err)
-		}
-		if len(line) >= MaxLine {
-			return fmt.Errorf("audit: an event has %d bytes, and %d are allowed", len(line), MaxLine)
-		}
-		if l.state.torn > 0 {
-			if err := f.Truncate(l.state.end); err != nil {
-				return fmt.Errorf("audit: %w", err)
-			}
-		}
-		line = append(line, '\n')
-		if _, err = f.WriteAt(line, l.state.end); err == nil {
-			err = f.Sync()
-		}
-		if err != nil {
-			return fmt.Errorf("audit: %w", err)
-		}
-		l.state.next(line)
-		return nil
+		return l.add(f, e)
 	})
+}
+
+// add adds an event to a record that was read to its end.
+func (l *Log) add(f *os.File, e Event) error {
+	e.Number, e.Time, e.Previous, e.Torn = l.state.lines+1, time.Now().UTC(), l.state.head, l.state.torn
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	if len(line) >= MaxLine {
+		return fmt.Errorf("audit: an event has %d bytes, and %d are allowed", len(line), MaxLine)
+	}
+	if l.state.torn > 0 {
+		if err := f.Truncate(l.state.end); err != nil {
+			return fmt.Errorf("audit: %w", err)
+		}
+	}
+	line = append(line, '\n')
+	if _, err = f.WriteAt(line, l.state.end); err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	l.state.next(line)
+	return nil
 }
 
 // Head returns the number of lines, and the hash of the last one.
@@ -164,7 +180,7 @@ func (l *Log) alone(do func(*os.File) error) (err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, missing := os.Stat(l.path)
-	f, err := disk.WaitLock(l.path)
+	f, err := lockCurrent(l.path)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
@@ -177,17 +193,52 @@ func (l *Log) alone(do func(*os.File) error) (err error) {
 	return do(f)
 }
 
-// read reads the lines that were added since the last call.
+// lockCurrent locks the file that has a path when it is locked. Another process may replace it meanwhile.
+func lockCurrent(path string) (*os.File, error) {
+	for {
+		f, err := disk.WaitLock(path)
+		if err != nil {
+			return nil, err
+		}
+		locked, err := f.Stat()
+		if err == nil {
+			var now os.FileInfo
+			if now, err = os.Stat(path); err == nil && os.SameFile(locked, now) {
+				return f, nil
+			}
+		}
+		if closed := f.Close(); closed != nil || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.Join(err, closed)
+		}
+	}
+}
+
+// read reads the lines that were added since the last call. If another process has cut the record, it reads the new
+// file, which must have the line that was the last.
 func (l *Log) read(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
+	file, was := l.file, l.state
+	before, replaced := Mark{was.lines, was.head}, file != nil && !os.SameFile(info, file)
+	if replaced {
+		l.state = state{}
+	}
 	if info.Size() < l.state.end {
 		return fmt.Errorf("audit: %s has become shorter, by %d bytes; restore it from a backup", l.path, l.state.end-info.Size())
 	}
-	l.state.torn = 0
-	return l.state.follow(io.NewSectionReader(f, l.state.end, info.Size()-l.state.end), l.path, nil)
+	l.file, l.state.torn = info, 0
+	goesOn := !replaced || before.Number == 0
+	err = l.state.follow(io.NewSectionReader(f, l.state.end, info.Size()-l.state.end), l.path, func(_ Event, hash string) error {
+		goesOn = goesOn || before == Mark{l.state.lines, hash}
+		return nil
+	})
+	if err == nil && !goesOn {
+		l.file, l.state = file, was
+		return fmt.Errorf("audit: %s is another record than before; restore it from a backup", l.path)
+	}
+	return err
 }
 
 func (s *state) next(line []byte) {

@@ -239,7 +239,7 @@ func FuzzVerify(f *testing.F) {
 		path := filepath.Join(t.TempDir(), "audit")
 		disktest.Write(t, path, b)
 		s, err := Verify(path, nil)
-		if err == nil && s.Lines != bytes.Count(b, []byte("\n")) {
+		if err == nil && s.Cut == 0 && s.Lines != bytes.Count(b, []byte("\n")) {
 			t.Errorf("%d lines of %d", s.Lines, bytes.Count(b, []byte("\n")))
 		}
 	})

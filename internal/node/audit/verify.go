@@ -2,6 +2,7 @@ package audit
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type Summary struct {
 	Lines int
 	Head  string // hash of the last line; "" of an empty record
 	Torn  int    // bytes of an unfinished last line
+	Cut   int    // lines that were removed before the first one; Lines counts them
 }
 
 // Verify reads a record and checks its chain. It calls each, which may be nil, with every event and the
@@ -42,7 +44,7 @@ func Verify(path string, each func(e Event, hash string) error) (Summary, error)
 	defer f.Close() //nolint:errcheck // read only
 	var s state
 	err = s.follow(f, path, each)
-	return Summary{s.lines, s.head, s.torn}, err
+	return Summary{s.lines, s.head, s.torn, s.cut}, err
 }
 
 // follow reads lines that continue the chain.
@@ -59,6 +61,9 @@ func (s *state) follow(r io.Reader, path string, each func(Event, string) error)
 		case err != nil:
 			return fmt.Errorf("audit: %w", err)
 		}
+		if s.end == 0 && s.skipCut(line) {
+			continue
+		}
 		e, why := s.check(line)
 		if why != "" {
 			return &BrokenError{path, s.lines + 1, why}
@@ -70,6 +75,16 @@ func (s *state) follow(r io.Reader, path string, each func(Event, string) error)
 			}
 		}
 	}
+}
+
+// skipCut reports whether the first line says which lines were removed before it, and goes on after them.
+func (s *state) skipCut(line []byte) bool {
+	var e Event
+	if json.Unmarshal(line, &e) != nil || e.Kind != Cut || e.Number < 1 || len(e.Previous) != 2*sha256.Size {
+		return false
+	}
+	s.lines, s.head, s.cut, s.end = e.Number, e.Previous, e.Number, int64(len(line))
+	return true
 }
 
 // check decodes the next line. It returns the reason if the line does not continue the chain.

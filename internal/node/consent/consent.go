@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // Decisions is the path of the folder with a home's decisions. The folder need not exist.
@@ -21,13 +22,13 @@ type Decisions string
 
 // Decision is an operator's answer to a job.
 type Decision struct {
-	Spec     string    `json:"specification"` // SHA-256 of the job file in its canonical form
-	Job      string    `json:"job"`           // id of the job
-	Name     string    `json:"name"`
-	Approved bool      `json:"approved"`
-	Reason   string    `json:"reason,omitempty"` // of a rejection; the coordinator reads it
-	UID      int       `json:"uid"`              // Unix user who decided, or -1 if this system does not tell
-	Time     time.Time `json:"time"`
+	Spec     string        `json:"specification"` // SHA-256 of the job file in its canonical form
+	Job      string        `json:"job"`           // id of the job
+	Name     string        `json:"name"`
+	Approved bool          `json:"approved"`
+	Reason   string        `json:"reason,omitempty"` // of a rejection; the coordinator reads it
+	By       access.Person `json:"by"`               // who decided; of nobody in a decision of an earlier version
+	Time     time.Time     `json:"time"`
 }
 
 // kept is the time after which a decision ends.

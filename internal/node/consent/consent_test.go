@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 func TestMain(m *testing.M) {
@@ -27,10 +28,10 @@ func TestDecisions(t *testing.T) {
 		find string
 		ok   bool
 	}{{0, spec, true}, {0, other, false}, {29 * 24 * time.Hour, spec, true}, {31 * 24 * time.Hour, spec, false}} {
-		if err := d.Put(Decision{Spec: spec, Job: id, Reason: "why", UID: 7, Time: now.Add(-c.age)}); err != nil {
+		if err := d.Put(Decision{Spec: spec, Job: id, Reason: "why", By: access.Person{Member: "north"}, Time: now.Add(-c.age)}); err != nil {
 			t.Fatal(err)
 		}
-		if one, ok, err := d.Find(id, c.find); ok != c.ok || err != nil || ok && (one.Reason != "why" || one.UID != 7 || one.Approved) {
+		if one, ok, err := d.Find(id, c.find); ok != c.ok || err != nil || ok && (one.Reason != "why" || one.By.Member != "north" || one.Approved) {
 			t.Errorf("%v old, %s: %+v, %t, %v", c.age, c.find, one, ok, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -53,6 +54,8 @@ type Proposal struct {
 	// Inquiry is the prediction query for which the session runs, or nil in a session of the job
 	// itself. The field Job holds the query's ID, if there is a query.
 	Inquiry *Inquiry
+	// Submitter is who submitted the job, as the coordinator says. Without a member it is not known.
+	Submitter access.Person
 }
 
 // Predicts reports whether the session predicts new rows after the end of a job. The session is not
@@ -71,6 +74,9 @@ func (p *Proposal) Encode() []byte {
 	if p.Inquiry != nil {
 		p.Inquiry.write(&w)
 	}
+	if p.Submitter.Member != "" {
+		p.Submitter.Write(&w)
+	}
 	return w.Bytes()
 }
 
@@ -88,6 +94,9 @@ func DecodeProposal(b []byte) (*Proposal, error) {
 	if r.Bool() {
 		p.Inquiry = readInquiry(r)
 	}
+	if r.Len() > 0 {
+		p.Submitter = readSubmitter(r)
+	}
 	if err := r.Close("control: proposal"); err != nil {
 		return nil, err
 	}
@@ -97,6 +106,15 @@ func DecodeProposal(b []byte) (*Proposal, error) {
 	}
 	p.Descriptor = *descriptor
 	return p, nil
+}
+
+// readSubmitter reads the end of a proposal, which a proposal of an earlier build or about nobody's job lacks.
+func readSubmitter(r *wire.Reader) access.Person {
+	by := access.Read(r)
+	if by.Member == "" {
+		r.Fail(errors.New("the submitter has no member"))
+	}
+	return by
 }
 
 func readInquiry(r *wire.Reader) *Inquiry {

@@ -14,6 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -22,6 +23,30 @@ func proposal() *Proposal {
 		Protocol: "okra", Version: 1, Params: []byte{1}, Purpose: "train",
 		Members: []protocol.Member{{Name: "coordinator", Role: protocol.RoleServer}, {Name: "north", Role: protocol.RoleLeader}},
 	}}
+}
+
+// A proposal carries who submitted the job. Without that it is as earlier builds wrote it.
+func TestSubmitterOfAProposal(t *testing.T) {
+	uid := 1004
+	p := proposal()
+	plain := p.Encode()
+	p.Submitter = access.Person{Member: "hub", Machine: "m", UID: &uid}
+	for _, c := range []struct {
+		b    []byte
+		want string
+	}{{plain, "somebody unknown"}, {p.Encode(), "user 1004 at hub"}} {
+		got, err := DecodeProposal(c.b)
+		if err != nil || got.Submitter.String() != c.want || !bytes.Equal(got.Encode(), c.b) {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	var w wire.Writer
+	access.Person{UID: &uid}.Write(&w)
+	for _, b := range [][]byte{append(bytes.Clone(plain), w.Bytes()...), append(bytes.Clone(plain), 0), append(p.Encode(), 0)} {
+		if _, err := DecodeProposal(b); err == nil {
+			t.Errorf("%x was read", b[len(plain):])
+		}
+	}
 }
 
 // A decoded message encodes to the same bytes; anything else is rejected.

@@ -79,7 +79,7 @@ func TestAttackPartiesRunWhatIsForSimulate(t *testing.T) {
 			w := newTestbed(t, tumours(t, j))
 			w.policy.Modes, w.policy.Splits = []string{c.mode}, job.Splits()
 			w.startAll()
-			if _, err := w.members[hub].boss.Submit(j); err == nil || !strings.Contains(err.Error(), c.why) {
+			if _, err := w.members[hub].boss.Submit(j, nobody); err == nil || !strings.Contains(err.Error(), c.why) {
 				t.Errorf("submitted: %v", err)
 			}
 			w.own = make(map[string]party.Policy)

@@ -192,7 +192,7 @@ func (c *Coordinator) openSession(d *conducted) (vault.Session, error) {
 }
 
 func (d *conducted) proposal() *control.Proposal {
-	return &control.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Announced: d.announce, Inquiry: d.job.inquiry}
+	return &control.Proposal{Job: d.job.ID, Spec: d.job.Spec.Encode(), Stage: d.stage, Descriptor: d.session.Descriptor, Announced: d.announce, Inquiry: d.job.inquiry, Submitter: d.job.Submitter}
 }
 
 // restoreEnded restores the result of a session that ended before a restart.

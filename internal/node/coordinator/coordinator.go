@@ -17,18 +17,25 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
 
+// Auditor keeps a record: an [audit.Log].
+type Auditor interface {
+	Append(e audit.Event) error
+}
+
 // Config holds the settings and resources of a coordinator. Every field is required, except Workers,
-// MaxRunning, Broker and History.
+// MaxRunning, Today, Broker, Audit, Forwarding and History.
 type Config struct {
 	Reader   *job.Reader
 	Identity *identity.Identity
@@ -49,8 +56,10 @@ type Config struct {
 	Workers learner.Workers
 	// MaxRunning bounds the jobs that run at a time. 0 means DefaultMaxRunning.
 	MaxRunning int
-	// Retention is the time that a job is kept after its end. 0 means no limit.
-	Retention time.Duration
+	// Retention says how long a job and what it left are kept after its end.
+	Retention retention.Times
+	// Today returns the time, and whether things may be erased by their age today. It may be nil: then they may.
+	Today func() (now time.Time, trusted bool)
 	// Seed returns the seed of the session with the given label. The label names the session, for
 	// programs that must not use true randomness.
 	Seed   func(label string) [32]byte
@@ -63,6 +72,10 @@ type Config struct {
 	Progress func(id job.ID, p protocol.Progress)
 	// Broker tells which members are connected. If it is nil, the coordinator does not know.
 	Broker Broker
+	// Audit keeps the record of who submitted which job, and of what was erased. If it is nil, nothing is recorded.
+	Audit Auditor
+	// Forwarding describes how the record is sent to a syslog server. It may be nil.
+	Forwarding func() *overview.Forwarding
 	// History receives the coordinator's events. If it is nil, the coordinator makes one.
 	History *overview.History
 }
@@ -109,6 +122,9 @@ type keptSession struct {
 func New(c Config) (*Coordinator, error) {
 	name := c.Roster.Coordinator().Name
 	c.MaxRunning = cmp.Or(c.MaxRunning, DefaultMaxRunning)
+	if c.Audit == nil {
+		c.Audit = audit.Discard{}
+	}
 	c.History = cmp.Or(c.History, overview.NewHistory())
 	began := overview.Now()
 	co := &Coordinator{

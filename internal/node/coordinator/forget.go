@@ -7,13 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -49,6 +52,7 @@ func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error)
 	if err := note(func(s *Status) { s.Forgotten = true }); err != nil {
 		return nil, err
 	}
+	c.recordErased(id, strings.Join(append([]string{"retained state at all members"}, f.Here...), ", "))
 	if unreadable {
 		j = c.jobOfAll(id)
 	}
@@ -110,6 +114,7 @@ func (c *Coordinator) Delete(ctx context.Context, id job.ID) (*Forgotten, error)
 	if err := c.removeFolder(id); err != nil {
 		return f, fmt.Errorf("coordinator: %w", err)
 	}
+	c.recordErased(id, "file, status and result")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.jobs, id)
@@ -128,7 +133,7 @@ func (c *Coordinator) removeFolder(id job.ID) error {
 	return disk.SyncDir(c.Jobs)
 }
 
-// keepRetaining regularly deletes the jobs whose retention time is over.
+// keepRetaining regularly erases what is older than its retention time.
 func (c *Coordinator) keepRetaining(ctx context.Context) {
 	often := time.NewTicker(retainEvery)
 	defer often.Stop()
@@ -144,20 +149,52 @@ func (c *Coordinator) keepRetaining(ctx context.Context) {
 
 const retainEvery = time.Hour
 
-// retain deletes the jobs whose retention time is over. It keeps fits, because they prepare the
-// rows of later jobs.
+// retain erases what is older than its retention time. It keeps fits, because they prepare the rows of later jobs.
 func (c *Coordinator) retain(ctx context.Context) {
-	if c.Retention <= 0 {
+	if c.Retention.IsZero() {
+		return
+	}
+	now, trusted := time.Now(), true
+	if c.Today != nil {
+		now, trusted = c.Today()
+	}
+	if !trusted {
 		return
 	}
 	for _, j := range c.List() {
-		if !j.Over() || j.Spec.IsFit() || j.Ended.IsZero() || time.Since(j.Ended) < c.Retention || ctx.Err() != nil {
+		if !j.Over() || j.Spec.IsFit() || ctx.Err() != nil {
 			continue
 		}
-		if _, err := c.Delete(ctx, j.ID); err != nil && ctx.Err() == nil {
-			c.Logger.Error("could not delete a job after its retention time", "job", j.ID.String(), "error", err)
-			continue
+		if err := c.retainJob(ctx, j, now); err != nil && ctx.Err() == nil {
+			c.Logger.Error("could not erase what a job left after its retention time", "job", j.ID.String(), "error", err)
 		}
-		c.Logger.Info("deleted a job after its retention time", "job", j.ID.String(), "retention", c.Retention.String())
+	}
+}
+
+// retainJob erases those parts of an ended job that are older than their retention times.
+func (c *Coordinator) retainJob(ctx context.Context, j Job, now time.Time) error {
+	switch times := c.Retention; {
+	case retention.Due(j.Ended, times.Results, now):
+		_, err := c.Delete(ctx, j.ID)
+		return err
+	case j.Forgotten:
+		return nil
+	case retention.Due(j.Ended, times.Models, now):
+		_, err := c.Forget(ctx, j.ID)
+		return err
+	case retention.Due(j.Ended, times.Predictions, now):
+		gone, err := c.Artifacts.EraseItems(j.ID, vault.Decisions)
+		if len(gone) > 0 {
+			c.recordErased(j.ID, strings.Join(names(gone), ", "))
+		}
+		return err
+	}
+	return nil
+}
+
+// recordErased adds to the record that something of a job was erased. It logs an error: what is gone is gone.
+func (c *Coordinator) recordErased(id job.ID, what string) {
+	if err := c.Audit.Append(audit.Event{Kind: audit.Erased, Job: id.String(), Outcome: what}); err != nil {
+		c.Logger.Error("could not write the audit record", "event", string(audit.Erased), "job", id.String(), "error", err)
 	}
 }

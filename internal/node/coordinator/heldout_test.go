@@ -140,7 +140,7 @@ func TestHeldOutStranger(t *testing.T) {
 	w := newTestbed(t, tumours(t, parse(t, "")))
 	w.policy.Splits = []string{"party"}
 	w.startAll()
-	_, err := w.members[hub].boss.Submit(jobtest.Parse(t, text))
+	_, err := w.members[hub].boss.Submit(jobtest.Parse(t, text), nobody)
 	if want := "the job holds out all rows of west, which is not among its parties north, south, east; name one of them"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}

@@ -263,7 +263,7 @@ func TestSubmitRefuses(t *testing.T) {
 	} {
 		j := parse(t, "")
 		j.Data.Partition.Parties = parties
-		if _, err := boss.Submit(j); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {
+		if _, err := boss.Submit(j, nobody); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {
 			t.Errorf("parties %v: error %v, want %q", parties, err, want)
 		}
 	}
@@ -281,7 +281,7 @@ func TestSubmitAtOnce(t *testing.T) {
 	for range cap(ids) {
 		j := parse(t, "")
 		go func() {
-			id, err := boss.Submit(j)
+			id, err := boss.Submit(j, nobody)
 			if err != nil {
 				t.Error(err)
 			}

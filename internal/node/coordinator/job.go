@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/overview"
@@ -69,9 +72,11 @@ type Status struct {
 	Silent    []string `json:"silent,omitempty"`
 	// Submitted is the time of the submission. Started is the time at which the first stage began, and
 	// StageSince that of the present stage. They are zero in a job of an earlier build.
-	Submitted  time.Time `json:"submitted,omitzero"`
-	Started    time.Time `json:"started,omitzero"`
-	StageSince time.Time `json:"stage_since,omitzero"`
+	Submitted time.Time `json:"submitted,omitzero"`
+	// Submitter is who submitted the job. It is zero in a job of an earlier build.
+	Submitter  access.Person `json:"submitter,omitzero"`
+	Started    time.Time     `json:"started,omitzero"`
+	StageSince time.Time     `json:"stage_since,omitzero"`
 	// Ended is the time at which the job was closed. The job's retention time counts from then.
 	Ended time.Time `json:"ended,omitzero"`
 	// Residue is the error that prevented the complete destruction of the job's state, or "".
@@ -101,25 +106,30 @@ const (
 var ErrNoJob = errors.New("mercer job list shows no such job")
 
 // Submit queues a job for the parties that it names, or for all parties of the roster. If the job
-// needs a fit, Submit queues the fit first. A file that is submitted twice makes two jobs.
-func (c *Coordinator) Submit(spec *job.Job) (job.ID, error) {
+// needs a fit, Submit queues the fit first. A file that is submitted twice makes two jobs. The record has who
+// submitted a job before the job is queued.
+func (c *Coordinator) Submit(spec *job.Job, by access.Person) (job.ID, error) {
 	if err := c.admit(spec); err != nil {
 		return job.ID{}, fault.BadInput(err)
 	}
 	c.submitting.Lock()
 	defer c.submitting.Unlock()
 	if fit := c.missingFit(spec); fit != nil {
-		if id, err := c.enqueue(fit); err != nil {
+		if id, err := c.enqueue(fit, by); err != nil {
 			return id, err
 		}
 	}
-	return c.enqueue(spec)
+	return c.enqueue(spec, by)
 }
 
 // enqueue stores a job on disk and adds it to the end of the queue.
-func (c *Coordinator) enqueue(spec *job.Job) (job.ID, error) {
-	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: overview.Queued, Submitted: overview.Now()}}
+func (c *Coordinator) enqueue(spec *job.Job, by access.Person) (job.ID, error) {
+	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: overview.Queued, Submitted: overview.Now(), Submitter: by}}
 	j.Order = c.nextOrder()
+	hash := spec.Hash()
+	if err := c.Audit.Append(audit.Event{Kind: audit.Submitted, Job: j.ID.String(), Name: spec.Name, Spec: hex.EncodeToString(hash[:]), Parties: spec.Parties(), By: &by}); err != nil {
+		return j.ID, err
+	}
 	if err := disk.MakeDir(c.folder(j.ID)); err != nil {
 		return j.ID, fmt.Errorf("coordinator: %w", err)
 	}

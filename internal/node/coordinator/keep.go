@@ -32,6 +32,8 @@ type Artifacts interface {
 	// Erase destroys all artifacts of a job, and returns their names. It returns no error if the
 	// job has none.
 	Erase(id job.ID) ([]vault.Item, error)
+	// EraseItems destroys some artifacts of a job, and returns the names of those that were there.
+	EraseItems(id job.ID, items ...vault.Item) ([]vault.Item, error)
 }
 
 // keepResults writes a job's artifacts and then its result. A result therefore exists only if all

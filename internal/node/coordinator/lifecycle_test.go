@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,9 +12,11 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -294,6 +297,56 @@ func files(t *testing.T, folder string) (list []string) {
 	return list
 }
 
+// What a job left goes in parts: predictions first, then models at all members, then the job. While the clock cannot be
+// trusted, nothing goes. Each time the record has a line.
+func TestRetentionByKind(t *testing.T) {
+	t.Parallel()
+	j := hasty(t, "  prediction: open\n")
+	w := newTestbed(t, tumours(t, j))
+	done := w.mustRun(j)
+	at := func() (left string) {
+		list, err := w.artifacts(hub).List(done.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(list)
+	}
+	whole := at()
+	if !strings.Contains(whole, string(vault.Decisions)) || !strings.Contains(whole, string(vault.Model)) {
+		t.Fatalf("the job has left %s", whole)
+	}
+	day := 24 * time.Hour
+	times := retention.Times{Predictions: strictyaml.Days{Duration: 30 * day}, Models: strictyaml.Days{Duration: 60 * day}, Results: strictyaml.Days{Duration: 90 * day}}
+	again := func(days int, trusted bool) *recordInMemory {
+		w.halt(hub)
+		w.retention, w.record = times, &recordInMemory{}
+		w.today = func() (time.Time, bool) { return done.Ended.Add(time.Duration(days) * day), trusted }
+		w.start(hub, never)
+		return w.record
+	}
+	again(1000, false)
+	w.eventually("boss looked", func() bool { return w.record.asked.Load() })
+	if got := at(); got != whole {
+		t.Fatalf("without a clock %s are left", got)
+	}
+	again(30, true)
+	w.eventually("predictions go", func() bool { return !strings.Contains(at(), string(vault.Decisions)) })
+	if got := at(); !strings.Contains(got, string(vault.Model)) {
+		t.Errorf("only %s are left", got)
+	}
+	w.eventually("the record says so", func() bool { return w.record.has("decisions") })
+	again(60, true)
+	w.eventually("models go", func() bool { return at() == "[]" })
+	w.eventually("they go at north", func() bool { list, err := w.artifacts("north").List(done.ID); return err == nil && len(list) == 0 })
+	w.eventually("the record says so", func() bool { return w.record.has("retained state at all members") })
+	if _, err := w.members[hub].boss.Get(done.ID); err != nil {
+		t.Errorf("the result is gone: %v", err)
+	}
+	again(90, true)
+	w.eventually("the job goes", func() bool { return len(w.members[hub].boss.List()) == 0 })
+	w.eventually("the record says so", func() bool { return w.record.has("file, status and result") })
+}
+
 // The coordinator deletes a job after its retention time and has all members erase it; a party erases
 // its retained state after its own time. Deleted jobs stay deleted.
 func TestRetention(t *testing.T) {
@@ -302,7 +355,7 @@ func TestRetention(t *testing.T) {
 	w := newTestbed(t, tumours(t, j))
 	first, second := w.mustRun(j), w.mustRun(hasty(t, "  prediction: open\n"))
 	w.halt("north")
-	w.limits.Retention = time.Nanosecond
+	w.limits.Retention.Models = strictyaml.Days{Duration: time.Nanosecond}
 	w.start("north", never)
 	w.eventually("north forgets both", func() bool {
 		left, err := w.artifacts("north").Jobs()
@@ -314,7 +367,7 @@ func TestRetention(t *testing.T) {
 	w.halt(hub)
 	w.halt("east") // which is told when it is back, though the broker has lost the word
 	w.losing(func(to, kind string) bool { return to == "east" && kind == "control/Forget" })
-	w.retention = time.Nanosecond
+	w.retention.Results = strictyaml.Days{Duration: time.Nanosecond}
 	w.start(hub, never)
 	w.eventually("both jobs are deleted", func() bool { return len(w.members[hub].boss.List()) == 0 })
 	w.losing(nil)
@@ -326,7 +379,7 @@ func TestRetention(t *testing.T) {
 		})
 	}
 	w.halt(hub)
-	w.retention = 0
+	w.retention = retention.Times{}
 	w.start(hub, never)
 	if list := w.members[hub].boss.List(); len(list) > 0 {
 		t.Errorf("%d jobs are back", len(list))

@@ -26,6 +26,9 @@ func (c *Coordinator) Overview() (overview.Overview, error) {
 		o.Jobs = append(o.Jobs, j.Described())
 	}
 	o.Awaiting = overview.Waits(o.Jobs)
+	if c.Forwarding != nil {
+		o.Forwarding = c.Forwarding()
+	}
 	if c.Broker == nil {
 		return o, nil
 	}
@@ -43,6 +46,9 @@ func (j Job) Described() overview.Job {
 	d := overview.Job{
 		ID: j.ID.String(), Name: j.Spec.Name, State: j.State, Stage: j.Stage, Parties: j.Spec.Parties(),
 		Submitted: j.Submitted, Started: j.Started, StageSince: j.StageSince, Ended: j.Ended,
+	}
+	if j.Submitter.Member != "" {
+		d.Submitter = &j.Submitter
 	}
 	if j.State == overview.Running {
 		d.Waiting, d.Deadline = j.Waiting, j.Deadline()

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,11 +32,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/consent"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -143,7 +146,9 @@ type testbed struct {
 	judged    map[string]*method.Judged
 	random    bool // seeds differ from call to call
 	limits    party.Limits
-	retention time.Duration
+	retention retention.Times
+	today     func() (time.Time, bool)               // nil: the time, which is trusted
+	record    *recordInMemory                        // what the coordinator records; nil: nothing
 	running   int                                    // jobs that may run at a time; 0: the default
 	program   string                                 // the build of the members; "test" unless it is said
 	abandons  bool                                   // sessions of other builds are given up
@@ -314,9 +319,14 @@ func (w *testbed) build(name string, m *member) (func(context.Context) error, er
 		return nil, err
 	}
 	if name == hub {
+		today, record := w.today, coordinator.Auditor(audit.Discard{})
+		if r := w.record; r != nil {
+			record = r
+			today = func() (time.Time, bool) { defer r.asked.Store(true); return w.today() }
+		}
 		m.boss, err = coordinator.New(coordinator.Config{
 			Reader: w.reader(), Identity: w.keys[hub], Roster: w.roster, Conn: conn, Vault: kept, Jobs: filepath.Join(w.home(hub), "jobs"),
-			Artifacts: frail{artifacts, w}, Retention: w.retention, MaxRunning: w.running, Own: w.policy.Own, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
+			Artifacts: frail{artifacts, w}, Retention: w.retention, Today: today, Audit: record, MaxRunning: w.running, Own: w.policy.Own, Seed: w.seed, Usage: usage, Logger: logger, Progress: w.hear,
 		})
 		if err != nil {
 			return nil, err
@@ -426,6 +436,30 @@ func (w *testbed) halt(name string) {
 	delete(w.members, name)
 }
 
+// recordInMemory is a coordinator's record in memory.
+type recordInMemory struct {
+	mu     sync.Mutex
+	events []audit.Event
+	asked  atomic.Bool // whether the coordinator has asked for the time
+}
+
+func (r *recordInMemory) Append(e audit.Event) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = append(r.events, e)
+	return nil
+}
+
+// has reports whether something was erased in whose line the text stands.
+func (r *recordInMemory) has(text string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.events, func(e audit.Event) bool { return e.Kind == audit.Erased && strings.Contains(e.Outcome, text) })
+}
+
+// nobody submits the jobs of tests in which it does not matter who does.
+var nobody access.Person
+
 func never(string) bool { return false }
 
 func (w *testbed) startAll() {
@@ -442,7 +476,7 @@ func (w *testbed) reader() *job.Reader { return all.Reader().Knowing(w.dictionar
 
 func (w *testbed) submit(j *job.Job) job.ID {
 	w.t.Helper()
-	id, err := w.members[hub].boss.Submit(w.dictionaries.Approve(j))
+	id, err := w.members[hub].boss.Submit(w.dictionaries.Approve(j), nobody)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
@@ -27,6 +28,14 @@ type Overview struct {
 	Jobs     []Job      `json:"jobs"`
 	Awaiting []Awaiting `json:"awaiting"`
 	Broker   *Broker    `json:"broker,omitempty"` // nil at a party
+	// Forwarding is nil unless the daemon sends its audit record to a syslog server.
+	Forwarding *Forwarding `json:"audit_forwarding,omitempty"`
+}
+
+// Forwarding describes how a daemon sends its audit record to a syslog server.
+type Forwarding struct {
+	Failing bool   `json:"failing"` // true if the last attempt has failed
+	Sent    uint64 `json:"sent"`    // lines since the daemon's start
 }
 
 // Now returns the time in UTC, in whole seconds.
@@ -104,6 +113,8 @@ type Job struct {
 	// time, and at a party.
 	Deadline time.Time `json:"deadline,omitzero"`
 	Parties  []string  `json:"parties"`
+	// Submitter is who submitted the job, as its coordinator says; nil if that is not known.
+	Submitter *access.Person `json:"submitter,omitempty"`
 }
 
 // Waiting holds the parties for whose consent a stage waits.

@@ -32,6 +32,9 @@ func (p *Party) jobEvent(kind audit.Kind, w *work) audit.Event {
 		Kind: kind, Job: w.id.String(), Name: w.job.Name, Spec: specHash(w.job), Table: w.table(),
 		Parties: w.parties(), Roster: hex.EncodeToString(roster[:]), Policy: p.policyHash(w.table()),
 	}
+	if kind == audit.Accepted || kind == audit.Approved || kind == audit.Rejected {
+		e.Submitter = known(w.submitter)
+	}
 	if d := w.job.Data.Dictionary; d != nil {
 		e.Dictionary = d.Name + " " + d.Hash()
 	}

@@ -25,6 +25,9 @@ type Opinion struct {
 	Refusal error
 	// Undecided lists what depends on other parties, in sentences. It is empty for a refused job.
 	Undecided []string
+	// Leaves lists the kinds of what the job would reveal of this party's rows. It is empty for a job that is
+	// refused before the party reads its table.
+	Leaves []method.ReleaseKind
 }
 
 // Check returns the party's opinion of a job. The job takes the way of a proposal up to the party's
@@ -112,7 +115,7 @@ func (p *Party) opinionOf(j *job.Job) Opinion {
 	if err != nil || r == nil {
 		return Opinion{Refusal: err}
 	}
-	return Opinion{Undecided: p.undecided(r.work)}
+	return Opinion{Undecided: p.undecided(r.work), Leaves: p.leaves(r.work)}
 }
 
 // tryFirst judges a proposal of the first of the job's sessions that have this party as a member. It
@@ -140,6 +143,20 @@ func (p *Party) tryFirst(j *job.Job) (*running, error) {
 		return nil, err
 	}
 	return p.judge(prop, s)
+}
+
+// leaves lists the kinds of a job's releases at this party, those of rows first.
+func (p *Party) leaves(w *work) (kinds []method.ReleaseKind) {
+	all, err := w.holder().All(p.Name)
+	if err != nil {
+		return nil
+	}
+	for _, r := range slices.Concat(all...) {
+		if !r.Kind.Beside() && !slices.Contains(kinds, r.Kind) {
+			kinds = append(kinds, r.Kind)
+		}
+	}
+	return append(kinds, method.Beside(all)...)
 }
 
 // undecided lists what this party cannot decide about a job that it would accept.

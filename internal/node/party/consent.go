@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/consent"
 	"github.com/mercer-fl/mercer/internal/node/control"
@@ -42,11 +43,13 @@ type awaiting struct {
 	file  string // the job's file in its canonical form; kept, because Run needs it at every turn
 	hash  string // of the file
 	over  bool   // the coordinator has closed the job
+
+	submitter access.Person // as the coordinator says
 }
 
 // described returns the overview's part of the job.
 func (a *awaiting) described() overview.Job {
-	return overview.Job{ID: a.id.String(), Name: a.job.Name, State: overview.AwaitsApproval, Submitted: a.since, Parties: a.job.Parties()}
+	return overview.Job{ID: a.id.String(), Name: a.job.Name, State: overview.AwaitsApproval, Submitted: a.since, Parties: a.job.Parties(), Submitter: known(a.submitter)}
 }
 
 // errAwaiting says that a job awaits the operator's approval.
@@ -111,8 +114,8 @@ func (p *Party) await(ctx context.Context, m protocol.Message) error {
 	if err != nil {
 		return err
 	}
-	p.awaits[prop.Job] = &awaiting{id: prop.Job, job: j, since: overview.Now(), file: string(prop.Spec), hash: specHash(j)}
-	p.Logger.Warn("a job awaits this operator's approval: mercer job list, mercer job approve, mercer job reject", "job", prop.Job.String(), "name", j.Name, "parties", j.Parties())
+	p.awaits[prop.Job] = &awaiting{id: prop.Job, job: j, since: overview.Now(), file: string(prop.Spec), hash: specHash(j), submitter: prop.Submitter}
+	p.Logger.Warn("a job awaits this operator's approval: mercer job list, mercer job approve, mercer job reject", "job", prop.Job.String(), "name", j.Name, "parties", j.Parties(), "submitter", prop.Submitter.String())
 	return errors.Join(notNow(errAwaiting), p.tellStall(ctx, m.Session, fault.Approval))
 }
 
@@ -167,17 +170,17 @@ func (p *Party) forgetClosed() {
 	maps.DeleteFunc(p.awaits, func(_ job.ID, a *awaiting) bool { return a.over })
 }
 
-// Approve lets a job begin that awaits approval. uid is the Unix user who decides.
-func (p *Party) Approve(ctx context.Context, id job.ID, uid int) error {
-	return p.decide(ctx, audit.Approved, consent.Decision{Job: id.String(), Approved: true, UID: uid})
+// Approve lets a job begin that awaits approval, unless the person who decides may have submitted it.
+func (p *Party) Approve(ctx context.Context, id job.ID, by access.Person) error {
+	return p.decide(ctx, audit.Approved, consent.Decision{Job: id.String(), Approved: true, By: by})
 }
 
 // Reject refuses a job that awaits approval. The coordinator and the submitter read the reason.
-func (p *Party) Reject(ctx context.Context, id job.ID, uid int, reason string) error {
+func (p *Party) Reject(ctx context.Context, id job.ID, by access.Person, reason string) error {
 	if reason = fault.Printable(reason); reason == "" {
 		return fault.BadInputf("a rejection needs a reason, which the coordinator reads")
 	}
-	return p.decide(ctx, audit.Rejected, consent.Decision{Job: id.String(), Reason: reason, UID: uid})
+	return p.decide(ctx, audit.Rejected, consent.Decision{Job: id.String(), Reason: reason, By: by})
 }
 
 // decide stores a decision, first in the audit record. It takes effect when the broker delivers the proposal
@@ -189,12 +192,28 @@ func (p *Party) decide(ctx context.Context, kind audit.Kind, d consent.Decision)
 		if err != nil || a == nil || a.over {
 			return fault.BadInputf("no job %s awaits approval here; see mercer job list", d.Job)
 		}
-		e := p.jobEvent(kind, &work{id: id, job: a.job})
-		e.UID, e.Outcome = &d.UID, d.Reason
+		e := p.jobEvent(kind, &work{id: id, job: a.job, submitter: a.submitter})
+		e.By, e.Outcome, e.Alone = &d.By, d.Reason, d.Approved && d.By.MayBe(a.submitter)
+		if e.Alone && (p.Alone == nil || !p.Alone()) {
+			return errOwnJob(a.submitter)
+		}
 		if err := p.Audit.Append(e); err != nil {
 			return err
 		}
 		d.Spec, d.Name, d.Time = a.hash, a.job.Name, time.Now().UTC()
 		return p.Consents.Put(d)
 	})
+}
+
+// errOwnJob says why a person cannot approve a job.
+func errOwnJob(submitter access.Person) error {
+	return fault.Forbiddenf("you may be %v, who submitted this job, and nobody approves an own job; let another person with the role approver decide, or, if this home has nobody else, write alone: true under roles: in its config.yaml", submitter)
+}
+
+// known returns the submitter of a job, or nil if the coordinator has not said who it was.
+func known(submitter access.Person) *access.Person {
+	if submitter.Member == "" {
+		return nil
+	}
+	return &submitter
 }

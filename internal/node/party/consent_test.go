@@ -2,11 +2,13 @@ package party
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/consent"
 	"github.com/mercer-fl/mercer/internal/node/control"
@@ -22,6 +24,11 @@ func asking(t *testing.T) *fixture {
 	s.party.Consents = consent.Decisions(t.TempDir())
 	return s
 }
+
+// mara is user 7 of north, and decides about jobs.
+var mara = userAt("north", 7)
+
+func userAt(member string, uid int) access.Person { return access.Person{Member: member, UID: &uid} }
 
 // waits checks that north has told the coordinator that a job waits, and nothing else.
 func (s *fixture) waits(want fault.Trouble) {
@@ -70,10 +77,10 @@ func TestAJobAwaitsApproval(t *testing.T) {
 		if file := s.party.AwaitingFile(id.String()); file != string(j.Encode()) {
 			t.Errorf("the operator reads the file %q", file)
 		}
-		if err := s.party.Approve(t.Context(), job.ID{9}, 7); fault.CodeOf(err) != fault.CodeBadInput {
+		if err := s.party.Approve(t.Context(), job.ID{9}, mara); fault.CodeOf(err) != fault.CodeBadInput {
 			t.Errorf("another job: %v", err)
 		}
-		if err := s.party.Approve(t.Context(), id, 7); err != nil {
+		if err := s.party.Approve(t.Context(), id, mara); err != nil {
 			t.Fatal(err)
 		}
 		s.waits(fault.NoTrouble)
@@ -86,7 +93,7 @@ func TestAJobAwaitsApproval(t *testing.T) {
 	if want := []audit.Kind{audit.Approved, audit.Accepted, audit.Approved, audit.Accepted}; !slices.Equal(k, want) {
 		t.Errorf("record %v, want %v", k, want)
 	}
-	if e := s.record.events[0]; e.UID == nil || *e.UID != 7 || e.Spec == "" || e.Name != "tumours" {
+	if e := s.record.events[0]; e.By == nil || !e.By.MayBe(mara) || e.Submitter == nil || e.Submitter.MayBe(mara) || e.Spec == "" || e.Name != "tumours" {
 		t.Errorf("%+v", e)
 	}
 }
@@ -96,10 +103,10 @@ func TestAJobIsRejected(t *testing.T) {
 	j := parse(t, "minmax", "{name: okra}", "closed")
 	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.waits(fault.Approval)
-	if err := s.party.Reject(t.Context(), job.ID{1}, 7, ""); fault.CodeOf(err) != fault.CodeBadInput {
+	if err := s.party.Reject(t.Context(), job.ID{1}, mara, ""); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("without a reason: %v", err)
 	}
-	if err := s.party.Reject(t.Context(), job.ID{1}, 7, "no ethics vote"); err != nil {
+	if err := s.party.Reject(t.Context(), job.ID{1}, mara, "no ethics vote"); err != nil {
 		t.Fatal(err)
 	}
 	s.foreseen = nil // the operator has decided since
@@ -119,13 +126,64 @@ func TestARefusedJobAwaitsNothing(t *testing.T) {
 	}
 }
 
+// Nobody approves an own job, unless the home says that it has nobody else. Everybody may reject one.
+func TestTheSubmitterDoesNotApprove(t *testing.T) {
+	s, j := asking(t), parse(t, "minmax", "{name: okra}", "closed")
+	alone := false
+	s.party.Alone = func() bool { return alone }
+	prop := s.proposal(j, job.ID{1}, 0)
+	prop.Submitter = userAt("hub", 9)
+	prop.Submitter.Machine = "here"
+	s.propose(prop)
+	s.waits(fault.Approval)
+	list := s.awaiting()
+	if len(list) != 1 || list[0].Submitter == nil || list[0].Submitter.String() != "user 9 at hub" {
+		t.Fatalf("%+v", list)
+	}
+	here := userAt("north", 9)
+	here.Machine = "here"
+	for _, by := range []access.Person{here, {Member: "north", Machine: "here"}} {
+		err := s.party.Approve(t.Context(), job.ID{1}, by)
+		if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), "you may be user 9 at hub, who submitted this job, and nobody approves an own job; let another person with the role approver decide, or, if this home has nobody else, write alone: true") {
+			t.Errorf("%v: %v", by, err)
+		}
+	}
+	if len(s.record.kinds()) != 0 || len(s.awaiting()) != 1 {
+		t.Error("it counts")
+	}
+	alone = true
+	if err := s.party.Approve(t.Context(), job.ID{1}, here); err != nil {
+		t.Fatal(err)
+	}
+	s.waits(fault.NoTrouble)
+	s.hear(control.KindAcceptance)
+	if e := s.record.events; len(e) < 2 || !e[0].Alone || e[0].By.String() != "user 9 at north" || e[1].Alone || e[1].Submitter.String() != "user 9 at hub" {
+		t.Errorf("%+v", e)
+	}
+}
+
+// A job whose coordinator does not say who submitted it may be anybody's.
+func TestAnUnknownSubmitter(t *testing.T) {
+	s, j := asking(t), parse(t, "minmax", "{name: okra}", "closed")
+	prop := s.proposal(j, job.ID{1}, 0)
+	prop.Submitter = access.Person{}
+	s.propose(prop)
+	s.waits(fault.Approval)
+	if err := s.party.Approve(t.Context(), job.ID{1}, mara); fault.CodeOf(err) != fault.CodePolicy {
+		t.Errorf("approved: %v", err)
+	}
+	if err := s.party.Reject(t.Context(), job.ID{1}, mara, "whose is it?"); err != nil {
+		t.Error(err)
+	}
+}
+
 // A decision that cannot be recorded does not count.
 func TestADecisionIsRecorded(t *testing.T) {
 	s, j := asking(t), parse(t, "minmax", "{name: okra}", "closed")
 	s.propose(s.proposal(j, job.ID{1}, 0))
 	s.waits(fault.Approval)
 	s.record.fail(errFull)
-	if err := s.party.Approve(t.Context(), job.ID{1}, 7); err == nil {
+	if err := s.party.Approve(t.Context(), job.ID{1}, mara); err == nil {
 		t.Error("it counts")
 	}
 	s.record.fail(nil)
@@ -161,7 +219,7 @@ func TestAnApprovalIsForOneJob(t *testing.T) {
 		s.propose(s.proposal(j, job.ID{byte(i + 1)}, 0))
 		s.waits(fault.Approval)
 	}
-	if err := s.party.Approve(t.Context(), job.ID{2}, 7); err != nil {
+	if err := s.party.Approve(t.Context(), job.ID{2}, mara); err != nil {
 		t.Fatal(err)
 	}
 	s.waits(fault.NoTrouble)
@@ -192,7 +250,7 @@ func TestAClosedJobAwaitsNothing(t *testing.T) {
 	if list := s.awaiting(); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	if err := s.party.Approve(t.Context(), job.ID{1}, 7); fault.CodeOf(err) != fault.CodeBadInput {
+	if err := s.party.Approve(t.Context(), job.ID{1}, mara); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("%v", err)
 	}
 }
@@ -230,7 +288,7 @@ func TestAnAwaitingJobKeepsItsFile(t *testing.T) {
 	s.propose(s.proposal(parse(t, "standard", "{name: okra}", "closed"), id, 0))
 	s.foreseen = nil // the check does not know the id
 	s.refuses(fault.CodePolicy, "the job id already belongs to another job file")
-	if err := s.party.Approve(t.Context(), id, 7); fault.CodeOf(err) != fault.CodeBadInput {
+	if err := s.party.Approve(t.Context(), id, mara); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("the operator approves it: %v", err)
 	}
 }

@@ -247,7 +247,7 @@ func (s *fixture) proposal(j *job.Job, id job.ID, index int) *control.Proposal {
 	if err != nil { // a test of strangers
 		among = s.roster
 	}
-	return &control.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, among.Hash(), 0)}
+	return &control.Proposal{Job: id, Spec: j.Encode(), Stage: uint16(index), Descriptor: plan[index].Session.Descriptor(id, index, among.Hash(), 0), Submitter: userAt("hub", 7)}
 }
 
 // propose sends a proposal and returns its session.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -17,6 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
@@ -92,7 +94,7 @@ func TestRetentionKeepsFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	record := &recorder{}
-	p := &Party{Config: Config{Audit: record, Retained: artifacts.States(), Limits: Limits{Retention: time.Nanosecond}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
+	p := &Party{Config: Config{Audit: record, Retained: artifacts.States(), Limits: Limits{Retention: retention.Times{Models: strictyaml.Days{Duration: time.Nanosecond}}}, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
 	var w wire.Writer
 	w.String(method.FitMagic)
 	if err := p.Retained.Put(job.ID{7}, w.Bytes()); err != nil {
@@ -111,5 +113,41 @@ func TestRetentionKeepsFits(t *testing.T) {
 	}
 	if _, err := p.Retained.Get(job.ID{8}); err == nil {
 		t.Error("a model stays")
+	}
+}
+
+// Predictions go before models. While the clock cannot be trusted, nothing goes.
+func TestRetentionByKind(t *testing.T) {
+	id, err := identity.FromSeed([32]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	artifacts, err := vault.OpenArtifacts(t.TempDir(), id.KEMKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	days, trusted := 0, false
+	record, day := &recorder{}, 24*time.Hour
+	p := &Party{Config: Config{
+		Audit: record, Retained: artifacts.States(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Limits: Limits{Retention: retention.Times{Predictions: strictyaml.Days{Duration: 30 * day}, Models: strictyaml.Days{Duration: 60 * day}}},
+		Today:  func() (time.Time, bool) { return time.Now().Add(time.Duration(days)*day + time.Hour), trusted },
+	}}
+	for _, item := range []vault.Item{vault.Predictor, vault.Aligned, vault.Figures, vault.Alignment, vault.Recommendations, vault.Notices} {
+		if err := artifacts.Put(job.ID{8}, item, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		days    int
+		trusted bool
+		left    int
+		lines   int
+	}{{1000, false, 6, 0}, {29, true, 6, 0}, {30, true, 2, 1}, {59, true, 2, 1}, {60, true, 0, 2}} {
+		days, trusted = step.days, step.trusted
+		p.eraseExpired()
+		if left, err := artifacts.List(job.ID{8}); err != nil || len(left) != step.left || len(record.kinds()) != step.lines {
+			t.Errorf("%+v: %v, %v, %v", step, left, record.kinds(), err)
+		}
 	}
 }

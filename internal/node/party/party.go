@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/mail"
 	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
@@ -60,6 +61,9 @@ type Config struct {
 	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
 	// approve: each.
 	Consents Consents
+	// Alone reports whether the submitter of a job may approve it, because the home says that it has nobody else.
+	// It may be nil: then the submitter may not.
+	Alone func() bool
 	// Peek reads a job's table like Load, for [Party.Check]. It stores nothing, freezes nothing and
 	// reads the table anew at every call.
 	Peek func(d job.Data) (method.Table, error)
@@ -100,6 +104,8 @@ type Config struct {
 	Usage  Usage
 	Logger *slog.Logger
 	Limits Limits
+	// Today returns the time, and whether things may be erased by their age today. It may be nil: then they may.
+	Today func() (now time.Time, trusted bool)
 }
 
 // Limits says how long a party keeps the state of a job, and how often it asks about open jobs.
@@ -108,9 +114,8 @@ type Limits struct {
 	// Unclosed is the time after which the party destroys a job that its coordinator has not
 	// closed. The default is 30 days.
 	Unclosed time.Duration
-	// Retention is the time after which the party erases the retained state of a job. By default it
-	// never erases this state by age.
-	Retention time.Duration
+	// Retention says when the party erases what jobs have left here. By default it erases nothing by age.
+	Retention retention.Times
 	// Asking is the interval at which the party asks the coordinator about open jobs. The default is 1
 	// hour.
 	Asking time.Duration

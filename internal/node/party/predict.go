@@ -34,6 +34,8 @@ type Retained interface {
 	// Erase destroys everything that the job retained here, and returns the erased items. It
 	// returns no error if there are none.
 	Erase(id job.ID) ([]vault.Item, error)
+	// EraseItems destroys some items of a job, and returns those that were there.
+	EraseItems(id job.ID, items ...vault.Item) ([]vault.Item, error)
 	// Jobs lists the jobs with state in this store.
 	Jobs() ([]vault.Retained, error)
 }
@@ -177,15 +179,22 @@ func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 // They are the state for predictions, the order of the rows and the recommendations.
 func (p *Party) Forget(id job.ID) ([]string, error) {
 	gone, err := p.Retained.Erase(id)
-	var names []string
+	if err != nil {
+		return nil, err
+	}
+	return p.noteErased(id, gone), nil
+}
+
+// noteErased records what was erased of a job, and returns the names.
+func (p *Party) noteErased(id job.ID, gone []vault.Item) (names []string) {
 	for _, item := range gone {
 		names = append(names, string(item))
 	}
-	if err == nil && len(names) > 0 {
+	if len(names) > 0 {
 		p.Logger.Info("erased what a job retained", "job", id.String(), "erased", names)
 		p.audit(audit.Event{Kind: audit.Erased, Job: id.String(), Outcome: strings.Join(names, ", ")})
 	}
-	return names, err
+	return names
 }
 
 // ask adds a question to the pending questions and prepares its rows. Later askNext sends it.

@@ -12,7 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
+	"github.com/mercer-fl/mercer/internal/node/retention"
 	"github.com/mercer-fl/mercer/internal/node/roster"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
 // review ends jobs that have been open here for too long, and asks the coordinator about the other
@@ -66,25 +68,44 @@ func (w *work) since() time.Time {
 	return first
 }
 
-// eraseExpired erases retained state that is older than the operator's limit.
+// eraseExpired erases what jobs have left that is older than the operator's limits.
 func (p *Party) eraseExpired() {
-	if p.Limits.Retention <= 0 {
+	times := p.Limits.Retention
+	if times.Models.IsZero() && times.Predictions.IsZero() {
+		return
+	}
+	now, trusted := time.Now(), true
+	if p.Today != nil {
+		now, trusted = p.Today()
+	}
+	if !trusted {
 		return
 	}
 	kept, err := p.Retained.Jobs()
 	for _, k := range kept {
-		if time.Since(k.Since) < p.Limits.Retention {
-			continue
-		}
-		if b, _ := p.Retained.Get(k.Job); method.IsFit(b) {
-			continue // a fit has no limit, because later jobs prepare their rows with it
-		}
-		_, gone := p.Forget(k.Job)
-		err = errors.Join(err, gone)
+		err = errors.Join(err, p.eraseDue(k, now))
 	}
 	if err != nil {
 		p.Logger.Error("could not erase the retained state of jobs after its time limit", "error", err)
 	}
+}
+
+// eraseDue erases those parts of a job that are older than their limits.
+func (p *Party) eraseDue(k vault.Retained, now time.Time) error {
+	times := p.Limits.Retention
+	if retention.Due(k.Since, times.Models, now) {
+		if b, _ := p.Retained.Get(k.Job); method.IsFit(b) {
+			return nil // a fit has no limit, because later jobs prepare their rows with it
+		}
+		_, err := p.Forget(k.Job)
+		return err
+	}
+	if !retention.Due(k.Since, times.Predictions, now) {
+		return nil
+	}
+	gone, err := p.Retained.EraseItems(k.Job, vault.Figures, vault.Alignment, vault.Recommendations, vault.Notices)
+	p.noteErased(k.Job, gone)
+	return err
 }
 
 // askingTime bounds how long the party waits to send its list of jobs when the broker's queue is

@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	documents "github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -28,6 +29,7 @@ type work struct {
 	admission []admission          // releases that the ledger has admitted
 	beside    []method.ReleaseKind // kinds of releases that accompany the job's admitted releases
 	cpu       float64              // CPU seconds of the process when the job began
+	submitter access.Person        // who submitted the job, as the coordinator says
 
 	// The fields below belong to a question about new rows. The party holds it like a job of its
 	// own.
@@ -72,7 +74,7 @@ func (p *Party) work(prop *control.Proposal) (*work, error) {
 	if _, err := p.among(j.Parties()); err != nil {
 		return nil, err
 	}
-	w := &work{id: prop.Job, job: j}
+	w := &work{id: prop.Job, job: j, submitter: prop.Submitter}
 	if w.method, err = method.Of(j); err == nil {
 		w.plan, err = w.method.Plan(p.instance(w))
 	}

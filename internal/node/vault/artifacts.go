@@ -236,7 +236,7 @@ func (e *Artifacts) List(id job.ID) ([]Item, error) {
 	return items, nil
 }
 
-// Jobs lists the jobs that have artifacts, with the time of their last artifact.
+// Jobs lists the jobs that have artifacts, with the time of their first artifact.
 func (e *Artifacts) Jobs() ([]Retained, error) {
 	entries, err := os.ReadDir(e.folder)
 	if err != nil {
@@ -248,7 +248,7 @@ func (e *Artifacts) Jobs() ([]Retained, error) {
 		if notOurs != nil {
 			continue
 		}
-		info, err := dir.Info()
+		info, err := os.Stat(e.path(id, keyFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // another call has erased the job meanwhile
 		}
@@ -283,10 +283,26 @@ func (e *Artifacts) Erase(id job.ID) ([]Item, error) {
 	return gone, disk.SyncDir(e.folder)
 }
 
+// EraseItems overwrites and removes some items of a job, and returns the names of those that were there. The job's key
+// and other items stay.
+func (e *Artifacts) EraseItems(id job.ID, items ...Item) (gone []Item, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, item := range items {
+		switch err := disk.Erase(e.path(id, string(item))); {
+		case err == nil:
+			gone = append(gone, item)
+		case !errors.Is(err, fs.ErrNotExist):
+			return gone, err
+		}
+	}
+	return gone, nil
+}
+
 // ErrNoState reports that the job has no retained state in this store.
 var ErrNoState = errors.New("vault: this process holds no retained state of this job")
 
-// Retained is a job with artifacts, and the time of its last artifact.
+// Retained is a job with artifacts, and the time of its first artifact.
 type Retained struct {
 	Job   job.ID
 	Since time.Time
@@ -323,6 +339,11 @@ func (k *DiskStates) Get(id job.ID) ([]byte, error) { return k.artifacts.Get(id,
 
 // Erase erases all artifacts of a job here, and returns their names.
 func (k *DiskStates) Erase(id job.ID) ([]Item, error) { return k.artifacts.Erase(id) }
+
+// EraseItems erases some artifacts of a job here, and returns the names of those that were there.
+func (k *DiskStates) EraseItems(id job.ID, items ...Item) ([]Item, error) {
+	return k.artifacts.EraseItems(id, items...)
+}
 
 // Jobs lists the jobs with artifacts.
 func (k *DiskStates) Jobs() ([]Retained, error) { return k.artifacts.Jobs() }
@@ -372,3 +393,6 @@ func (k *MemoryStates) Erase(id job.ID) ([]Item, error) {
 
 // Jobs returns no jobs, because the secrets end with the process.
 func (k *MemoryStates) Jobs() ([]Retained, error) { return nil, nil }
+
+// EraseItems does nothing, because this store has the state for predictions alone.
+func (k *MemoryStates) EraseItems(job.ID, ...Item) ([]Item, error) { return nil, nil }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 	"github.com/mercer-fl/mercer/internal/base/sealed"
@@ -190,5 +191,28 @@ func TestArtifactsErrors(t *testing.T) {
 	disktest.Write(t, file, nil)
 	if _, err := OpenArtifacts(filepath.Join(file, "kept"), key(t, 1)); err == nil {
 		t.Error("a folder inside a file")
+	}
+}
+
+// Items go one by one, and the others stay with their age: that of the first one.
+func TestEraseItems(t *testing.T) {
+	e, id := onDisk(t, filepath.Join(t.TempDir(), "kept"), 1), job.ID{1}
+	if err := errors.Join(e.Put(id, Predictor, encoder), e.Put(id, Figures, encoder)); err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(e.path(id, keyFile), then, then); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range [][]Item{{Figures}, nil} {
+		if gone, err := e.EraseItems(id, Notices, Figures); err != nil || !slices.Equal(gone, want) {
+			t.Errorf("%v, %v", gone, err)
+		}
+	}
+	if got, err := e.Get(id, Predictor); err != nil || !bytes.Equal(got, encoder) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if list, err := e.Jobs(); err != nil || len(list) != 1 || list[0].Since.Sub(then).Abs() > time.Second {
+		t.Errorf("%v, %v", list, err)
 	}
 }

@@ -1,0 +1,368 @@
+package daemon
+
+import (
+	"crypto/ed25519"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/oauth2-proxy/mockoidc"
+
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/audit"
+)
+
+// reader is a browser with a session of a daemon's page.
+type reader struct {
+	t    *testing.T
+	http *http.Client
+	base string // URL of the session's folder
+}
+
+// offerPage gives a home a page.
+func (s *site) offerPage() {
+	s.t.Helper()
+	at, err := endpoint.Unused()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.configure(s.t, fmt.Sprintf("page: {listen: %s}\n", at))
+}
+
+// read opens the page of a daemon by an invitation.
+func (s *site) read() *reader {
+	s.t.Helper()
+	i, err := s.client().Invite(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r := &reader{t: s.t, http: &http.Client{Jar: jar, Timeout: 20 * time.Second}}
+	_, body := r.ask(http.MethodGet, i.URL, nil)
+	found := regexp.MustCompile(`url=(/[A-Z2-7]+)/"`).FindStringSubmatch(body)
+	if found == nil {
+		s.t.Fatalf("%s: %s", i.URL, body)
+	}
+	at, err := url.Parse(i.URL)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.base = "http://" + at.Host + found[1]
+	return r
+}
+
+func (r *reader) ask(method, at string, form url.Values) (int, string) {
+	r.t.Helper()
+	q, err := http.NewRequestWithContext(r.t.Context(), method, at, strings.NewReader(form.Encode()))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q.Header.Set("Sec-Fetch-Site", "same-origin")
+	q.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := r.http.Do(q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer res.Body.Close() //nolint:errcheck // read only
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// shows waits until a view has a text.
+func (r *reader) shows(path, text string) {
+	r.t.Helper()
+	within(r.t, 2*noticed, path+" shows "+text, func() bool {
+		_, body := r.ask(http.MethodGet, r.base+path, nil)
+		return strings.Contains(body, text)
+	})
+}
+
+// token returns the token of a view's forms.
+func (r *reader) token(path string) string {
+	r.t.Helper()
+	_, body := r.ask(http.MethodGet, r.base+path, nil)
+	token := regexp.MustCompile(`name="token" value="([A-Z2-7]+)"`).FindStringSubmatch(body)
+	if token == nil {
+		r.t.Fatal(body)
+	}
+	return token[1]
+}
+
+// approve sends the form of a job that awaits approval.
+func (r *reader) approve(id string) (int, string) {
+	r.t.Helper()
+	return r.ask(http.MethodPost, r.base+"/approvals/"+id, url.Values{"token": {r.token("/approvals/" + id)}, "decision": {"approve"}})
+}
+
+// The pages of daemons name the members that are missing, a job that awaits approval, the party's own opinion of it,
+// what it has let out, and the result. The person who submitted the job cannot approve it, unless the home says so.
+func TestThePagesOfDaemons(t *testing.T) {
+	of := sites(t, "north", "east")
+	boss, north, east := of["boss"], of["north"], of["east"]
+	boss.report = func(w io.Writer, r *method.Result) error {
+		_, err := fmt.Fprintf(w, "<title>the report of %s</title>", r.Job)
+		return err
+	}
+	north.offerSmall(1)
+	east.offerSmall(2)
+	config, err := os.ReadFile(north.home.ConfigPath())
+	if err == nil {
+		err = os.WriteFile(north.home.ConfigPath(), []byte(strings.Replace(string(config), "protocols: [okra]", "protocols: [okra], approve: each", 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	boss.offerPage()
+	north.offerPage()
+	boss.start()
+	within(t, 2*noticed, "boss serves", func() bool { _, err := boss.overview(); return err == nil })
+	hub := boss.read()
+	hub.shows("/", "Missing: north, since")
+	north.start()
+	hub.shows("/", "Missing: east, since")
+	east.start()
+	hub.shows("/", "Nobody is missing. All 2 parties are connected.")
+
+	id := boss.submit([]byte(smallJob))
+	party := north.read()
+	party.shows("/approvals", "Job small waits for this party")
+	party.shows("/approvals/"+id, "Encoded rows: the coordinator can learn the product of every two of these rows")
+	party.shows("/approvals/"+id, "the ledger holds no earlier release that reveals more")
+	hub.shows("/jobs/"+id, "the approval of north")
+	if status, body := party.approve(id); status != http.StatusForbidden || !strings.Contains(body, "who submitted this job. Somebody else has to decide.") {
+		t.Errorf("%d %s", status, body)
+	}
+	north.configure(t, fmt.Sprintf("roles: {administrator: {uids: [%d]}, alone: true}\n", os.Getuid()))
+	if err := north.client().Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := party.approve(id); status != http.StatusOK || !strings.Contains(body, "Job small is approved.") {
+		t.Errorf("%d %s", status, body)
+	}
+	if j := boss.wait(id); j.Failure != nil {
+		t.Fatalf("%+v", j.Failure)
+	}
+	if _, err := audit.Verify(north.home.AuditPath(), func(e audit.Event, _ string) error {
+		if e.Kind == audit.Approved && (e.By == nil || e.By.UID == nil || *e.By.UID != os.Getuid() || !e.Alone) {
+			t.Errorf("%+v", e)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	party.shows("/audit", "1 job let data out of this home")
+	party.shows("/audit", "user "+strconv.Itoa(os.Getuid())+" at north, who submitted it")
+	hub.shows("/reports", "This home has 1 result.")
+	hub.shows("/reports/"+id, "the report of small")
+	if status, _ := party.ask(http.MethodGet, party.base+"/reports/"+id, nil); status != http.StatusNotFound {
+		t.Errorf("a report that only the coordinator has: %d", status)
+	}
+
+	// A release that differs from an earlier one over the same rows awaits approval.
+	boss.wait(boss.submit([]byte(strings.NewReplacer("name: small}", "name: scaled}", "scale: none", "scale: minmax").Replace(smallJob))))
+	party.shows("/approvals", "A release of job scaled waits for this party")
+	held, err := north.home.Releases().Awaiting()
+	if err != nil || len(held) != 1 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	release := "/releases/" + held[0].ID
+	party.shows(release, "What the releases reveal together")
+	if status, body := party.ask(http.MethodPost, party.base+release, url.Values{"token": {party.token(release)}}); status != http.StatusOK || !strings.Contains(body, "The release is approved. Submit job scaled again") {
+		t.Errorf("%d %s", status, body)
+	}
+	if held, err := north.home.Releases().Awaiting(); err != nil || len(held) != 0 {
+		t.Errorf("%+v, %v", held, err)
+	}
+	recorded := false
+	if _, err := audit.Verify(north.home.AuditPath(), func(e audit.Event, _ string) error {
+		recorded = recorded || e.Kind == audit.Approved && len(e.Releases) == 1 && e.Releases[0].ID == held[0].ID && e.By != nil
+		return nil
+	}); err != nil || !recorded {
+		t.Errorf("the record has the approval: %v, %v", recorded, err)
+	}
+
+	// A user who has no role any more sees nothing, with the session as before.
+	config, err = os.ReadFile(north.home.ConfigPath())
+	if err == nil {
+		err = os.WriteFile(north.home.ConfigPath(), []byte(strings.Replace(string(config), fmt.Sprintf("uids: [%d]", os.Getuid()), fmt.Sprintf("uids: [%d]", os.Getuid()+1), 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := north.client().Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := party.ask(http.MethodGet, party.base+"/", nil); status != http.StatusUnauthorized || strings.Contains(body, "north") {
+		t.Errorf("without a role: %d %s", status, body)
+	}
+	if _, err := north.client().Invite(t.Context()); fault.CodeOf(err) != fault.CodePolicy {
+		t.Errorf("an invitation without a role: %v", err)
+	}
+	if _, err := east.client().Invite(t.Context()); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "this home has no web page; write page: {listen: 127.0.0.1:9470} into") {
+		t.Errorf("a home without a page: %v", err)
+	}
+	east.offerPage()
+	if err := east.client().Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "page or audit, for which the daemon must be started again") {
+		t.Errorf("%v", err)
+	}
+	began := time.Now()
+	east.halt()
+	hub.shows("/", "Missing: east, since")
+	if took := time.Since(began); took > noticed {
+		t.Errorf("east is named after %v", took)
+	}
+}
+
+// A setting that would let strangers in, or nobody, is refused with a sentence.
+func TestSettingsOfThePage(t *testing.T) {
+	const far = "page: {listen: 0.0.0.0:8443, url: https://mercer.example, certificate: c, key: k, oidc: "
+	for text, want := range map[string]string{
+		"page: {listen: 127.0.0.1:9470}": "",
+		far + "{issuer: https://login.example, client: mercer, roles: {viewer: [all]}}}":                                                        "",
+		"page: {listen: 127.0.0.1:9470, url: https://mercer.example, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}": "",
+		"page: {listen: 9470}":                                        `config.yaml:2: the setting "page" has listen: "9470"; write a port on loopback`,
+		"page: {listen: 127.0.0.1:0}":                                 "write a port on loopback",
+		"page: {listen: 0.0.0.0:9470}":                                "which other machines can reach; write 127.0.0.1:9470, or add url, certificate, key and oidc",
+		"page: {listen: ':9470'}":                                     "which other machines can reach",
+		"page: {listen: 127.0.0.1:9470, url: https://mercer.example}": "without oidc; add oidc, or remove them",
+		"page: {listen: 0.0.0.0:8443, url: https://mercer.example, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":                           "lacks certificate or key",
+		"page: {listen: 0.0.0.0:8443, url: https://mercer.example, certificate: c, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":           "lacks certificate or key",
+		"page: {listen: 0.0.0.0:8443, url: http://mercer.example, certificate: c, key: k, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":    `url: "http://mercer.example"; write the address that people open`,
+		"page: {listen: 0.0.0.0:8443, url: https://mercer.example/x, certificate: c, key: k, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}": "write the address that people open",
+		far + "{issuer: http://login.example, client: m, roles: {viewer: [all]}}}":                                                                                      "write the provider's URL, which begins with https://",
+		far + "{issuer: https://login.example, roles: {viewer: [all]}}}":                                                                                                "has no client",
+		far + "{issuer: https://login.example, client: m}}":                                                                                                             "gives nobody a role",
+		far + "{issuer: https://login.example, client: m, roles: {viewer: ['']}}}":                                                                                      "empty name of a group",
+		far + "{issuer: https://login.example, client: m, roles: {boss: [all]}}}":                                                                                       "boss",
+	} {
+		_, err := config(t, "name: north\n"+text+"\n")
+		if want == "" && err != nil || want != "" && (fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The secret of a client is in a file that only the daemon's user can read.
+func TestSecretOfTheClient(t *testing.T) {
+	h := At(t.TempDir())
+	write := func(name, text string, mode os.FileMode) {
+		if err := os.WriteFile(h.path(name), []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("good", "s3cret\n", 0o600)
+	write("open", "s3cret\n", 0o644)
+	write("empty", "\n", 0o600)
+	write("long", strings.Repeat("x", maxSecret+1), 0o600)
+	if got, err := h.clientSecret("good"); got != "s3cret" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := h.clientSecret(""); got != "" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	for name, want := range map[string]string{"open": "can be read by other users; run chmod 600", "empty": "is empty", "long": "has more than 4096 bytes", "none": "cannot be read"} {
+		if _, err := h.clientSecret(name); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// certificate writes a certificate for 127.0.0.1 and its key, and returns a pool with the certificate.
+func certificate(t *testing.T, folder string) *x509.CertPool {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(nil, c, c, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := x509.NewCertPool()
+	for name, block := range map[string]*pem.Block{"page.crt": {Type: "CERTIFICATE", Bytes: der}, "page.key": {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(filepath.Join(folder, name), pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pool.AppendCertsFromPEM(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	return pool
+}
+
+// A daemon serves its page by TLS to people who log in at the provider of its configuration, and mercer page names the
+// address.
+func TestLoginAtADaemon(t *testing.T) {
+	provider, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := provider.Shutdown(); err != nil {
+			t.Error(err)
+		}
+	})
+	boss := sites(t, "north", "east")["boss"]
+	at, err := endpoint.Unused()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := certificate(t, boss.home.folder)
+	if err := os.WriteFile(boss.home.path("oidc.secret"), []byte(provider.ClientSecret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	boss.configure(t, fmt.Sprintf("page:\n  listen: %s\n  url: https://%s\n  certificate: page.crt\n  key: page.key\n  oidc:\n    issuer: %s\n    client: %s\n    secret: oidc.secret\n    authorities: page.crt\n    scopes: [groups]\n    roles: {viewer: [staff]}\n",
+		at, at, provider.Issuer(), provider.ClientID))
+	boss.start()
+	within(t, 2*noticed, "boss serves", func() bool { _, err := boss.overview(); return err == nil })
+	i, err := boss.client().Invite(t.Context())
+	if err != nil || i.URL != "https://"+at+"/" {
+		t.Fatalf("%+v, %v", i, err)
+	}
+	for _, c := range []struct {
+		group  string
+		status int
+		want   string
+	}{{"staff", http.StatusOK, "Your session has begun."}, {"guests", http.StatusForbidden, "none of your groups has a role here"}} {
+		provider.QueueUser(&mockoidc.MockUser{Subject: "mara", Groups: []string{c.group}})
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &reader{t: t, http: &http.Client{Jar: jar, Timeout: 20 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}}
+		status, body := r.ask(http.MethodGet, i.URL+"login", nil)
+		if status != c.status || !strings.Contains(body, c.want) {
+			t.Errorf("%s: %d %s", c.group, status, body)
+		}
+		if found := regexp.MustCompile(`url=(/[A-Z2-7]+)/"`).FindStringSubmatch(body); found != nil {
+			r.base = "https://" + at + found[1]
+			r.shows("/", "mara of "+provider.Issuer()+" at boss (viewer)")
+		}
+		r.http.CloseIdleConnections()
+	}
+}

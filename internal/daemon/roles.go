@@ -1,0 +1,142 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/node/access"
+	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/roster"
+)
+
+// gate returns what decides about the requests on the control socket. rules returns the setting in force.
+func (h Home) gate(c *Config, members *roster.Roster, rules func() access.Rules) access.Gate {
+	return access.Gate{
+		Member: c.Name, Machine: access.Machine(members.Federation, access.MachinePaths()...), Owner: os.Geteuid(),
+		Rules: rules, Accounts: access.SystemAccount,
+	}
+}
+
+// warnOfStrangers logs the names in the setting roles that this machine does not have.
+func warnOfStrangers(log *slog.Logger, rules access.Rules) {
+	for _, name := range rules.Strangers() {
+		log.Warn("roles names somebody whom the files of users and groups of this machine do not have; nobody has a role by this name", "name", name)
+	}
+}
+
+// errEntrance says that a change of the second socket needs a new start.
+func errEntrance(h Home) error {
+	return fault.BadInputf("%s changes folder or group of roles, for which the daemon must be started again", h.ConfigPath())
+}
+
+// doors are the sockets at which a daemon takes commands.
+type doors []net.Listener
+
+// openDoors opens the socket in the home and, if the setting roles has a folder, one for the members of its group.
+func (h Home) openDoors(rules access.Rules) (open doors, err error) {
+	own, err := admin.Listen(h.Socket())
+	if err != nil {
+		return nil, err
+	}
+	open = doors{own}
+	if rules.Folder == "" {
+		return open, nil
+	}
+	further, err := openFor(rules)
+	if err != nil {
+		return nil, errors.Join(err, open.close())
+	}
+	return append(open, further), nil
+}
+
+func (d doors) close() (err error) {
+	for _, l := range d {
+		err = errors.Join(err, l.Close())
+	}
+	return err
+}
+
+// openFor opens the socket in the folder of the setting roles. The folder is the daemon's own and holds nothing
+// else, since the members of the group may enter it.
+func openFor(rules access.Rules) (net.Listener, error) {
+	group, err := user.LookupGroup(rules.Group)
+	if err != nil {
+		return nil, fault.BadInputf("roles: this machine has no group %s; make it with groupadd, or write another", rules.Group)
+	}
+	gid, err := strconv.Atoi(group.Gid)
+	if err != nil {
+		return nil, fmt.Errorf("daemon: %w", err)
+	}
+	if err := makeEntrance(rules.Folder, gid); err != nil {
+		return nil, fault.BadInputf("roles: folder %s cannot be used: %w", rules.Folder, err)
+	}
+	path := filepath.Join(rules.Folder, socketName)
+	if err := admin.Fits(path); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return admin.ListenFor(path, gid)
+}
+
+// makeEntrance makes a folder that the members of a group may enter, and nobody else may.
+func makeEntrance(folder string, gid int) error {
+	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return reason(err)
+	}
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return reason(err)
+	}
+	if owner, is := info.Sys().(*syscall.Stat_t); !info.IsDir() || !is || int(owner.Uid) != os.Geteuid() {
+		return errors.New("it is not a folder of the user who runs the daemon")
+	}
+	content, err := os.ReadDir(folder)
+	if err != nil {
+		return reason(err)
+	}
+	for _, f := range content {
+		if f.Name() != socketName {
+			return fmt.Errorf("it holds %s; give a folder of its own, since others may enter it", f.Name())
+		}
+	}
+	if err := os.Chown(folder, -1, gid); err != nil {
+		return fmt.Errorf("its group cannot be set (%w); make the user who runs the daemon a member of the group", reason(err))
+	}
+	return reason(os.Chmod(folder, 0o750))
+}
+
+// reason returns the cause of an error about a path, without the path.
+func reason(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// serve answers commands at all doors until ctx ends or one of them fails.
+func (d doors) serve(ctx context.Context, h *admin.Requests) error {
+	ended := make(chan error, len(d))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for _, l := range d {
+		go func() {
+			ended <- admin.Serve(ctx, l, h)
+			stop()
+		}()
+	}
+	var err error
+	for range d {
+		err = errors.Join(err, <-ended)
+	}
+	return err
+}

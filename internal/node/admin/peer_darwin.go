@@ -1,0 +1,31 @@
+package admin
+
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/mercer-fl/mercer/internal/node/access"
+)
+
+// peerUID returns the user of the process that opened the connection (LOCAL_PEERCRED), or
+// [access.UnknownUID].
+func peerUID(c net.Conn) int {
+	line, is := c.(*net.UnixConn)
+	if !is {
+		return access.UnknownUID
+	}
+	raw, err := line.SyscallConn()
+	if err != nil {
+		return access.UnknownUID
+	}
+	uid := access.UnknownUID
+	if err := raw.Control(func(fd uintptr) {
+		if peer, err := unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED); err == nil {
+			uid = int(peer.Uid)
+		}
+	}); err != nil {
+		return access.UnknownUID
+	}
+	return uid
+}

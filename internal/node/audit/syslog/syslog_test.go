@@ -1,0 +1,170 @@
+package syslog
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/leodido/go-syslog/v4/rfc5424"
+
+	"github.com/mercer-fl/mercer/internal/node/access"
+	"github.com/mercer-fl/mercer/internal/node/audit"
+)
+
+var (
+	uid    = 1004
+	origin = Origin{"clinic.example", "north", 4711}
+	mark   = audit.Mark{Number: 17, Hash: strings.Repeat("a", 64)}
+	event  = audit.Event{
+		Number: 17, Time: time.Date(2026, 11, 30, 9, 50, 1, 123456789, time.UTC), Previous: strings.Repeat("b", 64), Kind: audit.Rejected,
+		Job: "0123456789abcdef0123456789abcdef", Name: "kidney", Outcome: "no ethics vote", By: &access.Person{Member: "north", UID: &uid},
+	}
+)
+
+// An independent parser reads each message, and finds in it what the record says.
+func TestMessagesAreRFC5424(t *testing.T) {
+	read := func(e audit.Event, o Origin) *rfc5424.SyslogMessage {
+		t.Helper()
+		b := Message(o, mark, e)
+		if len(b) > 2048 {
+			t.Errorf("%d bytes", len(b))
+		}
+		m, err := rfc5424.NewParser().Parse(b)
+		if err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		return m.(*rfc5424.SyslogMessage)
+	}
+	m := read(event, origin)
+	if *m.Priority != 109 || !m.Timestamp.Equal(time.Date(2026, 11, 30, 9, 50, 1, 123456000, time.UTC)) || *m.Hostname != "clinic.example" || *m.Appname != "mercer" || *m.ProcID != "4711" || *m.MsgID != "rejected" {
+		t.Errorf("%+v", m)
+	}
+	data := (*m.StructuredData)[element]
+	for name, want := range map[string]string{
+		"number": "17", "hash": mark.Hash, "previous": event.Previous, "job": event.Job, "name": "kidney", "by": "user 1004 at north", "outcome": "no ethics vote", "member": "north",
+	} {
+		if data[name] != want {
+			t.Errorf("%s is %q, want %q", name, data[name], want)
+		}
+	}
+	if want := "rejected " + event.Job + " kidney"; *m.Message != want {
+		t.Errorf("%q", *m.Message)
+	}
+	// A peer's words end neither the value nor the line, and no message is too long.
+	hostile := event
+	hostile.Kind, hostile.Name, hostile.Outcome = audit.Accepted, "a\"] <13>1 b \\", "x\n<0>1 forged\x00\xff"+strings.Repeat("\u00e9", 3000)
+	hostile.Stage, hostile.Table, hostile.Submitter, hostile.Alone = strings.Repeat("]", 300), strings.Repeat(`"`, 300), &access.Person{Member: strings.Repeat(`\`, 300)}, true
+	m = read(hostile, Origin{"a host \u00e9", "north", 1})
+	if *m.Priority != 110 || *m.Hostname != "ahost" || len(*m.StructuredData) != 1 || strings.ContainsAny(*m.Message, "\n\x00") {
+		t.Errorf("%+v", m)
+	}
+	if data := (*m.StructuredData)[element]; data["name"] != hostile.Name || data["alone"] != "true" || data["hash"] != mark.Hash {
+		t.Errorf("%+v", data)
+	}
+	if m := read(audit.Event{Kind: audit.Started}, Origin{}); m.Hostname != nil {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestServers(t *testing.T) {
+	for text, want := range map[string]string{
+		"unix:///dev/log": "unixgram /dev/log", "udp://log.example": "udp log.example:514", "udp://[::1]:5514": "udp [::1]:5514", "tcp+tls://log.example": "tls log.example:6514",
+		"": "", "tcp://log.example": "", "unix://dev/log": "", "unix:///": "", "udp://": "", "udp://log:0": "", "udp://log:x": "", "udp://log/path": "", "tcp+tls://user:secret@log": "", "udp://log?x=1": "", "/dev/log": "",
+	} {
+		s, err := ParseServer(text)
+		if want == "" && (err == nil || !strings.Contains(err.Error(), "write unix:///dev/log, udp://HOST:514 or tcp+tls://HOST:6514")) || want != "" && (err != nil || s.String() != want) {
+			t.Errorf("%q: %v, %v", text, s, err)
+		}
+	}
+}
+
+// A socket that comes late, goes away and comes again gets what is sent while it is there.
+func TestALocalSocket(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	l := &Line{Server: Server{"unixgram", path}}
+	defer l.Close() //nolint:errcheck // a test
+	for round := range 2 {
+		if err := l.Send(t.Context(), []byte("lost")); err == nil {
+			t.Fatal("sent to nobody")
+		}
+		if err := os.RemoveAll(path); err != nil { // a server that has stopped leaves its socket
+			t.Fatal(err)
+		}
+		in, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprint("message ", round)
+		if err := l.Send(t.Context(), []byte(want)); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 100)
+		if n, err := in.Read(b); err != nil || string(b[:n]) != want {
+			t.Errorf("%q, %v", b[:n], err)
+		}
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Over TLS each message has its length before it, and a server with a stranger's certificate gets none.
+func TestTLS(t *testing.T) {
+	certified := httptest.NewTLSServer(http.NotFoundHandler())
+	certified.Close()
+	in, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secure := tls.NewListener(in, &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12})
+	defer secure.Close() //nolint:errcheck // a test
+	got := make(chan string, 4)
+	go func() {
+		for {
+			c, err := secure.Accept()
+			if err != nil {
+				return
+			}
+			r, n := bufio.NewReader(c), 0
+			if _, err := fmt.Fscanf(r, "%d ", &n); err == nil {
+				b := make([]byte, n)
+				if _, err := io.ReadFull(r, b); err == nil {
+					got <- string(b)
+				}
+			}
+			_ = c.Close()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	pool := x509.NewCertPool()
+	pool.AddCert(certified.Certificate())
+	stranger := &Line{Server: Server{"tls", in.Addr().String()}}
+	if err := stranger.Send(ctx, []byte("secret")); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("%v", err)
+	}
+	known := &Line{Server: Server{"tls", in.Addr().String()}, Authorities: pool}
+	defer known.Close() //nolint:errcheck // a test
+	if err := known.Send(ctx, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case m := <-got:
+		if m != "hello" {
+			t.Errorf("%q", m)
+		}
+	case <-ctx.Done():
+		t.Error("nothing came")
+	}
+}

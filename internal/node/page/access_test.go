@@ -1,0 +1,345 @@
+package page
+
+import (
+	"github.com/mercer-fl/mercer/internal/node/access"
+
+	"bytes"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// breakRecord changes the second line of a record.
+func breakRecord(t *testing.T, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(b, []byte(`"name":"stroke"`), []byte(`"name":"strike"`), 1)
+	if bytes.Equal(b, changed) {
+		t.Fatal("nothing was changed")
+	}
+	if err := os.WriteFile(path, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Nobody sees anything without a session: not without a cookie, not with the cookie of another session, not with the
+// folder alone, and not by an invitation that was used or is old.
+func TestNothingWithoutASession(t *testing.T) {
+	h := partyHome(t)
+	s := open(t, h, h, visitor(access.Approver))
+	other := open(t, h, h, visitor(access.Approver))
+	paths := []string{"/", "/jobs", "/approvals/" + jobID, "/audit", "/reports/" + jobID}
+	refused := func(client *http.Client, base string) {
+		t.Helper()
+		for _, path := range paths {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			was := s.client
+			s.client = client
+			status, body := s.do(r)
+			s.client = was
+			if status != http.StatusUnauthorized || strings.Contains(body, "tumours") || strings.Contains(body, "north") {
+				t.Errorf("%s: %d %s", path, status, body)
+			}
+		}
+	}
+	refused(&http.Client{}, s.base)      // the folder without the cookie
+	refused(s.client, s.url)             // the cookie without the folder
+	refused(s.client, s.url+"/ABCDEFGH") // the cookie and another folder
+	refused(other.client, s.base)        // another session's cookie
+	if status, _ := s.get(s.base + "/"); status != http.StatusOK {
+		t.Errorf("the session itself: %d", status)
+	}
+	for _, path := range paths { // the right cookie, sent to a folder that only an attacker would ask for
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/ABCDEFGH"+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := url.Parse(s.base + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range s.client.Jar.Cookies(at) {
+			r.AddCookie(c)
+		}
+		if status, body := s.do(r); status != http.StatusUnauthorized || strings.Contains(body, "tumours") {
+			t.Errorf("%s of another folder: %d", path, status)
+		}
+		guess, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guess.AddCookie(&http.Cookie{Name: cookieName, Value: "AAAAAAAAAAAAAAAAAAAAAAAAAA"})
+		if status, body := (&served{t: t, client: &http.Client{}}).do(guess); status != http.StatusUnauthorized || strings.Contains(body, "tumours") {
+			t.Errorf("%s by a guessed cookie: %d", path, status)
+		}
+	}
+}
+
+func TestAnInvitationIsForOnce(t *testing.T) {
+	h := partyHome(t)
+	s := open(t, h, h, visitor(access.Viewer))
+	path, err := s.Invite(visitor(access.Viewer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prepared.Header.Set("Sec-Purpose", "prefetch;prerender")
+	for i, want := range []int{http.StatusServiceUnavailable, http.StatusOK, http.StatusUnauthorized, http.StatusUnauthorized} {
+		status := 0
+		if i == 0 {
+			status, _ = s.do(prepared)
+		} else {
+			status, _ = s.get(s.url + path)
+		}
+		if status != want {
+			t.Errorf("opened %d times before: %d, want %d", i, status, want)
+		}
+	}
+	for _, path := range []string{"/enter", "/enter?token=", "/enter?token=guess"} {
+		if status, _ := s.get(s.url + path); status != http.StatusUnauthorized {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+}
+
+// Invitations and sessions end by their times, and their numbers have limits.
+func TestSessionsEnd(t *testing.T) {
+	var s sessions
+	now := time.Now()
+	if err := s.invite("a", visitor(access.Viewer), now); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := s.accept("a", now.Add(inviteTime)); ok {
+		t.Error("an invitation is good after its time")
+	}
+	for range maxInvites {
+		if err := s.invite("a", visitor(access.Viewer), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.invite("a", visitor(access.Viewer), now); err == nil {
+		t.Error("more invitations than allowed")
+	}
+	request := func(cookie string) *http.Request {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
+		return r
+	}
+	first, cookie := s.begin(visitor(access.Viewer), now.Add(sessionTime))
+	if s.find(request(cookie), first.place, now.Add(sessionTime-1)) != first || s.find(request(cookie), first.place, now.Add(sessionTime)) != nil {
+		t.Error("a session ends too early or too late")
+	}
+	first, cookie = s.begin(visitor(access.Viewer), now.Add(sessionTime))
+	for range maxSessions {
+		s.begin(visitor(access.Viewer), now.Add(sessionTime))
+	}
+	if len(s.open) != maxSessions || s.find(request(cookie), first.place, now) != nil {
+		t.Errorf("%d sessions are open", len(s.open))
+	}
+}
+
+// A session ends when its person leaves, and its roles are asked at each request.
+func TestLeaving(t *testing.T) {
+	h := partyHome(t)
+	roles := []access.Role{access.Approver}
+	who := visitor()
+	who.May = func(need access.Role) error { return visitor(roles...).May(need) }
+	s := open(t, h, h, who)
+	roles = nil
+	if status, _ := s.get(s.base + "/"); status != http.StatusUnauthorized {
+		t.Errorf("without a role: %d", status)
+	}
+	roles = []access.Role{access.Viewer}
+	if status, _ := s.post("/leave", url.Values{"token": {s.token()}}); status != http.StatusOK {
+		t.Errorf("leaving: %d", status)
+	}
+	if status, _ := s.get(s.base + "/"); status != http.StatusUnauthorized {
+		t.Errorf("after leaving: %d", status)
+	}
+}
+
+// A form counts only with the session's token and from this origin, and only for persons who may decide.
+func TestDeciding(t *testing.T) {
+	approve := url.Values{"decision": {"approve"}}
+	own := partyHome(t)
+	submitter := userAt("north", 7)
+	own.review.Submitter = &submitter
+	alone := partyHome(t)
+	alone.review.Submitter, alone.review.Alone = &submitter, true
+	for name, c := range map[string]struct {
+		home    *home
+		roles   []access.Role
+		path    string
+		form    url.Values
+		token   string // "" for the right one
+		headers []string
+		status  int
+		decided string
+	}{
+		"approve":             {path: "/approvals/" + jobID, form: approve, status: 200, decided: "approve " + jobID + " by user 7 at north"},
+		"reject":              {path: "/approvals/" + jobID, form: url.Values{"decision": {"reject"}, "reason": {"no ethics vote"}}, status: 200, decided: "reject " + jobID + " by user 7 at north: no ethics vote"},
+		"no reason":           {path: "/approvals/" + jobID, form: url.Values{"decision": {"reject"}}, status: 404},
+		"no decision":         {path: "/approvals/" + jobID, form: url.Values{}, status: 404},
+		"another job":         {path: "/approvals/" + strings.Repeat("cd", 16), form: approve, status: 404},
+		"release":             {path: "/releases/" + releaseID, form: url.Values{}, status: 200, decided: "release " + releaseID + " by user 7 at north"},
+		"another release":     {path: "/releases/none", form: url.Values{}, status: 404},
+		"viewer":              {roles: []access.Role{access.Viewer}, path: "/approvals/" + jobID, form: approve, status: 403},
+		"viewer, a release":   {roles: []access.Role{access.Viewer}, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
+		"submitter":           {roles: []access.Role{access.Submitter}, path: "/approvals/" + jobID, form: approve, status: 403},
+		"own job":             {home: own, path: "/approvals/" + jobID, form: approve, status: 403},
+		"own job, all roles":  {home: own, roles: access.Roles(), path: "/approvals/" + jobID, form: approve, status: 403},
+		"own job, alone":      {home: alone, path: "/approvals/" + jobID, form: approve, status: 200, decided: "approve " + jobID + " by user 7 at north"},
+		"wrong token":         {path: "/approvals/" + jobID, form: approve, token: "AAAAAAAAAAAAAAAAAAAAAAAAAA", status: 403},
+		"empty token":         {path: "/approvals/" + jobID, form: approve, token: " ", status: 403},
+		"another site":        {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},
+		"another port":        {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", "same-site"}, status: 403},
+		"another origin":      {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", "", "Origin", "http://127.0.0.1:9"}, status: 403},
+		"no origin":           {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", ""}, status: 403},
+		"release, wrong site": {path: "/releases/" + releaseID, form: url.Values{}, headers: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},
+		"too long a form":     {path: "/approvals/" + jobID, form: url.Values{"decision": {"reject"}, "reason": {strings.Repeat("x", maxForm)}}, status: 403},
+	} {
+		h := c.home
+		if h == nil {
+			h = partyHome(t)
+		}
+		if c.roles == nil {
+			c.roles = []access.Role{access.Approver}
+		}
+		s := open(t, h, h, visitor(c.roles...))
+		form := url.Values{"token": {s.token()}}
+		if c.token != "" {
+			form.Set("token", strings.TrimSpace(c.token))
+		}
+		for key, values := range c.form {
+			form[key] = values
+		}
+		status, body := s.post(c.path, form, c.headers...)
+		var want []string
+		if c.decided != "" {
+			want = []string{c.decided}
+		}
+		if got := h.decisions(); status != c.status || !slices.Equal(got, want) {
+			t.Errorf("%s: %d %q, want %d %q: %s", name, status, got, c.status, want, body)
+		}
+		// A request by GET changes nothing, whatever it carries.
+		if status, _ := s.get(s.base + c.path + "?" + form.Encode()); len(h.decisions()) != len(want) {
+			t.Errorf("%s by GET: %d", name, status)
+		}
+	}
+}
+
+// The page shows no buttons to those who may not decide, and says why.
+func TestButtons(t *testing.T) {
+	own := partyHome(t)
+	submitter := userAt("north", 7)
+	own.review.Submitter = &submitter
+	for _, c := range []struct {
+		home *home
+		role access.Role
+		want string
+	}{{partyHome(t), access.Viewer, "Only persons with the role approver see this."}, {partyHome(t), access.Viewer, "You do not have the role approver"}, {own, access.Approver, "who submitted this job. Somebody else has to decide."}} {
+		s := open(t, c.home, c.home, visitor(c.role))
+		_, body := s.get(s.base + "/approvals/" + jobID)
+		if !strings.Contains(body, c.want) || strings.Contains(body, "<button name=\"decision\"") {
+			t.Errorf("%s", body)
+		}
+		status, body := s.get(s.base + "/releases/" + releaseID)
+		if approver := c.role == access.Approver; approver != (status == http.StatusOK) || approver != strings.Contains(body, "14 people") {
+			t.Errorf("%s reads a release: %d %s", c.role, status, body)
+		}
+		if _, body := s.get(s.base + "/approvals/" + jobID); c.role == access.Viewer && strings.Contains(body, "The ledger finds") {
+			t.Error("a viewer reads the answer of the ledger")
+		}
+	}
+}
+
+// Each answer has the headers of the page, and a request that names another host is refused.
+func TestHeadersAndHost(t *testing.T) {
+	h := partyHome(t)
+	s := open(t, h, h, visitor(access.Viewer))
+	for _, path := range []string{s.base + "/", s.url + "/style.css", s.url + "/page.js", s.url + "/nothing", s.base + "/reports/" + jobID, s.base + "/nothing"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := s.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		policy := res.Header.Get("Content-Security-Policy")
+		for _, want := range []string{"default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"} {
+			if !strings.Contains(policy, want) {
+				t.Errorf("%s: policy %q lacks %s", path, policy, want)
+			}
+		}
+		inline, report := strings.Contains(policy, "unsafe"), strings.Contains(path, "/reports/")
+		if inline != report || report && (!strings.HasSuffix(policy, "; sandbox") || strings.Contains(policy, "script-src")) {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		for name, want := range map[string]string{"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+			if got := res.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q", path, name, got)
+			}
+		}
+	}
+	for host, want := range map[string]int{"localhost:1": 200, "127.0.0.1": 200, "[::1]:80": 200, "evil.example": 421, "evil.example:9470": 421, "127.0.0.1.evil.example": 421} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := url.Parse(s.base + "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range s.client.Jar.Cookies(at) {
+			r.AddCookie(c) // the jar itself goes by the Host
+		}
+		r.Host = host
+		if status, body := s.do(r); status != want || want == 421 && strings.Contains(body, "tumours") {
+			t.Errorf("host %s: %d", host, status)
+		}
+	}
+}
+
+// The cookie of a session stays in the session's folder, and no script and no other site gets it.
+func TestCookie(t *testing.T) {
+	h := partyHome(t)
+	s := open(t, h, h, visitor(access.Viewer))
+	path, err := s.Invite(visitor(access.Viewer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	list := res.Cookies()
+	if len(list) != 1 {
+		t.Fatalf("%v", list)
+	}
+	if c := list[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || len(c.Path) < 20 || c.Domain != "" || c.Secure {
+		t.Errorf("%v", c)
+	}
+}

@@ -1,0 +1,93 @@
+package page
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/node/overview"
+)
+
+// maxRows bounds the rows of a table.
+const maxRows = 200
+
+// jobsView is what the view of all jobs shows.
+type jobsView struct {
+	Jobs  []overview.Job // open jobs first, then the newest
+	Older int            // jobs that the view leaves out
+}
+
+// jobs lists the jobs.
+func (p *Page) jobs(_ *http.Request, o overview.Overview) (shownView, error) {
+	list := slices.Clone(o.Jobs)
+	slices.Reverse(list)
+	slices.SortStableFunc(list, func(a, b overview.Job) int { return ended(a) - ended(b) })
+	open, waiting := 0, 0
+	for _, j := range list {
+		if !j.State.Over() {
+			open++
+		}
+		if j.Waiting != nil || j.State == overview.AwaitsApproval {
+			waiting++
+		}
+	}
+	v := jobsView{Jobs: list[:min(len(list), maxRows)]}
+	v.Older = len(list) - len(v.Jobs)
+	said := "No job is open."
+	if open > 0 {
+		said = fmt.Sprintf("Open: %s, of which %d waiting for somebody.", humanize.Count(open, "job"), waiting)
+	}
+	return shownView{Title: "Jobs", Said: said, Data: v}, nil
+}
+
+// ended sorts jobs that have ended behind others.
+func ended(j overview.Job) int {
+	if j.State.Over() {
+		return 1
+	}
+	return 0
+}
+
+// jobView is what the view of one job shows.
+type jobView struct {
+	overview.Job
+	Events []happening
+	Report bool // the home has a result of the job
+}
+
+// job shows one job.
+func (p *Page) job(r *http.Request, o overview.Overview) (shownView, error) {
+	id := r.PathValue("id")
+	i := slices.IndexFunc(o.Jobs, func(j overview.Job) bool { return j.ID == id })
+	if i < 0 {
+		return shownView{}, fault.BadInputf("this home has no job %s", id)
+	}
+	j := o.Jobs[i]
+	v := jobView{Job: j, Events: happenings(p.home.Events().Of(id)), Report: j.State == overview.Done}
+	return shownView{Title: "Job " + j.Name, Said: saidOfJob(j), Alarm: j.State == overview.Failed, Data: v}, nil
+}
+
+// saidOfJob says in a sentence where a job is.
+func saidOfJob(j overview.Job) string {
+	switch {
+	case j.State == overview.AwaitsApproval:
+		return "The job awaits this party's approval, since " + minute(j.Submitted) + "."
+	case j.Waiting != nil:
+		return "Stage " + j.Stage + " waits for " + j.Waiting.String() + ", since " + minute(j.Waiting.Since) + "."
+	case j.State == overview.Queued:
+		return "The job is in the queue, since " + minute(j.Submitted) + "."
+	case j.State == overview.Running || j.State == overview.Open && j.Stage != "":
+		return "Stage " + j.Stage + " is under way, since " + minute(j.StageSince) + ", and waits for nobody's consent."
+	case j.State == overview.Closing:
+		return "The job has its outcome, and the parties destroy its secrets."
+	case j.State == overview.Failed:
+		return "The job has failed. mercer job show " + j.ID + " says why."
+	case j.State == overview.Done:
+		return "The job is done."
+	case j.State == overview.Retained:
+		return "The job has ended, and this party keeps files or keys for predictions."
+	}
+	return "The job is " + string(j.State) + "."
+}

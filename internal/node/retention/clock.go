@@ -1,0 +1,82 @@
+package retention
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/mercer-fl/mercer/internal/base/disk"
+)
+
+// Days is a file with the days that a daemon has seen. By it a clock that jumps is found out, before everything
+// seems old.
+type Days string
+
+// seen is the content of the file.
+type seen struct {
+	First string `json:"first"` // days, as YYYY-MM-DD in UTC
+	Last  string `json:"last"`
+}
+
+// most is the time that a daemon may have been off without a word of its operator.
+const most = 31 * 24 * time.Hour
+
+// JumpError reports that the clock is much later than the day on which the daemon ran last.
+type JumpError struct{ Path, Last, Now string }
+
+func (e *JumpError) Error() string {
+	return fmt.Sprintf("retention: the clock says %s, and this daemon has last run on %s; nothing is erased by age until the clock is right. If it is right, remove %s", e.Now, e.Last, e.Path)
+}
+
+// Trust notes today, and reports whether things may be erased by their age today. On the first day nothing is. It
+// returns a *[JumpError] if the clock has jumped, and then notes nothing. A clock that is set back before the first day
+// begins anew.
+func (d Days) Trust(now time.Time) (bool, error) {
+	midnight := now.UTC().Truncate(24 * time.Hour)
+	today := midnight.Format(time.DateOnly)
+	s, known, err := d.read()
+	if err != nil {
+		return false, err
+	}
+	last, _ := time.Parse(time.DateOnly, s.Last)
+	switch {
+	case known && midnight.Sub(last) > most:
+		return false, &JumpError{string(d), s.Last, today}
+	case !known, today < s.First:
+		s.First = today
+	}
+	if s.Last != today {
+		s.Last = today
+		b, err := json.Marshal(s)
+		if err == nil {
+			err = disk.Replace(string(d), b)
+		}
+		if err != nil {
+			return false, fmt.Errorf("retention: %w", err)
+		}
+	}
+	return s.First < today, nil
+}
+
+// read returns the days that the file has. A damaged file counts as missing: then nothing is erased today.
+func (d Days) read() (s seen, known bool, err error) {
+	b, err := os.ReadFile(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, false, nil
+	}
+	if err != nil {
+		return s, false, fmt.Errorf("retention: %w", err)
+	}
+	if json.Unmarshal(b, &s) != nil {
+		return seen{}, false, nil
+	}
+	for _, day := range []string{s.First, s.Last} {
+		if _, err := time.Parse(time.DateOnly, day); err != nil {
+			return seen{}, false, nil
+		}
+	}
+	return s, true, nil
+}
