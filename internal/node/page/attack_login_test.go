@@ -169,8 +169,17 @@ func TestAttackTokensOfOthers(t *testing.T) {
 			t.Errorf("%s: enters %t, want %t", name, entered, c.enters)
 		}
 	}
-	if _, err := (&Login{}).person(httptest.NewRequest(http.MethodGet, "/", nil), begun{}); err == nil {
-		t.Error("a login of nothing")
+	p := idp.pageAt(t, "x", slog.New(slog.DiscardHandler))
+	delete(idp.claims, "azp")
+	delete(idp.claims, "nonce")
+	idp.claims["aud"] = "c"
+	if _, err := p.site.Login.person(httptest.NewRequest(http.MethodGet, "/login/back?code=c", nil), begun{"s", "", "v"}); err == nil {
+		t.Error("neither login nor token has a nonce")
+	}
+	for _, b := range []begun{{"", "n", "v"}, {"s", "", "v"}, {"s", "n", ""}} {
+		if _, ok := p.logins.parse(p.logins.write(b, time.Now().Add(time.Minute)), time.Now()); ok {
+			t.Errorf("%+v is a login", b)
+		}
 	}
 }
 
