@@ -18,7 +18,7 @@ import (
 type auditView struct {
 	Month    string // 2006-01, or "" for all months
 	Months   []monthLink
-	Text     string // only jobs, tables and parties that contain it
+	Text     string // only jobs, tables and members that contain it
 	Let      []let
 	Older    int // jobs that the view leaves out
 	Decided  []decision
@@ -55,10 +55,10 @@ func monthLinks(now time.Time, shown string) (list []monthLink) {
 // let is what a job has let out of this home.
 type let struct {
 	Job, Name, Table, Dictionary string
-	Parties                      []string
+	To                           []string // the coordinator and the other parties
 	First                        time.Time
-	Kinds                        []string
-	Sent                         int64
+	Kinds, Stages                []string
+	Sent                         int64 // bytes of the messages of these stages
 	sessions                     map[string]bool
 }
 
@@ -78,7 +78,7 @@ func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
 		return shownView{}, err
 	}
 	v := auditView{Month: month, Text: text, Lines: read.lines, Head: read.head, Broken: read.broken}
-	v.fill(read.entries, within)
+	v.fill(read.entries, within, o)
 	v.Forwarding, v.Months = o.Forwarding, monthLinks(time.Now(), month)
 	return shownView{Title: "What has left this home", Said: v.said(), Alarm: v.Broken != "" || v.Forwarding != nil && v.Forwarding.Failing, Data: v}, nil
 }
@@ -96,29 +96,44 @@ func parseMonth(month string) (func(time.Time) bool, error) {
 	return func(at time.Time) bool { return !at.Before(from) && at.Before(until) }, nil
 }
 
-// fill fills the view from those entries of a month that contain its text.
-func (v *auditView) fill(entries []entry, within func(time.Time) bool) {
+// fill fills the view from those entries of a month that contain its text. Every entry of a job has the coordinator.
+func (v *auditView) fill(entries []entry, within func(time.Time) bool, o overview.Overview) {
 	jobs := make(map[string]*let)
+	peers := peersOf(o)
+	everywhere := strings.Contains(strings.ToLower(strings.Join(peers, " ")), v.Text)
 	for _, e := range entries {
-		if within(e.Time) && strings.Contains(e.text, v.Text) {
+		switch {
+		case !within(e.Time):
+		case e.Kind == audit.Refused:
+			v.Refusals += 1 + e.Skipped
+		case everywhere || strings.Contains(e.text, v.Text):
 			v.add(jobs, e)
 		}
 	}
+	for _, l := range jobs {
+		l.To = append(slices.Clone(peers), slices.DeleteFunc(slices.Clone(l.To), func(name string) bool { return name == o.Name })...)
+	}
 	v.sort(jobs)
+}
+
+// peersOf names the members to which a party sends, as a rule the coordinator.
+func peersOf(o overview.Overview) (list []string) {
+	for _, m := range o.Members {
+		list = append(list, m.Name)
+	}
+	return list
 }
 
 // add adds an entry of the record to the view.
 func (v *auditView) add(jobs map[string]*let, e entry) {
 	switch e.Kind {
 	case audit.Released:
-		jobs[e.job] = cmp.Or(jobs[e.job], &let{Job: e.job, Name: e.name, Table: e.table, Dictionary: e.dictionary, Parties: e.parties, First: e.Time, sessions: make(map[string]bool)})
+		jobs[e.job] = cmp.Or(jobs[e.job], &let{Job: e.job, Name: e.name, Table: e.table, Dictionary: e.dictionary, To: e.parties, First: e.Time, sessions: make(map[string]bool)})
 		jobs[e.job].add(e.Event)
 	case audit.Ended:
 		if of := jobs[e.job]; of != nil && of.sessions[e.Session] {
 			of.Sent += e.Sent
 		}
-	case audit.Refused:
-		v.Refusals += 1 + e.Skipped
 	case audit.Approved, audit.Rejected:
 		v.Decided = append(v.Decided, decisionOf(e))
 	}
@@ -149,6 +164,9 @@ func (l *let) add(e audit.Event) {
 			l.Kinds = append(l.Kinds, words)
 		}
 	}
+	if e.Stage != "" && !slices.Contains(l.Stages, e.Stage) {
+		l.Stages = append(l.Stages, e.Stage)
+	}
 }
 
 // sort puts the newest first, and bounds the lists.
@@ -176,6 +194,9 @@ func (v *auditView) said() string {
 			sent += l.Sent
 		}
 		text = fmt.Sprintf("In %s, %s let data out of this home: %s in all.", when, humanize.Count(n, "job"), humanize.Bytes(sent))
+	}
+	if v.Text != "" {
+		text += fmt.Sprintf(" This is only about entries with %q.", v.Text)
 	}
 	if v.Broken != "" {
 		return text + " The record is broken, so this may be wrong."

@@ -108,6 +108,9 @@ func eventText(e overview.Event) string {
 	case overview.Accepted:
 		return "this party has accepted stage " + e.Stage
 	case overview.Refused:
+		if e.Stage == "" {
+			return "this party has refused the job"
+		}
 		return "this party has refused stage " + e.Stage
 	case overview.StageBegun:
 		return "stage " + e.Stage + " has begun"

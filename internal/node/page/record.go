@@ -132,7 +132,7 @@ func (k *tail) readOn() error {
 func (k *tail) add(e audit.Event) {
 	switch e.Kind {
 	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.Rejected:
-		kept := audit.Event{Kind: e.Kind, Time: e.Time, Session: e.Session, Releases: e.Releases, Sent: e.Sent, Skipped: e.Skipped, By: e.By, UID: e.UID, Alone: e.Alone}
+		kept := audit.Event{Kind: e.Kind, Time: e.Time, Session: e.Session, Stage: e.Stage, Releases: e.Releases, Sent: e.Sent, Skipped: e.Skipped, By: e.By, UID: e.UID, Alone: e.Alone}
 		if e.Kind == audit.Rejected {
 			kept.Outcome = e.Outcome
 		}

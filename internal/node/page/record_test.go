@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
 // appendTo adds events to a record.
@@ -150,7 +151,7 @@ func TestAReadingStays(t *testing.T) {
 		}
 	}
 	var v auditView
-	v.fill(first.entries, func(time.Time) bool { return true })
+	v.fill(first.entries, func(time.Time) bool { return true }, overview.Overview{})
 	if len(first.entries) != n || len(v.Let) != 1 || v.Refusals != 4 {
 		t.Errorf("%d entries, %+v", len(first.entries), v)
 	}

@@ -23,7 +23,7 @@ type views map[string]*template.Template
 func parseViews() views {
 	all := make(views)
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"minute": minute, "machine": machine, "ago": ago, "names": names, "bytes": humanize.Bytes[int64], "size": humanize.Bytes[uint64], "short": short,
+		"minute": minute, "machine": machine, "ago": ago, "names": names, "bytes": humanize.Bytes[int64], "size": humanize.Bytes[uint64], "short": short, "monthName": monthName, "messages": func(n uint64) string { return humanize.Count(int(n), "message") },
 	}).ParseFS(files, "views/layout.html"))
 	list, err := fs.Glob(files, "views/*.html")
 	if err != nil {
