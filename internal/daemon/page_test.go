@@ -180,7 +180,7 @@ func TestThePagesOfDaemons(t *testing.T) {
 		t.Error(err)
 	}
 	party.shows("/audit", "1 job let data out of this home")
-	party.shows("/audit", "user "+strconv.Itoa(os.Getuid())+" at north, who submitted it")
+	party.shows("/audit", "user "+strconv.Itoa(os.Getuid())+" at north, who may have submitted it")
 	hub.shows("/reports", "This home has 1 result.")
 	hub.shows("/reports/"+id, "the report of small")
 	if status, _ := party.ask(http.MethodGet, party.base+"/reports/"+id, nil); status != http.StatusNotFound {
