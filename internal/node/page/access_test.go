@@ -182,6 +182,11 @@ func TestDeciding(t *testing.T) {
 	own.review.Submitter = &submitter
 	alone := partyHome(t)
 	alone.review.Submitter, alone.review.Alone = &submitter, true
+	aloneToo := partyHome(t)
+	aloneToo.review.Alone = true
+	own.held[0].Askers[0].Submitter, aloneToo.held[0].Askers[0].Submitter = submitter, submitter
+	nobodys := partyHome(t) // of an earlier version
+	nobodys.held[0].Askers = nil
 	for name, c := range map[string]struct {
 		home    *home
 		roles   []access.Role
@@ -205,6 +210,9 @@ func TestDeciding(t *testing.T) {
 		"own job":             {home: own, path: "/approvals/" + jobID, form: approve, status: 403},
 		"own job, all roles":  {home: own, roles: access.Roles(), path: "/approvals/" + jobID, form: approve, status: 403},
 		"own job, alone":      {home: alone, path: "/approvals/" + jobID, form: approve, status: 200, decided: "approve " + jobID + " by user 7 at north"},
+		"own release":         {home: own, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
+		"nobody's release":    {home: nobodys, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
+		"own release, alone":  {home: aloneToo, path: "/releases/" + releaseID, form: url.Values{}, status: 200, decided: "release " + releaseID + " by user 7 at north"},
 		"wrong token":         {path: "/approvals/" + jobID, form: approve, token: "AAAAAAAAAAAAAAAAAAAAAAAAAA", status: 403},
 		"empty token":         {path: "/approvals/" + jobID, form: approve, token: " ", status: 403},
 		"another site":        {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},

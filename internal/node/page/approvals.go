@@ -121,8 +121,20 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 	for _, k := range one.Also {
 		kinds = append(kinds, kindWords(string(k)))
 	}
-	v := releaseView{one, strings.Join(kinds, ", "), mayDecide(who, Review{})}
+	v := releaseView{one, strings.Join(kinds, ", "), p.mayRelease(who, one)}
 	return shownView{Title: "Approve a release of job " + one.Job + "?", Said: "Together with earlier releases it reveals more than each alone.", Data: v}, nil
+}
+
+// mayRelease returns why a person may not decide about a release, or "".
+func (p *Page) mayRelease(who Visitor, one disclosure.Listed) string {
+	asker, own := one.AskedBy(who.Person)
+	switch {
+	case who.May(access.Approver) != nil:
+		return "You do not have the role approver, so you cannot decide."
+	case own && !p.desk.Alone():
+		return "You may be " + asker.Submitter.String() + ", who submitted a job that asks for this release. Somebody else has to decide."
+	}
+	return ""
 }
 
 // held returns a release that awaits approval.
@@ -141,11 +153,11 @@ func (p *Page) held(id string) (disclosure.Listed, error) {
 // approveRelease approves a release.
 func (p *Page) approveRelease(w http.ResponseWriter, r *http.Request) {
 	who := sessionOf(r).who
-	if why := mayDecide(who, Review{}); why != "" {
+	one, err := p.held(r.PathValue("id"))
+	if why := p.mayRelease(who, one); why != "" && (err == nil || who.May(access.Approver) != nil) {
 		p.fail(w, r, http.StatusForbidden, why)
 		return
 	}
-	one, err := p.held(r.PathValue("id"))
 	if err == nil {
 		err = p.desk.ApproveRelease(one.ID, who.Person)
 	}

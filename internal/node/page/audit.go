@@ -156,7 +156,7 @@ func (v *auditView) add(jobs map[string]*let, e audit.Event) {
 		}
 	case audit.Refused:
 		v.Refusals += 1 + e.Skipped
-	case audit.Approved, audit.Rejected:
+	case audit.Approved, audit.Rejected, audit.ReleaseApproved:
 		v.Decided = append(v.Decided, decisionOf(e))
 	}
 }

@@ -87,6 +87,8 @@ func (h *home) Review(job string) (Review, error) {
 
 func (h *home) Releases() ([]disclosure.Listed, error) { return h.held, nil }
 
+func (h *home) Alone() bool { return h.review.Alone }
+
 func (h *home) decide(what string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,6 +131,7 @@ func partyHome(t *testing.T) *home {
 	t.Helper()
 	began := time.Now().Add(-50 * time.Hour).UTC()
 	submitter := userAt("hub", 9)
+	submitter.Machine = "another"
 	h := &home{
 		history: overview.NewHistory(), record: filepath.Join(t.TempDir(), "audit"),
 		o: overview.Overview{
@@ -147,7 +150,8 @@ func partyHome(t *testing.T) *home {
 			File:    "apiVersion: mercer/v1\nkind: Job\n",
 		},
 		held: []disclosure.Listed{{ID: releaseID, State: disclosure.Held, Kind: method.ReleaseRows, Job: "readmission", Peers: []string{"east", "hub"}, Columns: 12, Rows: 5210, Since: began,
-			Reveals: []string{"the difference between the two releases is the sum over 14 people who came since"}}},
+			Reveals: []string{"the difference between the two releases is the sum over 14 people who came since"},
+			Askers:  []disclosure.Asker{{Job: jobID, Submitter: submitter}}}},
 	}
 	h.history.Add(overview.Event{Kind: overview.Connected, Member: "hub", Time: began})
 	log, err := audit.Open(h.record)
