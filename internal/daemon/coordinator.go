@@ -124,7 +124,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return h.otherBuild(err)
 	}
-	at := running{broker, co}
+	at := running{broker, co, record}
 	gate := h.gate(c, members, membership.rules)
 	seen, err := h.openPage(c.Page, coordinatorPage{co, h, o.Reader, o.Report}, nil, gate, o.Logger)
 	if err != nil {

@@ -29,18 +29,20 @@ type desk struct {
 
 	mu       sync.Mutex
 	opinions map[string]*opinion // by job
+	busy     bool                // an opinion is being formed
 }
 
-// opinionTime is the time after which the party looks again.
-const opinionTime = 10 * time.Minute
+// An opinion is formed anew after some time: a refusal that no policy and no ledger has caused, such as one by a
+// database that is away, after a short one.
+const (
+	opinionTime = 10 * time.Minute
+	failureTime = 20 * time.Second
+)
 
 // opinion is what the party itself says about a job that awaits approval.
 type opinion struct {
-	since   time.Time
-	done    bool
-	leaves  []string
-	said    []string
-	refused bool
+	page.Opinion
+	until time.Time // when the party looks again; zero while it looks
 }
 
 func newDesk(ctx context.Context, h partyHome, jobs *job.Reader) *desk {
@@ -53,28 +55,39 @@ func (d *desk) Record() string { return d.AuditPath() }
 // Releases implements page.Desk.
 func (d *desk) Releases() ([]disclosure.Listed, error) { return d.Home.Releases().Awaiting() }
 
-// Review implements page.Desk. The party's own opinion comes later, because the party reads its table for it.
+// awaiting is a job that awaits approval.
+type awaiting struct {
+	overview.Job
+	file string
+	spec *job.Job
+}
+
+// awaiting finds a job that awaits approval.
+func (d *desk) awaiting(p *party.Party, of string) (awaiting, error) {
+	list, err := p.Jobs()
+	if err != nil {
+		return awaiting{}, err
+	}
+	i := slices.IndexFunc(list, func(j overview.Job) bool { return j.ID == of && j.State == overview.AwaitsApproval })
+	if i < 0 {
+		return awaiting{}, fault.BadInputf("no job %s awaits approval here; somebody has decided, or the coordinator has closed it", of)
+	}
+	a := awaiting{Job: list[i], file: p.AwaitingFile(of)}
+	a.spec, err = d.jobs.Parse("proposal", []byte(a.file))
+	return a, err
+}
+
+// Review implements page.Desk.
 func (d *desk) Review(of string) (page.Review, error) {
 	p, err := d.watch.Party()
 	if err != nil {
 		return page.Review{}, err
 	}
-	list, err := p.Jobs()
+	a, err := d.awaiting(p, of)
 	if err != nil {
 		return page.Review{}, err
 	}
-	i := slices.IndexFunc(list, func(j overview.Job) bool { return j.ID == of && j.State == overview.AwaitsApproval })
-	if i < 0 {
-		return page.Review{}, fault.BadInputf("no job %s awaits approval here; somebody has decided, or the coordinator has closed it", of)
-	}
-	file := p.AwaitingFile(of)
-	j, err := d.jobs.Parse("proposal", []byte(file))
-	if err != nil {
-		return page.Review{}, err
-	}
-	r := page.Review{Job: of, Name: list[i].Name, Since: list[i].Submitted, Submitter: list[i].Submitter, Alone: d.config().Roles.Alone, Facts: d.facts(j, list[i].Submitter), File: file}
-	r.Leaves, r.Preview, r.Refused = d.opinion(p, j, of, list)
-	return r, nil
+	return page.Review{Job: of, Name: a.Name, Since: a.Submitted, Submitter: a.Submitter, Alone: d.config().Roles.Alone, Facts: d.facts(a.spec, a.Submitter), File: a.file}, nil
 }
 
 // facts says what a job asks for.
@@ -101,45 +114,63 @@ func (d *desk) facts(j *job.Job, submitter *access.Person) []page.Fact {
 	}[j.Prediction]})
 }
 
-// opinion returns what the party says about a job, as far as it is known. said is nil while the party compares.
-func (d *desk) opinion(p *party.Party, j *job.Job, of string, awaiting []overview.Job) (leaves, said []string, refused bool) {
+// Opinion implements page.Desk. The party forms one opinion at a time.
+func (d *desk) Opinion(of string) (page.Opinion, error) {
+	p, err := d.watch.Party()
+	if err != nil {
+		return page.Opinion{}, err
+	}
+	a, err := d.awaiting(p, of)
+	if err != nil {
+		return page.Opinion{}, err
+	}
+	return d.opinion(of, func() (party.Opinion, error) { return p.Check(d.ctx, a.spec) }), nil
+}
+
+// opinion returns what the party says about a job, as far as it is known. Unless it is known, or another opinion is being
+// formed, form begins.
+func (d *desk) opinion(of string, form func() (party.Opinion, error)) page.Opinion {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	maps.DeleteFunc(d.opinions, func(id string, o *opinion) bool {
-		return o.done && (time.Since(o.since) > opinionTime || !slices.ContainsFunc(awaiting, func(j overview.Job) bool { return j.ID == id && j.State == overview.AwaitsApproval }))
-	})
+	maps.DeleteFunc(d.opinions, func(_ string, o *opinion) bool { return o.Known && time.Now().After(o.until) })
 	if o := d.opinions[of]; o != nil {
-		return o.leaves, o.said, o.refused
+		return o.Opinion
 	}
-	o := &opinion{since: time.Now()}
-	d.opinions[of] = o
-	go func() {
-		found, err := p.Check(d.ctx, j)
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		o.done = true
-		o.enter(found, err)
-	}()
-	return nil, nil, false
+	if !d.busy {
+		o := &opinion{}
+		d.opinions[of], d.busy = o, true
+		go func() {
+			found, err := form()
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.busy = false
+			o.enter(found, err)
+		}()
+	}
+	return page.Opinion{}
 }
 
 // enter stores an opinion in sentences.
 func (o *opinion) enter(found party.Opinion, err error) {
 	err = cmp.Or(err, found.Refusal)
 	var held *disclosure.HeldError
+	o.Known, o.until = true, time.Now().Add(opinionTime)
 	for _, kind := range found.Leaves {
-		o.leaves = append(o.leaves, page.Leaves(kind))
+		o.Leaves = append(o.Leaves, page.Leaves(kind))
 	}
 	switch {
 	case errors.As(err, &held):
-		o.refused, o.said = true, held.Reveals
+		o.Refused, o.Said = true, held.Reveals
 	case err != nil:
-		o.refused, o.said = true, []string{"This party would refuse the job now: " + err.Error() + "."}
+		o.Refused, o.Said = true, []string{"This party would refuse the job now: " + err.Error() + "."}
+		if fault.CodeOf(err) != fault.CodePolicy {
+			o.until = time.Now().Add(failureTime)
+		}
 	default:
-		o.said = []string{"The policy of the table allows the job, and the ledger holds no earlier release that reveals more together with it."}
+		o.Said = []string{"The policy of the table allows the job, and the ledger holds no earlier release that reveals more together with it."}
 		for _, one := range found.Undecided {
 			if !strings.Contains(one, "approve: each") {
-				o.said = append(o.said, "Not known here: "+one+".")
+				o.Said = append(o.Said, "Not known here: "+one+".")
 			}
 		}
 	}

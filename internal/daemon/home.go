@@ -265,7 +265,7 @@ func (h Home) lockHome() (*os.File, error) {
 func makePrivate(folder string) error {
 	info, err := os.Stat(folder)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		err = disk.MakeDirs(folder)
 	case err == nil && !info.IsDir():
 		err = &fs.PathError{Op: "mkdir", Path: folder, Err: syscall.ENOTDIR}

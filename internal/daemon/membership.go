@@ -3,9 +3,11 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"os"
+	"reflect"
 	"sync"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/access"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/invitation"
 	"github.com/mercer-fl/mercer/internal/node/roster"
@@ -63,20 +66,21 @@ func (m *membership) rules() access.Rules {
 	return m.roles
 }
 
-// reloadRoles puts the setting roles of the home in force.
-func (m *membership) reloadRoles() error {
+// nextRoles reads the setting roles of the home. The other settings of the file must be those in force.
+func (m *membership) nextRoles() (access.Rules, error) {
 	c, err := m.home.Config(m.reader)
 	if err != nil {
-		return err
+		return access.Rules{}, err
 	}
 	if !c.Roles.SameEntrance(m.config.Roles) {
-		return errEntrance(m.home)
+		return access.Rules{}, errEntrance(m.home)
 	}
-	m.mu.Lock()
-	m.roles = c.Roles
-	m.mu.Unlock()
-	warnOfStrangers(m.log, c.Roles)
-	return nil
+	next, now := *c, *m.config
+	next.Roles, now.Roles = access.Rules{}, access.Rules{}
+	if !reflect.DeepEqual(next, now) {
+		return access.Rules{}, fault.BadInputf("%s changes other settings than roles, for which the coordinator must be started again", m.home.ConfigPath())
+	}
+	return c.Roles, nil
 }
 
 // present returns the roster in force, and the guests of the open invitations.
@@ -94,6 +98,7 @@ func (m *membership) present() (*roster.Roster, []nats.Member) {
 type running struct {
 	broker *nats.Server
 	co     *coordinator.Coordinator
+	record *audit.Log
 }
 
 // keep reads the roster again whenever the operator asks for it, and ends invitations that
@@ -132,7 +137,8 @@ func (m *membership) expire(ctx context.Context, at running) error {
 	return m.adopt(ctx, at, now)
 }
 
-// reload puts the roles, the approved roster and the invitations of the home in force.
+// reload puts the roles, the approved roster and the invitations of the home in force: all of them, or none if a file has
+// a mistake. The audit record has it first.
 func (m *membership) reload(ctx context.Context, at running) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
@@ -141,12 +147,21 @@ func (m *membership) reload(ctx context.Context, at running) error {
 	if err != nil {
 		return err
 	}
-	if err := m.reloadRoles(); err != nil {
+	roles, err := m.nextRoles()
+	if err != nil {
+		return err
+	}
+	hash := next.Hash()
+	if err := at.record.Append(audit.Event{Kind: audit.Reloaded, Roster: hex.EncodeToString(hash[:])}); err != nil {
 		return err
 	}
 	if err := m.adopt(ctx, at, next); err != nil {
 		return err
 	}
+	m.mu.Lock()
+	m.roles = roles
+	m.mu.Unlock()
+	warnOfStrangers(m.log, roles)
 	m.log.Info("the roster was read again", "members", len(next.Members))
 	return nil
 }

@@ -42,7 +42,7 @@ func (h Home) openPage(s Page, shown page.Home, desk page.Desk, gate access.Gate
 	}
 	server.site, server.page = site, page.New(shown, desk, site, log)
 	if server.port, err = endpoint.Listen(s.Listen); err == nil && s.Certificate != "" {
-		server.port, err = endpoint.Secure(server.port, h.file(s.Certificate), h.file(s.Key))
+		server.port, err = h.secured(server.port, s)
 	}
 	if err != nil {
 		return server, errors.Join(err, server.close())

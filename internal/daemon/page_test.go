@@ -1,12 +1,15 @@
 package daemon
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
@@ -25,8 +28,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/page"
+	"github.com/mercer-fl/mercer/internal/node/party"
+	"github.com/mercer-fl/mercer/transport/nats"
 )
 
 // reader is a browser with a session of a daemon's page.
@@ -371,4 +378,167 @@ func TestLoginAtADaemon(t *testing.T) {
 		}
 		r.http.CloseIdleConnections()
 	}
+}
+
+// Others than the daemon's user cannot read the key of a page.
+func TestKeyOfThePage(t *testing.T) {
+	h := At(t.TempDir())
+	certificate(t, h.folder)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // a test's port
+	files := Page{Certificate: "page.crt", Key: "page.key"}
+	if _, err := h.secured(l, files); err != nil {
+		t.Error(err)
+	}
+	for _, mode := range []os.FileMode{0o640, 0o604, 0o660} {
+		if err := os.Chmod(h.path("page.key"), mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.secured(l, files); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "the key of the page, can be read by other users; run chmod 600 ") {
+			t.Errorf("mode %v: %v", mode, err)
+		}
+	}
+}
+
+// A coordinator that reads its home again takes over all or nothing: it refuses changes of other settings than roles, and
+// then its roles stay as they were. Its record has each reading that takes effect.
+func TestACoordinatorReloadsAllOrNothing(t *testing.T) {
+	boss := sites(t, "north", "east")["boss"]
+	mine := fmt.Sprintf("roles: {administrator: {uids: [%d]}}\n", os.Getuid())
+	boss.configure(t, mine)
+	config, err := os.ReadFile(boss.home.ConfigPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	boss.start()
+	within(t, 2*noticed, "boss serves", func() bool { _, err := boss.overview(); return err == nil })
+	widened := strings.Replace(string(config), mine, fmt.Sprintf("roles: {administrator: {uids: [%d]}, viewer: {uids: [4711]}}\n", os.Getuid()), 1)
+	reload := func(text string) error {
+		t.Helper()
+		if err := os.WriteFile(boss.home.ConfigPath(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return boss.client().Reload(t.Context())
+	}
+	readings := func() (n int) {
+		t.Helper()
+		if _, err := audit.Verify(boss.home.AuditPath(), func(e audit.Event, _ string) error {
+			if e.Kind == audit.Reloaded {
+				n++
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, other := range []string{"page: {listen: 127.0.0.1:9470}", "audit: {syslog: 'unix:///nobody/listens'}", "retention: 30d", "max_running_jobs: 3"} {
+		if err := reload(widened + other + "\n"); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "changes other settings than roles, for which the coordinator must be started again") {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+	if n := readings(); n != 0 {
+		t.Errorf("readings without effect are in the record: %d", n)
+	}
+	if err := reload(widened); err != nil || readings() != 1 {
+		t.Errorf("%v, %d readings in the record", err, readings())
+	}
+}
+
+// Roles do not take effect if the roster cannot.
+func TestRolesWaitForTheRoster(t *testing.T) {
+	boss := sites(t, "north", "east")["boss"]
+	id, c, err := boss.home.open(all.Reader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	members, err := boss.home.readMembers(c, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := boss.home.newMembership(all.Reader(), c, id, members, slog.New(slog.DiscardHandler))
+	record, err := audit.Open(boss.home.AuditPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	boss.configure(t, fmt.Sprintf("roles: {administrator: {uids: [%d]}}\n", os.Getuid()))
+	broker, err := nats.Start(t.Context(), nats.Config{Host: "127.0.0.1", Dir: t.TempDir(), Center: c.Name, Members: loginsOf(members)[:1], Logger: m.log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := broker.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if err := m.reload(ended, running{broker: broker, record: record}); err == nil {
+		t.Fatal("a broker takes the roster of a caller that has gone")
+	}
+	if rules := m.rules(); len(rules.Administrator.UIDs) != 0 {
+		t.Errorf("%+v", rules)
+	}
+}
+
+// A party forms one opinion at a time, and asks again soon after a failure that no policy and no ledger has caused.
+func TestOpinionsAtADesk(t *testing.T) {
+	d := newDesk(t.Context(), partyHome{}, nil)
+	began, end := make(chan string), make(chan error)
+	ask := func(job string) page.Opinion {
+		return d.opinion(job, func() (party.Opinion, error) {
+			began <- job
+			return party.Opinion{}, <-end
+		})
+	}
+	known := func(job string, err error) page.Opinion {
+		t.Helper()
+		if <-began != job {
+			t.Fatal("another opinion is formed")
+		}
+		end <- err
+		within(t, noticed, "the opinion on "+job, func() bool { return ask(job).Known })
+		return ask(job)
+	}
+	for range 3 {
+		if ask("a").Known || ask("b").Known {
+			t.Fatal("an opinion is known at once")
+		}
+	}
+	select { // only the one on a is being formed
+	case job := <-began:
+		if job != "a" {
+			t.Fatal(job)
+		}
+	case <-time.After(noticed):
+		t.Fatal("no opinion is formed")
+	}
+	select {
+	case job := <-began:
+		t.Fatalf("the opinion on %s is formed beside that on a", job)
+	default:
+	}
+	end <- nil
+	within(t, noticed, "the opinion on a", func() bool { return ask("a").Known })
+	ask("b")
+	if o := known("b", errors.New("the database is away")); !o.Refused || !strings.Contains(o.Said[0], "the database is away") {
+		t.Errorf("%+v", o)
+	}
+	ask("c")
+	if o := known("c", fault.Forbiddenf("the policy says no")); !o.Refused {
+		t.Errorf("%+v", o)
+	}
+	for job, want := range map[string]time.Duration{"a": opinionTime, "b": failureTime, "c": opinionTime} {
+		if left := time.Until(d.opinions[job].until); left > want || left < want-failureTime/2 {
+			t.Errorf("the opinion on %s is kept for %v", job, left)
+		}
+	}
+	d.opinions["b"].until = time.Now().Add(-time.Second)
+	if ask("b").Known {
+		t.Error("an opinion is kept for ever")
+	}
+	known("b", nil)
 }

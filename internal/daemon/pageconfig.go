@@ -151,11 +151,10 @@ func (h Home) clientSecret(file string) (string, error) {
 		return "", nil
 	}
 	path := h.file(file)
-	info, err := os.Stat(path)
-	if err == nil && info.Mode().Perm()&0o077 != 0 {
-		return "", fault.BadInputf("%s, the secret of oidc, can be read by other users; run chmod 600 %s", path, path)
+	if err := private(path, "the secret of oidc"); err != nil {
+		return "", err
 	}
-	if err == nil && info.Size() > maxSecret {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxSecret {
 		return "", fault.BadInputf("%s, the secret of oidc, has more than %d bytes; write the secret alone into the file", path, maxSecret)
 	}
 	b, err := regular.Read(path)
@@ -167,6 +166,23 @@ func (h Home) clientSecret(file string) (string, error) {
 		return "", fault.BadInputf("%s, the secret of oidc, is empty; write the secret into the file, or remove the setting", path)
 	}
 	return secret, nil
+}
+
+// private returns an error if other users than the daemon's can read a file. A file that is missing is found out by
+// whoever reads it.
+func private(path, what string) error {
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		return fault.BadInputf("%s, %s, can be read by other users; run chmod 600 %s", path, what, path)
+	}
+	return nil
+}
+
+// secured lets a listener of the page speak TLS.
+func (h Home) secured(l net.Listener, s Page) (net.Listener, error) {
+	if err := private(h.file(s.Key), "the key of the page"); err != nil {
+		return l, err
+	}
+	return endpoint.Secure(l, h.file(s.Certificate), h.file(s.Key))
 }
 
 // file returns the path of a file that a setting names, relative to the home. "" is no file.

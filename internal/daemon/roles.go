@@ -131,26 +131,37 @@ func holdsSocketAlone(folder *os.File) error {
 	return nil
 }
 
-// safeWay returns an error if another user than root and that of the daemon can exchange a folder or one above it.
+// safeWay returns an error if another user than root and that of the daemon can exchange a folder or one above it, on
+// the path as it is written and on the path to which its links lead.
 func safeWay(folder string) error {
-	way, err := filepath.EvalSymlinks(folder)
+	real, err := filepath.EvalSymlinks(folder)
 	if err != nil {
 		return reason(err)
 	}
-	for at := way; ; at = filepath.Dir(at) {
-		info, err := os.Lstat(at)
-		if err != nil {
-			return reason(err)
-		}
-		owner := ownerOf(info)
-		guarded := owner == 0 && info.Mode()&fs.ModeSticky != 0 // others remove and rename only what is their own
-		if owner != 0 && owner != os.Geteuid() || info.Mode().Perm()&0o022 != 0 && !guarded {
-			return fmt.Errorf("other users may write in %s, or it is theirs, so they could put another folder in its place; give a folder below one that only root or the user of the daemon may write", at)
-		}
-		if at == filepath.Dir(at) {
-			return nil
+	for _, at := range []string{folder, real} {
+		for last := ""; at != last; at, last = filepath.Dir(at), at {
+			if err := isGuarded(at); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// isGuarded returns an error if another user than root and that of the daemon can exchange what is in a folder, or a
+// link.
+func isGuarded(folder string) error {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return reason(err)
+	}
+	owner, mode := ownerOf(info), info.Mode()
+	sticky := owner == 0 && mode&fs.ModeSticky != 0 // others remove and rename only what is their own
+	open := mode.Perm()&0o022 != 0 && mode&fs.ModeSymlink == 0
+	if owner != 0 && owner != os.Geteuid() || open && !sticky {
+		return fmt.Errorf("other users may write in %s, or it is theirs, so they could put another folder in its place; give a folder below one that only root or the user of the daemon may write", folder)
+	}
+	return nil
 }
 
 // ownerOf returns the user to whom a file belongs, or [access.UnknownUID].

@@ -71,7 +71,7 @@ func TestEntrance(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := filepath.Join(filepath.Dir(folder), "open") // others could exchange what is in it
-	for _, err := range []error{os.Mkdir(open, 0o700), os.Mkdir(filepath.Join(open, "inner"), 0o700), os.Symlink("inner", filepath.Join(open, "link")), os.Chmod(open, 0o770)} {
+	for _, err := range []error{os.Mkdir(open, 0o700), os.Mkdir(filepath.Join(open, "inner"), 0o700), os.Symlink(filepath.Dir(folder), filepath.Join(open, "link")), os.Chmod(open, 0o770)} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -212,13 +212,17 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// MakeDirs is like MakeDir, and also creates the parents that do not exist.
+// MakeDirs is like MakeDir, and also creates the parents that do not exist. An error names the file that is in the
+// way.
 func MakeDirs(dir string) error {
 	parent := filepath.Dir(dir)
-	if _, err := os.Stat(parent); errors.Is(err, fs.ErrNotExist) {
+	switch _, err := os.Stat(parent); {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		if err := MakeDirs(parent); err != nil {
 			return err
 		}
+	case err == nil && !isDir(parent):
+		return fmt.Errorf("disk: %w", &fs.PathError{Op: "mkdir", Path: parent, Err: syscall.ENOTDIR})
 	}
 	return MakeDir(dir)
 }

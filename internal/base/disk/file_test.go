@@ -286,9 +286,9 @@ func TestMakeDirs(t *testing.T) {
 	if err := Create(file, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, blocked := range []string{file, filepath.Join(file, "sub")} {
-		if err := MakeDirs(blocked); err == nil {
-			t.Errorf("%s was made", blocked)
+	for _, blocked := range []string{file, filepath.Join(file, "sub"), filepath.Join(file, "sub", "sub")} {
+		if err := MakeDirs(blocked); err == nil || !strings.Contains(err.Error(), file+":") {
+			t.Errorf("%s: %v", blocked, err)
 		}
 	}
 }

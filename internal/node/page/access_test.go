@@ -4,6 +4,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/access"
 
 	"bytes"
+	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"os"
@@ -97,6 +99,13 @@ func TestAnInvitationIsForOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	prepared.Header.Set("Sec-Purpose", "prefetch;prerender")
+	head, err := http.NewRequestWithContext(t.Context(), http.MethodHead, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := s.do(head); status != http.StatusMethodNotAllowed {
+		t.Errorf("HEAD: %d", status)
+	}
 	for i, want := range []int{http.StatusServiceUnavailable, http.StatusOK, http.StatusUnauthorized, http.StatusUnauthorized} {
 		status := 0
 		if i == 0 {
@@ -125,14 +134,6 @@ func TestSessionsEnd(t *testing.T) {
 	if _, ok := s.accept("a", now.Add(inviteTime)); ok {
 		t.Error("an invitation is good after its time")
 	}
-	for range maxInvites {
-		if err := s.invite("a", visitor(access.Viewer), now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := s.invite("a", visitor(access.Viewer), now); err == nil {
-		t.Error("more invitations than allowed")
-	}
 	request := func(cookie string) *http.Request {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 		if err != nil {
@@ -141,16 +142,122 @@ func TestSessionsEnd(t *testing.T) {
 		r.AddCookie(&http.Cookie{Name: cookieName, Value: cookie})
 		return r
 	}
-	first, cookie := s.begin(visitor(access.Viewer), now.Add(sessionTime))
+	first, cookie, err := s.begin(visitor(access.Viewer), now.Add(sessionTime))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if s.find(request(cookie), first.place, now.Add(sessionTime-1)) != first || s.find(request(cookie), first.place, now.Add(sessionTime)) != nil {
 		t.Error("a session ends too early or too late")
 	}
-	first, cookie = s.begin(visitor(access.Viewer), now.Add(sessionTime))
-	for range maxSessions {
-		s.begin(visitor(access.Viewer), now.Add(sessionTime))
+	select {
+	case <-first.over:
+	default:
+		t.Error("the streams of a session that has ended go on")
 	}
-	if len(s.open) != maxSessions || s.find(request(cookie), first.place, now) != nil {
-		t.Errorf("%d sessions are open", len(s.open))
+}
+
+// person returns a viewer of party north.
+func person(uid int) Visitor {
+	return Visitor{userAt("north", uid), granted([]access.Role{access.Viewer})}
+}
+
+// Attack: a viewer opens sessions and asks for invitations without end. The viewer's own oldest end, with their streams,
+// and nobody else's.
+func TestAttackManySessionsOfOnePerson(t *testing.T) {
+	var s sessions
+	now := time.Now()
+	begin := func(who Visitor) *session {
+		t.Helper()
+		one, _, err := s.begin(who, now.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return one
+	}
+	honest := begin(person(7))
+	if err := s.invite("honest", person(7), now); err != nil {
+		t.Fatal(err)
+	}
+	var own []*session
+	for i := range 2 * maxSessions {
+		own = append(own, begin(person(8)))
+		if err := s.invite(fmt.Sprint(i), person(8), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, one := range own {
+		select {
+		case <-one.over:
+			if i >= len(own)-ownSessions || s.lasts(one) {
+				t.Errorf("session %d: ended too early, or lasts although it ended", i)
+			}
+		default:
+			if i < len(own)-ownSessions || !s.lasts(one) {
+				t.Errorf("session %d goes on", i)
+			}
+		}
+	}
+	if !s.lasts(honest) || len(s.open) != 1+ownSessions {
+		t.Errorf("%d sessions are open; that of another person lasts: %t", len(s.open), s.lasts(honest))
+	}
+	if _, ok := s.accept("honest", now); !ok {
+		t.Error("another person's invitation is gone")
+	}
+	for i := range 2 * maxSessions { // invitations: the oldest of the person are gone
+		if _, ok := s.accept(fmt.Sprint(i), now); ok != (i >= 2*maxSessions-ownInvites) {
+			t.Errorf("invitation %d is open: %t", i, ok)
+		}
+	}
+}
+
+// Attack: more people than the page has room for. The last ones are refused, and nobody's session or invitation ends.
+func TestAttackManyPeople(t *testing.T) {
+	var s sessions
+	now := time.Now()
+	var open []*session
+	for uid := range maxSessions {
+		one, _, err := s.begin(person(uid), now.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, one)
+	}
+	if _, _, err := s.begin(person(maxSessions), now.Add(time.Hour)); err == nil {
+		t.Error("a session too many")
+	}
+	for uid := range maxInvites {
+		if err := s.invite(fmt.Sprint(uid), person(uid), now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.invite("late", person(maxInvites), now) == nil {
+		t.Error("an invitation too many")
+	}
+	for uid, one := range open {
+		if !s.lasts(one) {
+			t.Errorf("the session of user %d has ended", uid)
+		}
+	}
+	if len(s.invited) != maxInvites {
+		t.Errorf("%d invitations", len(s.invited))
+	}
+}
+
+// Unix users, logins and machines make different people.
+func TestSamePerson(t *testing.T) {
+	mara := Visitor{Person: access.Person{Member: "north", Subject: "mara of https://login.example"}}
+	machine := person(7)
+	machine.Machine = "m"
+	all := []Visitor{person(7), person(8), {Person: userAt("south", 7)}, machine, mara, {Person: access.Person{Member: "north"}}}
+	for i, a := range all {
+		for k, b := range all {
+			if a.same(b) != (i == k) {
+				t.Errorf("%v and %v: %t", a.Person, b.Person, a.same(b))
+			}
+		}
+	}
+	if !person(7).same(person(7)) {
+		t.Error("a user is not the same user")
 	}
 }
 
@@ -174,6 +281,13 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
+// submittedBy returns a home in which a job of a submitter awaits approval.
+func submittedBy(t *testing.T, submitter *access.Person) *home {
+	h := partyHome(t)
+	h.review.Submitter = submitter
+	return h
+}
+
 // A form counts only with the session's token and from this origin, and only for persons who may decide.
 func TestDeciding(t *testing.T) {
 	approve := url.Values{"decision": {"approve"}}
@@ -187,6 +301,9 @@ func TestDeciding(t *testing.T) {
 	own.held[0].Askers[0].Submitter, aloneToo.held[0].Askers[0].Submitter = submitter, submitter
 	nobodys := partyHome(t) // of an earlier version
 	nobodys.held[0].Askers = nil
+	unknown := partyHome(t)
+	unknown.review.Submitter = nil
+	reject := url.Values{"decision": {"reject"}, "reason": {"oops"}}
 	for name, c := range map[string]struct {
 		home    *home
 		roles   []access.Role
@@ -213,6 +330,10 @@ func TestDeciding(t *testing.T) {
 		"own release":         {home: own, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
 		"nobody's release":    {home: nobodys, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
 		"own release, alone":  {home: aloneToo, path: "/releases/" + releaseID, form: url.Values{}, status: 200, decided: "release " + releaseID + " by user 7 at north"},
+		"own job, reject":     {home: submittedBy(t, &submitter), path: "/approvals/" + jobID, form: reject, status: 200, decided: "reject " + jobID + " by user 7 at north: oops"},
+		"own job, viewer":     {home: submittedBy(t, &submitter), roles: []access.Role{access.Viewer}, path: "/approvals/" + jobID, form: reject, status: 403},
+		"unknown":             {home: unknown, path: "/approvals/" + jobID, form: approve, status: 403},
+		"unknown, reject":     {home: submittedBy(t, nil), path: "/approvals/" + jobID, form: reject, status: 200, decided: "reject " + jobID + " by user 7 at north: oops"},
 		"wrong token":         {path: "/approvals/" + jobID, form: approve, token: "AAAAAAAAAAAAAAAAAAAAAAAAAA", status: 403},
 		"empty token":         {path: "/approvals/" + jobID, form: approve, token: " ", status: 403},
 		"another site":        {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},
@@ -252,27 +373,70 @@ func TestDeciding(t *testing.T) {
 	}
 }
 
-// The page shows no buttons to those who may not decide, and says why.
+// The page shows to a person the buttons that work for the person, and says why others are missing.
 func TestButtons(t *testing.T) {
-	own := partyHome(t)
 	submitter := userAt("north", 7)
-	own.review.Submitter = &submitter
 	for _, c := range []struct {
-		home *home
-		role access.Role
-		want string
-	}{{partyHome(t), access.Viewer, "Only persons with the role approver see this."}, {partyHome(t), access.Viewer, "You do not have the role approver"}, {own, access.Approver, "who submitted this job. Somebody else has to decide."}} {
+		home            *home
+		role            access.Role
+		want            string
+		approve, reject bool
+	}{
+		{partyHome(t), access.Viewer, "You do not have the role approver", false, false},
+		{partyHome(t), access.Approver, "The audit record has your name.", true, true},
+		{submittedBy(t, &submitter), access.Approver, "who submitted this job. Somebody else has to decide.", false, true},
+		{submittedBy(t, nil), access.Approver, "does not say who submitted this job", false, true},
+	} {
 		s := open(t, c.home, c.home, visitor(c.role))
 		_, body := s.get(s.base + "/approvals/" + jobID)
-		if !strings.Contains(body, c.want) || strings.Contains(body, "<button name=\"decision\"") {
+		if !strings.Contains(body, c.want) || strings.Contains(body, "Approve tumours</button>") != c.approve || strings.Contains(body, "Reject tumours</button>") != c.reject {
 			t.Errorf("%s", body)
 		}
 		status, body := s.get(s.base + "/releases/" + releaseID)
 		if approver := c.role == access.Approver; approver != (status == http.StatusOK) || approver != strings.Contains(body, "14 people") {
 			t.Errorf("%s reads a release: %d %s", c.role, status, body)
 		}
-		if _, body := s.get(s.base + "/approvals/" + jobID); c.role == access.Viewer && strings.Contains(body, "The ledger finds") {
-			t.Error("a viewer reads the answer of the ledger")
+	}
+}
+
+// The party forms its opinion for an approver only, since that reads the table. A person reads what is the case: that
+// only approvers see it, that it is not known yet, or what it is.
+func TestOpinions(t *testing.T) {
+	const (
+		hidden, waiting, none = "Only persons with the role approver see this.", "The party is finding out.", "Nothing now, since this party would refuse the job."
+		counted               = "Nothing that the ledger of releases counts."
+	)
+	known := partyHome(t).opinion
+	for _, c := range []struct {
+		role    access.Role
+		opinion Opinion
+		want    string
+	}{
+		{access.Viewer, Opinion{}, hidden},
+		{access.Viewer, known, hidden},
+		{access.Submitter, known, hidden},
+		{access.Approver, Opinion{}, waiting},
+		{access.Approver, known, known.Leaves[0]},
+		{access.Approver, Opinion{Known: true, Refused: true, Said: []string{"No."}}, none},
+		{access.Approver, Opinion{Known: true, Said: []string{"Yes."}}, counted},
+	} {
+		h := partyHome(t)
+		h.opinion = c.opinion
+		s := open(t, h, h, visitor(c.role))
+		_, body := s.get(s.base + "/approvals/" + jobID)
+		body = html.UnescapeString(body)
+		for _, text := range []string{hidden, waiting, none, counted, known.Leaves[0]} {
+			if strings.Contains(body, text) != (text == c.want) {
+				t.Errorf("%s, %+v: %q is shown: %t", c.role, c.opinion, text, text != c.want)
+			}
+		}
+		said := len(c.opinion.Said) > 0 && strings.Contains(body, c.opinion.Said[0])
+		if approver := c.role == access.Approver; said != (approver && c.opinion.Known) || approver != (h.asked == 1) {
+			t.Errorf("%s, %+v: the opinion is shown: %t; it was asked for %d times", c.role, c.opinion, said, h.asked)
+		}
+		s.post("/approvals/"+jobID, url.Values{"token": {s.token()}, "decision": {"approve"}})
+		if h.asked > 1 {
+			t.Error("a decision asks for the opinion")
 		}
 	}
 }

@@ -32,30 +32,43 @@ func (p *Page) approvals(_ *http.Request, o overview.Overview) (shownView, error
 // approvalView is what the view of a job that awaits approval shows.
 type approvalView struct {
 	Review
+	Opinion
 	May string // why the person may not decide; "" if the person may
+	Own string // why the person may only reject; "" if the person may also approve
 }
 
-// approval shows a job that awaits approval.
+// approval shows a job that awaits approval. Only for an approver the party forms its opinion, which takes a reading of
+// the table and may quote it.
 func (p *Page) approval(r *http.Request, _ overview.Overview) (shownView, error) {
 	v, err := p.desk.Review(r.PathValue("id"))
 	if err != nil {
 		return shownView{}, err
 	}
 	who := sessionOf(r).who
-	if who.May(access.Approver) != nil { // the answer may quote the table
-		v.Preview, v.Refused = []string{"Only persons with the role approver see this."}, false
+	shown := approvalView{Review: v, May: mayDecide(who), Own: mayApprove(who, v)}
+	if shown.May == "" {
+		shown.Opinion, err = p.desk.Opinion(v.Job)
 	}
-	why := mayDecide(who, v)
-	return shownView{Title: "Approve job " + v.Name + "?", Said: "The job awaits this party's decision since " + minute(v.Since) + ".", Data: approvalView{v, why}}, nil
+	return shownView{Title: "Approve job " + v.Name + "?", Said: "The job awaits this party's decision since " + minute(v.Since) + ".", Data: shown}, err
 }
 
-// mayDecide returns why a person may not decide about a job, or "".
-func mayDecide(who Visitor, v Review) string {
-	switch {
-	case who.May(access.Approver) != nil:
+// mayDecide returns why a person may decide about nothing, or "".
+func mayDecide(who Visitor) string {
+	if who.May(access.Approver) != nil {
 		return "You do not have the role approver, so you cannot decide."
-	case v.Submitter != nil && !v.Alone && who.MayBe(*v.Submitter):
-		return "You may be " + v.Submitter.String() + ", who submitted this job. Somebody else has to decide."
+	}
+	return ""
+}
+
+// mayApprove returns why an approver may not approve a job, or "". Everybody who may approve jobs may reject this one.
+func mayApprove(who Visitor, v Review) string {
+	switch {
+	case v.Alone:
+		return ""
+	case v.Submitter == nil:
+		return "The coordinator does not say who submitted this job, so you may have done it. You can only reject it."
+	case who.MayBe(*v.Submitter):
+		return "You may be " + v.Submitter.String() + ", who submitted this job. Somebody else has to decide. You can only reject it."
 	}
 	return ""
 }
@@ -64,11 +77,13 @@ func mayDecide(who Visitor, v Review) string {
 func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	id, who := r.PathValue("id"), sessionOf(r).who
 	v, err := p.desk.Review(id)
-	if err == nil {
-		if why := mayDecide(who, v); why != "" {
-			p.fail(w, r, http.StatusForbidden, why)
-			return
-		}
+	why := mayDecide(who)
+	if why == "" && err == nil && r.PostFormValue("decision") == "approve" {
+		why = mayApprove(who, v)
+	}
+	if why != "" {
+		p.fail(w, r, http.StatusForbidden, why)
+		return
 	}
 	said := "Job " + v.Name + " is approved. It begins within some seconds."
 	switch decision := r.PostFormValue("decision"); {
@@ -90,7 +105,7 @@ func (p *Page) answerDecision(w http.ResponseWriter, r *http.Request, said strin
 		p.failed(w, r, err)
 		return
 	}
-	o, err := p.watch.overview()
+	o, err := p.overview.get()
 	if err != nil {
 		p.failed(w, r, err)
 		return
@@ -113,7 +128,7 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 	if who.May(access.Approver) != nil { // the sentences name columns
 		return shownView{}, fault.Forbiddenf("only persons with the role approver see what a release would reveal")
 	}
-	one, err := p.held(r.PathValue("id"))
+	one, err := releaseIn(p.held.get, r.PathValue("id"))
 	if err != nil {
 		return shownView{}, err
 	}
@@ -131,15 +146,17 @@ func (p *Page) mayRelease(who Visitor, one disclosure.Listed) string {
 	switch {
 	case who.May(access.Approver) != nil:
 		return "You do not have the role approver, so you cannot decide."
-	case own && !p.desk.Alone():
-		return "You may be " + asker.Submitter.String() + ", who submitted a job that asks for this release. Somebody else has to decide."
+	case !own || p.desk.Alone():
+		return ""
+	case asker.Submitter.Member == "":
+		return "Nobody knows who submitted a job that asks for this release, so you may have done it. Who can write to the home can approve it: mercer release approve."
 	}
-	return ""
+	return "You may be " + asker.Submitter.String() + ", who submitted a job that asks for this release. Somebody else has to decide."
 }
 
-// held returns a release that awaits approval.
-func (p *Page) held(id string) (disclosure.Listed, error) {
-	list, err := p.desk.Releases()
+// releaseIn returns a release of a list of those that await approval.
+func releaseIn(awaiting func() ([]disclosure.Listed, error), id string) (disclosure.Listed, error) {
+	list, err := awaiting()
 	if err != nil {
 		return disclosure.Listed{}, err
 	}
@@ -153,7 +170,7 @@ func (p *Page) held(id string) (disclosure.Listed, error) {
 // approveRelease approves a release.
 func (p *Page) approveRelease(w http.ResponseWriter, r *http.Request) {
 	who := sessionOf(r).who
-	one, err := p.held(r.PathValue("id"))
+	one, err := releaseIn(p.desk.Releases, r.PathValue("id"))
 	if why := p.mayRelease(who, one); why != "" && (err == nil || who.May(access.Approver) != nil) {
 		p.fail(w, r, http.StatusForbidden, why)
 		return

@@ -2,15 +2,13 @@ package page
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/overview"
@@ -71,87 +69,52 @@ func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
 	if !q.Has("month") {
 		month = time.Now().Format(monthFormat)
 	}
-	v, err := p.records.view(p.desk.Record(), month, text)
+	within, err := parseMonth(month)
 	if err != nil {
 		return shownView{}, err
 	}
+	read, err := p.record.lines(p.desk.Record())
+	if err != nil {
+		return shownView{}, err
+	}
+	v := auditView{Month: month, Text: text, Lines: read.lines, Head: read.head, Broken: read.broken}
+	v.fill(read.entries, within)
 	v.Forwarding, v.Months = o.Forwarding, monthLinks(time.Now(), month)
 	return shownView{Title: "What has left this home", Said: v.said(), Alarm: v.Broken != "" || v.Forwarding != nil && v.Forwarding.Failing, Data: v}, nil
 }
 
-// records reads the audit record for views. A view is read again when the file has changed, and at least once in the time
-// recordTime, since its chain is verified then.
-type records struct {
-	mu   sync.Mutex // held while the record is read
-	kept map[string]keptView
-}
-
-// keptView is a view with the state of the file from which it was read.
-type keptView struct {
-	auditView
-	size    int64
-	changed time.Time // of the file
-	read    time.Time
-}
-
-const (
-	recordTime = time.Minute
-	maxKept    = 8 // views
-)
-
-// view returns the view of a month, with only the events that have a text.
-func (k *records) view(path, month, text string) (auditView, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var size int64
-	var changed time.Time
-	if info, err := os.Stat(path); err == nil {
-		size, changed = info.Size(), info.ModTime()
+// parseMonth returns a function that reports whether a time is in a month. All times are in the month "".
+func parseMonth(month string) (func(time.Time) bool, error) {
+	if month == "" {
+		return func(time.Time) bool { return true }, nil
 	}
-	key := month + " " + text
-	if old, is := k.kept[key]; is && old.size == size && old.changed.Equal(changed) && time.Since(old.read) < recordTime {
-		return old.auditView, nil
-	}
-	v, err := readRecord(path, month, text)
+	from, err := time.ParseInLocation(monthFormat, month, time.Local)
 	if err != nil {
-		return v, err
+		return nil, fault.BadInputf("the address names no month; write one such as month=2026-11")
 	}
-	if k.kept == nil || len(k.kept) >= maxKept {
-		k.kept = make(map[string]keptView)
-	}
-	k.kept[key] = keptView{v, size, changed, time.Now()}
-	return v, nil
+	until := from.AddDate(0, 1, 0)
+	return func(at time.Time) bool { return !at.Before(from) && at.Before(until) }, nil
 }
 
-// readRecord reads a view from the record.
-func readRecord(path, month, text string) (auditView, error) {
-	v := auditView{Month: month, Text: text}
+// fill fills the view from those entries of a month that contain its text.
+func (v *auditView) fill(entries []entry, within func(time.Time) bool) {
 	jobs := make(map[string]*let)
-	s, err := audit.Verify(path, func(e audit.Event, _ string) error {
-		v.add(jobs, e)
-		return nil
-	})
-	var broken *audit.BrokenError
-	if errors.As(err, &broken) {
-		v.Broken, err = fmt.Sprintf("line %d: %s", broken.Line, broken.Why), nil
+	for _, e := range entries {
+		if within(e.Time) && strings.Contains(e.text, v.Text) {
+			v.add(jobs, e)
+		}
 	}
-	v.Lines, v.Head = s.Lines, s.Head
 	v.sort(jobs)
-	return v, err
 }
 
-// add adds an event of the record to the view.
-func (v *auditView) add(jobs map[string]*let, e audit.Event) {
-	month := e.Time.Local().Format(monthFormat)
-	if v.Month != "" && month != v.Month || !strings.Contains(strings.ToLower(strings.Join(append(e.Parties, e.Job, e.Name, e.Table, e.Dictionary), " ")), v.Text) {
-		return
-	}
+// add adds an entry of the record to the view.
+func (v *auditView) add(jobs map[string]*let, e entry) {
 	switch e.Kind {
 	case audit.Released:
-		jobs[e.Job] = cmp.Or(jobs[e.Job], &let{Job: e.Job, Name: e.Name, Table: e.Table, Dictionary: e.Dictionary, Parties: e.Parties, First: e.Time, sessions: make(map[string]bool)})
-		jobs[e.Job].add(e)
+		jobs[e.job] = cmp.Or(jobs[e.job], &let{Job: e.job, Name: e.name, Table: e.table, Dictionary: e.dictionary, Parties: e.parties, First: e.Time, sessions: make(map[string]bool)})
+		jobs[e.job].add(e.Event)
 	case audit.Ended:
-		if of := jobs[e.Job]; of != nil && of.sessions[e.Session] {
+		if of := jobs[e.job]; of != nil && of.sessions[e.Session] {
 			of.Sent += e.Sent
 		}
 	case audit.Refused:
@@ -164,18 +127,19 @@ func (v *auditView) add(jobs map[string]*let, e audit.Event) {
 // decision is what somebody has decided.
 type decision struct {
 	audit.Event
-	Who string
+	Job, Name, Who string
 }
 
 // decisionOf names who has decided. Lines of earlier versions have the number of a Unix user.
-func decisionOf(e audit.Event) decision {
+func decisionOf(e entry) decision {
+	who := "somebody unknown"
 	switch {
 	case e.By != nil:
-		return decision{e, e.By.String()}
+		who = e.By.String()
 	case e.UID != nil:
-		return decision{e, fmt.Sprintf("user %d", *e.UID)}
+		who = fmt.Sprintf("user %d", *e.UID)
 	}
-	return decision{e, "somebody unknown"}
+	return decision{e.Event, e.job, e.name, who}
 }
 
 func (l *let) add(e audit.Event) {
@@ -219,15 +183,12 @@ func (v *auditView) said() string {
 	return text
 }
 
-// monthName writes a month for people.
+// monthName writes a month for people. The month is "" or has the format.
 func monthName(month string) string {
 	if month == "" {
 		return "all months"
 	}
-	at, err := time.Parse(monthFormat, month)
-	if err != nil {
-		return "this month"
-	}
+	at, _ := time.Parse(monthFormat, month) // parseMonth has refused anything else
 	return at.Format("January 2006")
 }
 

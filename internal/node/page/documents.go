@@ -13,7 +13,7 @@ import (
 
 // documents lists the approved dictionaries and studies.
 func (p *Page) documents(*http.Request, overview.Overview) (shownView, error) {
-	list, err := p.home.Documents()
+	list, err := p.approved.get()
 	said := "No dictionary and no study is approved here."
 	if len(list) > 0 {
 		said = humanize.Count(len(list), "approval") + " of dictionaries and studies in force."
@@ -23,7 +23,7 @@ func (p *Page) documents(*http.Request, overview.Overview) (shownView, error) {
 
 // document shows a dictionary or a study.
 func (p *Page) document(r *http.Request, _ overview.Overview) (shownView, error) {
-	list, err := p.home.Documents()
+	list, err := p.approved.get()
 	if err != nil {
 		return shownView{}, err
 	}
@@ -37,7 +37,7 @@ func (p *Page) document(r *http.Request, _ overview.Overview) (shownView, error)
 
 // reports lists the results of this home.
 func (p *Page) reports(*http.Request, overview.Overview) (shownView, error) {
-	list, err := p.home.Reports()
+	list, err := p.results.get()
 	said := "This home has no result."
 	if len(list) > 0 {
 		said = "This home has " + humanize.Count(len(list), "result") + "."

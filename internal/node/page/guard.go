@@ -95,6 +95,18 @@ func (p *Page) strange(w http.ResponseWriter, _ *http.Request) {
 	p.show(w, http.StatusUnauthorized, "login", frame{shownView: shownView{Title: "Mercer", Said: said}})
 }
 
+// onlyGet passes requests on that a person makes by opening an address. A mux takes HEAD for GET, and a program that
+// only looks whether an address answers must not use it up.
+func onlyGet(f http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			endpoint.Refuse(w, http.StatusMethodNotAllowed)
+			return
+		}
+		f(w, r)
+	}
+}
+
 // enter begins the session of an invitation. It answers with a page that leads on, in place of a redirection: after
 // one that another site has caused, a browser would not send the cookie.
 func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
@@ -112,7 +124,12 @@ func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
 
 // welcome begins a session of a person.
 func (p *Page) welcome(w http.ResponseWriter, who Visitor, lasts time.Duration) {
-	s, cookie := p.sessions.begin(who, time.Now().Add(lasts))
+	s, cookie, err := p.sessions.begin(who, time.Now().Add(lasts))
+	if err != nil {
+		p.log.Warn("a person cannot open the page", "who", who.String(), "error", err)
+		p.refuse(w, http.StatusServiceUnavailable, "As many people as allowed have this page open. Try again later.")
+		return
+	}
 	p.log.Info("a person has opened the page", "who", who.String())
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName, Value: cookie, Path: "/" + s.place + "/", MaxAge: int(lasts / time.Second),
@@ -139,8 +156,12 @@ func (p *Page) changing(f http.HandlerFunc) http.Handler {
 	})
 }
 
-// leave ends the session.
+// leave ends the session. A provider at which the person has logged in knows nothing of it.
 func (p *Page) leave(w http.ResponseWriter, r *http.Request) {
 	p.sessions.end(sessionOf(r))
-	p.refuse(w, http.StatusOK, "You have left the page.")
+	said := "You have left the page."
+	if l := p.site.Login; l != nil {
+		said += " Your login at " + l.Issuer + " goes on. Log out there, too, or whoever uses this browser next can come back as you."
+	}
+	p.refuse(w, http.StatusOK, said)
 }

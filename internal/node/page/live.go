@@ -9,34 +9,37 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/node/access"
-	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
 // Limits of streams.
 const (
 	lookEvery  = time.Second      // time between two looks at what a view shows
+	listEvery  = 5 * time.Second  // time between two looks at lists for which files are parsed
 	beatEvery  = 15 * time.Second // time without a change after which a stream says that it lives
 	streamTime = 10 * time.Minute // after which a stream ends; the browser begins another one
 	writeTime  = 10 * time.Second // within which a browser must take a part of a stream
 )
 
-// watch reads the overview for all views. It reads it at most once in the time between two looks.
-type watch struct {
-	source overview.Source
-	mu     sync.Mutex
-	read   time.Time
-	last   overview.Overview
-	err    error
+// shared reads something for all views and all streams of a page. It reads it at most once in a time. What it returns
+// must not be changed.
+type shared[T any] struct {
+	every time.Duration
+	from  func() (T, error)
+
+	mu   sync.Mutex
+	read time.Time
+	last T
+	err  error
 }
 
-func (w *watch) overview() (overview.Overview, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if time.Since(w.read) > lookEvery/2 {
-		w.last, w.err = w.source.Overview()
-		w.read = time.Now()
+func (s *shared[T]) get() (T, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.read) > s.every {
+		s.last, s.err = s.from()
+		s.read = time.Now()
 	}
-	return w.last, w.err
+	return s.last, s.err
 }
 
 // regions lists the parts of a page that a stream replaces. Each is a template and the id of an element.
@@ -66,6 +69,8 @@ func (p *Page) stream(w http.ResponseWriter, r *http.Request, name string, b bui
 		}
 		select {
 		case <-r.Context().Done():
+			return
+		case <-sessionOf(r).over:
 			return
 		case <-look.C:
 		}

@@ -2,11 +2,15 @@ package page
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/node/access"
@@ -136,5 +140,64 @@ func TestStreamsAreFew(t *testing.T) {
 	done()
 	if _, ok := s.sessions.stream(one); ok {
 		t.Error("a place too many")
+	}
+}
+
+// patient is an answer whose times have no effect.
+type patient struct{ *httptest.ResponseRecorder }
+
+func (patient) SetReadDeadline(time.Time) error  { return nil }
+func (patient) SetWriteDeadline(time.Time) error { return nil }
+
+// Attack: a person opens more sessions than a person may have. The stream of the oldest ends at once.
+func TestAttackStreamOfAnEndedSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(coordinatorHome(), nil, Loopback, slog.New(slog.DiscardHandler))
+		begin := func() *session {
+			one, _, err := p.sessions.begin(visitor(access.Viewer), time.Now().Add(time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return one
+		}
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept", "text/event-stream")
+		r = r.WithContext(context.WithValue(t.Context(), sessionKey{}, begin()))
+		ended, w := make(chan bool), patient{httptest.NewRecorder()}
+		go func() {
+			p.shown("federation", p.federation).ServeHTTP(w, r)
+			close(ended)
+		}()
+		synctest.Wait() // the stream waits for its next look
+		for range ownSessions {
+			begin()
+		}
+		began := time.Now()
+		<-ended
+		if took := time.Since(began); took != 0 || !strings.Contains(w.Body.String(), "event: region") {
+			t.Errorf("the stream has gone on for %v: %s", took, w.Body)
+		}
+	})
+}
+
+// Views and streams share the lists for which files are parsed.
+func TestListsAreShared(t *testing.T) {
+	h := partyHome(t)
+	s := open(t, h, h, visitor(access.Approver))
+	s.results.every, s.approved.every, s.held.every = time.Hour, time.Hour, time.Hour
+	for range 5 {
+		s.get(s.base + "/reports")
+		s.get(s.base + "/dictionaries")
+		s.get(s.base + "/dictionaries/" + strings.Repeat("ab", 32))
+		s.get(s.base + "/releases/" + releaseID)
+	}
+	if h.reads != 3 {
+		t.Errorf("three lists were read %d times", h.reads)
+	}
+	s.results.every, s.approved.every = 0, 0
+	s.get(s.base + "/reports")
+	s.get(s.base + "/dictionaries")
+	if h.reads != 5 {
+		t.Errorf("lists that are old are not read again: %d", h.reads)
 	}
 }

@@ -2,20 +2,27 @@ package page
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+	"golang.org/x/time/rate"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
@@ -34,13 +41,14 @@ type Login struct {
 	// HTTP sends the requests to the provider.
 	HTTP *http.Client
 
-	mu       sync.Mutex
-	provider *oidc.Provider // nil until the provider has described itself
+	mu   sync.Mutex
+	last *discovery // nil until somebody logs in
 }
 
 const (
-	// loginCookie is the name of the cookie that binds a login to a browser. Browsers take a cookie with the
-	// prefix __Host- only from the host itself, by HTTPS.
+	// loginCookie begins the name of the cookie that binds a login to a browser. Browsers take a cookie with the
+	// prefix __Host- only from the host itself, by HTTPS. They send it to every port of the host, so the name goes on
+	// with the port.
 	loginCookie = "__Host-mercer_login"
 	// loginTime is the time within which a person logs in at the provider.
 	loginTime = 10 * time.Minute
@@ -50,80 +58,197 @@ const (
 	maxSubject = 255
 )
 
-// settings returns the provider, and how the page asks it. It asks the provider to describe itself until it has done
-// so once. A daemon thus starts while the provider is away.
+// discovery is one attempt to let the provider describe itself.
+type discovery struct {
+	done     chan struct{} // closed when the attempt has ended; the rest is set then
+	provider *oidc.Provider
+	err      error
+	ended    time.Time
+}
+
+// discoverAgain is the time after a failure until the provider is asked again.
+const discoverAgain = 5 * time.Second
+
+// failed reports whether an attempt has failed so long ago that another one is due.
+func (d *discovery) failed(now time.Time) bool {
+	select {
+	case <-d.done:
+		return d.err != nil && now.Sub(d.ended) >= discoverAgain
+	default:
+		return false
+	}
+}
+
+// discover lets the provider describe itself.
+func (l *Login) discover(d *discovery) {
+	defer close(d.done)
+	d.provider, d.err = oidc.NewProvider(oidc.ClientContext(context.Background(), l.HTTP), l.Issuer)
+	d.ended = time.Now()
+}
+
+// settings returns the provider, and how the page asks it. The provider describes itself once, when somebody logs in. A
+// daemon thus starts while the provider is away. All who log in wait for the same attempt.
 func (l *Login) settings(ctx context.Context) (*oidc.Provider, *oauth2.Config, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.provider == nil {
-		p, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), l.HTTP), l.Issuer)
-		if err != nil {
-			return nil, nil, fmt.Errorf("page: the OpenID provider cannot be used: %w", err)
-		}
-		l.provider = p
+	if l.last == nil || l.last.failed(time.Now()) {
+		l.last = &discovery{done: make(chan struct{})}
+		go l.discover(l.last)
 	}
-	return l.provider, &oauth2.Config{
-		ClientID: l.Client, ClientSecret: l.Secret, RedirectURL: l.Back, Endpoint: l.provider.Endpoint(),
+	d := l.last
+	l.mu.Unlock()
+	select {
+	case <-d.done:
+	case <-ctx.Done():
+		return nil, nil, fmt.Errorf("page: %w", ctx.Err())
+	}
+	if d.err != nil {
+		return nil, nil, fmt.Errorf("page: the OpenID provider cannot be used: %w", d.err)
+	}
+	return d.provider, &oauth2.Config{
+		ClientID: l.Client, ClientSecret: l.Secret, RedirectURL: l.Back, Endpoint: d.provider.Endpoint(),
 		Scopes: append([]string{oidc.ScopeOpenID}, l.Scopes...),
 	}, nil
 }
 
-// login sends a browser to the provider. The cookie holds what the answer must match: a value that names this login
-// (state), one that the provider puts into its token (nonce), and the secret of PKCE (verifier).
+// logins bounds what strangers can cause by logging in.
+type logins struct {
+	key        [32]byte      // of this process; authenticates the cookies of logins
+	redeemed   *rate.Limiter // requests to the provider for a token
+	complaints *tally.Tally  // counts failures
+}
+
+const (
+	redeemEvery = 200 * time.Millisecond // time between two requests for a token, in the long run
+	redeemBurst = 20                     // requests at a time
+)
+
+func newLogins() logins {
+	l := logins{redeemed: rate.NewLimiter(rate.Every(redeemEvery), redeemBurst), complaints: new(tally.Tally)}
+	_, _ = rand.Read(l.key[:]) // never fails
+	return l
+}
+
+// begun is a login that a browser has begun. What the provider answers must match all of it.
+type begun struct {
+	state    string // names the login
+	nonce    string // the provider puts it into its token
+	verifier string // the secret of PKCE
+}
+
+// write returns the value of the cookie of a login that may last until a time.
+func (l *logins) write(b begun, until time.Time) string {
+	text := strings.Join([]string{b.state, b.nonce, b.verifier, strconv.FormatInt(until.Unix(), 10)}, ".")
+	return text + "." + l.mac(text)
+}
+
+func (l *logins) mac(text string) string {
+	h := hmac.New(sha256.New, l.key[:])
+	h.Write([]byte(text))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// parse reads the value of a cookie. It returns false unless this process has written it, and its time is not over.
+func (l *logins) parse(value string, now time.Time) (begun, bool) {
+	at := strings.LastIndexByte(value, '.')
+	if at < 0 || !hmac.Equal([]byte(value[at+1:]), []byte(l.mac(value[:at]))) {
+		return begun{}, false
+	}
+	parts := strings.Split(value[:at], ".")
+	if len(parts) != 4 || slices.Contains(parts, "") {
+		return begun{}, false
+	}
+	until, err := strconv.ParseInt(parts[3], 10, 64)
+	return begun{parts[0], parts[1], parts[2]}, err == nil && now.Unix() < until
+}
+
+// login sends a browser to the provider. The cookie holds what the answer must match.
 func (p *Page) login(w http.ResponseWriter, r *http.Request) {
 	_, settings, err := p.site.Login.settings(r.Context())
 	if err != nil {
-		p.log.Error("nobody can log in", "error", err)
+		p.complain("nobody can log in", err)
 		p.refuse(w, http.StatusBadGateway, "The OpenID provider does not answer. The daemon's log says why.")
 		return
 	}
-	state, nonce, verifier := rand.Text(), rand.Text(), oauth2.GenerateVerifier()
-	p.setLogin(w, strings.Join([]string{state, nonce, verifier}, "."), int(loginTime/time.Second))
-	http.Redirect(w, r, settings.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier)), http.StatusSeeOther)
+	b := begun{rand.Text(), rand.Text(), oauth2.GenerateVerifier()}
+	p.setLogin(w, p.logins.write(b, time.Now().Add(loginTime)), int(loginTime/time.Second))
+	http.Redirect(w, r, settings.AuthCodeURL(b.state, oidc.Nonce(b.nonce), oauth2.S256ChallengeOption(b.verifier)), http.StatusSeeOther)
+}
+
+// complain logs a failure of a kind, unless there were many of this kind. Strangers can cause them.
+func (p *Page) complain(kind string, err error) {
+	if n, tell := p.logins.complaints.Count(kind, ""); tell {
+		p.log.Warn(kind, "so_far", n, "error", err)
+	}
+}
+
+// loginName returns the name of the cookie of a login.
+func (p *Page) loginName() string {
+	if _, port, err := net.SplitHostPort(p.site.Host); err == nil {
+		return loginCookie + "_" + port
+	}
+	return loginCookie
 }
 
 // setLogin sets the cookie of a login, or removes it if age is negative. The provider is another site, so the cookie
 // cannot be strict.
 func (p *Page) setLogin(w http.ResponseWriter, value string, age int) {
-	http.SetCookie(w, &http.Cookie{Name: loginCookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{Name: p.loginName(), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode})
 }
 
-// loggedIn begins the session of a person whom the provider has sent back.
+// errNoLogin reports an answer to a login that this browser has not begun here.
+var errNoLogin = errors.New("page: the browser has no cookie of this login")
+
+// loggedIn begins the session of a person whom the provider has sent back. The provider is asked only about a login that
+// the browser has begun.
 func (p *Page) loggedIn(w http.ResponseWriter, r *http.Request) {
-	who, err := p.site.Login.person(r)
+	b, ok := p.begun(r)
+	if !ok {
+		p.setLogin(w, "", -1)
+		p.complain("an answer to no login was refused", errNoLogin)
+		p.refuse(w, http.StatusForbidden, "The login has failed, or took too long. Log in again.")
+		return
+	}
+	if !p.logins.redeemed.Allow() {
+		p.complain("too many people log in", nil)
+		p.refuse(w, http.StatusTooManyRequests, "Too many people log in at this moment. Load this page again in some seconds.")
+		return
+	}
+	who, err := p.site.Login.person(r, b)
 	p.setLogin(w, "", -1)
 	if err != nil {
-		p.log.Warn("a login was refused", "error", err)
+		p.complain("a login was refused", err)
 		p.refuse(w, http.StatusForbidden, "The login has failed, or took too long. The daemon's log says why.")
 		return
 	}
 	if who.May(access.Viewer) != nil {
-		p.log.Warn("a person without a role has logged in", "who", who.String())
+		p.complain("a person without a role has logged in", errors.New(who.String()))
 		p.refuse(w, http.StatusForbidden, "You have logged in, and none of your groups has a role here. Ask the administrator of this daemon.")
 		return
 	}
 	p.welcome(w, who, loggedInTime)
 }
 
-// person checks the provider's answer, and returns the person with the roles of the person's groups.
-func (l *Login) person(r *http.Request) (Visitor, error) {
-	c, err := r.Cookie(loginCookie)
+// begun returns the login that the browser has begun and that the provider's answer names.
+func (p *Page) begun(r *http.Request) (begun, bool) {
+	c, err := r.Cookie(p.loginName())
 	if err != nil {
-		return Visitor{}, errors.New("page: the browser has no cookie of a login")
+		return begun{}, false
 	}
-	kept := strings.Split(c.Value, ".")
+	b, ok := p.logins.parse(c.Value, time.Now())
+	return b, ok && subtle.ConstantTimeCompare([]byte(b.state), []byte(r.URL.Query().Get("state"))) == 1
+}
+
+// person checks the provider's answer to a login, and returns the person with the roles of the person's groups.
+func (l *Login) person(r *http.Request, b begun) (Visitor, error) {
 	q := r.URL.Query()
-	if len(kept) != 3 || kept[0] == "" || subtle.ConstantTimeCompare([]byte(kept[0]), []byte(q.Get("state"))) != 1 {
-		return Visitor{}, errors.New("page: the answer belongs to another login")
-	}
 	if code := q.Get("error"); code != "" {
 		return Visitor{}, fmt.Errorf("page: the provider refuses the login: %s", fault.Printable(code[:min(len(code), 64)]))
 	}
-	token, err := l.redeem(r.Context(), q.Get("code"), kept[2])
+	token, err := l.redeem(r.Context(), q.Get("code"), b.verifier)
 	if err != nil {
 		return Visitor{}, err
 	}
-	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(kept[1])) != 1 {
+	if b.nonce == "" || subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(b.nonce)) != 1 {
 		return Visitor{}, errors.New("page: the provider's token is for another login")
 	}
 	return l.visitor(token)
@@ -163,6 +288,9 @@ func (l *Login) visitor(token *oidc.IDToken) (Visitor, error) {
 	claims := make(map[string]any)
 	if err := token.Claims(&claims); err != nil {
 		return Visitor{}, fmt.Errorf("page: %w", err)
+	}
+	if party, given := claims["azp"]; party != l.Client && (given || len(token.Audience) > 1) {
+		return Visitor{}, errors.New("page: the provider has given the token to another client")
 	}
 	var roles []access.Role
 	for _, role := range access.Roles() {

@@ -165,15 +165,21 @@ func TestAnswersOfAnotherLogin(t *testing.T) {
 	at.RawQuery = q.Encode()
 	refused("another login's code", at.String())
 
-	for name, change := range map[string]func(state, nonce, verifier string) []string{
-		"wrong nonce": func(state, _, verifier string) []string { return []string{state, "AAAA", verifier} },
-		"wrong verifier": func(state, nonce, _ string) []string {
-			return []string{state, nonce, base64.RawURLEncoding.EncodeToString(make([]byte, 32))}
+	for name, change := range map[string]func(b begun) string{
+		"wrong nonce": func(b begun) string { b.nonce = "AAAA"; return s.logins.write(b, time.Now().Add(time.Minute)) },
+		"no nonce":    func(b begun) string { b.nonce = ""; return s.logins.write(b, time.Now().Add(time.Minute)) },
+		"wrong verifier": func(b begun) string {
+			b.verifier = base64.RawURLEncoding.EncodeToString(make([]byte, 32))
+			return s.logins.write(b, time.Now().Add(time.Minute))
 		},
-		"wrong state": func(_, nonce, verifier string) []string { return []string{"AAAA", nonce, verifier} },
-		"no state":    func(_, nonce, verifier string) []string { return []string{"", nonce, verifier} },
-		"too short":   func(state, nonce, _ string) []string { return []string{state, nonce} },
-		"unchanged":   func(state, nonce, verifier string) []string { return []string{state, nonce, verifier} },
+		"wrong state": func(b begun) string { b.state = "AAAA"; return s.logins.write(b, time.Now().Add(time.Minute)) },
+		"old":         func(b begun) string { return s.logins.write(b, time.Now()) },
+		"of another process": func(b begun) string {
+			l := newLogins()
+			return l.write(b, time.Now().Add(time.Minute))
+		},
+		"without a mac": func(b begun) string { return b.state + "." + b.nonce + "." + b.verifier },
+		"unchanged":     func(b begun) string { return s.logins.write(b, time.Now().Add(time.Minute)) },
 	} {
 		at := answer(s)
 		root, err := url.Parse(s.url)
@@ -181,9 +187,8 @@ func TestAnswersOfAnotherLogin(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range s.client.Jar.Cookies(root) {
-			if c.Name == loginCookie {
-				parts := strings.Split(c.Value, ".")
-				s.client.Jar.SetCookies(root, []*http.Cookie{{Name: loginCookie, Value: strings.Join(change(parts[0], parts[1], parts[2]), "."), Path: "/", Secure: true}})
+			if b, ok := s.logins.parse(c.Value, time.Now()); c.Name == s.loginName() && ok {
+				s.client.Jar.SetCookies(root, []*http.Cookie{{Name: c.Name, Value: change(b), Path: "/", Secure: true}})
 			}
 		}
 		status, body := s.get(at)
@@ -191,23 +196,10 @@ func TestAnswersOfAnotherLogin(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
-	root, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
+	for name, path := range map[string]string{"no state": "/login/back?code=x", "an empty state": "/login/back?state=&code=x"} {
+		answer(s)
+		refused(name, s.url+path)
 	}
-	empty, err := url.Parse(answer(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range s.client.Jar.Cookies(root) {
-		if _, rest, is := strings.Cut(c.Value, "."); c.Name == loginCookie && is {
-			s.client.Jar.SetCookies(root, []*http.Cookie{{Name: loginCookie, Value: "." + rest, Path: "/", Secure: true}})
-		}
-	}
-	q = empty.Query()
-	q.Set("state", "")
-	empty.RawQuery = q.Encode()
-	refused("neither cookie nor answer has a state", empty.String())
 	refused("the provider's refusal", s.url+"/login/back?error=access_denied&state=x")
 }
 
@@ -260,6 +252,10 @@ func TestTheProviderIsAway(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	s.site.Login.Issuer = at
+	if status, _ := s.get(s.url + "/login"); status != http.StatusBadGateway {
+		t.Errorf("a provider that has failed is asked again at once: %d", status)
+	}
+	s.site.Login.last.ended = time.Now().Add(-discoverAgain)
 	groups(provider, "mara", "mercer-approvers")
 	if status, body := s.get(s.url + "/login"); status != http.StatusOK || !leadsOn.MatchString(body) {
 		t.Errorf("%d %s", status, body)

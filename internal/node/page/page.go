@@ -43,6 +43,9 @@ type Desk interface {
 	Record() string
 	// Review describes a job that awaits approval. Its error is a bad input if no such job awaits it.
 	Review(job string) (Review, error)
+	// Opinion returns what the party itself says about a job that awaits approval. It may quote the table. The party
+	// reads its table for it, so the first call begins that and returns an opinion that is not known yet.
+	Opinion(job string) (Opinion, error)
 	// Releases lists the releases that await approval.
 	Releases() ([]disclosure.Listed, error)
 	// Alone reports whether the home lets submitters approve their own jobs and releases.
@@ -77,12 +80,15 @@ type Review struct {
 	Submitter *access.Person // as the coordinator says; nil if it does not say
 	Alone     bool           // the home lets submitters approve their own jobs
 	Facts     []Fact         // who asks, for what, by which protocol
-	Leaves    []string
-	// Preview holds the answer of the policy and of the ledger, in sentences. It is nil while the party still
-	// compares the job with earlier releases.
-	Preview []string
+	File      string
+}
+
+// Opinion is what the policy and the ledger of a party say about a job, in sentences.
+type Opinion struct {
+	Known   bool     // false while the party still compares the job with earlier releases
+	Leaves  []string // what would leave the home
+	Said    []string
 	Refused bool // the policy or the ledger would refuse the job
-	File    string
 }
 
 // Fact is a line of a table with two columns.
@@ -99,14 +105,27 @@ type Page struct {
 	log      *slog.Logger
 	views    views
 	sessions sessions
-	watch    watch
-	records  records
+	logins   logins
+	record   record
+
+	// What all views and streams share.
+	overview shared[overview.Overview]
+	results  shared[[]Report]
+	approved shared[[]Document]
+	held     shared[[]disclosure.Listed]
 }
 
 // New returns the page of a home. Without a desk, which only a party has, it has no view of approvals and of the
 // audit record.
 func New(h Home, d Desk, s Site, log *slog.Logger) *Page {
-	return &Page{home: h, desk: d, site: s, log: log, views: parseViews(), watch: watch{source: h}}
+	p := &Page{home: h, desk: d, site: s, log: log, views: parseViews(), logins: newLogins()}
+	p.overview.every, p.overview.from = lookEvery/2, h.Overview
+	p.results.every, p.results.from = listEvery, h.Reports
+	p.approved.every, p.approved.from = listEvery, h.Documents
+	if d != nil {
+		p.held.every, p.held.from = lookEvery/2, d.Releases
+	}
+	return p
 }
 
 // Handler returns the handler of all requests.
@@ -121,10 +140,10 @@ func (p *Page) Handler() http.Handler {
 		send(w, "text/javascript; charset=utf-8", script)
 	})
 	if p.site.Login == nil {
-		mux.HandleFunc("GET /enter", p.enter)
+		mux.HandleFunc("GET /enter", onlyGet(p.enter))
 	} else {
-		mux.HandleFunc("GET /login", p.login)
-		mux.HandleFunc("GET /login/back", p.loggedIn)
+		mux.HandleFunc("GET /login", onlyGet(p.login))
+		mux.HandleFunc("GET /login/back", onlyGet(p.loggedIn))
 	}
 	mux.Handle("/{place}/", p.inSession(p.pages()))
 	mux.HandleFunc("/", p.strange)

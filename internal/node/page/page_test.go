@@ -37,6 +37,9 @@ type home struct {
 	o       overview.Overview
 	history *overview.History
 	review  Review
+	opinion Opinion
+	asked   int // opinions that were asked for
+	reads   int // readings of lists
 	record  string
 	held    []disclosure.Listed
 	decided []string
@@ -50,6 +53,12 @@ func (h *home) Overview() (overview.Overview, error) {
 	return o, nil
 }
 
+func (h *home) count(n *int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	*n++
+}
+
 func (h *home) Events() *overview.History { return h.history }
 
 func (h *home) change(f func(o *overview.Overview)) {
@@ -59,6 +68,7 @@ func (h *home) change(f func(o *overview.Overview)) {
 }
 
 func (h *home) Reports() ([]Report, error) {
+	h.count(&h.reads)
 	return []Report{{Job: jobID, Name: "tumours", Ended: time.Now()}}, nil
 }
 
@@ -71,6 +81,7 @@ func (h *home) WriteReport(w io.Writer, job string) error {
 }
 
 func (h *home) Documents() ([]Document, error) {
+	h.count(&h.reads)
 	return []Document{{Kind: "dictionary", Name: "cohort", Hash: strings.Repeat("ab", 32), Table: "patients", Day: "2026-11-02", Text: "kind: Dictionary\n"}}, nil
 }
 
@@ -85,7 +96,15 @@ func (h *home) Review(job string) (Review, error) {
 	return h.review, nil
 }
 
-func (h *home) Releases() ([]disclosure.Listed, error) { return h.held, nil }
+func (h *home) Opinion(string) (Opinion, error) {
+	h.count(&h.asked)
+	return h.opinion, nil
+}
+
+func (h *home) Releases() ([]disclosure.Listed, error) {
+	h.count(&h.reads)
+	return h.held, nil
+}
 
 func (h *home) Alone() bool { return h.review.Alone }
 
@@ -145,9 +164,12 @@ func partyHome(t *testing.T) *home {
 			Job: jobID, Name: "tumours", Since: began, Submitter: &submitter,
 			Facts: []Fact{{"Asked by", "user 9 at hub, through coordinator hub"}, {"Predicted", "diagnosis"}, {"Parties", "north, east, south"}, {"Protocol", "moments"}, {"Learner", "svc"},
 				{"Kernel", "rbf, gamma 0.05"}, {"Table", "patients"}, {"Dictionary", "cohort (abababababab), approved here"}},
-			Leaves:  []string{"Sums over rows: the coordinator can learn sums over all parties' rows; together with all other parties, the sums over these alone."},
-			Preview: []string{"The policy of table patients allows the job.", "The ledger finds no earlier release that reveals more together with this one."},
-			File:    "apiVersion: mercer/v1\nkind: Job\n",
+			File: "apiVersion: mercer/v1\nkind: Job\n",
+		},
+		opinion: Opinion{
+			Known:  true,
+			Leaves: []string{"Sums over rows: the coordinator can learn sums over all parties' rows; together with all other parties, the sums over these alone."},
+			Said:   []string{"The policy of table patients allows the job.", "The ledger finds no earlier release that reveals more together with this one."},
 		},
 		held: []disclosure.Listed{{ID: releaseID, State: disclosure.Held, Kind: method.ReleaseRows, Job: "readmission", Peers: []string{"east", "hub"}, Columns: 12, Rows: 5210, Since: began,
 			Reveals: []string{"the difference between the two releases is the sum over 14 people who came since"},

@@ -6,16 +6,20 @@ import (
 	"crypto/subtle"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
 
-// Limits of sessions.
+// Limits of sessions. A person has few of each; one more ends that person's own oldest. The totals refuse what is new,
+// so that nobody ends what others have.
 const (
 	inviteTime  = time.Minute   // within which a person opens an invitation
 	sessionTime = 8 * time.Hour // of a person who came by an invitation
-	maxInvites  = 16            // unopened invitations
-	maxSessions = 64            // open sessions; the oldest gives way
+	ownInvites  = 2             // unopened invitations of one person
+	ownSessions = 4             // open sessions of one person
+	maxInvites  = 64            // unopened invitations
+	maxSessions = 256           // open sessions
 	maxStreams  = 8             // views of one session that are kept up to date at a time
 )
 
@@ -31,6 +35,7 @@ type session struct {
 	token   string   // which the session's forms carry
 	who     Visitor
 	until   time.Time
+	over    chan struct{} // closed when the session has ended
 	streams int
 }
 
@@ -48,8 +53,12 @@ type sessions struct {
 	open    []*session // the oldest first
 }
 
-// errManyInvites reports that too many invitations are unopened.
-var errManyInvites = errors.New("page: as many invitations as allowed are unopened; wait a minute and ask again")
+var (
+	// errManyInvites reports that too many invitations are unopened.
+	errManyInvites = errors.New("page: as many invitations as allowed are unopened; wait a minute and ask again")
+	// errManySessions reports that too many sessions are open.
+	errManySessions = errors.New("page: as many sessions as allowed are open")
+)
 
 // Invite returns the path and the query by which a person begins a session within a minute, once.
 func (p *Page) Invite(who Visitor) (string, error) {
@@ -61,6 +70,11 @@ func (s *sessions) invite(token string, who Visitor, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget(now)
+	mine := func(one invitation) bool { return one.who.same(who) }
+	if counted(s.invited, mine) >= ownInvites {
+		i := slices.IndexFunc(s.invited, mine)
+		s.invited = slices.Delete(s.invited, i, i+1)
+	}
 	if len(s.invited) >= maxInvites {
 		return errManyInvites
 	}
@@ -83,35 +97,46 @@ func (s *sessions) accept(token string, now time.Time) (who Visitor, ok bool) {
 	return Visitor{}, false
 }
 
+// counted counts the elements of a list for which is holds.
+func counted[T any](list []T, is func(T) bool) (n int) {
+	for _, one := range list {
+		if is(one) {
+			n++
+		}
+	}
+	return n
+}
+
 // begin opens a session that ends at a time, and returns it with its cookie's value.
-func (s *sessions) begin(who Visitor, until time.Time) (*session, string) {
+func (s *sessions) begin(who Visitor, until time.Time) (*session, string, error) {
 	cookie := rand.Text()
-	one := &session{place: rand.Text(), cookie: sha256.Sum256([]byte(cookie)), token: rand.Text(), who: who, until: until}
+	one := &session{place: rand.Text(), cookie: sha256.Sum256([]byte(cookie)), token: rand.Text(), who: who, until: until, over: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forget(time.Now())
+	now := time.Now()
+	s.forget(now)
+	mine := func(one *session) bool { return one.who.same(who) }
+	if counted(s.open, mine) >= ownSessions {
+		s.open[slices.IndexFunc(s.open, mine)].until = now
+		s.forget(now)
+	}
 	if len(s.open) >= maxSessions {
-		s.open = s.open[1:]
+		return nil, "", errManySessions
 	}
 	s.open = append(s.open, one)
-	return one, cookie
+	return one, cookie, nil
 }
 
 // forget removes what has expired.
 func (s *sessions) forget(now time.Time) {
-	var invited []invitation
-	for _, one := range s.invited {
-		if now.Before(one.until) {
-			invited = append(invited, one)
+	s.invited = slices.DeleteFunc(s.invited, func(one invitation) bool { return !now.Before(one.until) })
+	s.open = slices.DeleteFunc(s.open, func(one *session) bool {
+		expired := !now.Before(one.until)
+		if expired {
+			close(one.over)
 		}
-	}
-	var open []*session
-	for _, one := range s.open {
-		if now.Before(one.until) {
-			open = append(open, one)
-		}
-	}
-	s.invited, s.open = invited, open
+		return expired
+	})
 }
 
 // find returns the session of a folder if the request has its cookie, and nil otherwise.
@@ -137,7 +162,7 @@ func (s *sessions) end(of *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of.until = time.Time{}
-	s.forget(time.Now())
+	s.forget(time.Now()) // closes over, unless somebody else has ended the session
 }
 
 // lasts reports whether a session is open.

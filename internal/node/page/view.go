@@ -117,7 +117,7 @@ func (p *Page) shown(name string, b build) http.Handler {
 
 // framed builds a view and what is around it.
 func (p *Page) framed(r *http.Request, b build) (frame, error) {
-	o, err := p.watch.overview()
+	o, err := p.overview.get()
 	if err != nil {
 		return frame{}, err
 	}
@@ -186,7 +186,7 @@ func (p *Page) refuse(w http.ResponseWriter, status int, why string) {
 
 // fail answers in a session with a sentence that says what is wrong.
 func (p *Page) fail(w http.ResponseWriter, r *http.Request, status int, why string) {
-	o, _ := p.watch.overview() // an answer about one error need not name another
+	o, _ := p.overview.get() // an answer about one error need not name another
 	f := p.frame(r, o)
 	f.shownView = shownView{Title: http.StatusText(status), Said: why, Alarm: true}
 	p.show(w, status, "problem", f)
