@@ -16,10 +16,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// ended reports whether the other end has closed a connection. It waits for this a while.
+// ended reports whether the other end closes a connection at once, and not only since its header is late.
 func ended(t *testing.T, c net.Conn) bool {
 	t.Helper()
-	if err := c.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(4 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	_, err := io.Copy(io.Discard, c)
