@@ -86,7 +86,10 @@ func eventText(e audit.Event) string {
 	if e.Submitter != nil {
 		add("submitted by %s", e.Submitter.String())
 	}
-	if e.Alone {
+	switch {
+	case e.Alone && e.Kind == audit.ReleaseApproved:
+		add("%s", "these may be one person")
+	case e.Alone:
 		add("%s", "the submitter approved, since roles says alone: true")
 	}
 	if e.Skipped > 0 {

@@ -161,14 +161,12 @@ func (a *app) releaseApprove() *cobra.Command {
 		Long: `Approve a release that awaits approval, with everything that mercer release list
 says it reveals together with earlier releases. Then submit the job again, or repeat
 the prediction query. The approval is for the content of the release, not for the job.
-It ends when the release is made, after 30 days, or with mercer release withdraw.`,
+It ends when the release is made, after 30 days, or with mercer release withdraw. The
+audit record has the user, and says so if this user may have submitted the job.`,
 		Example: "  mercer release approve 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
-			err := a.at(home).Releases().Approve(args[0])
-			if errors.Is(err, disclosure.ErrNotHeld) {
-				return nil, usage("%s: %w", args[0], err)
-			}
+			err := a.at(home).ApproveRelease(a.reader, args[0])
 			return decidedRelease{args[0], "is approved; submit the job again, or repeat the prediction query"}, err
 		}),
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/access"
-	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/page"
@@ -199,19 +198,10 @@ func (d *desk) decide(of string, f func(p *party.Party, id job.ID) error) error 
 	return f(p, id)
 }
 
-// ApproveRelease implements page.Desk. The audit record has the decision first.
+// Alone implements page.Desk.
+func (d *desk) Alone() bool { return d.config().Roles.Alone }
+
+// ApproveRelease implements page.Desk.
 func (d *desk) ApproveRelease(release string, by access.Person) error {
-	list, err := d.Releases()
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(list, func(n disclosure.Listed) bool { return n.ID == release })
-	if i < 0 {
-		return fault.BadInputf("no release %s awaits approval here", release)
-	}
-	e := audit.Event{Kind: audit.Approved, Name: list[i].Job, Parties: list[i].Peers, Releases: []audit.Release{{Kind: string(list[i].Kind), ID: release}}, By: &by}
-	if err := d.audit.Append(e); err != nil {
-		return err
-	}
-	return d.Home.Releases().Approve(release)
+	return d.approveRelease(d.audit, release, by, d.Alone())
 }

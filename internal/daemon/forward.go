@@ -110,6 +110,9 @@ func (f *forwarder) forward(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := f.line.Settle(ctx); err != nil {
+		return err
+	}
 	var last audit.Mark
 	var unsent error
 	err := f.from.Read(func(m audit.Mark, e audit.Event) error {

@@ -29,6 +29,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/page"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -196,6 +197,11 @@ func TestThePagesOfDaemons(t *testing.T) {
 	}
 	release := "/releases/" + held[0].ID
 	party.shows(release, "What the releases reveal together")
+	me := os.Getuid()
+	asker, own := held[0].AskedBy(access.Person{Member: "north", UID: &me})
+	if !own || asker.Submitter.Member != "boss" || held[0].Table == "" {
+		t.Errorf("%+v, %t", held[0], own)
+	}
 	if status, body := party.ask(http.MethodPost, party.base+release, url.Values{"token": {party.token(release)}}); status != http.StatusOK || !strings.Contains(body, "The release is approved. Submit job scaled again") {
 		t.Errorf("%d %s", status, body)
 	}
@@ -204,7 +210,7 @@ func TestThePagesOfDaemons(t *testing.T) {
 	}
 	recorded := false
 	if _, err := audit.Verify(north.home.AuditPath(), func(e audit.Event, _ string) error {
-		recorded = recorded || e.Kind == audit.Approved && len(e.Releases) == 1 && e.Releases[0].ID == held[0].ID && e.By != nil
+		recorded = recorded || e.Kind == audit.ReleaseApproved && len(e.Releases) == 1 && e.Releases[0].ID == held[0].ID && e.By != nil && e.Alone && e.Submitter != nil && e.Submitter.Member == "boss" && e.Job == asker.Job && e.Table == held[0].Table
 		return nil
 	}); err != nil || !recorded {
 		t.Errorf("the record has the approval: %v, %v", recorded, err)

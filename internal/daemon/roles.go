@@ -8,9 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -22,14 +20,14 @@ import (
 // gate returns what decides about the requests on the control socket. rules returns the setting in force.
 func (h Home) gate(c *Config, members *roster.Roster, rules func() access.Rules) access.Gate {
 	return access.Gate{
-		Member: c.Name, Machine: access.Machine(members.Federation, access.MachinePaths()...), Owner: os.Geteuid(),
-		Rules: rules, Accounts: access.SystemAccount,
+		Member: c.Name, Machine: access.ThisMachine(members.Federation), Owner: os.Geteuid(),
+		Rules: rules, Accounts: access.SystemFiles().Account,
 	}
 }
 
 // warnOfStrangers logs the names in the setting roles that this machine does not have.
 func warnOfStrangers(log *slog.Logger, rules access.Rules) {
-	for _, name := range rules.Strangers() {
+	for _, name := range access.SystemFiles().Strangers(rules) {
 		log.Warn("roles names somebody whom the files of users and groups of this machine do not have; nobody has a role by this name", "name", name)
 	}
 }
@@ -69,13 +67,9 @@ func (d doors) close() (err error) {
 // openFor opens the socket in the folder of the setting roles. The folder is the daemon's own and holds nothing
 // else, since the members of the group may enter it.
 func openFor(rules access.Rules) (net.Listener, error) {
-	group, err := user.LookupGroup(rules.Group)
-	if err != nil {
+	gid, found := access.SystemFiles().Group(rules.Group)
+	if !found {
 		return nil, fault.BadInputf("roles: this machine has no group %s; make it with groupadd, or write another", rules.Group)
-	}
-	gid, err := strconv.Atoi(group.Gid)
-	if err != nil {
-		return nil, fmt.Errorf("daemon: %w", err)
 	}
 	if err := makeEntrance(rules.Folder, gid); err != nil {
 		return nil, fault.BadInputf("roles: folder %s cannot be used: %w", rules.Folder, err)
@@ -87,19 +81,45 @@ func openFor(rules access.Rules) (net.Listener, error) {
 	return admin.ListenFor(path, gid)
 }
 
-// makeEntrance makes a folder that the members of a group may enter, and nobody else may.
-func makeEntrance(folder string, gid int) error {
+// makeEntrance makes a folder that the members of a group may enter, and nobody else may. It changes the folder that
+// it has opened and looked at, which nobody can exchange for another meanwhile.
+func makeEntrance(folder string, gid int) (err error) {
+	if err := safeWay(filepath.Dir(folder)); err != nil {
+		return err
+	}
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return reason(err)
 	}
-	info, err := os.Lstat(folder)
+	opened, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENOTDIR) {
+		return errNotOwn
+	}
 	if err != nil {
 		return reason(err)
 	}
-	if owner, is := info.Sys().(*syscall.Stat_t); !info.IsDir() || !is || int(owner.Uid) != os.Geteuid() {
-		return errors.New("it is not a folder of the user who runs the daemon")
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	if err := holdsSocketAlone(opened); err != nil {
+		return err
 	}
-	content, err := os.ReadDir(folder)
+	if err := opened.Chown(-1, gid); err != nil {
+		return fmt.Errorf("its group cannot be set (%w); make the user who runs the daemon a member of the group", reason(err))
+	}
+	return reason(opened.Chmod(0o750))
+}
+
+// errNotOwn says that the folder of the second socket is a link, a file or somebody else's.
+var errNotOwn = errors.New("it is not a folder of the user who runs the daemon")
+
+// holdsSocketAlone returns an error unless a folder belongs to the daemon and has nothing but the socket in it.
+func holdsSocketAlone(folder *os.File) error {
+	info, err := folder.Stat()
+	if err != nil {
+		return reason(err)
+	}
+	if ownerOf(info) != os.Geteuid() {
+		return errNotOwn
+	}
+	content, err := folder.ReadDir(-1)
 	if err != nil {
 		return reason(err)
 	}
@@ -108,10 +128,48 @@ func makeEntrance(folder string, gid int) error {
 			return fmt.Errorf("it holds %s; give a folder of its own, since others may enter it", f.Name())
 		}
 	}
-	if err := os.Chown(folder, -1, gid); err != nil {
-		return fmt.Errorf("its group cannot be set (%w); make the user who runs the daemon a member of the group", reason(err))
+	return nil
+}
+
+// safeWay returns an error if another user than root and that of the daemon can exchange a folder or one above it, on
+// the path as it is written and on the path to which its links lead.
+func safeWay(folder string) error {
+	real, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return reason(err)
 	}
-	return reason(os.Chmod(folder, 0o750))
+	for _, at := range []string{folder, real} {
+		for last := ""; at != last; at, last = filepath.Dir(at), at {
+			if err := isGuarded(at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isGuarded returns an error if another user than root and that of the daemon can exchange what is in a folder, or a
+// link.
+func isGuarded(folder string) error {
+	info, err := os.Lstat(folder)
+	if err != nil {
+		return reason(err)
+	}
+	owner, mode := ownerOf(info), info.Mode()
+	sticky := owner == 0 && mode&fs.ModeSticky != 0 // others remove and rename only what is their own
+	open := mode.Perm()&0o022 != 0 && mode&fs.ModeSymlink == 0
+	if owner != 0 && owner != os.Geteuid() || open && !sticky {
+		return fmt.Errorf("other users may write in %s, or it is theirs, so they could put another folder in its place; give a folder below one that only root or the user of the daemon may write", folder)
+	}
+	return nil
+}
+
+// ownerOf returns the user to whom a file belongs, or [access.UnknownUID].
+func ownerOf(info fs.FileInfo) int {
+	if s, is := info.Sys().(*syscall.Stat_t); is {
+		return int(s.Uid)
+	}
+	return access.UnknownUID
 }
 
 // reason returns the cause of an error about a path, without the path.

@@ -70,12 +70,21 @@ func TestEntrance(t *testing.T) {
 	if err := os.Symlink(folder, link); err != nil {
 		t.Fatal(err)
 	}
+	open := filepath.Join(filepath.Dir(folder), "open") // others could exchange what is in it
+	for _, err := range []error{os.Mkdir(open, 0o700), os.Mkdir(filepath.Join(open, "inner"), 0o700), os.Symlink(filepath.Dir(folder), filepath.Join(open, "link")), os.Chmod(open, 0o770)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		folder, group, want string
 	}{
 		{folder, group, "it holds patients.csv; give a folder of its own"},
 		{link, group, "it is not a folder of the user who runs the daemon"},
 		{filepath.Join(folder, "a", "b"), group, "no such file or directory"},
+		{filepath.Join(open, "north"), group, "other users may write in " + open},
+		{filepath.Join(open, "inner", "north"), group, "other users may write in " + open},
+		{filepath.Join(open, "link", "north"), group, "other users may write in " + open},
 		{folder, "no-such-group", "this machine has no group no-such-group"},
 	} {
 		if _, err := openFor(access.Rules{Folder: c.folder, Group: c.group}); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), c.want) {

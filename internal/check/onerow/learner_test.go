@@ -195,12 +195,12 @@ func learnerSurvives(t *testing.T) {
 	if got != want {
 		t.Errorf("model %s after a crash, %s without\n%s", got, want, f.Logs())
 	}
-	said := mercer(t, f.Dir, "job", "show", id, "--verbose", "--home", string(f.Home(demo.Coordinator)))
+	said := mercer(t, f.Dir, "job", "show", id, "--verbose", "--home", f.Home(demo.Coordinator).String())
 	if !strings.Contains(said, "shrink") {
 		t.Errorf("the coordinator shows\n%s", said)
 	}
 	write(t, f.Dir, "new.csv", clinics()["new.csv"])
-	said = mercer(t, f.Dir, "predict", "--job", id, "--home", string(f.Home("south")), "new.csv", "--label", "none", "--json")
+	said = mercer(t, f.Dir, "predict", "--job", id, "--home", f.Home("south").String(), "new.csv", "--label", "none", "--json")
 	for _, what := range []string{`"learner": "nearest-mean:each"`, `"ill",`, `"well"`} {
 		if !strings.Contains(said, what) {
 			t.Errorf("%s is nowhere in\n%s", what, said)

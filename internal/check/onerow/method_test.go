@@ -239,12 +239,12 @@ func survives(t *testing.T) {
 	if got != want {
 		t.Errorf("model %s after a crash, %s without\n%s", got, want, f.Logs())
 	}
-	said := mercer(t, f.Dir, "job", "show", id, "--verbose", "--home", string(f.Home(demo.Coordinator)))
+	said := mercer(t, f.Dir, "job", "show", id, "--verbose", "--home", f.Home(demo.Coordinator).String())
 	if !strings.Contains(said, "ill is the most frequent of 2 classes") {
 		t.Errorf("the coordinator shows\n%s", said)
 	}
 	write(t, f.Dir, "new.csv", tables()["new.csv"])
-	said = mercer(t, f.Dir, "predict", "--job", id, "--home", string(f.Home("south")), "new.csv", "--label", "none", "--json")
+	said = mercer(t, f.Dir, "predict", "--job", id, "--home", f.Home("south").String(), "new.csv", "--label", "none", "--json")
 	if strings.Count(said, `"ill"`) < 2 {
 		t.Errorf("predicted\n%s", said)
 	}

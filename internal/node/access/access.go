@@ -96,6 +96,9 @@ func (h Holders) check() error {
 	if i := slices.IndexFunc(h.UIDs, func(uid int) bool { return uid < 0 || int64(uid) > maxUID }); i >= 0 {
 		return fmt.Errorf("uids has %d, which is the number of no user; write a number from 0 to %d", h.UIDs[i], maxUID)
 	}
+	if slices.Contains(h.UIDs, overflowUID) {
+		return fmt.Errorf("uids has %d, which stands for every user whose number the daemon's namespace does not have; write another user", overflowUID)
+	}
 	for _, list := range [][]string{h.Users, h.Groups} {
 		if slices.ContainsFunc(list, func(name string) bool { return strings.TrimSpace(name) == "" }) {
 			return errors.New("a name is empty; write a name, or remove the entry")
@@ -106,6 +109,10 @@ func (h Holders) check() error {
 
 // SameEntrance reports whether two settings have the same second socket.
 func (r *Rules) SameEntrance(o Rules) bool { return r.Folder == o.Folder && r.Group == o.Group }
+
+// overflowUID is the number by which the Linux kernel names every user whom a namespace does not have. It is often
+// that of the user nobody, too, who therefore has no role by its name.
+const overflowUID = 65534
 
 // maxUID is the largest number of a user. The number after it stands for no user.
 const maxUID = 1<<32 - 2

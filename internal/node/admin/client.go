@@ -13,11 +13,15 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
@@ -30,9 +34,30 @@ type Client struct {
 // NewClient returns a client for the daemon's socket. It connects at the first call.
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		c, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		if err != nil {
+			return nil, err
+		}
+		if err := ownerServes(filepath.Dir(socket), peerUID(c)); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		return c, nil
 	}
 	return &Client{socket, &http.Client{Transport: &http.Transport{DialContext: dial}}}
+}
+
+// ownerServes returns an error if a socket is served by somebody who is neither root nor the owner of the folder with
+// the socket, as far as the system tells.
+func ownerServes(folder string, server int) error {
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	owner, is := info.Sys().(*syscall.Stat_t)
+	if !is || server == access.UnknownUID || server == 0 || server == int(owner.Uid) {
+		return nil
+	}
+	return fault.Forbiddenf("user %d serves the control socket in %s, which belongs to user %d; nothing was sent", server, folder, owner.Uid)
 }
 
 // Close closes idle connections to the daemon.
@@ -270,6 +295,9 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	if op != nil && op.Op == "dial" {
 		return fmt.Errorf("%s: %w", c.socket, ErrNoDaemon)
+	}
+	if errors.Is(err, io.EOF) {
+		return errors.New("the daemon has closed the connection without an answer: it has ended, or this user has as many connections open as allowed")
 	}
 	return fmt.Errorf("admin: %w", err)
 }

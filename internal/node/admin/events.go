@@ -23,19 +23,18 @@ const (
 func (q *Requests) serveOverview(s overview.Source) {
 	q.add("GET /overview", func(*http.Request) (any, error) { return s.Overview() })
 	q.addRaw("GET /events", func(w http.ResponseWriter, r *http.Request) {
-		follow := r.URL.Query().Get("follow") != ""
-		kept, f, err := eventsFor(s.Events(), r.URL.Query().Get("job"))
+		kept, f, err := eventsFor(s.Events(), r)
 		if err != nil {
 			handler(q.log, func(*http.Request) (any, error) { return nil, err })(w, r)
 			return
 		}
-		defer f.Stop()
 		out := &eventWriter{w: w, deadline: http.NewResponseController(w)}
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		for _, e := range kept {
 			out.write(e)
 		}
-		if follow {
+		if f != nil {
+			defer f.Stop()
 			out.follow(r, f)
 		}
 		if out.err != nil {
@@ -44,8 +43,10 @@ func (q *Requests) serveOverview(s overview.Source) {
 	})
 }
 
-// eventsFor returns the events of a job, or all events if the job is "".
-func eventsFor(h *overview.History, of string) ([]overview.Event, *overview.Follower, error) {
+// eventsFor returns the events of the job that a request names, or all events if it names none. The follower is nil
+// if the request does not ask for further events.
+func eventsFor(h *overview.History, r *http.Request) ([]overview.Event, *overview.Follower, error) {
+	of := r.URL.Query().Get("job")
 	if of != "" {
 		id, err := job.ParseID(of)
 		if err != nil {
@@ -53,7 +54,10 @@ func eventsFor(h *overview.History, of string) ([]overview.Event, *overview.Foll
 		}
 		of = id.String()
 	}
-	return h.Follow(of)
+	if r.URL.Query().Get("follow") == "" {
+		return h.Of(of), nil, nil
+	}
+	return h.Follow(of, uidOf(r))
 }
 
 // eventWriter writes events, one on each line. It remembers the first error.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,3 +110,41 @@ func TestASlowReaderOfEvents(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// One user's readers of events leave places for others, and a list of events takes none.
+func TestReadersOfOneUser(t *testing.T) {
+	q := newRequests(gate(ofEachRole()), quiet())
+	q.serveOverview(histories{overview.NewHistory()})
+	var peer atomic.Int64
+	peer.Store(viewer)
+	c := serveAs(t, q, func(net.Conn) int { return int(peer.Load()) })
+	follow := func() *http.Response {
+		res, err := c.send(t.Context(), http.MethodGet, "/events?follow=1", nil)
+		if err != nil {
+			t.Log(err)
+			return nil
+		}
+		t.Cleanup(func() { _ = res.Body.Close() })
+		return res
+	}
+	n := 0
+	for ; n < 100 && follow() != nil; n++ {
+	}
+	if n == 0 || n > 10 {
+		t.Errorf("a viewer has %d readers", n)
+	}
+	if err := c.Events(t.Context(), "", func(overview.Event) error { return nil }); err != nil {
+		t.Errorf("a list of events: %v", err)
+	}
+	c.Close() // a connection is of one user
+	peer.Store(administrator)
+	if follow() == nil {
+		t.Error("an administrator has no place")
+	}
+}
+
+// histories is a source of events.
+type histories struct{ h *overview.History }
+
+func (s histories) Overview() (overview.Overview, error) { return overview.Overview{}, nil }
+func (s histories) Events() *overview.History            { return s.h }

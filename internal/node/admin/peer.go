@@ -11,11 +11,12 @@ import (
 // uidKey is the key of the caller's Unix user in the context of a request.
 type uidKey struct{}
 
-// withUID returns a function that remembers the user at the other end of a connection, as peer tells it.
-func withUID(peer func(net.Conn) int) func(context.Context, net.Conn) context.Context {
-	return func(ctx context.Context, c net.Conn) context.Context {
-		return context.WithValue(ctx, uidKey{}, peer(c))
+// withUID remembers in the context of a request the user at the other end of its connection.
+func withUID(ctx context.Context, c net.Conn) context.Context {
+	if own, is := c.(*counted); is {
+		return context.WithValue(ctx, uidKey{}, own.uid)
 	}
+	return ctx
 }
 
 // uidOf returns the Unix user who sent a request over the socket, or [access.UnknownUID].

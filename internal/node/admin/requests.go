@@ -58,6 +58,7 @@ func (q *Requests) addRaw(pattern string, h http.HandlerFunc) {
 	q.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		uid := uidOf(r)
 		if err := q.gate.Admit(uid, need); err != nil {
+			w.Header().Set("Connection", "close") // who may do nothing keeps no connection
 			q.log.Warn("refused a command", "user", uid, "request", pattern, "needs", string(need))
 			handler(q.log, func(*http.Request) (any, error) { return nil, err })(w, r)
 			return

@@ -84,6 +84,9 @@ func listen(path string, protect func() error) (net.Listener, error) {
 	return l, nil
 }
 
+// idleTime is the time after which a connection without a request is closed.
+const idleTime = time.Minute
+
 // Serve answers requests on the socket until ctx ends.
 func Serve(ctx context.Context, l net.Listener, h *Requests) error {
 	return serveKnowing(ctx, l, h, peerUID)
@@ -92,13 +95,13 @@ func Serve(ctx context.Context, l net.Listener, h *Requests) error {
 // serveKnowing is Serve with a function that tells the user at the other end of a connection.
 func serveKnowing(ctx context.Context, l net.Listener, h *Requests, peer func(net.Conn) int) error {
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withUID(peer),
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idleTime, MaxHeaderBytes: 64 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withUID,
 		ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
 	}
 	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // the returned error does not matter, because Close also removes the socket
 	defer stop()
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.Serve(newPlaces(l, peer, h.log)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin: %w", err)
 	}
 	return nil

@@ -51,6 +51,8 @@ const (
 	Started   Kind = "started"   // the daemon started
 	Cut       Kind = "cut"       // the first line of a record whose earlier lines were removed; it is no part of the chain
 
+	ReleaseApproved Kind = "release approved" // an operator approved a release that awaited approval in the ledger
+
 	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
 	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided
 )
@@ -83,7 +85,7 @@ type Event struct {
 
 	By        *access.Person `json:"by,omitempty"`        // who submitted, approved or rejected
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
-	Alone     bool           `json:"alone,omitempty"`     // the submitter approved the job, as the home's setting roles allows
+	Alone     bool           `json:"alone,omitempty"`     // who approved may be who submitted; the home's setting roles allows it, or its owner did it
 }
 
 // Release is a part of the member's data, under its ID in the ledger of releases.

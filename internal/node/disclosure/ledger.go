@@ -83,6 +83,11 @@ const maxEntries = 1 << 10
 // number). If two different releases are admitted at once, one awaits approval. Admitting the same
 // job's release again changes nothing.
 func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error) {
+	return l.AdmitFor(Asker{}, r, maxDirections)
+}
+
+// AdmitFor is like [Ledger.Admit]. A release that awaits approval is noted with the job that asks for it.
+func (l Ledger) AdmitFor(asker Asker, r method.Release, maxDirections int) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
 		return "", err
@@ -96,7 +101,7 @@ func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error
 	if err != nil {
 		return "", err
 	}
-	err = l.alone(func() error { return l.admit(e, id, maxDirections, space) })
+	err = l.alone(func() error { return l.admit(asker, e, id, maxDirections, space) })
 	return id, errors.Join(err, space.Close())
 }
 
@@ -108,11 +113,11 @@ func entryOf(key []byte, r method.Release) (*Entry, error) {
 	return newEntry(key, r), nil
 }
 
-func (l Ledger) admit(e *Entry, id string, maxDirections int, space extsort.Store) error {
+func (l Ledger) admit(asker Asker, e *Entry, id string, maxDirections int, space extsort.Store) error {
 	c, err := l.judge(e, id, maxDirections, space)
 	var held *HeldError
 	if errors.As(err, &held) {
-		return errors.Join(l.hold(c), l.remove(l.note(id, Approved)), held)
+		return errors.Join(l.hold(c, asker), l.remove(l.note(id, Approved)), held)
 	}
 	if err != nil || l.isDisclosed(e, id) {
 		return err
@@ -193,16 +198,20 @@ func (l Ledger) directions(c *comparison) (int, error) {
 	return most, nil
 }
 
-// hold writes a note that a release awaits approval. If there are too many notes, it removes the
+// hold writes a note that a release awaits approval, and for which jobs. If there are too many notes, it removes the
 // oldest.
-func (l Ledger) hold(c *comparison) error {
+func (l Ledger) hold(c *comparison, asker Asker) error {
 	e, id := c.now, c.id
 	notes, err := l.notes()
 	if err != nil {
 		return err
 	}
 	var alike, held []Listed
+	askers := []Asker{asker}
 	for _, n := range notes {
+		if n.ID == id && n.State != told {
+			askers = askedAlso(n.Askers, asker)
+		}
 		if n.State != Held || n.ID == id {
 			continue
 		}
@@ -216,7 +225,7 @@ func (l Ledger) hold(c *comparison) error {
 	} else if len(held) >= maxNotes {
 		err = l.remove(l.note(held[0].ID, Held))
 	}
-	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: e.size(), Reveals: shortened(c.said), From: c.from, Since: time.Now()}
+	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: e.size(), Reveals: shortened(c.said), From: c.from, Table: e.Table, Askers: askers, Since: time.Now()}
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 

@@ -1,6 +1,7 @@
 package disclosure
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -14,7 +15,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 func TestMain(m *testing.M) {
@@ -154,6 +157,81 @@ func TestLedger(t *testing.T) {
 	}
 	// An approval is of one release: a third is held again.
 	mustHold(t, l, products(table(6, "income"), "hub"), "age")
+}
+
+// A release that awaits approval knows the jobs that have asked for it. Whoever may have submitted one of them is told
+// apart from others, and nobody is certainly no submitter of a job about which nothing is known.
+func TestWhoAsksForARelease(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, products(table(6, "age", "income"), "hub"))
+	r := products(table(6, "age"), "hub")
+	user := func(uid int) access.Person { return access.Person{Member: "hub", UID: &uid} }
+	ask := func(job string, submitter access.Person) (n Listed) {
+		t.Helper()
+		var held *HeldError
+		id, err := l.AdmitFor(Asker{job, submitter}, r, 0)
+		if !errors.As(err, &held) {
+			t.Fatal(err)
+		}
+		if err := l.ApproveIf(id, func(now Listed) error { n = now; return errNotNow }); !errors.Is(err, errNotNow) {
+			t.Fatal(err)
+		}
+		return n
+	}
+	own := func(n Listed, uid int, job string) bool {
+		t.Helper()
+		asker, own := n.AskedBy(user(uid))
+		if asker.Job != job || n.Table != "people" || n.State != Held {
+			t.Errorf("user %d: %+v of %+v, want job %s", uid, asker, n, job)
+		}
+		return own
+	}
+	if n := ask("a", user(1)); !own(n, 1, "a") || own(n, 2, "a") {
+		t.Errorf("%+v", n)
+	}
+	n := ask("b", user(2)) // the first one's job would have the same approval
+	if !own(n, 1, "a") || !own(n, 2, "b") || own(n, 3, "b") {
+		t.Errorf("%+v", n)
+	}
+	if n := ask("b", access.Person{}); !own(n, 3, "b") || !own(n, 1, "b") {
+		t.Errorf("somebody unknown asks: %+v", n)
+	}
+	ask("b", user(2))
+	for i := range maxAskers {
+		n = ask(fmt.Sprint("c", i), user(4))
+	}
+	if len(n.Askers) != maxAskers || !own(n, 3, "") {
+		t.Errorf("what is forgotten is unknown: %+v", n.Askers)
+	}
+	if _, own := (Listed{}).AskedBy(user(3)); !own {
+		t.Error("a release for which nobody has asked")
+	}
+	if err := l.ApproveIf(n.ID, func(Listed) error { return nil }); err != nil || states(t, l)[n.ID] != Approved {
+		t.Errorf("%v", err)
+	}
+}
+
+var errNotNow = errors.New("not now")
+
+// Notes of earlier versions do not say who asks, so anybody may have asked.
+func TestOldNotesHaveNoAsker(t *testing.T) {
+	now := Listed{Kind: method.ReleaseProducts, Job: "job", Peers: []string{"hub"}, Since: time.Unix(1, 0), Table: "people", Askers: []Asker{{Job: "a", Submitter: access.Person{Member: "hub"}}}}
+	var w wire.Writer
+	w.String(noteAskMagic)
+	w.String(now.Table)
+	w.Uint32(1)
+	w.String("a")
+	now.Askers[0].Submitter.Write(&w)
+	rest, found := bytes.CutPrefix(now.encode(), w.Bytes())
+	if !found {
+		t.Fatal("the format has changed")
+	}
+	var old wire.Writer
+	old.String(noteFromMagic)
+	n, err := decodeNote(append(old.Bytes(), rest...))
+	if err != nil || len(n.Askers) != 1 || n.Askers[0].Submitter.Member != "" || n.Job != "job" || n.Table != "" {
+		t.Errorf("%+v, %v", n, err)
+	}
 }
 
 // A release that a session was admitted and has not disclosed does not count once the session has

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // Listed describes a release for the operator.
@@ -31,7 +32,40 @@ type Listed struct {
 	Told     float64  // how many numbers the sums contain for each cell of their rows; 0 if not counted
 	Reveals  []string // what the release reveals together with earlier ones; empty if it needs no approval
 	From     []string // IDs of the earlier releases that Reveals is about
+	Table    string   // in the catalogue; "" in old notes
+	Askers   []Asker  // jobs that have asked for the release, the latest last; never none for a release that awaits approval
 	Since    time.Time
+}
+
+// Asker is a job that asks for a release.
+type Asker struct {
+	Job       string        // id
+	Submitter access.Person // as the coordinator says; zero if nobody has said who asks
+}
+
+// AskedBy returns the latest job that a person may have submitted, of those that have asked for the release, and
+// true. If the person is certainly no submitter of any of them, it returns the latest job and false. Nobody is
+// certainly no submitter of a job about which nothing is known.
+func (n Listed) AskedBy(who access.Person) (Asker, bool) {
+	if len(n.Askers) == 0 {
+		return Asker{}, true
+	}
+	for _, a := range slices.Backward(n.Askers) {
+		if who.MayBe(a.Submitter) {
+			return a, true
+		}
+	}
+	return n.Askers[len(n.Askers)-1], false
+}
+
+// askedAlso returns the jobs that have asked for a release, with one more. It forgets jobs beyond a bound, and then
+// counts them as one about which nothing is known.
+func askedAlso(list []Asker, one Asker) []Asker {
+	list = append(slices.DeleteFunc(slices.Clone(list), func(a Asker) bool { return a.Job == one.Job && a.Job != "" }), one)
+	if over := len(list) - maxAskers; over > 0 {
+		list = append([]Asker{{}}, list[over+1:]...)
+	}
+	return list
 }
 
 // Learns describes in a sentence what each member can learn from this release alone.
@@ -62,17 +96,25 @@ const (
 	maxSaid   = 64                  // largest number of sentences in a note
 	maxPhrase = 4 << 10             // largest number of bytes in a sentence
 	maxFrom   = 16 * maxEntries     // largest number of earlier releases in a note
+	maxAskers = 16                  // largest number of jobs in a note that have asked for its release
 )
 
 const (
 	noteMagic     = "mercer/v1/held release"
 	noteAlsoMagic = "mercer/v2/held release" // adds to v1 the field Also
 	noteFromMagic = "mercer/v3/held release" // adds to v2 the field From
+	noteAskMagic  = "mercer/v4/held release" // adds to v3 the fields Table and Askers
 )
 
 func (n Listed) encode() []byte {
 	var w wire.Writer
-	w.String(noteFromMagic)
+	w.String(noteAskMagic)
+	w.String(n.Table)
+	w.Uint32(uint32(len(n.Askers)))
+	for _, a := range n.Askers {
+		w.String(a.Job)
+		a.Submitter.Write(&w)
+	}
 	w.Strings(texts(n.Also))
 	w.Strings(n.From)
 	w.String(string(n.Kind))
@@ -109,11 +151,18 @@ func decodeNote(b []byte) (Listed, error) {
 	r := wire.NewReader(b)
 	var n Listed
 	switch magic := r.String(32); {
+	case magic == noteAskMagic:
+		n.Table, n.Askers = r.String(maxText), readAskers(r)
+		n.Also, n.From = readKinds(r), r.Strings(maxFrom, maxDigest)
 	case magic == noteFromMagic:
+		n.Askers = []Asker{{}}
 		n.Also, n.From = readKinds(r), r.Strings(maxFrom, maxDigest)
 	case magic == noteAlsoMagic:
+		n.Askers = []Asker{{}}
 		n.Also = readAlso(r)
-	case r.Err() == nil && magic != noteMagic:
+	case magic == noteMagic:
+		n.Askers = []Asker{{}}
+	case r.Err() == nil:
 		r.Fail(fmt.Errorf("the note's format %q is unknown", magic))
 	}
 	n.Kind, n.Job, n.Question = method.ReleaseKind(r.String(32)), r.String(maxText), r.Bool()
@@ -125,6 +174,16 @@ func decodeNote(b []byte) (Listed, error) {
 	}
 	return n, r.Close("held release")
 }
+
+func readAskers(r *wire.Reader) (list []Asker) {
+	for range r.Count(maxAskers, minAsker) {
+		list = append(list, Asker{Job: r.String(maxDigest), Submitter: access.Read(r)})
+	}
+	return list
+}
+
+// minAsker is less than the number of bytes of any encoded [Asker].
+const minAsker = 4
 
 // notes returns the notes about releases that await approval, are approved, or were disclosed with
 // approval, oldest first. It removes a note that is too old or unreadable. Without a note, a
@@ -209,8 +268,17 @@ var ErrNotThere = errors.New("no release with this ID awaits approval or is appr
 // Approve approves a release for every job that would release equal content. The approval ends when
 // the release is disclosed, or after 30 days.
 func (l Ledger) Approve(id string) error {
+	return l.ApproveIf(id, func(Listed) error { return nil })
+}
+
+// ApproveIf is like [Ledger.Approve], and does nothing if the function returns an error. While the function runs, the
+// release stays as it is.
+func (l Ledger) ApproveIf(id string, may func(Listed) error) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Held)
+		if err == nil {
+			err = may(n)
+		}
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,8 @@ import (
 const (
 	maxEvents  = 4096 // events in all
 	maxOfOne   = 256  // events of one job, and of one member
-	maxReaders = 16   // followers at a time
+	maxReaders = 64   // followers at a time
+	maxOfUser  = 4    // followers of one user
 	maxBehind  = 256  // events that may wait for a follower
 )
 
@@ -121,22 +122,35 @@ func (h *History) Count(k Kind) uint64 {
 // Follower receives the events of a job, or all events.
 type Follower struct {
 	history *History
+	user    int
 	job     string
 	events  chan Event
 }
 
-// errFull reports that a history has as many followers as it may have.
-var errFull = errors.New("as many readers as allowed follow the events of this daemon; end one of them")
+// These errors report that a history has as many followers as it may have, or that a user has.
+var (
+	errFull   = errors.New("as many readers as allowed follow the events of this daemon; end one of them")
+	errEnough = errors.New("this user follows the events of this daemon as often as allowed; end one of these readers")
+)
 
-// Follow returns the kept events of a job, like [History.Of], and a follower that receives the next ones.
-// The caller must call [Follower.Stop].
-func (h *History) Follow(job string) (kept []Event, f *Follower, err error) {
+// Follow returns the kept events of a job, like [History.Of], and a follower that receives the next ones for a Unix
+// user. The caller must call [Follower.Stop].
+func (h *History) Follow(job string, user int) (kept []Event, f *Follower, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.followers) >= maxReaders {
 		return nil, nil, errFull
 	}
-	f = &Follower{h, job, make(chan Event, maxBehind)}
+	own := 0
+	for f := range h.followers {
+		if f.user == user {
+			own++
+		}
+	}
+	if own >= maxOfUser {
+		return nil, nil, errEnough
+	}
+	f = &Follower{h, user, job, make(chan Event, maxBehind)}
 	h.followers[f] = true
 	return h.of(job), f, nil
 }

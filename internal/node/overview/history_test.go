@@ -2,6 +2,7 @@ package overview
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -66,7 +67,7 @@ func TestTextsAreBounded(t *testing.T) {
 func TestFollow(t *testing.T) {
 	h := NewHistory()
 	h.Add(Event{Kind: Submitted, Job: "a", Stage: "1"})
-	kept, f, err := h.Follow("a")
+	kept, f, err := h.Follow("a", 1)
 	if err != nil || !slices.Equal(stages(kept), []string{"1"}) {
 		t.Fatalf("kept %v, %v", kept, err)
 	}
@@ -88,11 +89,11 @@ func TestFollow(t *testing.T) {
 // A follower that does not read is dropped, and delays nobody. Others go on.
 func TestSlowFollowersAreDropped(t *testing.T) {
 	h := NewHistory()
-	_, slow, err := h.Follow("")
+	_, slow, err := h.Follow("", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, quick, err := h.Follow("")
+	_, quick, err := h.Follow("", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,13 +111,19 @@ func TestSlowFollowersAreDropped(t *testing.T) {
 		t.Errorf("a slow follower got %d events before it was dropped, want %d", n, maxBehind)
 	}
 	slow.Stop()
-	for range maxReaders - 1 {
-		if _, _, err := h.Follow(""); err != nil {
+	for i := range maxReaders - 1 { // besides quick
+		if _, _, err := h.Follow("", 2+i/maxOfUser); err != nil {
 			t.Fatal(err)
 		}
+		if (i+1)%maxOfUser != 0 {
+			continue
+		}
+		if _, _, err := h.Follow("", 2+i/maxOfUser); !errors.Is(err, errEnough) {
+			t.Errorf("a user with more than %d followers: %v", maxOfUser, err)
+		}
 	}
-	if _, _, err := h.Follow(""); err == nil {
-		t.Errorf("more than %d followers", maxReaders)
+	if _, _, err := h.Follow("", 1000); !errors.Is(err, errFull) {
+		t.Errorf("more than %d followers: %v", maxReaders, err)
 	}
 }
 

@@ -296,6 +296,11 @@ func TestDeciding(t *testing.T) {
 	own.review.Submitter = &submitter
 	alone := partyHome(t)
 	alone.review.Submitter, alone.review.Alone = &submitter, true
+	aloneToo := partyHome(t)
+	aloneToo.review.Alone = true
+	own.held[0].Askers[0].Submitter, aloneToo.held[0].Askers[0].Submitter = submitter, submitter
+	nobodys := partyHome(t) // of an earlier version
+	nobodys.held[0].Askers = nil
 	unknown := partyHome(t)
 	unknown.review.Submitter = nil
 	reject := url.Values{"decision": {"reject"}, "reason": {"oops"}}
@@ -322,6 +327,9 @@ func TestDeciding(t *testing.T) {
 		"own job":             {home: own, path: "/approvals/" + jobID, form: approve, status: 403},
 		"own job, all roles":  {home: own, roles: access.Roles(), path: "/approvals/" + jobID, form: approve, status: 403},
 		"own job, alone":      {home: alone, path: "/approvals/" + jobID, form: approve, status: 200, decided: "approve " + jobID + " by user 7 at north"},
+		"own release":         {home: own, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
+		"nobody's release":    {home: nobodys, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
+		"own release, alone":  {home: aloneToo, path: "/releases/" + releaseID, form: url.Values{}, status: 200, decided: "release " + releaseID + " by user 7 at north"},
 		"own job, reject":     {home: submittedBy(t, &submitter), path: "/approvals/" + jobID, form: reject, status: 200, decided: "reject " + jobID + " by user 7 at north: oops"},
 		"own job, viewer":     {home: submittedBy(t, &submitter), roles: []access.Role{access.Viewer}, path: "/approvals/" + jobID, form: reject, status: 403},
 		"unknown":             {home: unknown, path: "/approvals/" + jobID, form: approve, status: 403},

@@ -134,7 +134,7 @@ func (v *auditView) add(jobs map[string]*let, e entry) {
 		if of := jobs[e.job]; of != nil && of.sessions[e.Session] {
 			of.Sent += e.Sent
 		}
-	case audit.Approved, audit.Rejected:
+	case audit.Approved, audit.Rejected, audit.ReleaseApproved:
 		v.Decided = append(v.Decided, decisionOf(e))
 	}
 }

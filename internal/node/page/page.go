@@ -48,6 +48,8 @@ type Desk interface {
 	Opinion(job string) (Opinion, error)
 	// Releases lists the releases that await approval.
 	Releases() ([]disclosure.Listed, error)
+	// Alone reports whether the home lets submitters approve their own jobs and releases.
+	Alone() bool
 	// Approve lets a job begin, Reject refuses it, and ApproveRelease approves a release. by decides.
 	Approve(ctx context.Context, job string, by access.Person) error
 	Reject(ctx context.Context, job string, by access.Person, reason string) error

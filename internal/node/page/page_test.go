@@ -106,6 +106,8 @@ func (h *home) Releases() ([]disclosure.Listed, error) {
 	return h.held, nil
 }
 
+func (h *home) Alone() bool { return h.review.Alone }
+
 func (h *home) decide(what string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,6 +150,7 @@ func partyHome(t *testing.T) *home {
 	t.Helper()
 	began := time.Now().Add(-50 * time.Hour).UTC()
 	submitter := userAt("hub", 9)
+	submitter.Machine = "another"
 	h := &home{
 		history: overview.NewHistory(), record: filepath.Join(t.TempDir(), "audit"),
 		o: overview.Overview{
@@ -169,7 +172,8 @@ func partyHome(t *testing.T) *home {
 			Said:   []string{"The policy of table patients allows the job.", "The ledger finds no earlier release that reveals more together with this one."},
 		},
 		held: []disclosure.Listed{{ID: releaseID, State: disclosure.Held, Kind: method.ReleaseRows, Job: "readmission", Peers: []string{"east", "hub"}, Columns: 12, Rows: 5210, Since: began,
-			Reveals: []string{"the difference between the two releases is the sum over 14 people who came since"}}},
+			Reveals: []string{"the difference between the two releases is the sum over 14 people who came since"},
+			Askers:  []disclosure.Asker{{Job: jobID, Submitter: submitter}}}},
 	}
 	h.history.Add(overview.Event{Kind: overview.Connected, Member: "hub", Time: began})
 	log, err := audit.Open(h.record)

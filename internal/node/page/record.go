@@ -131,7 +131,7 @@ func (k *tail) readOn() error {
 // add keeps an event if the view shows or counts its kind.
 func (k *tail) add(e audit.Event) {
 	switch e.Kind {
-	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.Rejected:
+	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.Rejected, audit.ReleaseApproved:
 		kept := audit.Event{Kind: e.Kind, Time: e.Time, Session: e.Session, Stage: e.Stage, Releases: e.Releases, Sent: e.Sent, Skipped: e.Skipped, By: e.By, UID: e.UID, Alone: e.Alone}
 		if e.Kind == audit.Rejected {
 			kept.Outcome = e.Outcome

@@ -28,7 +28,10 @@ func asking(t *testing.T) *fixture {
 // mara is user 7 of north, and decides about jobs.
 var mara = userAt("north", 7)
 
-func userAt(member string, uid int) access.Person { return access.Person{Member: member, UID: &uid} }
+// userAt is a user of a member with a machine of its own.
+func userAt(member string, uid int) access.Person {
+	return access.Person{Member: member, Machine: access.Machine(member), UID: &uid}
+}
 
 // waits checks that north has told the coordinator that a job waits, and nothing else.
 func (s *fixture) waits(want fault.Trouble) {

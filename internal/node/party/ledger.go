@@ -22,7 +22,7 @@ import (
 // admitter decides whether a release may be disclosed: a [disclosure.Ledger], which records what it
 // admits, or its preview.
 type admitter interface {
-	Admit(r method.Release, maxDirections int) (id string, err error)
+	AdmitFor(asker disclosure.Asker, r method.Release, maxDirections int) (id string, err error)
 	Expect(session string, peers []string, most, total int) error
 }
 
@@ -32,6 +32,7 @@ type admission struct {
 	id         string
 	out        method.Release
 	directions int // limit on the random directions over all jobs
+	asker      disclosure.Asker
 }
 
 func (a admission) same(b admission) bool { return a.kind == b.kind && a.id == b.id }
@@ -43,7 +44,7 @@ func (p *Party) letOut(a admission) error {
 	if !errors.Is(err, disclosure.ErrNotAdmitted) {
 		return err
 	}
-	id, err := p.Releases.Admit(a.out, a.directions)
+	id, err := p.Releases.AdmitFor(a.asker, a.out, a.directions)
 	if err != nil {
 		return p.ledgerError(err)
 	}
@@ -129,11 +130,12 @@ func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission,
 	if policy.Own {
 		out.Split = "" // no approval is needed, because one operator owns all parties' data
 	}
-	entry, err := p.admits.Admit(out, policy.directionsTotal())
+	asker := disclosure.Asker{Job: w.id.String(), Submitter: w.submitter}
+	entry, err := p.admits.AdmitFor(asker, out, policy.directionsTotal())
 	if err != nil {
 		return admission{}, p.ledgerError(err)
 	}
-	return admission{out.Kind, entry, out, policy.directionsTotal()}, nil
+	return admission{out.Kind, entry, out, policy.directionsTotal(), asker}, nil
 }
 
 // withOne adds a release to a list, or replaces an earlier description of the same release.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 )
 
@@ -61,7 +61,7 @@ func Message(o Origin, m audit.Mark, e audit.Event) []byte {
 		add("alone", "true")
 	}
 	add("outcome", e.Outcome)
-	fmt.Fprintf(&b, "] %s", strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Kind, e.Job, e.Name)))
+	fmt.Fprintf(&b, "] %s", strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Kind, shown(e.Job), shown(e.Name))))
 	return []byte(b.String())
 }
 
@@ -79,25 +79,24 @@ func word(s string, most int) string {
 	return s[:min(len(s), most)]
 }
 
-// escaped returns a value of structured data: one line of at most maxValue bytes and dots.
-func escaped(value string) string {
+// shown returns a text as one line of at most maxValue bytes and dots, without anything that cannot be printed.
+func shown(text string) string { return cut(text, "") }
+
+// escaped returns a text as a value of structured data, which is as shown returns it.
+func escaped(text string) string { return cut(text, `"\]`) }
+
+// cut returns the beginning of a text in at most maxValue bytes, and dots if there is more. It writes a backslash
+// before certain characters, and a blank for what cannot be printed.
+func cut(text, escape string) string {
 	var b strings.Builder
-	for _, r := range value {
-		switch {
-		case b.Len() >= maxValue:
-			b.WriteString("...")
-			return b.String()
-		case r == '"', r == '\\', r == ']':
-			b.WriteRune('\\')
-			b.WriteRune(r)
-		case r < ' ', r == 0x7f:
-			b.WriteRune(' ')
-		default:
-			b.WriteRune(r)
+	for _, r := range fault.Printable(text) {
+		if b.Len() >= maxValue {
+			return b.String() + "..."
 		}
+		if strings.ContainsRune(escape, r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
 	}
 	return b.String()
 }
-
-// patience is the time within which a message must be handed over.
-const patience = 5 * time.Second

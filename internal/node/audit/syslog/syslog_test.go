@@ -2,7 +2,6 @@ package syslog
 
 import (
 	"bufio"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -72,6 +71,11 @@ func TestMessagesAreRFC5424(t *testing.T) {
 	if data := (*m.StructuredData)[element]; data["name"] != hostile.Name || data["alone"] != "true" || data["hash"] != mark.Hash {
 		t.Errorf("%+v", data)
 	}
+	// Nothing reaches the server that a terminal obeys, or that reorders a line.
+	hostile.Name, hostile.Outcome = "a\nb\u202e"+strings.Repeat("\u00e9", 300), "x\u009b31m\u0085<13>forged \u202e"
+	if b := string(Message(origin, mark, hostile)); strings.ContainsAny(b, "\n\u0085\u009b\u202e") || len(b) > 2048 {
+		t.Errorf("%d bytes: %q", len(b), b)
+	}
 	if m := read(audit.Event{Kind: audit.Started}, Origin{}); m.Hostname != nil {
 		t.Errorf("%+v", m)
 	}
@@ -119,52 +123,163 @@ func TestALocalSocket(t *testing.T) {
 	}
 }
 
-// Over TLS each message has its length before it, and a server with a stranger's certificate gets none.
-func TestTLS(t *testing.T) {
+// server is a syslog server over TLS that remembers what it has read.
+type server struct {
+	net.Listener
+	authorities *x509.CertPool
+	got         chan string
+}
+
+// serve starts a server. hears reads the messages of one connection.
+func serve(t *testing.T, hears func(s *server, c net.Conn)) *server {
+	t.Helper()
 	certified := httptest.NewTLSServer(http.NotFoundHandler())
 	certified.Close()
 	in, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	secure := tls.NewListener(in, &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12})
-	defer secure.Close() //nolint:errcheck // a test
-	got := make(chan string, 4)
+	s := &server{tls.NewListener(in, &tls.Config{Certificates: certified.TLS.Certificates, MinVersion: tls.VersionTLS12}), x509.NewCertPool(), make(chan string, 16)}
+	s.authorities.AddCert(certified.Certificate())
+	t.Cleanup(func() { _ = s.Close() })
 	go func() {
 		for {
-			c, err := secure.Accept()
+			c, err := s.Accept()
 			if err != nil {
 				return
 			}
-			r, n := bufio.NewReader(c), 0
-			if _, err := fmt.Fscanf(r, "%d ", &n); err == nil {
-				b := make([]byte, n)
-				if _, err := io.ReadFull(r, b); err == nil {
-					got <- string(b)
-				}
-			}
+			hears(s, c)
 			_ = c.Close()
 		}
 	}()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	pool := x509.NewCertPool()
-	pool.AddCert(certified.Certificate())
-	stranger := &Line{Server: Server{"tls", in.Addr().String()}}
-	if err := stranger.Send(ctx, []byte("secret")); err == nil || !strings.Contains(err.Error(), "certificate") {
+	return s
+}
+
+// line returns a connection to the server.
+func (s *server) line(t *testing.T) *Line {
+	l := &Line{Server: Server{"tls", s.Addr().String()}, Authorities: s.authorities}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+// readFrame reads a message.
+func readFrame(c net.Conn) (string, bool) {
+	r, n := bufio.NewReader(c), 0
+	if _, err := fmt.Fscanf(r, "%d ", &n); err != nil {
+		return "", false
+	}
+	b := make([]byte, n)
+	_, err := io.ReadFull(r, b)
+	return string(b), err == nil
+}
+
+// wants returns an error unless the server has read these messages next.
+func (s *server) wants(t *testing.T, list ...string) {
+	t.Helper()
+	for _, want := range list {
+		select {
+		case m := <-s.got:
+			if m != want {
+				t.Errorf("the server has read %q, want %q", m, want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("the server has not read %q", want)
+		}
+	}
+}
+
+// Over TLS each message has its length before it, and a server with a stranger's certificate gets none.
+func TestTLS(t *testing.T) {
+	s := serve(t, func(s *server, c net.Conn) {
+		if m, ok := readFrame(c); ok {
+			s.got <- m
+		}
+	})
+	stranger := &Line{Server: Server{"tls", s.Addr().String()}}
+	if err := stranger.Send(t.Context(), []byte("secret")); err == nil || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("%v", err)
 	}
-	known := &Line{Server: Server{"tls", in.Addr().String()}, Authorities: pool}
-	defer known.Close() //nolint:errcheck // a test
-	if err := known.Send(ctx, []byte("hello")); err != nil {
+	if err := s.line(t).Send(t.Context(), []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case m := <-got:
-		if m != "hello" {
-			t.Errorf("%q", m)
+	s.wants(t, "hello")
+}
+
+// A server that closes a connection loses no message: the line hears it, and sends the last message again on the next
+// connection, before the new one.
+func TestAServerThatClosesTheConnection(t *testing.T) {
+	s := serve(t, func(s *server, c net.Conn) {
+		for range 2 { // the second time is at the next connection: a message again, then a new one
+			if m, ok := readFrame(c); ok {
+				s.got <- m
+			}
+			if len(s.got) == 1 {
+				return
+			}
 		}
-	case <-ctx.Done():
-		t.Error("nothing came")
+	})
+	l := s.line(t)
+	if err := l.Send(t.Context(), []byte("one")); err != nil {
+		t.Fatal(err)
 	}
+	<-l.closed
+	if err := l.Send(t.Context(), []byte("two")); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(t, "one", "one", "two")
+}
+
+// A message that a server has not read before it closed the connection comes again without a further one.
+func TestWhatIsUnsureIsSentAgain(t *testing.T) {
+	first := true
+	s := serve(t, func(s *server, c net.Conn) {
+		if b := make([]byte, 1); first { // it goes away with the rest unread
+			_, _ = c.Read(b)
+			first = false
+			return
+		}
+		if m, ok := readFrame(c); ok {
+			s.got <- m
+		}
+	})
+	l := s.line(t)
+	if err := l.Settle(t.Context()); err != nil || l.conn != nil {
+		t.Fatalf("nothing is unsure: %v", err)
+	}
+	if err := l.Send(t.Context(), []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	<-l.closed
+	if err := l.Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(t, "one")
+	<-l.closed
+	l.unsure[0].when = time.Now().Add(-2 * doubtTime) // long ago: the server has read it
+	if err := l.Settle(t.Context()); err != nil || l.conn != nil {
+		t.Errorf("what the server has read is sent again: %v", err)
+	}
+}
+
+// A connection that was idle is not used: a machine on the way may have forgotten it without a word.
+func TestAnIdleConnection(t *testing.T) {
+	s := serve(t, func(s *server, c net.Conn) {
+		for m, ok := readFrame(c); ok; m, ok = readFrame(c) {
+			s.got <- m
+		}
+	})
+	l := s.line(t)
+	for _, text := range []string{"one", "two"} {
+		if err := l.Send(t.Context(), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		s.wants(t, text)
+	}
+	for i := range l.unsure {
+		l.unsure[i].when = time.Now().Add(-2 * doubtTime)
+	}
+	if err := l.Send(t.Context(), []byte("three")); err != nil {
+		t.Fatal(err)
+	}
+	s.wants(t, "two", "three")
 }
