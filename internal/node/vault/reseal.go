@@ -74,15 +74,18 @@ func (e *Artifacts) settle(id job.ID) error {
 	return disk.Erase(path)
 }
 
-// keepingTime calls a function that changes files of a job, and keeps the time of its last artifact, from
-// which retention counts.
+// keepingTime calls a function that changes files of a job, and keeps the time of its key, from which retention
+// counts. After a crash in between, retention counts from then on.
 func (e *Artifacts) keepingTime(id job.ID, change func() error) error {
-	dir := e.path(id, "")
-	info, err := os.Stat(dir)
+	key := e.path(id, keyFile)
+	info, err := os.Stat(key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return change() // the remains of an erasure
+	}
 	if err != nil {
 		return err
 	}
-	return errors.Join(change(), os.Chtimes(dir, info.ModTime(), info.ModTime()))
+	return errors.Join(change(), os.Chtimes(key, info.ModTime(), info.ModTime()))
 }
 
 // ids lists the jobs that have a folder.

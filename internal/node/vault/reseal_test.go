@@ -22,7 +22,7 @@ func TestChangeOfTheIdentity(t *testing.T) {
 			t.Fatal(err)
 		}
 		long := time.Now().Add(-100 * time.Hour).Truncate(time.Second)
-		if err := os.Chtimes(e.path(one, ""), long, long); err != nil {
+		if err := os.Chtimes(e.path(one, keyFile), long, long); err != nil {
 			t.Fatal(err)
 		}
 		former := filepath.Join(t.TempDir(), "former")
