@@ -70,13 +70,13 @@ func (d Days) read() (s seen, known bool, err error) {
 	if err != nil {
 		return s, false, fmt.Errorf("retention: %w", err)
 	}
-	if json.Unmarshal(b, &s) != nil {
-		return seen{}, false, nil
+	if json.Unmarshal(b, &s) != nil || !isDay(s.First) || !isDay(s.Last) {
+		s = seen{}
 	}
-	for _, day := range []string{s.First, s.Last} {
-		if _, err := time.Parse(time.DateOnly, day); err != nil {
-			return seen{}, false, nil
-		}
-	}
-	return s, true, nil
+	return s, s != seen{}, nil
+}
+
+func isDay(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }
