@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/admin"
 )
 
-// pageAddress is the address at which a person opens a daemon's web page.
+// pageAddress prints the address at which a person opens a daemon's web page.
 type pageAddress struct{ admin.Invitation }
 
 // Print writes the address alone on its line, so that a terminal makes a link of it.

@@ -234,6 +234,11 @@ func (c *Client) Reload(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "/reload", nil, &struct{}{})
 }
 
+// Invite asks for the address at which this user opens the daemon's web page.
+func (c *Client) Invite(ctx context.Context) (i Invitation, err error) {
+	return i, c.call(ctx, http.MethodPost, "/page", nil, &i)
+}
+
 func jobPath(id string) string { return "/jobs/" + url.PathEscape(id) }
 
 func (c *Client) call(ctx context.Context, method, path string, body []byte, into any) error {

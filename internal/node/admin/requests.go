@@ -70,6 +70,20 @@ func (q *Requests) addRaw(pattern string, h http.HandlerFunc) {
 	})
 }
 
+// Invitation holds the address at which a person opens the daemon's web page.
+type Invitation struct {
+	URL string `json:"url"`
+}
+
+// Inviting adds the request for the address at which a person opens the daemon's web page.
+func (q *Requests) Inviting(invite func(who access.Person) (url string, err error)) *Requests {
+	q.add("POST /page", func(r *http.Request) (any, error) {
+		url, err := invite(q.person(r))
+		return Invitation{url}, err
+	})
+	return q
+}
+
 // person returns the person who sent a request.
 func (q *Requests) person(r *http.Request) access.Person { return q.gate.Person(uidOf(r)) }
 
