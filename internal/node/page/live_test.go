@@ -132,14 +132,17 @@ func TestStreamsAreFew(t *testing.T) {
 	if status, _ := s.get(s.base + "/"); status != http.StatusOK {
 		t.Errorf("the view itself: %d", status)
 	}
-	one := s.sessions.open[0]
-	done, ok := s.sessions.stream(&session{streams: maxStreams - 1})
+	one := &session{streams: maxStreams - 1}
+	done, ok := s.sessions.stream(one)
 	if !ok {
 		t.Fatal("no place")
 	}
-	done()
 	if _, ok := s.sessions.stream(one); ok {
 		t.Error("a place too many")
+	}
+	done()
+	if _, ok := s.sessions.stream(one); !ok {
+		t.Error("a stream that has ended keeps its place")
 	}
 }
 
