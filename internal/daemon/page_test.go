@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -124,6 +125,36 @@ func (r *reader) approve(id string) (int, string) {
 	return r.ask(http.MethodPost, r.base+"/approvals/"+id, url.Values{"token": {r.token("/approvals/" + id)}, "decision": {"approve"}})
 }
 
+// rewrite replaces a text in the configuration of a home.
+func (s *site) rewrite(from, to string) {
+	s.t.Helper()
+	config, err := os.ReadFile(s.home.ConfigPath())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	changed := strings.Replace(string(config), from, to, 1)
+	if changed == string(config) {
+		s.t.Fatalf("the configuration has no %q", from)
+	}
+	if err := os.WriteFile(s.home.ConfigPath(), []byte(changed), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// recorded returns the events of a kind in the audit record of a home, whose chain must be whole.
+func (s *site) recorded(kind audit.Kind) (list []audit.Event) {
+	s.t.Helper()
+	if _, err := audit.Verify(s.home.AuditPath(), func(e audit.Event, _ string) error {
+		if e.Kind == kind {
+			list = append(list, e)
+		}
+		return nil
+	}); err != nil {
+		s.t.Error(err)
+	}
+	return list
+}
+
 // The pages of daemons name the members that are missing, a job that awaits approval, the party's own opinion of it,
 // what it has let out, and the result. The person who submitted the job cannot approve it, unless the home says so.
 func TestThePagesOfDaemons(t *testing.T) {
@@ -135,13 +166,7 @@ func TestThePagesOfDaemons(t *testing.T) {
 	}
 	north.offerSmall(1)
 	east.offerSmall(2)
-	config, err := os.ReadFile(north.home.ConfigPath())
-	if err == nil {
-		err = os.WriteFile(north.home.ConfigPath(), []byte(strings.Replace(string(config), "protocols: [okra]", "protocols: [okra], approve: each", 1)), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	north.rewrite("protocols: [okra]", "protocols: [okra], approve: each")
 	boss.offerPage()
 	north.offerPage()
 	boss.start()
@@ -152,9 +177,25 @@ func TestThePagesOfDaemons(t *testing.T) {
 	hub.shows("/", "Missing: east, since")
 	east.start()
 	hub.shows("/", "Nobody is missing. All 2 parties are connected.")
-
-	id := boss.submit([]byte(smallJob))
 	party := north.read()
+
+	pagesDecideAJob(boss, north, hub, party)
+	pagesDecideARelease(boss, north, party)
+	aPageAsksForRoles(north, party)
+	aPageTakesARestart(east)
+	began := time.Now()
+	east.halt()
+	hub.shows("/", "Missing: east, since")
+	if took := time.Since(began); took > noticed {
+		t.Errorf("east is named after %v", took)
+	}
+}
+
+// pagesDecideAJob follows a job on the pages of its coordinator and of a party, from its submission to its result.
+func pagesDecideAJob(boss, north *site, hub, party *reader) {
+	t := boss.t
+	t.Helper()
+	id := boss.submit([]byte(smallJob))
 	party.shows("/approvals", "Job small waits for this party")
 	party.shows("/approvals/"+id, "Encoded rows: the coordinator can learn the product of every two of these rows")
 	party.shows("/approvals/"+id, "the ledger holds no earlier release that reveals more")
@@ -163,22 +204,21 @@ func TestThePagesOfDaemons(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	north.configure(t, fmt.Sprintf("roles: {administrator: {uids: [%d]}, alone: true}\n", os.Getuid()))
-	if err := north.client().Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	north.reloads()
 	if status, body := party.approve(id); status != http.StatusOK || !strings.Contains(body, "Job small is approved.") {
 		t.Errorf("%d %s", status, body)
 	}
 	if j := boss.wait(id); j.Failure != nil {
 		t.Fatalf("%+v", j.Failure)
 	}
-	if _, err := audit.Verify(north.home.AuditPath(), func(e audit.Event, _ string) error {
-		if e.Kind == audit.Approved && (e.By == nil || e.By.UID == nil || *e.By.UID != os.Getuid() || !e.Alone) {
+	approvals := north.recorded(audit.Approved)
+	if len(approvals) != 1 {
+		t.Errorf("the record has %d approvals", len(approvals))
+	}
+	for _, e := range approvals {
+		if e.By == nil || e.By.UID == nil || *e.By.UID != os.Getuid() || !e.Alone {
 			t.Errorf("%+v", e)
 		}
-		return nil
-	}); err != nil {
-		t.Error(err)
 	}
 	party.shows("/audit", "1 job let data out of this home")
 	party.shows("/audit", "user "+strconv.Itoa(os.Getuid())+" at north, who may have submitted it")
@@ -187,8 +227,12 @@ func TestThePagesOfDaemons(t *testing.T) {
 	if status, _ := party.ask(http.MethodGet, party.base+"/reports/"+id, nil); status != http.StatusNotFound {
 		t.Errorf("a report that only the coordinator has: %d", status)
 	}
+}
 
-	// A release that differs from an earlier one over the same rows awaits approval.
+// pagesDecideARelease submits a job whose release differs from an earlier one over the same rows. It awaits approval.
+func pagesDecideARelease(boss, north *site, party *reader) {
+	t := boss.t
+	t.Helper()
 	boss.wait(boss.submit([]byte(strings.NewReplacer("name: small}", "name: scaled}", "scale: none", "scale: minmax").Replace(smallJob))))
 	party.shows("/approvals", "A release of job scaled waits for this party")
 	held, err := north.home.Releases().Awaiting()
@@ -208,43 +252,37 @@ func TestThePagesOfDaemons(t *testing.T) {
 	if held, err := north.home.Releases().Awaiting(); err != nil || len(held) != 0 {
 		t.Errorf("%+v, %v", held, err)
 	}
-	recorded := false
-	if _, err := audit.Verify(north.home.AuditPath(), func(e audit.Event, _ string) error {
-		recorded = recorded || e.Kind == audit.ReleaseApproved && len(e.Releases) == 1 && e.Releases[0].ID == held[0].ID && e.By != nil && e.Alone && e.Submitter != nil && e.Submitter.Member == "boss" && e.Job == asker.Job && e.Table == held[0].Table
-		return nil
-	}); err != nil || !recorded {
-		t.Errorf("the record has the approval: %v, %v", recorded, err)
+	if !slices.ContainsFunc(north.recorded(audit.ReleaseApproved), func(e audit.Event) bool {
+		return len(e.Releases) == 1 && e.Releases[0].ID == held[0].ID && e.By != nil && e.Alone && e.Submitter != nil && e.Submitter.Member == "boss" && e.Job == asker.Job && e.Table == held[0].Table
+	}) {
+		t.Error("the record lacks the approval of the release")
 	}
+}
 
-	// A user who has no role any more sees nothing, with the session as before.
-	config, err = os.ReadFile(north.home.ConfigPath())
-	if err == nil {
-		err = os.WriteFile(north.home.ConfigPath(), []byte(strings.Replace(string(config), fmt.Sprintf("uids: [%d]", os.Getuid()), fmt.Sprintf("uids: [%d]", os.Getuid()+1), 1)), 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := north.client().Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+// aPageAsksForRoles takes the role of the user of the test away. The user sees nothing, with the session as before.
+func aPageAsksForRoles(north *site, party *reader) {
+	t := north.t
+	t.Helper()
+	north.rewrite(fmt.Sprintf("uids: [%d]", os.Getuid()), fmt.Sprintf("uids: [%d]", os.Getuid()+1))
+	north.reloads()
 	if status, body := party.ask(http.MethodGet, party.base+"/", nil); status != http.StatusUnauthorized || strings.Contains(body, "north") {
 		t.Errorf("without a role: %d %s", status, body)
 	}
 	if _, err := north.client().Invite(t.Context()); fault.CodeOf(err) != fault.CodePolicy {
 		t.Errorf("an invitation without a role: %v", err)
 	}
+}
+
+// aPageTakesARestart asks a daemon without a page for one, before and after its configuration has one.
+func aPageTakesARestart(east *site) {
+	t := east.t
+	t.Helper()
 	if _, err := east.client().Invite(t.Context()); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "this home has no web page; write page: {listen: 127.0.0.1:9470} into") {
 		t.Errorf("a home without a page: %v", err)
 	}
 	east.offerPage()
 	if err := east.client().Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "page or audit, for which the daemon must be started again") {
 		t.Errorf("%v", err)
-	}
-	began := time.Now()
-	east.halt()
-	hub.shows("/", "Missing: east, since")
-	if took := time.Since(began); took > noticed {
-		t.Errorf("east is named after %v", took)
 	}
 }
 
@@ -423,18 +461,7 @@ func TestACoordinatorReloadsAllOrNothing(t *testing.T) {
 		}
 		return boss.client().Reload(t.Context())
 	}
-	readings := func() (n int) {
-		t.Helper()
-		if _, err := audit.Verify(boss.home.AuditPath(), func(e audit.Event, _ string) error {
-			if e.Kind == audit.Reloaded {
-				n++
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
+	readings := func() int { return len(boss.recorded(audit.Reloaded)) }
 	for _, other := range []string{"page: {listen: 127.0.0.1:9470}", "audit: {syslog: 'unix:///nobody/listens'}", "retention: 30d", "max_running_jobs: 3"} {
 		if err := reload(widened + other + "\n"); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "changes other settings than roles, for which the coordinator must be started again") {
 			t.Errorf("%s: %v", other, err)
