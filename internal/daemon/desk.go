@@ -21,7 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// desk is where the people of a party decide on its web page.
+// desk carries out what the people of a party decide on its web page.
 type desk struct {
 	partyHome
 	jobs *job.Reader
@@ -32,14 +32,14 @@ type desk struct {
 	busy     bool                // an opinion is being formed
 }
 
-// An opinion is formed anew after some time: a refusal that no policy and no ledger has caused, such as one by a
-// database that is away, after a short one.
+// The party forms an opinion anew after opinionTime. After failureTime it repeats one that has failed, for example
+// because a database is away.
 const (
 	opinionTime = 10 * time.Minute
 	failureTime = 20 * time.Second
 )
 
-// opinion is what the party itself says about a job that awaits approval.
+// opinion holds the party's judgement of a job that awaits approval.
 type opinion struct {
 	page.Opinion
 	until time.Time // when the party looks again; zero while it looks
@@ -58,12 +58,17 @@ func (d *desk) Releases() ([]disclosure.Listed, error) { return d.Home.Releases(
 // awaiting is a job that awaits approval.
 type awaiting struct {
 	overview.Job
-	file string
-	spec *job.Job
+	party *party.Party
+	file  string
+	spec  *job.Job
 }
 
 // awaiting finds a job that awaits approval.
-func (d *desk) awaiting(p *party.Party, of string) (awaiting, error) {
+func (d *desk) awaiting(of string) (awaiting, error) {
+	p, err := d.watch.Party()
+	if err != nil {
+		return awaiting{}, err
+	}
 	list, err := p.Jobs()
 	if err != nil {
 		return awaiting{}, err
@@ -72,25 +77,21 @@ func (d *desk) awaiting(p *party.Party, of string) (awaiting, error) {
 	if i < 0 {
 		return awaiting{}, fault.BadInputf("no job %s awaits approval here; somebody has decided, or the coordinator has closed it", of)
 	}
-	a := awaiting{Job: list[i], file: p.AwaitingFile(of)}
+	a := awaiting{Job: list[i], party: p, file: p.AwaitingFile(of)}
 	a.spec, err = d.jobs.Parse("proposal", []byte(a.file))
 	return a, err
 }
 
 // Review implements page.Desk.
 func (d *desk) Review(of string) (page.Review, error) {
-	p, err := d.watch.Party()
+	a, err := d.awaiting(of)
 	if err != nil {
 		return page.Review{}, err
 	}
-	a, err := d.awaiting(p, of)
-	if err != nil {
-		return page.Review{}, err
-	}
-	return page.Review{Job: of, Name: a.Name, Since: a.Submitted, Submitter: a.Submitter, Alone: d.config().Roles.Alone, Facts: d.facts(a.spec, a.Submitter), File: a.file}, nil
+	return page.Review{Job: of, Name: a.Name, Since: a.Submitted, Submitter: a.Submitter, Facts: d.facts(a.spec, a.Submitter), File: a.file}, nil
 }
 
-// facts says what a job asks for.
+// facts describes a job in lines.
 func (d *desk) facts(j *job.Job, submitter *access.Person) []page.Fact {
 	asks := "somebody unknown"
 	if submitter != nil {
@@ -116,19 +117,15 @@ func (d *desk) facts(j *job.Job, submitter *access.Person) []page.Fact {
 
 // Opinion implements page.Desk. The party forms one opinion at a time.
 func (d *desk) Opinion(of string) (page.Opinion, error) {
-	p, err := d.watch.Party()
+	a, err := d.awaiting(of)
 	if err != nil {
 		return page.Opinion{}, err
 	}
-	a, err := d.awaiting(p, of)
-	if err != nil {
-		return page.Opinion{}, err
-	}
-	return d.opinion(of, func() (party.Opinion, error) { return p.Check(d.ctx, a.spec) }), nil
+	return d.opinion(of, func() (party.Opinion, error) { return a.party.Check(d.ctx, a.spec) }), nil
 }
 
-// opinion returns what the party says about a job, as far as it is known. Unless it is known, or another opinion is being
-// formed, form begins.
+// opinion returns the opinion of a job if it is known. Unless it is known, or another opinion is being formed, form
+// begins.
 func (d *desk) opinion(of string, form func() (party.Opinion, error)) page.Opinion {
 	d.mu.Lock()
 	defer d.mu.Unlock()

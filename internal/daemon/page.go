@@ -26,7 +26,7 @@ type pageServer struct {
 	port   net.Listener // nil: nothing is served
 	page   *page.Page
 	site   page.Site
-	gate   access.Gate // says which roles the users of this machine have
+	gate   access.Gate // knows the roles of the users of this machine
 }
 
 // openPage opens the port of a page that shows a home. Without the setting, no page is served. desk is nil at a
@@ -89,7 +89,7 @@ func (s pageServer) invite(who access.Person) (string, error) {
 // ReportWriter writes a result as one HTML page.
 type ReportWriter func(w io.Writer, r *method.Result) error
 
-// coordinatorPage is a coordinator's home for its page.
+// coordinatorPage gives the page of a coordinator its home.
 type coordinatorPage struct {
 	*coordinator.Coordinator
 	home   Home
@@ -149,7 +149,7 @@ func documentsOf[D approved.Document](kind string, store approved.Store[D]) (out
 	return out, err
 }
 
-// partyPage is a party's home for its page.
+// partyPage gives the page of a party its home.
 type partyPage struct {
 	*partyWatch
 	home   Home

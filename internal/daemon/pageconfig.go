@@ -24,7 +24,8 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// Page is the setting "page": where a daemon serves its web page, and who may open it. The zero value is no page.
+// Page is the setting "page": the address at which a daemon serves its web page, and the people who may open it. The
+// zero value is no page.
 type Page struct {
 	// Listen is the address, host:port. Without OIDC it is on loopback.
 	Listen string `yaml:"listen"`
@@ -39,7 +40,7 @@ type Page struct {
 	OIDC OIDC `yaml:"oidc,omitempty"`
 }
 
-// OIDC says how people log in at an OpenID provider.
+// OIDC holds the settings of a login at an OpenID provider.
 type OIDC struct {
 	Issuer string `yaml:"issuer"` // URL of the provider
 	Client string `yaml:"client"` // name of the page at the provider
@@ -121,7 +122,7 @@ const maxSecret = 4 << 10
 // providerTime is the time within which the provider answers a request.
 const providerTime = 10 * time.Second
 
-// site returns under which addresses browsers reach the page, and how people log in there. of is the daemon.
+// site returns the address under which browsers reach the page, and the login there. of is the daemon.
 func (h Home) site(s Page, of access.Person) (page.Site, error) {
 	if !s.OIDC.given() {
 		return page.Loopback, nil
@@ -168,8 +169,8 @@ func (h Home) clientSecret(file string) (string, error) {
 	return secret, nil
 }
 
-// private returns an error if other users than the daemon's can read a file. A file that is missing is found out by
-// whoever reads it.
+// private returns an error if other users than the daemon's can read a file. A missing file is no error here: reading it
+// is one.
 func private(path, what string) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		return fault.BadInputf("%s, %s, can be read by other users; run chmod 600 %s", path, what, path)

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"github.com/mercer-fl/mercer/internal/node/access"
-
 	"bytes"
 	"fmt"
 	"html"
@@ -13,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // breakRecord changes the second line of a record.
@@ -295,9 +295,9 @@ func TestDeciding(t *testing.T) {
 	submitter := userAt("north", 7)
 	own.review.Submitter = &submitter
 	alone := partyHome(t)
-	alone.review.Submitter, alone.review.Alone = &submitter, true
+	alone.review.Submitter, alone.alone = &submitter, true
 	aloneToo := partyHome(t)
-	aloneToo.review.Alone = true
+	aloneToo.alone = true
 	own.held[0].Askers[0].Submitter, aloneToo.held[0].Askers[0].Submitter = submitter, submitter
 	nobodys := partyHome(t) // of an earlier version
 	nobodys.held[0].Askers = nil

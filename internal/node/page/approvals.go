@@ -16,10 +16,7 @@ import (
 
 // approvals lists the jobs and the releases that await approval.
 func (p *Page) approvals(_ *http.Request, o overview.Overview) (shownView, error) {
-	var list []wait
-	for _, a := range o.Awaiting {
-		list = append(list, waitOf(a))
-	}
+	list := waits(o)
 	said := "Nothing awaits approval."
 	if n := len(list); n == 1 {
 		said = "One thing awaits approval."
@@ -29,12 +26,12 @@ func (p *Page) approvals(_ *http.Request, o overview.Overview) (shownView, error
 	return shownView{Title: "Approvals", Said: said, Data: list}, nil
 }
 
-// approvalView is what the view of a job that awaits approval shows.
+// approvalView holds the content of the view of a job that awaits approval.
 type approvalView struct {
 	Review
 	Opinion
-	May string // why the person may not decide; "" if the person may
-	Own string // why the person may only reject; "" if the person may also approve
+	WhyNot     string // why the person may not decide; "" if the person may
+	OnlyReject string // why the person may not approve; "" if the person may
 }
 
 // approval shows a job that awaits approval. Only for an approver the party forms its opinion, which takes a reading of
@@ -45,25 +42,25 @@ func (p *Page) approval(r *http.Request, _ overview.Overview) (shownView, error)
 		return shownView{}, err
 	}
 	who := sessionOf(r).who
-	shown := approvalView{Review: v, May: mayDecide(who), Own: mayApprove(who, v)}
-	if shown.May == "" {
+	shown := approvalView{Review: v, WhyNot: whyNotDecide(who), OnlyReject: p.whyNotApprove(who, v)}
+	if shown.WhyNot == "" {
 		shown.Opinion, err = p.desk.Opinion(v.Job)
 	}
 	return shownView{Title: "Approve job " + v.Name + "?", Said: "The job awaits this party's decision since " + minute(v.Since) + ".", Data: shown}, err
 }
 
-// mayDecide returns why a person may decide about nothing, or "".
-func mayDecide(who Visitor) string {
+// whyNotDecide returns why a person may decide about nothing, or "".
+func whyNotDecide(who Visitor) string {
 	if who.May(access.Approver) != nil {
 		return "You do not have the role approver, so you cannot decide."
 	}
 	return ""
 }
 
-// mayApprove returns why an approver may not approve a job, or "". Everybody who may approve jobs may reject this one.
-func mayApprove(who Visitor, v Review) string {
+// whyNotApprove returns why an approver may not approve a job, or "". Every approver may reject it.
+func (p *Page) whyNotApprove(who Visitor, v Review) string {
 	switch {
-	case v.Alone:
+	case p.desk.Alone():
 		return ""
 	case v.Submitter == nil:
 		return "The coordinator does not say who submitted this job, so you may have done it. You can only reject it."
@@ -73,33 +70,43 @@ func mayApprove(who Visitor, v Review) string {
 	return ""
 }
 
+// deciding passes the requests of approvers on, and refuses those of other people.
+func (p *Page) deciding(f http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if why := whyNotDecide(sessionOf(r).who); why != "" {
+			p.fail(w, r, http.StatusForbidden, why)
+			return
+		}
+		f(w, r)
+	}
+}
+
 // decide approves or rejects a job, as the form says.
 func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
-	id, who := r.PathValue("id"), sessionOf(r).who
-	v, err := p.desk.Review(id)
-	why := mayDecide(who)
-	if why == "" && err == nil && r.PostFormValue("decision") == "approve" {
-		why = mayApprove(who, v)
-	}
-	if why != "" {
-		p.fail(w, r, http.StatusForbidden, why)
+	who := sessionOf(r).who
+	v, err := p.desk.Review(r.PathValue("id"))
+	if err != nil {
+		p.failed(w, r, err)
 		return
 	}
 	said := "Job " + v.Name + " is approved. It begins within some seconds."
-	switch decision := r.PostFormValue("decision"); {
-	case err != nil:
-	case decision == "approve":
-		err = p.desk.Approve(r.Context(), id, who.Person)
-	case decision == "reject":
+	switch r.PostFormValue("decision") {
+	case "approve":
+		if why := p.whyNotApprove(who, v); why != "" {
+			p.fail(w, r, http.StatusForbidden, why)
+			return
+		}
+		err = p.desk.Approve(r.Context(), v.Job, who.Person)
+	case "reject":
 		said = "Job " + v.Name + " is rejected. The coordinator's operator reads the reason."
-		err = p.desk.Reject(r.Context(), id, who.Person, r.PostFormValue("reason"))
+		err = p.desk.Reject(r.Context(), v.Job, who.Person, r.PostFormValue("reason"))
 	default:
 		err = fault.BadInputf("the form says neither approve nor reject")
 	}
 	p.answerDecision(w, r, said, err)
 }
 
-// answerDecision says what has become of a decision.
+// answerDecision answers a decision with its effect, or with its error.
 func (p *Page) answerDecision(w http.ResponseWriter, r *http.Request, said string, err error) {
 	if err != nil {
 		p.failed(w, r, err)
@@ -115,11 +122,11 @@ func (p *Page) answerDecision(w http.ResponseWriter, r *http.Request, said strin
 	p.show(w, http.StatusOK, "problem", f)
 }
 
-// releaseView is what the view of a release that awaits approval shows.
+// releaseView holds the content of the view of a release that awaits approval.
 type releaseView struct {
 	disclosure.Listed
-	Kinds string
-	May   string
+	Kinds  string
+	WhyNot string // why the person may not approve; "" if the person may
 }
 
 // release shows a release that awaits approval.
@@ -136,16 +143,14 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 	for _, k := range one.Also {
 		kinds = append(kinds, kindWords(string(k)))
 	}
-	v := releaseView{one, strings.Join(kinds, ", "), p.mayRelease(who, one)}
+	v := releaseView{one, strings.Join(kinds, ", "), p.whyNotRelease(who, one)}
 	return shownView{Title: "Approve a release of job " + one.Job + "?", Said: "Together with earlier releases it reveals more than each alone.", Data: v}, nil
 }
 
-// mayRelease returns why a person may not decide about a release, or "".
-func (p *Page) mayRelease(who Visitor, one disclosure.Listed) string {
+// whyNotRelease returns why an approver may not approve a release, or "".
+func (p *Page) whyNotRelease(who Visitor, one disclosure.Listed) string {
 	asker, own := one.AskedBy(who.Person)
 	switch {
-	case who.May(access.Approver) != nil:
-		return "You do not have the role approver, so you cannot decide."
 	case !own || p.desk.Alone():
 		return ""
 	case asker.Submitter.Member == "":
@@ -171,25 +176,26 @@ func releaseIn(awaiting func() ([]disclosure.Listed, error), id string) (disclos
 func (p *Page) approveRelease(w http.ResponseWriter, r *http.Request) {
 	who := sessionOf(r).who
 	one, err := releaseIn(p.desk.Releases, r.PathValue("id"))
-	if why := p.mayRelease(who, one); why != "" && (err == nil || who.May(access.Approver) != nil) {
+	if err != nil {
+		p.failed(w, r, err)
+		return
+	}
+	if why := p.whyNotRelease(who, one); why != "" {
 		p.fail(w, r, http.StatusForbidden, why)
 		return
 	}
-	if err == nil {
-		err = p.desk.ApproveRelease(one.ID, who.Person)
-	}
+	err = p.desk.ApproveRelease(one.ID, who.Person)
 	p.answerDecision(w, r, "The release is approved. Submit job "+one.Job+" again, or repeat the prediction query. The approval ends with the release, or after 30 days.", err)
 }
 
-// Size writes how large a release is.
+// Size writes the numbers of a release's rows and columns.
 func (v releaseView) Size() string {
 	return humanize.Count(v.Rows, "row") + ", " + humanize.Count(v.Columns, "column")
 }
 
-// Leaves says in a sentence what leaves a home by a release of a kind, and who can learn what from it.
+// Leaves describes a kind of release in a sentence: the data that leaves the home, and who can learn what from it.
 func Leaves(kind method.ReleaseKind) string {
-	words := kindWords(string(kind))
-	text := strings.ToUpper(words[:1]) + words[1:]
+	text := capital(kindWords(string(kind)))
 	if learns := (disclosure.Listed{Kind: kind}).Learns(); learns != "" {
 		return text + ": " + learns + "."
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
-// auditView is what the view of the audit record shows of a month.
+// auditView holds the content of the view of the audit record for a month.
 type auditView struct {
 	Month    string // 2006-01, or "" for all months
 	Months   []monthLink
@@ -52,7 +52,7 @@ func monthLinks(now time.Time, shown string) (list []monthLink) {
 	return append(list, monthLink{"", "all months", shown == ""})
 }
 
-// let is what a job has let out of this home.
+// let describes the releases of a job from this home.
 type let struct {
 	Job, Name, Table, Dictionary string
 	To                           []string // the coordinator and the other parties
@@ -62,7 +62,7 @@ type let struct {
 	sessions                     map[string]bool
 }
 
-// audit shows what has left the home in a month, and who decided.
+// audit shows the releases and the decisions of a month.
 func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
 	q := r.URL.Query()
 	month, text := q.Get("month"), strings.ToLower(strings.TrimSpace(q.Get("text")))
@@ -139,7 +139,7 @@ func (v *auditView) add(jobs map[string]*let, e entry) {
 	}
 }
 
-// decision is what somebody has decided.
+// decision is the approval or rejection of a job or a release, with the person in words.
 type decision struct {
 	audit.Event
 	Job, Name, Who string
@@ -181,7 +181,7 @@ func (v *auditView) sort(jobs map[string]*let) {
 	v.Decided = v.Decided[:min(len(v.Decided), maxRows)]
 }
 
-// said answers what has left the home, and whether the record is whole.
+// said writes the sum of the view as a sentence, with a warning if the record is broken.
 func (v *auditView) said() string {
 	when := monthName(v.Month)
 	text := "In " + when + ", nothing left this home."

@@ -13,7 +13,7 @@ import (
 // maxEvents bounds the events that a view lists.
 const maxEvents = 30
 
-// federationView is what the view of the federation shows.
+// federationView holds the content of the view of the federation.
 type federationView struct {
 	Members []overview.Member // those that are missing first
 	Waits   []wait
@@ -28,29 +28,19 @@ type wait struct {
 	Text string
 }
 
-// federation shows who is missing, what waits for whom, and what has happened last.
+// federation shows the missing members, everything that waits, and the latest events.
 func (p *Page) federation(_ *http.Request, o overview.Overview) (shownView, error) {
-	members := slices.Clone(o.Members)
-	slices.SortStableFunc(members, func(a, b overview.Member) int { return rank(a) - rank(b) })
-	v := federationView{Members: members, Broker: o.Broker, Events: happenings(p.home.Events().Of(""))}
-	for _, a := range o.Awaiting {
-		v.Waits = append(v.Waits, waitOf(a))
-	}
-	return shownView{Title: "Federation " + o.Federation, Said: saidOfMembers(o), Alarm: absent(o) > 0, Data: v}, nil
+	v := federationView{Members: before(o.Members, isMissing), Waits: waits(o), Broker: o.Broker, Events: happenings(p.home.Events().Of(""))}
+	return shownView{Title: "Federation " + o.Federation, Said: saidOfMembers(o), Alarm: slices.ContainsFunc(o.Members, isMissing), Data: v}, nil
 }
 
-func rank(m overview.Member) int {
-	if m.Connected {
-		return 1
-	}
-	return 0
-}
+func isMissing(m overview.Member) bool { return !m.Connected }
 
-// saidOfMembers says who is missing.
+// saidOfMembers names the missing members in a sentence.
 func saidOfMembers(o overview.Overview) string {
 	var missing []string
 	for _, m := range o.Members {
-		if !m.Connected {
+		if isMissing(m) {
 			missing = append(missing, fmt.Sprintf("%s, since %s", m.Name, minute(m.Since)))
 		}
 	}
@@ -66,7 +56,15 @@ func saidOfMembers(o overview.Overview) string {
 	return fmt.Sprintf("Nobody is missing. All %d parties are connected.", all)
 }
 
-// waitOf describes what waits, with the view that shows it.
+// waits describes everything that waits.
+func waits(o overview.Overview) (list []wait) {
+	for _, a := range o.Awaiting {
+		list = append(list, waitOf(a))
+	}
+	return list
+}
+
+// waitOf describes a thing that waits, with the view that shows it.
 func waitOf(a overview.Awaiting) wait {
 	w := wait{Awaiting: a, Path: "/jobs/" + a.Job}
 	switch {

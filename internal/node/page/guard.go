@@ -11,12 +11,12 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
-// Site says under which addresses browsers reach the page.
+// Site holds the address under which browsers reach the page, and the login there.
 type Site struct {
 	// Host is the host, with its port if it is not that of HTTPS, which a request must name. It is "" on
 	// loopback, where a request must name loopback, with whatever port.
 	Host string
-	// Login is how people log in; nil on loopback, where they come by an invitation.
+	// Login lets people in. It is nil on loopback, where they come by an invitation.
 	Login *Login
 }
 

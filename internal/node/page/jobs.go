@@ -13,7 +13,7 @@ import (
 // maxRows bounds the rows of a table.
 const maxRows = 200
 
-// jobsView is what the view of all jobs shows.
+// jobsView holds the content of the view of all jobs.
 type jobsView struct {
 	Jobs  []overview.Job // open jobs first, then the newest
 	Older int            // jobs that the view leaves out
@@ -23,34 +23,20 @@ type jobsView struct {
 func (p *Page) jobs(_ *http.Request, o overview.Overview) (shownView, error) {
 	list := slices.Clone(o.Jobs)
 	slices.Reverse(list)
-	slices.SortStableFunc(list, func(a, b overview.Job) int { return ended(a) - ended(b) })
-	open, waiting := 0, 0
-	for _, j := range list {
-		if !j.State.Over() {
-			open++
-		}
-		if j.Waiting != nil || j.State == overview.AwaitsApproval {
-			waiting++
-		}
-	}
+	list = before(list, isOpen)
 	v := jobsView{Jobs: list[:min(len(list), maxRows)]}
 	v.Older = len(list) - len(v.Jobs)
 	said := "No job is open."
-	if open > 0 {
+	if open := counted(list, isOpen); open > 0 {
+		waiting := counted(list, func(j overview.Job) bool { return j.Waiting != nil || j.State == overview.AwaitsApproval })
 		said = fmt.Sprintf("Open: %s, of which %d waiting for somebody.", humanize.Count(open, "job"), waiting)
 	}
 	return shownView{Title: "Jobs", Said: said, Data: v}, nil
 }
 
-// ended sorts jobs that have ended behind others.
-func ended(j overview.Job) int {
-	if j.State.Over() {
-		return 1
-	}
-	return 0
-}
+func isOpen(j overview.Job) bool { return !j.State.Over() }
 
-// jobView is what the view of one job shows.
+// jobView holds the content of the view of one job.
 type jobView struct {
 	overview.Job
 	Events []happening
@@ -69,7 +55,7 @@ func (p *Page) job(r *http.Request, o overview.Overview) (shownView, error) {
 	return shownView{Title: "Job " + j.Name, Said: saidOfJob(j), Alarm: j.State == overview.Failed, Data: v}, nil
 }
 
-// saidOfJob says in a sentence where a job is.
+// saidOfJob writes the state of a job as a sentence.
 func saidOfJob(j overview.Job) string {
 	switch {
 	case j.State == overview.AwaitsApproval:

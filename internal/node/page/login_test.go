@@ -1,8 +1,6 @@
 package page
 
 import (
-	"github.com/mercer-fl/mercer/internal/node/access"
-
 	"encoding/base64"
 	"log/slog"
 	"net/http"
@@ -15,6 +13,8 @@ import (
 	"time"
 
 	"github.com/oauth2-proxy/mockoidc"
+
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // loggable serves a page at which people log in at a provider of the test.

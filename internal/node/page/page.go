@@ -8,8 +8,8 @@
 //
 // A person sees nothing without a session, and each session has its own random folder of paths and its own
 // cookie. Requests that change something are forms with a token of the session. The page shows no value of a
-// row. Without JavaScript all views work, and show their state at the time of the
-// request; a script of a few lines then keeps them up to date by server-sent events.
+// row. Without JavaScript all views work, and show their state at the time of the request; a script of a few lines
+// keeps them up to date by server-sent events.
 package page
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Home is what the page shows of the home of a coordinator or a party. It is safe for concurrent use.
+// Home holds what the page shows of the home of a coordinator or a party. It is safe for concurrent use.
 type Home interface {
 	overview.Source
 	// Reports lists the jobs whose results this home has, the newest first.
@@ -37,7 +37,7 @@ type Home interface {
 	Documents() ([]Document, error)
 }
 
-// Desk is where the people of a party decide what leaves it. It is safe for concurrent use.
+// Desk carries out what the people of a party decide about what leaves it. It is safe for concurrent use.
 type Desk interface {
 	// Record returns the path of the party's audit record.
 	Record() string
@@ -60,7 +60,6 @@ type Desk interface {
 type Report struct {
 	Job, Name string
 	Ended     time.Time
-	Failed    bool
 }
 
 // Document is an approved dictionary or study.
@@ -78,12 +77,11 @@ type Review struct {
 	Job, Name string
 	Since     time.Time
 	Submitter *access.Person // as the coordinator says; nil if it does not say
-	Alone     bool           // the home lets submitters approve their own jobs
 	Facts     []Fact         // who asks, for what, by which protocol
 	File      string
 }
 
-// Opinion is what the policy and the ledger of a party say about a job, in sentences.
+// Opinion holds the judgement of a party's policy and ledger about a job, in sentences.
 type Opinion struct {
 	Known   bool     // false while the party still compares the job with earlier releases
 	Leaves  []string // what would leave the home
@@ -164,9 +162,9 @@ func (p *Page) pages() http.Handler {
 	if p.desk != nil {
 		mux.Handle("GET /approvals", p.shown("approvals", p.approvals))
 		mux.Handle("GET /approvals/{id}", p.shown("approval", p.approval))
-		mux.Handle("POST /approvals/{id}", p.changing(p.decide))
+		mux.Handle("POST /approvals/{id}", p.changing(p.deciding(p.decide)))
 		mux.Handle("GET /releases/{id}", p.shown("release", p.release))
-		mux.Handle("POST /releases/{id}", p.changing(p.approveRelease))
+		mux.Handle("POST /releases/{id}", p.changing(p.deciding(p.approveRelease)))
 		mux.Handle("GET /audit", p.shown("audit", p.audit))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"github.com/mercer-fl/mercer/internal/node/access"
-
 	"context"
 	"io"
 	"log/slog"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/overview"
@@ -37,6 +36,7 @@ type home struct {
 	o       overview.Overview
 	history *overview.History
 	review  Review
+	alone   bool // submitters approve their own
 	opinion Opinion
 	asked   int // opinions that were asked for
 	reads   int // readings of lists
@@ -106,7 +106,7 @@ func (h *home) Releases() ([]disclosure.Listed, error) {
 	return h.held, nil
 }
 
-func (h *home) Alone() bool { return h.review.Alone }
+func (h *home) Alone() bool { return h.alone }
 
 func (h *home) decide(what string) error {
 	h.mu.Lock()

@@ -34,7 +34,7 @@ type tail struct {
 	subjects map[string]*subject
 }
 
-// reading is what was read of a record. Its entries are never changed, so several views use them at a time.
+// reading holds the lines of a record that were read. Its entries are never changed, so several views use them at a time.
 type reading struct {
 	entries []entry
 	lines   int
@@ -48,7 +48,7 @@ type entry struct {
 	*subject
 }
 
-// subject is what a line is about. The lines of a job share one.
+// subject names the job, the table and the parties of a line. The lines of a job share one.
 type subject struct {
 	job, name, table, dictionary string
 	parties                      []string
@@ -140,7 +140,7 @@ func (k *tail) add(e audit.Event) {
 	}
 }
 
-// subject returns what an event is about.
+// subject returns the subject of an event, shared with earlier lines.
 func (k *tail) subject(e audit.Event) *subject {
 	text := strings.Join(append(slices.Clone(e.Parties), e.Job, e.Name, e.Table, e.Dictionary), " ")
 	s := k.subjects[text]

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
 // Limits of sessions. A person has few of each; one more ends that person's own oldest. The totals refuse what is new,
@@ -25,6 +27,31 @@ const (
 
 // cookieName is the name of the cookie of a session. Its path is the session's folder.
 const cookieName = "mercer_page"
+
+// Visitor is a person who has opened the page.
+type Visitor struct {
+	access.Person
+	// May returns an error unless the person has a role. It is asked at each request, because roles change.
+	May func(need access.Role) error
+}
+
+// same reports whether two visitors are one person, by what the daemon knows of them.
+func (v Visitor) same(o Visitor) bool {
+	if v.Member != o.Member || v.Machine != o.Machine || v.Subject != o.Subject || (v.UID == nil) != (o.UID == nil) {
+		return false
+	}
+	return v.UID == nil || *v.UID == *o.UID
+}
+
+// roles lists the roles of the visitor.
+func (v Visitor) roles() (list []string) {
+	for _, r := range access.Roles() {
+		if v.May(r) == nil {
+			list = append(list, string(r))
+		}
+	}
+	return list
+}
 
 // session is a person's use of the page. A cookie is sent to every port of its host, so a server of another
 // user of this machine could receive it. Therefore the paths of a session begin with a folder that only this
@@ -88,23 +115,13 @@ func (s *sessions) accept(token string, now time.Time) (who Visitor, ok bool) {
 	defer s.mu.Unlock()
 	s.forget(now)
 	hash := sha256.Sum256([]byte(token))
-	for i, one := range s.invited {
-		if subtle.ConstantTimeCompare(hash[:], one.token[:]) == 1 {
-			s.invited = append(s.invited[:i:i], s.invited[i+1:]...)
-			return one.who, true
-		}
+	i := slices.IndexFunc(s.invited, func(one invitation) bool { return subtle.ConstantTimeCompare(hash[:], one.token[:]) == 1 })
+	if i < 0 {
+		return Visitor{}, false
 	}
-	return Visitor{}, false
-}
-
-// counted counts the elements of a list for which is holds.
-func counted[T any](list []T, is func(T) bool) (n int) {
-	for _, one := range list {
-		if is(one) {
-			n++
-		}
-	}
-	return n
+	who = s.invited[i].who
+	s.invited = slices.Delete(s.invited, i, i+1)
+	return who, true
 }
 
 // begin opens a session that ends at a time, and returns it with its cookie's value.

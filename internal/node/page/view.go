@@ -67,7 +67,7 @@ func names(list []string) string { return humanize.Names(list, maxNames) }
 // short returns the first digits of an id or a hash.
 func short(id string) string { return id[:min(len(id), 12)] }
 
-// shownView is what a view shows at a moment.
+// shownView holds the content of a view at a moment.
 type shownView struct {
 	Title string // heading
 	Said  string // the sentence that the view is for
@@ -75,7 +75,7 @@ type shownView struct {
 	Data  any    // for the templates "live" and "still"
 }
 
-// frame is what the layout shows around a view.
+// frame holds a view and everything that the layout shows around it.
 type frame struct {
 	shownView
 	Self    overview.Overview
@@ -95,7 +95,7 @@ type link struct {
 	Here       bool
 }
 
-// build makes what a view shows now.
+// build makes the content of a view as it is now.
 type build func(r *http.Request, o overview.Overview) (shownView, error)
 
 // shown returns a handler that answers with a view, or with a stream of its changes if the request asks for events.
@@ -115,7 +115,7 @@ func (p *Page) shown(name string, b build) http.Handler {
 	})
 }
 
-// framed builds a view and what is around it.
+// framed builds a view and its frame.
 func (p *Page) framed(r *http.Request, b build) (frame, error) {
 	o, err := p.overview.get()
 	if err != nil {
@@ -127,17 +127,11 @@ func (p *Page) framed(r *http.Request, b build) (frame, error) {
 	return f, err
 }
 
-// frame returns what is around the views of a session.
+// frame returns the frame of a session's views, without a view.
 func (p *Page) frame(r *http.Request, o overview.Overview) frame {
 	s := sessionOf(r)
 	f := frame{Self: o, Base: "/" + s.place, Token: s.token, Who: s.who.String(), Role: strings.Join(s.who.roles(), ", ")}
-	running := 0
-	for _, j := range o.Jobs {
-		if !j.State.Over() {
-			running++
-		}
-	}
-	f.Links = []link{{Path: "/", Text: "Federation", Count: absent(o)}, {Path: "/jobs", Text: "Jobs", Count: running}}
+	f.Links = []link{{Path: "/", Text: "Federation", Count: counted(o.Members, isMissing)}, {Path: "/jobs", Text: "Jobs", Count: counted(o.Jobs, isOpen)}}
 	if p.desk != nil {
 		f.Links = append(f.Links, link{Path: "/approvals", Text: "Approvals", Count: len(o.Awaiting)}, link{Path: "/audit", Text: "Audit"})
 	}
@@ -148,14 +142,28 @@ func (p *Page) frame(r *http.Request, o overview.Overview) frame {
 	return f
 }
 
-// absent counts the members that are not connected.
-func absent(o overview.Overview) (n int) {
-	for _, m := range o.Members {
-		if !m.Connected {
+// counted counts the elements of a list for which is holds.
+func counted[T any](list []T, is func(T) bool) (n int) {
+	for _, one := range list {
+		if is(one) {
 			n++
 		}
 	}
 	return n
+}
+
+// before returns the elements for which is holds before the others. Both keep their order.
+func before[T any](list []T, is func(T) bool) []T {
+	first := make([]T, 0, len(list))
+	var others []T
+	for _, one := range list {
+		if is(one) {
+			first = append(first, one)
+		} else {
+			others = append(others, one)
+		}
+	}
+	return append(first, others...)
 }
 
 // show answers with a view.
@@ -192,8 +200,7 @@ func (p *Page) fail(w http.ResponseWriter, r *http.Request, status int, why stri
 	p.show(w, status, "problem", f)
 }
 
-// failed answers with an error. Only what the person has asked for wrongly, or what a policy forbids, is said to the
-// person; other errors are in the log.
+// failed answers with an error. The person reads a bad input and the refusal of a policy; the log has other errors.
 func (p *Page) failed(w http.ResponseWriter, r *http.Request, err error) {
 	switch fault.CodeOf(err) {
 	case fault.CodeBadInput:
@@ -212,5 +219,8 @@ func sentence(err error) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return capital(text) + "."
 }
+
+// capital writes the first letter of a text as a capital.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
