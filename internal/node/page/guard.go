@@ -85,7 +85,7 @@ func (p *Page) inSession(h http.Handler) http.Handler {
 	})
 }
 
-// strange answers somebody who has no session, and says how to get one.
+// strange answers somebody who has no session, with the way to get one.
 func (p *Page) strange(w http.ResponseWriter, _ *http.Request) {
 	said := "You have no session here, or it has ended."
 	if p.site.Login == nil {
@@ -161,7 +161,7 @@ func (p *Page) leave(w http.ResponseWriter, r *http.Request) {
 	p.sessions.end(sessionOf(r))
 	said := "You have left the page."
 	if l := p.site.Login; l != nil {
-		said += " Your login at " + l.Issuer + " goes on. Log out there, too, or whoever uses this browser next can come back as you."
+		said += " Your login at " + l.Issuer + " goes on. Log out there, too, or the next user of this browser can come back as you."
 	}
 	p.refuse(w, http.StatusOK, said)
 }

@@ -29,7 +29,7 @@ func (p *Page) jobs(_ *http.Request, o overview.Overview) (shownView, error) {
 	said := "No job is open."
 	if open := counted(list, isOpen); open > 0 {
 		waiting := counted(list, func(j overview.Job) bool { return j.Waiting != nil || j.State == overview.AwaitsApproval })
-		said = fmt.Sprintf("Open: %s, of which %d waiting for somebody.", humanize.Count(open, "job"), waiting)
+		said = fmt.Sprintf("Open: %s. Waiting for somebody: %d.", humanize.Count(open, "job"), waiting)
 	}
 	return shownView{Title: "Jobs", Said: said, Data: v}, nil
 }

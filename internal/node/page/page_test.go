@@ -327,7 +327,7 @@ func TestViews(t *testing.T) {
 		want []string
 	}{
 		{hub, "/", []string{"Missing: east, since", "2 of 3 parties are connected", "Stage protocol of job tumours waits for east, and for the approval of south", "4.0 MiB of 10.0 GiB", "east is not connected"}},
-		{hub, "/jobs", []string{"Open: 1 job, of which 1 waiting for somebody.", "stroke", "east, and for the approval of south"}},
+		{hub, "/jobs", []string{"Open: 1 job. Waiting for somebody: 1.", "stroke", "east, and for the approval of south"}},
 		{hub, "/jobs/" + jobID, []string{"Stage protocol waits for east, and for the approval of south, since", "the coordinator then ends the job", "stage protocol has begun"}},
 		{hub, "/jobs/" + strings.Repeat("ab", 16), []string{"The job is done.", "Open the report"}},
 		{north, "/", []string{"This party is connected to its coordinator.", "Job tumours waits for this party", "A release of job readmission waits"}},

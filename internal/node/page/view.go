@@ -192,7 +192,7 @@ func (p *Page) refuse(w http.ResponseWriter, status int, why string) {
 	p.show(w, status, "problem", frame{shownView: shownView{Title: "Mercer", Said: why}})
 }
 
-// fail answers in a session with a sentence that says what is wrong.
+// fail answers in a session with a sentence about an error.
 func (p *Page) fail(w http.ResponseWriter, r *http.Request, status int, why string) {
 	o, _ := p.overview.get() // an answer about one error need not name another
 	f := p.frame(r, o)
