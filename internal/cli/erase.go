@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 )
 
-// erasure says where a person's rows have gone, and what was withdrawn. It never names the person.
+// erasure lists the releases that have a person's rows, and the withdrawals. It never names the person.
 type erasure struct {
 	Releases []takenRelease `json:"releases"`
 	Unknown  []takenRelease `json:"undecided"` // releases of which the home cannot tell

@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
-// Trace says where a person's rows have gone, as far as a home can tell.
+// Trace lists the releases that have a person's rows, as far as a home can tell.
 type Trace struct {
 	Releases []Taken  // releases in which the rows took part
 	Unknown  []Taken  // releases of which the home cannot tell

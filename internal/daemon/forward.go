@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
-// Audit says where a home's record goes besides its file.
+// Audit names a further place for the lines of a home's record.
 type Audit struct {
 	// Syslog is the address of a syslog server, as [syslog.ParseServer] reads it. The default is none.
 	Syslog string `yaml:"syslog,omitempty"`

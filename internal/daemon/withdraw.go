@@ -107,7 +107,7 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	if err := check(s, done.Absent); err != nil {
 		return done, fault.BadInput(err)
 	}
-	record, err := audit.Open(h.AuditPath()) // whoever cannot record a withdrawal does not begin it
+	record, err := audit.Open(h.AuditPath()) // a withdrawal that cannot be recorded does not begin
 	if err != nil {
 		return done, err
 	}

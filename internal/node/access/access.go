@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// Role is what a person may do with a daemon.
+// Role permits a person some requests to a daemon.
 type Role string
 
 // These are the roles. An administrator may do everything, and everybody with a role may see what a viewer

@@ -26,3 +26,20 @@ func uidOf(r *http.Request) int {
 	}
 	return access.UnknownUID
 }
+
+// peerUID returns the user of the process that opened the connection, or [access.UnknownUID].
+func peerUID(c net.Conn) int {
+	line, is := c.(*net.UnixConn)
+	if !is {
+		return access.UnknownUID
+	}
+	raw, err := line.SyscallConn()
+	if err != nil {
+		return access.UnknownUID
+	}
+	uid := access.UnknownUID
+	if err := raw.Control(func(fd uintptr) { uid = userAt(int(fd)) }); err != nil {
+		return access.UnknownUID
+	}
+	return uid
+}

@@ -1,31 +1,16 @@
 package admin
 
 import (
-	"net"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
-// peerUID returns the user of the process that opened the connection (SO_PEERCRED), or
-// [access.UnknownUID].
-func peerUID(c net.Conn) int {
-	line, is := c.(*net.UnixConn)
-	if !is {
-		return access.UnknownUID
-	}
-	raw, err := line.SyscallConn()
+// userAt asks the kernel for the user at the other end of a socket (SO_PEERCRED).
+func userAt(fd int) int {
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {
 		return access.UnknownUID
 	}
-	uid := access.UnknownUID
-	if err := raw.Control(func(fd uintptr) {
-		if peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED); err == nil {
-			uid = int(peer.Uid)
-		}
-	}); err != nil {
-		return access.UnknownUID
-	}
-	return uid
+	return int(peer.Uid)
 }

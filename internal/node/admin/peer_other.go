@@ -2,12 +2,8 @@
 
 package admin
 
-import (
-	"net"
+import "github.com/mercer-fl/mercer/internal/node/access"
 
-	"github.com/mercer-fl/mercer/internal/node/access"
-)
-
-// peerUID returns [access.UnknownUID], because only Linux and macOS are asked for the user of a connection. Such
+// userAt returns [access.UnknownUID], because only Linux and macOS are asked for the user of a connection. Such
 // a user has no role.
-func peerUID(net.Conn) int { return access.UnknownUID }
+func userAt(int) int { return access.UnknownUID }

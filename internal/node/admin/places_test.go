@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +10,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
@@ -49,6 +52,65 @@ func TestARefusalEndsTheConnection(t *testing.T) {
 	if !ended(t, c) {
 		t.Error("the connection is open")
 	}
+}
+
+// onePipe is a listener with one connection in memory.
+type onePipe struct {
+	waiting chan net.Conn
+	closed  chan struct{}
+	close   sync.Once
+}
+
+func (l *onePipe) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.waiting:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *onePipe) Close() error {
+	l.close.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *onePipe) Addr() net.Addr { return &net.UnixAddr{} }
+
+// A connection without a further request is closed after a while, and gives its place back.
+func TestAnIdleConnectionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		l := &onePipe{waiting: make(chan net.Conn, 1), closed: make(chan struct{})}
+		l.waiting <- server
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- serveKnowing(ctx, l, answering(func(*http.Request) (any, error) { return struct{}{}, nil }), func(net.Conn) int { return os.Geteuid() })
+		}()
+		if _, err := fmt.Fprintf(client, "GET / HTTP/1.1\r\nHost: m\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewReader(client)
+		res, err := http.ReadResponse(in, nil)
+		if err == nil {
+			_, err = io.Copy(io.Discard, res.Body)
+		}
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("%+v, %v", res, err)
+		}
+		answered := time.Now()
+		if err := client.SetReadDeadline(answered.Add(2 * idleTime)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) || time.Since(answered) != idleTime {
+			t.Errorf("%v after %v", err, time.Since(answered))
+		}
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // A user's connections take none of the places of others, and a closed one gives its place back.

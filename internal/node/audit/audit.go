@@ -6,9 +6,10 @@
 //
 // The record is a file to which lines are added and from which none is removed. A line is an event in
 // JSON, with the SHA-256 of the line before it. So a line in the middle cannot be changed or removed
-// without a break of the chain. Only [Log.Cut] removes lines, the oldest ones: a first line then has the number and the
-// hash of the last line that is gone, so the chain goes on, and a head of any later line stays valid. Who can write the file can compute the whole chain anew, or cut off its
-// end: only a hash of the last line that was written down elsewhere, the head, finds this out.
+// without a break of the chain. Only [Log.Cut] removes lines, the oldest ones: a first
+// line then has the number and the hash of the last line that is gone, so the chain goes on, and a head of any later line
+// stays valid. Who can write the file can compute the whole chain anew, or cut off its end: only a hash of the last line
+// that was written down elsewhere, the head, finds this out.
 //
 // A line is on the disk before [Log.Append] returns. A crash may leave a part of the last line, which
 // nobody relied upon: [Open] cuts it off, and the next line says so.
@@ -81,7 +82,7 @@ type Event struct {
 	Received   int64     `json:"bytes_received,omitempty"`
 	Outcome    string    `json:"outcome,omitempty"` // "done", or the reason of a failure or refusal
 	Skipped    int       `json:"skipped,omitempty"` // refusals before this one that have no line, since they were too many
-	UID        *int      `json:"uid,omitempty"`     // Unix user who decided, in lines of earlier versions
+	UID        *int      `json:"uid,omitempty"`     // Unix user who accepted a loss; in lines of earlier versions, who decided
 
 	By        *access.Person `json:"by,omitempty"`        // who submitted, approved or rejected
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says

@@ -1,4 +1,5 @@
-// Package retention says how long a home keeps what jobs leave, and by which clock.
+// Package retention holds the times after which a home erases what jobs have left, and guards the clock that measures
+// them.
 //
 // The ledger of releases has no time: it is what keeps a later job from revealing together with an earlier one what
 // neither reveals alone, and that danger does not age.

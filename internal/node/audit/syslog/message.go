@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/audit"
 )
 
-// Origin is what each message says of its sender.
+// Origin names the sender of a message.
 type Origin struct {
 	Host   string // name of the machine, or ""
 	Member string // name of the daemon's member
