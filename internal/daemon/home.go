@@ -302,6 +302,16 @@ func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
 	return id, c, err
 }
 
+// openJoined reads the identity, the configuration and the roster of a home that has joined a federation.
+func (h Home) openJoined(jobs *job.Reader) (*identity.Identity, *Config, *roster.Roster, error) {
+	id, c, err := h.open(jobs)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	members, err := h.readMembers(c, id)
+	return id, c, members, err
+}
+
 // readMembers reads the roster. It checks that the operator has approved the roster and that this
 // home is in it.
 func (h Home) readMembers(c *Config, id *identity.Identity) (*roster.Roster, error) {
