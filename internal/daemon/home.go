@@ -11,6 +11,7 @@
 //	HOME/keepsakes     retained state of finished jobs, sealed under a key for each job
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
+//	HOME/studies       studies that the operator has approved, and which jobs each has admitted
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
