@@ -17,7 +17,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Loss is what a power cut takes.
+// Loss lists the unflushed writes that a power cut takes.
 type Loss int
 
 // Disks lose unflushed writes in any order. Three orders find what programs usually forget.

@@ -17,7 +17,7 @@ func TestCut(t *testing.T) {
 		name      string
 		do        func(t *testing.T, path string)
 		remains   [3]string // content of the file after a loss of everything, of content, and of names
-		forgotten string    // or that it has no name, for each loss: "yes" or "no"
+		forgotten string    // for each loss, y if the file has no name after it, else n
 	}{
 		{"flushed", func(t *testing.T, path string) { check(t, disk.Create(path, []byte("new"))) }, [3]string{"new", "new", "new"}, "nnn"},
 		{"not flushed", func(t *testing.T, path string) { check(t, os.WriteFile(path, []byte("new"), 0o600)) }, [3]string{}, "yny"},
