@@ -75,7 +75,7 @@ func (h Home) unpack(f *os.File, keys []age.Identity) (done Backup, err error) {
 		return done, fault.BadInputf("%s is not sealed to this key; give the key of a recipient that the backup was made for", f.Name())
 	case disk.Failed(err):
 		return done, err
-	default: // the error of age quotes the file, which may be a key that was given by mistake
+	default: // the error of age can quote the file, which may be a passphrase given by mistake
 		return done, fault.BadInputf("%s is no whole backup, or was changed: it does not begin like a file of age; nothing was restored", f.Name())
 	}
 	done, err = h.unpackFiles(tar.NewReader(plain))
