@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 // backupResult describes a backup that was made.
 type backupResult struct{ daemon.Backup }
 
-// Print says what the backup holds.
+// Print lists the content of the backup.
 func (r backupResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("%s: %s of %s (%s), %s, sealed", r.Path, humanize.Count(r.Files, "file"), r.Name, r.Role, humanize.Bytes(r.Bytes))
@@ -66,15 +67,15 @@ func recipientsOf(list []string) (all []age.Recipient, err error) {
 		return nil, usage("--to is missing for backup; give the recipient that age-keygen printed, or a file of recipients")
 	}
 	for _, one := range list {
-		text := io.Reader(strings.NewReader(one))
+		text := one
 		if !strings.HasPrefix(one, "age1") {
 			b, err := regular.Read(one)
 			if err != nil {
 				return nil, usage("--to: %w", err)
 			}
-			text = strings.NewReader(string(b))
+			text = string(b)
 		}
-		some, err := age.ParseRecipients(text)
+		some, err := age.ParseRecipients(strings.NewReader(text))
 		if err != nil {
 			return nil, usage("--to %s: %w; give a recipient that begins with age1, or a file of recipients", one, err)
 		}
@@ -92,7 +93,7 @@ type restoreResult struct {
 // Print tells the operator the next step.
 func (r restoreResult) Print(w io.Writer) error {
 	p := &printer{w: w}
-	p.linef("%s: %s of %s (%s), from the backup of %s", r.Home, humanize.Count(r.Files, "file"), r.Name, r.Role, r.Made.Format("2006-01-02 15:04:05 UTC"))
+	p.linef("%s: %s of %s (%s), from the backup of %s", r.Home, humanize.Count(r.Files, "file"), r.Name, r.Role, r.When())
 	if r.Role == string(roster.Party) {
 		p.linef("start the daemon: it goes on if the coordinator has seen nothing of this party since")
 	}
@@ -134,7 +135,7 @@ func readAgeKeys(path string) ([]age.Identity, error) {
 	if err != nil {
 		return nil, usage("--key: %w", err)
 	}
-	keys, err := age.ParseIdentities(strings.NewReader(string(b)))
+	keys, err := age.ParseIdentities(bytes.NewReader(b))
 	if err != nil {
 		return nil, usage("--key: %s is no file of secret keys; give the file that age-keygen wrote", path)
 	}

@@ -72,10 +72,10 @@ type sealedHome struct {
 	Sealed bool   `json:"sealed"` // under a passphrase
 }
 
-// Print says what daemons need from now on.
+// Print tells the operator how daemons open the identity from now on.
 func (r sealedHome) Print(w io.Writer) error {
 	if !r.Sealed {
-		return linef(w, "%s: in clear; whoever reads the file can act as this member", r.Path)
+		return linef(w, "%s: in clear; everybody who can read the file can act as this member", r.Path)
 	}
 	return linef(w, "%s: sealed under the passphrase; a daemon asks for it at its terminal, or takes the systemd credential %s", r.Path, identity.CredentialPassphrase)
 }

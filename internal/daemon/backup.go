@@ -61,7 +61,10 @@ const (
 	endName     = "end" // an empty entry, so that an archive that was cut off between two files is found out
 )
 
-// Backup describes what a backup holds.
+// When returns the time of the backup, for messages.
+func (s Stamp) When() string { return s.Made.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// Backup describes a backup and its content.
 type Backup struct {
 	Stamp
 	Path  string `json:"path"`
@@ -86,19 +89,15 @@ func (h Home) Backup(path string, to []age.Recipient, retained bool) (done Backu
 			return err
 		}
 		b := &backupWriter{tar: tar.NewWriter(sealed), home: h, done: &done}
-		return cmpErrors(b.all(retained), b.tar.Close, sealed.Close)
+		if err := b.all(); err != nil {
+			return err
+		}
+		if err := b.tar.Close(); err != nil {
+			return err
+		}
+		return sealed.Close()
 	})
 	return done, err
-}
-
-// cmpErrors returns err, or else the first error of the functions, which it calls in order until one fails.
-func cmpErrors(err error, next ...func() error) error {
-	for _, f := range next {
-		if err == nil {
-			err = f()
-		}
-	}
-	return err
 }
 
 // backupWriter writes the entries of a backup.
@@ -108,7 +107,8 @@ type backupWriter struct {
 	done *Backup
 }
 
-func (b *backupWriter) all(retained bool) error {
+// all writes all entries, in their order.
+func (b *backupWriter) all() error {
 	stamp, err := json.Marshal(b.done.Stamp)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (b *backupWriter) all(retained bool) error {
 			return err
 		}
 	}
-	if retained {
+	if b.done.Retained {
 		if err := b.tree(retainedFolder); err != nil {
 			return err
 		}

@@ -21,7 +21,9 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -201,6 +203,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}{
 		"another key":        {good, "is not sealed to this key"},
 		"empty":              {nil, "is no whole backup"},
+		"a passphrase":       {[]byte(words + "\n"), "it does not begin like a file of age"}, // age would quote it
 		"no archive":         {sealed([]byte("hello")), "is no whole backup"},
 		"cut, sealed again":  {sealed(plain[:len(plain)-2048]), "is no whole backup"},
 		"another format":     {crafted(tar.TypeReg, stampName, endName), "is no file of a home"},
@@ -238,6 +241,9 @@ func TestRestoreRefuses(t *testing.T) {
 		_, err := At(filepath.Join(dir, "home")).Restore(file, []age.Identity{by})
 		if fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), c.want) && !strings.Contains(err.Error(), "is not sealed to this key") {
 			t.Errorf("%s: %v; want %q", name, err, c.want)
+		}
+		if strings.Contains(err.Error(), words[:13]) {
+			t.Errorf("%s: the error quotes the file", name)
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%s: %v is left, %v", name, left, err)
@@ -517,6 +523,29 @@ func TestRestoreEndsOpenJobs(t *testing.T) {
 	}
 	if err := claims.Unclaimed(protocol.SessionID{}, party.OverClaim(closed.String())); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a job had admitted at the time of the backup may have been released since: the restored party counts it as
+// released, so a start of its daemon does not forget it.
+func TestRestoreReleasesWhatWasAdmitted(t *testing.T) {
+	h, key := newHome(t, roster.Party), operatorKey(t)
+	id, err := h.Releases().Admit(method.Release{Kind: method.ReleaseProducts, Job: "kidney", Peers: []string{"hub"}, Table: "patients", Set: unnamed()}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, err := h.Releases().List(); err != nil || len(list) != 1 || list[0].State != disclosure.Admitted {
+		t.Fatalf("before the backup: %+v, %v", list, err)
+	}
+	restored := At(filepath.Join(t.TempDir(), "again"))
+	if _, err := restored.Restore(backsUp(t, h, key), []age.Identity{key}); err != nil {
+		t.Fatal(err)
+	}
+	if err := restored.Releases().Restart(func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := restored.Releases().List(); err != nil || len(list) != 1 || list[0].ID != id || list[0].State != disclosure.Released {
+		t.Errorf("%+v, %v; want the release %s", list, err, id)
 	}
 }
 

@@ -35,11 +35,7 @@ func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.V
 // not run, and changes nothing there.
 func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file []byte) (*admin.Checked, error) {
 	jobs = h.Knowing(jobs)
-	id, c, err := h.open(jobs)
-	if err != nil {
-		return nil, err
-	}
-	members, err := h.readMembers(c, id)
+	id, c, members, err := h.openJoined(jobs)
 	if err != nil {
 		return nil, err
 	}

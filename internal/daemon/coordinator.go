@@ -19,11 +19,13 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/cells"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport/nats"
@@ -59,22 +61,30 @@ func (o Options) seed() func(string) [32]byte {
 	return o.Seed
 }
 
+// coordinatorHome is a coordinator's home with what the daemon has opened before its sessions.
+type coordinatorHome struct {
+	Home
+	id         *identity.Identity
+	config     *Config
+	members    *roster.Roster  // at the start; the membership has those in force
+	offer      learner.Workers // computes cells in other processes; nil: none do
+	monitor    monitor
+	membership *membership
+	broker     *nats.Server
+}
+
 // RunCoordinator runs the coordinator of a federation until ctx ends.
 func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 	o.Reader = h.Knowing(o.Reader)
-	id, c, err := h.open(o.Reader)
-	if err != nil {
-		return err
-	}
-	members, err := h.readMembers(c, id)
+	id, c, members, err := h.openJoined(o.Reader)
 	if err != nil {
 		return err
 	}
 	if boss := members.Coordinator().Name; boss != c.Name {
 		return fault.BadInputf("%s is a party of this federation, not its coordinator; use the home of coordinator %s", c.Name, boss)
 	}
-	workers, err := h.workers(c, o)
-	if err != nil {
+	at := coordinatorHome{Home: h, id: id, config: c, members: members}
+	if at.offer, err = h.workers(c, o); err != nil {
 		return err
 	}
 	lock, err := h.lockHome()
@@ -82,73 +92,84 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	watched, err := openMonitor(c.Metrics)
-	if err != nil {
+	if at.monitor, err = openMonitor(c.Metrics); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, watched.close()) }()
+	defer func() { err = errors.Join(err, at.monitor.close()) }()
 	// Start the broker before the home is changed, because the broker may be unable to listen.
-	membership := h.newMembership(o.Reader, c, id, members, o.Logger)
-	broker, err := startBroker(ctx, membership, o)
-	if err != nil {
+	at.membership = h.newMembership(o.Reader, c, id, members, o.Logger)
+	if at.broker, err = startBroker(ctx, at.membership, o); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, broker.Shutdown(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, at.broker.Shutdown(context.WithoutCancel(ctx))) }()
+	return at.coordinate(ctx, o)
+}
+
+// coordinate opens the sessions, the record and the connection, and runs the coordinator until ctx ends.
+func (h coordinatorHome) coordinate(ctx context.Context, o Options) (err error) {
 	kept, err := h.vault(o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, kept.Close()) }()
-	artifacts, err := vault.OpenArtifacts(h.retained(), id.KEMKey())
+	artifacts, err := vault.OpenArtifacts(h.retained(), h.id.KEMKey())
 	if err != nil {
 		return err
 	}
-	record, err := h.openAudit(o, members)
+	record, err := h.openAudit(o, h.members)
 	if err != nil {
 		return err
 	}
-	conn, err := broker.Dial(ctx, c.Name, id.NKey(), nats.Options{Logger: o.Logger, Version: o.Version})
+	conn, err := h.broker.Dial(ctx, h.config.Name, h.id.NKey(), nats.Options{Logger: o.Logger, Version: o.Version})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	days := h.calendar(o.Logger)
-	forward, err := h.forwarder(c, o.Logger)
+	forward, err := h.forwarder(h.config, o.Logger)
 	if err != nil {
 		return err
 	}
 	co, err := coordinator.New(coordinator.Config{
-		Reader: o.Reader, Identity: id, Roster: members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Heads: h.path("heads"), Artifacts: artifacts, Workers: workers, MaxRunning: c.maxRunning(), Retention: c.Retention, Today: days.today, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
-		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{broker}, Audit: record, Forwarding: forward.shown,
+		Reader: o.Reader, Identity: h.id, Roster: h.members, Conn: conn, Vault: kept, Jobs: h.Jobs(), Heads: h.path("heads"), Artifacts: artifacts,
+		Workers: h.offer, MaxRunning: h.config.maxRunning(), Retention: h.config.Retention, Today: days.today, Seed: o.seed(), Usage: Usage, Logger: o.Logger, Version: o.Version,
+		Progress: func(job.ID, protocol.Progress) {}, Broker: brokerView{h.broker}, Audit: record, Forwarding: forward.shown,
 	})
 	if err != nil {
 		return h.otherBuild(err)
 	}
-	at := running{broker, co, record}
-	gate := h.gate(c, members, membership.rules)
-	seen, err := h.openPage(c.Page, coordinatorPage{co, h, o.Reader, o.Report}, nil, gate, o.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, seen.close()) }()
-	open, err := h.openDoors(c.Roles)
-	if err != nil {
-		return err
-	}
-	warnOfStrangers(o.Logger, c.Roles)
-	requests := admin.Coordinator(co, gate, o.Logger).Reloading(func() error { return membership.reload(ctx, at) }).Inviting(seen.invite)
-	return serve(ctx, o, open, requests, watched.of(co), seen, func(ctx context.Context) error {
-		if o.Ready != nil {
-			o.Ready(broker.Addr())
-		}
+	at := running{h.broker, co, record}
+	return h.serve(ctx, o, at, func(ctx context.Context) error {
 		ctx, stop := context.WithCancel(ctx)
 		var beside sync.WaitGroup
 		defer beside.Wait()
 		defer stop()
-		beside.Go(func() { membership.keep(ctx, o.Reload, at) })
+		beside.Go(func() { h.membership.keep(ctx, o.Reload, at) })
 		beside.Go(func() { forward.run(ctx) })
-		beside.Go(func() { cutter{record, c.Retention.Audit, days.today, o.Logger}.run(ctx) })
-		return runWatched(ctx, broker, co.Run)
+		beside.Go(func() { cutter{record, h.config.Retention.Audit, days.today, o.Logger}.run(ctx) })
+		return runWatched(ctx, h.broker, co.Run)
+	})
+}
+
+// serve opens the page and the control sockets, and serves them and the monitor while run runs.
+func (h coordinatorHome) serve(ctx context.Context, o Options, at running, run func(context.Context) error) (err error) {
+	gate := h.gate(h.config, h.members, h.membership.rules)
+	seen, err := h.openPage(h.config.Page, coordinatorPage{at.co, h.Home, o.Reader, o.Report}, nil, gate, o.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, seen.close()) }()
+	open, err := h.openDoors(h.config.Roles)
+	if err != nil {
+		return err
+	}
+	warnOfStrangers(o.Logger, h.config.Roles)
+	requests := admin.Coordinator(at.co, gate, o.Logger).Reloading(func() error { return h.membership.reload(ctx, at) }).Inviting(seen.invite)
+	return serve(ctx, o, open, requests, h.monitor.of(at.co), seen, func(ctx context.Context) error {
+		if o.Ready != nil {
+			o.Ready(h.broker.Addr())
+		}
+		return run(ctx)
 	})
 }
 

@@ -34,24 +34,11 @@ import (
 // and waits for the coordinator without limit.
 func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	o.Reader = h.Knowing(o.Reader)
-	id, c, err := h.open(o.Reader)
+	id, c, members, err := h.openJoined(o.Reader)
 	if err != nil {
 		return err
 	}
-	members, err := h.readMembers(c, id)
-	if err != nil {
-		return err
-	}
-	if members.Coordinator().Name == c.Name {
-		return fault.BadInputf("%s is the coordinator of this federation; use mercer coordinator", c.Name)
-	}
-	if c.Coordinator == "" {
-		return fault.BadInputf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath())
-	}
-	if err := h.mayDial(c, members); err != nil {
-		return err
-	}
-	call, err := c.call(members)
+	call, err := h.callFrom(c, members)
 	if err != nil {
 		return err
 	}
@@ -72,17 +59,36 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	at := partyHome{
+	return partyHome{
 		Home: h, id: id, settings: newInForce(c, members), key: key, call: call, audit: record, watch: newPartyWatch(h, c.Name, members, o),
 		days: h.calendar(o.Logger),
+	}.serve(ctx, o)
+}
+
+// callFrom returns how the party connects to the coordinator, and an error if it may not run or connect.
+func (h Home) callFrom(c *Config, members *roster.Roster) (nats.Options, error) {
+	if members.Coordinator().Name == c.Name {
+		return nats.Options{}, fault.BadInputf("%s is the coordinator of this federation; use mercer coordinator", c.Name)
 	}
+	if c.Coordinator == "" {
+		return nats.Options{}, fault.BadInputf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath())
+	}
+	if err := h.mayDial(c, members); err != nil {
+		return nats.Options{}, err
+	}
+	return c.call(members)
+}
+
+// serve opens the monitor, the page and the control sockets, and runs the party until ctx ends.
+func (h partyHome) serve(ctx context.Context, o Options) (err error) {
+	c := h.config()
 	watched, err := openMonitor(c.Metrics)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, watched.close()) }()
-	gate := h.gate(c, members, func() access.Rules { return at.config().Roles })
-	seen, err := h.openPage(c.Page, partyPage{at.watch, h, o.Reader, o.Report}, newDesk(ctx, at, o.Reader), gate, o.Logger)
+	gate := h.gate(c, h.members(), func() access.Rules { return h.config().Roles })
+	seen, err := h.openPage(c.Page, partyPage{h.watch, h.Home, o.Reader, o.Report}, newDesk(ctx, h, o.Reader), gate, o.Logger)
 	if err != nil {
 		return err
 	}
@@ -96,17 +102,17 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	warnOfStrangers(o.Logger, c.Roles)
-	at.watch.forwarding = forward.shown
-	requests := admin.Party(at.watch, at.checksWhileRunning(o.Reader), gate, o.Logger).Reloading(func() error { return at.reloadRunning(ctx, o) }).Inviting(seen.invite)
-	return serve(ctx, o, open, requests, watched.of(at.watch), seen, func(ctx context.Context) error {
+	h.watch.forwarding = forward.shown
+	requests := admin.Party(h.watch, h.checksWhileRunning(o.Reader), gate, o.Logger).Reloading(func() error { return h.reloadRunning(ctx, o) }).Inviting(seen.invite)
+	return serve(ctx, o, open, requests, watched.of(h.watch), seen, func(ctx context.Context) error {
 		var beside sync.WaitGroup
 		defer beside.Wait()
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		beside.Go(func() { forward.run(ctx) })
-		beside.Go(func() { cutter{record, c.Retention.Audit, at.days.today, o.Logger}.run(ctx) })
+		beside.Go(func() { cutter{h.audit, c.Retention.Audit, h.days.today, o.Logger}.run(ctx) })
 		return keepRunning(ctx, o.Logger, func() error { return disk.Probe(h.folder) }, func() error {
-			err := at.runOnce(ctx, o)
+			err := h.runOnce(ctx, o)
 			o.Ready = nil // call Ready only at the first start
 			return err
 		})
@@ -376,17 +382,14 @@ func (h Home) SetSplitKey(key dataset.SplitKey) error {
 }
 
 // RenewSplitKey draws a new split key for a home in which no daemon runs.
-func (h Home) RenewSplitKey() (err error) {
-	lock, err := h.lockHome()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, lock.Close()) }()
-	key, err := newSplitKey()
-	if err != nil {
-		return err
-	}
-	return h.SetSplitKey(key)
+func (h Home) RenewSplitKey() error {
+	return h.alone(func() error {
+		key, err := newSplitKey()
+		if err != nil {
+			return err
+		}
+		return h.SetSplitKey(key)
+	})
 }
 
 // splitKey reads the home's split key. If the file is missing, it draws a new key, but only if the

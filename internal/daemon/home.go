@@ -11,6 +11,7 @@
 //	HOME/keepsakes     retained state of finished jobs, sealed under a key for each job
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
+//	HOME/studies       studies that the operator has approved, and which jobs each has admitted
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
@@ -300,6 +301,16 @@ func (h Home) open(jobs *job.Reader) (*identity.Identity, *Config, error) {
 	}
 	c, err := loadConfig(jobs, h.ConfigPath())
 	return id, c, err
+}
+
+// openJoined reads the identity, the configuration and the roster of a home that has joined a federation.
+func (h Home) openJoined(jobs *job.Reader) (*identity.Identity, *Config, *roster.Roster, error) {
+	id, c, err := h.open(jobs)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	members, err := h.readMembers(c, id)
+	return id, c, members, err
 }
 
 // readMembers reads the roster. It checks that the operator has approved the roster and that this

@@ -126,11 +126,7 @@ func (m *membership) claim(i openInvitation, member roster.Member) error {
 // replaces an earlier invitation of this name. The daemon accepts it after a reload.
 func (h Home) Invite(jobs *job.Reader, name, address string, life time.Duration) (invitation.Token, error) {
 	none := invitation.Token{}
-	id, c, err := h.open(jobs)
-	if err != nil {
-		return none, err
-	}
-	members, err := h.readMembers(c, id)
+	_, c, members, err := h.openJoined(jobs)
 	if err != nil {
 		return none, err
 	}

@@ -69,12 +69,16 @@ func (h Home) Restore(from string, keys []age.Identity) (done Backup, err error)
 func (h Home) unpack(f *os.File, keys []age.Identity) (done Backup, err error) {
 	plain, err := age.Decrypt(f, keys...)
 	var wrong *age.NoIdentityMatchError
-	if errors.As(err, &wrong) {
+	switch {
+	case err == nil:
+	case errors.As(err, &wrong):
 		return done, fault.BadInputf("%s is not sealed to this key; give the key of a recipient that the backup was made for", f.Name())
+	case disk.Failed(err):
+		return done, err
+	default: // the error of age can quote the file, which may be a passphrase given by mistake
+		return done, fault.BadInputf("%s is no whole backup, or was changed: it does not begin like a file of age; nothing was restored", f.Name())
 	}
-	if err == nil {
-		done, err = h.unpackFiles(tar.NewReader(plain))
-	}
+	done, err = h.unpackFiles(tar.NewReader(plain))
 	if err == nil {
 		_, err = io.Copy(io.Discard, plain) // age has checked the end only once it was read
 	}
@@ -172,11 +176,10 @@ func (h Home) unpackOne(head *tar.Header, in io.Reader) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
-	if err = cmpErrors(err, out.Sync); err != nil {
-		return errors.Join(err, out.Close())
+	if _, err = io.Copy(out, in); err == nil {
+		err = out.Sync()
 	}
-	if err := out.Close(); err != nil {
+	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
 	return os.Chtimes(to, head.ModTime, head.ModTime)
@@ -251,12 +254,9 @@ func (h Home) restoredCheck(record *audit.Log) (func(head [32]byte) error, error
 		if err := h.isNewest(s, head); err != nil {
 			return err
 		}
-		return h.goOn(record, audit.Event{Kind: audit.Restored, Outcome: "from the backup of " + s.Made.Format(stampTime) + "; the coordinator has seen nothing later"})
+		return h.goOn(record, audit.Event{Kind: audit.Restored, Outcome: "from the backup of " + s.When() + "; the coordinator has seen nothing later"})
 	}, nil
 }
-
-// stampTime is the format of times in messages about backups.
-const stampTime = "2006-01-02 15:04:05 UTC"
 
 // isNewest returns an error unless the party has consented to nothing since the backup.
 func (h Home) isNewest(s Stamp, head [32]byte) error {
@@ -266,7 +266,7 @@ func (h Home) isNewest(s Stamp, head [32]byte) error {
 	}
 	known := head != [32]byte{}
 	const otherwise = "restore a later backup, or accept that the home does not know what it has released since: mercer audit accept-loss --home %s"
-	switch when := s.Made.Format(stampTime); {
+	switch when := s.When(); {
 	case known && !found.Has:
 		return fault.BadInputf("the backup of %s is an old one: the coordinator has seen later lines of this party's audit record; "+otherwise, when, h)
 	case !known && found.Accepted:

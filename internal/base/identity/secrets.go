@@ -22,7 +22,8 @@ const (
 	CredentialPassphrase = "mercer-passphrase" // the passphrase under which the identity file is sealed
 )
 
-// Secrets says where a process finds an identity that is not a plain file. The zero value finds none.
+// Secrets opens the identity of a process, also one that is sealed or a credential. The zero value opens only
+// plain files.
 type Secrets struct {
 	// Credentials is the folder of the credentials that systemd has decrypted for this process
 	// ($CREDENTIALS_DIRECTORY); "" if there is none.
@@ -252,7 +253,11 @@ func store(path string, seed [SeedSize]byte, passphrase []byte) error {
 		if content, err = seal(seed, passphrase, workFactor); err != nil {
 			return fmt.Errorf("identity: %w", err)
 		}
-		if again, err := unseal(content, path, passphrase); err != nil || !bytes.Equal(again, seed[:]) {
+		again, err := unseal(content, path, passphrase)
+		if err == nil && !bytes.Equal(again, seed[:]) {
+			err = errors.New("it holds another seed")
+		}
+		if err != nil {
 			return fmt.Errorf("identity: %s was not changed, because the sealed identity does not open: %w", path, err)
 		}
 	}

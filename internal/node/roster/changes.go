@@ -9,11 +9,11 @@ type Change struct {
 	Role        Role   `json:"role"`
 	Fingerprint string `json:"fingerprint,omitempty"` // of the keys in the later roster
 	Words       string `json:"words,omitempty"`       // the fingerprint in words
-	// Signed says whether the member's earlier key signed the later keys; "" if its signing key is the same.
+	// Signed is [Signed] if the member's earlier key signed the later keys; "" if its signing key is the same.
 	Signed Signature `json:"signed_by_earlier_key,omitempty"`
 }
 
-// Signature says whether a signature is there and right.
+// Signature tells an earlier key's signature over later keys that is there and right from any other.
 type Signature string
 
 // These are the values of a Signature, beside "".
@@ -55,7 +55,7 @@ func Compare(earlier, later *Roster) []Change {
 	return changes
 }
 
-// succeeds says whether the earlier keys of a member signed its later keys.
+// succeeds compares the signature of a member's later keys with its earlier signing key.
 func succeeds(earlier, later Member) Signature {
 	switch {
 	case earlier.Sign.Equal(later.Sign):

@@ -81,15 +81,11 @@ func ReadArtifacts(folder string, key hpke.PrivateKey) *Artifacts {
 }
 
 func (e *Artifacts) sweep() error {
-	entries, err := os.ReadDir(e.folder)
-	for _, dir := range entries {
-		if _, notOurs := job.ParseID(dir.Name()); notOurs != nil || !dir.IsDir() {
-			continue
-		}
-		path := filepath.Join(e.folder, dir.Name())
-		err = errors.Join(err, disk.Sweep(path))
-		if _, missing := os.Stat(filepath.Join(path, keyFile)); errors.Is(missing, fs.ErrNotExist) {
-			err = errors.Join(err, os.RemoveAll(path))
+	ids, err := e.ids()
+	for _, id := range ids {
+		err = errors.Join(err, disk.Sweep(e.path(id, "")))
+		if _, missing := os.Stat(e.path(id, keyFile)); errors.Is(missing, fs.ErrNotExist) {
+			err = errors.Join(err, os.RemoveAll(e.path(id, "")))
 		}
 	}
 	return err
@@ -238,16 +234,12 @@ func (e *Artifacts) List(id job.ID) ([]Item, error) {
 
 // Jobs lists the jobs that have artifacts, with the time of their first artifact.
 func (e *Artifacts) Jobs() ([]Retained, error) {
-	entries, err := os.ReadDir(e.folder)
+	ids, err := e.ids()
 	if err != nil {
 		return nil, fmt.Errorf("vault: %w", err)
 	}
 	var list []Retained
-	for _, dir := range entries {
-		id, notOurs := job.ParseID(dir.Name())
-		if notOurs != nil {
-			continue
-		}
+	for _, id := range ids {
 		info, err := os.Stat(e.path(id, keyFile))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // another call has erased the job meanwhile

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -95,7 +94,7 @@ func (e *Artifacts) ids() (ids []job.ID, err error) {
 		return nil, nil
 	}
 	for _, dir := range entries {
-		if id, notOurs := job.ParseID(filepath.Base(dir.Name())); notOurs == nil && dir.IsDir() {
+		if id, notOurs := job.ParseID(dir.Name()); notOurs == nil && dir.IsDir() {
 			ids = append(ids, id)
 		}
 	}
