@@ -375,3 +375,15 @@ func TestReleaseAdmitted(t *testing.T) {
 	}
 	mustHold(t, l, products(table(6, "age"), "hub"), "income")
 }
+
+// A ledger that cannot be read does not say that it has no such release.
+func TestWithdrawFromAnUnreadableLedger(t *testing.T) {
+	l := Ledger(t.TempDir())
+	id := strings.Repeat("ab", 8)
+	if err := os.Mkdir(l.note(id, Held), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Withdraw(id); err == nil || errors.Is(err, ErrNotThere) {
+		t.Errorf("%v", err)
+	}
+}

@@ -295,8 +295,12 @@ func (l Ledger) ApproveIf(id string, may func(Listed) error) error {
 func (l Ledger) Withdraw(id string) error {
 	return l.alone(func() error {
 		for _, s := range []State{Held, Approved} {
-			if n, err := l.find(id, s); err == nil {
+			n, err := l.find(id, s)
+			switch {
+			case err == nil:
 				return errors.Join(l.remove(l.entry(n.Kind, id, Admitted)), l.remove(l.note(id, s)))
+			case !errors.Is(err, ErrNotHeld):
+				return err
 			}
 		}
 		return ErrNotThere
