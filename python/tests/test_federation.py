@@ -142,7 +142,7 @@ def test_check_of_a_job_that_a_party_would_accept(home, north, job, tmp_path):
     answer = mercer.Federation(home).check(job, north)
     assert answer and answer.accepted and (answer.party, answer.job, answer.exit_code, answer.message) == ("north", "fed", 0, "")
     assert (answer.file, answer.line, answer.key) == ("", 0, "")
-    assert any("south, east accept" in s for s in answer.undecided) and "north would accept job fed" in repr(answer)
+    assert any("the other parties (south, east) accept the job" in s for s in answer.undecided) and "north would accept job fed" in repr(answer)
     path = tmp_path / "job.yaml"
     path.write_text(job.to_yaml(), encoding="utf-8")
     assert mercer.Federation(home).check(mercer.Job.from_file(path), home=str(north)).accepted
