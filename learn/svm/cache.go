@@ -24,11 +24,20 @@ type cache[T linalg.Float] struct {
 	most     int // greatest number of slabs
 
 	slot   []int // slot of each row, or -1
-	owner  []int // row in each slot, or -1
+	owner  []int // row in each slot, vacant or reserved
 	recent list  // slots in the order of their last use
 
-	misses int // number of rows read from the source
+	misses  int    // number of rows read from the source
+	guessed []bool // for each row, whether the cache holds it and nobody has asked for it
+	used    int    // number of guessed rows that were asked for
+	wasted  int    // number of guessed rows that made room for others before they were asked for
 }
+
+// A slot without a row is vacant, or reserved for a row that is being read.
+const (
+	vacant   = -1
+	reserved = -2
+)
 
 // A slab has about slabValues values, and a batch has at most batchRows rows.
 const (
@@ -39,7 +48,7 @@ const (
 // reset empties the cache. From then on, the cache reads the rows of source.
 func (c *cache[T]) reset(source kernel.Source) {
 	c.read, c.width = reader[T](source), source.Len()
-	c.slot = make([]int, c.width)
+	c.slot, c.guessed = make([]int, c.width), make([]bool, c.width)
 	for i := range c.slot {
 		c.slot[i] = -1
 	}
@@ -52,7 +61,7 @@ func (c *cache[T]) reset(source kernel.Source) {
 // addSlots adds empty slots for the rows of a new slab. They are used before other slots.
 func (c *cache[T]) addSlots() {
 	for range c.slabSize / max(c.width, 1) {
-		c.owner = append(c.owner, -1)
+		c.owner = append(c.owner, vacant)
 		c.recent.append()
 	}
 }
@@ -65,6 +74,10 @@ func (c *cache[T]) row(i int) ([]T, error) {
 		}
 	}
 	c.recent.touch(c.slot[i])
+	if c.guessed[i] {
+		c.guessed[i] = false
+		c.used++
+	}
 	return c.at(c.slot[i]), nil
 }
 
@@ -77,10 +90,29 @@ func (c *cache[T]) at(slot int) []T {
 // fetch reads row i and other rows that may be needed soon.
 func (c *cache[T]) fetch(i int) error {
 	rows := []int{i}
-	if c.panel > 1 && c.next != nil {
+	if c.panel > 1 && c.next != nil && c.guesses() {
 		rows = c.next(rows, c.panel)
 	}
-	return c.load(rows)
+	if err := c.load(rows); err != nil {
+		return err
+	}
+	for _, k := range rows[1:] {
+		c.guessed[k] = true
+	}
+	return nil
+}
+
+// A cache that is too small for the rows that a solver uses loses guessed rows before they are asked
+// for. It stops guessing when more than wastedPerUsed were lost for each one that was used, but for
+// one fetch in guessEvery, which shows when guesses are good again.
+const (
+	wastedPerUsed = 3
+	guessEvery    = 64
+)
+
+// guesses reports whether the next fetch reads more rows than the one that is asked for.
+func (c *cache[T]) guesses() bool {
+	return c.wasted <= wastedPerUsed*max(c.used, c.panel) || c.misses%guessEvery == 0
 }
 
 // load reads missing rows into the cache. The number of rows is at most panel.
@@ -88,6 +120,7 @@ func (c *cache[T]) load(rows []int) error {
 	slots, dst := make([]int, len(rows)), make([][]T, len(rows))
 	for a := range rows {
 		slots[a] = c.take()
+		c.owner[slots[a]] = reserved
 		c.recent.touch(slots[a])
 		dst[a] = c.at(slots[a])
 	}
@@ -101,16 +134,20 @@ func (c *cache[T]) load(rows []int) error {
 	return nil
 }
 
-// take returns an empty slot for a row. If all are in use, it empties the least recently used one.
+// take returns a vacant slot for a row. If there is none, it empties the least recently used one.
 func (c *cache[T]) take() int {
 	last, ok := c.recent.leastRecent()
-	if (!ok || c.owner[last] >= 0) && len(c.slabs) < c.most {
+	if (!ok || c.owner[last] != vacant) && len(c.slabs) < c.most {
 		c.slabs = append(c.slabs, make([]T, c.slabSize))
 		c.addSlots()
 		last, _ = c.recent.leastRecent()
 	}
 	if row := c.owner[last]; row >= 0 {
-		c.slot[row], c.owner[last] = -1, -1
+		c.slot[row], c.owner[last] = -1, vacant
+		if c.guessed[row] {
+			c.guessed[row] = false
+			c.wasted++
+		}
 	}
 	return last
 }
@@ -175,7 +212,7 @@ func (c *cache[T]) readChecked(rows []int, dst [][]T) error {
 // is source, and keep holds the indices that its rows had in the former matrix, ascending. A cached
 // row stays in the cache if keep lists the row. It is reduced to the columns that keep lists.
 func (c *cache[T]) shrink(source kernel.Source, keep []int) {
-	oldWidth, oldSlot, oldRecent := c.width, c.slot, c.recent
+	oldWidth, oldSlot, oldRecent, oldGuessed := c.width, c.slot, c.recent, c.guessed
 	newRow := make([]int, oldWidth) // new index of each row, or -1
 	for i := range newRow {
 		newRow[i] = -1
@@ -201,6 +238,7 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 		if oldSlot[k] >= 0 {
 			c.slot[a] = newSlot[oldSlot[k]]
 			c.owner[c.slot[a]] = a
+			c.guessed[a] = oldGuessed[k]
 		}
 	}
 	oldRecent.eachFromOldest(func(slot int) {

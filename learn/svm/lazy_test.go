@@ -215,11 +215,11 @@ func TestLikely(t *testing.T) {
 		if in[row] || s.rows.slot[row] >= 0 {
 			t.Errorf("row %d is there already", row)
 		}
-		in[row], least = true, min(least, s.violation(p, row))
+		in[row], least = true, min(least, p.violation(s.gradient[row], s.allowed[row]))
 	}
 	for row := range 200 {
-		if !in[row] && s.rows.slot[row] < 0 && s.violation(p, row) > least {
-			t.Errorf("row %d violates by %v, one that was taken by %v", row, s.violation(p, row), least)
+		if !in[row] && s.rows.slot[row] < 0 && p.violation(s.gradient[row], s.allowed[row]) > least {
+			t.Errorf("row %d violates by %v, one that was taken by %v", row, p.violation(s.gradient[row], s.allowed[row]), least)
 		}
 	}
 }
@@ -273,5 +273,79 @@ func BenchmarkSMO(b *testing.B) {
 				b.ReportMetric(2*float64(rows)*float64(n)*100/seconds/1e9, "GFLOP/s")
 			})
 		}
+	}
+}
+
+// TestLoadMoreThanASlab reads more rows at once than a slab has room for. Each gets memory of its own.
+func TestLoadMoreThanASlab(t *testing.T) {
+	const n = 20
+	x, _ := noisy(n, 3)
+	source := kernel.NewLazy(x, gaussian(t, .5))
+	c := &cache[float32]{panel: 8, batch: 2, slabSize: 3 * n, most: 6}
+	c.reset(source)
+	rows, want := make([]int, 8), make([]float64, n)
+	for a := range rows {
+		rows[a] = 2 * a
+	}
+	if err := c.load(rows); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range rows {
+		got, err := c.row(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source.Row(i, want)
+		for j, v := range want {
+			if got[j] != float32(v) {
+				t.Fatalf("row %d has %v in column %d, want %v", i, got[j], j, v)
+			}
+		}
+	}
+	if c.misses != len(rows) {
+		t.Errorf("%d rows were read, want %d", c.misses, len(rows))
+	}
+}
+
+// TestGuessesEnd asks for rows in turn while the cache guesses others, which nobody asks for. It stops guessing,
+// and guesses again when guesses are used.
+func TestGuessesEnd(t *testing.T) {
+	const n = 4000
+	x, _ := noisy(n, 3)
+	asked := 0
+	c := &cache[float32]{panel: 8, batch: 2, slabSize: 10 * n, most: 2}
+	c.next = func(taken []int, limit int) []int {
+		for k := range limit - 1 {
+			taken = append(taken, (asked+n/2+k)%n)
+		}
+		return taken
+	}
+	c.reset(kernel.NewLazy(x, gaussian(t, .5)))
+	ask := func(count int) (misses int) {
+		before := c.misses
+		for range count {
+			if _, err := c.row(asked % n); err != nil {
+				t.Fatal(err)
+			}
+			asked++
+		}
+		return c.misses - before
+	}
+	ask(100)
+	if misses := ask(1000); misses > 1300 {
+		t.Errorf("1,000 rows that nobody guessed took %d misses: the cache still guesses", misses)
+	}
+	if c.used != 0 || c.wasted == 0 {
+		t.Errorf("%d guesses were used and %d wasted", c.used, c.wasted)
+	}
+	c.next = func(taken []int, limit int) []int {
+		for k := range limit - 1 {
+			taken = append(taken, (asked+1+k)%n)
+		}
+		return taken
+	}
+	ask(1000)
+	if c.used == 0 {
+		t.Error("no guess was used after guesses had become good")
 	}
 }

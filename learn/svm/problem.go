@@ -181,13 +181,15 @@ func (p *problem) weigh(weights []float64) {
 func (s *solver[T]) appendLikely(taken []int, limit int) []int {
 	skip := taken[0]
 	var best violators
+	least := 0.0 // a violation up to this one is not among the largest
 	for _, p := range s.parts {
-		for t := p.lo; t < p.hi; t++ {
-			if t == skip || s.rows.slot[t] >= 0 {
+		slot, allowed := s.rows.slot[p.lo:p.hi], s.allowed[p.lo:p.hi]
+		for t, gradient := range s.gradient[p.lo:p.hi] {
+			if slot[t] >= 0 {
 				continue
 			}
-			if v := s.violation(p, t); v > 0 {
-				best.offer(violator{t, v}, limit-1)
+			if v := p.violation(gradient, allowed[t]); v > least && p.lo+t != skip {
+				least = best.offer(violator{p.lo + t, v}, limit-1)
 			}
 		}
 	}
@@ -197,15 +199,15 @@ func (s *solver[T]) appendLikely(taken []int, limit int) []int {
 	return taken
 }
 
-// violation returns how much coefficient t violates the optimality conditions. It is the distance
+// violation returns how much a coefficient violates the optimality conditions. It is the distance
 // of the coefficient's gradient from the opposite end of the gap.
-func (s *solver[T]) violation(p part, t int) float64 {
+func (p part) violation(gradient float64, allowed uint8) float64 {
 	v := 0.0
-	if s.allowed[t]&linalg.Grow != 0 {
-		v = p.high - s.gradient[t]
+	if allowed&linalg.Grow != 0 {
+		v = p.high - gradient
 	}
-	if s.allowed[t]&linalg.Shrink != 0 {
-		v = max(v, s.gradient[t]-p.low)
+	if allowed&linalg.Shrink != 0 {
+		v = max(v, gradient-p.low)
 	}
 	return v
 }
@@ -219,15 +221,21 @@ type violator struct {
 }
 
 // offer adds a violation to the heap if it is among the largest. The argument limit is the largest
-// number of violations that the heap may hold.
-func (h *violators) offer(v violator, limit int) {
+// number of violations that the heap may hold. It returns the largest amount that would not be added.
+func (h *violators) offer(v violator, limit int) (least float64) {
 	switch {
+	case limit < 1:
+		return math.Inf(1)
 	case len(*h) < limit:
 		heap.Push(h, v)
-	case limit > 0 && v.amount > (*h)[0].amount:
+	case v.amount > (*h)[0].amount:
 		(*h)[0] = v
 		heap.Fix(h, 0)
 	}
+	if len(*h) < limit {
+		return 0
+	}
+	return (*h)[0].amount
 }
 
 func (h violators) Len() int           { return len(h) }
