@@ -119,7 +119,7 @@ func TestOpenedWords(t *testing.T) {
 		"0": func([]int) int { return 0 }, "the last word": last,
 		"the dealer's later words": func(s []int) int { return s[3] * (s[5] + last(s)) },
 	} {
-		for _, in := range [][2]int{{0, 0}, {1, 2}, {3, 3}} {
+		for _, in := range [][2]int{{0, 0}, {1, 2}} {
 			if n := r.views(in[0], in[1], lie, func(i int) int { return i }); n != 1<<(2*received) {
 				t.Errorf("b sends %s, input %v: %d views", name, in, n)
 			}
@@ -220,9 +220,9 @@ func TestManyWords(t *testing.T) {
 	}
 }
 
-// An error that passes 40 sums with more than 2^-40 is smaller than 20 beta over 5,120 words, 18 beta over 512.
+// An error that passes 40 sums with more than 2^-40 is smaller than 18 beta over 5,120 words, 16 beta over 512.
 func TestManyWordsTogether(t *testing.T) {
-	for words, bound := range map[int]float64{512: 18, 5120: 20} {
+	for words, bound := range map[int]float64{512: 16, 5120: 18} {
 		sum, g := 0.0, 1
 		for k := 1; k <= words; k++ {
 			for binomials(k, g+1) <= .5 {
@@ -233,7 +233,7 @@ func TestManyWordsTogether(t *testing.T) {
 			}
 			sum += 1 / float64(g*g)
 		}
-		if got := 5 * math.Sqrt(sum); got > bound || got < bound-3 {
+		if got := 5 * math.Sqrt(sum); got > bound || got < bound-1 {
 			t.Errorf("%d words: %v beta", words, got)
 		}
 	}
@@ -325,8 +325,8 @@ func TestCheckView(t *testing.T) {
 	const r = ring(3)
 	first := map[int][]rest{} // by sum: the rest for each view, in the first input with this sum
 	differ := 0
-	for k := range 32 {
-		h := hidden{k & 3, k >> 2 & 3, k >> 4}
+	for k := range 16 {
+		h := hidden{k & 3, k >> 2, 1}
 		want := r.of((1+3+h.u+1)*(2+1+h.v) - (2 + 3 + h.b)) // the coin is -1, alpha is 1
 		table := make([]rest, 1<<(2*received))
 		seen := make([]bool, len(table))
