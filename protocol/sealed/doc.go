@@ -222,8 +222,8 @@
 // # One lying data party
 //
 // Nothing binds an upload to rows. [M] With all sums accepted (digits, M = 128): A_p = t I shows B/t (t = 300: correlation
-// .79), for t up to about N. A_p = t I but for entry l, with B_p = e there, opens column l of A (t = 300, e = 500: correlation .97; omega
-// bounds e). A_p = -t I opens the model for alpha - t, up to .99 alpha. Each opens M c numbers about sums of honest rows.
+// .79), for t up to about N. A_p = t I but for entry l, with B_p = e there, opens column l of A (t = 300, e = 500: .97;
+// omega bounds e). A_p = -t I opens the model for alpha - t, up to .99 alpha. Each opens M c numbers about sums of honest rows.
 // What protects these are floors: a party has 100 rows, leaves out classes below 10, refuses if another declares
 // more than half of all rows (of two: three quarters), and counts M c over jobs.
 //
