@@ -115,9 +115,10 @@
 //	4  prover -> checker  y, q of each cross term     16  all                pass tokens
 //	5  all                challenges lambda, rho      17  all                parts of W
 //
-// Coins and challenges come from 32 bytes of each keeper, committed to in messages 2 and 4. Everybody compares a digest of all commitments and
-// reveals, and draws noise and masks under it. (Otherwise b shows a and c different coins, gets two sums under one
-// noise, and their difference is exact.) Of <r, R> two keepers know all but three cross terms, which one knows:
+// Coins and challenges come from 32 bytes of each keeper, committed to in messages 2 and 4. Everybody compares a digest
+// of all commitments and reveals, and draws noise and masks under it. (Otherwise b shows a and c different coins, gets
+// two sums under one noise, and their difference is exact.) Of <r, R> two keepers know all but three cross terms, which
+// one knows:
 //
 //	M_a = -<r, E V_a + U_a F>    M_b = -<r, E V_b + U_b F>    M_c = -<r, U_a V_b + U_b V_a>
 //
@@ -221,11 +222,11 @@
 //
 // # One lying data party
 //
-// Nothing binds an upload to rows. [M] With all sums accepted (digits, M = 128): A_p = t I shows B/t (t = 300: correlation
-// .79), for t up to about N. A_p = t I but for entry l, with B_p = e there, opens column l of A (t = 300,
-// e = 500: .97; omega bounds e). A_p = -t I opens the model for alpha - t, up to .99 alpha. Each opens M c numbers about sums of honest rows.
-// What protects these are floors: a party has 100 rows, leaves out classes below 10, refuses if another declares
-// more than half of all rows (of two: three quarters), and counts M c over jobs.
+// Nothing binds an upload to rows. [M] With all sums accepted (digits, M = 128): A_p = t I shows B/t (t = 300:
+// correlation .79), for t up to about N. A_p = t I but for entry l, with B_p = e there, opens column l of A (t = 300, e
+// = 500: .97; omega bounds e). A_p = -t I opens the model for alpha - t, up to .99 alpha. Each opens M c numbers about
+// sums of honest rows. What protects these are floors: a party has 100 rows, leaves out classes below 10, refuses if
+// another declares more than half of all rows (of two: three quarters), and counts M c over jobs.
 //
 // The specification opens 40 sums of each upload with noise of width 16 n_p, accepted within 31 n_p. [P] No word then
 // exceeds 62 n_p, except with 2^-40. A person changes a sum by at most 1 on average over coins, so all 40 change in
