@@ -23,6 +23,7 @@ func signed(v *big.Int) *big.Int {
 var edges = []Word{
 	{}, {0, 1}, {0, 2}, {0, 3}, {0, math.MaxUint64}, {1, 0}, {1, 1}, {math.MaxUint64, math.MaxUint64}, {math.MaxUint64, 0},
 	{1 << 63, 0}, {1 << 63, 1}, {1<<63 - 1, math.MaxUint64}, {0, 1 << 63}, {0, 1<<53 + 1}, {1 << 10, 1}, {math.MaxUint64, math.MaxUint64 - 1},
+	{1 << 36, 1 << 47}, {1 << 36, 1<<47 | 1}, // half way between two float64, and beyond
 }
 
 // some returns the edges and random words of every length.
