@@ -46,9 +46,10 @@ func (p Problem) Bounds() (Bounds, error) {
 		return Bounds{}, err
 	}
 	n, bound := float64(p.Rows), float64(p.Bound())
-	remainder := 7 / math.Sqrt2 * math.Sqrt(bound*n) * polynomial.Remainder
+	remainder := float64(7 / math.Sqrt2 * math.Sqrt(bound*n) * polynomial.Remainder)
 	words := math.Sqrt(float64(p.Features) * float64(p.Targets))
-	rounding := bound * words * (math.Ldexp(1, -WeightBits) + float64(p.Plan.Steps)*math.Ldexp(1, -VectorBits))
+	units := math.Ldexp(1, -WeightBits) + math.Ldexp(float64(p.Plan.Steps), -VectorBits)
+	rounding := float64(bound * words * units) // not fused with the sum: all members have the same bound
 	return Bounds{
 		Residual: remainder + rounding, Remainder: remainder, Rounding: rounding,
 		Weights: 5 * math.Sqrt(n/(4*p.Ratio()*bound)),

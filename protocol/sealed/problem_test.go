@@ -38,6 +38,27 @@ func TestProblemsOfDigitsAndA9a(t *testing.T) {
 	}
 }
 
+// On a9a the probability of a wrong truncation is that of the first square, whose words have up to 88 bits.
+func TestTruncationFailure(t *testing.T) {
+	p, err := NewProblem(32561, 512, 1, 1e-4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for plan, want := range map[chebyshev.Plan]float64{
+		{Steps: 752, Block: 8}: 512 * 513 / 2 * 0x1p-40,
+		{Steps: 750, Block: 1}: 750 * 512 * 0x1p-36, // 44 and 34 bits, times up to 2^14
+	} {
+		polynomial, err := chebyshev.New(p.Ratio(), plan.Steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Plan = plan
+		if got := p.truncationFailure(polynomial); math.Abs(got-want) > .01*want {
+			t.Errorf("%v: %v, want %v", plan, got, want)
+		}
+	}
+}
+
 // The plan is the cheapest: more squarings for more targets of few features, fewer for many features.
 func TestNewProblemChooses(t *testing.T) {
 	for _, c := range []struct{ features, targets, block int }{{512, 10, 16}, {512, 1, 16}, {2048, 10, 4}, {2048, 1, 1}, {64, 2, 16}} {
