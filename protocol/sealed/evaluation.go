@@ -1,6 +1,8 @@
 package sealed
 
 import (
+	"fmt"
+
 	"github.com/mercer-fl/mercer/linalg/chebyshev"
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
@@ -20,9 +22,13 @@ type evaluation struct {
 	weights  ring128.Matrix   // the result; without words until the course ends
 }
 
-// newEvaluation returns the course for a share of B in whole numbers, as targets x features. It keeps no
-// reference to the words of cross. The function truncate is that of the share's holder.
+// newEvaluation returns the course for a share of B in whole numbers, as targets x features, of a problem
+// that passes its check. It keeps no reference to the words of cross. The function truncate is that of the
+// share's holder.
 func newEvaluation(p Problem, cross []ring128.Word, truncate func([]ring128.Word, uint)) (*evaluation, error) {
+	if len(cross) != p.Targets*p.Features {
+		return nil, fmt.Errorf("sealed: there are %d words for %d targets of %d features", len(cross), p.Targets, p.Features)
+	}
 	polynomial, err := chebyshev.New(p.Ratio(), p.Plan.Steps)
 	if err != nil {
 		return nil, err

@@ -277,6 +277,9 @@ func TestSolvePlainRefuses(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
+	if _, err := newEvaluation(p, make([]ring128.Word, 1), ring128.Round); err == nil {
+		t.Error("a short share: no error")
+	}
 	p.Plan.Steps -= p.Plan.Block
 	if _, err := SolvePlain(p, outer, cross); err == nil {
 		t.Error("too few steps: no error")
