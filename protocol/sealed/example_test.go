@@ -1,18 +1,23 @@
 package sealed_test
 
-import "fmt"
+import (
+	"fmt"
 
-// A number in three parts, in the ring of bytes. Each keeper has two of them, which are uniform without the third.
-func Example() {
-	ua, ub := byte(200), byte(99) // drawn by the data party
-	e := 42 - ua - ub
-	fmt.Println("server a: ", e, ua)
-	fmt.Println("server b: ", e, ub)
-	fmt.Println("dealer c: ", ua, ub)
-	fmt.Println("number:   ", e+ua+ub)
-	// Output:
-	// server a:  255 200
-	// server b:  255 99
-	// dealer c:  200 99
-	// number:    42
+	"github.com/mercer-fl/mercer/protocol/sealed"
+)
+
+// A ridge regression of 32 rows on one feature, which is 1 in every row, and one target, which is 1 in 24 rows
+// and -1 in 8: the sums are A = 32 and B = 16, and the weight is 16/(32 + .32).
+func ExampleSolvePlain() {
+	p, err := sealed.NewProblem(32, 1, 1, .01)
+	if err != nil {
+		panic(err)
+	}
+	unit := int64(1) << p.CellBits()
+	w, err := sealed.SolvePlain(p, []int64{32 * unit * unit}, []int64{16 * unit})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%d steps, weight %.4f\n", p.Plan.Steps, w.Data[0])
+	// Output: 48 steps, weight 0.4950
 }

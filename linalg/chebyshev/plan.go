@@ -1,0 +1,81 @@
+package chebyshev
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// Plan is an order in which to evaluate a polynomial of a matrix H on a matrix of vectors. With m the
+// block and J = Steps/m: H is squared to T_2(H), T_4(H), ... T_m(H); T_1 to T_(m-1) are applied to the
+// vectors, one after the other; Clenshaw's recurrence with T_m(H) takes J-1 further products.
+type Plan struct {
+	Steps int // K, the number of coefficients: a multiple of Block
+	Block int // m: 1, 2, 4, 8 or 16
+}
+
+// MaxBlock is the greatest block of a plan.
+const MaxBlock = 16
+
+// Check returns an error unless the block is a power of two up to [MaxBlock] that divides the number
+// of steps, which is at most [MaxSteps].
+func (p Plan) Check() error {
+	switch {
+	case p.Block < 1 || p.Block > MaxBlock || p.Block&(p.Block-1) != 0:
+		return fmt.Errorf("chebyshev: blocks of %d steps; use 1, 2, 4, 8 or %d", p.Block, MaxBlock)
+	case p.Steps < p.Block || p.Steps > MaxSteps || p.Steps%p.Block != 0:
+		return fmt.Errorf("chebyshev: %d steps in blocks of %d; the steps must be a positive multiple of the block, at most %d", p.Steps, p.Block, MaxSteps)
+	}
+	return nil
+}
+
+// Squarings returns the number of squarings of a matrix.
+func (p Plan) Squarings() int { return bits.TrailingZeros(uint(p.Block)) }
+
+// Products returns the number of products of a matrix and all vectors.
+func (p Plan) Products() int { return p.Block - 1 + p.Steps/p.Block - 1 }
+
+// InARow returns the number of squarings and products if they follow one another. Where each needs one
+// message, it is the number of messages in a row.
+func (p Plan) InARow() int { return p.Squarings() + p.Products() }
+
+// Price is what the parts of an evaluation cost, in any common unit, such as nanoseconds.
+type Price struct {
+	Squaring int64 // of one matrix
+	Product  int64 // of a matrix and all vectors
+	Message  int64 // the wait for one further message in a row
+}
+
+// Cost returns the price of the evaluation. All members of a session compute the same price.
+func (p Plan) Cost(of Price) int64 {
+	return int64(p.Squarings())*of.Squaring + int64(p.Products())*of.Product + int64(p.InARow())*of.Message
+}
+
+// Choose returns the cheapest plan for a training set of the given number of rows and the given ratio,
+// among blocks of 1, 2, 4, 8 and 16 that need at most the given number of bits
+// ([Polynomial.RangeBits]). Of equally cheap plans it returns the one with the smallest block. The steps
+// are those of [Steps]. It returns an error if the arguments are out of range, if no block needs so few
+// bits, or if there are too many steps.
+func Choose(rows int, ratio float64, of Price, most int) (Plan, error) {
+	if rows < 1 || !(ratio >= LeastRatio && ratio <= MostRatio) {
+		return Plan{}, fmt.Errorf("chebyshev: there are %d rows and the ratio is %v; use at least one row and a ratio from %v to %v", rows, ratio, LeastRatio, MostRatio)
+	}
+	var best Plan
+	for m := 1; m <= MaxBlock; m *= 2 {
+		plan := Plan{Steps(rows, ratio, m), m}
+		if plan.Check() != nil || best != (Plan{}) && plan.Cost(of) >= best.Cost(of) {
+			continue
+		}
+		p, err := New(ratio, plan.Steps)
+		if err != nil {
+			return Plan{}, err
+		}
+		if p.RangeBits(m) <= most {
+			best = plan
+		}
+	}
+	if best == (Plan{}) {
+		return best, errors.New("chebyshev: no plan has so few steps and so small intermediate values; use a larger ratio")
+	}
+	return best, nil
+}

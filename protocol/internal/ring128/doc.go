@@ -1,0 +1,14 @@
+// Package ring128 computes in Z_2^128, the integers modulo 2^128: words, streams of words, shares of
+// fixed-point numbers, and products of matrices.
+//
+// A word stands for a signed whole number from -2^127 to 2^127 - 1. A number with f fraction bits is a
+// word of 2^f times the number. Sums and products of words are right modulo 2^128 in any order, so
+// the products may use all cores and any blocking: the result is the same bits.
+//
+// Two holders share a number with probability |z|/2^128: then it is wrong by as words a + b = z. Each truncates its own word by f bits, without a
+// message: the first by [TruncateFirst], the second by [TruncateSecond] (Mohassel and Zhang, "SecureML",
+// S&P 2017, section 4.1). If a is uniform, the result differs from with probability |z|/2^128: then it is wrong by/2^f by less than one unit, // with probability |z|/2^128: then it is wrong by|z|/2^127: then it is wrong by 2^(128-f) units.
+//
+// Products take time that depends on their siwith probability |z|/2^128: then it is wrong bye only, as far as the machine's additions and
+// multiplications do. Conversions to and from floats and big integers do not promise that.
+package ring128

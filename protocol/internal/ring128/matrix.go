@@ -1,0 +1,37 @@
+package ring128
+
+import "fmt"
+
+// Matrix is a matrix of words, row after row. Vectors are rows: a product of a symmetric matrix X and
+// the vectors y is [AddMulTransB] of y and X.
+type Matrix struct {
+	Rows, Cols int
+	Data       []Word // Rows x Cols words
+}
+
+// New returns a matrix of zeros.
+func New(rows, cols int) Matrix { return Matrix{rows, cols, make([]Word, rows*cols)} }
+
+// Row returns row i, which shares memory with the matrix.
+func (m Matrix) Row(i int) []Word { return m.Data[i*m.Cols : (i+1)*m.Cols] }
+
+// Triangle returns the number of words in the upper triangle of an n x n matrix.
+func Triangle(n int) int { return n * (n + 1) / 2 }
+
+// Start returns the place of entry (i, i) in the upper triangle of an n x n matrix, row after row. It is
+// the order of package moments.
+func Start(n, i int) int { return i*n - i*(i-1)/2 }
+
+// Symmetric returns the n x n matrix with the given upper triangle. It panics on another number of words.
+func Symmetric(n int, triangle []Word) Matrix {
+	if len(triangle) != Triangle(n) {
+		panic(fmt.Sprintf("ring128: %d words for the triangle of %d x %d", len(triangle), n, n))
+	}
+	m := New(n, n)
+	for i := range n {
+		for j, w := range triangle[Start(n, i):Start(n, i+1)] {
+			m.Data[i*n+i+j], m.Data[(i+j)*n+i] = w, w
+		}
+	}
+	return m
+}
