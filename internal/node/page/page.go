@@ -141,7 +141,7 @@ func (p *Page) Handler() http.Handler {
 		mux.HandleFunc("GET /enter", onlyGet(p.enter))
 	} else {
 		mux.HandleFunc("GET /login", onlyGet(p.login))
-		mux.HandleFunc("GET /login/back", onlyGet(p.loggedIn))
+		mux.HandleFunc("GET "+backPath, onlyGet(p.loggedIn))
 	}
 	mux.Handle("/{place}/", p.inSession(p.pages()))
 	mux.HandleFunc("/", p.strange)
