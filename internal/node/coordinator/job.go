@@ -66,6 +66,8 @@ type Status struct {
 	State   overview.State `json:"state"`
 	Stage   string         `json:"stage,omitempty"`
 	Failure *Failure       `json:"error,omitempty"`
+	// Rejection is nil unless the operator of a party has rejected the job.
+	Rejection *overview.Rejection `json:"rejection,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
 	// that have not confirmed that their artifacts are erased.
 	Forgotten bool     `json:"forgotten,omitempty"`
