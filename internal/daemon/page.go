@@ -125,6 +125,9 @@ func (c coordinatorPage) WriteReport(w io.Writer, of string) error {
 	return c.report(w, j.Result)
 }
 
+// Record implements page.Home.
+func (c coordinatorPage) Record() string { return c.home.AuditPath() }
+
 // Documents implements page.Home.
 func (c coordinatorPage) Documents() ([]page.Document, error) { return c.home.documents(c.jobs) }
 
@@ -191,6 +194,9 @@ func (p partyPage) WriteReport(w io.Writer, of string) error {
 	}
 	return p.report(w, own.Result)
 }
+
+// Record implements page.Home.
+func (p partyPage) Record() string { return p.home.AuditPath() }
 
 // Documents implements page.Home.
 func (p partyPage) Documents() ([]page.Document, error) { return p.home.documents(p.jobs) }

@@ -68,6 +68,8 @@ func saidOfJob(j overview.Job) string {
 		return "Stage " + j.Stage + " is under way, since " + minute(j.StageSince) + ", and waits for nobody's consent."
 	case j.State == overview.Closing:
 		return "The job has its outcome, and the parties destroy its secrets."
+	case j.State == overview.Failed && j.Rejection != nil:
+		return "The job has failed: the operator of " + j.Rejection.Party + " has rejected it."
 	case j.State == overview.Failed:
 		return "The job has failed. mercer job show " + j.ID + " says why."
 	case j.State == overview.Done:
