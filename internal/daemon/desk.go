@@ -195,12 +195,12 @@ func (d *desk) decide(of string, f func(p *party.Party, id job.ID) error) error 
 // Alone implements page.Desk.
 func (d *desk) Alone() bool { return d.config().Roles.Alone }
 
-// RefuseRelease implements page.Desk.
-func (d *desk) RefuseRelease(release string, by access.Person, reason string) error {
-	return d.refuseRelease(d.audit, release, by, reason)
-}
-
 // ApproveRelease implements page.Desk.
 func (d *desk) ApproveRelease(release string, by access.Person) error {
 	return d.approveRelease(d.audit, release, by, d.Alone())
+}
+
+// RefuseRelease implements page.Desk.
+func (d *desk) RefuseRelease(release string, by access.Person, reason string) error {
+	return d.refuseRelease(d.audit, release, by, reason)
 }

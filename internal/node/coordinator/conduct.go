@@ -344,7 +344,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 
 // rejectedError is the refusal of a party whose operator has rejected the job.
 type rejectedError struct {
-	overview.Rejection
+	Rejection
 	text string
 }
 
@@ -355,7 +355,7 @@ func refusedBy(party string, f *control.Refusal) error {
 	text := fmt.Sprintf("%s refused: %s", party, f.Sentence())
 	why := errors.New(text)
 	if reason, is := f.Rejection(); is {
-		why = &rejectedError{overview.Rejection{Party: party, Reason: reason}, text}
+		why = &rejectedError{Rejection{Party: party, Reason: reason}, text}
 	}
 	return fault.Public(&fault.Error{Code: f.Code, Err: why})
 }

@@ -45,7 +45,7 @@ func (c *Coordinator) Overview() (overview.Overview, error) {
 func (j Job) Described() overview.Job {
 	d := overview.Job{
 		ID: j.ID.String(), Name: j.Spec.Name, State: j.State, Stage: j.Stage, Parties: j.Spec.Parties(),
-		Submitted: j.Submitted, Started: j.Started, StageSince: j.StageSince, Ended: j.Ended, Rejection: j.Rejection,
+		Submitted: j.Submitted, Started: j.Started, StageSince: j.StageSince, Ended: j.Ended,
 	}
 	if j.Submitter.Member != "" {
 		d.Submitter = &j.Submitter

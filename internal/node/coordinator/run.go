@@ -223,7 +223,7 @@ func failure(err error) *Failure {
 }
 
 // rejection says which party's operator has rejected a job, or returns nil if something else has ended it.
-func rejection(err error) *overview.Rejection {
+func rejection(err error) *Rejection {
 	var rejected *rejectedError
 	if errors.As(err, &rejected) {
 		return &rejected.Rejection

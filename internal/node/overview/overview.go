@@ -2,8 +2,7 @@
 // jobs there are, what waits for whom, and how full the broker's queues are. It also keeps the daemon's
 // latest events. The control socket, the metrics and the commands read only this description.
 //
-// A description names members and jobs. It holds no value of a row, and no number of rows. The reason of a rejection is
-// the words of an operator.
+// A description names members and jobs. It holds no value of a row, and no number of rows.
 package overview
 
 import (
@@ -114,16 +113,8 @@ type Job struct {
 	// time, and at a party.
 	Deadline time.Time `json:"deadline,omitzero"`
 	Parties  []string  `json:"parties"`
-	// Rejection is nil unless the operator of a party has rejected the job. Only a coordinator knows it.
-	Rejection *Rejection `json:"rejection,omitempty"`
 	// Submitter is who submitted the job, as its coordinator says; nil if that is not known.
 	Submitter *access.Person `json:"submitter,omitempty"`
-}
-
-// Rejection says whose operator has rejected a job, and why.
-type Rejection struct {
-	Party  string `json:"party"`
-	Reason string `json:"reason"` // the operator's words: one printable line of bounded length
 }
 
 // Waiting holds the parties for whose consent a stage waits.

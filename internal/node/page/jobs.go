@@ -41,6 +41,8 @@ type jobView struct {
 	overview.Job
 	Events []happening
 	Report bool // the home has a result of the job
+	// Rejection is nil unless the operator of a party has rejected the job.
+	Rejection *Rejection
 }
 
 // job shows one job.
@@ -52,7 +54,17 @@ func (p *Page) job(r *http.Request, o overview.Overview) (shownView, error) {
 	}
 	j := o.Jobs[i]
 	v := jobView{Job: j, Events: happenings(p.home.Events().Of(id)), Report: j.State == overview.Done}
-	return shownView{Title: "Job " + j.Name, Said: saidOfJob(j), Alarm: j.State == overview.Failed, Data: v}, nil
+	said := saidOfJob(j)
+	if j.State == overview.Failed {
+		var err error
+		if v.Rejection, err = p.home.Rejection(id); err != nil {
+			return shownView{}, err
+		}
+		if v.Rejection != nil {
+			said = "The job has failed: the operator of " + v.Rejection.Party + " has rejected it."
+		}
+	}
+	return shownView{Title: "Job " + j.Name, Said: said, Alarm: j.State == overview.Failed, Data: v}, nil
 }
 
 // saidOfJob writes the state of a job as a sentence.
@@ -68,8 +80,6 @@ func saidOfJob(j overview.Job) string {
 		return "Stage " + j.Stage + " is under way, since " + minute(j.StageSince) + ", and waits for nobody's consent."
 	case j.State == overview.Closing:
 		return "The job has its outcome, and the parties destroy its secrets."
-	case j.State == overview.Failed && j.Rejection != nil:
-		return "The job has failed: the operator of " + j.Rejection.Party + " has rejected it."
 	case j.State == overview.Failed:
 		return "The job has failed. mercer job show " + j.ID + " says why."
 	case j.State == overview.Done:

@@ -33,6 +33,8 @@ type Home interface {
 	Reports() ([]Report, error)
 	// WriteReport writes the result of a job as one HTML page.
 	WriteReport(w io.Writer, job string) error
+	// Rejection says whose operator has rejected a job that has failed, or returns nil if something else has ended it.
+	Rejection(job string) (*Rejection, error)
 	// Record returns the path of the home's audit record.
 	Record() string
 	// Documents lists the dictionaries and studies that the operator has approved.
@@ -62,6 +64,12 @@ type Desk interface {
 type Report struct {
 	Job, Name string
 	Ended     time.Time
+}
+
+// Rejection says whose operator has rejected a job, and why.
+type Rejection struct {
+	Party  string
+	Reason string // the operator's words: one printable line of bounded length
 }
 
 // Document is an approved dictionary or study.

@@ -87,6 +87,13 @@ func (h *home) Documents() ([]Document, error) {
 
 func (h *home) Record() string { return h.record }
 
+func (h *home) Rejection(job string) (*Rejection, error) {
+	if job != rejected {
+		return nil, nil
+	}
+	return &Rejection{Party: "east", Reason: whyRejected}, nil
+}
+
 func (h *home) Review(job string) (Review, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -226,7 +233,7 @@ func coordinatorHome(t *testing.T) *home {
 			{ID: strings.Repeat("ab", 16), Name: "stroke", State: overview.Done, Parties: []string{"north", "east", "south"}, Submitted: at(30 * time.Hour), Started: at(30 * time.Hour), Ended: at(29 * time.Hour)},
 			{ID: jobID, Name: "tumours", State: overview.Running, Stage: "protocol", Parties: []string{"north", "east", "south"}, Submitted: at(20 * time.Minute), Started: at(20 * time.Minute),
 				StageSince: at(14 * time.Minute), Deadline: at(-12 * time.Hour), Waiting: &overview.Waiting{Parties: []string{"east", "south"}, Undecided: []string{"south"}, Since: at(13 * time.Minute)}},
-			{ID: rejected, Name: "kidney", State: overview.Failed, Parties: []string{"north", "east"}, Submitted: at(40 * time.Hour), Ended: at(39 * time.Hour), Rejection: &overview.Rejection{Party: "east", Reason: whyRejected}},
+			{ID: rejected, Name: "kidney", State: overview.Failed, Parties: []string{"north", "east"}, Submitted: at(40 * time.Hour), Ended: at(39 * time.Hour)},
 		},
 		Broker: &overview.Broker{Accepts: true, Messages: 12, Bytes: 4 << 20, Limit: 10 << 30, Free: 220 << 30},
 	}}
