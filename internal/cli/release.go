@@ -14,9 +14,9 @@ import (
 )
 
 func (a *app) release() *cobra.Command {
-	cmd := commandGroup("release", "List the releases of a party's data, and approve those that await approval")
+	cmd := commandGroup("release", "List the releases of a party's data, and approve or refuse those that await approval")
 	cmd.Example = "  mercer release list --home ./shop\n  mercer release approve 0123456789abcdef --home ./shop"
-	cmd.AddCommand(a.releaseList(), a.releaseApprove(), a.releaseWithdraw())
+	cmd.AddCommand(a.releaseList(), a.releaseApprove(), a.releaseRefuse(), a.releaseWithdraw())
 	return cmd
 }
 
@@ -140,7 +140,7 @@ releases together reveal. The last table counts the ids that each peer has looke
 	return cmd
 }
 
-// decidedRelease names a release that the operator has approved or withdrawn.
+// decidedRelease names a release that the operator has approved, refused or withdrawn.
 type decidedRelease struct {
 	ID   string `json:"id"`
 	next string // the next step, for people
@@ -174,13 +174,35 @@ audit record has the user, and says so if this user may have submitted the job.`
 	return cmd
 }
 
+func (a *app) releaseRefuse() *cobra.Command {
+	var home, reason string
+	cmd := &cobra.Command{
+		Use:   "refuse ID",
+		Short: "Refuse a release that awaits approval",
+		Long: `Refuse a release that awaits approval. It leaves the list of mercer release list, and
+the job that asked for it stays refused. The audit record has the user and the reason;
+no other member reads the reason. If a job asks for the release again, it awaits
+approval again.`,
+		Example: "  mercer release refuse 0123456789abcdef --reason too-few-people --home ./shop",
+		Args:    args("ID"),
+		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
+			err := a.at(home).RefuseRelease(a.reader, args[0], reason)
+			return decidedRelease{args[0], "is refused; it will await approval when a job needs it again"}, err
+		}),
+	}
+	a.homeFlag(cmd, &home)
+	cmd.Flags().StringVar(&reason, "reason", "", "reason, for this home's audit record; default none")
+	return cmd
+}
+
 func (a *app) releaseWithdraw() *cobra.Command {
 	var home string
 	cmd := &cobra.Command{
 		Use:   "withdraw ID",
 		Short: "Withdraw an unused approval, or remove a release that awaits approval from the list",
 		Long: `Withdraw the approval of a release that no session has made yet, or remove a
-release that awaits approval from the list. Released data cannot be recalled.`,
+release that awaits approval from the list, without a line in the audit record; mercer
+release refuse writes one. Released data cannot be recalled.`,
 		Example: "  mercer release withdraw 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {

@@ -49,9 +49,6 @@ func newDesk(ctx context.Context, h partyHome, jobs *job.Reader) *desk {
 	return &desk{partyHome: h, jobs: jobs, ctx: ctx, opinions: make(map[string]*opinion)}
 }
 
-// Record implements page.Desk.
-func (d *desk) Record() string { return d.AuditPath() }
-
 // Releases implements page.Desk.
 func (d *desk) Releases() ([]disclosure.Listed, error) { return d.Home.Releases().Awaiting() }
 
@@ -98,7 +95,7 @@ func (d *desk) facts(j *job.Job, submitter *access.Person) []page.Fact {
 		asks = submitter.String()
 	}
 	list := []page.Fact{
-		{Label: "Asked by", Value: asks + ", through coordinator " + d.members().Coordinator().Name},
+		{Label: "Asked by", Value: asks + ", through " + d.members().Coordinator().Title()},
 		{Label: "Parties", Value: strings.Join(j.Parties(), ", ")},
 		{Label: "Predicted", Value: cmp.Or(j.Data.Label, "the label that the catalogue names")},
 		{Label: "Protocol", Value: j.Protocol.Text()},
@@ -201,4 +198,9 @@ func (d *desk) Alone() bool { return d.config().Roles.Alone }
 // ApproveRelease implements page.Desk.
 func (d *desk) ApproveRelease(release string, by access.Person) error {
 	return d.approveRelease(d.audit, release, by, d.Alone())
+}
+
+// RefuseRelease implements page.Desk.
+func (d *desk) RefuseRelease(release string, by access.Person, reason string) error {
+	return d.refuseRelease(d.audit, release, by, reason)
 }

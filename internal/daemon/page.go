@@ -107,22 +107,41 @@ func (c coordinatorPage) Reports() (list []page.Report, err error) {
 	return list, nil
 }
 
-// WriteReport implements page.Home.
-func (c coordinatorPage) WriteReport(w io.Writer, of string) error {
+// job returns a job, with its result if it has one.
+func (c coordinatorPage) job(of string) (coordinator.Job, error) {
 	id, err := job.ParseID(of)
 	if err != nil {
-		return fault.BadInput(err)
+		return coordinator.Job{}, fault.BadInput(err)
 	}
 	j, err := c.Get(id)
-	switch {
-	case errors.Is(err, coordinator.ErrNoJob):
-		return fault.BadInputf("this home has no job %s", of)
-	case err != nil:
+	if errors.Is(err, coordinator.ErrNoJob) {
+		return j, fault.BadInputf("this home has no job %s", of)
+	}
+	return j, err
+}
+
+// WriteReport implements page.Home.
+func (c coordinatorPage) WriteReport(w io.Writer, of string) error {
+	j, err := c.job(of)
+	if err != nil {
 		return err
-	case j.Result == nil:
+	}
+	if j.Result == nil {
 		return fault.BadInputf("job %s has no result; mercer job show %s says why", of, of)
 	}
 	return c.report(w, j.Result)
+}
+
+// Record implements page.Home.
+func (c coordinatorPage) Record() string { return c.home.AuditPath() }
+
+// Rejection implements page.Home.
+func (c coordinatorPage) Rejection(of string) (*page.Rejection, error) {
+	j, err := c.job(of)
+	if err != nil || j.Rejection == nil {
+		return nil, err
+	}
+	return &page.Rejection{Party: j.Rejection.Party, Reason: j.Rejection.Reason}, nil
 }
 
 // Documents implements page.Home.
@@ -191,6 +210,12 @@ func (p partyPage) WriteReport(w io.Writer, of string) error {
 	}
 	return p.report(w, own.Result)
 }
+
+// Record implements page.Home.
+func (p partyPage) Record() string { return p.home.AuditPath() }
+
+// Rejection implements page.Home. A party knows no job that has failed.
+func (p partyPage) Rejection(string) (*page.Rejection, error) { return nil, nil }
 
 // Documents implements page.Home.
 func (p partyPage) Documents() ([]page.Document, error) { return p.home.documents(p.jobs) }

@@ -8,6 +8,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"log/slog"
 	"math/big"
@@ -179,8 +180,11 @@ func TestThePagesOfDaemons(t *testing.T) {
 	hub.shows("/", "Nobody is missing. All 2 parties are connected.")
 	party := north.read()
 
+	pagesRejectAJob(boss, hub, party)
 	pagesDecideAJob(boss, north, hub, party)
+	pagesRefuseARelease(boss, north, party)
 	pagesDecideARelease(boss, north, party)
+	aCoordinatorShowsItsRecord(boss, hub)
 	aPageAsksForRoles(north, party)
 	aPageTakesARestart(east)
 	began := time.Now()
@@ -189,6 +193,23 @@ func TestThePagesOfDaemons(t *testing.T) {
 	if took := time.Since(began); took > noticed {
 		t.Errorf("east is named after %v", took)
 	}
+}
+
+// pagesRejectAJob rejects a job on the page of a party. The page of the coordinator has the party and its reason.
+func pagesRejectAJob(boss *site, hub, party *reader) {
+	t := boss.t
+	t.Helper()
+	id := boss.submit([]byte(smallJob))
+	party.shows("/approvals", "Job small waits for this party")
+	form := url.Values{"token": {party.token("/approvals/" + id)}, "decision": {"reject"}, "reason": {"no <ethics> vote"}}
+	if status, body := party.ask(http.MethodPost, party.base+"/approvals/"+id, form); status != http.StatusOK || !strings.Contains(body, "Job small is rejected.") {
+		t.Errorf("%d %s", status, body)
+	}
+	if j := boss.wait(id); j.Failure == nil || j.Failure.Code != fault.CodePolicy {
+		t.Fatalf("%+v", j.Failure)
+	}
+	hub.shows("/jobs/"+id, "the operator of north has rejected it.")
+	hub.shows("/jobs/"+id, "<td>no &lt;ethics&gt; vote</td>")
 }
 
 // pagesDecideAJob follows a job on the pages of its coordinator and of a party, from its submission to its result.
@@ -229,11 +250,57 @@ func pagesDecideAJob(boss, north *site, hub, party *reader) {
 	}
 }
 
-// pagesDecideARelease submits a job whose release differs from an earlier one over the same rows. It awaits approval.
+// scaledJob is a job whose release differs from that of smallJob over the same rows, so that it awaits approval.
+var scaledJob = strings.NewReplacer("name: small}", "name: scaled}", "scale: none", "scale: minmax").Replace(smallJob)
+
+// pagesRefuseARelease refuses the release of a job on the page of a party. The view names the earlier job and its columns.
+func pagesRefuseARelease(boss, north *site, party *reader) {
+	t := boss.t
+	t.Helper()
+	boss.wait(boss.submit([]byte(scaledJob)))
+	party.shows("/approvals", "A release of job scaled waits for this party")
+	held, err := north.home.Releases().Awaiting()
+	if err != nil || len(held) != 1 || len(held[0].Earlier) != 1 {
+		t.Fatalf("%+v, %v", held, err)
+	}
+	release := "/releases/" + held[0].ID
+	party.shows(release, "an earlier release of job small it reveals more")
+	party.shows(release, template.HTMLEscapeString(held[0].Earlier[0].Both))
+	if held[0].Earlier[0].Both == "" {
+		t.Errorf("%+v", held[0].Earlier)
+	}
+	form := url.Values{"token": {party.token(release)}, "decision": {"refuse"}, "reason": {"one column tells too much"}}
+	if status, body := party.ask(http.MethodPost, party.base+release, form); status != http.StatusOK || !strings.Contains(body, "The release is refused.") {
+		t.Errorf("%d %s", status, body)
+	}
+	if held, err := north.home.Releases().Awaiting(); err != nil || len(held) != 0 {
+		t.Errorf("%+v, %v", held, err)
+	}
+	me := os.Getuid()
+	if list := north.recorded(audit.ReleaseRefused); len(list) != 1 || list[0].Outcome != "one column tells too much" || list[0].By == nil || *list[0].By.UID != me || len(list[0].Releases) != 1 || list[0].Releases[0].ID != held[0].ID {
+		t.Errorf("%+v", list)
+	}
+	party.shows("/audit", "one column tells too much")
+}
+
+// aCoordinatorShowsItsRecord compares the view of a coordinator's record with the record.
+func aCoordinatorShowsItsRecord(boss *site, hub *reader) {
+	t := boss.t
+	t.Helper()
+	submitted := boss.recorded(audit.Submitted)
+	if len(submitted) == 0 {
+		t.Fatal("nothing is recorded")
+	}
+	hub.shows("/audit", fmt.Sprintf("%d jobs were submitted.", len(submitted)))
+	hub.shows("/audit", submitted[0].By.String())
+	hub.shows("/audit", "for north, east")
+}
+
+// pagesDecideARelease submits a job whose release awaits approval, and approves it on the page of a party.
 func pagesDecideARelease(boss, north *site, party *reader) {
 	t := boss.t
 	t.Helper()
-	boss.wait(boss.submit([]byte(strings.NewReplacer("name: small}", "name: scaled}", "scale: none", "scale: minmax").Replace(smallJob))))
+	boss.wait(boss.submit([]byte(scaledJob)))
 	party.shows("/approvals", "A release of job scaled waits for this party")
 	held, err := north.home.Releases().Awaiting()
 	if err != nil || len(held) != 1 {
@@ -246,7 +313,7 @@ func pagesDecideARelease(boss, north *site, party *reader) {
 	if !own || asker.Submitter.Member != "boss" || held[0].Table == "" {
 		t.Errorf("%+v, %t", held[0], own)
 	}
-	if status, body := party.ask(http.MethodPost, party.base+release, url.Values{"token": {party.token(release)}}); status != http.StatusOK || !strings.Contains(body, "The release is approved. Submit job scaled again") {
+	if status, body := party.ask(http.MethodPost, party.base+release, url.Values{"token": {party.token(release)}, "decision": {"approve"}}); status != http.StatusOK || !strings.Contains(body, "The release is approved. Submit job scaled again") {
 		t.Errorf("%d %s", status, body)
 	}
 	if held, err := north.home.Releases().Awaiting(); err != nil || len(held) != 0 {

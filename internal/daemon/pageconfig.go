@@ -139,7 +139,7 @@ func (h Home) site(s Page, of access.Person) (page.Site, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: pool}
 	return page.Site{Host: host, Login: &page.Login{
-		Issuer: s.OIDC.Issuer, Client: s.OIDC.Client, Secret: secret, Back: "https://" + host + "/login/back",
+		Issuer: s.OIDC.Issuer, Client: s.OIDC.Client, Secret: secret,
 		Scopes: s.OIDC.Scopes, Claim: cmp.Or(s.OIDC.Claim, "groups"), Roles: s.OIDC.groups(), Daemon: of,
 		HTTP: &http.Client{Timeout: providerTime, Transport: transport},
 	}}, nil

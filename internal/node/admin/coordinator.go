@@ -23,6 +23,8 @@ type Job struct {
 	overview.Job
 	Part    *Part                `json:"part,omitempty"` // nil if no stage is running, or it has reported none
 	Failure *coordinator.Failure `json:"error,omitempty"`
+	// Rejection is nil unless the operator of a party has rejected the job.
+	Rejection *coordinator.Rejection `json:"rejection,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
 	// that have not confirmed that their artifacts are erased.
 	Forgotten bool           `json:"forgotten,omitempty"`
@@ -45,7 +47,7 @@ func view(j coordinator.Job) Job {
 	if p := j.Part; j.State == overview.Running && p.Total > 0 {
 		part = &Part{p.Stage, p.Done, p.Total}
 	}
-	return Job{Job: j.Described(), Part: part, Failure: j.Failure, Forgotten: j.Forgotten, Silent: j.Silent, Result: j.Result}
+	return Job{Job: j.Described(), Part: part, Failure: j.Failure, Rejection: j.Rejection, Forgotten: j.Forgotten, Silent: j.Silent, Result: j.Result}
 }
 
 // Coordinator returns the handler for requests on a coordinator's socket.

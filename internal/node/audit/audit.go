@@ -53,6 +53,7 @@ const (
 	Cut       Kind = "cut"       // the first line of a record whose earlier lines were removed; it is no part of the chain
 
 	ReleaseApproved Kind = "release approved" // an operator approved a release that awaited approval in the ledger
+	ReleaseRefused  Kind = "release refused"  // an operator refused such a release
 
 	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
 	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided

@@ -128,6 +128,22 @@ type Refusal struct{ fault.Notice }
 // Refuse returns a refusal with the public text of an error as its reason.
 func Refuse(err error) *Refusal { return &Refusal{fault.NoticeOf(err)} }
 
+// rejected begins the text by which a party refuses a job that its operator has rejected. The operator's reason follows.
+const rejected = "the operator has rejected the job: "
+
+// Rejected returns the error by which a party refuses a job that its operator has rejected. The other members read the
+// operator's reason.
+func Rejected(reason string) error { return fault.Forbiddenf("%s%s", rejected, reason) }
+
+// Rejection returns the reason of an operator who has rejected the job, as one printable line of bounded length. It
+// returns false if the party refuses for another reason.
+func (f *Refusal) Rejection() (reason string, is bool) {
+	if f.Code != fault.CodePolicy {
+		return "", false
+	}
+	return strings.CutPrefix(f.Sentence(), rejected)
+}
+
 // Encode returns the canonical encoding of the refusal.
 func (f *Refusal) Encode() []byte {
 	var w wire.Writer

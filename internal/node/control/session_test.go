@@ -3,6 +3,8 @@ package control
 import (
 	"bytes"
 	"crypto/ed25519"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -268,4 +270,32 @@ func FuzzDecode(f *testing.F) {
 			t.Error("directory is not canonical")
 		}
 	})
+}
+
+// A coordinator finds the reason of an operator's rejection in a refusal, within the bounds of a reason, and in no other
+// refusal.
+func TestRejection(t *testing.T) {
+	refusal := func(err error) *Refusal {
+		t.Helper()
+		back, err := DecodeRefusal(Refuse(err).Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return back
+	}
+	for given, want := range map[string]string{
+		"no ethics vote": "no ethics vote", "": "", "red\x1b[31m": "red [31m", strings.Repeat("x", 1<<12): strings.Repeat("x", 1<<10-len(rejected)),
+	} {
+		f := refusal(fmt.Errorf("party: %w", Rejected(given)))
+		if reason, is := f.Rejection(); !is || reason != want || f.Text != rejected+want {
+			t.Errorf("%q: %q, %t of %q", given, reason, is, f.Text)
+		}
+	}
+	for _, other := range []error{
+		fault.Forbiddenf("kernel rbf is not allowed"), fault.Refused.Of(errors.New(rejected + "x")), fault.Publicf("%sx", rejected), fault.Forbiddenf("no: %sx", rejected),
+	} {
+		if reason, is := refusal(other).Rejection(); is {
+			t.Errorf("%v is a rejection with the reason %q", other, reason)
+		}
+	}
 }

@@ -332,7 +332,7 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 			c.Logger.Info("a party that has left does not come back", "party", m.Sender, "session", d.session.ID().String(), "reason", f.Sentence())
 			return nil
 		}
-		return fault.Public(&fault.Error{Code: f.Code, Err: fmt.Errorf("%s refused: %s", m.Sender, f.Sentence())})
+		return refusedBy(m.Sender, f)
 	case control.KindReport:
 		return c.noteReport(d, m)
 	case control.KindStall:
@@ -340,6 +340,24 @@ func (c *Coordinator) note(d *conducted, m protocol.Message) error {
 	}
 	c.complain("an unexpected control message", m.Sender, "message", m.Header.String())
 	return nil
+}
+
+// rejectedError is the refusal of a party whose operator has rejected the job.
+type rejectedError struct {
+	Rejection
+	text string
+}
+
+func (e *rejectedError) Error() string { return e.text }
+
+// refusedBy returns the error that corresponds to a party's refusal of a session.
+func refusedBy(party string, f *control.Refusal) error {
+	text := fmt.Sprintf("%s refused: %s", party, f.Sentence())
+	why := errors.New(text)
+	if reason, is := f.Rejection(); is {
+		why = &rejectedError{Rejection{Party: party, Reason: reason}, text}
+	}
+	return fault.Public(&fault.Error{Code: f.Code, Err: why})
 }
 
 func (c *Coordinator) noteAcceptance(d *conducted, m protocol.Message) error {

@@ -66,6 +66,8 @@ type Status struct {
 	State   overview.State `json:"state"`
 	Stage   string         `json:"stage,omitempty"`
 	Failure *Failure       `json:"error,omitempty"`
+	// Rejection is nil unless the operator of a party has rejected the job.
+	Rejection *Rejection `json:"rejection,omitempty"`
 	// Forgotten is true if the coordinator has erased the job's artifacts. Silent names the parties
 	// that have not confirmed that their artifacts are erased.
 	Forgotten bool     `json:"forgotten,omitempty"`
@@ -90,6 +92,12 @@ type Failure struct {
 	Message string     `json:"message"`
 	// Told is the text about the failure that the parties receive.
 	Told string `json:"told,omitempty"`
+}
+
+// Rejection says whose operator has rejected a job, and why. The reason is free text, so no overview has it.
+type Rejection struct {
+	Party  string `json:"party"`
+	Reason string `json:"reason"` // the operator's words: one printable line of bounded length
 }
 
 // Over reports whether the job has reached its final state.

@@ -202,7 +202,7 @@ func (c *Coordinator) storeOutcome(j *Job, err error) error {
 			return errAborted
 		case s.Failure != nil:
 		case err != nil:
-			s.Failure = failure(err)
+			s.Failure, s.Rejection = failure(err), rejection(err)
 		}
 		s.State, s.Stage, s.StageSince = overview.Closing, "", time.Time{}
 		return nil
@@ -220,6 +220,15 @@ func failure(err error) *Failure {
 		f.Blamed = blame.Party
 	}
 	return f
+}
+
+// rejection says which party's operator has rejected a job, or returns nil if something else has ended it.
+func rejection(err error) *Rejection {
+	var rejected *rejectedError
+	if errors.As(err, &rejected) {
+		return &rejected.Rejection
+	}
+	return nil
 }
 
 // close ends a job after its outcome is on disk. It tells every party to destroy the job's secrets,

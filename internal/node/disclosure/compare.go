@@ -26,8 +26,8 @@ type comparison struct {
 	models map[string]bool
 	known  []bool // for each row: whether an earlier release disclosed the same values; nil before loadRows
 	said   []string
-	jobs   []string // jobs whose earlier releases reveal something together with this one
 	from   []string // IDs of the earlier releases that reveal something together with this one
+	with   []head   // the same releases, and those whose number or size is a reason
 }
 
 // head is an entry without its rows, with the path of the file that has the rows.
@@ -306,15 +306,16 @@ func (c *comparison) meetsNew(earlier *Entry) (found bool) {
 }
 
 func (c *comparison) note(h head, said []string) {
+	if len(said) == 0 {
+		return
+	}
 	for _, s := range said {
 		if !slices.Contains(c.said, s) {
 			c.said = append(c.said, s)
 		}
 	}
-	if len(said) > 0 && !slices.Contains(c.jobs, h.Job) {
-		c.jobs = append(c.jobs, h.Job)
-	}
-	if len(said) > 0 && !slices.Contains(c.from, h.id) {
+	c.remember(h)
+	if !slices.Contains(c.from, h.id) {
 		c.from = append(c.from, h.id)
 	}
 }
@@ -359,7 +360,7 @@ func (l Ledger) countSums(c *comparison) error {
 	}
 	var one []summed // one count for each listed row
 	var all summed   // counts for earlier releases that are not compared row by row
-	var jobs []string
+	var counted []head
 	for _, h := range c.heads {
 		if c.now.inStudyOf(h.Entry) {
 			continue // the study bounds its own jobs and numbers
@@ -374,8 +375,8 @@ func (l Ledger) countSums(c *comparison) error {
 		if err != nil {
 			return err
 		}
-		if met && !slices.Contains(jobs, h.Job) {
-			jobs = append(jobs, h.Job)
+		if met {
+			counted = append(counted, h)
 		}
 	}
 	most := summed{}
@@ -395,7 +396,9 @@ func (l Ledger) countSums(c *comparison) error {
 	}
 	if len(said) > 0 {
 		c.said = append(c.said, said...)
-		c.jobs = append(c.jobs, exclude(jobs, slices.Sorted(slices.Values(c.jobs)))...)
+		for _, h := range counted {
+			c.remember(h)
+		}
 	}
 	return nil
 }

@@ -155,7 +155,7 @@ func (l Ledger) judge(e *Entry, id string, maxDirections int, space extsort.Stor
 		return nil, err
 	}
 	if len(c.said) > 0 && (err != nil || !c.allowedBy(approved)) {
-		return c, &HeldError{id, e.Question, c.jobs, c.said}
+		return c, &HeldError{id, e.Question, c.jobs(), c.said}
 	}
 	if len(c.heads) >= maxEntries && !l.isDisclosed(e, id) {
 		return nil, fmt.Errorf("release: the ledger %s is full, with %d releases of %s; move the folder away to begin a new ledger, which compares no release with the old ones", l, len(c.heads), e.Kind)
@@ -225,7 +225,8 @@ func (l Ledger) hold(c *comparison, asker Asker) error {
 	} else if len(held) >= maxNotes {
 		err = l.remove(l.note(held[0].ID, Held))
 	}
-	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: e.size(), Reveals: shortened(c.said), From: c.from, Table: e.Table, Askers: askers, Since: time.Now()}
+	earlier, others := c.earlier()
+	n := Listed{Kind: e.Kind, Also: e.Also, Job: e.Job, Question: e.Question, Peers: e.Peers, Columns: e.Width, Rows: e.size(), Reveals: shortened(c.said), From: c.from, Earlier: earlier, Others: others, Table: e.Table, Askers: askers, Since: time.Now()}
 	return errors.Join(err, l.write(l.note(id, Held), n.encode()))
 }
 

@@ -217,7 +217,9 @@ var errNotNow = errors.New("not now")
 func TestOldNotesHaveNoAsker(t *testing.T) {
 	now := Listed{Kind: method.ReleaseProducts, Job: "job", Peers: []string{"hub"}, Since: time.Unix(1, 0), Table: "people", Askers: []Asker{{Job: "a", Submitter: access.Person{Member: "hub"}}}}
 	var w wire.Writer
-	w.String(noteAskMagic)
+	w.String(noteWithMagic)
+	writeEarlier(&w, nil)
+	w.Uint32(0)
 	w.String(now.Table)
 	w.Uint32(1)
 	w.String("a")

@@ -29,11 +29,13 @@ type Listed struct {
 	Columns  int
 	Rows     int
 	Uses     int
-	Told     float64  // how many numbers the sums contain for each cell of their rows; 0 if not counted
-	Reveals  []string // what the release reveals together with earlier ones; empty if it needs no approval
-	From     []string // IDs of the earlier releases that Reveals is about
-	Table    string   // in the catalogue; "" in old notes
-	Askers   []Asker  // jobs that have asked for the release, the latest last; never none for a release that awaits approval
+	Told     float64   // how many numbers the sums contain for each cell of their rows; 0 if not counted
+	Reveals  []string  // what the release reveals together with earlier ones; empty if it needs no approval
+	From     []string  // IDs of the earlier releases that Reveals is about
+	Earlier  []Earlier // the first of these releases and of those that only count; none in old notes
+	Others   int       // how many more such releases there are
+	Table    string    // in the catalogue; "" in old notes
+	Askers   []Asker   // jobs that have asked for the release, the latest last; never none for a release that awaits approval
 	Since    time.Time
 }
 
@@ -104,11 +106,14 @@ const (
 	noteAlsoMagic = "mercer/v2/held release" // adds to v1 the field Also
 	noteFromMagic = "mercer/v3/held release" // adds to v2 the field From
 	noteAskMagic  = "mercer/v4/held release" // adds to v3 the fields Table and Askers
+	noteWithMagic = "mercer/v5/held release" // adds to v4 the fields Earlier and Others
 )
 
 func (n Listed) encode() []byte {
 	var w wire.Writer
-	w.String(noteAskMagic)
+	w.String(noteWithMagic)
+	writeEarlier(&w, n.Earlier)
+	w.Uint32(uint32(n.Others))
 	w.String(n.Table)
 	w.Uint32(uint32(len(n.Askers)))
 	for _, a := range n.Askers {
@@ -150,8 +155,12 @@ func shortened(said []string) []string {
 func decodeNote(b []byte) (Listed, error) {
 	r := wire.NewReader(b)
 	var n Listed
-	switch magic := r.String(32); {
-	case magic == noteAskMagic:
+	magic := r.String(32)
+	if magic == noteWithMagic {
+		n.Earlier, n.Others = readEarlier(r), int(r.Uint32())
+	}
+	switch {
+	case magic == noteWithMagic, magic == noteAskMagic:
 		n.Table, n.Askers = r.String(maxText), readAskers(r)
 		n.Also, n.From = readKinds(r), r.Strings(maxFrom, maxDigest)
 	case magic == noteFromMagic:
@@ -287,6 +296,21 @@ func (l Ledger) ApproveIf(id string, may func(Listed) error) error {
 			return err
 		}
 		return l.remove(l.note(id, Held))
+	})
+}
+
+// RefuseIf removes a release that awaits approval from the list, unless the function returns an error. While the function
+// runs, the release stays as it is. If a job asks for the release again, it awaits approval again.
+func (l Ledger) RefuseIf(id string, may func(Listed) error) error {
+	return l.alone(func() error {
+		n, err := l.find(id, Held)
+		if err == nil {
+			err = may(n)
+		}
+		if err != nil {
+			return err
+		}
+		return errors.Join(l.remove(l.entry(n.Kind, id, Admitted)), l.remove(l.note(id, Held)))
 	})
 }
 

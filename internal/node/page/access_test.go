@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mercer-fl/mercer/internal/node/access"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 )
 
 // breakRecord changes the second line of a record.
@@ -288,6 +289,17 @@ func submittedBy(t *testing.T, submitter *access.Person) *home {
 	return h
 }
 
+// ownRelease returns a home in which a release awaits approval for a job of a submitter, or for one about which nothing
+// is known.
+func ownRelease(t *testing.T, submitter *access.Person) *home {
+	h := partyHome(t)
+	h.held[0].Askers = nil
+	if submitter != nil {
+		h.held[0].Askers = []disclosure.Asker{{Job: jobID, Submitter: *submitter}}
+	}
+	return h
+}
+
 // A form counts only with the session's token and from this origin, and only for persons who may decide.
 func TestDeciding(t *testing.T) {
 	approve := url.Values{"decision": {"approve"}}
@@ -299,11 +311,11 @@ func TestDeciding(t *testing.T) {
 	aloneToo := partyHome(t)
 	aloneToo.alone = true
 	own.held[0].Askers[0].Submitter, aloneToo.held[0].Askers[0].Submitter = submitter, submitter
-	nobodys := partyHome(t) // of an earlier version
-	nobodys.held[0].Askers = nil
+	nobodys := ownRelease(t, nil) // of an earlier version
 	unknown := partyHome(t)
 	unknown.review.Submitter = nil
 	reject := url.Values{"decision": {"reject"}, "reason": {"oops"}}
+	refuse := url.Values{"decision": {"refuse"}, "reason": {"too few"}}
 	for name, c := range map[string]struct {
 		home    *home
 		roles   []access.Role
@@ -319,17 +331,26 @@ func TestDeciding(t *testing.T) {
 		"no reason":           {path: "/approvals/" + jobID, form: url.Values{"decision": {"reject"}}, status: 404},
 		"no decision":         {path: "/approvals/" + jobID, form: url.Values{}, status: 404},
 		"another job":         {path: "/approvals/" + strings.Repeat("cd", 16), form: approve, status: 404},
-		"release":             {path: "/releases/" + releaseID, form: url.Values{}, status: 200, decided: "release " + releaseID + " by user 7 at north"},
-		"another release":     {path: "/releases/none", form: url.Values{}, status: 404},
+		"release":             {path: "/releases/" + releaseID, form: approve, status: 200, decided: "release " + releaseID + " by user 7 at north"},
+		"refuse":              {path: "/releases/" + releaseID, form: refuse, status: 200, decided: "refuse " + releaseID + " by user 7 at north: too few"},
+		"refuse, no reason":   {path: "/releases/" + releaseID, form: url.Values{"decision": {"refuse"}}, status: 200, decided: "refuse " + releaseID + " by user 7 at north: "},
+		"refuse, wrong token": {path: "/releases/" + releaseID, form: refuse, token: "AAAAAAAAAAAAAAAAAAAAAAAAAA", status: 403},
+		"refuse, viewer":      {roles: []access.Role{access.Viewer}, path: "/releases/" + releaseID, form: refuse, status: 403},
+		"refuse, submitter":   {roles: []access.Role{access.Submitter}, path: "/releases/" + releaseID, form: refuse, status: 403},
+		"refuse another":      {path: "/releases/none", form: refuse, status: 404},
+		"refuse an own one":   {home: ownRelease(t, &submitter), path: "/releases/" + releaseID, form: refuse, status: 200, decided: "refuse " + releaseID + " by user 7 at north: too few"},
+		"refuse nobody's":     {home: ownRelease(t, nil), path: "/releases/" + releaseID, form: refuse, status: 200, decided: "refuse " + releaseID + " by user 7 at north: too few"},
+		"release, undecided":  {path: "/releases/" + releaseID, form: url.Values{}, status: 404},
+		"another release":     {path: "/releases/none", form: approve, status: 404},
 		"viewer":              {roles: []access.Role{access.Viewer}, path: "/approvals/" + jobID, form: approve, status: 403},
-		"viewer, a release":   {roles: []access.Role{access.Viewer}, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
+		"viewer, a release":   {roles: []access.Role{access.Viewer}, path: "/releases/" + releaseID, form: approve, status: 403},
 		"submitter":           {roles: []access.Role{access.Submitter}, path: "/approvals/" + jobID, form: approve, status: 403},
 		"own job":             {home: own, path: "/approvals/" + jobID, form: approve, status: 403},
 		"own job, all roles":  {home: own, roles: access.Roles(), path: "/approvals/" + jobID, form: approve, status: 403},
 		"own job, alone":      {home: alone, path: "/approvals/" + jobID, form: approve, status: 200, decided: "approve " + jobID + " by user 7 at north"},
-		"own release":         {home: own, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
-		"nobody's release":    {home: nobodys, path: "/releases/" + releaseID, form: url.Values{}, status: 403},
-		"own release, alone":  {home: aloneToo, path: "/releases/" + releaseID, form: url.Values{}, status: 200, decided: "release " + releaseID + " by user 7 at north"},
+		"own release":         {home: own, path: "/releases/" + releaseID, form: approve, status: 403},
+		"nobody's release":    {home: nobodys, path: "/releases/" + releaseID, form: approve, status: 403},
+		"own release, alone":  {home: aloneToo, path: "/releases/" + releaseID, form: approve, status: 200, decided: "release " + releaseID + " by user 7 at north"},
 		"own job, reject":     {home: submittedBy(t, &submitter), path: "/approvals/" + jobID, form: reject, status: 200, decided: "reject " + jobID + " by user 7 at north: oops"},
 		"own job, viewer":     {home: submittedBy(t, &submitter), roles: []access.Role{access.Viewer}, path: "/approvals/" + jobID, form: reject, status: 403},
 		"unknown":             {home: unknown, path: "/approvals/" + jobID, form: approve, status: 403},
@@ -340,7 +361,7 @@ func TestDeciding(t *testing.T) {
 		"another port":        {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", "same-site"}, status: 403},
 		"another origin":      {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", "", "Origin", "http://127.0.0.1:9"}, status: 403},
 		"no origin":           {path: "/approvals/" + jobID, form: approve, headers: []string{"Sec-Fetch-Site", ""}, status: 403},
-		"release, wrong site": {path: "/releases/" + releaseID, form: url.Values{}, headers: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},
+		"release, wrong site": {path: "/releases/" + releaseID, form: approve, headers: []string{"Sec-Fetch-Site", "cross-site"}, status: 403},
 		"too long a form":     {path: "/approvals/" + jobID, form: url.Values{"decision": {"reject"}, "reason": {strings.Repeat("x", maxForm)}}, status: 403},
 	} {
 		h := c.home
@@ -393,6 +414,9 @@ func TestButtons(t *testing.T) {
 			t.Errorf("%s", body)
 		}
 		status, body := s.get(s.base + "/releases/" + releaseID)
+		if approver := c.role == access.Approver; strings.Contains(body, "Approve this release</button>") != approver || strings.Contains(body, "Refuse this release</button>") != approver {
+			t.Errorf("the buttons of a release for a person with the role %s: %s", c.role, body)
+		}
 		if approver := c.role == access.Approver; approver != (status == http.StatusOK) || approver != strings.Contains(body, "14 people") {
 			t.Errorf("%s reads a release: %d %s", c.role, status, body)
 		}
@@ -513,5 +537,19 @@ func TestCookie(t *testing.T) {
 	}
 	if c := list[0]; !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || len(c.Path) < 20 || c.Domain != "" || c.Secure {
 		t.Errorf("%v", c)
+	}
+}
+
+// Who may have submitted a job that asks for a release finds a button to refuse it, and none to approve it.
+func TestButtonsOfAnOwnRelease(t *testing.T) {
+	submitter := userAt("north", 7)
+	for want, h := range map[string]*home{
+		"who submitted a job that asks for this release": ownRelease(t, &submitter),
+		"Nobody knows who submitted":                     ownRelease(t, nil),
+	} {
+		s := open(t, h, h, visitor(access.Approver))
+		if _, body := s.get(s.base + "/releases/" + releaseID); !strings.Contains(body, want) || strings.Contains(body, "Approve this release</button>") || !strings.Contains(body, "Refuse this release</button>") {
+			t.Error(body)
+		}
 	}
 }

@@ -122,17 +122,17 @@ func (p *Page) answerDecision(w http.ResponseWriter, r *http.Request, said strin
 	p.show(w, http.StatusOK, "problem", f)
 }
 
-// releaseView holds the content of the view of a release that awaits approval.
+// releaseView holds the content of the view of a release that awaits approval. Only approvers see it.
 type releaseView struct {
 	disclosure.Listed
-	Kinds  string
-	WhyNot string // why the person may not approve; "" if the person may
+	Kinds      string
+	OnlyRefuse string // why the person may not approve; "" if the person may
 }
 
 // release shows a release that awaits approval.
 func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) {
 	who := sessionOf(r).who
-	if who.May(access.Approver) != nil { // the sentences name columns
+	if who.May(access.Approver) != nil { // the view names columns and jobs
 		return shownView{}, fault.Forbiddenf("only persons with the role approver see what a release would reveal")
 	}
 	one, err := releaseIn(p.held.get, r.PathValue("id"))
@@ -144,19 +144,37 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 		kinds = append(kinds, kindWords(string(k)))
 	}
 	v := releaseView{one, strings.Join(kinds, ", "), p.whyNotRelease(who, one)}
-	return shownView{Title: "Approve a release of job " + one.Job + "?", Said: "Together with earlier releases it reveals more than each alone.", Data: v}, nil
+	return shownView{Title: "Approve a release of job " + one.Job + "?", Said: saidOfRelease(one), Data: v}, nil
 }
 
-// whyNotRelease returns why an approver may not approve a release, or "".
+// saidOfRelease says why a release awaits approval. Releases that an earlier version of this program has noted name no
+// earlier job.
+func saidOfRelease(one disclosure.Listed) string {
+	var jobs []string
+	for _, e := range one.Earlier {
+		if !slices.Contains(jobs, e.Job) {
+			jobs = append(jobs, e.Job)
+		}
+	}
+	switch len(jobs) {
+	case 0:
+		return "The release awaits this party's decision, because of what it can reveal."
+	case 1:
+		return "Together with an earlier release of job " + jobs[0] + " it reveals more than each alone."
+	}
+	return "Together with earlier releases of jobs " + names(jobs) + " it reveals more than each alone."
+}
+
+// whyNotRelease returns why an approver may not approve a release, or "". Every approver may refuse it.
 func (p *Page) whyNotRelease(who Visitor, one disclosure.Listed) string {
 	asker, own := one.AskedBy(who.Person)
 	switch {
 	case !own || p.desk.Alone():
 		return ""
 	case asker.Submitter.Member == "":
-		return "Nobody knows who submitted a job that asks for this release, so you may have done it. Who can write to the home can approve it: mercer release approve."
+		return "Nobody knows who submitted a job that asks for this release, so you may have done it. You can only refuse the release. Who can write to the home can approve it: mercer release approve."
 	}
-	return "You may be " + asker.Submitter.String() + ", who submitted a job that asks for this release. Somebody else has to decide."
+	return "You may be " + asker.Submitter.String() + ", who submitted a job that asks for this release. Somebody else has to approve it. You can only refuse it."
 }
 
 // releaseIn returns a release of a list of those that await approval.
@@ -172,20 +190,29 @@ func releaseIn(awaiting func() ([]disclosure.Listed, error), id string) (disclos
 	return list[i], nil
 }
 
-// approveRelease approves a release.
-func (p *Page) approveRelease(w http.ResponseWriter, r *http.Request) {
+// decideRelease approves or refuses a release, as the form says.
+func (p *Page) decideRelease(w http.ResponseWriter, r *http.Request) {
 	who := sessionOf(r).who
 	one, err := releaseIn(p.desk.Releases, r.PathValue("id"))
 	if err != nil {
 		p.failed(w, r, err)
 		return
 	}
-	if why := p.whyNotRelease(who, one); why != "" {
-		p.fail(w, r, http.StatusForbidden, why)
-		return
+	said := "The release is approved. Submit job " + one.Job + " again, or repeat the prediction query. The approval ends with the release, or after 30 days."
+	switch r.PostFormValue("decision") {
+	case "approve":
+		if why := p.whyNotRelease(who, one); why != "" {
+			p.fail(w, r, http.StatusForbidden, why)
+			return
+		}
+		err = p.desk.ApproveRelease(one.ID, who.Person)
+	case "refuse":
+		said = "The release is refused. If a job asks for it again, it awaits approval again."
+		err = p.desk.RefuseRelease(one.ID, who.Person, r.PostFormValue("reason"))
+	default:
+		err = fault.BadInputf("the form says neither approve nor refuse")
 	}
-	err = p.desk.ApproveRelease(one.ID, who.Person)
-	p.answerDecision(w, r, "The release is approved. Submit job "+one.Job+" again, or repeat the prediction query. The approval ends with the release, or after 30 days.", err)
+	p.answerDecision(w, r, said, err)
 }
 
 // Size writes the numbers of a release's rows and columns.

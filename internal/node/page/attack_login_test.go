@@ -173,7 +173,7 @@ func TestAttackTokensOfOthers(t *testing.T) {
 	delete(idp.claims, "azp")
 	delete(idp.claims, "nonce")
 	idp.claims["aud"] = "c"
-	if _, err := p.site.Login.person(httptest.NewRequest(http.MethodGet, "/login/back?code=c", nil), begun{"s", "", "v"}); err == nil {
+	if _, err := p.site.person(httptest.NewRequest(http.MethodGet, "/login/back?code=c", nil), begun{"s", "", "v"}); err == nil {
 		t.Error("neither login nor token has a nonce")
 	}
 	for _, b := range []begun{{"", "n", "v"}, {"s", "", "v"}, {"s", "n", ""}} {

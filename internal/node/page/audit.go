@@ -12,16 +12,20 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/overview"
+	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
 // auditView holds the content of the view of the audit record for a month.
 type auditView struct {
+	Party    bool   // false at a coordinator, which holds no data that could leave it
 	Month    string // 2006-01, or "" for all months
 	Months   []monthLink
 	Text     string // only jobs, tables and members that contain it
 	Let      []let
-	Older    int // jobs that the view leaves out
-	Decided  []decision
+	Older    int   // jobs that the view leaves out
+	Acts     []act // at a party the decisions of its people, at a coordinator everything that is recorded
+	Earlier  int   // acts that the view leaves out
+	Jobs     int   // jobs that were submitted; 0 at a party
 	Lines    int
 	Head     string
 	Broken   string // why the chain is broken, "" if it is whole
@@ -62,7 +66,7 @@ type let struct {
 	sessions                     map[string]bool
 }
 
-// audit shows the releases and the decisions of a month.
+// audit shows the record of a month: at a party the releases and the decisions, at a coordinator all events.
 func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
 	q := r.URL.Query()
 	month, text := q.Get("month"), strings.ToLower(strings.TrimSpace(q.Get("text")))
@@ -73,14 +77,18 @@ func (p *Page) audit(r *http.Request, o overview.Overview) (shownView, error) {
 	if err != nil {
 		return shownView{}, err
 	}
-	read, err := p.record.lines(p.desk.Record())
+	read, err := p.record.lines(p.home.Record())
 	if err != nil {
 		return shownView{}, err
 	}
-	v := auditView{Month: month, Text: text, Lines: read.lines, Head: read.head, Broken: read.broken}
+	v := auditView{Party: o.Role == roster.Party, Month: month, Text: text, Lines: read.lines, Head: read.head, Broken: read.broken}
 	v.fill(read.entries, within, o)
 	v.Forwarding, v.Months = o.Forwarding, monthLinks(time.Now(), month)
-	return shownView{Title: "What has left this home", Said: v.said(), Alarm: v.Broken != "" || v.Forwarding != nil && v.Forwarding.Failing, Data: v}, nil
+	title := "What has left this home"
+	if !v.Party {
+		title = "What this coordinator has recorded"
+	}
+	return shownView{Title: title, Said: v.said(), Alarm: v.Broken != "" || v.Forwarding != nil && v.Forwarding.Failing, Data: v}, nil
 }
 
 // parseMonth returns a function that reports whether a time is in a month. All times are in the month "".
@@ -96,11 +104,15 @@ func parseMonth(month string) (func(time.Time) bool, error) {
 	return func(at time.Time) bool { return !at.Before(from) && at.Before(until) }, nil
 }
 
-// fill fills the view from those entries of a month that contain its text. Every entry of a job has the coordinator.
+// fill fills the view from those entries of a month that contain its text. At a party every entry of a job has the
+// coordinator.
 func (v *auditView) fill(entries []entry, within func(time.Time) bool, o overview.Overview) {
 	jobs := make(map[string]*let)
-	peers := peersOf(o)
-	everywhere := strings.Contains(strings.ToLower(strings.Join(peers, " ")), v.Text)
+	var peers []string
+	if v.Party {
+		peers = peersOf(o)
+	}
+	everywhere := len(peers) > 0 && strings.Contains(strings.ToLower(strings.Join(peers, " ")), v.Text)
 	for _, e := range entries {
 		switch {
 		case !within(e.Time):
@@ -134,27 +146,44 @@ func (v *auditView) add(jobs map[string]*let, e entry) {
 		if of := jobs[e.job]; of != nil && of.sessions[e.Session] {
 			of.Sent += e.Sent
 		}
-	case audit.Approved, audit.Rejected, audit.ReleaseApproved:
-		v.Decided = append(v.Decided, decisionOf(e))
+	case audit.Submitted:
+		v.Jobs++
+		v.Acts = append(v.Acts, actOf(e))
+	default:
+		if !v.Party || isDecision(e.Kind) {
+			v.Acts = append(v.Acts, actOf(e))
+		}
 	}
 }
 
-// decision is the approval or rejection of a job or a release, with the person in words.
-type decision struct {
-	audit.Event
-	Job, Name, Who string
+// isDecision reports whether an event is the decision of a person about a job or a release.
+func isDecision(kind audit.Kind) bool {
+	return slices.Contains([]audit.Kind{audit.Approved, audit.Rejected, audit.ReleaseApproved, audit.ReleaseRefused}, kind)
 }
 
-// decisionOf names who has decided. Lines of earlier versions have the number of a Unix user.
-func decisionOf(e entry) decision {
-	who := "somebody unknown"
+// act is an event that the view lists by itself, in words.
+type act struct {
+	audit.Event
+	Job, Name string
+	Who       string // "" if no person did it, or the record does not say who
+	Text      string // the reason of a decision, or what else the record says
+}
+
+// actOf describes an event. Lines of earlier versions have the number of a Unix user.
+func actOf(e entry) act {
+	who, text := "", e.Outcome
 	switch {
 	case e.By != nil:
 		who = e.By.String()
 	case e.UID != nil:
 		who = fmt.Sprintf("user %d", *e.UID)
+	case isDecision(e.Kind):
+		who = "somebody unknown"
 	}
-	return decision{e.Event, e.job, e.name, who}
+	if e.Kind == audit.Submitted {
+		text = "for " + names(e.parties)
+	}
+	return act{e.Event, e.job, e.name, who, text}
 }
 
 func (l *let) add(e audit.Event) {
@@ -177,24 +206,21 @@ func (v *auditView) sort(jobs map[string]*let) {
 	slices.SortFunc(v.Let, func(a, b let) int { return cmp.Or(b.First.Compare(a.First), cmp.Compare(a.Job, b.Job)) })
 	v.Older = max(0, len(v.Let)-maxRows)
 	v.Let = v.Let[:min(len(v.Let), maxRows)]
-	slices.Reverse(v.Decided)
-	v.Decided = v.Decided[:min(len(v.Decided), maxRows)]
+	slices.Reverse(v.Acts)
+	v.Earlier = max(0, len(v.Acts)-maxRows)
+	v.Acts = v.Acts[:min(len(v.Acts), maxRows)]
 }
 
 // said writes the sum of the view as a sentence, with a warning if the record is broken.
 func (v *auditView) said() string {
-	when := monthName(v.Month)
-	text := "In " + when + ", nothing left this home."
-	if v.Month == "" {
-		text = "Nothing left this home."
+	text := v.saidOfJobs()
+	if v.Party {
+		text = v.saidOfLet()
 	}
-	if n := len(v.Let) + v.Older; n > 0 {
-		var sent int64
-		for _, l := range v.Let {
-			sent += l.Sent
-		}
-		text = fmt.Sprintf("In %s, %s let data out of this home: %s in all.", when, humanize.Count(n, "job"), humanize.Bytes(sent))
+	if v.Month != "" {
+		text = "In " + monthName(v.Month) + ", " + text
 	}
+	text = capital(text)
 	if v.Text != "" {
 		text += fmt.Sprintf(" This is only about entries with %q.", v.Text)
 	}
@@ -202,6 +228,30 @@ func (v *auditView) said() string {
 		return text + " The record is broken, so this may be wrong."
 	}
 	return text
+}
+
+// saidOfLet sums up what has left a party.
+func (v *auditView) saidOfLet() string {
+	n := len(v.Let) + v.Older
+	if n == 0 {
+		return "nothing left this home."
+	}
+	var sent int64
+	for _, l := range v.Let {
+		sent += l.Sent
+	}
+	return fmt.Sprintf("%s let data out of this home: %s in all.", humanize.Count(n, "job"), humanize.Bytes(sent))
+}
+
+// saidOfJobs sums up what was submitted to a coordinator.
+func (v *auditView) saidOfJobs() string {
+	switch v.Jobs {
+	case 0:
+		return "nobody submitted a job."
+	case 1:
+		return "one job was submitted."
+	}
+	return humanize.Count(v.Jobs, "job") + " were submitted."
 }
 
 // monthName writes a month for people. The month is "" or has the format.

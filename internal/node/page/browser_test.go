@@ -182,7 +182,7 @@ func (b *browser) quiet(s *served) {
 // The view of the federation follows the daemon without a reload, keeps the keyboard's focus, and asks no other host.
 func TestInABrowserNumbersChange(t *testing.T) {
 	b := browse(t)
-	h := coordinatorHome()
+	h := coordinatorHome(t)
 	s := open(t, h, nil, visitor(access.Viewer))
 	base := b.enter(s, visitor(access.Viewer))
 	b.until("#said", "Missing: east")
@@ -232,13 +232,21 @@ func TestInABrowserDeciding(t *testing.T) {
 	b.do(chromedp.Navigate(base+"/approvals/"+jobID), chromedp.Focus(chromedp.CSS("#reason")), chromedp.KeyEvent("no ethics vote"), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter))
 	b.until("#said", "Job tumours is rejected.")
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
-	b.do(chromedp.Navigate(base+"/releases/"+releaseID), chromedp.Click(chromedp.CSS("main button")))
+	b.do(chromedp.Navigate(base+"/releases/"+releaseID), chromedp.Click(chromedp.CSS("main button[value=approve]")))
 	want := []string{"approve " + jobID + " by user 7 at north", "reject " + jobID + " by user 7 at north: no ethics vote", "release " + releaseID + " by user 7 at north"}
+	h.hasDecided(t, want)
+	b.do(chromedp.Navigate(base+"/releases/"+releaseID), chromedp.Focus(chromedp.CSS("#reason")), chromedp.KeyEvent("too few"), chromedp.Click(chromedp.CSS("main button[value=refuse]")))
+	h.hasDecided(t, append(want, "refuse "+releaseID+" by user 7 at north: too few"))
+}
+
+// hasDecided waits for decisions, which a browser sends in the background.
+func (h *home) hasDecided(t *testing.T, want []string) {
+	t.Helper()
 	for range 100 {
 		if len(h.decisions()) == len(want) {
 			break
 		}
-		time.Sleep(50 * time.Millisecond) // the browser sends the form in the background
+		time.Sleep(50 * time.Millisecond)
 	}
 	if got := h.decisions(); !slices.Equal(got, want) {
 		t.Errorf("decided %q", got)
@@ -264,13 +272,13 @@ func paths(party bool) []string {
 	if party {
 		return []string{"/", "/jobs", "/jobs/" + jobID, "/approvals", "/approvals/" + jobID, "/releases/" + releaseID, "/audit", "/reports", "/dictionaries", "/dictionaries/" + strings.Repeat("ab", 32)}
 	}
-	return []string{"/", "/jobs", "/jobs/" + jobID}
+	return []string{"/", "/jobs", "/jobs/" + jobID, "/jobs/" + rejected, "/audit"}
 }
 
 // eachView calls f on every view of a party and of a coordinator.
 func eachView(t *testing.T, b *browser, f func(name string)) {
 	t.Helper()
-	party, boss := partyHome(t), coordinatorHome()
+	party, boss := partyHome(t), coordinatorHome(t)
 	for _, c := range []struct {
 		name string
 		s    *served
@@ -278,7 +286,7 @@ func eachView(t *testing.T, b *browser, f func(name string)) {
 		base := b.enter(c.s, visitor(access.Approver))
 		for _, path := range paths(c.name == "party") {
 			b.do(chromedp.Navigate(base+path), chromedp.WaitVisible(chromedp.CSS("#said")))
-			f(c.name + strings.ReplaceAll(strings.NewReplacer(jobID, "ID", releaseID, "ID", strings.Repeat("ab", 32), "HASH").Replace(path), "/", "-"))
+			f(c.name + strings.ReplaceAll(strings.NewReplacer(jobID, "ID", releaseID, "ID", rejected, "REJECTED", strings.Repeat("ab", 32), "HASH").Replace(path), "/", "-"))
 		}
 	}
 }

@@ -29,6 +29,12 @@ func (s Site) secure() bool { return s.Host != "" }
 // Address returns the address of the site, if it has a host.
 func (s Site) Address() string { return "https://" + s.Host + "/" }
 
+// backPath is the path to which the provider sends browsers back after a login.
+const backPath = "/login/back"
+
+// back returns the address to which the provider sends browsers back. The provider knows it in advance.
+func (s Site) back() string { return "https://" + s.Host + backPath }
+
 // serves reports whether the Host header of a request names the site. A web page of another origin whose name leads
 // here has another Host.
 func (s Site) serves(host string) bool {

@@ -41,6 +41,8 @@ type jobView struct {
 	overview.Job
 	Events []happening
 	Report bool // the home has a result of the job
+	// Rejection is nil unless the operator of a party has rejected the job.
+	Rejection *Rejection
 }
 
 // job shows one job.
@@ -52,7 +54,17 @@ func (p *Page) job(r *http.Request, o overview.Overview) (shownView, error) {
 	}
 	j := o.Jobs[i]
 	v := jobView{Job: j, Events: happenings(p.home.Events().Of(id)), Report: j.State == overview.Done}
-	return shownView{Title: "Job " + j.Name, Said: saidOfJob(j), Alarm: j.State == overview.Failed, Data: v}, nil
+	said := saidOfJob(j)
+	if j.State == overview.Failed {
+		var err error
+		if v.Rejection, err = p.home.Rejection(id); err != nil {
+			return shownView{}, err
+		}
+		if v.Rejection != nil {
+			said = "The job has failed: the operator of " + v.Rejection.Party + " has rejected it."
+		}
+	}
+	return shownView{Title: "Job " + j.Name, Said: said, Alarm: j.State == overview.Failed, Data: v}, nil
 }
 
 // saidOfJob writes the state of a job as a sentence.

@@ -70,7 +70,7 @@ func (f *follower) next() map[string]string {
 // A stream begins with all regions of a view, and goes on with those that have changed. It ends when the person has no
 // role any more, or leaves.
 func TestStream(t *testing.T) {
-	h := coordinatorHome()
+	h := coordinatorHome(t)
 	roles := []access.Role{access.Viewer}
 	who := visitor()
 	who.May = func(need access.Role) error {
@@ -118,7 +118,7 @@ func TestStream(t *testing.T) {
 
 // A session has few streams. One that ends makes room.
 func TestStreamsAreFew(t *testing.T) {
-	h := coordinatorHome()
+	h := coordinatorHome(t)
 	s := open(t, h, nil, visitor(access.Viewer))
 	for range maxStreams {
 		if f := s.follow("/"); f.status != http.StatusOK {
@@ -155,7 +155,7 @@ func (patient) SetWriteDeadline(time.Time) error { return nil }
 // Attack: a person opens more sessions than a person may have. The stream of the oldest ends at once.
 func TestAttackStreamOfAnEndedSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(coordinatorHome(), nil, Loopback, slog.New(slog.DiscardHandler))
+		p := New(coordinatorHome(t), nil, Loopback, slog.New(slog.DiscardHandler))
 		begin := func() *session {
 			one, _, err := p.sessions.begin(visitor(access.Viewer), time.Now().Add(time.Hour))
 			if err != nil {

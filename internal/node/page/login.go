@@ -32,7 +32,6 @@ type Login struct {
 	Issuer string   // URL of the provider
 	Client string   // name of the page at the provider
 	Secret string   // "" for a client without a secret
-	Back   string   // address to which the provider sends browsers back: https://HOST/login/back
 	Scopes []string // further scopes than openid
 	Claim  string   // claim of the ID token that lists a person's groups
 	Roles  map[access.Role][]string
@@ -88,7 +87,8 @@ func (l *Login) discover(d *discovery) {
 
 // settings returns the provider, and how the page asks it. The provider describes itself once, when somebody logs in. A
 // daemon thus starts while the provider is away. All who log in wait for the same attempt.
-func (l *Login) settings(ctx context.Context) (*oidc.Provider, *oauth2.Config, error) {
+func (s Site) settings(ctx context.Context) (*oidc.Provider, *oauth2.Config, error) {
+	l := s.Login
 	l.mu.Lock()
 	if l.last == nil || l.last.failed(time.Now()) {
 		l.last = &discovery{done: make(chan struct{})}
@@ -105,7 +105,7 @@ func (l *Login) settings(ctx context.Context) (*oidc.Provider, *oauth2.Config, e
 		return nil, nil, fmt.Errorf("page: the OpenID provider cannot be used: %w", d.err)
 	}
 	return d.provider, &oauth2.Config{
-		ClientID: l.Client, ClientSecret: l.Secret, RedirectURL: l.Back, Endpoint: d.provider.Endpoint(),
+		ClientID: l.Client, ClientSecret: l.Secret, RedirectURL: s.back(), Endpoint: d.provider.Endpoint(),
 		Scopes: append([]string{oidc.ScopeOpenID}, l.Scopes...),
 	}, nil
 }
@@ -163,7 +163,7 @@ func (l *logins) parse(value string, now time.Time) (begun, bool) {
 
 // login sends a browser to the provider. The cookie holds what the answer must match.
 func (p *Page) login(w http.ResponseWriter, r *http.Request) {
-	_, settings, err := p.site.Login.settings(r.Context())
+	_, settings, err := p.site.settings(r.Context())
 	if err != nil {
 		p.complain("nobody can log in", err)
 		p.refuse(w, http.StatusBadGateway, "The OpenID provider does not answer. The daemon's log says why.")
@@ -213,7 +213,7 @@ func (p *Page) loggedIn(w http.ResponseWriter, r *http.Request) {
 		p.refuse(w, http.StatusTooManyRequests, "Too many people log in at this moment. Load this page again in some seconds.")
 		return
 	}
-	who, err := p.site.Login.person(r, b)
+	who, err := p.site.person(r, b)
 	p.setLogin(w, "", -1)
 	if err != nil {
 		p.complain("a login was refused", err)
@@ -239,25 +239,25 @@ func (p *Page) begun(r *http.Request) (begun, bool) {
 }
 
 // person checks the provider's answer to a login, and returns the person with the roles of the person's groups.
-func (l *Login) person(r *http.Request, b begun) (Visitor, error) {
+func (s Site) person(r *http.Request, b begun) (Visitor, error) {
 	q := r.URL.Query()
 	if code := q.Get("error"); code != "" {
 		return Visitor{}, fmt.Errorf("page: the provider refuses the login: %s", fault.Printable(code[:min(len(code), 64)]))
 	}
-	token, err := l.redeem(r.Context(), q.Get("code"), b.verifier)
+	token, err := s.redeem(r.Context(), q.Get("code"), b.verifier)
 	if err != nil {
 		return Visitor{}, err
 	}
 	if b.nonce == "" || subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(b.nonce)) != 1 {
 		return Visitor{}, errors.New("page: the provider's token is for another login")
 	}
-	return l.visitor(token)
+	return s.Login.visitor(token)
 }
 
 // redeem exchanges a code for a token, and verifies it: signature, issuer, audience and time.
-func (l *Login) redeem(ctx context.Context, code, verifier string) (*oidc.IDToken, error) {
-	ctx = oidc.ClientContext(ctx, l.HTTP)
-	provider, settings, err := l.settings(ctx)
+func (s Site) redeem(ctx context.Context, code, verifier string) (*oidc.IDToken, error) {
+	ctx = oidc.ClientContext(ctx, s.Login.HTTP)
+	provider, settings, err := s.settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -273,7 +273,7 @@ func (l *Login) redeem(ctx context.Context, code, verifier string) (*oidc.IDToke
 	if !is {
 		return nil, errors.New("page: the provider's answer has no ID token")
 	}
-	token, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: l.Client}).Verify(ctx, raw)
+	token, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: s.Login.Client}).Verify(ctx, raw)
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
 	}

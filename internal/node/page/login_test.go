@@ -32,7 +32,7 @@ func loggable(t *testing.T, h *home) (*served, *mockoidc.MockOIDC) {
 	server := httptest.NewUnstartedServer(nil)
 	host := server.Listener.Addr().String()
 	p := New(h, h, Site{Host: host, Login: &Login{
-		Issuer: provider.Issuer(), Client: provider.ClientID, Secret: provider.ClientSecret, Back: "https://" + host + "/login/back", Scopes: []string{"groups"}, Claim: "groups",
+		Issuer: provider.Issuer(), Client: provider.ClientID, Secret: provider.ClientSecret, Scopes: []string{"groups"}, Claim: "groups",
 		Roles: map[access.Role][]string{access.Viewer: {"mercer-viewers"}, access.Approver: {"mercer-approvers"}}, Daemon: access.Person{Member: "north", Machine: "one"}, HTTP: &http.Client{Timeout: 10 * time.Second},
 	}}, slog.New(slog.DiscardHandler))
 	server.Config.Handler = p.Handler()

@@ -1,5 +1,5 @@
 // Package page serves the web page of a coordinator or a party: who is connected, which jobs there are and what
-// they wait for, what awaits the approval of a party's operator, what has left the party, the results, and the
+// they wait for, what awaits the approval of a party's operator, the audit record, the results, and the
 // dictionaries.
 //
 //	p := page.New(home, desk, page.Loopback, log)
@@ -33,14 +33,16 @@ type Home interface {
 	Reports() ([]Report, error)
 	// WriteReport writes the result of a job as one HTML page.
 	WriteReport(w io.Writer, job string) error
+	// Rejection says whose operator has rejected a job that has failed, or returns nil if something else has ended it.
+	Rejection(job string) (*Rejection, error)
+	// Record returns the path of the home's audit record.
+	Record() string
 	// Documents lists the dictionaries and studies that the operator has approved.
 	Documents() ([]Document, error)
 }
 
 // Desk carries out what the people of a party decide about what leaves it. It is safe for concurrent use.
 type Desk interface {
-	// Record returns the path of the party's audit record.
-	Record() string
 	// Review describes a job that awaits approval. Its error is a bad input if no such job awaits it.
 	Review(job string) (Review, error)
 	// Opinion returns what the party itself says about a job that awaits approval. It may quote the table. The party
@@ -50,16 +52,24 @@ type Desk interface {
 	Releases() ([]disclosure.Listed, error)
 	// Alone reports whether the home lets submitters approve their own jobs and releases.
 	Alone() bool
-	// Approve lets a job begin, Reject refuses it, and ApproveRelease approves a release. by decides.
+	// Approve lets a job begin, and Reject refuses it. ApproveRelease approves a release, and RefuseRelease refuses it, with
+	// a reason that may be "". by decides.
 	Approve(ctx context.Context, job string, by access.Person) error
 	Reject(ctx context.Context, job string, by access.Person, reason string) error
 	ApproveRelease(release string, by access.Person) error
+	RefuseRelease(release string, by access.Person, reason string) error
 }
 
 // Report names a job with a result.
 type Report struct {
 	Job, Name string
 	Ended     time.Time
+}
+
+// Rejection says whose operator has rejected a job, and why.
+type Rejection struct {
+	Party  string
+	Reason string // the operator's words: one printable line of bounded length
 }
 
 // Document is an approved dictionary or study.
@@ -113,8 +123,7 @@ type Page struct {
 	held     shared[[]disclosure.Listed]
 }
 
-// New returns the page of a home. Without a desk, which only a party has, it has no view of approvals and of the
-// audit record.
+// New returns the page of a home. Without a desk, which only a party has, it has no view of approvals.
 func New(h Home, d Desk, s Site, log *slog.Logger) *Page {
 	p := &Page{home: h, desk: d, site: s, log: log, views: parseViews(), logins: newLogins()}
 	p.overview.every, p.overview.from = lookEvery/2, h.Overview
@@ -141,7 +150,7 @@ func (p *Page) Handler() http.Handler {
 		mux.HandleFunc("GET /enter", onlyGet(p.enter))
 	} else {
 		mux.HandleFunc("GET /login", onlyGet(p.login))
-		mux.HandleFunc("GET /login/back", onlyGet(p.loggedIn))
+		mux.HandleFunc("GET "+backPath, onlyGet(p.loggedIn))
 	}
 	mux.Handle("/{place}/", p.inSession(p.pages()))
 	mux.HandleFunc("/", p.strange)
@@ -158,14 +167,14 @@ func (p *Page) pages() http.Handler {
 	mux.Handle("GET /reports/{id}", http.HandlerFunc(p.report))
 	mux.Handle("GET /dictionaries", p.shown("documents", p.documents))
 	mux.Handle("GET /dictionaries/{hash}", p.shown("document", p.document))
+	mux.Handle("GET /audit", p.shown("audit", p.audit))
 	mux.Handle("POST /leave", p.changing(p.leave))
 	if p.desk != nil {
 		mux.Handle("GET /approvals", p.shown("approvals", p.approvals))
 		mux.Handle("GET /approvals/{id}", p.shown("approval", p.approval))
 		mux.Handle("POST /approvals/{id}", p.changing(p.deciding(p.decide)))
 		mux.Handle("GET /releases/{id}", p.shown("release", p.release))
-		mux.Handle("POST /releases/{id}", p.changing(p.deciding(p.approveRelease)))
-		mux.Handle("GET /audit", p.shown("audit", p.audit))
+		mux.Handle("POST /releases/{id}", p.changing(p.deciding(p.decideRelease)))
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, http.StatusNotFound, "There is no such page here.")

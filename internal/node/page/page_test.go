@@ -87,6 +87,13 @@ func (h *home) Documents() ([]Document, error) {
 
 func (h *home) Record() string { return h.record }
 
+func (h *home) Rejection(job string) (*Rejection, error) {
+	if job != rejected {
+		return nil, nil
+	}
+	return &Rejection{Party: "east", Reason: whyRejected}, nil
+}
+
 func (h *home) Review(job string) (Review, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,6 +135,10 @@ func (h *home) Reject(_ context.Context, job string, by access.Person, reason st
 
 func (h *home) ApproveRelease(release string, by access.Person) error {
 	return h.decide("release " + release + " by " + by.String())
+}
+
+func (h *home) RefuseRelease(release string, by access.Person, reason string) error {
+	return h.decide("refuse " + release + " by " + by.String() + ": " + reason)
 }
 
 // decisions returns what was decided.
@@ -173,7 +184,12 @@ func partyHome(t *testing.T) *home {
 		},
 		held: []disclosure.Listed{{ID: releaseID, State: disclosure.Held, Kind: method.ReleaseRows, Job: "readmission", Peers: []string{"east", "hub"}, Columns: 12, Rows: 5210, Since: began,
 			Reveals: []string{"the difference between the two releases is the sum over 14 people who came since"},
-			Askers:  []disclosure.Asker{{Job: jobID, Submitter: submitter}}}},
+			Earlier: []disclosure.Earlier{
+				{Job: "stroke", Day: "2026-11-20", Kind: method.ReleaseSums, Both: `"age", "bmi"`, There: `"sex <1>"`},
+				{Job: "kidney", Kind: method.ReleaseRows, Both: "2 columns without names"},
+			},
+			Others: 3,
+			Askers: []disclosure.Asker{{Job: jobID, Submitter: submitter}}}},
 	}
 	h.history.Add(overview.Event{Kind: overview.Connected, Member: "hub", Time: began})
 	log, err := audit.Open(h.record)
@@ -197,10 +213,16 @@ func partyHome(t *testing.T) *home {
 	return h
 }
 
-// coordinatorHome returns the home of a coordinator, two of whose parties are missing.
-func coordinatorHome() *home {
+// rejected is the id of a job that the operator of a party has rejected, with the reason whyRejected.
+var (
+	rejected    = strings.Repeat("12", 16)
+	whyRejected = "no ethics <b>vote</b> " + strings.Repeat("x", 900)
+)
+
+// coordinatorHome returns the home of a coordinator, one of whose parties is missing.
+func coordinatorHome(t *testing.T) *home {
 	at := func(d time.Duration) time.Time { return time.Now().Add(-d).UTC() }
-	h := &home{history: overview.NewHistory(), o: overview.Overview{
+	h := &home{history: overview.NewHistory(), record: filepath.Join(t.TempDir(), "audit"), o: overview.Overview{
 		Name: "hub", Role: roster.Coordinator, Federation: "clinics", Version: "v0.1.0", Since: at(50 * time.Hour),
 		Members: []overview.Member{
 			{Name: "north", Role: roster.Party, Connected: true, Since: at(20 * time.Hour), Version: "v0.1.0"},
@@ -211,9 +233,18 @@ func coordinatorHome() *home {
 			{ID: strings.Repeat("ab", 16), Name: "stroke", State: overview.Done, Parties: []string{"north", "east", "south"}, Submitted: at(30 * time.Hour), Started: at(30 * time.Hour), Ended: at(29 * time.Hour)},
 			{ID: jobID, Name: "tumours", State: overview.Running, Stage: "protocol", Parties: []string{"north", "east", "south"}, Submitted: at(20 * time.Minute), Started: at(20 * time.Minute),
 				StageSince: at(14 * time.Minute), Deadline: at(-12 * time.Hour), Waiting: &overview.Waiting{Parties: []string{"east", "south"}, Undecided: []string{"south"}, Since: at(13 * time.Minute)}},
+			{ID: rejected, Name: "kidney", State: overview.Failed, Parties: []string{"north", "east"}, Submitted: at(40 * time.Hour), Ended: at(39 * time.Hour)},
 		},
 		Broker: &overview.Broker{Accepts: true, Messages: 12, Bytes: 4 << 20, Limit: 10 << 30, Free: 220 << 30},
 	}}
+	nine := userAt("hub", 9)
+	appendTo(t, h.record,
+		audit.Event{Kind: audit.Started, Outcome: "version v0.1.0"},
+		audit.Event{Kind: audit.Submitted, Job: strings.Repeat("ab", 16), Name: "stroke", Parties: []string{"north", "east", "south"}, By: &nine},
+		audit.Event{Kind: audit.Submitted, Job: jobID, Name: "tumours", Parties: []string{"north", "south"}, By: &nine},
+		audit.Event{Kind: audit.Reloaded},
+		audit.Event{Kind: audit.Erased, Job: strings.Repeat("ef", 16), Outcome: "model, result"},
+	)
 	h.o.Awaiting = overview.Waits(h.o.Jobs)
 	for _, e := range []overview.Event{
 		{Kind: overview.Submitted, Job: jobID, Name: "tumours", Parties: []string{"north", "east", "south"}, Time: at(20 * time.Minute)},
@@ -319,7 +350,7 @@ func (s *served) post(path string, form url.Values, headers ...string) (int, str
 
 // Every view answers, names who is missing first, and says in a sentence what it is for.
 func TestViews(t *testing.T) {
-	party, boss := partyHome(t), coordinatorHome()
+	party, boss := partyHome(t), coordinatorHome(t)
 	north, hub := open(t, party, party, visitor(access.Approver)), open(t, boss, nil, visitor(access.Viewer))
 	for _, c := range []struct {
 		of   *served
@@ -330,10 +361,16 @@ func TestViews(t *testing.T) {
 		{hub, "/jobs", []string{"Open: 1 job. Waiting for somebody: 1.", "stroke", "east, and for the approval of south"}},
 		{hub, "/jobs/" + jobID, []string{"Stage protocol waits for east, and for the approval of south, since", "the coordinator then ends the job", "stage protocol has begun"}},
 		{hub, "/jobs/" + strings.Repeat("ab", 16), []string{"The job is done.", "Open the report"}},
+		{hub, "/jobs/" + rejected, []string{"The job has failed: the operator of east has rejected it.", "<td>the operator of east</td>", "no ethics &lt;b&gt;vote&lt;/b&gt; xxx"}},
+		{hub, "/audit", []string{"2 jobs were submitted.", "user 9 at hub", ">for north, south</td>", ">model, result</td>", ">reloaded</td>", "whole: each line", "<td>5</td>", "Who did what"}},
+		{hub, "/audit?month=2020-01", []string{"In January 2020, nobody submitted a job.", "<td>5</td>"}},
+		{hub, "/audit?month=&text=SOUTH", []string{"2 jobs were submitted. This is only about entries with"}},
+		{hub, "/audit?month=&text=strok", []string{"One job was submitted."}},
 		{north, "/", []string{"This party is connected to its coordinator.", "Job tumours waits for this party", "A release of job readmission waits"}},
 		{north, "/approvals", []string{"2 things await approval."}},
 		{north, "/approvals/" + jobID, []string{"Approve job tumours?", "user 9 at hub", "Approve tumours</button>", "together with all other parties", "cohort (abababababab)", "The ledger finds no earlier release"}},
-		{north, "/releases/" + releaseID, []string{"sum over 14 people who came since", "Approve this release</button>"}},
+		{north, "/releases/" + releaseID, []string{"sum over 14 people who came since", "Approve this release</button>", "Refuse this release</button>", "earlier releases of jobs stroke, kidney it reveals more",
+			"2026-11-20", `>&#34;age&#34;, &#34;bmi&#34;</td>`, `>&#34;sex &lt;1&gt;&#34;</td>`, "not yet, or not known", "sums over rows", "2 columns without names", "leaves out 3 more"}},
 		{north, "/audit", []string{"1 job let data out of this home: 3.0 MiB in all", "sums over rows, row counts", "whole: each line", "user 7", "<td>4</td>", "41 lines since the daemon's start; the last attempt has failed", "alarming"}},
 		{north, "/jobs/" + jobID, []string{"The job awaits this party", "user 9 at hub", "Read and decide"}},
 		{north, "/audit?month=2020-01", []string{"In January 2020, nothing left this home."}},
@@ -357,7 +394,7 @@ func TestViews(t *testing.T) {
 	if _, body := hub.get(hub.base + "/"); strings.Index(body, ">east, party<") > strings.Index(body, ">north, party<") {
 		t.Error("a connected member stands before a missing one")
 	}
-	for _, path := range []string{"/approvals", "/audit", "/releases/" + releaseID, "/other"} {
+	for _, path := range []string{"/approvals", "/releases/" + releaseID, "/other"} {
 		if status, _ := hub.get(hub.base + path); status != http.StatusNotFound {
 			t.Errorf("a coordinator's %s: %d", path, status)
 		}
@@ -385,5 +422,38 @@ func TestABrokenRecordIsSaid(t *testing.T) {
 	}
 	if strings.Contains(body, "whole: each line") {
 		t.Error("it is said to be whole")
+	}
+}
+
+// A member whose name is the word for its role is not called by both.
+func TestNamesThatAreRoles(t *testing.T) {
+	for _, c := range []struct {
+		home      func(*testing.T) *home
+		name      string
+		header    string
+		member    string // name of another member
+		row, none string
+	}{
+		{coordinatorHome, "hub", "Mercer, coordinator <strong>hub</strong>", "east", ">east, party<", ">east<"},
+		{coordinatorHome, "coordinator", "Mercer, <strong>coordinator</strong>", "party", ">party<", "party, party"},
+		{partyHome, "Party", "Mercer, <strong>Party</strong>", "coordinator", ">coordinator<", "coordinator, coordinator"},
+		{partyHome, "north", "Mercer, party <strong>north</strong>", "hub", ">hub, coordinator<", ">hub<"},
+	} {
+		h := c.home(t)
+		h.o.Name, h.o.Members[0].Name = c.name, c.member
+		s := open(t, h, nil, visitor(access.Viewer))
+		if _, body := s.get(s.base + "/"); !strings.Contains(body, c.header) || !strings.Contains(body, c.row) || strings.Contains(body, c.none) {
+			t.Errorf("%s: %s", c.name, body)
+		}
+	}
+}
+
+// The longest view of an audit record says how much it leaves out.
+func TestManyLinesOfARecord(t *testing.T) {
+	h := coordinatorHome(t)
+	appendTo(t, h.record, slices.Repeat([]audit.Event{{Kind: audit.Submitted, Job: jobID, Name: "tumours"}}, maxRows)...)
+	s := open(t, h, nil, visitor(access.Viewer))
+	if _, body := s.get(s.base + "/audit"); !strings.Contains(body, "202 jobs were submitted.") || !strings.Contains(body, "leaves out 5 earlier lines") || strings.Contains(body, "version v0.1.0") {
+		t.Error(body)
 	}
 }

@@ -128,16 +128,18 @@ func (k *tail) readOn() error {
 	return err
 }
 
-// add keeps an event if the view shows or counts its kind.
+// add keeps an event if the view shows or counts its kind. An outcome may quote what another member has sent, so it is
+// kept only where this home has written it.
 func (k *tail) add(e audit.Event) {
+	kept := audit.Event{Kind: e.Kind, Time: e.Time, Session: e.Session, Stage: e.Stage, Releases: e.Releases, Sent: e.Sent, Skipped: e.Skipped, By: e.By, UID: e.UID, Alone: e.Alone}
 	switch e.Kind {
-	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.Rejected, audit.ReleaseApproved:
-		kept := audit.Event{Kind: e.Kind, Time: e.Time, Session: e.Session, Stage: e.Stage, Releases: e.Releases, Sent: e.Sent, Skipped: e.Skipped, By: e.By, UID: e.UID, Alone: e.Alone}
-		if e.Kind == audit.Rejected {
-			kept.Outcome = e.Outcome
-		}
-		k.read.entries = append(k.read.entries, entry{kept, k.subject(e)})
+	case audit.Rejected, audit.ReleaseRefused, audit.Erased, audit.Started:
+		kept.Outcome = e.Outcome
+	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.ReleaseApproved, audit.Submitted, audit.Reloaded:
+	default:
+		return
 	}
+	k.read.entries = append(k.read.entries, entry{kept, k.subject(e)})
 }
 
 // subject returns the subject of an event, shared with earlier lines.

@@ -119,7 +119,7 @@ func TestTheRecordIsReadOn(t *testing.T) {
 func TestLinesShareTheirSubject(t *testing.T) {
 	h := partyHome(t)
 	var k record
-	appendTo(t, h.record, released("k", "p"), released("k", "p"), released("k", "q"))
+	appendTo(t, h.record, audit.Event{Kind: audit.Accepted, Job: "k"}, released("k", "p"), released("k", "p"), released("k", "q"))
 	r, err := k.lines(h.record)
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +129,7 @@ func TestLinesShareTheirSubject(t *testing.T) {
 		t.Error("the subjects are not those of the lines")
 	}
 	for _, e := range r.entries {
-		if e.Previous != "" || e.Event.Job != "" || e.Kind == audit.Started {
+		if e.Previous != "" || e.Event.Job != "" || e.Kind == audit.Accepted || e.Kind == audit.Ended && e.Outcome != "" {
 			t.Errorf("%+v is kept", e)
 		}
 	}

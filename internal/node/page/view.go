@@ -23,7 +23,7 @@ type views map[string]*template.Template
 func parseViews() views {
 	all := make(views)
 	layout := template.Must(template.New("layout.html").Funcs(template.FuncMap{
-		"minute": minute, "machine": machine, "ago": ago, "names": names, "bytes": humanize.Bytes[int64], "size": humanize.Bytes[uint64], "short": short, "monthName": monthName, "messages": func(n uint64) string { return humanize.Count(int(n), "message") },
+		"minute": minute, "machine": machine, "ago": ago, "names": names, "bytes": humanize.Bytes[int64], "size": humanize.Bytes[uint64], "short": short, "monthName": monthName, "kindWords": kindWords, "messages": func(n uint64) string { return humanize.Count(int(n), "message") },
 	}).ParseFS(files, "views/layout.html"))
 	list, err := fs.Glob(files, "views/*.html")
 	if err != nil {
@@ -133,9 +133,9 @@ func (p *Page) frame(r *http.Request, o overview.Overview) frame {
 	f := frame{Self: o, Base: "/" + s.place, Token: s.token, Who: s.who.String(), Role: strings.Join(s.who.roles(), ", ")}
 	f.Links = []link{{Path: "/", Text: "Federation", Count: counted(o.Members, isMissing)}, {Path: "/jobs", Text: "Jobs", Count: counted(o.Jobs, isOpen)}}
 	if p.desk != nil {
-		f.Links = append(f.Links, link{Path: "/approvals", Text: "Approvals", Count: len(o.Awaiting)}, link{Path: "/audit", Text: "Audit"})
+		f.Links = append(f.Links, link{Path: "/approvals", Text: "Approvals", Count: len(o.Awaiting)})
 	}
-	f.Links = append(f.Links, link{Path: "/reports", Text: "Reports"}, link{Path: "/dictionaries", Text: "Dictionaries"})
+	f.Links = append(f.Links, link{Path: "/audit", Text: "Audit"}, link{Path: "/reports", Text: "Reports"}, link{Path: "/dictionaries", Text: "Dictionaries"})
 	for i, l := range f.Links {
 		f.Links[i].Here = r.URL.Path == l.Path || l.Path != "/" && strings.HasPrefix(r.URL.Path, l.Path+"/")
 	}

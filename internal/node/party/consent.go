@@ -72,7 +72,7 @@ func (p *Party) operatorConsents(w *work) error {
 	case decided && one.Approved:
 		return nil
 	case decided:
-		return refuse("the operator has rejected the job: %s", one.Reason)
+		return control.Rejected(one.Reason)
 	case p.awaits[w.id] == nil && p.countAwaiting() >= maxAwaiting:
 		return refuse("%d jobs await approval here, and no more are allowed", maxAwaiting)
 	}

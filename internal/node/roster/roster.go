@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -22,6 +23,9 @@ const (
 	Party       Role = "party"       // a member that holds data
 )
 
+// IsCalled reports whether a member's name is the word for its role, so that a sentence needs only one of the two.
+func (r Role) IsCalled(member string) bool { return strings.EqualFold(member, string(r)) }
+
 // Member describes one process of the federation with its public keys.
 type Member struct {
 	Name string
@@ -30,6 +34,14 @@ type Member struct {
 	// Succession is the signature of the member's earlier identity over these keys; nil if there was none.
 	// It is no part of the roster's hash: operators compare fingerprints all the same.
 	Succession []byte
+}
+
+// Title returns the member's role and name, such as "coordinator hub", or the name alone if it is the word for the role.
+func (m Member) Title() string {
+	if m.Role.IsCalled(m.Name) {
+		return m.Name
+	}
+	return string(m.Role) + " " + m.Name
 }
 
 // Roster lists all members of a federation. Callers must not change a validated roster.

@@ -180,3 +180,18 @@ func TestFingerprintsNameEveryMember(t *testing.T) {
 		}
 	}
 }
+
+// A member whose name is the word for its role has that word once in its title.
+func TestTitle(t *testing.T) {
+	for _, c := range []struct {
+		role       Role
+		name, want string
+	}{
+		{Coordinator, "hub", "coordinator hub"}, {Coordinator, "coordinator", "coordinator"}, {Coordinator, "Coordinator", "Coordinator"},
+		{Party, "coordinator", "party coordinator"}, {Party, "party", "party"}, {Party, "party-1", "party party-1"},
+	} {
+		if got := (Member{Name: c.name, Role: c.role}).Title(); got != c.want {
+			t.Errorf("%s %s: %q", c.role, c.name, got)
+		}
+	}
+}

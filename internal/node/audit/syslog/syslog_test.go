@@ -76,6 +76,11 @@ func TestMessagesAreRFC5424(t *testing.T) {
 	if b := string(Message(origin, mark, hostile)); strings.ContainsAny(b, "\n\u0085\u009b\u202e") || len(b) > 2048 {
 		t.Errorf("%d bytes: %q", len(b), b)
 	}
+	for kind, want := range map[audit.Kind]uint8{audit.Refused: 109, audit.ReleaseRefused: 109, audit.ReleaseApproved: 110, audit.Started: 110} {
+		if m := read(audit.Event{Kind: kind}, origin); *m.Priority != want {
+			t.Errorf("%s has priority %d, want %d", kind, *m.Priority, want)
+		}
+	}
 	if m := read(audit.Event{Kind: audit.Started}, Origin{}); m.Hostname != nil {
 		t.Errorf("%+v", m)
 	}

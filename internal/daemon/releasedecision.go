@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"errors"
+	"os"
+
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/node/access"
+	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
+)
+
+// ApproveRelease approves a release that awaits approval, as the user of this process, who can write to the home.
+// The audit record has the decision first. No role is asked, and the submitter of the job may be the same person,
+// which the record then says.
+func (h Home) ApproveRelease(jobs *job.Reader, release string) error {
+	by, record, err := h.owner(jobs)
+	if err != nil {
+		return err
+	}
+	return h.approveRelease(record, release, by, true)
+}
+
+// RefuseRelease refuses a release that awaits approval, as the user of this process, who can write to the home. The
+// audit record has the decision first, with the reason, which may be "". If a job asks for the release again, it
+// awaits approval again.
+func (h Home) RefuseRelease(jobs *job.Reader, release, reason string) error {
+	by, record, err := h.owner(jobs)
+	if err != nil {
+		return err
+	}
+	return h.refuseRelease(record, release, by, reason)
+}
+
+// owner returns the user of this process as the home's records know the user, and the audit record.
+func (h Home) owner(jobs *job.Reader) (by access.Person, record *audit.Log, err error) {
+	c, err := h.Config(jobs)
+	if err != nil {
+		return by, nil, err
+	}
+	members, err := h.ApprovedRoster()
+	if err != nil {
+		return by, nil, err
+	}
+	uid := os.Getuid()
+	by = access.Person{Member: c.Name, UID: &uid}
+	if members != nil {
+		by.Machine = access.ThisMachine(members.Federation)
+	}
+	record, err = audit.Open(h.AuditPath())
+	return by, record, err
+}
+
+// approveRelease approves a release, first in the audit record. Unless alone is true, it refuses a person who may
+// have submitted a job that has asked for the release.
+func (h Home) approveRelease(record *audit.Log, release string, by access.Person, alone bool) error {
+	return notAwaited(release, h.Releases().ApproveIf(release, func(n disclosure.Listed) error {
+		asker, own := n.AskedBy(by)
+		if own && !alone {
+			return errOwnRelease(asker)
+		}
+		e := releaseEvent(audit.ReleaseApproved, n, by)
+		e.Alone = own
+		return record.Append(e)
+	}))
+}
+
+// refuseRelease refuses a release, first in the audit record. Who has submitted the job that asks for it may refuse it,
+// too: nothing leaves the home.
+func (h Home) refuseRelease(record *audit.Log, release string, by access.Person, reason string) error {
+	return notAwaited(release, h.Releases().RefuseIf(release, func(n disclosure.Listed) error {
+		e := releaseEvent(audit.ReleaseRefused, n, by)
+		e.Outcome = fault.Printable(reason)
+		return record.Append(e)
+	}))
+}
+
+// releaseEvent describes a decision about a release for the audit record. Of the jobs that have asked for the release it
+// names the latest that the person may have submitted, or else the latest.
+func releaseEvent(kind audit.Kind, n disclosure.Listed, by access.Person) audit.Event {
+	asker, _ := n.AskedBy(by)
+	e := audit.Event{
+		Kind: kind, Job: asker.Job, Name: n.Job, Table: n.Table, Parties: n.Peers,
+		Releases: []audit.Release{{Kind: string(n.Kind), ID: n.ID}}, By: &by,
+	}
+	if asker.Submitter.Member != "" {
+		e.Submitter = &asker.Submitter
+	}
+	return e
+}
+
+// notAwaited marks the error for a release that does not await approval as a fault of the caller.
+func notAwaited(release string, err error) error {
+	if errors.Is(err, disclosure.ErrNotHeld) {
+		return fault.BadInputf("%s: %w", release, err)
+	}
+	return err
+}
+
+// errOwnRelease says why a person cannot approve a release.
+func errOwnRelease(asker disclosure.Asker) error {
+	return fault.Forbiddenf("you may be %v, who submitted a job that asks for this release, and nobody approves an own one; let another person with the role approver decide, or, if this home has nobody else, write alone: true under roles: in its config.yaml", asker.Submitter)
+}
