@@ -33,7 +33,7 @@ func (s Site) Address() string { return "https://" + s.Host + "/" }
 // here has another Host.
 func (s Site) serves(host string) bool {
 	if s.Host == "" {
-		return endpoint.NamesLoopback(host)
+		return endpoint.Loopback(host)
 	}
 	return strings.EqualFold(host, s.Host)
 }
