@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -327,18 +328,18 @@ func TestAnOldBackupIsFoundOut(t *testing.T) {
 			t.Errorf("%s: the record says that nothing is lost", name)
 		}
 	}
-	if err := north.home.AcceptLoss(7); err != nil {
+	if err := north.home.AcceptLoss(all.Reader()); err != nil {
 		t.Fatal(err)
 	}
-	if err := north.home.AcceptLoss(7); fault.CodeOf(err) != fault.CodeBadInput {
+	if err := north.home.AcceptLoss(all.Reader()); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("twice: %v", err)
 	}
 	north.home = At(north.home.folder)
 	if err := north.after(boss); err != nil {
 		t.Fatalf("after the operator has accepted it: %v", err)
 	}
-	if kinds := kindsOf(t, north.home); !slices.Contains(kinds, audit.LossAccepted) {
-		t.Errorf("the record has %v", kinds)
+	if accepted := north.recorded(audit.LossAccepted); len(accepted) != 1 || accepted[0].By == nil || accepted[0].By.Member != "north" || *accepted[0].By.UID != os.Getuid() || accepted[0].By.Machine == "" {
+		t.Errorf("the record has %+v", accepted)
 	}
 	within(t, noticed, "north takes part again", func() bool { return boss.connected("north") })
 	trainsOnce(t, of, func() {})
@@ -530,7 +531,7 @@ func TestRestoreEndsOpenJobs(t *testing.T) {
 // released, so a start of its daemon does not forget it.
 func TestRestoreReleasesWhatWasAdmitted(t *testing.T) {
 	h, key := newHome(t, roster.Party), operatorKey(t)
-	id, err := h.Releases().Admit(method.Release{Kind: method.ReleaseProducts, Job: "kidney", Peers: []string{"hub"}, Table: "patients", Set: unnamed()}, 0)
+	id, err := h.Releases().Admit(disclosure.Asker{}, method.Release{Kind: method.ReleaseProducts, Job: "kidney", Peers: []string{"hub"}, Table: "patients", Set: unnamed()}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/regular"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -289,16 +290,16 @@ func (h Home) goOn(record *audit.Log, why audit.Event) error {
 }
 
 // AcceptLoss lets a party start although its home was restored from a backup that may be an old one. The
-// operator takes the responsibility, which the audit record says. No daemon may run.
-func (h Home) AcceptLoss(uid int) error {
+// operator, who is the user of this process, takes the responsibility, which the audit record says. No daemon may run.
+func (h Home) AcceptLoss(jobs *job.Reader) error {
 	return h.alone(func() error {
 		if _, err := os.Stat(h.restoredPath()); errors.Is(err, fs.ErrNotExist) {
 			return fault.BadInputf("%s was not restored from a backup, or goes on already", h)
 		}
-		record, err := audit.Open(h.AuditPath())
+		record, by, err := h.decision(jobs)
 		if err != nil {
 			return err
 		}
-		return h.goOn(record, audit.Event{Kind: audit.LossAccepted, UID: &uid, Outcome: "restored from a backup; what was released since may be unknown"})
+		return h.goOn(record, audit.Event{Kind: audit.LossAccepted, By: &by, Outcome: "restored from a backup; what was released since may be unknown"})
 	})
 }

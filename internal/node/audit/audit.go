@@ -52,7 +52,8 @@ const (
 	Started   Kind = "started"   // the daemon started
 	Cut       Kind = "cut"       // the first line of a record whose earlier lines were removed; it is no part of the chain
 
-	ReleaseApproved Kind = "release approved" // an operator approved a release that awaited approval in the ledger
+	ReleaseApproved  Kind = "release approved"  // an operator approved a release that awaited approval in the ledger
+	ReleaseWithdrawn Kind = "release withdrawn" // an operator withdrew a release that awaited approval, or its approval
 
 	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
 	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided
@@ -82,9 +83,9 @@ type Event struct {
 	Received   int64     `json:"bytes_received,omitempty"`
 	Outcome    string    `json:"outcome,omitempty"` // "done", or the reason of a failure or refusal
 	Skipped    int       `json:"skipped,omitempty"` // refusals before this one that have no line, since they were too many
-	UID        *int      `json:"uid,omitempty"`     // Unix user who accepted a loss; in lines of earlier versions, who decided
+	UID        *int      `json:"uid,omitempty"`     // in lines of earlier versions, the Unix user who decided or accepted a loss
 
-	By        *access.Person `json:"by,omitempty"`        // who submitted, approved or rejected
+	By        *access.Person `json:"by,omitempty"`        // who submitted or decided
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
 	Alone     bool           `json:"alone,omitempty"`     // who approved may be who submitted; the home's setting roles allows it, or its owner did it
 }

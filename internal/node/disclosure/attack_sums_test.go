@@ -120,7 +120,7 @@ func TestAttackKnownRowsOfSums(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, firstSums(both, 100, "a"))
 	held := mustHold(t, l, firstSums(age, 110, "b"), "income")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, firstSums(age, 110, "b"))

@@ -38,9 +38,12 @@ func states(t *testing.T, l Ledger) map[string]State {
 	return states
 }
 
+// agree is the decision of an operator who approves or withdraws any release.
+func agree(Listed) error { return nil }
+
 func admit(t *testing.T, l Ledger, r method.Release) string {
 	t.Helper()
-	id, err := l.Admit(r, 0)
+	id, err := l.Admit(Asker{}, r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,7 @@ func whyHeld(t *testing.T, err error) []string {
 
 func mustHold(t *testing.T, l Ledger, r method.Release, want string) string {
 	t.Helper()
-	id, err := l.Admit(r, 0)
+	id, err := l.Admit(Asker{}, r, 0)
 	said := strings.Join(whyHeld(t, err), "; ")
 	if said == "" || !strings.Contains(said, want) {
 		t.Errorf("held because %q, want %q", said, want)
@@ -95,7 +98,7 @@ func TestLedger(t *testing.T) {
 	}
 	var two string
 	for range 2 {
-		_, err := l.Admit(other, 0)
+		_, err := l.Admit(Asker{}, other, 0)
 		var held *HeldError
 		if !errors.As(err, &held) || !slices.Equal(held.Earlier, []string{"job"}) || !strings.Contains(err.Error(), `column "income"`) || strings.Contains(held.Public(), "income") {
 			t.Fatalf("error %v", err)
@@ -113,19 +116,19 @@ func TestLedger(t *testing.T) {
 		}
 	}
 	want(Held)
-	if err := l.Approve("0123456789abcdef"); !errors.Is(err, ErrNotHeld) {
+	if err := l.Approve("0123456789abcdef", agree); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("approving nothing: %v", err)
 	}
 	approve := func() {
 		t.Helper()
-		if err := l.Approve(two); err != nil {
+		if err := l.Approve(two, agree); err != nil {
 			t.Fatal(err)
 		}
 		want(Approved)
 	}
 	approve()
 	// An approval can be taken back, and so can what is held.
-	if err := l.Withdraw(two); err != nil {
+	if err := l.Withdraw(two, agree); err != nil {
 		t.Fatal(err)
 	}
 	want("")
@@ -152,7 +155,7 @@ func TestLedger(t *testing.T) {
 		}
 	}
 	admit(t, l, other)
-	if err := l.Withdraw(two); !errors.Is(err, ErrNotThere) {
+	if err := l.Withdraw(two, agree); !errors.Is(err, ErrNotThere) {
 		t.Errorf("withdrawing what is out: %v", err)
 	}
 	// An approval is of one release: a third is held again.
@@ -169,11 +172,11 @@ func TestWhoAsksForARelease(t *testing.T) {
 	ask := func(job string, submitter access.Person) (n Listed) {
 		t.Helper()
 		var held *HeldError
-		id, err := l.AdmitFor(Asker{job, submitter}, r, 0)
+		id, err := l.Admit(Asker{job, submitter}, r, 0)
 		if !errors.As(err, &held) {
 			t.Fatal(err)
 		}
-		if err := l.ApproveIf(id, func(now Listed) error { n = now; return errNotNow }); !errors.Is(err, errNotNow) {
+		if err := l.Approve(id, func(now Listed) error { n = now; return errNotNow }); !errors.Is(err, errNotNow) {
 			t.Fatal(err)
 		}
 		return n
@@ -206,7 +209,7 @@ func TestWhoAsksForARelease(t *testing.T) {
 	if _, own := (Listed{}).AskedBy(user(3)); !own {
 		t.Error("a release for which nobody has asked")
 	}
-	if err := l.ApproveIf(n.ID, func(Listed) error { return nil }); err != nil || states(t, l)[n.ID] != Approved {
+	if err := l.Approve(n.ID, agree); err != nil || states(t, l)[n.ID] != Approved {
 		t.Errorf("%v", err)
 	}
 }
@@ -290,7 +293,7 @@ func TestDamagedLedger(t *testing.T) {
 		if err := c.damage(l, l.entry(r.Kind, id, Released)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := l.Admit(later, 0)
+		_, err := l.Admit(Asker{}, later, 0)
 		var held *HeldError
 		if err == nil || errors.As(err, &held) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
@@ -311,7 +314,7 @@ func TestAdmitAtOnce(t *testing.T) {
 		done.Go(func() {
 			ready.Done()
 			ready.Wait()
-			_, failed[i] = Ledger(dir).Admit(r, 0)
+			_, failed[i] = Ledger(dir).Admit(Asker{}, r, 0)
 		})
 	}
 	done.Wait()
@@ -333,7 +336,7 @@ func TestOldNotes(t *testing.T) {
 	letOut(t, l, products(table(6, "age", "income"), "hub"))
 	other := products(table(6, "age"), "hub")
 	id := mustHold(t, l, other, "income")
-	if err := l.Approve(id); err != nil {
+	if err := l.Approve(id, agree); err != nil {
 		t.Fatal(err)
 	}
 	n, err := l.find(id, Approved)
@@ -376,6 +379,43 @@ func TestReleaseAdmitted(t *testing.T) {
 	mustHold(t, l, products(table(6, "age"), "hub"), "income")
 }
 
+// A withdrawal asks about the release as it is, and withdraws nothing after a no. A crash between the two notes of an
+// approval leaves no approval behind.
+func TestWithdrawIsDecided(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, products(table(6, "age", "income"), "hub"))
+	id := mustHold(t, l, products(table(6, "age"), "hub"), "income")
+	refused := func(want State) {
+		t.Helper()
+		var asked Listed
+		if err := l.Withdraw(id, func(n Listed) error { asked = n; return errNotNow }); !errors.Is(err, errNotNow) {
+			t.Error(err)
+		}
+		if asked.ID != id || asked.State != want || states(t, l)[id] != want {
+			t.Errorf("%+v is asked about, and the ledger has %v", asked, states(t, l))
+		}
+	}
+	refused(Held)
+	held := disktest.Read(t, l.note(id, Held))
+	if err := l.Approve(id, agree); err != nil {
+		t.Fatal(err)
+	}
+	refused(Approved)
+	disktest.Write(t, l.note(id, Held), held)
+	var asked Listed
+	if err := l.Withdraw(id, func(n Listed) error { asked = n; return nil }); err != nil || asked.State != Approved {
+		t.Fatalf("%v, asked about a release that is %q", err, asked.State)
+	}
+	if s, known := states(t, l)[id]; known {
+		t.Errorf("a withdrawn release is %s", s)
+	}
+	mustHold(t, l, products(table(6, "age"), "hub"), "income")
+	called := false
+	if err := l.Withdraw("0123456789abcdef", func(Listed) error { called = true; return nil }); !errors.Is(err, ErrNotThere) || called {
+		t.Errorf("no release: %v, asked %t", err, called)
+	}
+}
+
 // A ledger that cannot be read does not say that it has no such release.
 func TestWithdrawFromAnUnreadableLedger(t *testing.T) {
 	l := Ledger(t.TempDir())
@@ -383,7 +423,7 @@ func TestWithdrawFromAnUnreadableLedger(t *testing.T) {
 	if err := os.Mkdir(l.note(id, Held), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Withdraw(id); err == nil || errors.Is(err, ErrNotThere) {
+	if err := l.Withdraw(id, agree); err == nil || errors.Is(err, ErrNotThere) {
 		t.Errorf("%v", err)
 	}
 }

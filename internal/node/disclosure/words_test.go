@@ -129,7 +129,7 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 				return
 			}
 			id := mustHold(t, l, tt.second, tt.want)
-			if err := l.Approve(id); err != nil {
+			if err := l.Approve(id, agree); err != nil {
 				t.Fatal(err)
 			}
 			letOut(t, l, tt.second)
@@ -165,7 +165,7 @@ func TestEditionsAfterAnApproval(t *testing.T) {
 	}
 	l := Ledger(t.TempDir())
 	letOut(t, l, frozen(method.ReleaseRows, 1))
-	if err := l.Approve(mustHold(t, l, narrow(1), "in the earlier job and not in this one")); err != nil {
+	if err := l.Approve(mustHold(t, l, narrow(1), "in the earlier job and not in this one"), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, narrow(1))
@@ -174,7 +174,7 @@ func TestEditionsAfterAnApproval(t *testing.T) {
 	// A later edition may have people again who were in an earlier one, and not in between.
 	l = Ledger(t.TempDir())
 	letOut(t, l, frozen(method.ReleaseRows, 1))
-	if err := l.Approve(mustHold(t, l, narrow(2), "in the earlier job and not in this one")); err != nil {
+	if err := l.Approve(mustHold(t, l, narrow(2), "in the earlier job and not in this one"), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, narrow(2))

@@ -134,12 +134,12 @@ func (v *auditView) add(jobs map[string]*let, e entry) {
 		if of := jobs[e.job]; of != nil && of.sessions[e.Session] {
 			of.Sent += e.Sent
 		}
-	case audit.Approved, audit.Rejected, audit.ReleaseApproved:
+	case audit.Approved, audit.Rejected, audit.ReleaseApproved, audit.ReleaseWithdrawn:
 		v.Decided = append(v.Decided, decisionOf(e))
 	}
 }
 
-// decision is the approval or rejection of a job or a release, with the person in words.
+// decision is the approval, rejection or withdrawal of a job or a release, with the person in words.
 type decision struct {
 	audit.Event
 	Job, Name, Who string

@@ -131,9 +131,9 @@ func (k *tail) readOn() error {
 // add keeps an event if the view shows or counts its kind.
 func (k *tail) add(e audit.Event) {
 	switch e.Kind {
-	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.Rejected, audit.ReleaseApproved:
+	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.Rejected, audit.ReleaseApproved, audit.ReleaseWithdrawn:
 		kept := audit.Event{Kind: e.Kind, Time: e.Time, Session: e.Session, Stage: e.Stage, Releases: e.Releases, Sent: e.Sent, Skipped: e.Skipped, By: e.By, UID: e.UID, Alone: e.Alone}
-		if e.Kind == audit.Rejected {
+		if e.Kind == audit.Rejected || e.Kind == audit.ReleaseWithdrawn {
 			kept.Outcome = e.Outcome
 		}
 		k.read.entries = append(k.read.entries, entry{kept, k.subject(e)})
