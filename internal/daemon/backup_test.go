@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
@@ -301,11 +302,7 @@ func TestAnOldBackupIsFoundOut(t *testing.T) {
 	var middle string
 	trainsOnce(t, of, func() { middle = backsUp(t, north.home, key) })
 	last := backsUp(t, north.home, key)
-	within(t, noticed, "boss knows the end of the job", func() bool {
-		head, err := os.ReadFile(boss.home.path("heads/north"))
-		found, failed := audit.Look(north.home.AuditPath(), hex.EncodeToString(head))
-		return err == nil && failed == nil && found.Has && len(found.Open) == 0 && lastOf(t, north.home, hex.EncodeToString(head)) == audit.Closed
-	})
+	boss.knowsTheEndOf(north)
 
 	north.restores(last, key)
 	if err := north.after(boss); err != nil {
@@ -343,6 +340,40 @@ func TestAnOldBackupIsFoundOut(t *testing.T) {
 	}
 	within(t, noticed, "north takes part again", func() bool { return boss.connected("north") })
 	trainsOnce(t, of, func() {})
+	boss.knowsTheEndOf(north)
+	north.restores(backsUp(t, north.home, key), key) // the history that began with the loss has its last backup
+	if err := north.after(boss); err != nil {
+		t.Fatalf("the last backup after the loss: %v", err)
+	}
+}
+
+// knowsTheEndOf waits until the coordinator has the head that a party told after the end of its job.
+func (s *site) knowsTheEndOf(party *site) {
+	s.t.Helper()
+	within(s.t, noticed, s.name+" knows the end of the job", func() bool {
+		head := s.headOf(party.name)
+		found, err := audit.Look(party.home.AuditPath(), head)
+		return err == nil && found.Has && len(found.Open) == 0 && lastOf(s.t, party.home, head) == audit.Closed
+	})
+}
+
+// headOf returns the hash that the coordinator keeps of a party's audit record, "" if there is none.
+func (s *site) headOf(party string) string {
+	s.t.Helper()
+	b, err := os.ReadFile(s.home.path("heads/" + party))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r, head := wire.NewReader(b), [32]byte{}
+	r.Magic(32, "mercer/v1/head", "the format is %q")
+	r.Fixed(head[:])
+	if r.Err() != nil {
+		s.t.Fatal(r.Err())
+	}
+	return hex.EncodeToString(head[:])
 }
 
 // lastOf returns the kind of the line with a hash.
@@ -594,7 +625,7 @@ func TestIsNewest(t *testing.T) {
 			if err := record.Append(e); err != nil {
 				t.Fatal(err)
 			}
-			heads = append(heads, partyHome{audit: record}.head())
+			heads = append(heads, partyHome{audit: record}.head().Head)
 		}
 		head := [32]byte{9}
 		if c.seen >= 0 {

@@ -88,6 +88,10 @@ type Event struct {
 	By        *access.Person `json:"by,omitempty"`        // who submitted or decided
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
 	Alone     bool           `json:"alone,omitempty"`     // who approved may be who submitted; the home's setting roles allows it, or its owner did it
+
+	// A line about removed lines has the Tip of the record before the next line, without its hash.
+	Steps  int    `json:"steps,omitempty"`
+	Origin string `json:"origin,omitempty"`
 }
 
 // Release is a part of the member's data, under its ID in the ledger of releases.
@@ -120,6 +124,10 @@ type state struct {
 	end   int64
 	torn  int // bytes behind the last line break
 	cut   int // lines that were removed before the first one
+
+	// As in Tip.
+	steps  int
+	origin string
 }
 
 // Open reads the record, and checks it. It begins a new one if there is none.
@@ -161,7 +169,7 @@ func (l *Log) add(f *os.File, e Event) error {
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	l.state.next(line)
+	l.state.next(line, e.Kind)
 	return nil
 }
 
@@ -170,6 +178,22 @@ func (l *Log) Head() (lines int, head string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state.lines, l.state.head
+}
+
+// Tip is the end of a record as far as others may learn of it. Two tips with the same Origin are of one history, and the
+// one with more Steps is the later one.
+type Tip struct {
+	Head   string // hash of the last line; "" of an empty record
+	Steps  int    // lines that say that the member consented to a session or closed a job
+	Origin string // hash of the line with which the history begins: the first one, or the last that accepts a loss
+}
+
+// Tip returns the end of the record. It does not have the number of lines, which would tell how often people were
+// withdrawn, for example. The coordinator knows of each step.
+func (l *Log) Tip() Tip {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Tip{l.state.head, l.state.steps, l.state.origin}
 }
 
 // Torn returns the number of bytes of an unfinished line, which the next line replaces.
@@ -245,8 +269,14 @@ func (l *Log) read(f *os.File) error {
 	return err
 }
 
-func (s *state) next(line []byte) {
+func (s *state) next(line []byte, kind Kind) {
 	s.lines, s.head, s.end, s.torn = s.lines+1, hashOf(line), s.end+int64(len(line)), 0
+	if s.lines == 1 || kind == LossAccepted {
+		s.origin = s.head
+	}
+	if kind == Accepted || kind == Closed {
+		s.steps++
+	}
 }
 
 // hashOf returns the hash of a line, without its line break.
