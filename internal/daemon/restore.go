@@ -45,9 +45,13 @@ func (h Home) Restore(from string, keys []age.Identity) (done Backup, err error)
 		return done, fault.BadInput(err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	draft, err := os.MkdirTemp(filepath.Dir(h.folder), ".restore-*") // mode 0700
-	if err != nil {
-		return done, fault.BadInputf("%s cannot be made: %w", h, err)
+	within := filepath.Dir(h.folder)
+	draft, err := os.MkdirTemp(within, ".restore-*") // mode 0700
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return done, fault.BadInputf("%s cannot be made, because there is no folder %s; make that folder first, or give another home with --home", h, within)
+	case err != nil:
+		return done, fault.BadInputf("%s cannot be made (%w); give a home in a folder of yours with --home", h, err)
 	}
 	done, err = At(draft).unpack(f, keys)
 	done.Path = from
