@@ -398,7 +398,7 @@ func kindsOf(t *testing.T, h Home) (kinds []audit.Kind) {
 	return kinds
 }
 
-// A coordinator without a memory of the party proves nothing.
+// A coordinator that has lost the party's head cannot say that a backup is the last one.
 func TestACoordinatorThatKnowsNothing(t *testing.T) {
 	of := trainable(t)
 	boss, north, key := of["boss"], of["north"], operatorKey(t)
@@ -558,8 +558,8 @@ func TestRestoreEndsOpenJobs(t *testing.T) {
 	}
 }
 
-// What a job had admitted at the time of the backup may have been released since: the restored party counts it as
-// released, so a start of its daemon does not forget it.
+// A job may have made its admitted releases after the backup. The restored party counts them as made, and a start of its
+// daemon does not remove them.
 func TestRestoreReleasesWhatWasAdmitted(t *testing.T) {
 	h, key := newHome(t, roster.Party), operatorKey(t)
 	id, err := h.Releases().Admit(disclosure.Asker{}, method.Release{Kind: method.ReleaseProducts, Job: "kidney", Peers: []string{"hub"}, Table: "patients", Set: unnamed()}, 0)
@@ -595,7 +595,7 @@ func TestAHomeLostInTheMiddleOfAJob(t *testing.T) {
 	}
 }
 
-// What the coordinator has seen, and what the restored record holds, decide whether a home goes on.
+// The coordinator's head and the restored record decide whether a home goes on.
 func TestIsNewest(t *testing.T) {
 	zero, job1 := [32]byte{}, job.ID{1}.String()
 	accepted, ended, closed := audit.Event{Kind: audit.Accepted, Job: job1, Session: "1"}, audit.Event{Kind: audit.Ended, Job: job1, Session: "1"}, audit.Event{Kind: audit.Closed, Job: job1}

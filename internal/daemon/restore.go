@@ -34,8 +34,8 @@ import (
 func (h Home) restoredPath() string { return h.path("restored") }
 
 // Restore makes the home from a backup, which one of the keys opens. The folder must not exist. It appears
-// once the whole backup has been read and checked. A restored party is marked, so that it starts only as
-// [Home.AcceptLoss] says.
+// once the whole backup has been read and checked. A restored party is marked. It goes on once its
+// coordinator has seen nothing later than the backup, or after [Home.AcceptLoss].
 func (h Home) Restore(from string, keys []age.Identity) (done Backup, err error) {
 	if _, err := os.Lstat(h.folder); err == nil {
 		return done, fault.BadInputf("%s exists already; a backup is restored into a new folder", h)
@@ -282,7 +282,7 @@ func (h Home) isNewest(s Stamp, head [32]byte) error {
 	return nil
 }
 
-// goOn removes the mark of a restored home, after the audit record says why.
+// goOn removes the mark of a restored home, after it has added the reason to the audit record.
 func (h Home) goOn(record *audit.Log, why audit.Event) error {
 	if err := record.Append(why); err != nil {
 		return err
@@ -294,7 +294,7 @@ func (h Home) goOn(record *audit.Log, why audit.Event) error {
 }
 
 // AcceptLoss lets a party start although its home was restored from a backup that may be an old one. The
-// operator, who is the user of this process, takes the responsibility, which the audit record says. No daemon may run.
+// audit record has the user of this process, who takes the responsibility. No daemon may run.
 func (h Home) AcceptLoss(jobs *job.Reader) error {
 	return h.alone(func() error {
 		if _, err := os.Stat(h.restoredPath()); errors.Is(err, fs.ErrNotExist) {

@@ -8,8 +8,8 @@
 // JSON, with the SHA-256 of the line before it. So a line in the middle cannot be changed or removed
 // without a break of the chain. Only [Log.Cut] removes lines, the oldest ones: a first
 // line then has the number and the hash of the last line that is gone, so the chain goes on, and a head of any later line
-// stays valid. Who can write the file can compute the whole chain anew, or cut off its end: only a hash of the last line
-// that was written down elsewhere, the head, finds this out.
+// stays valid. Somebody who can write the file can compute the whole chain anew, or cut off its end. Only a hash of the
+// last line that was written down elsewhere, the head, reveals this.
 //
 // A line is on the disk before [Log.Append] returns. A crash may leave a part of the last line, which
 // nobody relied upon: [Open] cuts it off, and the next line says so.
@@ -78,7 +78,7 @@ type Event struct {
 	Policy     string    `json:"policy,omitempty"` // SHA-256 of the policy in force
 	Session    string    `json:"session,omitempty"`
 	Stage      string    `json:"stage,omitempty"`
-	Releases   []Release `json:"releases,omitempty"` // what the session may let out, or lets out now
+	Releases   []Release `json:"releases,omitempty"` // of the session, which may make them or makes them now; or decided about
 	Sent       int64     `json:"bytes_sent,omitempty"`
 	Received   int64     `json:"bytes_received,omitempty"`
 	Outcome    string    `json:"outcome,omitempty"` // "done", or the reason of a failure or refusal
@@ -87,7 +87,7 @@ type Event struct {
 
 	By        *access.Person `json:"by,omitempty"`        // who submitted or decided
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
-	Alone     bool           `json:"alone,omitempty"`     // who approved may be who submitted; the home's setting roles allows it, or its owner did it
+	Alone     bool           `json:"alone,omitempty"`     // the approver may be the submitter; the home's setting roles allows it, or its owner approved
 
 	// A line about removed lines has the Tip of the record before the next line, without its hash.
 	Steps  int    `json:"steps,omitempty"`

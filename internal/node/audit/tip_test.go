@@ -11,7 +11,7 @@ import (
 )
 
 // A tip counts consents and closed jobs, and nothing else that happens at a home. A history begins with the record, and
-// anew with the acceptance of a loss. Who opens the record later finds the same tip, also after its first lines are gone.
+// anew with the acceptance of a loss. Another process reads the same tip, also after the first lines were removed.
 func TestTip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit")
 	l := mustOpen(t, path)

@@ -48,7 +48,7 @@ func Verify(path string, each func(e Event, hash string) error) (Summary, error)
 	return Summary{s.lines, s.head, s.torn, s.cut}, err
 }
 
-// Found tells a member that was restored from a backup about its record.
+// Found describes the record of a member that was restored from a backup.
 type Found struct {
 	Has      bool     // whether a line has the hash that was looked for
 	Accepted bool     // whether the member has consented to any session

@@ -143,10 +143,10 @@ func (c *Coordinator) headOf(party string) (k keptHead, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return keptHead{}, nil
 	}
-	if err == nil {
-		k, err = decodeHead(b)
-	}
 	if err != nil {
+		return keptHead{}, fmt.Errorf("coordinator: %w", err)
+	}
+	if k, err = decodeHead(b); err != nil {
 		return keptHead{}, fmt.Errorf("coordinator: %s cannot be read (%w); remove it, and the next job of %s writes it anew", path, err, party)
 	}
 	return k, nil

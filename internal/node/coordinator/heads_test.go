@@ -23,7 +23,7 @@ func newTeller(t *testing.T) *teller {
 }
 
 // does adds lines to the record, and returns what the party then tells.
-func (p *teller) does(kinds ...audit.Kind) (r control.Record) {
+func (p *teller) does(kinds ...audit.Kind) control.Record {
 	p.t.Helper()
 	log, err := audit.Open(p.path)
 	for _, kind := range kinds {
@@ -35,13 +35,15 @@ func (p *teller) does(kinds ...audit.Kind) (r control.Record) {
 		p.t.Fatal(err)
 	}
 	tip := log.Tip()
-	for digits, to := range map[string]*[32]byte{tip.Head: &r.Head, tip.Origin: &r.Origin} {
-		if n, err := hex.Decode(to[:], []byte(digits)); err != nil || n != len(to) {
-			p.t.Fatal(digits, err)
-		}
+	return control.Record{Head: p.hash(tip.Head), Steps: uint64(tip.Steps), Origin: p.hash(tip.Origin)}
+}
+
+func (p *teller) hash(digits string) (hash [32]byte) {
+	p.t.Helper()
+	if n, err := hex.Decode(hash[:], []byte(digits)); err != nil || n != len(hash) {
+		p.t.Fatal(digits, err)
 	}
-	r.Steps = uint64(tip.Steps)
-	return r
+	return hash
 }
 
 // tells has the coordinator hear messages, in their order.

@@ -41,8 +41,8 @@ func TestAttackChangedValueWithinOneModel(t *testing.T) {
 	}
 }
 
-// A model is known by its job's id and file. Who runs another job under a used id gets
-// no rows waived by it.
+// A job's id and file together identify a model. Another job under a used id is compared with the rows
+// of the model.
 func TestAttackModelUnderAUsedName(t *testing.T) {
 	l := Ledger(t.TempDir())
 	training := products(table(8, "age", "income"), "hub", "south")
@@ -131,8 +131,8 @@ func span(from, to int) []int {
 	return rows
 }
 
-// Exact sums over rows that differ by a few people are these people's: whichever are
-// held out, and in however small steps.
+// Two exact sums over rows that differ by a few people reveal the sum over these people, for any choice of
+// held-out rows and in steps of any size.
 func TestAttackSumsThatDifferByFewPeople(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, sums(span(0, 100), "m0"))
@@ -323,8 +323,8 @@ func TestAttackManyProbes(t *testing.T) {
 	}
 }
 
-// Refused proposals leave a few words each, and few proposals leave any, for a table of
-// any size.
+// The ledger keeps a few words of a refused proposal, for a table of any size, and of a bounded number of
+// proposals.
 func TestAttackHeldReleasesFillTheDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

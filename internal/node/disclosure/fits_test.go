@@ -39,7 +39,7 @@ func newcomer(set *dataset.Set, in byte) method.Release {
 	return r
 }
 
-// others renames everybody.
+// others returns the set with other ids.
 func others(set *dataset.Set) *dataset.Set {
 	renamed := *set
 	renamed.IDs = slices.Clone(set.IDs)

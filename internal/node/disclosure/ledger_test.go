@@ -127,14 +127,14 @@ func TestLedger(t *testing.T) {
 		want(Approved)
 	}
 	approve()
-	// An approval can be taken back, and so can what is held.
+	// The operator can withdraw an approval, and a release that awaits one.
 	if err := l.Withdraw(two, agree); err != nil {
 		t.Fatal(err)
 	}
 	want("")
 	mustHold(t, l, other, "income")
 	approve()
-	// It stands as long as nothing is let out, however the sessions end.
+	// An approval stays in force until the release is made, however sessions end before.
 	for range 3 {
 		admit(t, l, other)
 		if err := l.Abandon(other.Kind, two); err != nil {
@@ -144,7 +144,7 @@ func TestLedger(t *testing.T) {
 	}
 	letOut(t, l, other)
 	want(Released)
-	// What the operator has approved stays in the list with what it tells, and only that.
+	// The list says of the approved release, and of no other, what it reveals together with earlier ones.
 	list, err := l.List()
 	if err != nil {
 		t.Fatal(err)
@@ -158,12 +158,12 @@ func TestLedger(t *testing.T) {
 	if err := l.Withdraw(two, agree); !errors.Is(err, ErrNotThere) {
 		t.Errorf("withdrawing what is out: %v", err)
 	}
-	// An approval is of one release: a third is held again.
+	// An approval is for one release. A third release awaits another one.
 	mustHold(t, l, products(table(6, "income"), "hub"), "age")
 }
 
-// A release that awaits approval knows the jobs that have asked for it. Whoever may have submitted one of them is told
-// apart from others, and nobody is certainly no submitter of a job about which nothing is known.
+// A release that awaits approval has the jobs that have asked for it. AskedBy finds a person who may have submitted one of
+// them. A job without a known submitter may be anybody's.
 func TestWhoAsksForARelease(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, products(table(6, "age", "income"), "hub"))
@@ -216,7 +216,7 @@ func TestWhoAsksForARelease(t *testing.T) {
 
 var errNotNow = errors.New("not now")
 
-// Notes of earlier versions do not say who asks, so anybody may have asked.
+// Notes of earlier versions have no askers. Anybody may have asked for their releases.
 func TestOldNotesHaveNoAsker(t *testing.T) {
 	now := Listed{Kind: method.ReleaseProducts, Job: "job", Peers: []string{"hub"}, Since: time.Unix(1, 0), Table: "people", Askers: []Asker{{Job: "a", Submitter: access.Person{Member: "hub"}}}}
 	var w wire.Writer
@@ -273,7 +273,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// A damaged ledger, one without its key, and one of an older version let nothing out.
+// A damaged ledger, one without its key, and one of an older version admit nothing.
 func TestDamagedLedger(t *testing.T) {
 	r, later := products(table(4, "age"), "hub"), products(table(4, "age", "income"), "hub")
 	for name, c := range map[string]struct {
@@ -330,7 +330,7 @@ func TestAdmitAtOnce(t *testing.T) {
 	}
 }
 
-// Approvals and held releases are forgotten after 30 days.
+// Notes about approvals, and about releases that await one, end after 30 days.
 func TestOldNotes(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, products(table(6, "age", "income"), "hub"))
@@ -350,7 +350,7 @@ func TestOldNotes(t *testing.T) {
 	mustHold(t, l, other, "income")
 }
 
-// Encoded rows that only become more are kept once.
+// The ledger merges releases of encoded rows that only add rows.
 func TestRowsGrow(t *testing.T) {
 	l := Ledger(t.TempDir())
 	for rows := range 50 {
@@ -363,8 +363,8 @@ func TestRowsGrow(t *testing.T) {
 	mustHold(t, l, of(method.ReleaseRows, edited(table(6, "age", "income"), 5, 0)), "1 row has other values")
 }
 
-// What was admitted at the time of a backup counts as released after a restore, also once the daemon has
-// started.
+// After a restore, releases that were admitted at the time of the backup count as made, also once the daemon
+// has started.
 func TestReleaseAdmitted(t *testing.T) {
 	l := Ledger(t.TempDir())
 	admit(t, l, products(table(6, "age", "income"), "hub"))

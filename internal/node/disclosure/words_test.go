@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// unread is a table of which nobody reads a cell.
+// unread is a table that fails a test which reads a cell.
 type unread struct {
 	dataset.Table
 	rows, cols int
@@ -181,8 +181,8 @@ func TestEditionsAfterAnApproval(t *testing.T) {
 	mustHold(t, l, narrow(3), "in the earlier job and not in this one")
 }
 
-// For two tables of one home the ledger checks who is in both, once for each edition, whatever the
-// releases are.
+// For two tables of one home, the ledger looks for people who are in both. It does so once for each
+// edition, for releases of any kind.
 func TestEditionsOfTwoTables(t *testing.T) {
 	in := func(table, edition string, ids ...string) func(*method.Release) {
 		return func(r *method.Release) { r.Table, r.Edition.ID, r.Edition.IDs = table, edition, ids }
@@ -204,7 +204,7 @@ func TestEditionsOfTwoTables(t *testing.T) {
 	letOut(t, l, plain)
 	mustHold(t, l, frozen(method.ReleaseRows, 1), bothKinds)
 	letOut(t, l, with(frozen(method.ReleaseRows, 1), in("others", other, "q1", "q2")))
-	// Who is in an edition is written down; if that is gone, everybody may be.
+	// The ledger has a list of the people in an edition. Without the list, anybody may be in it.
 	if err := os.Remove(l.peoplePath(other)); err != nil {
 		t.Fatal(err)
 	}
