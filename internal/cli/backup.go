@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"filippo.io/age"
@@ -169,7 +168,7 @@ of people, revoked dictionaries and approvals.`,
 			if !yes {
 				return nil, refused(errors.New("the home does not know what it has released since the backup"), "use --yes if there is no later backup")
 			}
-			if err := a.at(home).AcceptLoss(os.Getuid()); err != nil {
+			if err := a.at(home).AcceptLoss(a.reader); err != nil {
 				return nil, fmt.Errorf("the loss was not accepted: %w", err)
 			}
 			return acceptedLoss{home}, nil

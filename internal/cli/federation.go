@@ -123,11 +123,16 @@ type rosterResult struct {
 	Problem string          `json:"problem,omitempty"`  // why the daemon does not have it in force
 }
 
-// Print lists the members.
+// Print lists the members, and the new identities with whether the earlier key signed them.
 func (r rosterResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, line := range r.Fingerprints {
 		p.linef("%s", line)
+	}
+	for _, c := range r.Changes {
+		if c.Signed != "" {
+			p.linef("%s", c)
+		}
 	}
 	p.linef("%s: roster %s", r.Path, r.Hash)
 	switch {

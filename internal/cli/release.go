@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -201,15 +200,12 @@ func (a *app) releaseWithdraw() *cobra.Command {
 		Use:   "withdraw ID",
 		Short: "Withdraw an unused approval, or remove a release that awaits approval from the list",
 		Long: `Withdraw the approval of a release that no session has made yet, or remove a
-release that awaits approval from the list, without a line in the audit record; mercer
-release refuse writes one. Released data cannot be recalled.`,
+release that awaits approval from the list. Released data cannot be recalled. The audit
+record has the user.`,
 		Example: "  mercer release withdraw 0123456789abcdef --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {
-			err := a.at(home).Releases().Withdraw(args[0])
-			if errors.Is(err, disclosure.ErrNotThere) {
-				return nil, usage("%s: %w", args[0], err)
-			}
+			err := a.at(home).WithdrawRelease(a.reader, args[0])
 			return decidedRelease{args[0], "is not approved; it will await approval when a job needs it again"}, err
 		}),
 	}

@@ -85,14 +85,14 @@ func fewest(apart map[string][]string) int {
 func bothPass(t *testing.T, first, second method.Release) error {
 	t.Helper()
 	l := disclosure.Ledger(t.TempDir())
-	id, err := l.Admit(first, 0)
+	id, err := l.Admit(disclosure.Asker{}, first, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Release(first.Kind, id); err != nil {
 		t.Fatal(err)
 	}
-	_, err = l.Admit(second, 0)
+	_, err = l.Admit(disclosure.Asker{}, second, 0)
 	return err
 }
 

@@ -33,8 +33,8 @@ import (
 // its coordinator has seen of it ([Home.restoredCheck]). A job with a session that has no end in the record
 // may have gone on: the restored party takes part in it no more, and asks its operator.
 //
-// Seeds and journals of open sessions are never in a backup, nor what they need: two processes with one
-// seed answer twice under the same masks. Neither are tables, the broker's queues, and invitations.
+// A backup never has seeds and journals of open sessions, or what these need, because two processes with
+// one seed answer twice under the same masks. It has no tables, no queues of the broker, and no invitations.
 
 // backedUp lists the files and folders of a home that a backup holds, in their order.
 var backedUp = [...]string{

@@ -20,8 +20,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -300,11 +302,7 @@ func TestAnOldBackupIsFoundOut(t *testing.T) {
 	var middle string
 	trainsOnce(t, of, func() { middle = backsUp(t, north.home, key) })
 	last := backsUp(t, north.home, key)
-	within(t, noticed, "boss knows the end of the job", func() bool {
-		head, err := os.ReadFile(boss.home.path("heads/north"))
-		found, failed := audit.Look(north.home.AuditPath(), hex.EncodeToString(head))
-		return err == nil && failed == nil && found.Has && len(found.Open) == 0 && lastOf(t, north.home, hex.EncodeToString(head)) == audit.Closed
-	})
+	boss.knowsTheEndOf(north)
 
 	north.restores(last, key)
 	if err := north.after(boss); err != nil {
@@ -327,21 +325,55 @@ func TestAnOldBackupIsFoundOut(t *testing.T) {
 			t.Errorf("%s: the record says that nothing is lost", name)
 		}
 	}
-	if err := north.home.AcceptLoss(7); err != nil {
+	if err := north.home.AcceptLoss(all.Reader()); err != nil {
 		t.Fatal(err)
 	}
-	if err := north.home.AcceptLoss(7); fault.CodeOf(err) != fault.CodeBadInput {
+	if err := north.home.AcceptLoss(all.Reader()); fault.CodeOf(err) != fault.CodeBadInput {
 		t.Errorf("twice: %v", err)
 	}
 	north.home = At(north.home.folder)
 	if err := north.after(boss); err != nil {
 		t.Fatalf("after the operator has accepted it: %v", err)
 	}
-	if kinds := kindsOf(t, north.home); !slices.Contains(kinds, audit.LossAccepted) {
-		t.Errorf("the record has %v", kinds)
+	if accepted := north.recorded(audit.LossAccepted); len(accepted) != 1 || accepted[0].By == nil || accepted[0].By.Member != "north" || *accepted[0].By.UID != os.Getuid() || accepted[0].By.Machine == "" {
+		t.Errorf("the record has %+v", accepted)
 	}
 	within(t, noticed, "north takes part again", func() bool { return boss.connected("north") })
 	trainsOnce(t, of, func() {})
+	boss.knowsTheEndOf(north)
+	north.restores(backsUp(t, north.home, key), key) // the history that began with the loss has its last backup
+	if err := north.after(boss); err != nil {
+		t.Fatalf("the last backup after the loss: %v", err)
+	}
+}
+
+// knowsTheEndOf waits until the coordinator has the head that a party told after the end of its job.
+func (s *site) knowsTheEndOf(party *site) {
+	s.t.Helper()
+	within(s.t, noticed, s.name+" knows the end of the job", func() bool {
+		head := s.headOf(party.name)
+		found, err := audit.Look(party.home.AuditPath(), head)
+		return err == nil && found.Has && len(found.Open) == 0 && lastOf(s.t, party.home, head) == audit.Closed
+	})
+}
+
+// headOf returns the hash that the coordinator keeps of a party's audit record, "" if there is none.
+func (s *site) headOf(party string) string {
+	s.t.Helper()
+	b, err := os.ReadFile(s.home.path("heads/" + party))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r, head := wire.NewReader(b), [32]byte{}
+	r.Magic(32, "mercer/v1/head", "the format is %q")
+	r.Fixed(head[:])
+	if r.Err() != nil {
+		s.t.Fatal(r.Err())
+	}
+	return hex.EncodeToString(head[:])
 }
 
 // lastOf returns the kind of the line with a hash.
@@ -366,7 +398,7 @@ func kindsOf(t *testing.T, h Home) (kinds []audit.Kind) {
 	return kinds
 }
 
-// A coordinator without a memory of the party proves nothing.
+// A coordinator that has lost the party's head cannot say that a backup is the last one.
 func TestACoordinatorThatKnowsNothing(t *testing.T) {
 	of := trainable(t)
 	boss, north, key := of["boss"], of["north"], operatorKey(t)
@@ -526,11 +558,11 @@ func TestRestoreEndsOpenJobs(t *testing.T) {
 	}
 }
 
-// What a job had admitted at the time of the backup may have been released since: the restored party counts it as
-// released, so a start of its daemon does not forget it.
+// A job may have made its admitted releases after the backup. The restored party counts them as made, and a start of its
+// daemon does not remove them.
 func TestRestoreReleasesWhatWasAdmitted(t *testing.T) {
 	h, key := newHome(t, roster.Party), operatorKey(t)
-	id, err := h.Releases().Admit(method.Release{Kind: method.ReleaseProducts, Job: "kidney", Peers: []string{"hub"}, Table: "patients", Set: unnamed()}, 0)
+	id, err := h.Releases().Admit(disclosure.Asker{}, method.Release{Kind: method.ReleaseProducts, Job: "kidney", Peers: []string{"hub"}, Table: "patients", Set: unnamed()}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -563,7 +595,7 @@ func TestAHomeLostInTheMiddleOfAJob(t *testing.T) {
 	}
 }
 
-// What the coordinator has seen, and what the restored record holds, decide whether a home goes on.
+// The coordinator's head and the restored record decide whether a home goes on.
 func TestIsNewest(t *testing.T) {
 	zero, job1 := [32]byte{}, job.ID{1}.String()
 	accepted, ended, closed := audit.Event{Kind: audit.Accepted, Job: job1, Session: "1"}, audit.Event{Kind: audit.Ended, Job: job1, Session: "1"}, audit.Event{Kind: audit.Closed, Job: job1}
@@ -593,7 +625,7 @@ func TestIsNewest(t *testing.T) {
 			if err := record.Append(e); err != nil {
 				t.Fatal(err)
 			}
-			heads = append(heads, partyHome{audit: record}.head())
+			heads = append(heads, partyHome{audit: record}.head().Head)
 		}
 		head := [32]byte{9}
 		if c.seen >= 0 {

@@ -88,6 +88,9 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 			return nil, err
 		}
 		c.Undecided = o.Undecided
+		if o.AwaitsApproval {
+			c.Undecided = append(c.Undecided, "whether the operator approves the job (approve: each in the policy)")
+		}
 		if d := j.Data.Dictionary; d != nil && o.Refusal == nil {
 			c.Undecided = append(c.Undecided, fmt.Sprintf("whether the coordinator's dictionary %s is the one approved here (%.12s)", d.Name, d.Hash()))
 		}

@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/admin"
 	"github.com/mercer-fl/mercer/internal/node/approved"
 	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
 	"github.com/mercer-fl/mercer/internal/node/vault"
@@ -223,14 +224,19 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	return h.otherBuild(refusedTwin(p.Run(ctx)))
 }
 
-// head returns the hash of the last line of the audit record.
-func (h partyHome) head() (head [32]byte) {
-	_, digits := h.audit.Head()
+// head returns what the coordinator is told of the audit record.
+func (h partyHome) head() control.Record {
+	tip := h.audit.Tip()
+	return control.Record{Head: hashIn(tip.Head), Steps: uint64(tip.Steps), Origin: hashIn(tip.Origin)}
+}
+
+// hashIn returns the hash that hexadecimal digits give. It is zero for "", as of an empty record.
+func hashIn(digits string) (hash [32]byte) {
 	b, err := hex.DecodeString(digits)
 	if err == nil {
-		copy(head[:], b)
+		copy(hash[:], b)
 	}
-	return head
+	return hash
 }
 
 // dial connects to the coordinator.

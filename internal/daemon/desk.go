@@ -163,9 +163,7 @@ func (o *opinion) enter(found party.Opinion, err error) {
 	default:
 		o.Said = []string{"The policy of the table allows the job, and the ledger holds no earlier release that reveals more together with it."}
 		for _, one := range found.Undecided {
-			if !strings.Contains(one, "approve: each") {
-				o.Said = append(o.Said, "Not known here: "+one+".")
-			}
+			o.Said = append(o.Said, "Not known here: "+one+".")
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -147,11 +146,10 @@ func (h Home) WithdrawEverywhere(ctx context.Context, jobs *job.Reader, person s
 	return done, err
 }
 
-// recordWithdrawal adds to the record that people were withdrawn, without their names.
-func (h Home) recordWithdrawal(record *audit.Log, c *Config, table string, done Withdrawal) error {
-	uid := os.Getuid()
+// recordWithdrawal adds to the record that a person has withdrawn people, without their names.
+func recordWithdrawal(record *audit.Log, by access.Person, table string, done Withdrawal) error {
 	return record.Append(audit.Event{
-		Kind: audit.Withdrawn, Table: table, By: &access.Person{Member: c.Name, UID: &uid},
+		Kind: audit.Withdrawn, Table: table, By: &by,
 		Outcome: fmt.Sprintf("%d named, %d others, %d editions made anew, %d erased", done.People, done.Company, len(done.Editions), len(done.Erased)),
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/node/audit"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -20,7 +21,7 @@ import (
 // letOut admits a release, records it as disclosed, and writes the line of the record about it.
 func (h Home) letOut(t *testing.T, r method.Release, by job.ID) (id string) {
 	t.Helper()
-	id, err := h.Releases().Admit(r, 0)
+	id, err := h.Releases().Admit(disclosure.Asker{}, r, 0)
 	if err == nil {
 		err = h.Releases().Release(r.Kind, id)
 	}

@@ -210,7 +210,7 @@ func (r *registries) submit(j *job.Job, last string, reasons map[string]int) (wa
 			}
 			for _, e := range list {
 				if e.State == disclosure.Held {
-					if err := l.Approve(e.ID); err != nil {
+					if err := l.Approve(e.ID, disclosuretest.Agree); err != nil {
 						r.Fatal(err)
 					}
 				}

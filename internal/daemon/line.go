@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/identity"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -34,7 +35,7 @@ func publicKeys(id *identity.Identity, in roster.Member) identity.Public {
 // machine, and not for WebSocket, needs no TLS key.
 func (c *Config) firstPublic(id *identity.Identity, role roster.Role) identity.Public {
 	host, _, err := splitAddress(c.Listen)
-	if role == roster.Party || c.ListenWSS == "" && c.Listen != "" && err == nil && nats.Loopback(host) {
+	if role == roster.Party || c.ListenWSS == "" && c.Listen != "" && err == nil && endpoint.Loopback(host) {
 		return id.Public()
 	}
 	return id.PublicTLS()
@@ -164,7 +165,7 @@ func (h Home) mayListen(host string, c *Config, members *roster.Roster) error {
 	switch {
 	case len(members.Coordinator().TLS) > 0:
 		return nil
-	case !nats.Loopback(host):
+	case !endpoint.Loopback(host):
 		return fault.BadInputf("other machines can reach %s, but %s has no TLS key of this coordinator; "+add, host, h.RosterPath(), h)
 	case c.ListenWSS != "":
 		return fault.BadInputf("listen_wss requires TLS, but %s has no TLS key of this coordinator; "+add, h.RosterPath(), h)

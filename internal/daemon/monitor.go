@@ -26,7 +26,7 @@ func checkMetrics(address string) error {
 	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 {
 		return fmt.Errorf("the setting \"metrics\" is %q; write a port on loopback, such as 127.0.0.1:9464", address)
 	}
-	if !nats.Loopback(host) {
+	if !endpoint.Loopback(host) {
 		return fmt.Errorf("the setting \"metrics\" is %q, which other machines can reach; write 127.0.0.1:%s, since everybody who reaches the port reads the names of members", address, port)
 	}
 	return nil

@@ -636,3 +636,12 @@ func TestOpinionsAtADesk(t *testing.T) {
 	}
 	known("b", nil)
 }
+
+// An approver reads what the party cannot know, whatever the words, and not that the job awaits approval.
+func TestAnOpinionInSentences(t *testing.T) {
+	o := opinion{}
+	o.enter(party.Opinion{Undecided: []string{"whether east, whose policy says approve: each, accepts"}, AwaitsApproval: true}, nil)
+	if o.Refused || len(o.Said) != 2 || o.Said[1] != "Not known here: whether east, whose policy says approve: each, accepts." {
+		t.Errorf("%+v", o)
+	}
+}

@@ -21,7 +21,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/node/access"
 	"github.com/mercer-fl/mercer/internal/node/page"
-	"github.com/mercer-fl/mercer/transport/nats"
 )
 
 // Page is the setting "page": the address at which a daemon serves its web page, and the people who may open it. The
@@ -81,7 +80,7 @@ func (s Page) check() error {
 	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 {
 		return fmt.Errorf("the setting \"page\" has listen: %q; write a port on loopback, such as listen: 127.0.0.1:9470", s.Listen)
 	}
-	switch alone := nats.Loopback(host); {
+	switch alone := endpoint.Loopback(host); {
 	case !s.OIDC.given() && !alone:
 		return fmt.Errorf("the setting \"page\" has listen: %q, which other machines can reach; write 127.0.0.1:%s, or add url, certificate, key and oidc, so that people log in", s.Listen, port)
 	case !s.OIDC.given() && s.URL+s.Certificate+s.Key != "":
@@ -99,7 +98,7 @@ func (s Page) check() error {
 
 func (o OIDC) check() error {
 	at, err := url.Parse(o.Issuer)
-	if err != nil || at.Host == "" || at.Scheme != "https" && !(at.Scheme == "http" && nats.Loopback(at.Hostname())) {
+	if err != nil || at.Host == "" || at.Scheme != "https" && !(at.Scheme == "http" && endpoint.Loopback(at.Hostname())) {
 		return fmt.Errorf("the setting \"oidc\" has issuer: %q; write the provider's URL, which begins with https://", o.Issuer)
 	}
 	if o.Client == "" {

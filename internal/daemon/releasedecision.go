@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"errors"
-	"os"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -15,7 +14,7 @@ import (
 // The audit record has the decision first. No role is asked, and the submitter of the job may be the same person,
 // which the record then says.
 func (h Home) ApproveRelease(jobs *job.Reader, release string) error {
-	by, record, err := h.owner(jobs)
+	record, by, err := h.decision(jobs)
 	if err != nil {
 		return err
 	}
@@ -26,36 +25,40 @@ func (h Home) ApproveRelease(jobs *job.Reader, release string) error {
 // audit record has the decision first, with the reason, which may be "". If a job asks for the release again, it
 // awaits approval again.
 func (h Home) RefuseRelease(jobs *job.Reader, release, reason string) error {
-	by, record, err := h.owner(jobs)
+	record, by, err := h.decision(jobs)
 	if err != nil {
 		return err
 	}
 	return h.refuseRelease(record, release, by, reason)
 }
 
-// owner returns the user of this process as the home's records know the user, and the audit record.
-func (h Home) owner(jobs *job.Reader) (by access.Person, record *audit.Log, err error) {
+// WithdrawRelease withdraws the approval of a release that no session has made yet, or removes a release that awaits
+// approval from the list, as the user of this process. The audit record has the withdrawal first.
+func (h Home) WithdrawRelease(jobs *job.Reader, release string) error {
+	record, by, err := h.decision(jobs)
+	if err != nil {
+		return err
+	}
+	return h.withdrawRelease(record, release, by)
+}
+
+// decision opens the audit record for a decision of the user of this process, and returns this user.
+func (h Home) decision(jobs *job.Reader) (record *audit.Log, by access.Person, err error) {
 	c, err := h.Config(jobs)
 	if err != nil {
-		return by, nil, err
+		return nil, by, err
 	}
-	members, err := h.ApprovedRoster()
-	if err != nil {
-		return by, nil, err
-	}
-	uid := os.Getuid()
-	by = access.Person{Member: c.Name, UID: &uid}
-	if members != nil {
-		by.Machine = access.ThisMachine(members.Federation)
+	if by, err = h.operator(c); err != nil {
+		return nil, by, err
 	}
 	record, err = audit.Open(h.AuditPath())
-	return by, record, err
+	return record, by, err
 }
 
 // approveRelease approves a release, first in the audit record. Unless alone is true, it refuses a person who may
 // have submitted a job that has asked for the release.
 func (h Home) approveRelease(record *audit.Log, release string, by access.Person, alone bool) error {
-	return notAwaited(release, h.Releases().ApproveIf(release, func(n disclosure.Listed) error {
+	return notThere(release, h.Releases().Approve(release, func(n disclosure.Listed) error {
 		asker, own := n.AskedBy(by)
 		if own && !alone {
 			return errOwnRelease(asker)
@@ -69,9 +72,19 @@ func (h Home) approveRelease(record *audit.Log, release string, by access.Person
 // refuseRelease refuses a release, first in the audit record. Who has submitted the job that asks for it may refuse it,
 // too: nothing leaves the home.
 func (h Home) refuseRelease(record *audit.Log, release string, by access.Person, reason string) error {
-	return notAwaited(release, h.Releases().RefuseIf(release, func(n disclosure.Listed) error {
+	return notThere(release, h.Releases().Refuse(release, func(n disclosure.Listed) error {
 		e := releaseEvent(audit.ReleaseRefused, n, by)
 		e.Outcome = fault.Printable(reason)
+		return record.Append(e)
+	}))
+}
+
+// withdrawRelease withdraws a release or its approval, first in the audit record. Everybody may withdraw what an own
+// job asks for, since a withdrawal releases nothing.
+func (h Home) withdrawRelease(record *audit.Log, release string, by access.Person) error {
+	return notThere(release, h.Releases().Withdraw(release, func(n disclosure.Listed) error {
+		e := releaseEvent(audit.ReleaseWithdrawn, n, by)
+		e.Outcome = n.State.Words() + " before"
 		return record.Append(e)
 	}))
 }
@@ -90,9 +103,9 @@ func releaseEvent(kind audit.Kind, n disclosure.Listed, by access.Person) audit.
 	return e
 }
 
-// notAwaited marks the error for a release that does not await approval as a fault of the caller.
-func notAwaited(release string, err error) error {
-	if errors.Is(err, disclosure.ErrNotHeld) {
+// notThere marks the error for a release about which nobody can decide as a fault of the caller.
+func notThere(release string, err error) error {
+	if errors.Is(err, disclosure.ErrNotHeld) || errors.Is(err, disclosure.ErrNotThere) {
 		return fault.BadInputf("%s: %w", release, err)
 	}
 	return err

@@ -21,6 +21,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/regular"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -33,8 +34,8 @@ import (
 func (h Home) restoredPath() string { return h.path("restored") }
 
 // Restore makes the home from a backup, which one of the keys opens. The folder must not exist. It appears
-// once the whole backup has been read and checked. A restored party is marked, so that it starts only as
-// [Home.AcceptLoss] says.
+// once the whole backup has been read and checked. A restored party is marked. It goes on once its
+// coordinator has seen nothing later than the backup, or after [Home.AcceptLoss].
 func (h Home) Restore(from string, keys []age.Identity) (done Backup, err error) {
 	if _, err := os.Lstat(h.folder); err == nil {
 		return done, fault.BadInputf("%s exists already; a backup is restored into a new folder", h)
@@ -44,9 +45,13 @@ func (h Home) Restore(from string, keys []age.Identity) (done Backup, err error)
 		return done, fault.BadInput(err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	draft, err := os.MkdirTemp(filepath.Dir(h.folder), ".restore-*") // mode 0700
-	if err != nil {
-		return done, fault.BadInputf("%s cannot be made: %w", h, err)
+	within := filepath.Dir(h.folder)
+	draft, err := os.MkdirTemp(within, ".restore-*") // mode 0700
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return done, fault.BadInputf("%s cannot be made, because there is no folder %s; make that folder first, or give another home with --home", h, within)
+	case err != nil:
+		return done, fault.BadInputf("%s cannot be made (%w); give a home in a folder of yours with --home", h, err)
 	}
 	done, err = At(draft).unpack(f, keys)
 	done.Path = from
@@ -277,7 +282,7 @@ func (h Home) isNewest(s Stamp, head [32]byte) error {
 	return nil
 }
 
-// goOn removes the mark of a restored home, after the audit record says why.
+// goOn removes the mark of a restored home, after it has added the reason to the audit record.
 func (h Home) goOn(record *audit.Log, why audit.Event) error {
 	if err := record.Append(why); err != nil {
 		return err
@@ -289,16 +294,16 @@ func (h Home) goOn(record *audit.Log, why audit.Event) error {
 }
 
 // AcceptLoss lets a party start although its home was restored from a backup that may be an old one. The
-// operator takes the responsibility, which the audit record says. No daemon may run.
-func (h Home) AcceptLoss(uid int) error {
+// audit record has the user of this process, who takes the responsibility. No daemon may run.
+func (h Home) AcceptLoss(jobs *job.Reader) error {
 	return h.alone(func() error {
 		if _, err := os.Stat(h.restoredPath()); errors.Is(err, fs.ErrNotExist) {
 			return fault.BadInputf("%s was not restored from a backup, or goes on already", h)
 		}
-		record, err := audit.Open(h.AuditPath())
+		record, by, err := h.decision(jobs)
 		if err != nil {
 			return err
 		}
-		return h.goOn(record, audit.Event{Kind: audit.LossAccepted, UID: &uid, Outcome: "restored from a backup; what was released since may be unknown"})
+		return h.goOn(record, audit.Event{Kind: audit.LossAccepted, By: &by, Outcome: "restored from a backup; what was released since may be unknown"})
 	})
 }

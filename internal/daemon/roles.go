@@ -25,6 +25,20 @@ func (h Home) gate(c *Config, members *roster.Roster, rules func() access.Rules)
 	}
 }
 
+// operator returns the user of this process as a person. Without an approved roster the person's machine is not known.
+func (h Home) operator(c *Config) (access.Person, error) {
+	members, err := h.ApprovedRoster()
+	if err != nil {
+		return access.Person{}, err
+	}
+	uid := os.Getuid()
+	by := access.Person{Member: c.Name, UID: &uid}
+	if members != nil {
+		by.Machine = access.ThisMachine(members.Federation)
+	}
+	return by, nil
+}
+
 // warnOfStrangers logs the names in the setting roles that this machine does not have.
 func warnOfStrangers(log *slog.Logger, rules access.Rules) {
 	for _, name := range access.SystemFiles().Strangers(rules) {

@@ -90,7 +90,7 @@ func TestEditionsInBlocksEqualEditionsInMemory(t *testing.T) {
 			if r.Kind != method.ReleaseSums {
 				continue
 			}
-			id, err := ledger.Admit(r, 0)
+			id, err := ledger.Admit(disclosure.Asker{}, r, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/catalogue/snapshot"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
-	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/edition"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -107,7 +106,7 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	if err := check(s, done.Absent); err != nil {
 		return done, fault.BadInput(err)
 	}
-	record, err := audit.Open(h.AuditPath()) // a withdrawal that cannot be recorded does not begin
+	record, by, err := h.decision(jobs) // a withdrawal that cannot be recorded does not begin
 	if err != nil {
 		return done, err
 	}
@@ -130,7 +129,7 @@ func (h Home) withdraw(jobs *job.Reader, table string, people []string, check fu
 	if err := h.Editions().EraseBut(table, keep); err != nil {
 		return done, err
 	}
-	return done, h.recordWithdrawal(record, c, table, done)
+	return done, recordWithdrawal(record, by, table, done)
 }
 
 // mustHave returns an error if the table lacks a named person who was not withdrawn before.

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
 	"regexp"
+
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 )
 
 // Address is the address of a server's port.
@@ -49,7 +50,7 @@ func invalidAddress(s string) error {
 
 // NeedsTLS reports whether a connection to the address requires TLS. TLS is required if the
 // connection may leave this machine or if the address begins with tls:// or wss://.
-func (a Address) NeedsTLS() bool { return a.Secure || !Loopback(a.Host) }
+func (a Address) NeedsTLS() bool { return a.Secure || !endpoint.Loopback(a.Host) }
 
 func (a Address) String() string { return net.JoinHostPort(a.Host, a.Port) }
 
@@ -59,11 +60,4 @@ func (a Address) forClient() string {
 		return "ws://" + a.String() + a.Path
 	}
 	return "nats://" + a.String()
-}
-
-// Loopback reports whether only this machine can reach a host. It is true for loopback
-// addresses and the name localhost.
-func Loopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/mercer-fl/mercer/internal/base/descriptor"
+	"github.com/mercer-fl/mercer/internal/base/endpoint"
 	"github.com/mercer-fl/mercer/transport"
 )
 
@@ -106,7 +107,7 @@ func (c Config) validate() error {
 	switch {
 	case c.Dir == "":
 		return errors.New("nats: Config.Dir is empty; set it to a folder for the queues")
-	case c.TLS == nil && !Loopback(c.Host):
+	case c.TLS == nil && !endpoint.Loopback(c.Host):
 		return fmt.Errorf("nats: other machines can reach %s, but Config.TLS has no key; set a key or listen on 127.0.0.1", c.Host)
 	case c.TLS == nil && c.WSS != "":
 		return fmt.Errorf("nats: the port for WebSocket at %s requires TLS, but Config.TLS has no key; set a key", c.WSS)

@@ -148,7 +148,7 @@ func Monitor(r prometheus.Gatherer, ready func() error) http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { health(w, nil) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) { health(w, ready()) })
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if !NamesLoopback(q.Host) {
+		if !Loopback(q.Host) {
 			Refuse(w, http.StatusMisdirectedRequest)
 			return
 		}
@@ -167,8 +167,9 @@ func health(w http.ResponseWriter, err error) {
 	_, _ = fmt.Fprintln(w, "ok")
 }
 
-// NamesLoopback reports whether a Host header names this machine's loopback.
-func NamesLoopback(host string) bool {
+// Loopback reports whether only this machine can reach a host, with or without a port: a loopback address, or the name
+// localhost.
+func Loopback(host string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = strings.Trim(host, "[]")

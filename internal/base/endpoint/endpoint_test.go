@@ -109,6 +109,19 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// Only this machine reaches its loopback, with or without a port. A name that another machine may give itself is no
+// loopback.
+func TestLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "127.0.0.1": true, "127.8.8.8": true, "::1": true, "::ffff:127.0.0.1": true, "[::1]": true, "[::1]:80": true, "127.0.0.1:80": true, "localhost:80": true,
+		"": false, "0.0.0.0": false, "::": false, "[::]:80": false, "10.0.0.1": false, "10.0.0.1:80": false, "::2": false, "127.0.0.1.example": false, "localhost.example:80": false, "evil.example": false,
+	} {
+		if Loopback(host) != want {
+			t.Errorf("%q: %t", host, !want)
+		}
+	}
+}
+
 // A monitor says whether the process is alive and whether it is ready. It answers no request that names
 // another host than loopback, since a web page could send it.
 func TestMonitor(t *testing.T) {

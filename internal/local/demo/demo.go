@@ -245,12 +245,12 @@ func (f *Federation) Submit(ctx context.Context, j *job.Job) (string, error) {
 	return submitted.ID, err
 }
 
-// Approve approves all releases that wait for an operator in the parties' ledgers. It returns the
-// sentences that say what these releases reveal.
+// Approve approves all releases that wait for an operator in the parties' ledgers, as mercer release approve does. It
+// returns the sentences that say what these releases reveal.
 func (f *Federation) Approve() (said []string, err error) {
 	for _, s := range f.Shares {
-		ledger := f.Home(s.Party).Releases()
-		list, err := ledger.List()
+		h := f.Home(s.Party)
+		list, err := h.Releases().List()
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +258,7 @@ func (f *Federation) Approve() (said []string, err error) {
 			if e.State != disclosure.Held {
 				continue
 			}
-			if err := ledger.Approve(e.ID); err != nil {
+			if err := h.ApproveRelease(f.Reader, e.ID); err != nil {
 				return nil, err
 			}
 			said = append(said, e.Reveals...)

@@ -19,7 +19,7 @@ func TestAttackOneIDForAllEncoders(t *testing.T) {
 		by(t, "okra", 4, tables, "{name: okra, wire: float64}", "{name: okra, mode: paper}"),
 	} {
 		list := f.Releases(t, "east", "protocol")
-		id, err := l.Admit(list[0], 0)
+		id, err := l.Admit(disclosure.Asker{}, list[0], 0)
 		if err != nil {
 			t.Fatal(i, err)
 		}

@@ -116,7 +116,7 @@ func TestAttackHoldingOutOneRowEach(t *testing.T) {
 		r.Model = "a job"
 		return r
 	}
-	id, err := ledger.Admit(holdingOut(100), 0)
+	id, err := ledger.Admit(disclosure.Asker{}, holdingOut(100), 0)
 	if err == nil {
 		err = ledger.Release(method.ReleaseSums, id)
 	}
@@ -124,14 +124,14 @@ func TestAttackHoldingOutOneRowEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *disclosure.HeldError
-	if _, err := ledger.Admit(holdingOut(101), 0); !errors.As(err, &refused) {
+	if _, err := ledger.Admit(disclosure.Asker{}, holdingOut(101), 0); !errors.As(err, &refused) {
 		t.Errorf("error %v, want that the release is held", err)
 	}
 	half := make([]int, 60)
 	for i := range half {
 		half[i] = i
 	}
-	if _, err := ledger.Admit(holdingOut(half...), 0); err != nil {
+	if _, err := ledger.Admit(disclosure.Asker{}, holdingOut(half...), 0); err != nil {
 		t.Errorf("a job that holds out 60 other rows: %v", err)
 	}
 }

@@ -186,7 +186,7 @@ func TestAttackManyQuestions(t *testing.T) {
 		}
 		r := list[0]
 		r.Model = fmt.Sprint("job ", n)
-		id, err := ledger.Admit(r, 0)
+		id, err := ledger.Admit(disclosure.Asker{}, r, 0)
 		var held *disclosure.HeldError
 		if errors.As(err, &held) {
 			continue

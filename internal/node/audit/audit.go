@@ -8,8 +8,8 @@
 // JSON, with the SHA-256 of the line before it. So a line in the middle cannot be changed or removed
 // without a break of the chain. Only [Log.Cut] removes lines, the oldest ones: a first
 // line then has the number and the hash of the last line that is gone, so the chain goes on, and a head of any later line
-// stays valid. Who can write the file can compute the whole chain anew, or cut off its end: only a hash of the last line
-// that was written down elsewhere, the head, finds this out.
+// stays valid. Somebody who can write the file can compute the whole chain anew, or cut off its end. Only a hash of the
+// last line that was written down elsewhere, the head, reveals this.
 //
 // A line is on the disk before [Log.Append] returns. A crash may leave a part of the last line, which
 // nobody relied upon: [Open] cuts it off, and the next line says so.
@@ -52,8 +52,9 @@ const (
 	Started   Kind = "started"   // the daemon started
 	Cut       Kind = "cut"       // the first line of a record whose earlier lines were removed; it is no part of the chain
 
-	ReleaseApproved Kind = "release approved" // an operator approved a release that awaited approval in the ledger
-	ReleaseRefused  Kind = "release refused"  // an operator refused such a release
+	ReleaseApproved  Kind = "release approved"  // an operator approved a release that awaited approval in the ledger
+	ReleaseRefused   Kind = "release refused"   // an operator refused such a release
+	ReleaseWithdrawn Kind = "release withdrawn" // an operator withdrew a release that awaited approval, or its approval
 
 	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
 	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided
@@ -78,16 +79,20 @@ type Event struct {
 	Policy     string    `json:"policy,omitempty"` // SHA-256 of the policy in force
 	Session    string    `json:"session,omitempty"`
 	Stage      string    `json:"stage,omitempty"`
-	Releases   []Release `json:"releases,omitempty"` // what the session may let out, or lets out now
+	Releases   []Release `json:"releases,omitempty"` // of the session, which may make them or makes them now; or decided about
 	Sent       int64     `json:"bytes_sent,omitempty"`
 	Received   int64     `json:"bytes_received,omitempty"`
 	Outcome    string    `json:"outcome,omitempty"` // "done", or the reason of a failure or refusal
 	Skipped    int       `json:"skipped,omitempty"` // refusals before this one that have no line, since they were too many
-	UID        *int      `json:"uid,omitempty"`     // Unix user who accepted a loss; in lines of earlier versions, who decided
+	UID        *int      `json:"uid,omitempty"`     // in lines of earlier versions, the Unix user who decided or accepted a loss
 
-	By        *access.Person `json:"by,omitempty"`        // who submitted, approved or rejected
+	By        *access.Person `json:"by,omitempty"`        // who submitted or decided
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
-	Alone     bool           `json:"alone,omitempty"`     // who approved may be who submitted; the home's setting roles allows it, or its owner did it
+	Alone     bool           `json:"alone,omitempty"`     // the approver may be the submitter; the home's setting roles allows it, or its owner approved
+
+	// A line about removed lines has the Tip of the record before the next line, without its hash.
+	Steps  int    `json:"steps,omitempty"`
+	Origin string `json:"origin,omitempty"`
 }
 
 // Release is a part of the member's data, under its ID in the ledger of releases.
@@ -120,6 +125,10 @@ type state struct {
 	end   int64
 	torn  int // bytes behind the last line break
 	cut   int // lines that were removed before the first one
+
+	// As in Tip.
+	steps  int
+	origin string
 }
 
 // Open reads the record, and checks it. It begins a new one if there is none.
@@ -161,7 +170,7 @@ func (l *Log) add(f *os.File, e Event) error {
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	l.state.next(line)
+	l.state.next(line, e.Kind)
 	return nil
 }
 
@@ -170,6 +179,22 @@ func (l *Log) Head() (lines int, head string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state.lines, l.state.head
+}
+
+// Tip is the end of a record as far as others may learn of it. Two tips with the same Origin are of one history, and the
+// one with more Steps is the later one.
+type Tip struct {
+	Head   string // hash of the last line; "" of an empty record
+	Steps  int    // lines that say that the member consented to a session or closed a job
+	Origin string // hash of the line with which the history begins: the first one, or the last that accepts a loss
+}
+
+// Tip returns the end of the record. It does not have the number of lines, which would tell how often people were
+// withdrawn, for example. The coordinator knows of each step.
+func (l *Log) Tip() Tip {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Tip{l.state.head, l.state.steps, l.state.origin}
 }
 
 // Torn returns the number of bytes of an unfinished line, which the next line replaces.
@@ -245,8 +270,14 @@ func (l *Log) read(f *os.File) error {
 	return err
 }
 
-func (s *state) next(line []byte) {
+func (s *state) next(line []byte, kind Kind) {
 	s.lines, s.head, s.end, s.torn = s.lines+1, hashOf(line), s.end+int64(len(line)), 0
+	if s.lines == 1 || kind == LossAccepted {
+		s.origin = s.head
+	}
+	if kind == Accepted || kind == Closed {
+		s.steps++
+	}
 }
 
 // hashOf returns the hash of a line, without its line break.

@@ -75,7 +75,7 @@ func TestARecordThatGrows(t *testing.T) {
 	}
 }
 
-// Whoever changes a line that another one follows breaks the chain there, or one line later.
+// A change of a line breaks the chain at this line or at the next one. A change of the last line is not found.
 func TestAChangedLineIsFound(t *testing.T) {
 	path, heads := written(t, 4)
 	whole := disktest.Read(t, path)
@@ -179,7 +179,7 @@ func appendForEver(path string) {
 	os.Exit(1)
 }
 
-// Killed at any moment, the record has every line that was acknowledged, and perhaps a part of the next one.
+// A process that is killed at any moment leaves every acknowledged line, and perhaps a part of the next one.
 func TestKilledWhileItWrites(t *testing.T) {
 	path, _ := written(t, 1)
 	for round := range 5 {

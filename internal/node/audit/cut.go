@@ -18,39 +18,39 @@ func (l *Log) Cut(before time.Time) (removed int, err error) {
 		if err := l.read(f); err != nil {
 			return err
 		}
-		last, end, err := l.lastBefore(f, before)
-		if err != nil || last.Number <= l.state.cut {
+		last, err := l.lastBefore(f, before)
+		if err != nil || last.lines <= l.state.cut {
 			return err
 		}
-		removed = last.Number - l.state.cut
-		if err := l.add(f, Event{Kind: Erased, Outcome: fmt.Sprintf("lines %d to %d of this record, the last with hash %s", l.state.cut+1, last.Number, last.Hash)}); err != nil {
+		removed = last.lines - l.state.cut
+		if err := l.add(f, Event{Kind: Erased, Outcome: fmt.Sprintf("lines %d to %d of this record, the last with hash %s", l.state.cut+1, last.lines, last.head)}); err != nil {
 			return err
 		}
-		return l.replace(f, last, end)
+		return l.replace(f, last)
 	})
 	return removed, err
 }
 
-// lastBefore returns the last of the first lines that are all older than a time, and the offset of its end.
-func (l *Log) lastBefore(f *os.File, before time.Time) (last Mark, end int64, err error) {
+// lastBefore returns the record up to the last of the first lines that are all older than a time.
+func (l *Log) lastBefore(f *os.File, before time.Time) (last state, err error) {
 	var s state
 	whole := io.NewSectionReader(f, 0, l.state.end)
-	err = s.follow(whole, l.path, func(e Event, hash string) error {
+	err = s.follow(whole, l.path, func(e Event, _ string) error {
 		if !e.Time.Before(before) || s.lines == l.state.lines {
 			return errEnough
 		}
-		last, end = Mark{s.lines, hash}, s.end
+		last = s
 		return nil
 	})
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return last, end, err
+	return last, err
 }
 
-// replace writes the record anew without the lines up to a mark, whose end is given.
-func (l *Log) replace(f *os.File, last Mark, end int64) error {
-	first, err := json.Marshal(Event{Number: last.Number, Time: time.Now().UTC(), Previous: last.Hash, Kind: Cut})
+// replace writes the record anew without the lines up to a last one.
+func (l *Log) replace(f *os.File, last state) error {
+	first, err := json.Marshal(Event{Number: last.lines, Time: time.Now().UTC(), Previous: last.head, Kind: Cut, Steps: last.steps, Origin: last.origin})
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
@@ -59,14 +59,14 @@ func (l *Log) replace(f *os.File, last Mark, end int64) error {
 		if _, err := to.Write(first); err != nil {
 			return err
 		}
-		_, err := io.Copy(to, io.NewSectionReader(f, end, l.state.end-end))
+		_, err := io.Copy(to, io.NewSectionReader(f, last.end, l.state.end-last.end))
 		return err
 	})
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
-	l.state.end += int64(len(first)) - end
-	l.state.cut = last.Number
+	l.state.end += int64(len(first)) - last.end
+	l.state.cut = last.lines
 	l.file, err = os.Stat(l.path)
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk/disktest"
 )
 
-// The oldest lines go, a line says so, and the chain of the others and every later head stay as they were.
+// Cut removes the oldest lines and adds a line about it. The chain of the other lines and every later head stay valid.
 func TestCut(t *testing.T) {
 	path, heads := written(t, 4)
 	l, err := Open(path)
@@ -99,7 +99,7 @@ func TestTwoWritersAndACut(t *testing.T) {
 	}
 }
 
-// The line about the cut is no door for a changed chain: only the first line counts, and the next must follow from it.
+// A forged line about a cut hides no change of the chain: only the first line may be one, and the next must follow from it.
 func TestAForgedCut(t *testing.T) {
 	path, heads := written(t, 4)
 	lines := bytes.SplitAfter(disktest.Read(t, path), []byte("\n"))[:4]
@@ -122,7 +122,7 @@ func TestAForgedCut(t *testing.T) {
 	}
 }
 
-// Who waits for the lock of a record that is replaced meanwhile adds the line to the new file.
+// A writer waits for the lock of a record while the record is replaced. It adds its line to the new file.
 func TestALockOfAReplacedRecord(t *testing.T) {
 	for range 20 {
 		path, _ := written(t, 1)

@@ -14,7 +14,7 @@ type Mark struct {
 	Hash   string `json:"hash"`
 }
 
-// Follower reads the lines that are added to a record, by whichever process. It is not safe for concurrent use.
+// Follower reads the lines that any process adds to a record. It is not safe for concurrent use.
 type Follower struct {
 	path  string
 	state state

@@ -30,7 +30,7 @@ func marks(t *testing.T, f *Follower, stop int) (list []Mark) {
 	return list
 }
 
-// A Follower has each line once, those of other processes too, and after an error the same line again.
+// A Follower reads each line once, those of other processes too, and the same line again after an error.
 func TestFollow(t *testing.T) {
 	path, heads := written(t, 3)
 	f, found, err := Follow(path, Mark{})
@@ -69,7 +69,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A Follower goes on after the line that it is told, and begins anew with another record.
+// A Follower continues after the given line, and begins anew with another record.
 func TestFollowAfter(t *testing.T) {
 	path, heads := written(t, 3)
 	for after := range 4 {

@@ -48,11 +48,11 @@ func Verify(path string, each func(e Event, hash string) error) (Summary, error)
 	return Summary{s.lines, s.head, s.torn, s.cut}, err
 }
 
-// Found tells a member that was restored from a backup about its record.
+// Found describes the record of a member that was restored from a backup.
 type Found struct {
 	Has      bool     // whether a line has the hash that was looked for
 	Accepted bool     // whether the member has consented to any session
-	Open     []string // jobs with a session that the member accepted and whose end is in no line, in order
+	Open     []string // jobs with a session that the member accepted, and whose end is in no line, in order; without those of an accepted loss
 }
 
 // Look looks for the line of a hash in a record, and for sessions without an end. It checks the chain like
@@ -70,6 +70,8 @@ func Look(path, hash string) (f Found, err error) {
 			open = slices.DeleteFunc(open, func(s session) bool { return s.id == e.Session })
 		case Closed:
 			open = slices.DeleteFunc(open, func(s session) bool { return s.job == e.Job })
+		case LossAccepted:
+			open = nil // a later restore need not ask about them again
 		}
 		return nil
 	})
@@ -102,7 +104,7 @@ func (s *state) follow(r io.Reader, path string, each func(Event, string) error)
 		if why != "" {
 			return &BrokenError{path, s.lines + 1, why}
 		}
-		s.next(line)
+		s.next(line, e.Kind)
 		if each != nil {
 			if err := each(e, s.head); err != nil {
 				return err
@@ -118,6 +120,7 @@ func (s *state) skipCut(line []byte) bool {
 		return false
 	}
 	s.lines, s.head, s.cut, s.end = e.Number, e.Previous, e.Number, int64(len(line))
+	s.steps, s.origin = e.Steps, e.Origin
 	return true
 }
 

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// A head is found in any line, and a session is open until its end or the end of its job is in the record.
+// A head is found in any line. A session is open until its end, the end of its job, or the acceptance of its loss is in
+// the record.
 func TestLook(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit")
 	if f, err := Look(path, "0"); err != nil || f.Has || f.Accepted || len(f.Open) > 0 {
@@ -29,6 +30,9 @@ func TestLook(t *testing.T) {
 		{Event{Kind: Ended, Job: "a", Session: "3"}, []string{"a"}},
 		{Event{Kind: Closed, Job: "a"}, nil},
 		{Event{Kind: Accepted, Job: "b", Session: "4"}, []string{"b"}},
+		{Event{Kind: Restored}, []string{"b"}},
+		{Event{Kind: LossAccepted}, nil},
+		{Event{Kind: Accepted, Job: "c", Session: "5"}, []string{"c"}},
 	} {
 		if err := l.Append(c.e); err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package control
 
 import (
 	"crypto/sha256"
+	"errors"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/protocol"
@@ -16,6 +17,13 @@ type Record struct {
 	Asks bool
 	// Nonce is random in a question and the same in its answer, so that nobody can repeat an old answer.
 	Nonce [32]byte
+	// Steps and Origin order the heads that a party tells, since a message may come twice, and late. Steps
+	// counts the consents and the closed jobs in the record, which the coordinator knows. The number of all
+	// lines would tell more, such as how often people were withdrawn. Origin is the hash of the line with
+	// which the record's history begins: its first one, or the last that accepts a loss. Both are zero in
+	// questions, in answers, and in messages of earlier builds.
+	Steps  uint64
+	Origin [sha256.Size]byte
 }
 
 // RecordTopic returns the session id under which Record messages are sent.
@@ -27,6 +35,10 @@ func (r Record) Encode() []byte {
 	w.Fixed(r.Head[:])
 	w.Bool(r.Asks)
 	w.Fixed(r.Nonce[:])
+	if r.Steps > 0 {
+		w.Uint64(r.Steps)
+		w.Fixed(r.Origin[:])
+	}
 	return w.Bytes()
 }
 
@@ -37,5 +49,11 @@ func DecodeRecord(b []byte) (Record, error) {
 	r.Fixed(m.Head[:])
 	m.Asks = r.Bool()
 	r.Fixed(m.Nonce[:])
+	if r.Len() > 0 {
+		if m.Steps = r.Uint64(); m.Steps == 0 {
+			r.Fail(errors.New("the record has an origin and no steps"))
+		}
+		r.Fixed(m.Origin[:])
+	}
 	return m, r.Close("control: record")
 }

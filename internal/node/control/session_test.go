@@ -51,6 +51,26 @@ func TestSubmitterOfAProposal(t *testing.T) {
 	}
 }
 
+// A record carries what orders it. Without that it is as earlier builds wrote it.
+func TestStepsOfARecord(t *testing.T) {
+	plain := Record{Head: [32]byte{1}, Nonce: [32]byte{2}}
+	full := Record{Head: [32]byte{1}, Nonce: [32]byte{2}, Steps: 3, Origin: [32]byte{4}}
+	for _, r := range []Record{plain, full, {Asks: true, Nonce: [32]byte{5}}} {
+		if got, err := DecodeRecord(r.Encode()); err != nil || got != r {
+			t.Errorf("%+v, %v; want %+v", got, err, r)
+		}
+	}
+	if n := len(plain.Encode()); n != 65 {
+		t.Errorf("without steps, a record has %d bytes", n)
+	}
+	zero := append(plain.Encode(), make([]byte, 40)...)
+	for _, b := range [][]byte{zero, full.Encode()[:72], full.Encode()[:104], append(full.Encode(), 0)} {
+		if _, err := DecodeRecord(b); err == nil {
+			t.Errorf("%x was read", b[65:])
+		}
+	}
+}
+
 // A decoded message encodes to the same bytes; anything else is rejected.
 func TestHoldingsAndForgotten(t *testing.T) {
 	h := Holdings{{job.ID{1}, true}, {job.ID{2}, false}}
@@ -238,6 +258,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(Directory{Accept(protocol.SessionID{}, "a", []byte("k"), key(1))}.Encode())
 	accepted := Accept(protocol.SessionID{}, "a", []byte("k"), key(1))
 	f.Add(accepted.Encode())
+	f.Add(Record{Steps: 1}.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if v, err := DecodeProposal(b); err == nil && !bytes.Equal(v.Encode(), b) {
 			t.Error("proposal is not canonical")
@@ -247,6 +268,9 @@ func FuzzDecode(f *testing.F) {
 		}
 		if v, err := DecodeForgotten(b); err == nil && !bytes.Equal(v.Encode(), b) {
 			t.Error("forgotten is not canonical")
+		}
+		if v, err := DecodeRecord(b); err == nil && !bytes.Equal(v.Encode(), b) {
+			t.Error("record is not canonical")
 		}
 		if v, err := DecodeHoldings(b); err == nil && !bytes.Equal(v.Encode(), b) {
 			t.Error("holdings are not canonical")

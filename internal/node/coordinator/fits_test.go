@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
 // fitted is a job whose parties scale by means and deviations of all their training rows.
@@ -56,7 +57,7 @@ func TestLedgerOfAFitThatOthersHaveChanged(t *testing.T) {
 		if done := w.mustBeHeld(j, "east", "job"); !strings.HasPrefix(done.Failure.Message, "stage column-order: ") {
 			t.Errorf("failure %+v, want it before anything is told", done.Failure)
 		}
-		if err := w.releases("east").Withdraw(w.inState("east", disclosure.Held)[0].ID); err != nil {
+		if err := w.releases("east").Withdraw(w.inState("east", disclosure.Held)[0].ID, disclosuretest.Agree); err != nil {
 			t.Fatal(err)
 		}
 		w.brings("east", whole)

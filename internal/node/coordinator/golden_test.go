@@ -20,6 +20,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
@@ -244,7 +245,7 @@ func TestGoldenHomes(t *testing.T) {
 func (w *testbed) approveAll(name string) {
 	w.t.Helper()
 	for _, e := range w.inState(name, disclosure.Held) {
-		if err := w.releases(name).Approve(e.ID); err != nil {
+		if err := w.releases(name).Approve(e.ID, disclosuretest.Agree); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
 // TestWriteEra writes homes of the program in whose tree it stands, which become the next era:
@@ -107,7 +108,7 @@ func (e era) letSplit(w *testbed) {
 	for _, name := range e.paused(w.t).Parties() {
 		for _, r := range w.inState(name, disclosure.Held) {
 			if r.Kind == "sums" {
-				if err := w.releases(name).Approve(r.ID); err != nil {
+				if err := w.releases(name).Approve(r.ID, disclosuretest.Agree); err != nil {
 					w.t.Fatal(err)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 )
 
 // mustBeHeld runs a job that a party's ledger holds.
@@ -46,7 +47,7 @@ func (w *testbed) approve(name string, many int) {
 		w.t.Fatalf("%s holds %+v, want %d", name, held, many)
 	}
 	for _, e := range held {
-		if err := w.releases(name).Approve(e.ID); err != nil {
+		if err := w.releases(name).Approve(e.ID, disclosuretest.Agree); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -20,11 +20,11 @@ func TestAttackWithdrawnApprovalStillLetsOut(t *testing.T) {
 	letOut(t, l, products(table(40, "age", "income"), "hub"))
 	less := products(table(40, "age"), "hub")
 	held := mustHold(t, l, less, "up to its sign")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	id := admit(t, l, less) // a coordinator proposes, the party accepts; nothing has been sent
-	if err := l.Withdraw(id); err != nil {
+	if err := l.Withdraw(id, agree); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Release(method.ReleaseProducts, id); !errors.Is(err, ErrNotAdmitted) {
@@ -50,11 +50,11 @@ func TestAttackWithdrawnApprovalBetweenFitAndRows(t *testing.T) {
 	letOut(t, l, fitted(40, ""))
 	letOut(t, l, fitted(40, "first"))
 	held := mustHold(t, l, fitted(60, ""), "another fit")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, fitted(60, "")) // the fit is out, and the approval stays for the rows
-	if err := l.Withdraw(held); err != nil {
+	if err := l.Withdraw(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	mustHold(t, l, fitted(60, "second"), "another fit")
@@ -71,7 +71,7 @@ func TestAttackAQuestionAdmitsAJob(t *testing.T) {
 	q := products(n, "hub")
 	q.Question, q.Model = true, "m"
 	held := mustHold(t, l, q, "up to its sign")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, q)
@@ -96,12 +96,12 @@ func TestAttackAnApprovalCoversWhatCameAfterIt(t *testing.T) {
 	letOut(t, l, sumsOf(0, 100, "first"))
 	x := sumsOf(0, 95, "x")
 	held := mustHold(t, l, x, "over these 5 alone")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, sumsOf(0, 90, "between"))           // ten people less than the first: passes
 	again := mustHold(t, l, x, "over these 5 alone") // x less the job between is the sums over people 90 to 94
-	if err := l.Approve(again); err != nil {
+	if err := l.Approve(again, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, x)
@@ -113,7 +113,7 @@ func TestAttackAnApprovalCoversAnEqualSentence(t *testing.T) {
 	letOut(t, l, sumsOf(0, 100, "first"))
 	x := sumsOf(0, 95, "x")
 	held := mustHold(t, l, x, "5 in the earlier one alone")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	other := of(method.ReleaseSums, table(200, "age", "income").Subset(slices.Concat(linalg.Range(0, 95), linalg.Range(100, 105))))
@@ -187,12 +187,12 @@ func TestAttackWithdrawnAfterTheFit(t *testing.T) {
 	letOut(t, l, fitted(40, ""))
 	letOut(t, l, fitted(40, "first"))
 	held := mustHold(t, l, fitted(60, ""), "another fit")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, fitted(60, ""))            // the fit
 	id := admit(t, l, fitted(60, "second")) // the rows' session is accepted
-	if err := l.Withdraw(held); err != nil {
+	if err := l.Withdraw(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Release(method.ReleaseRows, id); !errors.Is(err, ErrNotAdmitted) {

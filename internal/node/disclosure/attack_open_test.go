@@ -15,7 +15,7 @@ func TestAttackSumsOfJobsOpenAtOnce(t *testing.T) {
 	for round := range 3 {
 		var ids []string
 		for k := range 16 {
-			id, err := l.Admit(sums(span(0, 100), fmt.Sprint("m", round, "/", k)), 0)
+			id, err := l.Admit(Asker{}, sums(span(0, 100), fmt.Sprint("m", round, "/", k)), 0)
 			if errors.As(err, new(*HeldError)) {
 				break
 			}
@@ -44,7 +44,7 @@ func TestAttackDirectionsOfJobsOpenAtOnce(t *testing.T) {
 	for k := range 16 {
 		r := of(method.ReleasePhases, table(40, "age", "income"))
 		r.Model, r.Directions = fmt.Sprint("m", k), 100
-		_, err := l.Admit(r, 400)
+		_, err := l.Admit(Asker{}, r, 400)
 		if errors.As(err, new(*DirectionsError)) {
 			break
 		}
@@ -64,7 +64,7 @@ func TestTwoStudiesOverATableThatGrows(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, described(method.ReleaseRows, table(40, "age", "income"), "people", "first"))
 	second := described(method.ReleaseRows, table(50, "age", "income"), "people", "second")
-	if err := l.Approve(mustHold(t, l, second, "the job's schema or views differ")); err != nil {
+	if err := l.Approve(mustHold(t, l, second, "the job's schema or views differ"), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, second)

@@ -19,7 +19,7 @@ func TestAttackApproveIsNotOfWhatWasRead(t *testing.T) {
 	held := mustHold(t, l, x, "over these 5 alone") // the operator reads this
 	letOut(t, l, sumsOf(0, 90, "between"))
 	mustHold(t, l, x, "over these 5 alone") // proposed again: the note is another, under the same ID
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, x)
@@ -39,7 +39,7 @@ func TestAttackApprovalOfAnotherFit(t *testing.T) {
 	letOut(t, l, fitted(""))
 	letOut(t, l, fitted("first"))
 	held := mustHold(t, l, fitted("second"), "another fit")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, fitted("third")) // another than was held

@@ -59,7 +59,7 @@ func TestAttackSumsOfOtherParties(t *testing.T) {
 	letOut(t, l, sumWith(others(a), nil, "b")) // other people
 }
 
-// People who leave one after the other are each the difference of two sums.
+// People leave one after the other. The difference of two successive sums is one person's row.
 func TestAttackWithdrawals(t *testing.T) {
 	whole := table(400, "age", "income")
 	left := slices.Delete(span(0, 400), 7, 8)
@@ -120,7 +120,7 @@ func TestAttackKnownRowsOfSums(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, firstSums(both, 100, "a"))
 	held := mustHold(t, l, firstSums(age, 110, "b"), "income")
-	if err := l.Approve(held); err != nil {
+	if err := l.Approve(held, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, firstSums(age, 110, "b"))

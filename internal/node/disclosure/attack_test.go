@@ -41,8 +41,8 @@ func TestAttackChangedValueWithinOneModel(t *testing.T) {
 	}
 }
 
-// A model is known by its job's id and file. Who runs another job under a used id gets
-// no rows waived by it.
+// A job's id and file together identify a model. Another job under a used id is compared with the rows
+// of the model.
 func TestAttackModelUnderAUsedName(t *testing.T) {
 	l := Ledger(t.TempDir())
 	training := products(table(8, "age", "income"), "hub", "south")
@@ -77,7 +77,7 @@ func TestQuestionAboutApprovedRows(t *testing.T) {
 	letOut(t, l, products(table(8, "age"), "hub", "south"))
 	training := products(table(8, "age", "income"), "hub", "south")
 	training.Model = "m"
-	if err := l.Approve(mustHold(t, l, training, "income")); err != nil {
+	if err := l.Approve(mustHold(t, l, training, "income"), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, training)
@@ -131,15 +131,15 @@ func span(from, to int) []int {
 	return rows
 }
 
-// Exact sums over rows that differ by a few people are these people's: whichever are
-// held out, and in however small steps.
+// Two exact sums over rows that differ by a few people reveal the sum over these people, for any choice of
+// held-out rows and in steps of any size.
 func TestAttackSumsThatDifferByFewPeople(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, sums(span(0, 100), "m0"))
 	for name, rows := range map[string][]int{
 		"1 less": span(1, 100), "1 more": span(0, 101), "9 less": span(9, 100), "one for another": span(1, 101), "4 for 5": span(4, 105),
 	} {
-		if _, err := l.Admit(sums(rows, name), 0); whyHeld(t, err) == nil {
+		if _, err := l.Admit(Asker{}, sums(rows, name), 0); whyHeld(t, err) == nil {
 			t.Errorf("%s: passes", name)
 		}
 	}
@@ -190,10 +190,10 @@ func TestAttackSumsThatLeaveAPartyOutInTurn(t *testing.T) {
 	}
 	id := mustHold(t, l, without("east", "first"), "the job, not the party's key, chooses the held-out rows (all rows of east)")
 	var held *HeldError
-	if _, err := l.Admit(without("east", "first"), 0); !errors.As(err, &held) || held.Earlier != nil || !strings.Contains(held.Error(), "release approve "+id) || strings.Contains(held.Public(), "east") {
+	if _, err := l.Admit(Asker{}, without("east", "first"), 0); !errors.As(err, &held) || held.Earlier != nil || !strings.Contains(held.Error(), "release approve "+id) || strings.Contains(held.Public(), "east") {
 		t.Errorf("error %v", err)
 	}
-	if err := l.Approve(id); err != nil {
+	if err := l.Approve(id, agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, without("east", "first"))
@@ -216,7 +216,7 @@ func TestAttackTwoBoundsThatAreNear(t *testing.T) {
 		r.Split = "rows with \"admitted\" from " + day + " on"
 		return r
 	}
-	if err := l.Approve(mustHold(t, l, until(150, "2024-01-01"), "2024-01-01")); err != nil {
+	if err := l.Approve(mustHold(t, l, until(150, "2024-01-01"), "2024-01-01"), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, until(150, "2024-01-01"))
@@ -235,7 +235,7 @@ func TestAttackManySumsOfTheSameRows(t *testing.T) {
 	for i := range 2 {
 		next := sums(span(0, 100), fmt.Sprint("next", i))
 		id := mustHold(t, l, next, fmt.Sprintf("some of the rows have been in %d sums", maxSums+i))
-		if err := l.Approve(id); err != nil {
+		if err := l.Approve(id, agree); err != nil {
 			t.Fatal(err)
 		}
 		letOut(t, l, next)
@@ -254,7 +254,7 @@ func TestAttackManyDirections(t *testing.T) {
 	}
 	pass := func(r method.Release) {
 		t.Helper()
-		id, err := l.Admit(r, 400)
+		id, err := l.Admit(Asker{}, r, 400)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestAttackManyDirections(t *testing.T) {
 	pass(asked)
 	pass(phases(span(0, 20), "m3", 100))
 	var over *DirectionsError
-	if _, err := l.Admit(phases(span(0, 20), "m4", 1), 400); !errors.As(err, &over) || over.Would != 401 || !strings.Contains(err.Error(), "max_directions_total") {
+	if _, err := l.Admit(Asker{}, phases(span(0, 20), "m4", 1), 400); !errors.As(err, &over) || over.Would != 401 || !strings.Contains(err.Error(), "max_directions_total") {
 		t.Errorf("error %v", err)
 	}
 	pass(phases(span(0, 20), "m3", 100)) // goes on after a crash
@@ -323,8 +323,8 @@ func TestAttackManyProbes(t *testing.T) {
 	}
 }
 
-// Refused proposals leave a few words each, and few proposals leave any, for a table of
-// any size.
+// The ledger keeps a few words of a refused proposal, for a table of any size, and of a bounded number of
+// proposals.
 func TestAttackHeldReleasesFillTheDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -366,7 +366,7 @@ func TestAttackHeldReleasesFillTheDisk(t *testing.T) {
 	if grown := size() - before; held != maxHeld || grown > 4<<10 {
 		t.Errorf("63 refused proposals leave %d held releases and %d bytes", held, grown)
 	}
-	if err := l.Approve(last); err != nil { // the last can still be approved
+	if err := l.Approve(last, agree); err != nil { // the last can still be approved
 		t.Error(err)
 	}
 }

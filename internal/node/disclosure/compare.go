@@ -236,7 +236,7 @@ func (l Ledger) compareKinds(c *comparison) error {
 	return nil
 }
 
-// bothTell is the end of a sentence: it says what sums and encoded rows of the same people reveal.
+// bothTell ends a sentence about people who are both in sums and among encoded rows.
 const bothTell = " both in sums and among encoded rows: the sums reveal the rotation of the encoded rows, and so every cell"
 
 // kindsOfEditions does the work of [Ledger.compareKinds] for an earlier release that cannot be

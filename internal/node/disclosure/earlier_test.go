@@ -38,7 +38,7 @@ func TestEarlierReleases(t *testing.T) {
 	t.Run("columns", func(t *testing.T) {
 		l := Ledger(t.TempDir())
 		letOut(t, l, named(products(table(6, "age", "income", "sex"), "hub"), "first"))
-		_, err := l.Admit(named(products(table(6, "age", "bmi", "income"), "hub"), "second"), 0)
+		_, err := l.Admit(Asker{}, named(products(table(6, "age", "bmi", "income"), "hub"), "second"), 0)
 		want := Earlier{Job: "first", Day: today, Kind: method.ReleaseProducts, Both: `"age", "income"`, There: `"sex"`, Here: `"bmi"`}
 		if n := awaiting(t, l); !slices.Contains(n.Earlier, want) || n.Others != 0 {
 			t.Errorf("%+v", n.Earlier)
@@ -89,8 +89,8 @@ func TestEarlierReleases(t *testing.T) {
 		}
 		for i := range maxEarlier + 4 {
 			r := named(products(table(6, append([]string{fmt.Sprint("own ", i)}, wide...)...), "hub"), "j")
-			if _, err := l.Admit(r, 0); err != nil {
-				if err := l.Approve(awaiting(t, l).ID); err != nil {
+			if _, err := l.Admit(Asker{}, r, 0); err != nil {
+				if err := l.Approve(awaiting(t, l).ID, agree); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -138,11 +138,11 @@ func TestRefusing(t *testing.T) {
 	letOut(t, l, products(table(6, "age", "income"), "hub"))
 	other := products(table(6, "age"), "hub")
 	id := mustHold(t, l, other, "income")
-	if err := l.RefuseIf(id, func(n Listed) error { return errNotNow }); !errors.Is(err, errNotNow) || states(t, l)[id] != Held {
+	if err := l.Refuse(id, func(n Listed) error { return errNotNow }); !errors.Is(err, errNotNow) || states(t, l)[id] != Held {
 		t.Errorf("%v, %v", err, states(t, l))
 	}
 	var seen Listed
-	if err := l.RefuseIf(id, func(n Listed) error { seen = n; return nil }); err != nil || seen.ID != id || seen.Job != "job" {
+	if err := l.Refuse(id, func(n Listed) error { seen = n; return nil }); err != nil || seen.ID != id || seen.Job != "job" {
 		t.Errorf("%v, %+v", err, seen)
 	}
 	if state, there := states(t, l)[id]; there {
@@ -153,7 +153,7 @@ func TestRefusing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, id := range map[string]string{"an approved one": id, "none": "0123456789abcdef"} {
-		if err := l.RefuseIf(id, func(Listed) error { return nil }); !errors.Is(err, ErrNotHeld) {
+		if err := l.Refuse(id, func(Listed) error { return nil }); !errors.Is(err, ErrNotHeld) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -39,7 +39,7 @@ func newcomer(set *dataset.Set, in byte) method.Release {
 	return r
 }
 
-// others renames everybody.
+// others returns the set with other ids.
 func others(set *dataset.Set) *dataset.Set {
 	renamed := *set
 	renamed.IDs = slices.Clone(set.IDs)
@@ -105,7 +105,7 @@ func TestApprovalOfAFit(t *testing.T) {
 	letOut(t, l, fitted(set, span(0, 15), ""))
 	letOut(t, l, fitted(set, span(0, 15), "first"))
 	more := table(35, "age", "income")
-	if err := l.Approve(mustHold(t, l, fitted(more, span(0, 25), ""), anotherFit)); err != nil {
+	if err := l.Approve(mustHold(t, l, fitted(more, span(0, 25), ""), anotherFit), agree); err != nil {
 		t.Fatal(err)
 	}
 	id := letOut(t, l, fitted(more, span(0, 25), ""))
@@ -118,7 +118,7 @@ func TestApprovalOfAFit(t *testing.T) {
 	}
 	letOut(t, l, fitted(more, span(0, 25), "second"))
 	// An approval of other values is for them alone, and makes the first ones others.
-	if err := l.Approve(mustHold(t, l, fitted(more, span(0, 25), "third"), anotherFit)); err != nil {
+	if err := l.Approve(mustHold(t, l, fitted(more, span(0, 25), "third"), anotherFit), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, fitted(more, span(0, 25), "third"))

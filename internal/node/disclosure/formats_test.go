@@ -189,7 +189,7 @@ func TestOlderEntriesBesideAnotherFit(t *testing.T) {
 	for range 8 { // an entry's name, and so the order, follows from the ledger's key
 		l := Ledger(t.TempDir())
 		older(t, l, of(method.ReleaseRows, set), entryMagic)
-		if err := l.Approve(mustHold(t, l, kept(set, "second", 9), anotherFit)); err != nil {
+		if err := l.Approve(mustHold(t, l, kept(set, "second", 9), anotherFit), agree); err != nil {
 			t.Fatal(err)
 		}
 		letOut(t, l, kept(set, "second", 9))

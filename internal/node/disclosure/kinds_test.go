@@ -24,7 +24,7 @@ func TestAttackSumsAndEncodedRowsOfOnePerson(t *testing.T) {
 		letOut(t, l, order[0])
 		letOut(t, l, of(method.ReleaseProducts, others(set)))
 		id := mustHold(t, l, order[1], "1 person would be "+bothKinds)
-		if err := l.Approve(id); err != nil {
+		if err := l.Approve(id, agree); err != nil {
 			t.Fatal(err)
 		}
 		letOut(t, l, order[1])
@@ -99,7 +99,7 @@ func TestRowsUnderTwoSchemasAreKeptApart(t *testing.T) {
 	l, set := Ledger(t.TempDir()), table(40, "age", "income")
 	first, second := described(method.ReleaseRows, set, "people", "first"), described(method.ReleaseRows, set, "people", "second")
 	letOut(t, l, first)
-	if err := l.Approve(mustHold(t, l, second, anotherSchema)); err != nil {
+	if err := l.Approve(mustHold(t, l, second, anotherSchema), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, second)

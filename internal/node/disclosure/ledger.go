@@ -81,13 +81,8 @@ const maxEntries = 1 << 10
 // a session begins. It returns a *HeldError if the operator must approve the release first, and a
 // *DirectionsError if rows would be disclosed in more directions than maxDirections (0 for any
 // number). If two different releases are admitted at once, one awaits approval. Admitting the same
-// job's release again changes nothing.
-func (l Ledger) Admit(r method.Release, maxDirections int) (id string, err error) {
-	return l.AdmitFor(Asker{}, r, maxDirections)
-}
-
-// AdmitFor is like [Ledger.Admit]. A release that awaits approval is noted with the job that asks for it.
-func (l Ledger) AdmitFor(asker Asker, r method.Release, maxDirections int) (id string, err error) {
+// job's release again changes nothing. A release that awaits approval is noted with the job that asks for it.
+func (l Ledger) Admit(asker Asker, r method.Release, maxDirections int) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
 		return "", err

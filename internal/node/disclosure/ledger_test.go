@@ -38,9 +38,12 @@ func states(t *testing.T, l Ledger) map[string]State {
 	return states
 }
 
+// agree is the decision of an operator who approves or withdraws any release.
+func agree(Listed) error { return nil }
+
 func admit(t *testing.T, l Ledger, r method.Release) string {
 	t.Helper()
-	id, err := l.Admit(r, 0)
+	id, err := l.Admit(Asker{}, r, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,7 @@ func whyHeld(t *testing.T, err error) []string {
 
 func mustHold(t *testing.T, l Ledger, r method.Release, want string) string {
 	t.Helper()
-	id, err := l.Admit(r, 0)
+	id, err := l.Admit(Asker{}, r, 0)
 	said := strings.Join(whyHeld(t, err), "; ")
 	if said == "" || !strings.Contains(said, want) {
 		t.Errorf("held because %q, want %q", said, want)
@@ -95,7 +98,7 @@ func TestLedger(t *testing.T) {
 	}
 	var two string
 	for range 2 {
-		_, err := l.Admit(other, 0)
+		_, err := l.Admit(Asker{}, other, 0)
 		var held *HeldError
 		if !errors.As(err, &held) || !slices.Equal(held.Earlier, []string{"job"}) || !strings.Contains(err.Error(), `column "income"`) || strings.Contains(held.Public(), "income") {
 			t.Fatalf("error %v", err)
@@ -113,25 +116,25 @@ func TestLedger(t *testing.T) {
 		}
 	}
 	want(Held)
-	if err := l.Approve("0123456789abcdef"); !errors.Is(err, ErrNotHeld) {
+	if err := l.Approve("0123456789abcdef", agree); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("approving nothing: %v", err)
 	}
 	approve := func() {
 		t.Helper()
-		if err := l.Approve(two); err != nil {
+		if err := l.Approve(two, agree); err != nil {
 			t.Fatal(err)
 		}
 		want(Approved)
 	}
 	approve()
-	// An approval can be taken back, and so can what is held.
-	if err := l.Withdraw(two); err != nil {
+	// The operator can withdraw an approval, and a release that awaits one.
+	if err := l.Withdraw(two, agree); err != nil {
 		t.Fatal(err)
 	}
 	want("")
 	mustHold(t, l, other, "income")
 	approve()
-	// It stands as long as nothing is let out, however the sessions end.
+	// An approval stays in force until the release is made, however sessions end before.
 	for range 3 {
 		admit(t, l, other)
 		if err := l.Abandon(other.Kind, two); err != nil {
@@ -141,7 +144,7 @@ func TestLedger(t *testing.T) {
 	}
 	letOut(t, l, other)
 	want(Released)
-	// What the operator has approved stays in the list with what it tells, and only that.
+	// The list says of the approved release, and of no other, what it reveals together with earlier ones.
 	list, err := l.List()
 	if err != nil {
 		t.Fatal(err)
@@ -152,15 +155,15 @@ func TestLedger(t *testing.T) {
 		}
 	}
 	admit(t, l, other)
-	if err := l.Withdraw(two); !errors.Is(err, ErrNotThere) {
+	if err := l.Withdraw(two, agree); !errors.Is(err, ErrNotThere) {
 		t.Errorf("withdrawing what is out: %v", err)
 	}
-	// An approval is of one release: a third is held again.
+	// An approval is for one release. A third release awaits another one.
 	mustHold(t, l, products(table(6, "income"), "hub"), "age")
 }
 
-// A release that awaits approval knows the jobs that have asked for it. Whoever may have submitted one of them is told
-// apart from others, and nobody is certainly no submitter of a job about which nothing is known.
+// A release that awaits approval has the jobs that have asked for it. AskedBy finds a person who may have submitted one of
+// them. A job without a known submitter may be anybody's.
 func TestWhoAsksForARelease(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, products(table(6, "age", "income"), "hub"))
@@ -169,11 +172,11 @@ func TestWhoAsksForARelease(t *testing.T) {
 	ask := func(job string, submitter access.Person) (n Listed) {
 		t.Helper()
 		var held *HeldError
-		id, err := l.AdmitFor(Asker{job, submitter}, r, 0)
+		id, err := l.Admit(Asker{job, submitter}, r, 0)
 		if !errors.As(err, &held) {
 			t.Fatal(err)
 		}
-		if err := l.ApproveIf(id, func(now Listed) error { n = now; return errNotNow }); !errors.Is(err, errNotNow) {
+		if err := l.Approve(id, func(now Listed) error { n = now; return errNotNow }); !errors.Is(err, errNotNow) {
 			t.Fatal(err)
 		}
 		return n
@@ -206,14 +209,14 @@ func TestWhoAsksForARelease(t *testing.T) {
 	if _, own := (Listed{}).AskedBy(user(3)); !own {
 		t.Error("a release for which nobody has asked")
 	}
-	if err := l.ApproveIf(n.ID, func(Listed) error { return nil }); err != nil || states(t, l)[n.ID] != Approved {
+	if err := l.Approve(n.ID, agree); err != nil || states(t, l)[n.ID] != Approved {
 		t.Errorf("%v", err)
 	}
 }
 
 var errNotNow = errors.New("not now")
 
-// Notes of earlier versions do not say who asks, so anybody may have asked.
+// Notes of earlier versions have no askers. Anybody may have asked for their releases.
 func TestOldNotesHaveNoAsker(t *testing.T) {
 	now := Listed{Kind: method.ReleaseProducts, Job: "job", Peers: []string{"hub"}, Since: time.Unix(1, 0), Table: "people", Askers: []Asker{{Job: "a", Submitter: access.Person{Member: "hub"}}}}
 	var w wire.Writer
@@ -272,7 +275,7 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// A damaged ledger, one without its key, and one of an older version let nothing out.
+// A damaged ledger, one without its key, and one of an older version admit nothing.
 func TestDamagedLedger(t *testing.T) {
 	r, later := products(table(4, "age"), "hub"), products(table(4, "age", "income"), "hub")
 	for name, c := range map[string]struct {
@@ -292,7 +295,7 @@ func TestDamagedLedger(t *testing.T) {
 		if err := c.damage(l, l.entry(r.Kind, id, Released)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := l.Admit(later, 0)
+		_, err := l.Admit(Asker{}, later, 0)
 		var held *HeldError
 		if err == nil || errors.As(err, &held) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
@@ -313,7 +316,7 @@ func TestAdmitAtOnce(t *testing.T) {
 		done.Go(func() {
 			ready.Done()
 			ready.Wait()
-			_, failed[i] = Ledger(dir).Admit(r, 0)
+			_, failed[i] = Ledger(dir).Admit(Asker{}, r, 0)
 		})
 	}
 	done.Wait()
@@ -329,13 +332,13 @@ func TestAdmitAtOnce(t *testing.T) {
 	}
 }
 
-// Approvals and held releases are forgotten after 30 days.
+// Notes about approvals, and about releases that await one, end after 30 days.
 func TestOldNotes(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, products(table(6, "age", "income"), "hub"))
 	other := products(table(6, "age"), "hub")
 	id := mustHold(t, l, other, "income")
-	if err := l.Approve(id); err != nil {
+	if err := l.Approve(id, agree); err != nil {
 		t.Fatal(err)
 	}
 	n, err := l.find(id, Approved)
@@ -349,7 +352,7 @@ func TestOldNotes(t *testing.T) {
 	mustHold(t, l, other, "income")
 }
 
-// Encoded rows that only become more are kept once.
+// The ledger merges releases of encoded rows that only add rows.
 func TestRowsGrow(t *testing.T) {
 	l := Ledger(t.TempDir())
 	for rows := range 50 {
@@ -362,8 +365,8 @@ func TestRowsGrow(t *testing.T) {
 	mustHold(t, l, of(method.ReleaseRows, edited(table(6, "age", "income"), 5, 0)), "1 row has other values")
 }
 
-// What was admitted at the time of a backup counts as released after a restore, also once the daemon has
-// started.
+// After a restore, releases that were admitted at the time of the backup count as made, also once the daemon
+// has started.
 func TestReleaseAdmitted(t *testing.T) {
 	l := Ledger(t.TempDir())
 	admit(t, l, products(table(6, "age", "income"), "hub"))
@@ -378,6 +381,43 @@ func TestReleaseAdmitted(t *testing.T) {
 	mustHold(t, l, products(table(6, "age"), "hub"), "income")
 }
 
+// A withdrawal asks about the release as it is, and withdraws nothing after a no. A crash between the two notes of an
+// approval leaves no approval behind.
+func TestWithdrawIsDecided(t *testing.T) {
+	l := Ledger(t.TempDir())
+	letOut(t, l, products(table(6, "age", "income"), "hub"))
+	id := mustHold(t, l, products(table(6, "age"), "hub"), "income")
+	refused := func(want State) {
+		t.Helper()
+		var asked Listed
+		if err := l.Withdraw(id, func(n Listed) error { asked = n; return errNotNow }); !errors.Is(err, errNotNow) {
+			t.Error(err)
+		}
+		if asked.ID != id || asked.State != want || states(t, l)[id] != want {
+			t.Errorf("%+v is asked about, and the ledger has %v", asked, states(t, l))
+		}
+	}
+	refused(Held)
+	held := disktest.Read(t, l.note(id, Held))
+	if err := l.Approve(id, agree); err != nil {
+		t.Fatal(err)
+	}
+	refused(Approved)
+	disktest.Write(t, l.note(id, Held), held)
+	var asked Listed
+	if err := l.Withdraw(id, func(n Listed) error { asked = n; return nil }); err != nil || asked.State != Approved {
+		t.Fatalf("%v, asked about a release that is %q", err, asked.State)
+	}
+	if s, known := states(t, l)[id]; known {
+		t.Errorf("a withdrawn release is %s", s)
+	}
+	mustHold(t, l, products(table(6, "age"), "hub"), "income")
+	called := false
+	if err := l.Withdraw("0123456789abcdef", func(Listed) error { called = true; return nil }); !errors.Is(err, ErrNotThere) || called {
+		t.Errorf("no release: %v, asked %t", err, called)
+	}
+}
+
 // A ledger that cannot be read does not say that it has no such release.
 func TestWithdrawFromAnUnreadableLedger(t *testing.T) {
 	l := Ledger(t.TempDir())
@@ -385,7 +425,7 @@ func TestWithdrawFromAnUnreadableLedger(t *testing.T) {
 	if err := os.Mkdir(l.note(id, Held), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Withdraw(id); err == nil || errors.Is(err, ErrNotThere) {
+	if err := l.Withdraw(id, agree); err == nil || errors.Is(err, ErrNotThere) {
 		t.Errorf("%v", err)
 	}
 }

@@ -275,14 +275,9 @@ var ErrNotHeld = errors.New("no release with this ID awaits approval; see mercer
 var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. A disclosed release cannot be withdrawn")
 
 // Approve approves a release for every job that would release equal content. The approval ends when
-// the release is disclosed, or after 30 days.
-func (l Ledger) Approve(id string) error {
-	return l.ApproveIf(id, func(Listed) error { return nil })
-}
-
-// ApproveIf is like [Ledger.Approve], and does nothing if the function returns an error. While the function runs, the
-// release stays as it is.
-func (l Ledger) ApproveIf(id string, may func(Listed) error) error {
+// the release is disclosed, or after 30 days. Before, it calls may with the release, and does nothing if
+// may returns an error. While may runs, the release stays as it is.
+func (l Ledger) Approve(id string, may func(Listed) error) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Held)
 		if err == nil {
@@ -299,9 +294,9 @@ func (l Ledger) ApproveIf(id string, may func(Listed) error) error {
 	})
 }
 
-// RefuseIf removes a release that awaits approval from the list, unless the function returns an error. While the function
-// runs, the release stays as it is. If a job asks for the release again, it awaits approval again.
-func (l Ledger) RefuseIf(id string, may func(Listed) error) error {
+// Refuse removes a release that awaits approval from the list. If a job asks for the release again, it awaits approval
+// again. Before, Refuse calls may with the release, and does nothing if may returns an error.
+func (l Ledger) Refuse(id string, may func(Listed) error) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Held)
 		if err == nil {
@@ -315,19 +310,26 @@ func (l Ledger) RefuseIf(id string, may func(Listed) error) error {
 }
 
 // Withdraw removes an approval that no session has used, or a release that awaits approval. A
-// session that was accepted with the approval, but has sent nothing, must be admitted again.
-func (l Ledger) Withdraw(id string) error {
+// session that was accepted with the approval, but has sent nothing, must be admitted again. Before,
+// Withdraw calls may with the release, and does nothing if may returns an error. It returns
+// [ErrNotThere] if there is neither.
+func (l Ledger) Withdraw(id string, may func(Listed) error) error {
 	return l.alone(func() error {
-		for _, s := range []State{Held, Approved} {
-			n, err := l.find(id, s)
-			switch {
-			case err == nil:
-				return errors.Join(l.remove(l.entry(n.Kind, id, Admitted)), l.remove(l.note(id, s)))
-			case !errors.Is(err, ErrNotHeld):
-				return err
-			}
+		n, err := l.find(id, Approved)
+		if errors.Is(err, ErrNotHeld) {
+			n, err = l.find(id, Held)
 		}
-		return ErrNotThere
+		if errors.Is(err, ErrNotHeld) {
+			err = ErrNotThere
+		}
+		if err == nil {
+			err = may(n)
+		}
+		if err != nil {
+			return err
+		}
+		// A crash in Approve leaves both notes.
+		return errors.Join(l.remove(l.entry(n.Kind, id, Admitted)), l.remove(l.note(id, Held)), l.remove(l.note(id, Approved)))
 	})
 }
 

@@ -16,8 +16,8 @@ type Preview struct{ ledger Ledger }
 // Preview returns the ledger's preview.
 func (l Ledger) Preview() Preview { return Preview{l} }
 
-// AdmitFor returns what [Ledger.AdmitFor] would return.
-func (p Preview) AdmitFor(_ Asker, r method.Release, maxDirections int) (id string, err error) {
+// Admit returns what [Ledger.Admit] would return.
+func (p Preview) Admit(_ Asker, r method.Release, maxDirections int) (id string, err error) {
 	err = p.read(func() error {
 		key, err := p.ledger.storedKey()
 		if err != nil {

@@ -187,7 +187,7 @@ func reveals(t *testing.T, now, earlier method.Release) []string {
 	t.Helper()
 	l := Ledger(t.TempDir())
 	letOut(t, l, earlier)
-	_, err := l.Admit(now, 0)
+	_, err := l.Admit(Asker{}, now, 0)
 	return whyHeld(t, err)
 }
 
@@ -252,7 +252,7 @@ func TestWhatIsLetOutBeside(t *testing.T) {
 	letOut(t, l, second)
 	third := of(method.ReleaseProducts, table(20, "age"))
 	third.Also = []method.ReleaseKind{method.ReleaseErrors}
-	if _, err := l.Admit(third, 0); err == nil {
+	if _, err := l.Admit(Asker{}, third, 0); err == nil {
 		t.Fatal("one column fewer passes")
 	}
 	list, err := l.List()

@@ -53,7 +53,7 @@ func TestAttackDifferencesInsideAStudy(t *testing.T) {
 	} {
 		l := Ledger(t.TempDir())
 		letOut(t, l, studied(pair[0], "kidney"))
-		if _, err := l.Admit(studied(pair[1], "kidney"), 0); err == nil {
+		if _, err := l.Admit(Asker{}, studied(pair[1], "kidney"), 0); err == nil {
 			t.Errorf("%s: a release of the study passes", name)
 		}
 	}
@@ -82,7 +82,7 @@ func TestAttackAnEqualReleaseOutsideAStudy(t *testing.T) {
 		fewer := rows
 		fewer.Set = set.Subset(span(0, 30))
 		mustHold(t, l, studied(fewer, study), "formerly")
-		if err := l.Approve(id); err != nil {
+		if err := l.Approve(id, agree); err != nil {
 			t.Fatal(err)
 		}
 		letOut(t, l, studied(rows, study))
@@ -102,7 +102,7 @@ func TestAttackTheNextEditionOutsideAStudy(t *testing.T) {
 		l := Ledger(t.TempDir())
 		letOut(t, l, now(1, "ill", "kidney"))
 		letOut(t, l, now(1, "dead", "kidney"))
-		_, err := l.Admit(now(2, "ill", study), 0)
+		_, err := l.Admit(Asker{}, now(2, "ill", study), 0)
 		if said := strings.Join(whyHeld(t, err), "; "); (said == "") != (says == "") || !strings.Contains(said, says) {
 			t.Errorf("study %q: held because %q, want %q", study, said, says)
 		}

@@ -54,7 +54,7 @@ func TestLedgerOfWeights(t *testing.T) {
 	mustHold(t, l, changed, "1 row has other values than in the earlier job")
 }
 
-// All rows of a person count, and so does each of the person's weights.
+// The ledger compares all rows of a person, with each row's weight.
 func TestWeightsOfAPersonWithSeveralRows(t *testing.T) {
 	l := Ledger(filepath.Join(t.TempDir(), "releases"))
 	of := func(weights ...float64) method.Release {

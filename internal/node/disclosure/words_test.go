@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// unread is a table of which nobody reads a cell.
+// unread is a table that fails a test which reads a cell.
 type unread struct {
 	dataset.Table
 	rows, cols int
@@ -129,7 +129,7 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 				return
 			}
 			id := mustHold(t, l, tt.second, tt.want)
-			if err := l.Approve(id); err != nil {
+			if err := l.Approve(id, agree); err != nil {
 				t.Fatal(err)
 			}
 			letOut(t, l, tt.second)
@@ -165,7 +165,7 @@ func TestEditionsAfterAnApproval(t *testing.T) {
 	}
 	l := Ledger(t.TempDir())
 	letOut(t, l, frozen(method.ReleaseRows, 1))
-	if err := l.Approve(mustHold(t, l, narrow(1), "in the earlier job and not in this one")); err != nil {
+	if err := l.Approve(mustHold(t, l, narrow(1), "in the earlier job and not in this one"), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, narrow(1))
@@ -174,15 +174,15 @@ func TestEditionsAfterAnApproval(t *testing.T) {
 	// A later edition may have people again who were in an earlier one, and not in between.
 	l = Ledger(t.TempDir())
 	letOut(t, l, frozen(method.ReleaseRows, 1))
-	if err := l.Approve(mustHold(t, l, narrow(2), "in the earlier job and not in this one")); err != nil {
+	if err := l.Approve(mustHold(t, l, narrow(2), "in the earlier job and not in this one"), agree); err != nil {
 		t.Fatal(err)
 	}
 	letOut(t, l, narrow(2))
 	mustHold(t, l, narrow(3), "in the earlier job and not in this one")
 }
 
-// For two tables of one home the ledger checks who is in both, once for each edition, whatever the
-// releases are.
+// For two tables of one home, the ledger looks for people who are in both. It does so once for each
+// edition, for releases of any kind.
 func TestEditionsOfTwoTables(t *testing.T) {
 	in := func(table, edition string, ids ...string) func(*method.Release) {
 		return func(r *method.Release) { r.Table, r.Edition.ID, r.Edition.IDs = table, edition, ids }
@@ -204,7 +204,7 @@ func TestEditionsOfTwoTables(t *testing.T) {
 	letOut(t, l, plain)
 	mustHold(t, l, frozen(method.ReleaseRows, 1), bothKinds)
 	letOut(t, l, with(frozen(method.ReleaseRows, 1), in("others", other, "q1", "q2")))
-	// Who is in an edition is written down; if that is gone, everybody may be.
+	// The ledger has a list of the people in an edition. Without the list, anybody may be in it.
 	if err := os.Remove(l.peoplePath(other)); err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func (v *auditView) add(jobs map[string]*let, e entry) {
 
 // isDecision reports whether an event is the decision of a person about a job or a release.
 func isDecision(kind audit.Kind) bool {
-	return slices.Contains([]audit.Kind{audit.Approved, audit.Rejected, audit.ReleaseApproved, audit.ReleaseRefused}, kind)
+	return slices.Contains([]audit.Kind{audit.Approved, audit.Rejected, audit.ReleaseApproved, audit.ReleaseRefused, audit.ReleaseWithdrawn}, kind)
 }
 
 // act is an event that the view lists by itself, in words.

@@ -39,7 +39,7 @@ func (s Site) back() string { return "https://" + s.Host + backPath }
 // here has another Host.
 func (s Site) serves(host string) bool {
 	if s.Host == "" {
-		return endpoint.NamesLoopback(host)
+		return endpoint.Loopback(host)
 	}
 	return strings.EqualFold(host, s.Host)
 }

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,21 @@ func TestAttackMonths(t *testing.T) {
 	}
 	if _, body := view(month, "patients east"); !strings.Contains(body, "1 job let data out") {
 		t.Error(body)
+	}
+}
+
+// A withdrawn release stands among the decisions, with who has withdrawn it and what it was before.
+func TestAWithdrawnReleaseIsShown(t *testing.T) {
+	h := partyHome(t)
+	uid := 1005
+	appendTo(t, h.record, audit.Event{Kind: audit.ReleaseWithdrawn, Job: "k", Name: "kidney", Table: "patients", By: &access.Person{Member: "north", UID: &uid}, Outcome: "approved before"})
+	s := open(t, h, h, visitor(access.Viewer))
+	_, body := s.get(s.base + "/audit")
+	row := regexp.MustCompile(`<td data-label="decision">release withdrawn</td>.*`).FindString(body)
+	for _, text := range []string{"kidney <small>", "user 1005 at north<", ">approved before<"} {
+		if !strings.Contains(row, text) {
+			t.Errorf("%q is not in %q", text, row)
+		}
 	}
 }
 

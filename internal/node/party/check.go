@@ -25,6 +25,8 @@ type Opinion struct {
 	Refusal error
 	// Undecided lists what depends on other parties, in sentences. It is empty for a refused job.
 	Undecided []string
+	// AwaitsApproval says that the party would accept the job only after its operator has approved it.
+	AwaitsApproval bool
 	// Leaves lists the kinds of what the job would reveal of this party's rows. It is empty for a job that is
 	// refused before the party reads its table.
 	Leaves []method.ReleaseKind
@@ -115,7 +117,11 @@ func (p *Party) opinionOf(j *job.Job) Opinion {
 	if err != nil || r == nil {
 		return Opinion{Refusal: err}
 	}
-	return Opinion{Undecided: p.undecided(r.work), Leaves: p.leaves(r.work)}
+	asks, err := p.asksOperator(r.work)
+	if err != nil {
+		return Opinion{Refusal: err}
+	}
+	return Opinion{Undecided: p.undecided(r.work), AwaitsApproval: asks, Leaves: p.leaves(r.work)}
 }
 
 // tryFirst judges a proposal of the first of the job's sessions that have this party as a member. It
@@ -165,9 +171,6 @@ func (p *Party) undecided(w *work) []string {
 	policy, err := p.Policy(w.table())
 	if err != nil {
 		return list
-	}
-	if policy.Approve == approveEach && w.job.Study == nil { // the operator has approved the study
-		list = append(list, "whether the operator approves the job (approve: each in the policy)")
 	}
 	limits := policy.Limits.Values()
 	if w.job.Data.Partition.By == job.Columns {

@@ -40,6 +40,9 @@ func (s *fixture) waits(want fault.Trouble) {
 	if err != nil || stall.Member != "north" || stall.Trouble != want {
 		s.t.Fatalf("%+v, %v", stall, err)
 	}
+	if want == fault.Approval && s.foreseen != nil && !s.foreseen.AwaitsApproval {
+		s.t.Errorf("a job awaits approval, and its check said %+v", s.foreseen)
+	}
 }
 
 // awaiting returns the jobs that the overview lists as awaiting approval.

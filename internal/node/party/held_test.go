@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -112,7 +113,7 @@ func TestAttackAHeldJobTellsNothing(t *testing.T) {
 				t.Errorf("%d sessions, ledger %v", made, n)
 			}
 			list, err := s.party.Releases.List()
-			if err != nil || s.party.Releases.Approve(list[1].ID) != nil {
+			if err != nil || s.party.Releases.Approve(list[1].ID, disclosuretest.Agree) != nil {
 				t.Fatalf("%v: %+v", err, list)
 			}
 			s.begin(j, job.ID{3})

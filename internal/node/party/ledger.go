@@ -22,7 +22,7 @@ import (
 // admitter decides whether a release may be disclosed: a [disclosure.Ledger], which records what it
 // admits, or its preview.
 type admitter interface {
-	AdmitFor(asker disclosure.Asker, r method.Release, maxDirections int) (id string, err error)
+	Admit(asker disclosure.Asker, r method.Release, maxDirections int) (id string, err error)
 	Expect(session string, peers []string, most, total int) error
 }
 
@@ -44,7 +44,7 @@ func (p *Party) letOut(a admission) error {
 	if !errors.Is(err, disclosure.ErrNotAdmitted) {
 		return err
 	}
-	id, err := p.Releases.AdmitFor(a.asker, a.out, a.directions)
+	id, err := p.Releases.Admit(a.asker, a.out, a.directions)
 	if err != nil {
 		return p.ledgerError(err)
 	}
@@ -131,7 +131,7 @@ func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission,
 		out.Split = "" // no approval is needed, because one operator owns all parties' data
 	}
 	asker := disclosure.Asker{Job: w.id.String(), Submitter: w.submitter}
-	entry, err := p.admits.AdmitFor(asker, out, policy.directionsTotal())
+	entry, err := p.admits.Admit(asker, out, policy.directionsTotal())
 	if err != nil {
 		return admission{}, p.ledgerError(err)
 	}

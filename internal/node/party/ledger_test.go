@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -160,7 +161,7 @@ func TestLetOutAsksAgain(t *testing.T) {
 	}
 	admit := func(r method.Release) admission {
 		t.Helper()
-		id, err := l.Admit(r, 0)
+		id, err := l.Admit(disclosure.Asker{}, r, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,14 +171,14 @@ func TestLetOutAsksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	var held *disclosure.HeldError
-	if _, err := l.Admit(release("age"), 0); !errors.As(err, &held) {
+	if _, err := l.Admit(disclosure.Asker{}, release("age"), 0); !errors.As(err, &held) {
 		t.Fatal(err)
 	}
-	if err := l.Approve(held.ID); err != nil {
+	if err := l.Approve(held.ID, disclosuretest.Agree); err != nil {
 		t.Fatal(err)
 	}
 	less := admit(release("age"))
-	if err := l.Withdraw(held.ID); err != nil {
+	if err := l.Withdraw(held.ID, disclosuretest.Agree); err != nil {
 		t.Fatal(err)
 	}
 	d := &disclosing{note: func() error { return p.letOut(less) }}

@@ -52,9 +52,9 @@ type Config struct {
 	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
 	// accepted.
 	Audit Auditor
-	// Head returns the hash of the last line of the audit record, which the coordinator is told. It may be
-	// nil; then the coordinator is told none.
-	Head func() [32]byte
+	// Head returns what the coordinator is told of the audit record: its last line, and how far the record has
+	// come. It may be nil; then the coordinator is told nothing.
+	Head func() control.Record
 	// Restored decides whether a party that was restored from a backup may go on. It takes the last head
 	// that the coordinator was told, or zero. It is nil for a party that was not restored.
 	Restored func(head [32]byte) error

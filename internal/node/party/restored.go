@@ -16,7 +16,7 @@ func (p *Party) tellHead(ctx context.Context) error {
 	if p.Head == nil {
 		return nil
 	}
-	return p.tell(ctx, control.RecordTopic(), control.KindRecord, control.Record{Head: p.Head()}.Encode())
+	return p.tell(ctx, control.RecordTopic(), control.KindRecord, p.Head().Encode())
 }
 
 // confirmAgain is the time after which a restored party asks again for the head of its record.

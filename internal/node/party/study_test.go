@@ -74,7 +74,7 @@ func TestJobsOfAStudyBegin(t *testing.T) {
 		}
 		s.propose(s.proposal(j, job.ID{2}, 0))
 		s.hear(control.KindAcceptance)
-		if o := s.foreseen; o == nil || o.Refusal != nil || strings.Contains(strings.Join(o.Undecided, "; "), "whether the operator approves") {
+		if o := s.foreseen; o == nil || o.Refusal != nil || o.AwaitsApproval {
 			t.Errorf("%s: the check foresees %+v", approve, o)
 		}
 		if e := s.record.events[len(s.record.events)-1]; e.Kind != audit.Accepted || e.Study != "breast "+of.Hash() {

@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/disk"
 )
 
-// Days is a file with the days that a daemon has seen. By it a clock that jumps is found out, before everything
-// seems old.
+// Days is the path of a file with the first and the last day on which a daemon has run. A clock that has jumped differs
+// from the last day by too much. It is found before it makes everything seem old.
 type Days string
 
 // seen is the content of the file.
@@ -21,7 +21,8 @@ type seen struct {
 	Last  string `json:"last"`
 }
 
-// most is the time that a daemon may have been off without a word of its operator.
+// most is the longest time between two days with a run of the daemon. After a longer one the operator must confirm the
+// clock.
 const most = 31 * 24 * time.Hour
 
 // JumpError reports that the clock is much later than the day on which the daemon ran last.

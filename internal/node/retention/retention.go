@@ -1,8 +1,8 @@
 // Package retention holds the times after which a home erases what jobs have left, and guards the clock that measures
 // them.
 //
-// The ledger of releases has no time: it is what keeps a later job from revealing together with an earlier one what
-// neither reveals alone, and that danger does not age.
+// The ledger of releases has no such time. It prevents that a later job and an earlier one together reveal what neither
+// reveals alone. This danger does not age.
 package retention
 
 import (
@@ -17,8 +17,8 @@ import (
 
 // Times is the setting "retention" of a home. A time of 0 is no limit.
 type Times struct {
-	// Models is the time after which what answers prediction queries and continues jobs is erased: models, parts of
-	// models, encoders, and all else that a job has left, except its result.
+	// Models is the time after which everything that a job has left is erased, except its result: models, parts of
+	// models, and encoders, which answer prediction queries and continue jobs.
 	Models strictyaml.Days `yaml:"models,omitempty"`
 	// Predictions is the time after which predictions of held-out rows are erased, with their labels, and lists of a
 	// party's rows, recommendations and notices.
@@ -68,7 +68,7 @@ func (t Times) Check() error {
 	return nil
 }
 
-// over reports whether a time goes on after another that ends it.
+// over reports whether a time is longer than another that bounds it.
 func over(time, end strictyaml.Days) bool { return end.Duration > 0 && time.Duration > end.Duration }
 
 // Due reports whether something of a given time is older than a limit.

@@ -33,7 +33,8 @@ const (
 // Message returns the line of a record as a message of RFC 5424.
 func Message(o Origin, m audit.Mark, e audit.Event) []byte {
 	severity := informal
-	if e.Kind == audit.Refused || e.Kind == audit.Rejected || e.Kind == audit.ReleaseRefused {
+	switch e.Kind {
+	case audit.Refused, audit.Rejected, audit.ReleaseRefused, audit.ReleaseWithdrawn:
 		severity = notice
 	}
 	var b strings.Builder

@@ -60,6 +60,13 @@ func TestMessagesAreRFC5424(t *testing.T) {
 	if want := "rejected " + event.Job + " kidney"; *m.Message != want {
 		t.Errorf("%q", *m.Message)
 	}
+	withdrawn := event
+	withdrawn.Kind, withdrawn.Outcome, withdrawn.Submitter = audit.ReleaseWithdrawn, "approved before", &access.Person{Member: "hub"}
+	m = read(withdrawn, origin)
+	data = (*m.StructuredData)[element]
+	if *m.Priority != 109 || *m.MsgID != "releasewithdrawn" || *m.Message != "release withdrawn "+event.Job+" kidney" || data["by"] != "user 1004 at north" || data["submitter"] != "somebody at hub" || data["outcome"] != "approved before" {
+		t.Errorf("%+v, %v", m, data)
+	}
 	// A peer's words end neither the value nor the line, and no message is too long.
 	hostile := event
 	hostile.Kind, hostile.Name, hostile.Outcome = audit.Accepted, "a\"] <13>1 b \\", "x\n<0>1 forged\x00\xff"+strings.Repeat("\u00e9", 3000)
