@@ -149,7 +149,7 @@ func TestRefusing(t *testing.T) {
 		t.Errorf("a refused release is %s", state)
 	}
 	mustHold(t, l, other, "income")
-	if err := l.Approve(id); err != nil {
+	if err := l.Approve(id, agree); err != nil {
 		t.Fatal(err)
 	}
 	for what, id := range map[string]string{"an approved one": id, "none": "0123456789abcdef"} {

@@ -59,7 +59,7 @@ func TestAWithdrawnReleaseIsShown(t *testing.T) {
 	appendTo(t, h.record, audit.Event{Kind: audit.ReleaseWithdrawn, Job: "k", Name: "kidney", Table: "patients", By: &access.Person{Member: "north", UID: &uid}, Outcome: "approved before"})
 	s := open(t, h, h, visitor(access.Viewer))
 	_, body := s.get(s.base + "/audit")
-	row := regexp.MustCompile(`<td data-label="decision">release withdrawn</td>.*`).FindString(body)
+	row := regexp.MustCompile(`<td data-label="what">release withdrawn</td>.*`).FindString(body)
 	for _, text := range []string{"kidney <small>", "user 1005 at north<", ">approved before<"} {
 		if !strings.Contains(row, text) {
 			t.Errorf("%q is not in %q", text, row)
