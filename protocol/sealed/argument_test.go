@@ -19,26 +19,63 @@ func (r ring) size() int { return int(r) + 1 }
 // near reports whether x, as a signed number, is at most h in size.
 func (r ring) near(x, h int) bool { return r.of(x+h) <= 2*h }
 
-// A local cut rounds down or up, except for |z| of all shares of z.
+// wrongCuts returns for how many of a's shares of z a local cut by f bits neither rounds down nor up. Server b cuts by
+// second.
+func (r ring) wrongCuts(z int, f uint, shares []int, second func(int) int) (n int) {
+	for _, a := range shares {
+		got := r.of(r.of(a)>>f + second(r.of(z-a)))
+		if down := z >> f; got != r.of(down) && got != r.of(down+1) {
+			n++
+		}
+	}
+	return n
+}
+
+// A local cut rounds down or up, except for |z| of all shares of z, if these are uniform.
 func TestCut(t *testing.T) {
 	const r = ring(255)
-	wrong := func(z int, f uint, second func(int) int) (n int) {
-		for a := range r.size() {
-			got := r.of(a>>f + second(r.of(z-a)))
-			if down := z >> f; got != r.of(down) && got != r.of(down+1) {
-				n++
-			}
-		}
-		return n
-	}
 	for f := uint(1); f < 5; f++ {
+		second := func(b int) int { return -(r.of(-b) >> f) }
+		var uniform []int
+		for x := range r.size() {
+			uniform = append(uniform, x)
+		}
 		for z := -100; z <= 100; z++ {
-			if n := wrong(z, f, func(b int) int { return -(r.of(-b) >> f) }); n != max(z, -z) {
+			if n := r.wrongCuts(z, f, uniform, second); n != max(z, -z) {
 				t.Errorf("%d >> %d is wrong for %d of %d shares", z, f, n, r.size())
 			}
 		}
-		if n := wrong(1, f, func(b int) int { return b >> f }); n < r.size()/2 {
+		if n := r.wrongCuts(1, f, uniform, func(b int) int { return b >> f }); n < r.size()/2 {
 			t.Errorf("if both servers cut like a, only %d of %d shares are wrong", n, r.size())
+		}
+	}
+}
+
+// A public combination of words that were cut has short shares, and fails nearly 2^f times as often. A stream of the two
+// servers' pair mends it.
+func TestCutAgain(t *testing.T) {
+	const r, f = ring(255), 3
+	second := func(b int) int { return -(r.of(-b) >> f) }
+	var shares, covered []int // a's shares of t_1 - t_2, without and with the stream
+	for x := range r.size() {
+		for y := range r.size() {
+			shares = append(shares, x>>f-y>>f)
+		}
+	}
+	for x := range r.size() >> f {
+		for y := range r.size() >> f {
+			for stream := range r.size() {
+				covered = append(covered, x-y+stream)
+			}
+		}
+	}
+	for z := -8; z <= 8; z++ {
+		size := max(z, -z)
+		if n := r.wrongCuts(z, f, shares, second) * r.size(); n < size*len(shares)<<f*3/4 || n > size*len(shares)<<f {
+			t.Errorf("%d >> %d is wrong for %d of %d shares", z, f, n/r.size(), len(shares))
+		}
+		if n := r.wrongCuts(z, f, covered, second); n*r.size() != size*len(covered) {
+			t.Errorf("with a stream %d >> %d is wrong for %d of %d shares", z, f, n, len(covered))
 		}
 	}
 }
@@ -260,7 +297,7 @@ func (r ring) accepted(e, e1 []int, n int) int {
 }
 
 // A claim that is false mod 2^k is accepted with at most (s+5)/4 2^-s, by challenges of s bits over words of k+s
-// bits. Over words of k bits it is accepted at least half of the time.
+// bits, and the error 2^(k-1) with that. Over words of k bits it is accepted at least half of the time.
 func TestCrossTerm(t *testing.T) {
 	for _, c := range []struct{ k, s int }{{1, 3}, {2, 3}, {2, 5}, {3, 4}} {
 		n := 1 << c.s
@@ -271,6 +308,9 @@ func TestCrossTerm(t *testing.T) {
 					t.Errorf("%d + %d bits: errors %d, %d: %d of %d challenges accept", c.k, c.s, e, e1, a, n*n)
 				}
 			}
+		}
+		if a := wide.accepted([]int{1 << (c.k - 1)}, []int{0}, n); 4*a != (c.s+5)*n {
+			t.Errorf("%d + %d bits: %d of %d challenges accept error %d", c.k, c.s, a, n*n, 1<<(c.k-1))
 		}
 		if a := narrow.accepted([]int{1 << (c.k - 1)}, []int{0}, n); 2*a < n*n {
 			t.Errorf("%d bits: %d of %d challenges accept", c.k, a, n*n)
@@ -360,5 +400,35 @@ func TestCheckView(t *testing.T) {
 	}
 	if differ == 0 {
 		t.Error("a single piece tells nothing more")
+	}
+}
+
+// If M_b and M_c had the same masks, their words would differ by a number that depends on what a lacks, whatever the
+// masks are, and also among inputs of the same sum.
+func TestCheckViewOneMask(t *testing.T) {
+	const r = ring(3)
+	bySum := map[int][]int{}
+	for k := range 16 {
+		var differences []int
+		sum := 0
+		for i := range 1 << 10 { // five masks of two bits
+			var mask words
+			for j := range 5 {
+				mask[j] = i >> (2 * j) & 3
+				mask[5+j] = mask[j]
+			}
+			var w words
+			w, _, sum = r.check(hidden{k & 3, k >> 2, 1}, mask)
+			differences = append(differences, r.of(w[0]-w[5]))
+		}
+		if slices.Min(differences) != slices.Max(differences) {
+			t.Errorf("input %d: the difference depends on masks", k)
+		}
+		bySum[sum] = append(bySum[sum], differences[0])
+	}
+	for sum, d := range bySum {
+		if slices.Min(d) == slices.Max(d) {
+			t.Errorf("sum %d: the difference tells nothing more", sum)
+		}
 	}
 }

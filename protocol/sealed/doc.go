@@ -1,9 +1,9 @@
 // Package sealed computes a ridge regression on the rows of several parties and opens nothing but its weights. It has
 // no code yet: this comment is the argument that the code has to satisfy, and the reason for each of its rules.
 //
-// With phi(x) the features of a row and y its targets (see learn/moments), the sums over all rows are
+// With phi(x) the M features of a row and y its L targets (see learn/moments), the sums over all n rows are
 //
-//	A = sum of phi phi^T  (M x M)    B = sum of phi y^T  (M x c)    W = (A + alpha)^-1 B
+//	A = sum of phi phi^T  (M x M)    B = sum of phi y^T  (M x L)    W = (A + alpha)^-1 B
 //
 // Features are scaled to a norm of at most sqrt(N/n), where N is the power of two from the n rows on, and rounded to b
 // fraction bits; |y| <= 1. So A and B are whole numbers in units of 2^-2b, and H = 2 A/N - 1 has its eigenvalues in
@@ -15,46 +15,46 @@
 // # Roles
 //
 // Data parties have rows, at least two of them. Three members are keepers: servers a and b compute, dealer c deals
-// random numbers. A keeper is a data party or the coordinator. What enters or leaves has three parts, each known to
-// two keepers, all three to nobody:
+// random numbers. A keeper is a data party or the coordinator. What enters or leaves has three parts, each known to two
+// keepers, all three to nobody:
 //
 //	upload   x = E + U_a + U_b     E: a, b     U_a: a, c     U_b: b, c
 //	weights  W = F + V_a + V_b     F: a, b     V_a: a, c     V_b: b, c
 //
 // Words are in Z_q, q = 2^128. U_a and U_b are streams of the party's seeds s_a and s_b; V_a and V_b are streams of
-// pair seeds, to which both keepers of a pair contribute. Who learns what beyond its own rows:
+// pair seeds, to which both keepers of a pair contribute. Of a symmetric matrix only one triangle is sent or drawn, so
+// E and U are symmetric whatever a liar sends. Who learns what beyond its own rows:
 //
 //	data party                      row counts, W
+//	data party that lies            row counts, W of A + A_p and B + B_p for A_p, B_p of its choice
 //	coordinator that is no keeper   who sends, when, how much; what parties report to it
-//	keeper                          row counts, W, 40 blurred sums of the check
-//	keeper that lies                in place of W another one within the check's tolerance, or, if the check fails, fewer
-//	                                than 2.3 sums on average; and one predicate of its choice per attempt
+//	keeper                          row counts, W, 40 blurred sums of R and 40 of W; of a session that ends early the
+//	                                sums, but no W, in up to three sessions
+//	keeper that lies                in place of W another one within the check's tolerance, or the sums of a check that
+//	                                fails; in each attempt also one predicate of its choice if it is b, two if it is c
 //	keeper with some data parties   the same about the sums of the other parties
 //	two keepers                     everything
 //
-// W tells much by itself, also who took part: sealing protects rows and sums, it does not hide participation. If the
-// coordinator is a keeper because there are only two parties, each of them can take W's equations for the other's.
+// W tells much by itself, also who took part: sealing protects rows and sums, it does not hide participation. Of two
+// parties each can take W's equations for the other's.
 //
-// [A] No two keepers work together or belong to one organisation; each operator approves their names. At most one keeper
-// lies. It may rush: send after it has received. Streams of internal/crypto/prg look uniform, SHA-256 commits and its
-// outputs are coins, envelopes bind sender, receiver and session. No keeper runs from an old image of its machine.
+// [A] No two keepers work together or belong to one organisation; each operator approves their names. At most one
+// keeper lies. It may rush: send after it has received. Streams of internal/crypto/prg look uniform. SHA-256 binds,
+// hides what is salted, and its outputs are coins. Envelopes bind sender, receiver, session, generation and step
+// (without the last two a coordinator that relays could replay F). No keeper runs from an old image of its machine.
 //
 // # Uploads
 //
 // For each session a data party draws s_a, s_b and three salts. It sends s_a to a and c, s_b to b and c, and
 // E = x - U_a - U_b to a and b. All keepers get one signed commitment: session, keepers, row count, and for each part
-// SHA-256(session, party, name of the part, salt, part). Only the part's two holders get its salt. Each holder checks
-// its parts. The keepers compare all commitments before a server sends its first word.
+// SHA-256(session, party, name of the part, salt, words of the part). Only the part's two holders get its salt. Each
+// holder checks its parts. The keepers compare all commitments before a server sends its first word.
 //
-// [P] A keeper's view of an honest upload is uniform: a lacks U_b, b lacks U_a, c lacks E. The salt of E is necessary.
-// c knows U_a + U_b, so a plain hash of E would confirm any guess of x, which is a function of the party's rows.
-//
-// [P] Both holders of a part have the same, or SHA-256 has a collision. A party that signs two commitments is named. A
-// part that does not fit its commitment shows that the party or the complaining keeper lies, not which of them.
-//
-// [P] Uploads need no order. Whatever a lying keeper makes of honest parts for an upload of its own is independent of
-// all honest x, as its view is. To repeat another's x it needs s_a, s_b and E; each keeper lacks one. Envelopes prevent
-// that a ciphertext is passed on under another name or in a later session.
+// [P] A keeper's view of an honest upload is uniform: a lacks U_b, b lacks U_a, c lacks E. All salts are necessary:
+// with two parts, a plain hash of the third would confirm any guess of x. [P] Both holders of a part have the same. A
+// part that does not fit shows that the party or the complaining keeper lies, not which; a party that signs two
+// commitments is named. Uploads need no order. Whatever a lying keeper makes of honest parts for an upload of its own
+// is independent of all honest x, as its view is. To repeat another's x it lacks one of s_a, s_b and E.
 //
 // # Products, squares, cuts
 //
@@ -67,58 +67,78 @@
 // and one X serves any number of y. Cuts are local: a keeps floor(z_a / 2^f), b keeps -floor((-z_b mod q) / 2^f).
 //
 // [C: TestCut] If z_a is uniform, the result is floor(z / 2^f) or one more, except with probability |z|/q. Proof: -z_b
-// is z_a - z mod q. If 0 <= z_a - z < q in whole numbers, the result is floor(z_a / 2^f) - floor((z_a - z) / 2^f), which
-// is one of the two. The condition fails for |z| of the q values of z_a.
+// is z_a - z mod q. If 0 <= z_a - z < q in whole numbers, the result is floor(z_a / 2^f) - floor((z_a - z) / 2^f),
+// which is one of the two. The condition fails for |z| of the q values of z_a.
 //
-// So an honest job fails with at most sum |z| / q over all words that are cut. Most comes from the first square: H has
-// norm 1 and h = 2b + log2 N - 1 fraction bits, so sum |z| <= M^1.5 2^2h / sqrt 2. That is 2^-31 q for M = 512,
-// N = 2^11, b = 16, and 2^-5 q for N = 2^24 (Open, 2). A liar may cause any error: it changes W, and the check judges W.
+// [C: TestCutAgain] a's share of an upload, product or square is uniform. That of a public combination of words that
+// were cut is short, and its cut fails with up to |z| 2^f/q. So before such a cut, that of W above all, a adds and b
+// subtracts a stream of their pair, which nobody else ever sees and which covers nothing else. An honest job fails with
+// at most sum |z| / q over all words that are cut. Most comes from the first square: H has norm 1 and h = 2b + log2
+// N - 1 fraction bits, so over the triangle sum |z| <= M^1.5 2^2h / sqrt 2 for M >= 3. That is 2^-31 q for M = 512,
+// N = 2^11, b = 16, and 2^-5 q for N = 2^24 (Open, 2). A liar may cause any error: the check judges W.
 //
 // # Opened words are uniform
 //
-// [C: TestOpenedWords] Until coins are tossed, all words that one keeper receives are jointly uniform and independent of
-// honest inputs, whatever it and its data parties send. Proof for b. It receives E of each honest upload, F_a = y_a - V_a
-// and U V - Z_a of each product, E_a = X_a - U_a and U^2 - S_a of each square. The stream with the minus sign is the
-// word's cover: b lacks it, and it covers no other word. Order the words as the computation goes: uploads; for a
-// product F_a, then U V - Z_a; for a square the opening of X, then U^2 - S_a. (1) Fix honest inputs, b's streams and a
-// view, that is a value of every word that b receives. What b sends is a function of the view, in whichever order it
-// waits and sends; so it is fixed. (2) Go through the words in order. Each is a function of inputs, of what b sends and
-// of earlier covers, minus its own cover. So exactly one value of the cover gives the value in the view. (3) Hence each
-// view belongs to exactly one choice of all covers. Covers are uniform, so the view is. For a the covers are U_b and
-// V_b; it gets no word of c. c gets seeds and salted hashes only; as a broker it passes sealed messages. The proof
-// limits neither the uses of an X nor the number of generations (below), as long as no cover serves twice.
+// [C: TestOpenedWords] Until coins are tossed, all words that one keeper receives are jointly uniform and independent
+// of honest inputs, whatever it and its data parties send. Proof for b. It receives, in the order of the computation, E
+// of each honest upload, F_a = y_a - V_a and then U V - Z_a of each product, E_a = X_a - U_a and then U^2 - S_a of each
+// square. The stream with the minus sign is the word's cover: b lacks it, and it covers no other word. (1) Fix honest
+// inputs, b's streams and a view, that is a value of every word that b receives. What b sends is a function of the
+// view, in whichever order it waits and sends. (2) Go through the words in order. Each is a function of inputs, of what
+// b sends and of earlier covers, minus its own cover. So exactly one value of the cover gives the value in the view.
+// (3) Hence each view belongs to exactly one choice of all covers. Covers are uniform, so the view is. For a the covers
+// are U_b and V_b; it gets no word of c. c gets seeds and salted hashes only; as a broker it passes sealed messages.
+// Uses of an X and generations are not limited, as long as no cover serves twice.
 //
-// [P] What a liar can do to W: b adds known words e to its share; or opens F + e to a and adds E e, which gives X (y + e),
-// or does not, which adds noise to it. c adds known words to U V or U^2. Known words suffice for harm: e on B gives
-// W = (A + alpha)^-1 (B + e), with a residual that the liar knows. So no keeper may add to the residual below.
+// [P] What a liar can do to W: b adds known words e to its share; or opens F + e to a, and adds E e or not. c adds
+// known words to U V or U^2. That suffices for harm: e on B gives W = (A + alpha)^-1 (B + e), with a residual that the
+// liar knows. So no keeper may add to the residual below.
 //
 // # The weights
 //
-// a and b open F = W - V_a - V_b, with V from seeds of its own, since V is shown later. They compare hashes of F, which c
-// must not see, since it could test guesses of W. From here W is F + V_a + V_b; there is no other. In units of
-// 2^-(2b+26) let R = 2^s B - (A + alpha) W. What honest keepers hold of uploads, F and V fixes R mod q. For honest W =
-// p(A) B with p(x) = (1 - T_K(l(x)) / T_K(l(-alpha))) / (x + alpha), l(x) = 2x/N - 1 and Chebyshev's T_K,
+// a and b open F = W - V_a - V_b, with V from seeds of its own, since V is shown later. Before coins are tossed each
+// keeper sends both others, for each of its two parts of W, SHA-256(session, generation, name of the part, salt, part),
+// with a salt from the seed of the part's two holders. A holder compares with its own hash, the third keeper the two
+// that it gets. If any differ, it stops before it reveals its coins. [P] So both honest keepers mean one W: each part
+// has an honest holder, and the other accepts its hash or stops. Without hashes a tells b V_a + d and c F + d at the
+// opening, with <r_j, d> = 0 for all coins, and neither can tell W from W + d. Without salts c could test guesses of W.
 //
-//	|R|_2 <= sqrt(N n) / cosh(K acosh(1 + 2 alpha/N)) + rounding      beta  = 7/sqrt 2 times it
-//	|W|_2 <= sqrt(n / (4 alpha))                                     omega = 7/sqrt 2 times it
+// W has s = max(26, 15 + log2 N) fraction bits; vectors before its cut have s + 8. In units of 2^-(2b+s) let
+// R = 2^s B - (A + alpha) W. What honest keepers hold of uploads, F and V fixes R mod q. For honest W = p(A) B with
+// p(x) = (1 - T_K(l(x)) / T_K(l(-alpha))) / (x + alpha), l(x) = 2x/N - 1 and Chebyshev's T_K, let
+// kappa = cosh(K acosh(1 + 2 alpha/N)). Then
 //
-// [P], but the rounding is an allowance [M]. With K = ln(100 n) / (2 sqrt(alpha/N)) beta is about .13 row.
+//	|R|_2 <= sqrt(N n) / kappa + N sqrt(M L) / 2^s + rounding              beta  = 7/sqrt 2 times it
+//	|W|_2 <= (1 + 1/kappa) sqrt(n / (4 alpha)) + sqrt(M L) / 2^s           omega = 7/sqrt 2 times it
+//
+// [P], but the rounding before the cut is an allowance [M]. beta and omega are rounded up to even whole numbers of
+// units. The cut of W adds at most .011 row to beta for M L = 5,120; with 26 bits it would add 88 for N = 2^24. The
+// plan takes K = ln(max(100 n, 900 sqrt(N/alpha))) / acosh(1 + 2 alpha/N), rounded up: then beta is at most .14 row and
+// rounding, and a lie within the check moves outputs by at most .1, as a root mean square (What passes). A job chooses
+// neither K nor s, and the plan refuses beta above 1/6 row and alpha below N/40,000. (On digits K = 400 gives 5.5 rows,
+// K = 200 gives 301, and a liar picks W within that.)
+//
 // Coins r are -1, 0, 0 or 1. As mean exp(t r) = cosh(t/2)^2 <= exp(t^2/4), an honest |<r, R>| exceeds beta with at most
-// 2 exp(-24.5), and an honest job fails one of 80 sums with less than 2^-27.
+// 2 exp(-24.5), |<r, W>| exceeds omega with as much, and an honest job fails one of 80 sums with less than 2^-27.
 //
 // # The check
 //
-//	1  a, b               F                            6  helper -> checker  v, v', o of each cross term
-//	2  all                hashes of F (a, b only);     7  checkers           verdicts
-//	                      commitments to coins, token  8  all                totals: 1, 1, 2, 4, 8, 8, 16 sums
-//	3  all                coins r_1 ... r_40          15  all                40 sums of W
-//	4  prover -> checker  y, q of each cross term     16  all                pass tokens
-//	5  all                challenges lambda, rho      17  all                parts of W
+//	1  a, b               F                            6  helper -> checker  v, v', o of each cross term; digests
+//	2  all                hashes of parts of W;        7  checkers           verdicts
+//	                      commitments to coins, token  8  all                totals of R: 1, 1, 2, 4, 8, 8, 16 sums
+//	3  all                coins r_1 ... r_40          15  all                totals of W in the same batches
+//	4  prover -> checker  y, q of each cross term     22  all                pass tokens
+//	   all                commitments, digests        23  all                parts of W
+//	5  all                challenges lambda, rho
 //
-// Coins and challenges come from 32 bytes of each keeper, committed to in messages 2 and 4. Everybody compares a digest
-// of all commitments and reveals, and draws noise and masks under it. (Otherwise b shows a and c different coins, gets
-// two sums under one noise, and their difference is exact.) Of <r, R> two keepers know all but three cross terms, which
-// one knows:
+// A commitment is SHA-256(session, generation, purpose, sender, 32 random bytes). Coins, and challenges, are SHA-256 of
+// the three keepers' bytes in order, expanded. (c checks no cross term and reveals its challenge at once. With XOR and
+// no sender, a would copy b's commitment, cancel it, and know lambda in time for a false M_a.) A digest is that of all
+// hashes, commitments (also to tokens) and reveals so far. Each keeper compares the others' digest of the coins before
+// it uses a word of message 4, that of the challenges before it uses one of message 6, and stops if one differs; both
+// messages hold covered words only. Noise and masks are drawn under the digest of the coins. (Otherwise b shows a and c
+// different coins and gets two sums under one noise.) Of <r, R> two keepers know all but three cross terms, which one
+// knows:
 //
 //	M_a = -<r, E V_a + U_a F>    M_b = -<r, E V_b + U_b F>    M_c = -<r, U_a V_b + U_b V_a>
 //
@@ -130,121 +150,146 @@
 //	T_bc = <r, 2^s U_bB - alpha V_b - U_b V_b> - w^b - w^c + e_bc
 //	D    = T_ab + T_ac + T_bc = <r, R> + e_ab + e_ac + e_bc           accepted if |D| <= 2.5 beta
 //
-// Both holders of a total send it to the third keeper; if they differ, it stops. So each honest keeper has the true D. A
-// batch of totals leaves after the verdicts and after the last batch was accepted. Only totals leave: M_b, with V_b shown
-// later, would give a <r, U_b F> and so <r, A F> exactly, 128 bits a sum. Sums of W's words, by parts <r, F>, <r, V_a> and
-// <r, V_b>, follow after all D, without noise, and are accepted within omega. They may use the same coins: each proof below
-// needs coins that are independent of its own vector only, and both must pass.
+// E and U are the sums over all uploads. Totals are reduced mod q before they leave: cross terms are computed mod
+// 2^192, where masks cancel in D, and its upper 64 bits would be exact bits about A. Both holders of a total send it to
+// the third keeper; if they differ, it stops. So each honest keeper has the true D. A batch leaves after the verdicts
+// and after the last batch was accepted. Only totals leave: M_b, with V_b shown later, would give a <r, A F> exactly.
+//
+// Sums of W's words follow after all D in the same way: totals <r, F>, <r, V_a> and <r, V_b>, each with new noise of
+// [-omega/2, omega/2], accepted within 2.5 omega. Without noise 40 sums are W itself if M L <= 40, before any token.
+// They use the same coins: each proof below needs coins that are independent of its own vector only.
 //
 // # Cross terms
 //
-// The prover knows G, f, V, U; the checker G, f; the helper V, U. G and U are symmetric. The claim is
-// M_j = -<r_j, G V + U f> mod 2^128. All words are lifted to Z_2^192. Masks w_j, w'_j, w", m, m' come from the seed of
-// prover and helper; lambda and rho_j < 2^64 are coins of all; r* = sum rho_j r_j.
+// The prover knows G, f, V, U; the checker G, f; the helper V, U. G and U are symmetric. The claim is M_j = -<r_j, G
+// V + U f> mod 2^128. Words, as representatives in [0, q), are lifted to Z_2^192; of E and U it is the sum over uploads
+// that is lifted. Masks w_j, w'_j, w", m, m' are streams of prover and helper, named by the term; lambda and
+// rho_j < 2^64 are challenges; r* = sum rho_j r_j.
 //
 //	term  prover  checker  helper   G    f    V    U      prover   y_j = M_j + w_j, q_j = -<r_j, G m> + w'_j, q = -<m', f> + w"
 //	M_a   a       b        c        E    F    V_a  U_a    helper   v = lambda V + m, v' = lambda U r* + m',
 //	M_b   b       a        c        E    F    V_b  U_b             o = sum rho_j (lambda w_j + w'_j) + w"
 //	M_c   c       a        b        U_a  V_a  V_b  U_b    checker  o - <G r*, v> - <v', f> = sum rho_j (lambda y_j + q_j) + q
 //
-// A keeper reveals its part of the challenges only when it has y and q of each term that it checks. As a lying prover
-// leaves the checker honest, challenges come after what it sends. [P] Honest words are accepted, since G is symmetric.
+// A keeper reveals its challenge only when it has y and q of each term that it checks, so after a lying prover has sent
+// them. [P] Honest words are accepted, since G is symmetric.
 //
-// [C: TestCrossTerm] A prover with one M_j false mod 2^128 is accepted with less than 2^-59. Proof. Let e_j, e'_j, e" be
-// its errors in y_j, q_j, q. (1) The sides differ by lambda X + Y, X = sum rho_j e_j, Y = sum rho_j e'_j + e". (2) Let 2^v
-// be the power of two in X, v = 192 for X = 0. lambda X = -Y has no solution or fixes lambda mod 2^(192-v), so at most
-// g(v) = max(2^-64, 2^(v-192)) of all lambda solve it. (3) Let e_1 have the lowest power of two, 2^t with t <= 127. Given
-// the other rho_j, 2^v divides X for at most one residue of rho_1 mod 2^(v-t), so with at most max(2^-64, 2^(127-v)).
-// (4) Sum by parts over v: g(128) + sum for v = 129..192 of (g(v) - g(v-1)) P(2^v divides X), which is at most
-// 2^-64 + 63 x 2^(v-193) 2^(127-v) + 2^-1 2^-64 = (4 + 63 + 2) 2^-66. Small rings reach
-// the bound. A liar is the prover of one term only.
+// [C: TestCrossTerm] A prover with one M_j false mod 2^128 is accepted with less than 2^-59. Proof. Let e_j, e'_j, e"
+// be its errors in y_j, q_j, q. (1) The sides differ by lambda X + Y, X = sum rho_j e_j, Y = sum rho_j e'_j + e". (2)
+// Let 2^v be the power of two in X, v = 192 for X = 0. lambda X = -Y has no solution or fixes lambda mod 2^(192-v), so
+// at most g(v) = max(2^-64, 2^(v-192)) of all lambda solve it. (3) Let e_1 have the lowest power of two, 2^t with
+// t <= 127. Given the other rho_j, 2^v divides X for at most one residue of rho_1 mod 2^(v-t), so with at most
+// max(2^-64, 2^(127-v)). (4) Sum by parts over v: g(128) + sum for v = 129..192 of (g(v) - g(v-1)) P(2^v divides X),
+// which is at most 2^-64 + 63 x 2^(v-193) 2^(127-v) + 2^-1 2^-64 = (4 + 63 + 2) 2^-66. One false M_j = 2^127, with q_j
+// and q honest, reaches the bound. A liar is the prover of one term only.
 //
-// [C: TestCheckView] A keeper's view of the check is uniform words, D and the verdicts. w, w', w", m, m' cover y, q_j, q,
-// v, v'. o follows by the equation. It lacks one total, which is D less the two that it knows, and D contains no mask. A
-// mask serves one lambda, as two give V: what follows the coins is never computed anew.
+// [C: TestCheckView, TestCheckViewOneMask] A keeper's view of the check is uniform words, D and the verdicts. w, w',
+// w", m, m' cover y, q_j, q, v, v'. o follows by the equation. It lacks one total, which is D less the two that it
+// knows, and D contains no mask. A mask serves one term and one lambda, as two lambdas give V; what follows the coins
+// is never computed anew. M_b and M_c have the same prover and helper, the other way round, and the same V_b, U_b,
+// checker and lambda. With the same masks y^b - y^c = -<r, (E - U_a) V_b + U_b (F - V_a)>: once V_b opens, a has 40
+// exact equations in A.
 //
-// [P] A helper that lies learns a predicate: v + d is accepted if <G r*, d> is what it expects, a linear equation in A for
-// G = E, such as one parity. Half of the time nobody notices. The outcome of any check tells its liar something.
+// [P] A helper that lies learns a predicate: v + d is accepted if <G r*, d> is what it expects, a linear equation in A
+// for G = E, such as one parity; v' + d asks about F, and so about W before W is judged. If it is accepted, nobody
+// notices and no attempt is counted. c helps two terms with two checkers and may choose the second predicate after the
+// first verdict; b helps one, a none. Whether D is accepted is one more, such as a threshold on a word that was cut.
 //
 // # What passes
 //
-// [C: TestOneWord] A word of R outside [-5 beta, 5 beta] mod q fails each sum with at least 1/2. Proof: fix noise and all
-// other coins. D is s - x, s, s or s + x for that word x. If s is accepted, the others are more than 5 beta away and
-// are not. If s is not, half of the coins remain. (Coins -1 and 1 would never find x = q/2; 0 and 1 have a mean.)
+// [C: TestOneWord] A word of R outside [-5 beta, 5 beta] mod q fails each sum with at least 1/2. Proof: fix noise and
+// all other coins. D is s - x, s, s or s + x for that word x. If s is accepted, the others are more than 5 beta away
+// and are not. If s is not, half of the coins remain. (Coins -1 and 1 would never find x = q/2; 0 and 1 have a mean.)
 //
 // [C: TestManyWords] If no word exceeds 5 beta and k words exceed 5 beta/g, a sum passes with at most the g largest of
-// C(2k, i)/4^k, added up; that is at most g/sqrt(pi k). Proof: sums do not wrap. A coin is (u + v)/2 with signs u, v. Turn
-// the signs so that the k words are positive, and fix the other coins. Of the 2k signs, each that changes from - to +
-// adds more than 5 beta/g. So no chain of g + 1 patterns lies within 5 beta, and a family of subsets without such a
-// chain has at most the g largest binomials as members (Erdős 1945).
+// C(2k, i)/4^k, added up; that is at most g/sqrt(pi k). Proof: sums do not wrap. A coin is (u + v)/2 with signs u, v.
+// Turn the signs so that the k words are positive, and fix the other coins. Of the 2k signs, each that changes
+// from - to + adds more than 5 beta/g. So no chain of g + 1 patterns lies within 5 beta, and a family of subsets
+// without such a chain has at most the g largest binomials as members (Erdős 1945).
 //
 // [C: TestManyWordsTogether] So R passes 40 sums with more than 2^-40 only if its k-th largest word is at most
 // 5 beta/g(k) for each k, with g(k) the largest g whose binomials add up to at most 1/2. Squares add up to
 // |R|_2 < 18 beta for 5,120 words, 16 beta for 512. R is fixed before the coins, so there is no union over k.
 //
-// [P] No word of W exceeds 2 omega, except with 2^-40, by the proof for one word. It is needed: if cells are 0 or 1 and
-// alpha is whole, A + alpha is a multiple of 2^2b, and q/2^2b added to a word of W leaves R as it is. With |A_ij| <=
-// N 2^2b, as rows give, the plan checks M N 2^2b 2 omega + alpha 2 omega + 2^s |B_ij| + 5 beta < q/2 in units. So
+// [P] No word of W exceeds 5 omega, except with 2^-40, by the proof for one word. It is needed: if cells are 0 or 1 and
+// alpha is whole, A + alpha is a multiple of 2^2b, and q/2^2b added to a word of W leaves R as it is. With
+// |A_ij| <= N 2^2b, as rows give, the plan checks (M N + alpha) 2^2b 5 omega + 2^s |B_ij| + 5 beta < q/2 in units. So
 // R = 2^s B - (A + alpha) W in whole numbers: W is the exact model of B + rho, with rho at most 5 beta in a word and
 // 18 beta in all. As lambda/(lambda + alpha)^2 <= 1/(4 alpha), squared changes of outputs on all training rows add up
-// to at most |rho|_2^2/(4 alpha), on digits .07 a row (root mean square). A session errs with less than 2^-38.
+// to at most |rho|_2^2/(4 alpha). With K as above and up to 5,120 words that is .1 a row (root mean square), and
+// rounding; on digits .07. A session errs with less than 2^-38.
 //
 // # What the sums tell
 //
-// [P] A keeper knows two of the three noises, so the third counts: D tells at most log2(1 + L/beta) bits about an <r, R>
-// of range L, the entropy of D less that of the noise. Honest sums have L about .14 beta [M]: 8 bits in all.
-//
-// [P] A liar chooses R before the coins. If a word exceeds 5 beta, a batch after t sums opens with at most 2^-t, which
-// makes 1 + 1/2 + 2/4 + 4/16 + 8/256 + ... < 2.3 sums on average, each with the 73 of 128 bits above the noise, and no sum
-// of W. Else each sum tells log2(1 + 10 M c) bits at most, 16 on digits; to see late batches a liar must keep R small,
-// and then they tell less [M]. Sums of W come last: R has passed, so W would tell more than they do.
+// [P] A keeper knows two of the three noises, so the third counts: D tells at most log2(1 + z/beta) bits about an
+// <r, R> of range z, the entropy of D less that of the noise; sums of W likewise with omega. Honest sums have z about
+// .14 beta and .26 omega [M]: 8 and 14 bits in all. A D that is accepted for sure tells at most log2 5. A liar chooses
+// R before the coins. [P] If a word exceeds 5 beta, a batch after t sums opens with at most 2^-t, which makes
+// 1 + 1/2 + 2/4 + 4/16 + 8/256 + ... < 2.3 sums on average, each with the 73 of 128 bits above the noise, and no sum of
+// W. [M] If none does, more sums open and each tells less: 71 bits in 39 sums on average is the most found (Open, 4).
+// [P] A W that differs by multiples of q/2^2b (above) passes all D and is refused by its own sums, also after 2.3 on
+// average. They may carry secret bits, such as whether the cut of W wrapped; so they come in batches, too.
 //
 // # Opening
 //
 // With its coins each keeper has committed to a pass token. It reveals it to both others when it has accepted all sums.
-// A keeper that has accepted and holds all tokens, from whomever, sends its parts of W and the tokens to the others. Each
-// part is said by both holders. Other members take the W that two keepers say.
+// A keeper that has accepted and holds all tokens, from whomever, sends its parts of W, their salts and the tokens to
+// the others. A part counts only if it fits the hashes of message 2. Other members take the W that two keepers say. A
+// keeper that has revealed its token does not expire and keeps its parts of W: it answers tokens with them whenever
+// they come. (Otherwise a liar shows its token to one honest keeper just before the deadline, and the other has
+// expired.)
 //
-// [P] If the liar gets W, both others do. It lacks one part, so an honest keeper has sent it. That keeper had all tokens, so
-// both honest keepers have accepted; the other gets the tokens with the parts and sends its own; together they hold
-// every part, if messages between honest keepers arrive. (A coordinator that is c carries them, and can keep W for itself.)
-// Without tokens b sends c a wrong last total and a the right one: a opens to b, c has stopped, and a lacks V_b.
-// The job counts as released at a home once its keeper has revealed its token.
+// [P] If the liar gets W, both others do. It lacks one part, so an honest keeper has sent it. That keeper had all
+// tokens, so both honest keepers have accepted; the other gets the tokens with the parts and sends its own; together
+// they hold every part, and the hashes tell which part is true. Two conditions: messages between honest keepers arrive
+// at some time (a coordinator that is c carries them, and can keep W for itself), and no journal is lost after the
+// token. (Without tokens b sends c alone a wrong last total: a opens to b, c has stopped, and a lacks V_b.) The job
+// counts as released at a home once its keeper has revealed its token.
 //
 // # Restarts and attempts
 //
-// A whole journal replays the same messages. If one is not whole, all three begin a generation: 32 new bytes of each enter
-// every pair seed; uploads stay, and the other holder of a lost part sends it again. [P] Opened words stay uniform, since
-// honest bytes are new and no cover returns. Two generations differ in the last bits of W [M]. A keeper
-// that has revealed coins refuses a generation: the session ends and counts as an attempt, which has told 80 numbers at
-// most. There are 3 on the same rows, also if a liar wastes them. Before the coins nothing was told and nothing counts.
-// A missing upload ends the session: no keeper may leave a party out, as models with and without it differ by its rows.
-//
-// # One lying data party
-//
-// Nothing binds an upload to rows. [M] With all sums accepted (digits, M = 128): A_p = t I shows B/t (t = 300:
-// correlation .79), for t up to about N. A_p = t I but for entry l, with B_p = e there, opens column l of A (t = 300, e
-// = 500: .97; omega bounds e). A_p = -t I opens the model for alpha - t, up to .99 alpha. Each opens M c numbers about
-// sums of honest rows. What protects these are floors: a party has 100 rows, leaves out classes below 10, refuses if
-// another declares more than half of all rows (of two: three quarters), and counts M c over jobs.
-//
-// The specification opens 40 sums of each upload with noise of width 16 n_p, accepted within 31 n_p. [P] No word then
-// exceeds 62 n_p, except with 2^-40. A person changes a sum by at most 1 on average over coins, so all 40 change in
-// distribution by at most 40/(16 n_p). They do not stop t I with t = n_p/2 (Open, 1).
+// A whole journal replays the same messages. If one is not whole, all three begin a generation: 32 new bytes of each
+// enter every pair seed; uploads stay, and the other holder of a lost part sends it again. [P] Opened words stay
+// uniform, since honest bytes are new and no cover returns. Generations differ in the last bits of W [M]. A keeper that
+// has revealed coins refuses a generation: the session ends and counts as an attempt, which has told 80 blurred sums at
+// most. There are 3 on the same rows, also if a liar wastes them. Before the coins nothing was told, but a data party
+// that is no keeper cannot see when a session ended. So it counts an attempt and M L numbers when it uploads, and takes
+// them back only on signed statements of two keepers that they have revealed no coins. Attempts belong to the rows:
+// naming other keepers does not reset them. A missing upload ends the session: no keeper may leave a party out, as
+// models with and without it differ by its rows.
 //
 // # What is not promised
 //
-// Nothing holds against two keepers, or if one person owns most parties. The certificate (r^T (A_p W - B_p), added up by
-// secagg after the opening) finds two lying keepers, prevents nothing and names nobody. A liar can end a job, three
-// times for good, and is named only by two contradicting signatures. A model is of what parties sent.
+// Nothing binds an upload to rows: a model is of what parties sent. [M] With all sums accepted (digits, M = 128),
+// A_p = t I shows B/t (t = 300: correlation .79), for t up to about N. A_p = t I but for entry l, with B_p = e there,
+// opens column l of A (t = 300, e = 500: .97; omega bounds e). A_p = -t I opens the model for alpha - t, as long as t
+// is below alpha plus A's least eigenvalue (3 alpha passes for M = 128, gamma .2). Each opens M L numbers about sums of
+// honest rows. Floors limit this: a party has 100 rows, refuses if another declares more than half of all rows (of two:
+// three quarters), counts M L over jobs, and leaves out each class that has fewer than 10 people or fewer cells than M.
+// (A class of 10 rows and 5 columns has 50; with M = 162 and A_p = 1,500 I its column of B gives 72 % of them [M].)
+//
+// With fixed features (linear) sums are the same in each job. A lying party with A_p = 0 and unit vectors for B_p gets
+// columns of (A + alpha)^-1 as differences of W, and so A and B exactly: on digits as 0 and 1, M = 47, six jobs give
+// all 1,081 counts of pairs, 96 of them of 1 to 9 people, with 2,820 numbers where 7,751 are allowed [M]. A_p = 1,600 I
+// but for an entry nearly does it in one. So with fixed features there is one W for each edition and set of parties,
+// and a party takes part only if each pair of values has none or 10 of its people. With drawn features, B_p of 12
+// phi(x), a column each, gives leverages of 10 chosen people a job, and tells who took part with an AUC of .89 (losses
+// of the honest model: .85) [M].
+//
+// Nothing holds against two keepers, or if one person owns most parties. The certificate (r^T (A_p W - B_p), added up
+// by secagg after the opening) finds their lies, prevents none and names nobody. A liar can end a job, three times for
+// good, and is named only by two contradicting signatures.
 //
 // # Open
 //
-//  1. Sums of uploads bound overflow only, and tell each keeper about single parties. Leave them out: whole numbers above
-//     are claimed for uploads that rows can give. If they stay, toss their coins with those above, after F is fixed.
+//  1. The specification opens 40 sums of each upload, with noise of 16 n_p. They bound overflow only, do not stop t I with
+//     t = n_p/2, and tell keepers about single parties. Leave them out: whole numbers above are claimed for uploads that
+//     rows can give. If they stay, toss their coins with those above, after F is fixed.
 //  2. The first square fails with 2^-23 for N = 2^15, b = 16, and too often beyond. Cut H to 40 bits there, and open it.
+//     Products with vectors of s + 8 bits fail with 2^-18 for N = 2^20, and need the same.
 //  3. Rounding can lift the norm of features above sqrt(N/n), and T_K then grows on equal rows. The scale must leave
 //     sqrt(M)/2 units of 2^-b.
-//  4. The rounding in beta is an allowance; a bound for blocks of steps is missing.
+//  4. The rounding in beta is an allowance; a bound for blocks of steps is missing. So is one for what sums tell a liar
+//     whose R has no word above 5 beta.
 //  5. Directions come from the session's name, which the coordinator can draw often. Take bytes of each keeper, too.
 package sealed
