@@ -104,7 +104,9 @@ func (c *cache[T]) fetch(i int) error {
 
 // A cache that is too small for the rows that a solver uses loses guessed rows before they are asked
 // for. It stops guessing when more than wastedPerUsed were lost for each one that was used, but for
-// one fetch in guessEvery, which shows when guesses are good again.
+// about one fetch in guessEvery, which shows when guesses are good again. Both counts survive shrink
+// and reset: counts from 0 would let guesses fill the cache before the first one is lost. Which rows
+// are guessed changes no result.
 const (
 	wastedPerUsed = 3
 	guessEvery    = 64

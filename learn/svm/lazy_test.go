@@ -1,10 +1,12 @@
 package svm
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -276,7 +278,8 @@ func BenchmarkSMO(b *testing.B) {
 	}
 }
 
-// TestLoadMoreThanASlab reads more rows at once than a slab has room for. Each gets memory of its own.
+// TestLoadMoreThanASlab reads more rows at once than a slab has room for. Each gets memory of its
+// own.
 func TestLoadMoreThanASlab(t *testing.T) {
 	const n = 20
 	x, _ := noisy(n, 3)
@@ -307,8 +310,8 @@ func TestLoadMoreThanASlab(t *testing.T) {
 	}
 }
 
-// TestGuessesEnd asks for rows in turn while the cache guesses others, which nobody asks for. It stops guessing,
-// and guesses again when guesses are used.
+// TestGuessesEnd asks for rows in turn while the cache guesses others, which nobody asks for. It
+// stops guessing. When its few guesses are used, it guesses at each fetch again.
 func TestGuessesEnd(t *testing.T) {
 	const n = 4000
 	x, _ := noisy(n, 3)
@@ -345,7 +348,81 @@ func TestGuessesEnd(t *testing.T) {
 		return taken
 	}
 	ask(1000)
-	if c.used == 0 {
-		t.Error("no guess was used after guesses had become good")
+	before := c.used
+	ask(800)
+	if used := c.used - before; used < 600 {
+		t.Errorf("%d of 800 rows were guessed after guesses had become good, want most", used)
+	}
+}
+
+// guessing returns a cache of n rows that has room for slots of them. It reads four rows at once: the
+// one that is asked for and the next ones that it lacks.
+func guessing(t *testing.T, n, slots int) (*cache[float32], kernel.Source) {
+	t.Helper()
+	x, _ := noisy(n, 3)
+	source := kernel.NewLazy(x, gaussian(t, .5))
+	c := &cache[float32]{panel: 4, batch: 2, slabSize: slots * n, most: 1}
+	c.next = func(taken []int, limit int) []int {
+		for k := taken[0] + 1; k < c.width && len(taken) < limit; k++ {
+			if c.slot[k] < 0 {
+				taken = append(taken, k)
+			}
+		}
+		return taken
+	}
+	c.reset(source)
+	return c, source
+}
+
+// TestRowAfterAFailedRead: a read that fails leaves no row behind, and its slots are used again.
+func TestRowAfterAFailedRead(t *testing.T) {
+	c, source := guessing(t, 20, 6)
+	if _, err := c.row(0); err != nil {
+		t.Fatal(err)
+	}
+	failed := errors.New("interrupted")
+	c.interrupt = func() error { return failed }
+	if _, err := c.row(10); !errors.Is(err, failed) {
+		t.Fatalf("error %v, want that of interrupt", err)
+	}
+	c.interrupt = nil
+	for i := range 20 {
+		if c.guessed[i] && c.slot[i] < 0 {
+			t.Errorf("row %d is a guess, but the cache lacks it", i)
+		}
+	}
+	for i := range 20 {
+		row, err := c.row((i + 10) % 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameRow(t, source, (i+10)%20, row)
+	}
+	for slot, row := range c.owner {
+		if row < 0 || c.slot[row] != slot {
+			t.Errorf("slot %d has row %d", slot, row)
+		}
+	}
+}
+
+// TestShrinkKeepsGuesses: a guessed row that stays is still a guess under its new number.
+func TestShrinkKeepsGuesses(t *testing.T) {
+	c, source := guessing(t, 20, 6)
+	if _, err := c.row(0); err != nil { // guesses 1, 2 and 3
+		t.Fatal(err)
+	}
+	if _, err := c.row(2); err != nil {
+		t.Fatal(err)
+	}
+	keep := []int{0, 2, 3, 5, 7}
+	c.shrink(kernel.Subset(source, keep), keep)
+	if want := []bool{false, false, true, false, false}; !slices.Equal(c.guessed, want) {
+		t.Errorf("guesses %v, want %v", c.guessed, want)
+	}
+	if _, err := c.row(2); err != nil {
+		t.Fatal(err)
+	}
+	if c.used != 2 || c.wasted != 0 || c.misses != 4 {
+		t.Errorf("%d used, %d wasted, %d misses, want 2, 0 and 4", c.used, c.wasted, c.misses)
 	}
 }

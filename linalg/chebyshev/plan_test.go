@@ -1,19 +1,17 @@
 package chebyshev
 
-import (
-	"testing"
-)
+import "testing"
 
 // The counts are those of the measured runs: 59, 83 and 103 messages in a row.
 func TestPlanCounts(t *testing.T) {
 	for _, c := range []struct {
 		plan                        Plan
-		squarings, products, in_row int
+		squarings, products, inARow int
 	}{
 		{Plan{400, 8}, 3, 56, 59}, {Plan{592, 8}, 3, 80, 83}, {Plan{752, 8}, 3, 100, 103},
 		{Plan{592, 1}, 0, 591, 591}, {Plan{16, 16}, 4, 15, 19},
 	} {
-		if p := c.plan; p.Squarings() != c.squarings || p.Products() != c.products || p.InARow() != c.in_row {
+		if p := c.plan; p.Squarings() != c.squarings || p.Products() != c.products || p.InARow() != c.inARow {
 			t.Errorf("%v: %d squarings, %d products, %d in a row", p, p.Squarings(), p.Products(), p.InARow())
 		}
 	}
@@ -30,8 +28,8 @@ func TestPlanCheck(t *testing.T) {
 	}
 }
 
-// The cheapest plan is the one of all that a person would count: squarings pay where messages or
-// products are dear.
+// Squarings pay where messages or products are dear. Of equally cheap plans the smallest block is taken, and
+// blocks that need too many bits are not.
 func TestChoose(t *testing.T) {
 	one, err := New(1e-4, 591)
 	if err != nil {

@@ -96,8 +96,8 @@ func hyperbola(ratio float64) (sinh, q *big.Float) {
 // It follows from T_jm T_i = (T_(jm+i) + T_(jm-i))/2 from the highest block down. The block m divides
 // the number of steps, or Blocks panics. With blocks of 1, the coefficients are those of P.
 //
-// Each magnitude is at most twice that of the coefficient of the same degree, because the magnitudes
-// of P's coefficients fall and, for even m, their signs make the sums alternate.
+// Each magnitude is at most twice that of the coefficient of the same degree: d[j][i] is an alternating sum
+// of coefficients of P that have one sign and magnitudes that fall.
 func (p Polynomial) Blocks(m int) [][]float64 {
 	if m < 1 || p.Steps%m != 0 {
 		panic(fmt.Sprintf("chebyshev: blocks of %d for %d steps", m, p.Steps))
@@ -118,9 +118,9 @@ func (p Polynomial) Blocks(m int) [][]float64 {
 }
 
 // RangeBits returns the number of bits before the binary point, with the sign, that hold every number of
-// an evaluation in blocks of m, and twice its product with T_m(H). The vectors are B/N of a regression: B
-// = F^T Y with |F|^2 <= N and |Y|^2 <= N, so that their part in an eigenvalue x N of A is at most sqrt(x).
-// It panics unless m divides the number of steps.
+// an evaluation in blocks of m, twice its product with T_m(H), and the sum of that and a block. The vectors
+// are B/N of a regression: B = F^T Y with |F|^2 <= N and |Y|^2 <= N, so that their part in an eigenvalue x N
+// of A is at most sqrt(x). It panics unless m divides the number of steps.
 //
 // It evaluates the recurrence on eigenvalues from 2^-40 to 1, four for each power of two, and adds one
 // bit for those between. Every machine computes the same number.
@@ -153,8 +153,9 @@ func magnitude(blocks [][]float64, x float64) (most float64) {
 			y += float64(d * first[i])
 		}
 		product := float64(2 * first[m] * b)
-		b, before = y+product-before, b
-		most = max(most, math.Abs(y), math.Abs(product), math.Abs(b))
+		sum := y + product
+		b, before = sum-before, b
+		most = max(most, math.Abs(y), math.Abs(product), math.Abs(sum), math.Abs(b))
 	}
 	return most
 }

@@ -105,6 +105,24 @@ func TestCoefficientsAreRelativelyExact(t *testing.T) {
 	}
 }
 
+// The signs of the coefficients alternate, and their magnitudes fall below the stated one.
+func TestCoefficientsFall(t *testing.T) {
+	for _, ratio := range []float64{LeastRatio, 1e-4, .1, 50} {
+		p, err := New(ratio, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := 4 / math.Sinh(math.Acosh(1+2*ratio)) * (1 + 1e-7) // acosh near 1 has half of its digits
+		for k, c := range p.Coefficients {
+			if magnitude := math.Abs(c); magnitude >= most || c > 0 != (k%2 == 0) {
+				t.Errorf("ratio %v: coefficient %d is %v, the one before %v", ratio, k, c, most)
+			} else if k > 0 {
+				most = magnitude
+			}
+		}
+	}
+}
+
 // root returns cos((i+1/2) pi/n) by Newton's method on T_n from the float64.
 func root(n, i int) *big.Float {
 	x := wideOf(math.Cos((float64(i) + .5) * math.Pi / float64(n)))
@@ -122,7 +140,7 @@ func root(n, i int) *big.Float {
 // The blocks are the same polynomial: T_j(T_m) T_i, added up.
 func TestBlocksAreTheSamePolynomial(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, m := range []int{1, 2, 4, 8, 16} {
+	for _, m := range []int{1, 2, 4, 5, 8, 16} {
 		p, err := New(1e-3, 160)
 		if err != nil {
 			t.Fatal(err)
@@ -241,7 +259,11 @@ func TestRangeBits(t *testing.T) {
 			blocks, most := p.Blocks(m), 0.0
 			for i := range 2000 {
 				x := math.Pow(float64(i)/1999, 8) // many small ones
-				most = max(most, math.Sqrt(x)*largest(blocks, m, math.Acos(2*x-1)))
+				want := largest(blocks, m, math.Acos(2*x-1))
+				if got := magnitude(blocks, x); math.Abs(got-want) > 1e-6*want {
+					t.Fatalf("ratio %v, blocks of %d: a magnitude of %v at %v, want %v", ratio, m, got, x, want)
+				}
+				most = max(most, math.Sqrt(x)*want)
 			}
 			if bits, least := p.RangeBits(m), int(math.Ceil(math.Log2(most)))+1; bits < least || bits > least+2 {
 				t.Errorf("ratio %v, blocks of %d: %d bits for a magnitude of %.3g", ratio, m, bits, most)
@@ -259,7 +281,7 @@ func largest(blocks [][]float64, m int, angle float64) float64 {
 		for i, d := range blocks[j] {
 			y += d * math.Cos(float64(i)*angle)
 		}
-		most = max(most, math.Abs(2*g*b), math.Abs(y))
+		most = max(most, math.Abs(2*g*b), math.Abs(y), math.Abs(y+2*g*b))
 		b, before = y+2*g*b-before, b
 		most = max(most, math.Abs(b))
 	}

@@ -24,7 +24,8 @@ type Bounds struct {
 	Weights float64
 }
 
-// Bounds returns the bounds of a problem. They are public and the same for all rows.
+// Bounds returns the bounds of a problem. They are public and the same for all rows. It returns an error if
+// the problem fails its check.
 //
 // A sum with coefficients from {-1, 0, 0, 1} of words with the norm |R| is above 7/sqrt(2) |R| with a
 // probability of at most 2 exp(-49/2), 5e-11: its moments are at most those of a normal number with the
@@ -41,6 +42,9 @@ type Bounds struct {
 // The norm of W is at most sqrt(n/(4 alpha)), for which 5 stands in place of 7/sqrt(2): the greatest
 // value of sqrt(x)/(x + alpha) is 1/(2 sqrt(alpha)).
 func (p Problem) Bounds() (Bounds, error) {
+	if err := p.Check(); err != nil {
+		return Bounds{}, err
+	}
 	polynomial, err := chebyshev.New(p.Ratio(), p.Plan.Steps)
 	if err != nil {
 		return Bounds{}, err

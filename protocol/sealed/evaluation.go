@@ -66,7 +66,7 @@ func (e *evaluation) next() (vectors ring128.Matrix, power bool) {
 	return e.last, true
 }
 
-// take goes on with the product of next, whose words it overwrites. It is not truncated.
+// take continues with the product of next, which is not truncated. It overwrites the product's words.
 func (e *evaluation) take(product ring128.Matrix) {
 	if len(e.first) < e.problem.Plan.Block {
 		e.takeFirst(product)

@@ -74,7 +74,7 @@ func (p Problem) Check() error {
 		return fmt.Errorf("sealed: %w", err)
 	}
 	if least := chebyshev.Steps(p.Rows, p.Ratio(), p.Plan.Block); p.Plan.Steps < least {
-		return fmt.Errorf("sealed: %d steps leave too much of the solution open; %d rows need %d", p.Plan.Steps, p.Rows, least)
+		return fmt.Errorf("sealed: %d steps leave too large a residual; %d rows need %d", p.Plan.Steps, p.Rows, least)
 	}
 	polynomial, err := chebyshev.New(p.Ratio(), p.Plan.Steps)
 	if err != nil {

@@ -59,7 +59,7 @@ func TestTruncationFailure(t *testing.T) {
 	}
 }
 
-// The plan is the cheapest: more squarings for more targets of few features, fewer for many features.
+// The plan is the cheapest: more squarings for more targets, fewer for more features.
 func TestNewProblemChooses(t *testing.T) {
 	for _, c := range []struct{ features, targets, block int }{{512, 10, 16}, {512, 1, 16}, {2048, 10, 4}, {2048, 1, 1}, {64, 2, 16}} {
 		p, err := NewProblem(1347, c.features, c.targets, 1e-4)
@@ -116,5 +116,23 @@ func TestCheckRefuses(t *testing.T) {
 	}
 	if _, err := NewProblem(1, 512, 10, 1e-4); err == nil {
 		t.Error("one row: no error")
+	}
+}
+
+// A problem that fails its check has no bounds, which would be NaN and refuse nothing.
+func TestBoundsRefuse(t *testing.T) {
+	good, err := NewProblem(1347, 512, 10, 1e-4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*Problem){
+		"no rows": func(p *Problem) { p.Rows = 0 }, "no features": func(p *Problem) { p.Features = 0 },
+		"too few steps": func(p *Problem) { p.Plan.Steps -= p.Plan.Block },
+	} {
+		p := good
+		change(&p)
+		if b, err := p.Bounds(); err == nil {
+			t.Errorf("%s: bounds %+v", name, b)
+		}
 	}
 }

@@ -5,10 +5,11 @@
 // word of 2^f times the number. Sums and products of words are right modulo 2^128 in any order, so
 // the products may use all cores and any blocking: the result is the same bits.
 //
-// Two holders share a number with probability |z|/2^128: then it is wrong by as words a + b = z. Each truncates its own word by f bits, without a
-// message: the first by [TruncateFirst], the second by [TruncateSecond] (Mohassel and Zhang, "SecureML",
-// S&P 2017, section 4.1). If a is uniform, the result differs from with probability |z|/2^128: then it is wrong by/2^f by less than one unit, // with probability |z|/2^128: then it is wrong by|z|/2^127: then it is wrong by 2^(128-f) units.
+// Two holders share a word z as words a + b = z. Each truncates its own word by f bits, without a message:
+// the first by [TruncateFirst], the second by [TruncateSecond] (Mohassel and Zhang, "SecureML", S&P 2017,
+// section 4.1). The sum of the results differs from z/2^f by less than one unit, unless a + b wraps around:
+// then it is wrong by 2^(128-f) units. If a is uniform, that has the probability |z|/2^128.
 //
-// Products take time that depends on their siwith probability |z|/2^128: then it is wrong bye only, as far as the machine's additions and
-// multiplications do. Conversions to and from floats and big integers do not promise that.
+// The time of a product depends on its size only, where the machine's additions and multiplications take
+// constant time. Conversions to and from floats and big integers do not promise that.
 package ring128

@@ -18,8 +18,8 @@ func random(r *rand.Rand, n int) []Word {
 	return v
 }
 
-// A truncation of shares is a truncation of their sum, but for one unit, whatever the first share is.
-// At the border of the signed numbers it is wrong by 2^(128-f), as the package's comment says.
+// The truncated shares of a word add up to its truncation or one more, and to the exact quotient if there is
+// one.
 func TestTruncationOfShares(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	low, high := false, false
@@ -32,7 +32,7 @@ func TestTruncationOfShares(t *testing.T) {
 				TruncateFirst(first, f)
 				TruncateSecond(second, f)
 				d := first[0].Add(second[0]).Sub(z.Rsh(f)) // from the floor: 0 or 1, never less
-				if d != (Word{}) && d != (Word{0, 1}) {
+				if exact := z.Rsh(f).Lsh(f) == z; d != (Word{}) && (exact || d != (Word{0, 1})) {
 					t.Fatalf("%v cut by %d bits is off by %v", z.Big(), f, d.Big())
 				}
 				low, high = low || d == (Word{}), high || d != (Word{})
@@ -42,11 +42,27 @@ func TestTruncationOfShares(t *testing.T) {
 	if !low || !high {
 		t.Errorf("rounded down: %v, up: %v; both must occur", low, high)
 	}
-	first, second := []Word{{1 << 63, 0}}, []Word{{1 << 63, 4}} // -2^127, and what makes the sum 4
-	TruncateFirst(first, 34)
-	TruncateSecond(second, 34)
-	if sum := first[0].Add(second[0]); sum != (Word{Lo: 1}.Lsh(94).Neg().Add(Word{Lo: 1})) {
-		t.Errorf("across the border the sum is %v", sum.Big())
+}
+
+// Exactly |z| of all 2^128 first shares make the sum of two truncated shares wrong: the |z| lowest ones if z
+// is positive, and the |z| highest ones if it is negative. It is then off by 2^(128-f).
+func TestTruncationFails(t *testing.T) {
+	const f = 34
+	one, lowest := Word{Lo: 1}, Word{Hi: 1 << 63}
+	wrap := one.Lsh(128 - f)
+	for _, z := range []Word{one, {0, 4}, {1, 5}, {1 << 62, 0}, {1<<63 - 1, 0}} {
+		for _, c := range []struct{ z, a, off Word }{
+			{z, lowest.Add(z), Word{}}, {z, lowest.Add(z).Sub(one), wrap.Neg()}, {z, lowest, wrap.Neg()},
+			{z.Neg(), lowest.Sub(z).Sub(one), Word{}}, {z.Neg(), lowest.Sub(z), wrap}, {z.Neg(), lowest.Sub(one), wrap},
+		} {
+			first, second := []Word{c.a}, []Word{c.z.Sub(c.a)}
+			TruncateFirst(first, f)
+			TruncateSecond(second, f)
+			d := first[0].Add(second[0]).Sub(c.z.Rsh(f)).Sub(c.off)
+			if d != (Word{}) && d != one {
+				t.Errorf("%v from the first share %v: off by %v more than %v", c.z.Big(), c.a.Big(), d.Big(), c.off.Big())
+			}
+		}
 	}
 }
 
@@ -118,7 +134,7 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// A decoded message encodes to the same bytes, whatever they are, and a stream's words are its bytes.
+// A message of 16 bytes for each word encodes to the same bytes, whatever they are. Others are refused.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte{}, 0)
 	f.Add(Append(nil, edges), len(edges))
@@ -136,6 +152,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+// A stream's words are its bytes.
 func TestDrawIsTheStream(t *testing.T) {
 	drawn, b := make([]Word, 200), make([]byte, 200*Bytes)
 	Draw(drawn, prg.New([32]byte{1}, "a"))

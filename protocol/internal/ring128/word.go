@@ -88,8 +88,7 @@ func (w Word) Big() *big.Int {
 }
 
 // FromFloat returns the number with the given fraction bits nearest to x, the even one if two are as
-// near. It refuses infinities, NaN and numbers outside -2^127 to 2^127 after the multiplication by
-// 2^fraction.
+// near. It refuses NaN, infinities and numbers whose product with 2^fraction is 2^127 or more in magnitude.
 func FromFloat(x float64, fraction uint) (Word, error) {
 	mantissa, exponent := math.Frexp(x)
 	exponent += int(fraction)
