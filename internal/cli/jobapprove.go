@@ -89,13 +89,14 @@ func (a *app) jobReject() *cobra.Command {
 		Use:   "reject ID",
 		Short: "Refuse a job that awaits approval at a party",
 		Long: `Refuse a job that awaits the approval of a party's operator. The job fails. The
-coordinator's operator reads the reason, and the other parties have it in their logs.`,
+coordinator's people read the reason, on its web page too, and the other parties have it
+in their logs.`,
 		Example: `  mercer job reject 0123456789abcdef0123456789abcdef --reason no-ethics-vote --home ./north`,
 		Args:    args("ID"),
 	}, func(ctx context.Context, c *admin.Client, args []string) (Result, error) {
 		return decidedJob{ID: args[0]}, c.Reject(ctx, args[0], reason)
 	})
-	cmd.Flags().StringVar(&reason, "reason", "", "reason, which the coordinator's operator reads")
+	cmd.Flags().StringVar(&reason, "reason", "", "reason, which the coordinator's people and the other parties read")
 	require(cmd, "reason")
 	return cmd
 }

@@ -181,7 +181,7 @@ func (a *app) releaseRefuse() *cobra.Command {
 		Long: `Refuse a release that awaits approval. It leaves the list of mercer release list, and
 the job that asked for it stays refused. The audit record has the user and the reason;
 no other member reads the reason. If a job asks for the release again, it awaits
-approval again.`,
+approval again, even if it was approved before when it revealed less.`,
 		Example: "  mercer release refuse 0123456789abcdef --reason too-few-people --home ./shop",
 		Args:    args("ID"),
 		RunE: a.run(func(_ context.Context, args []string) (Result, error) {

@@ -92,7 +92,7 @@ func decidedBy(kind audit.Kind, id string, by, submitter access.Person) audit.Ev
 	}
 }
 
-// The user who can write to a home approves and withdraws its releases. The record names this user, the machine and the
+// The user who can write to a home approves, refuses and withdraws its releases. The record names this user, the machine and the
 // submitter, and says if the two may be one. A decision that cannot be recorded is none.
 func TestTheOwnerDecidesAboutReleases(t *testing.T) {
 	h := sites(t, "north")["north"].home
@@ -112,6 +112,7 @@ func TestTheOwnerDecidesAboutReleases(t *testing.T) {
 			state   disclosure.State
 		}{
 			{func() error { return h.WithdrawRelease(all.Reader(), id) }, decidedBy(audit.ReleaseWithdrawn, id, here, submitter), "awaiting approval before", ""},
+			{func() error { awaits(t, l, submitter); return h.RefuseRelease(all.Reader(), id, "too few people") }, decidedBy(audit.ReleaseRefused, id, here, submitter), "too few people", ""},
 			{func() error { awaits(t, l, submitter); return h.ApproveRelease(all.Reader(), id) }, decidedBy(audit.ReleaseApproved, id, here, submitter), "", disclosure.Approved},
 			{func() error { return h.WithdrawRelease(all.Reader(), id) }, decidedBy(audit.ReleaseWithdrawn, id, here, submitter), "approved before", ""},
 		} {
@@ -132,6 +133,7 @@ func TestTheOwnerDecidesAboutReleases(t *testing.T) {
 	_, before := lastEvent(t, h)
 	for what, decide := range map[string]func() error{
 		"approve":  func() error { return h.ApproveRelease(all.Reader(), "0123456789abcdef") },
+		"refuse":   func() error { return h.RefuseRelease(all.Reader(), "0123456789abcdef", "") },
 		"withdraw": func() error { return h.WithdrawRelease(all.Reader(), "0123456789abcdef") },
 	} {
 		if err := decide(); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "0123456789abcdef: no release with this ID") {
@@ -163,12 +165,15 @@ func TestADecisionIsRecordedOrNone(t *testing.T) {
 		}
 	}
 	approve := func() error { return h.ApproveRelease(all.Reader(), id) }
+	refuse := func() error { return h.RefuseRelease(all.Reader(), id, "") }
 	withdraw := func() error { return h.WithdrawRelease(all.Reader(), id) }
 	// A daemon has opened the record before it was damaged.
 	by := access.Person{Member: "north", UID: &someone}
 	record := openRecord(t, h)
 	unrecorded(approve, disclosure.Held)
 	unrecorded(func() error { return h.approveRelease(record, id, by, true) }, disclosure.Held)
+	unrecorded(refuse, disclosure.Held)
+	unrecorded(func() error { return h.refuseRelease(record, id, by, "") }, disclosure.Held)
 	unrecorded(withdraw, disclosure.Held)
 	if err := approve(); err != nil {
 		t.Fatal(err)

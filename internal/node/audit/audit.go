@@ -174,13 +174,6 @@ func (l *Log) add(f *os.File, e Event) error {
 	return nil
 }
 
-// Head returns the number of lines, and the hash of the last one.
-func (l *Log) Head() (lines int, head string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state.lines, l.state.head
-}
-
 // Tip is the end of a record as far as others may learn of it. Two tips with the same Origin are of one history, and the
 // one with more Steps is the later one.
 type Tip struct {

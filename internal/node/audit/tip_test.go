@@ -30,7 +30,7 @@ func TestTip(t *testing.T) {
 		if err := l.Append(Event{Kind: c.kind}); err != nil {
 			t.Fatal(err)
 		}
-		_, head := l.Head()
+		head := l.state.head
 		heads = append(heads, head)
 		want := Tip{head, c.steps, heads[c.begin-1]}
 		for who, log := range map[string]*Log{"the writer": l, "another process": mustOpen(t, path)} {
@@ -42,7 +42,7 @@ func TestTip(t *testing.T) {
 	if n, err := l.Cut(time.Now().Add(time.Hour)); n != len(heads)-1 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}
-	_, head := l.Head()
+	head := l.state.head
 	want := Tip{head, 4, heads[11]}
 	if a, b := l.Tip(), mustOpen(t, path).Tip(); a != want || b != want {
 		t.Errorf("after a cut: %+v and %+v, want %+v", a, b, want)
@@ -68,7 +68,7 @@ func TestTipOfAnEarlierCut(t *testing.T) {
 	if err := l.Append(Event{Kind: Accepted}); err != nil {
 		t.Fatal(err)
 	}
-	_, head := l.Head()
+	head := l.state.head
 	if a, b := l.Tip(), mustOpen(t, path).Tip(); a != b || a != (Tip{head, 2, ""}) {
 		t.Errorf("%+v and %+v", a, b)
 	}

@@ -37,7 +37,7 @@ func TestLook(t *testing.T) {
 		if err := l.Append(c.e); err != nil {
 			t.Fatal(err)
 		}
-		_, head := l.Head()
+		head := l.state.head
 		heads = append(heads, head)
 		f, err := Look(path, heads[0])
 		if err != nil || !f.Has || f.Accepted != (i > 0) || !slices.Equal(f.Open, c.open) {

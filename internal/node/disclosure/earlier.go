@@ -10,7 +10,8 @@ import (
 
 // Earlier is an earlier release that reveals more together with one that awaits approval. It names jobs and columns, so
 // only the party's own people may see it. Columns are a text: the first names in quotes, and the number of the others;
-// "" if there are none.
+// "" if there are none. Without names nobody knows which columns two different tables have in common: the text in Both
+// then says so, and There and Here have all columns.
 type Earlier struct {
 	Job   string
 	Day   string // date of the latest disclosure, YYYY-MM-DD; "" if there was none yet, or in old formats
@@ -56,12 +57,15 @@ func (c *comparison) earlier() (list []Earlier, others int) {
 // beside describes an earlier release beside this one.
 func (e *Entry) beside(o *Entry) Earlier {
 	d := Earlier{Job: o.Job, Day: o.Day, Kind: o.Kind}
-	if e.Columns == nil || o.Columns == nil { // without names, only equal tables are known to have columns in common
+	if e.Columns == nil || o.Columns == nil {
 		if e.sameColumns(o) {
 			d.Both = shownColumns(nil, e.Width)
 			return d
 		}
 		d.There, d.Here = shownColumns(o.Columns, o.Width), shownColumns(e.Columns, e.Width)
+		if e.Width > 0 && o.Width > 0 {
+			d.Both = "not known; perhaps some of these"
+		}
 		return d
 	}
 	there, here := exclude(o.Columns, e.Columns), exclude(e.Columns, o.Columns)

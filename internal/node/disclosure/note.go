@@ -275,7 +275,7 @@ var ErrNotHeld = errors.New("no release with this ID awaits approval; see mercer
 var ErrNotThere = errors.New("no release with this ID awaits approval or is approved; see mercer release list. A disclosed release cannot be withdrawn")
 
 // Approve approves a release for every job that would release equal content. The approval ends when
-// the release is disclosed, or after 30 days. Before, it calls may with the release, and does nothing if
+// the release is disclosed, or after 30 days. It first calls may with the release, and does nothing if
 // may returns an error. While may runs, the release stays as it is.
 func (l Ledger) Approve(id string, may func(Listed) error) error {
 	return l.alone(func() error {
@@ -294,25 +294,23 @@ func (l Ledger) Approve(id string, may func(Listed) error) error {
 	})
 }
 
-// Refuse removes a release that awaits approval from the list. If a job asks for the release again, it awaits approval
-// again. Before, Refuse calls may with the release, and does nothing if may returns an error.
+// Refuse removes a release that awaits approval, with an approval that an operator gave before for less. If a job asks
+// for the release again, it awaits approval again. It first calls may with the release, and does nothing if may returns
+// an error. It returns [ErrNotHeld] if the release does not await approval.
 func (l Ledger) Refuse(id string, may func(Listed) error) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Held)
-		if err == nil {
-			err = may(n)
-		}
 		if err != nil {
 			return err
 		}
-		return errors.Join(l.remove(l.entry(n.Kind, id, Admitted)), l.remove(l.note(id, Held)))
+		return l.forbid(n, may)
 	})
 }
 
 // Withdraw removes an approval that no session has used, or a release that awaits approval. A
-// session that was accepted with the approval, but has sent nothing, must be admitted again. Before,
-// Withdraw calls may with the release, and does nothing if may returns an error. It returns
-// [ErrNotThere] if there is neither.
+// session that was accepted with the approval, but has sent nothing, must be admitted again. It first
+// calls may with the release, and does nothing if may returns an error. It returns [ErrNotThere] if
+// there is neither.
 func (l Ledger) Withdraw(id string, may func(Listed) error) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Approved)
@@ -320,17 +318,22 @@ func (l Ledger) Withdraw(id string, may func(Listed) error) error {
 			n, err = l.find(id, Held)
 		}
 		if errors.Is(err, ErrNotHeld) {
-			err = ErrNotThere
-		}
-		if err == nil {
-			err = may(n)
+			return ErrNotThere
 		}
 		if err != nil {
 			return err
 		}
-		// A crash in Approve leaves both notes.
-		return errors.Join(l.remove(l.entry(n.Kind, id, Admitted)), l.remove(l.note(id, Held)), l.remove(l.note(id, Approved)))
+		return l.forbid(n, may)
 	})
+}
+
+// forbid removes what lets a release leave, and its notes, if may returns no error. A release has both notes if it reveals
+// more than its approval says, or after a crash in Approve.
+func (l Ledger) forbid(n Listed, may func(Listed) error) error {
+	if err := may(n); err != nil {
+		return err
+	}
+	return errors.Join(l.remove(l.entry(n.Kind, n.ID, Admitted)), l.remove(l.note(n.ID, Held)), l.remove(l.note(n.ID, Approved)))
 }
 
 func (l Ledger) find(id string, s State) (Listed, error) {

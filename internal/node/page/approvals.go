@@ -98,7 +98,7 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 		}
 		err = p.desk.Approve(r.Context(), v.Job, who.Person)
 	case "reject":
-		said = "Job " + v.Name + " is rejected. The coordinator's operator reads the reason."
+		said = "Job " + v.Name + " is rejected. The coordinator's people and the other parties read the reason."
 		err = p.desk.Reject(r.Context(), v.Job, who.Person, r.PostFormValue("reason"))
 	default:
 		err = fault.BadInputf("the form says neither approve nor reject")
@@ -148,11 +148,11 @@ func (p *Page) release(r *http.Request, _ overview.Overview) (shownView, error) 
 }
 
 // saidOfRelease says why a release awaits approval. Releases that an earlier version of this program has noted name no
-// earlier job.
+// earlier job, and a job may have no name.
 func saidOfRelease(one disclosure.Listed) string {
 	var jobs []string
 	for _, e := range one.Earlier {
-		if !slices.Contains(jobs, e.Job) {
+		if e.Job != "" && !slices.Contains(jobs, e.Job) {
 			jobs = append(jobs, e.Job)
 		}
 	}

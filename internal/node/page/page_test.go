@@ -457,3 +457,25 @@ func TestManyLinesOfARecord(t *testing.T) {
 		t.Error(body)
 	}
 }
+
+// The view of a release names the jobs whose earlier releases reveal more together with it, each once. A note may name
+// none, and a job may have no name.
+func TestWhyAReleaseWaits(t *testing.T) {
+	for _, c := range []struct {
+		want string
+		jobs []string
+	}{
+		{"The release awaits this party's decision, because of what it can reveal.", nil},
+		{"The release awaits this party's decision, because of what it can reveal.", []string{""}},
+		{"Together with an earlier release of job stroke it reveals more than each alone.", []string{"stroke", "", "stroke"}},
+		{"Together with earlier releases of jobs stroke, kidney it reveals more than each alone.", []string{"stroke", "kidney"}},
+	} {
+		var one disclosure.Listed
+		for _, name := range c.jobs {
+			one.Earlier = append(one.Earlier, disclosure.Earlier{Job: name})
+		}
+		if said := saidOfRelease(one); said != c.want {
+			t.Errorf("%q: %s", c.jobs, said)
+		}
+	}
+}
