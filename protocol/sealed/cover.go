@@ -71,8 +71,8 @@ func (c *covers) draw(words []ring128.Word, step int, of purpose) error {
 //
 // Before each cut a adds words that are uniform and that both servers know, and b subtracts them. Without them a wrong
 // cut has the probability of TestCut only if a's share is uniform. After a product it is; but a public combination of
-// words that were cut by f bits before is 2^f times as dense at the border. A fresh word for each costs a hundredth of
-// the product, so no cut goes without.
+// words that were cut by f bits before is 2^f times as dense at the border. Fresh words cost little,
+// so no cut goes without.
 type cutter struct {
 	covers   source
 	number   int // cuts so far
@@ -90,11 +90,13 @@ func newCutter(self role, of source) *cutter {
 
 // cut truncates words by f bits. Its owner looks at err before it goes on.
 func (c *cutter) cut(z []ring128.Word, f uint) {
+	words := make([]ring128.Word, len(z))
+	if c.err == nil {
+		c.err = c.covers.draw(words, c.number, refreshing)
+	}
 	if c.err != nil {
 		return
 	}
-	words := make([]ring128.Word, len(z))
-	c.err = c.covers.draw(words, c.number, refreshing)
 	c.number++
 	c.refresh(z, words)
 	c.truncate(z, f)

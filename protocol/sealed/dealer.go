@@ -28,7 +28,7 @@ func newDealer(c computation, in inputs, withA, withB source) (*dealer, error) {
 	if len(in.parts[maskA]) != c.inputWords() || len(in.parts[maskB]) != c.inputWords() {
 		return nil, fmt.Errorf("sealed: there are %d and %d words of masks; %d features and %d targets have %d", len(in.parts[maskA]), len(in.parts[maskB]), c.problem.Features, c.problem.Targets, c.inputWords())
 	}
-	d := &dealer{agreement: newAgreement(c, dealerC, in.digest), withA: withA, withB: withB}
+	d := &dealer{agreement: newAgreement(c, dealerC, in.documents), withA: withA, withB: withB}
 	sum := slices.Clone(in.parts[maskA][:c.triangle()])
 	ring128.Add(sum, in.parts[maskB][:c.triangle()])
 	d.matrix = ring128.Symmetric(c.problem.Features, sum)
@@ -77,11 +77,9 @@ func (d *dealer) deal() error {
 		return err
 	}
 	d.dealt = make([]ring128.Word, d.words(d.step))
-	compute := d.product
 	if d.squaring(d.step) {
-		compute = d.square
-	}
-	if err := compute(); err != nil {
+		ring128.AddSyrk(d.dealt, d.power) // U^2
+	} else if err := d.product(); err != nil {
 		return err
 	}
 	part := make([]ring128.Word, len(d.dealt))
@@ -116,12 +114,6 @@ func (d *dealer) follow() error {
 		return err
 	}
 	d.power = ring128.Symmetric(d.problem.Features, mask)
-	return nil
-}
-
-// square computes U^2.
-func (d *dealer) square() error {
-	ring128.AddSyrk(d.dealt, d.power)
 	return nil
 }
 

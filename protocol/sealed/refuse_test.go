@@ -113,6 +113,11 @@ func TestKeepersRefuse(t *testing.T) {
 	blames(t, "another receiver's", refusedBy(t, kindOpening, serverA, 1, func(m *protocol.Message) { m.Receiver = "bergen" }), "bergen", protocol.KindUnexpected)
 	blames(t, "the dealer's words of a server", refusedBy(t, kindDealing, serverB, 1, func(m *protocol.Message) { m.Sender = "athens" }), "athens", protocol.KindUnexpected)
 	blames(t, "another digest", refusedBy(t, kindInputs, serverB, 0, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[9] ^= 4 }), "athens", protocol.KindInconsistent)
+	var other *documentError
+	err := refusedBy(t, kindInputs, serverB, 0, func(m *protocol.Message) { m.Body = slices.Clone(m.Body); m.Body[len(m.Body)-1] ^= 4 })
+	if !errors.As(err, &other) || *other != (documentError{"party 1", "athens"}) {
+		t.Errorf("another document: %v", err)
+	}
 	blames(t, "words to the dealer", refusedBy(t, kindOpening, serverB, 1, func(m *protocol.Message) { m.Receiver = "coordinator" }), "athens", protocol.KindUnexpected)
 }
 
@@ -167,17 +172,16 @@ func TestNothingBeforeAgreement(t *testing.T) {
 	}
 }
 
-// Keepers with another problem, plan, generation or other uploads do not agree.
+// Keepers with another problem, plan or generation do not agree.
 func TestDigestBindsTheComputation(t *testing.T) {
 	p, _, _ := small(t)
 	base := computation{settingOf(p), 0}
 	var list [][]byte
-	add := func(c computation, documents [32]byte) {
-		d := newAgreement(c, serverA, documents).digest
+	add := func(c computation) {
+		d := c.digest()
 		list = append(list, d[:])
 	}
-	add(base, [32]byte{})
-	add(base, [32]byte{1})
+	add(base)
 	for _, change := range []func(*computation){
 		func(c *computation) { c.generation++ }, func(c *computation) { c.problem.Rows++ }, func(c *computation) { c.problem.Features++ },
 		func(c *computation) { c.problem.Targets++ }, func(c *computation) { c.problem.Ridge++ }, func(c *computation) { c.problem.Plan.Steps++ },
@@ -185,7 +189,7 @@ func TestDigestBindsTheComputation(t *testing.T) {
 	} {
 		c := base
 		change(&c)
-		add(c, [32]byte{})
+		add(c)
 	}
 	distinctBytes(t, list...)
 }
@@ -212,6 +216,10 @@ func TestKeepersStopWithoutCovers(t *testing.T) {
 			*of = spent{*of, &left}
 			if err := k.run(); err == nil || err.Error() != "spent" {
 				t.Errorf("source %d: %v", which, err)
+			}
+			sent := k.a.out.empty() && k.b.out.empty() && k.c.out.empty()
+			if err := k.run(); err == nil || !sent {
+				t.Errorf("source %d: a keeper goes on after an error, or sends words", which)
 			}
 			if k.a.done() && k.b.done() {
 				t.Errorf("source %d: weights without covers", which)

@@ -46,7 +46,7 @@ func newServer(c computation, self role, in inputs, covers, cuts source) (*serve
 	if len(own) != c.inputWords() || len(in.parts[masked]) != c.inputWords() {
 		return nil, fmt.Errorf("sealed: there are %d and %d words of the uploads; %d features and %d targets have %d", len(own), len(in.parts[masked]), c.problem.Features, c.problem.Targets, c.inputWords())
 	}
-	s := &server{agreement: newAgreement(c, self, in.digest), covers: covers, cutter: newCutter(self, cuts)}
+	s := &server{agreement: newAgreement(c, self, in.documents), covers: covers, cutter: newCutter(self, cuts)}
 	known := slices.Clone(in.parts[masked])
 	subtractOne(known[:c.triangle()], c.problem.Features, c.problem.matrixBits())
 	s.matrix = s.operand(known[:c.triangle()], own[:c.triangle()])
@@ -124,6 +124,9 @@ func (s *server) receive(m protocol.Message) error {
 // work does the next part of the computation, and reports whether it did. It waits for the messages that the part needs,
 // and until all earlier ones are sent.
 func (s *server) work() (bool, error) {
+	if s.cutter.err != nil {
+		return false, s.cutter.err
+	}
 	if s.done() || !s.reached() || !s.out.empty() {
 		return false, nil
 	}
@@ -198,7 +201,9 @@ func (s *server) square() error {
 	} else {
 		ring128.AddSyr2k(z, x.masked, x.mask)
 	}
-	s.cutter.cut(z, squareBits(s.fraction(s.step)))
+	if s.cutter.cut(z, squareBits(s.fraction(s.step))); s.cutter.err != nil {
+		return s.cutter.err
+	}
 	if s.self == serverA {
 		subtractOne(z, s.problem.Features, VectorBits)
 	}

@@ -31,7 +31,7 @@ func TestPartsAddUp(t *testing.T) {
 			}
 		}
 	}
-	if in[0].digest != in[1].digest || in[1].digest != in[2].digest {
+	if len(in[0].documents) != 3 || !slices.Equal(in[0].documents, in[1].documents) || !slices.Equal(in[1].documents, in[2].documents) {
 		t.Error("the keepers have other documents")
 	}
 }
@@ -85,6 +85,22 @@ func TestCommitmentBindsEachName(t *testing.T) {
 	}
 	distinctBytes(t, sum(0, "p", maskA, salt, body), sum(1, "p", maskA, salt, body), sum(0, "q", maskA, salt, body),
 		sum(0, "p", maskB, salt, body), sum(0, "p", masked, salt, body), sum(0, "p", maskA, [32]byte{2}, body), sum(0, "p", maskA, salt, []byte("word")))
+}
+
+// Parties with the same seed, and sessions, have other masks.
+func TestMaskDependsOnPartyAndSession(t *testing.T) {
+	p, _, _ := small(t)
+	s := settingOf(p)
+	other := s
+	other.session[5]++
+	var all []ring128.Word
+	for _, m := range [][]ring128.Word{s.mask("p", [32]byte{}), s.mask("q", [32]byte{}), other.mask("p", [32]byte{}), s.mask("p", [32]byte{1})} {
+		if len(m) != s.inputWords() {
+			t.Errorf("%d words", len(m))
+		}
+		all = append(all, m...)
+	}
+	distinct(t, all)
 }
 
 // blames requires an error that names the sender with a kind.
@@ -284,14 +300,22 @@ func FuzzUpload(f *testing.F) {
 	})
 }
 
-// A digest is 32 bytes, all that are sent.
-func FuzzDigest(f *testing.F) {
-	f.Add(make([]byte, 32))
-	f.Add(make([]byte, 33))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		d, err := decodeDigest(b)
-		if (err == nil) != (len(b) == 32) || err == nil && !bytes.Equal(d[:], b) {
-			t.Errorf("%x becomes %x (%v)", b, d, err)
+// Digests of a problem and n documents are 32 (n + 1) bytes, all that are sent.
+func FuzzInputs(f *testing.F) {
+	f.Add(make([]byte, 32), 0)
+	f.Add(make([]byte, 96), 2)
+	f.Add(make([]byte, 97), 2)
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		if n < 0 || n > 100 {
+			return
+		}
+		problem, documents, err := decodeInputs(b, n)
+		all := problem[:]
+		for _, d := range documents {
+			all = append(all, d[:]...)
+		}
+		if (err == nil) != (len(b) == 32*(n+1)) || err == nil && !bytes.Equal(all, b) {
+			t.Errorf("%x becomes %x (%v)", b, all, err)
 		}
 	})
 }
