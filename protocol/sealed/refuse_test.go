@@ -228,6 +228,21 @@ func TestKeepersStopWithoutCovers(t *testing.T) {
 	}
 }
 
+// A server whose last cut fails is not done.
+func TestLastCut(t *testing.T) {
+	const many = 1 << 20
+	left := many
+	k, _ := smallTrio(t, 4)
+	k.a.cutter.covers = spent{k.a.cutter.covers, &left}
+	k.solved()
+	last := many - left - 1
+	other, _ := smallTrio(t, 4)
+	other.a.cutter.covers = spent{other.a.cutter.covers, &last}
+	if err := other.run(); err == nil || other.a.done() || other.a.step != other.steps()-1 {
+		t.Errorf("%v; a is done: %v, in step %d of %d", err, other.a.done(), other.a.step, other.steps())
+	}
+}
+
 func TestNewKeepersRefuse(t *testing.T) {
 	p, sums, _ := small(t)
 	s := settingOf(p)

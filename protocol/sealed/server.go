@@ -122,11 +122,8 @@ func (s *server) receive(m protocol.Message) error {
 }
 
 // work does the next part of the computation, and reports whether it did. It waits for the messages that the part needs,
-// and until all earlier ones are sent.
+// and until all earlier ones are sent. After an error the server is of no use: it stays in its step.
 func (s *server) work() (bool, error) {
-	if s.cutter.err != nil {
-		return false, s.cutter.err
-	}
 	if s.done() || !s.reached() || !s.out.empty() {
 		return false, nil
 	}
@@ -137,7 +134,7 @@ func (s *server) work() (bool, error) {
 	if err := part(); err != nil {
 		return false, err
 	}
-	return true, s.cutter.err
+	return true, nil
 }
 
 // nextPart returns the next part of the step, and whether its messages are there. A square is opened after the dealer's
@@ -240,7 +237,9 @@ func (s *server) product() error {
 	}
 	ring128.AddMulTransB(s.vectorsOf(z), s.vectorsOf(s.share), x.masked)
 	ring128.AddMulTransB(s.vectorsOf(z), s.vectorsOf(s.both()), x.mask)
-	s.evaluation.take(s.vectorsOf(z))
+	if s.evaluation.take(s.vectorsOf(z)); s.cutter.err != nil {
+		return s.cutter.err
+	}
 	s.next()
 	return nil
 }
