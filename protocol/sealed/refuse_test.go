@@ -211,14 +211,24 @@ func (s spent) draw(words []ring128.Word, step int, of purpose) error {
 func TestKeepersStopWithoutCovers(t *testing.T) {
 	for which := range 5 {
 		for _, left := range []int{0, 1, 5} {
+			draws := left
 			k, _ := smallTrio(t, 4)
 			of := []*source{&k.a.covers, &k.b.covers, &k.a.cutter.covers, &k.c.withA, &k.c.withB}[which]
 			*of = spent{*of, &left}
+			sender, sent := []string{"athens", "bergen", "athens", "coordinator", "coordinator"}[which], 0
+			k.alter = func(m protocol.Message) protocol.Message {
+				if m.Sender == sender && m.Kind != kindInputs {
+					sent++
+				}
+				return m
+			}
 			if err := k.run(); err == nil || err.Error() != "spent" {
 				t.Errorf("source %d: %v", which, err)
 			}
-			sent := k.a.out.empty() && k.b.out.empty() && k.c.out.empty()
-			if err := k.run(); err == nil || !sent {
+			if most := []int{draws, draws, draws, draws, draws + 1}[which]; sent > most {
+				t.Errorf("source %d: %d words served, and %d messages were sent", which, draws, sent)
+			}
+			if err := k.run(); err == nil || !k.a.out.empty() || !k.b.out.empty() || !k.c.out.empty() {
 				t.Errorf("source %d: a keeper goes on after an error, or sends words", which)
 			}
 			if k.a.done() && k.b.done() {
@@ -240,6 +250,19 @@ func TestLastCut(t *testing.T) {
 	other.a.cutter.covers = spent{other.a.cutter.covers, &last}
 	if err := other.run(); err == nil || other.a.done() || other.a.step != other.steps()-1 {
 		t.Errorf("%v; a is done: %v, in step %d of %d", err, other.a.done(), other.a.step, other.steps())
+	}
+}
+
+// With blocks of one step the first cut comes before all steps.
+func TestFirstCut(t *testing.T) {
+	k, _ := smallTrio(t, 1)
+	left := 0
+	in := inputs{}
+	for p := range in.parts {
+		in.parts[p] = make([]ring128.Word, k.inputWords())
+	}
+	if _, err := newServer(k.computation, serverB, in, seeds(k.computation, pairBC), spent{nil, &left}); err == nil {
+		t.Error("a server without words for its first cut")
 	}
 }
 

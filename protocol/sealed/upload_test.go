@@ -198,16 +198,17 @@ func TestDepositAcceptsOnce(t *testing.T) {
 		if d.complete() {
 			t.Error("complete too early")
 		}
-		if _, err := collect(s, serverA, []*deposit{d}); err == nil {
-			t.Error("an incomplete upload is added up")
+		var blame *protocol.BlameError
+		if _, err := collect(s, serverA, []*deposit{d}); err == nil || errors.As(err, &blame) {
+			t.Errorf("an incomplete upload: %v; it must neither be added up nor blamed", err)
 		}
 		if err := d.receive(m); err != nil {
 			t.Fatal(err)
 		}
 		blames(t, m.Kind, d.receive(m), u.party, protocol.KindUnexpected)
 	}
-	if !d.complete() {
-		t.Error("not complete")
+	if !d.complete() || newDeposit(s, dealerC, u.party).complete() {
+		t.Error("not complete, or the dealer's before the document")
 	}
 	if _, err := collect(s, serverA, []*deposit{d, d}); err == nil {
 		t.Error("200 rows of 100")
