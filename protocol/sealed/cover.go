@@ -69,10 +69,8 @@ func (c *covers) draw(words []ring128.Word, step int, of purpose) error {
 
 // cutter truncates a server's shares. Both servers cut the same words in the same order.
 //
-// Before each cut a adds words that are uniform and that both servers know, and b subtracts them. Without them a wrong
-// cut has the probability of TestCut only if a's share is uniform. After a product it is; but a public combination of
-// words that were cut by f bits before is 2^f times as dense at the border. Fresh words cost little,
-// so no cut goes without.
+// Before each cut a adds words that are uniform and that both servers know, and b subtracts them: see TestCutAgain. A
+// product or a square makes a's share uniform by itself, but fresh words cost little, so no cut goes without.
 type cutter struct {
 	covers   source
 	number   int // cuts so far

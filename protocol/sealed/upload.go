@@ -51,7 +51,7 @@ func readDocument(r *wire.Reader) (d document) {
 }
 
 // commitment binds a party to a part without telling anything about it to those who lack the salt. The encoded part is
-// a seed, or words in the encoding of ring128.
+// the seed of a mask, which determines its words, or the masked words in the encoding of ring128.
 func commitment(session protocol.SessionID, party string, of part, salt [32]byte, encoded []byte) (sum [sha256.Size]byte) {
 	var w wire.Writer
 	w.String("mercer/v1/sealed/commitment")
