@@ -1,0 +1,132 @@
+package sealed
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
+)
+
+// dealer is the keeper c. It deals b products and squares of the covers that it has in common with a and with b, less
+// a's part of them. It receives nothing but the others' digests, so its work and messages depend on seeds and sizes
+// alone. Its owner drives it in the same way as a [server].
+type dealer struct {
+	agreement
+	withA, withB  source
+	matrix, power ring128.Matrix // the masks of H and of the latest T_q(H)
+	step          int
+	dealt         []ring128.Word // what the step deals, before a's part is subtracted
+	out           outflow
+}
+
+// newDealer returns the dealer of a generation.
+func newDealer(c computation, in inputs, withA, withB source) (*dealer, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	if len(in.parts[maskA]) != c.inputWords() || len(in.parts[maskB]) != c.inputWords() {
+		return nil, fmt.Errorf("sealed: there are %d and %d words of masks; %d features and %d targets have %d", len(in.parts[maskA]), len(in.parts[maskB]), c.problem.Features, c.problem.Targets, c.inputWords())
+	}
+	d := &dealer{agreement: newAgreement(c, dealerC, in.documents), withA: withA, withB: withB}
+	sum := slices.Clone(in.parts[maskA][:c.triangle()])
+	ring128.Add(sum, in.parts[maskB][:c.triangle()])
+	d.matrix = ring128.Symmetric(c.problem.Features, sum)
+	d.power = d.matrix
+	return d, nil
+}
+
+// done reports whether all steps are dealt.
+func (d *dealer) done() bool { return d.step == d.steps() }
+
+// send returns the next message, or false if there is none.
+func (d *dealer) send() (protocol.Message, bool) {
+	if m, ok := d.agreement.send(); ok {
+		return m, true
+	}
+	return d.out.take()
+}
+
+// receive takes the digest of another keeper, and refuses all else.
+func (d *dealer) receive(m protocol.Message) error {
+	from, err := d.admitKeeper(m.Header, dealerC)
+	if err != nil {
+		return err
+	}
+	if m.Kind != kindInputs {
+		return m.Unexpected()
+	}
+	return d.agreement.receive(from, m)
+}
+
+// work deals the next step, and reports whether it did. It waits until all earlier words are sent.
+func (d *dealer) work() (bool, error) {
+	if d.done() || !d.reached() || !d.out.empty() {
+		return false, nil
+	}
+	if err := d.deal(); err != nil {
+		return false, err
+	}
+	d.step++
+	return true, nil
+}
+
+// deal computes the step's words, and sends b the words less a's part of them.
+func (d *dealer) deal() error {
+	if err := d.follow(); err != nil {
+		return err
+	}
+	d.dealt = make([]ring128.Word, d.words(d.step))
+	if d.squaring(d.step) {
+		ring128.AddSyrk(d.dealt, d.power) // U^2
+	} else if err := d.product(); err != nil {
+		return err
+	}
+	part := make([]ring128.Word, len(d.dealt))
+	if err := d.withA.draw(part, d.step, dealing); err != nil {
+		return err
+	}
+	ring128.Sub(d.dealt, part)
+	d.out = newOutflow(d.header(dealerC, serverB, d.step, kindDealing), d.dealt)
+	return nil
+}
+
+// cover returns the sum of both servers' covers of a step.
+func (d *dealer) cover(step int, of purpose) ([]ring128.Word, error) {
+	sum, other := make([]ring128.Word, d.words(step)), make([]ring128.Word, d.words(step))
+	if err := d.withA.draw(sum, step, of); err != nil {
+		return nil, err
+	}
+	if err := d.withB.draw(other, step, of); err != nil {
+		return nil, err
+	}
+	ring128.Add(sum, other)
+	return sum, nil
+}
+
+// follow takes the mask of the matrix that the step before has squared.
+func (d *dealer) follow() error {
+	if d.step == 0 || !d.squaring(d.step-1) {
+		return nil
+	}
+	mask, err := d.cover(d.step-1, squared)
+	if err != nil {
+		return err
+	}
+	d.power = ring128.Symmetric(d.problem.Features, mask)
+	return nil
+}
+
+// product computes U V for the cover V of the vectors.
+func (d *dealer) product() error {
+	cover, err := d.cover(d.step, opening)
+	if err != nil {
+		return err
+	}
+	mask := d.matrix
+	if d.powers(d.step) {
+		mask = d.power
+	}
+	ring128.AddMulTransB(d.vectorsOf(d.dealt), d.vectorsOf(cover), mask)
+	return nil
+}

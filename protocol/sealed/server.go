@@ -1,0 +1,255 @@
+package sealed
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
+)
+
+// These are the kinds of the keepers' messages in a step, which is their round.
+const (
+	kindOpening = "Opening" // between the servers: a share less its cover
+	kindDealing = "Dealing" // from the dealer to b: a product or a square of covers, less a's part
+)
+
+// operand is a matrix X = E + U_a + U_b at a server, which has E and one mask. Both are symmetric.
+type operand struct{ masked, mask ring128.Matrix }
+
+// server is the keeper a or b. It holds one of two shares of each value, and computes the shares of the weights.
+//
+// Its owner passes it messages by receive, calls work until that has nothing to do, and takes messages by send. It has
+// no clock, and no randomness but that of its sources.
+type server struct {
+	agreement
+	covers        source // in common with the dealer
+	cutter        *cutter
+	evaluation    *evaluation
+	matrix, power operand // H, and the latest T_q(H)
+	step          int
+	opened        bool           // whether the step's share has been opened
+	share         []ring128.Word // the words that the step opens
+	own           []ring128.Word // the share less its cover
+	cover         []ring128.Word // that of a square
+	peer, dealt   *inflow        // the other server's opening; at b, the dealer's words
+	out           outflow
+}
+
+// newServer returns a server of a generation. The first source is that with the dealer, the second that with the other
+// server.
+func newServer(c computation, self role, in inputs, covers, cuts source) (*server, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	own := in.parts[self.parts()[0]]
+	if len(own) != c.inputWords() || len(in.parts[masked]) != c.inputWords() {
+		return nil, fmt.Errorf("sealed: there are %d and %d words of the uploads; %d features and %d targets have %d", len(own), len(in.parts[masked]), c.problem.Features, c.problem.Targets, c.inputWords())
+	}
+	s := &server{agreement: newAgreement(c, self, in.documents), covers: covers, cutter: newCutter(self, cuts)}
+	known := slices.Clone(in.parts[masked])
+	subtractOne(known[:c.triangle()], c.problem.Features, c.problem.matrixBits())
+	s.matrix = s.operand(known[:c.triangle()], own[:c.triangle()])
+	s.power = s.matrix
+	cross := slices.Clone(own[c.triangle():])
+	if self == serverA {
+		ring128.Add(cross, known[c.triangle():])
+	}
+	var err error
+	if s.evaluation, err = newEvaluation(c.problem, cross, s.cutter.cut); err != nil {
+		return nil, err
+	}
+	s.await()
+	return s, s.cutter.err
+}
+
+func (s *server) operand(masked, mask []ring128.Word) operand {
+	n := s.problem.Features
+	return operand{ring128.Symmetric(n, masked), ring128.Symmetric(n, mask)}
+}
+
+// await prepares for the messages of the current step.
+func (s *server) await() {
+	s.opened, s.peer, s.dealt = false, &inflow{}, &inflow{}
+	if s.done() {
+		return
+	}
+	s.peer = newInflow(s.words(s.step))
+	if s.self == serverB {
+		s.dealt = newInflow(s.words(s.step))
+	}
+}
+
+// done reports whether the share of the weights is there.
+func (s *server) done() bool { return s.step == s.steps() }
+
+// weights returns the share of the weights with [WeightBits], as targets x features. It has no words until done.
+func (s *server) weights() ring128.Matrix { return s.evaluation.weights }
+
+// send returns the next message, or false if there is none.
+func (s *server) send() (protocol.Message, bool) {
+	if m, ok := s.agreement.send(); ok {
+		return m, true
+	}
+	return s.out.take()
+}
+
+// receive takes a message of another keeper. It refuses what does not belong to this generation and step, and names the
+// sender. [protocol.ErrLater] is for messages of later steps: the dealer does not wait for the servers.
+func (s *server) receive(m protocol.Message) error {
+	from, err := s.admitKeeper(m.Header, s.self)
+	if err != nil {
+		return err
+	}
+	var to *inflow
+	switch {
+	case m.Kind == kindInputs:
+		return s.agreement.receive(from, m)
+	case m.Kind == kindOpening && from != dealerC:
+		to = s.peer
+	case m.Kind == kindDealing && from == dealerC && s.self == serverB:
+		to = s.dealt
+	default:
+		return m.Unexpected()
+	}
+	switch step := int(m.Round); {
+	case step < s.step || step >= s.steps():
+		return m.Unexpected()
+	case step > s.step:
+		return protocol.ErrLater
+	}
+	return to.accept(m)
+}
+
+// work does the next part of the computation, and reports whether it did. It waits for the messages that the part needs,
+// and until all earlier ones are sent. After an error the server is of no use: it stays in its step.
+func (s *server) work() (bool, error) {
+	if s.done() || !s.reached() || !s.out.empty() {
+		return false, nil
+	}
+	part, ready := s.nextPart()
+	if !ready {
+		return false, nil
+	}
+	if err := part(); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// nextPart returns the next part of the step, and whether its messages are there. A square is opened after the dealer's
+// words, a product before.
+func (s *server) nextPart() (part func() error, ready bool) {
+	switch square := s.squaring(s.step); {
+	case square && !s.opened:
+		return s.square, s.dealt.complete()
+	case square:
+		return s.takeSquare, s.peer.complete()
+	case !s.opened:
+		return s.openVectors, true
+	}
+	return s.product, s.peer.complete() && s.dealt.complete()
+}
+
+// open subtracts the cover from the step's share and sends the result to the other server.
+func (s *server) open(of purpose) error {
+	s.cover = make([]ring128.Word, len(s.share))
+	if err := s.covers.draw(s.cover, s.step, of); err != nil {
+		return err
+	}
+	s.own = slices.Clone(s.share)
+	ring128.Sub(s.own, s.cover)
+	s.out = newOutflow(s.header(s.self, 1-s.self, s.step, kindOpening), s.own)
+	s.opened = true
+	return nil
+}
+
+// both returns the sum of both servers' openings.
+func (s *server) both() []ring128.Word {
+	sum := slices.Clone(s.own)
+	ring128.Add(sum, s.peer.words)
+	return sum
+}
+
+// dealing returns this server's part of the dealer's words: b has received it, a draws it.
+func (s *server) dealing() ([]ring128.Word, error) {
+	if s.self == serverB {
+		return s.dealt.words, nil
+	}
+	words := make([]ring128.Word, s.words(s.step))
+	return words, s.covers.draw(words, s.step, dealing)
+}
+
+// square opens T_2q(H) = 2 T_q(H)^2 - 1. For X = E + U_a + U_b, X^2 is E^2 + E U_a + U_a E at a, E U_b + U_b E at b, and
+// (U_a + U_b)^2 of the dealer. a computes (E + U_a)^2 - U_a^2, which takes as long as b's part.
+func (s *server) square() error {
+	z, err := s.dealing()
+	if err != nil {
+		return err
+	}
+	x := s.power
+	if s.self == serverA {
+		sum := ring128.Matrix{Rows: x.mask.Rows, Cols: x.mask.Cols, Data: slices.Clone(x.masked.Data)}
+		ring128.Add(sum.Data, x.mask.Data)
+		ring128.AddSyrk(z, sum)
+		own := make([]ring128.Word, len(z))
+		ring128.AddSyrk(own, x.mask)
+		ring128.Sub(z, own)
+	} else {
+		ring128.AddSyr2k(z, x.masked, x.mask)
+	}
+	if s.cutter.cut(z, squareBits(s.fraction(s.step))); s.cutter.err != nil {
+		return s.cutter.err
+	}
+	if s.self == serverA {
+		subtractOne(z, s.problem.Features, VectorBits)
+	}
+	s.share = z
+	return s.open(squared)
+}
+
+// takeSquare makes the opened square the operand of the next step.
+func (s *server) takeSquare() error {
+	s.power = s.operand(s.both(), s.cover)
+	s.next()
+	return nil
+}
+
+// openVectors opens the vectors of the next product.
+func (s *server) openVectors() error {
+	vectors, powers := s.evaluation.next()
+	if powers != s.powers(s.step) {
+		return fmt.Errorf("sealed: step %d is another product than the dealer's", s.step)
+	}
+	s.share = vectors.Data
+	return s.open(opening)
+}
+
+// product takes X y = E [y] + [U] F + [U V].
+func (s *server) product() error {
+	z, err := s.dealing()
+	if err != nil {
+		return err
+	}
+	x := s.matrix
+	if s.powers(s.step) {
+		x = s.power
+	}
+	ring128.AddMulTransB(s.vectorsOf(z), s.vectorsOf(s.share), x.masked)
+	ring128.AddMulTransB(s.vectorsOf(z), s.vectorsOf(s.both()), x.mask)
+	if s.evaluation.take(s.vectorsOf(z)); s.cutter.err != nil {
+		return s.cutter.err
+	}
+	s.next()
+	return nil
+}
+
+func (s *server) next() {
+	s.step++
+	s.await()
+}
+
+// vectorsOf returns words as targets x features. It shares memory with them.
+func (c computation) vectorsOf(words []ring128.Word) ring128.Matrix {
+	return ring128.Matrix{Rows: c.problem.Targets, Cols: c.problem.Features, Data: words}
+}
