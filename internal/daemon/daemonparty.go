@@ -224,7 +224,7 @@ func (h partyHome) runOnce(ctx context.Context, o Options) (err error) {
 	return h.otherBuild(refusedTwin(p.Run(ctx)))
 }
 
-// head returns what the coordinator is told of the audit record.
+// head returns the part of the audit record that the coordinator learns.
 func (h partyHome) head() control.Record {
 	tip := h.audit.Tip()
 	return control.Record{Head: hashIn(tip.Head), Steps: uint64(tip.Steps), Origin: hashIn(tip.Origin)}

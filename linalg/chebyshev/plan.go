@@ -39,7 +39,7 @@ func (p Plan) Products() int { return p.Block - 1 + p.Steps/p.Block - 1 }
 // message, it is the number of messages in a row.
 func (p Plan) InARow() int { return p.Squarings() + p.Products() }
 
-// Price is what the parts of an evaluation cost, in any common unit, such as nanoseconds.
+// Price holds the costs of the parts of an evaluation, in any common unit, such as nanoseconds.
 type Price struct {
 	Squaring int64 // of one matrix
 	Product  int64 // of a matrix and all vectors

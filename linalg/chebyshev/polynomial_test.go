@@ -208,7 +208,7 @@ func TestRemainder(t *testing.T) {
 	}
 }
 
-// The number of steps is that of the two data sets in the specification.
+// Digits (1,347 rows) and a9a (32,561) have 592 and 752 steps at alpha = n/10^4.
 func TestStepsOfDigitsAndA9a(t *testing.T) {
 	if a, b := Steps(1347, 1e-4, 8), Steps(32561, 1e-4, 8); a != 592 || b != 752 {
 		t.Errorf("%d and %d steps, want 592 and 752", a, b)

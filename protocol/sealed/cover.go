@@ -19,7 +19,7 @@ const (
 	pairBC
 )
 
-// purpose is what the words of a stream are for. Within one step a keeper draws them in this order.
+// purpose names the use of a stream of words. Within one step a keeper draws streams in this order.
 type purpose uint8
 
 const (

@@ -40,12 +40,12 @@ func settingOf(p Problem) setting {
 	return setting{problem: p, session: protocol.SessionID{7}, keepers: [3]string{"athens", "bergen", "coordinator"}}
 }
 
-// seeds are what the keepers of each pair contribute to a generation.
+// seeds returns the source of a pair, from contributions that a generation determines.
 func seeds(c computation, of pair) *covers {
 	return newCovers(c, of, [2][32]byte{{byte(of), 1, byte(c.generation)}, {byte(of), 2, byte(c.generation)}})
 }
 
-// uploads are those of parties that have their part of the sums each: the first all, or random parts.
+// uploads divides sums among parties and returns their uploads. A single party has all.
 func uploads(t testing.TB, s setting, parties int, outer, cross []int64) []*upload {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, uint64(parties)))
@@ -99,7 +99,7 @@ func deliver(t testing.TB, s setting, to role, from []*upload, alter func(protoc
 	return list, nil
 }
 
-// inputsOf are those of the three keepers.
+// inputsOf delivers uploads to the three keepers and returns their inputs.
 func inputsOf(t testing.TB, s setting, from []*upload) (in [3]inputs) {
 	t.Helper()
 	for r := range in {

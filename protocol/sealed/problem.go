@@ -130,9 +130,9 @@ func (p Problem) powerBits() uint {
 	return VectorBits
 }
 
-// These numbers are of one server, in nanoseconds: a multiply-add takes 1.2 to 1.5, and an exchange of
-// messages between the servers some 10 milliseconds with journals on one machine. They choose a plan and
-// promise nothing.
+// These numbers are of one server, in nanoseconds: a multiply-add takes a little more than 1, and an
+// exchange of messages between the servers some 10 milliseconds with journals on one machine. They choose
+// a plan and promise nothing.
 const (
 	multiplyAddNanoseconds = 1
 	messageNanoseconds     = 10_000_000

@@ -31,7 +31,7 @@ const (
 	parts int = 3
 )
 
-// names are those of commitments.
+// name returns the name of the part in its commitment.
 func (p part) name() string { return [...]string{"mask a", "mask b", "masked"}[p] }
 
 // parts returns the two parts of an upload that a keeper holds.

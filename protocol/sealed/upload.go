@@ -16,7 +16,8 @@ const (
 	kindMasked = "Masked" // to the servers: the words that are left
 )
 
-// document is what a data party says to all keepers alike, and signs. The signature is that of its envelope.
+// document holds the number of a data party's rows and the commitments to its parts. The party sends the same to all
+// keepers, in an envelope that it signs.
 type document struct {
 	session protocol.SessionID
 	keepers [3]string
@@ -99,7 +100,7 @@ func (s setting) mask(party string, seed [32]byte) []ring128.Word {
 	return words
 }
 
-// upload is what one data party sends: its sums in three parts, of which each keeper gets two.
+// upload sends one data party's sums in three parts, of which each keeper gets two.
 type upload struct {
 	setting
 	document
@@ -170,7 +171,7 @@ func (u *upload) send() (protocol.Message, bool) {
 	return protocol.Message{}, false
 }
 
-// deposit is what a keeper gets of one data party's upload.
+// deposit collects the parts of one data party's upload that a keeper gets.
 type deposit struct {
 	setting
 	self        role

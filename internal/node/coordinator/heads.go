@@ -45,7 +45,7 @@ func (c *Coordinator) hearRecord(ctx context.Context, in driver.Inbound, run fun
 	c.acknowledge(in)
 }
 
-// keptHead is what the coordinator keeps of a party's audit record. The zero keptHead is of a party that has told nothing.
+// keptHead holds the newest head of a party's audit record. The zero keptHead is of a party that has told none.
 type keptHead struct {
 	head    [sha256.Size]byte
 	steps   uint64              // as in a [control.Record]; 0 if an earlier build has told the head

@@ -52,8 +52,8 @@ type Config struct {
 	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
 	// accepted.
 	Audit Auditor
-	// Head returns what the coordinator is told of the audit record: its last line, and how far the record has
-	// come. It may be nil; then the coordinator is told nothing.
+	// Head returns the part of the audit record that the coordinator learns: its last line, and how far the record
+	// has come. It may be nil; then the coordinator is told nothing.
 	Head func() control.Record
 	// Restored decides whether a party that was restored from a backup may go on. It takes the last head
 	// that the coordinator was told, or zero. It is nil for a party that was not restored.
@@ -108,7 +108,7 @@ type Config struct {
 	Today func() (now time.Time, trusted bool)
 }
 
-// Limits says how long a party keeps the state of a job, and how often it asks about open jobs.
+// Limits holds the times for which a party keeps the state of jobs, and the interval at which it asks about open ones.
 // Zero values mean the defaults.
 type Limits struct {
 	// Unclosed is the time after which the party destroys a job that its coordinator has not

@@ -26,7 +26,7 @@ func inner(x, y []Word) Word {
 	return w
 }
 
-// Products are those of big integers, on top of what was there, for sizes around the blocks.
+// Products equal those of big integers and are added to the words that were there, for sizes around the blocks.
 func TestProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	for _, s := range [][3]int{{1, 1, 1}, {1, 3, 5}, {2, 70, 4}, {10, 65, 33}, {17, 1, 2}, {33, 130, 3}, {3, 5, depth + 1}, {2, 2, 2*depth + 7}, {0, 4, 4}, {4, 4, 0}} {
