@@ -1,9 +1,11 @@
 package sealed
 
 import (
+	"errors"
 	"math"
 
 	"github.com/mercer-fl/mercer/linalg/chebyshev"
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
 
 // CheckSums is the number of sums that the check opens: of the words of the residual, each with a random
@@ -22,6 +24,8 @@ type Bounds struct {
 	Remainder, Rounding float64
 	// Weights bounds such a sum of the words of W.
 	Weights float64
+	// ResidualUnits and WeightsUnits are Residual and Weights as even whole numbers of the units of R and of W.
+	ResidualUnits, WeightsUnits ring128.Word
 }
 
 // Bounds returns the bounds of a problem. They are public and the same for all rows. It returns an error if
@@ -54,8 +58,12 @@ func (p Problem) Bounds() (Bounds, error) {
 	words := math.Sqrt(float64(p.Features) * float64(p.Targets))
 	units := math.Ldexp(1, -WeightBits) + math.Ldexp(float64(p.Plan.Steps), -VectorBits)
 	rounding := float64(bound * words * units) // not fused with the sum: all members have the same bound
-	return Bounds{
+	b := Bounds{
 		Residual: remainder + rounding, Remainder: remainder, Rounding: rounding,
 		Weights: 5 * math.Sqrt(n/(4*p.Ratio()*bound)),
-	}, nil
+	}
+	var err2 error
+	b.ResidualUnits, err = ring128.FromFloat(2*math.Ceil(math.Ldexp(b.Residual, 2*p.CellBits()+WeightBits-1)), 0)
+	b.WeightsUnits, err2 = ring128.FromFloat(2*math.Ceil(math.Ldexp(b.Weights, WeightBits-1)), 0)
+	return b, errors.Join(err, err2)
 }
