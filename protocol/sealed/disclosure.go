@@ -20,7 +20,8 @@ type disclosure struct {
 	*check // of which it reads commitments, parts and salts, and by which it posts
 	tokens [3]secret
 	known  [3]bool    // whether the token of a keeper is there
-	parcel [3]*parcel // the last messages, by sender
+	parcel [3]*parcel // the messages with a part, by sender
+	taken  [3]bool    // whether such a message has been looked at
 	lacked []ring128.Word
 	shown  int // messages queued: of tokens, then of parts
 }
@@ -81,9 +82,9 @@ func (o *disclosure) learn(of role, token secret) bool {
 // work posts what is due and takes parts that have arrived. It reports whether it did anything.
 func (o *disclosure) work() (bool, error) {
 	for _, from := range o.self.others() {
-		if p := o.parcel[from]; p != nil && p.complete() {
-			o.parcel[from] = nil
-			return true, o.takePart(from, p.body)
+		if !o.taken[from] && o.parcel[from].complete() {
+			o.taken[from] = true
+			return true, o.takePart(from, o.parcel[from].body)
 		}
 	}
 	switch {
