@@ -8,11 +8,12 @@ import (
 // Coins are -1, 0, 0 and 1, each as often, for each sum other ones.
 func TestCoins(t *testing.T) {
 	c := coins{seed: [32]byte{3}, n: 1000}
-	count := map[int8]float64{}
+	count, neighbours := map[int8]float64{}, 0.
 	for j := range CheckSums {
 		list := c.of(j)
-		for _, v := range list {
+		for i, v := range list {
 			count[v]++
+			neighbours += float64(v) * float64(list[max(i, 1)-1])
 		}
 		for other := range j {
 			same := 0
@@ -27,6 +28,9 @@ func TestCoins(t *testing.T) {
 		}
 	}
 	total := float64(CheckSums * c.n)
+	if c := neighbours / total; c < -.01 || c > .01 {
+		t.Errorf("neighbours have a covariance of %.3f", c)
+	}
 	for v, share := range map[int8]float64{-1: .25, 0: .5, 1: .25} {
 		if got := count[v] / total; got < share-.015 || got > share+.015 {
 			t.Errorf("coin %d: %.3f of all, want %v", v, got, share)

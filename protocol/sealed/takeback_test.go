@@ -298,6 +298,22 @@ func TestDifferentCoins(t *testing.T) {
 	}
 }
 
+// b shows a and c commitments to different tokens, so that it could show one of them a token that the other refuses.
+func TestDifferentTokens(t *testing.T) {
+	k, in, _ := solvedSmall(t)
+	j := judgesOf(t, k, in)
+	j.alter = func(m protocol.Message) protocol.Message {
+		if m.Sender == "bergen" && m.Receiver == "coordinator" && m.Kind == kindCommitments {
+			m.Body[97] ^= 1
+		}
+		return m
+	}
+	j.run()
+	j.closed()
+	j.wants(serverA, "has seen other commitments")
+	j.wants(dealerC, "has seen other commitments")
+}
+
 // b shows a and c different challenges: digests differ before a verdict.
 func TestDifferentChallenges(t *testing.T) {
 	k, in, _ := solvedSmall(t)
