@@ -9,10 +9,9 @@
 //	A = sum of phi phi^T  (M x M)    B = sum of phi y^T  (M x L)    W = (A + alpha)^-1 B
 //
 // Features are scaled to a norm of at most sqrt(N/n), where N is the power of two from the n rows on; |y| <= 1. Both are
-// rounded towards zero, which lengthens nothing, to b fraction bits: b = 15 up to N = 2^15, and one less for every four
-// times as many rows, up to N = 2^20. So A and B are whole numbers in units of 2^-2b, no entry exceeds N, and
-// H = 2 A/N - 1 has its eigenvalues in [-1, 1]. It has h = 2b + log2 N - 1 <= 44 fraction bits, without a cut. alpha is
-// that of the scaled features.
+// rounded towards zero, which lengthens nothing, to b fraction bits: 15 up to N = 2^18, and 14 up to N = 2^20, the most.
+// So A and B are whole numbers in units of 2^-2b, no entry exceeds N, and H = 2 A/N - 1 has its eigenvalues in [-1, 1].
+// It has h = 2b + log2 N - 1 <= 47 fraction bits, without a cut. alpha is that of the scaled features.
 //
 // Each claim is marked. [P] is proved here. [C] is proved here, and the named test counts all values of a small ring.
 // [M] is only measured, so far by a prototype; its tests come with the code. [A] is assumed.
@@ -79,7 +78,7 @@
 // were cut is short, and its cut fails with up to |z| 2^f/q. So before such a cut, that of W above all, a adds and b
 // subtracts a stream of their pair, which nobody else ever sees and which covers nothing else. An honest job fails with
 // at most sum |z| / q over all words that are cut. H has norm 1, so over the triangle of its square sum |z| <= M^1.5
-// 2^2h / sqrt 2 for M >= 3: 2^-35 q for M = 512 and N = 2^11, and at most 2^-27 q beyond, as h <= 44. Vectors and later
+// 2^2h / sqrt 2 for M >= 3: 2^-35 q for M = 512 and N = 2^11, and at most 2^-21 q, as h <= 47. Vectors and later
 // squares have v = s + 8 fraction bits (The weights). If the recurrence has norms up to 2^r, which the plan computes,
 // K/m cuts of vectors have sum |z| <= (K/m) sqrt(M L) 2^(2v+r). With r = 11 that is 2^-18 q for M L = 5,120, m = 8,
 // alpha = N/10,000 and N = 2^20. The plan takes only blocks with which all cuts fail with at most 2^-14. More rows are

@@ -8,8 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg/chebyshev"
 )
 
-// These are the limits of a [Problem]. Beyond MaxRows, truncations would fail too often, and features would
-// have 11 fraction bits and fewer.
+// These are the limits of a [Problem]. Beyond MaxRows, truncations would fail too often.
 const (
 	MinRows     = 32
 	MaxRows     = 1 << 20
@@ -117,10 +116,14 @@ func (p Problem) Bound() int { return 1 << p.log() }
 // RowScale returns sqrt(N/n), the factor of each row's features before they are rounded.
 func (p Problem) RowScale() float64 { return math.Sqrt(float64(p.Bound()) / float64(p.Rows)) }
 
-// CellBits returns b, the fraction bits of a feature and of a target in the sums: 15 up to 2^15 rows, and
-// then one less for every four times as many rows. So no entry of A or B exceeds 2^45, and squares stay far
-// below the words' range; errors of roundings fall with the number of rows.
-func (p Problem) CellBits() int { return 15 - (max(p.log()-15, 0)+1)/2 }
+// CellBits returns b, the fraction bits of a feature and of a target in the sums: 15 up to 2^18 rows, and 14
+// beyond. So no entry of A or B exceeds 2^48, and squares stay far below the words' range.
+func (p Problem) CellBits() int {
+	if p.log() > 18 {
+		return 14
+	}
+	return 15
+}
 
 // WeightBits returns s, the fraction bits of the weights that the computation opens: max(26, 15 + log2 N).
 // The cut of W to them adds to the residual less than N/2^s for each word.

@@ -199,7 +199,7 @@ func TestNewProblemChooses(t *testing.T) {
 	}
 }
 
-// Every size within the limits has a problem whose sums are whole numbers of at most 45 bits, and whose vectors have
+// Every size within the limits has a problem whose sums are whole numbers of at most 48 bits, and whose vectors have
 // fewer fraction bits than B/N and H^2.
 func TestSizes(t *testing.T) {
 	for rows := MinRows; rows <= MaxRows; rows = rows*3/2 + 1 {
@@ -212,7 +212,7 @@ func TestSizes(t *testing.T) {
 				t.Errorf("%d rows: %v", n, err)
 				continue
 			}
-			if p.Bound() < n || p.Bound() >= 2*n || p.unitBits() > 45 || uint(p.unitBits()) <= p.VectorBits() || 2*p.matrixBits() <= p.VectorBits()+1 || p.CellBits() < 12 {
+			if p.Bound() < n || p.Bound() >= 2*n || p.unitBits() > 48 || uint(p.unitBits()) <= p.VectorBits() || 2*p.matrixBits() <= p.VectorBits()+1 || p.CellBits() < 14 {
 				t.Errorf("%d rows: N %d, %d cell bits, %d unit bits", n, p.Bound(), p.CellBits(), p.unitBits())
 			}
 		}

@@ -80,7 +80,7 @@ func tooLong(m linalg.Matrix[float64], most float64) int {
 }
 
 // addProducts adds the products of whole numbers. All sums of the problem's rows, those of magnitudes too, are at most
-// N in units of 2^(-2 CellBits), which is at most 2^45: float64 adds them up exactly, in any order.
+// N in units of 2^(-2 CellBits), which is at most 2^48: float64 adds them up exactly, in any order.
 func (a *Accumulator) addProducts(phi, y linalg.Matrix[float64]) {
 	outer, cross := linalg.New[float64](phi.Rows, phi.Rows), linalg.New[float64](y.Rows, phi.Rows)
 	linalg.Syrk(outer, phi)
