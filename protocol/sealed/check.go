@@ -81,7 +81,7 @@ func newCheck(c computation, self role, in inputs, share []ring128.Word, pairs [
 		return nil, err
 	}
 	k := &check{computation: c, self: self, seed: seed, pairs: pairs, share: share}
-	k.bounds = [2]ring128.Word{bounds.ResidualUnits, bounds.WeightsUnits}
+	k.bounds = [2]ring128.Word{ring128.FromInt64(int64(bounds.ResidualUnits)), ring128.FromInt64(int64(bounds.WeightsUnits))}
 	for _, p := range self.parts() {
 		words := in.parts[p]
 		if len(words) != c.inputWords() {
@@ -148,7 +148,7 @@ func (k *check) done() bool { return k.opening != nil && k.opening.done() && len
 // package's comment.
 func (k *check) mustWait() bool { return k.opening != nil }
 
-// weights returns the words of W with WeightBits, as targets x features. It is for a check that is done.
+// weights returns the words of W with [Problem.WeightBits], as targets x features. It is for a check that is done.
 func (k *check) weights() []ring128.Word { return k.opening.weights() }
 
 // send returns the next message, or false if there is none.

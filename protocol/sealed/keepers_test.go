@@ -205,7 +205,7 @@ func (k *trio) solved() ([]ring128.Word, linalg.Matrix[float64]) {
 	ring128.Add(words, k.b.weights().Data)
 	w := linalg.New[float64](k.problem.Targets, k.problem.Features)
 	for i, v := range words {
-		w.Data[i] = v.Float(WeightBits)
+		w.Data[i] = v.Float(k.problem.WeightBits())
 	}
 	return words, w
 }
@@ -234,7 +234,7 @@ func (in *instance) asPlain(t *testing.T, plain, w linalg.Matrix[float64]) {
 	for k, v := range plain.Data {
 		off = max(off, math.Abs(v-w.Data[k]))
 	}
-	off = math.Ldexp(off, WeightBits)
+	off = math.Ldexp(off, int(in.WeightBits()))
 	t.Logf("the weights are off by %.0f units at most", off)
 	if off == 0 || off > float64(in.Plan.Steps) {
 		t.Errorf("the weights differ from the plain ones by %.0f units in %d steps", off, in.Plan.Steps)

@@ -16,7 +16,7 @@ var batches = [...]int{1, 1, 2, 4, 8, 8, 16}
 func (c computation) residual(h holding) []ring128.Word {
 	words := make([]ring128.Word, c.vectors())
 	for i, w := range h.cross {
-		words[i] = w.Lsh(c.problem.crossShift())
+		words[i] = w.Lsh(c.problem.WeightBits())
 	}
 	ridge := ring128.FromInt64(c.problem.Ridge)
 	product := ring128.New(c.problem.Targets, c.problem.Features)
@@ -74,6 +74,3 @@ func accepted(d, bound ring128.Word) bool {
 	most := bound.Add(bound).Add(bound.Rsh(1))
 	return !less(most.Add(most), d.Add(most))
 }
-
-// crossShift is the number of bits from B's units to those of the residual.
-func (p Problem) crossShift() uint { return uint(p.CellBits() + WeightBits) }

@@ -83,7 +83,7 @@ func (s *server) await() {
 // done reports whether the share of the weights is there.
 func (s *server) done() bool { return s.step == s.steps() }
 
-// weights returns the share of the weights with [WeightBits], as targets x features. It has no words until done.
+// weights returns the share of the weights with [Problem.WeightBits], as targets x features. It has no words until done.
 func (s *server) weights() ring128.Matrix { return s.evaluation.weights }
 
 // send returns the next message, or false if there is none.
@@ -198,11 +198,11 @@ func (s *server) square() error {
 	} else {
 		ring128.AddSyr2k(z, x.masked, x.mask)
 	}
-	if s.cutter.cut(z, squareBits(s.fraction(s.step))); s.cutter.err != nil {
+	if s.cutter.cut(z, s.problem.squareBits(s.fraction(s.step))); s.cutter.err != nil {
 		return s.cutter.err
 	}
 	if s.self == serverA {
-		subtractOne(z, s.problem.Features, VectorBits)
+		subtractOne(z, s.problem.Features, s.problem.VectorBits())
 	}
 	s.share = z
 	return s.open(squared)

@@ -97,7 +97,7 @@ func (c computation) fraction(step int) uint {
 	if step == 0 {
 		return c.problem.matrixBits()
 	}
-	return VectorBits
+	return c.problem.VectorBits()
 }
 
 // words returns the number of words that each message of a step has.

@@ -58,8 +58,8 @@ func (l *lab) inRows(rows int) (b, residual []ring128.Word) {
 	b, residual = make([]ring128.Word, l.Targets*l.Features), make([]ring128.Word, l.Targets*l.Features)
 	for k := range l.Targets {
 		at := k*l.Features + k + 1
-		b[at] = ring128.FromInt64(int64(rows)).Lsh(uint(VectorBits - l.log()))
-		residual[at] = ring128.FromInt64(int64(rows)).Lsh(uint(l.CellBits()) + l.crossShift()).Neg()
+		b[at] = ring128.FromInt64(int64(rows)).Lsh(l.VectorBits() - uint(l.log()))
+		residual[at] = ring128.FromInt64(int64(rows)).Lsh(uint(2*l.CellBits()) + l.WeightBits()).Neg()
 	}
 	return b, residual
 }
@@ -242,7 +242,7 @@ func TestMultipleOfTheModulus(t *testing.T) {
 		}
 		at := 0
 		for i := range phi {
-			sums.cross[row%2*4+i] += phi[i]
+			sums.cross[row%2*4+i] += phi[i] << p.CellBits()
 			for _, v := range phi[i:] {
 				sums.outer[at] += phi[i] * v
 				at++

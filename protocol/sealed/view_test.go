@@ -31,7 +31,7 @@ func randomSums(p Problem, seed uint64) *sums64 {
 		phi := make([]int64, p.Features)
 		for i := range phi {
 			phi[i] = r.Int64N(1<<p.CellBits()) / int64(p.Features)
-			s.cross[int(r.UintN(uint(p.Targets)))*p.Features+i] += phi[i]
+			s.cross[int(r.UintN(uint(p.Targets)))*p.Features+i] += phi[i] << p.CellBits()
 		}
 		at := 0
 		for i := range phi {
