@@ -1,8 +1,9 @@
 // Package sealed computes shares of a ridge regression on the rows of several parties, at three keepers, for a protocol
 // that opens nothing but the weights. This comment is the argument that the code has to satisfy, and the reason for
-// each of its rules. So far the code has the public numbers of a problem, the solution in the clear and its shares at
-// the keepers, with 26 fraction bits of W and the steps for 100 n in place of the numbers below; check, opening and
-// machines are not written. A mask is committed to by its seed, which determines its words.
+// each of its rules. So far the code has the public numbers of a problem, the solution in the clear, its shares at the
+// keepers and the machines, with 26 fraction bits of W and the steps for 100 n in place of the numbers below. The check
+// is a placeholder that opens W unchecked, and a session has one generation. A mask is committed to by its seed, which
+// determines its words.
 //
 // With phi(x) the M features of a row and y its L targets (see learn/moments), the sums over all n rows are
 //
