@@ -13,15 +13,15 @@ import (
 
 // These are the kinds of the check's messages, in the order of its rounds.
 const (
-	kindWeights     = "Weights"     // between the servers: a share of W less its part
-	kindCommitments = "Commitments" // to coins and a token, with hashes of the sender's parts of W
-	kindCoins       = "Coins"
-	kindClaims      = "Claims" // to the checker: y, q_j, q; to both: a commitment to a challenge
-	kindChallenge   = "Challenge"
-	kindAnswers     = "Answers" // of the helper to the checker: v, v', o
-	kindVerdict     = "Verdict" // of a checker: whether it accepts its cross terms
-	kindResidual    = "Residual"
-	kindRange       = "Range"
+	kindMaskedWeights = "MaskedWeights" // between the servers: a share of W less its mask
+	kindCommitments   = "Commitments"   // to coins and a token, with hashes of the sender's parts of W
+	kindCoins         = "Coins"
+	kindClaims        = "Claims" // to the checker: y, q_j, q; to both: a commitment to a challenge
+	kindChallenge     = "Challenge"
+	kindAnswers       = "Answers" // of the helper to the checker: v, v', o
+	kindVerdict       = "Verdict" // of a checker: whether it accepts its cross terms
+	kindResidual      = "Residual"
+	kindRange         = "Range"
 )
 
 // secret is 32 random bytes that a keeper commits to and reveals later.
@@ -62,17 +62,45 @@ type check struct {
 	opening *disclosure                       // after all sums are accepted
 }
 
-// round is one exchange of messages of the same kind.
-type round struct {
+// exchange is what each keeper sends each other one in a round of the check.
+type exchange struct {
 	kind   string
 	length func(from, to role) int // bytes of a message; 0 for none
-	body   func(to role) []byte
-	take   func(bodies [3][]byte) error // of the other two keepers, by role
+}
+
+// exchanges returns those of all rounds before the opening.
+func (c computation) exchanges() []exchange {
+	list := []exchange{
+		{kindMaskedWeights, c.weightsLength},
+		{kindCommitments, fixed(commitmentsBytes)},
+		{kindCoins, fixed(len(secret{}))},
+		{kindClaims, claimsLength},
+		{kindChallenge, fixed(len(secret{}))},
+		{kindAnswers, c.answersLength},
+		{kindVerdict, verdictLength},
+	}
+	for _, kind := range []string{kindResidual, kindRange} {
+		for _, n := range batches {
+			list = append(list, exchange{kind, fixed(n * ring128.Bytes)})
+		}
+	}
+	return list
+}
+
+// fixed is the length of messages that every keeper sends both others.
+func fixed(n int) func(from, to role) int { return func(_, _ role) int { return n } }
+
+// round is an exchange, what a keeper sends in it, and what it does with the messages of the other two.
+type round struct {
+	exchange
+	body func(to role) []byte
+	take func(bodies [3][]byte) error // by role
 }
 
 // newCheck begins the check of a computation whose servers have their shares of the weights. The dealer has none. The
-// seeds of pairs are those of [newCovers], by the part that both keepers of a pair hold.
-func newCheck(c computation, self role, in inputs, share []ring128.Word, pairs [parts][32]byte, seed [32]byte) (*check, error) {
+// links are the sources that this keeper has in common with each other one, by role. All that it draws alone derives
+// from its seed.
+func newCheck(c computation, self role, in inputs, share []ring128.Word, links [3]*covers, seed [32]byte) (*check, error) {
 	if self != dealerC && len(share) != c.vectors() {
 		return nil, fmt.Errorf("sealed: there are %d words of the weights; %d features and %d targets have %d", len(share), c.problem.Features, c.problem.Targets, c.vectors())
 	}
@@ -80,9 +108,10 @@ func newCheck(c computation, self role, in inputs, share []ring128.Word, pairs [
 	if err != nil {
 		return nil, err
 	}
-	k := &check{computation: c, self: self, seed: seed, pairs: pairs, share: share}
+	k := &check{computation: c, self: self, seed: seed, share: share}
 	k.bounds = [2]ring128.Word{ring128.FromInt64(int64(bounds.ResidualUnits)), ring128.FromInt64(int64(bounds.WeightsUnits))}
 	for _, p := range self.parts() {
+		k.pairs[p] = links[p.otherHolder(self)].seed
 		words := in.parts[p]
 		if len(words) != c.inputWords() {
 			return nil, fmt.Errorf("sealed: there are %d words of the uploads; %d features and %d targets have %d", len(words), c.problem.Features, c.problem.Targets, c.inputWords())
@@ -90,7 +119,7 @@ func newCheck(c computation, self role, in inputs, share []ring128.Word, pairs [
 		k.held[p] = holding{matrix: ring128.Symmetric(c.problem.Features, words[:c.triangle()]), cross: words[c.triangle():]}
 		if p != masked {
 			k.held[p].weights = make([]ring128.Word, c.vectors())
-			ring128.Draw(k.held[p].weights, prg.New(pairs[p], "mercer/v1/sealed/weights"))
+			ring128.Draw(k.held[p].weights, prg.New(k.pairs[p], "mercer/v1/sealed/weights"))
 		}
 	}
 	k.course = k.rounds()
@@ -107,28 +136,22 @@ func (r role) others() [2]role {
 }
 
 func (k *check) rounds() []round {
-	list := []round{
-		{kindWeights, k.weightsLength, k.weightsBody, k.takeWeights},
-		{kindCommitments, fixed(commitmentsBytes), k.commitmentsBody, k.takeCommitments},
-		{kindCoins, fixed(len(secret{})), k.coinsBody, k.takeCoins},
-		{kindClaims, k.claimsLength, k.claimsBody, k.takeClaims},
-		{kindChallenge, fixed(len(secret{})), k.challengeBody, k.takeChallenges},
-		{kindAnswers, k.answersLength, k.answersBody, k.takeAnswers},
-		{kindVerdict, verdictLength, k.verdictBody, k.takeVerdicts},
-	}
-	for of, kind := range []string{kindResidual, kindRange} {
+	bodies := []func(role) []byte{k.weightsBody, k.commitmentsBody, k.coinsBody, k.claimsBody, k.challengeBody, k.answersBody, k.verdictBody}
+	takes := []func([3][]byte) error{k.takeWeights, k.takeCommitments, k.takeCoins, k.takeClaims, k.takeChallenges, k.takeAnswers, k.takeVerdicts}
+	for of := range k.totals {
 		first := 0
 		for _, n := range batches {
 			b := batch{k, of, first, n}
-			list = append(list, round{kind, fixed(n * ring128.Bytes), b.body, b.take})
+			bodies, takes = append(bodies, b.body), append(takes, b.take)
 			first += n
 		}
 	}
+	var list []round
+	for i, e := range k.exchanges() {
+		list = append(list, round{e, bodies[i], takes[i]})
+	}
 	return list
 }
-
-// fixed is the length of messages that every keeper sends both others.
-func fixed(n int) func(from, to role) int { return func(_, _ role) int { return n } }
 
 // await prepares for the messages of the current round.
 func (k *check) await() {
@@ -144,9 +167,53 @@ func (k *check) await() {
 // done reports whether this keeper has the weights and has sent the others what they lack.
 func (k *check) done() bool { return k.opening != nil && k.opening.done() && len(k.out) == 0 }
 
-// mustWait reports whether this keeper has revealed its token. From then on it does not give up: see "Opening" in the
+// waits returns whose message of the round is missing. After its token a keeper does not give up: see "Opening" in the
 // package's comment.
-func (k *check) mustWait() bool { return k.opening != nil }
+func (k *check) waits() wait {
+	if k.opening != nil || !k.sent || len(k.out) > 0 {
+		return wait{}
+	}
+	for _, from := range k.self.others() {
+		if !k.in[from].complete() {
+			return wait{TimerKeeper, k.keepers[from], "message " + k.course[k.at].kind + " of the check"}
+		}
+	}
+	return wait{}
+}
+
+// expectsInCheck reports whether an honest keeper sends such a message of the check before this one begins it: a server
+// its weights, and the dealer its commitments.
+func (c computation) expectsInCheck(from, to role, h protocol.Header) bool {
+	at := int(h.Round) - c.steps()
+	if at != 0 && at != 1 {
+		return false
+	}
+	e := c.exchanges()[at]
+	return h.Kind == e.kind && int64(h.Chunks) == int64(parcelChunks(e.length(from, to)))
+}
+
+// addCheck adds the messages of check and opening to a session's cost, and what keepers compute for it. It returns the
+// number of messages in the longest chain.
+func (c computation) addCheck(cost *protocol.Cost) int {
+	list := append(c.exchanges(), exchange{kindToken, fixed(len(secret{}))}, exchange{kindPart, fixed(c.partBytes())})
+	for from := range role(parts) {
+		for _, to := range from.others() {
+			for at, e := range list {
+				h, n := c.header(from, to, c.steps()+at, e.kind), e.length(from, to)
+				cost.Add(protocol.Flow{From: h.Sender, To: h.Receiver, Round: h.Round, Kind: h.Kind, Messages: parcelChunks(n), Bytes: int64(n)})
+			}
+		}
+		cost.Load(c.keepers[from], protocol.Load{Effort: c.checkEffort()})
+	}
+	return len(list)
+}
+
+// checkEffort counts a keeper's products: three of a prover, one of a helper, two of the checks at most, each of words of
+// 192 bits, and two of its parts.
+func (c computation) checkEffort() protocol.Effort {
+	product, words := float64(c.problem.Features)*float64(c.vectors()), float64(c.vectors())
+	return protocol.Effort{Products: 11 * product, Keystream: (5*24 + 6*CheckSums/4) * words, Hashed: 5 * ring128.Bytes * words}
+}
 
 // weights returns the words of W with [Problem.WeightBits], as targets x features. It is for a check that is done.
 func (k *check) weights() []ring128.Word { return k.opening.weights() }
@@ -253,11 +320,11 @@ func checkFailed(format string, args ...any) error {
 
 // The weights
 
-func (k *check) weightsLength(from, to role) int {
+func (c computation) weightsLength(from, to role) int {
 	if from == dealerC || to == dealerC {
 		return 0
 	}
-	return k.vectors() * ring128.Bytes
+	return c.vectors() * ring128.Bytes
 }
 
 // weightsBody returns the share of W less the mask of this server: F_a or F_b.
@@ -392,6 +459,14 @@ func (p part) holders() [2]role {
 	return [...][2]role{{serverA, dealerC}, {serverB, dealerC}, {serverA, serverB}}[p]
 }
 
+// otherHolder returns the keeper that holds a part together with the given one.
+func (p part) otherHolder(r role) role {
+	if h := p.holders(); h[0] != r {
+		return h[0]
+	}
+	return p.holders()[1]
+}
+
 // The coins
 
 func (k *check) coinsBody(role) []byte {
@@ -443,7 +518,7 @@ func (k *check) digestOfCoins() [32]byte {
 // The cross terms
 
 // claimsLength: both others get a commitment to the challenge and the digest, and the checker the claims.
-func (k *check) claimsLength(from, to role) int {
+func claimsLength(from, to role) int {
 	n := 2 * sha256.Size
 	if crossTerms[from].checker == to {
 		n += claimsBytes
@@ -524,10 +599,10 @@ func helped(from, to role) (crossTerm, bool) {
 	return crossTerm{}, false
 }
 
-func (k *check) answersLength(from, to role) int {
+func (c computation) answersLength(from, to role) int {
 	n := sha256.Size
 	if _, ok := helped(from, to); ok {
-		n += answersBytes(k.vectors())
+		n += answersBytes(c.vectors())
 	}
 	return n
 }
@@ -641,7 +716,7 @@ func (b batch) take(bodies [3][]byte) error {
 		ring128.Add(sums, b.totals[b.of][p][b.first:b.first+b.n])
 	}
 	for _, d := range sums {
-		if !accepted(d, b.bounds[b.of]) {
+		if !within(d, b.bounds[b.of]) {
 			return checkFailed("%s", [...]string{"they do not solve the equations of the sums", "they are larger than any rows make them"}[b.of])
 		}
 	}

@@ -24,10 +24,10 @@ type judges struct {
 	failed  [3]error // by keeper: why it ended
 }
 
-// pairSeeds are the seeds that a keeper has, by part.
-func pairSeeds(c computation, self role) (list [parts][32]byte) {
-	for _, p := range self.parts() {
-		list[p] = seeds(c, [...]pair{pairAC, pairBC, pairAB}[p]).seed
+// linksOf are the sources that a keeper has in common with others, by role.
+func linksOf(c computation, self role) (list [3]*covers) {
+	for _, other := range self.others() {
+		list[other] = seeds(c, pairOf(self, other))
 	}
 	return list
 }
@@ -44,7 +44,7 @@ func newJudges(t testing.TB, c computation, in [3]inputs, a, b []ring128.Word) *
 	j := &judges{TB: t, computation: c}
 	for r, share := range [3][]ring128.Word{a, b, nil} {
 		var err error
-		if j.keepers[r], err = newCheck(c, role(r), in[r], share, pairSeeds(c, role(r)), [32]byte{byte(r), 9}); err != nil {
+		if j.keepers[r], err = newCheck(c, role(r), in[r], share, linksOf(c, role(r)), [32]byte{byte(r), 9}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -36,7 +36,7 @@ func newDisclosure(k *check) *disclosure {
 }
 
 // partBytes is the length of a message with a part: tokens, salt, words.
-func (o *disclosure) partBytes() int { return 4*len(secret{}) + o.vectors()*ring128.Bytes }
+func (c computation) partBytes() int { return 4*len(secret{}) + c.vectors()*ring128.Bytes }
 
 func (o *disclosure) done() bool { return o.lacked != nil && o.shown == 2 }
 

@@ -1,7 +1,7 @@
-// Package sealed computes shares of a ridge regression on the rows of several parties, at three keepers, for a protocol
-// that opens nothing but the weights. This comment is the argument that the code has to satisfy, and the reason for
-// each of its rules. So far the code has the public numbers of a problem, a party's sums, the solution in the clear and
-// its shares at the keepers; check, opening and machines are not written. A mask is committed to by its seed, which
+// Package sealed lets several parties train a ridge regression on all their rows and open nothing but its weights. Three
+// keepers compute on shares, check the result and open it. This comment is the argument that the code has to satisfy, and the reason for
+// each of its rules. The code does all of it but for generations (Restarts and attempts): a session has one, and ends if
+// a journal is lost. A mask is committed to by its seed, which
 // determines its words.
 //
 // With phi(x) the M features of a row and y its L targets (see learn/moments), the sums over all n rows are

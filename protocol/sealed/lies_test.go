@@ -56,7 +56,7 @@ func (l *lab) outcome(j *judges) (string, int) {
 	l.Helper()
 	if a := j.keepers[serverA]; a.done() {
 		differ := 0
-		for i, p := range l.predictions(weightsOf(l.Problem, a.weights())) {
+		for i, p := range l.predictions(weightsFrom(l.Problem, a.weights())) {
 			if p != l.honest[i] {
 				differ++
 			}
@@ -71,7 +71,7 @@ func (l *lab) outcome(j *judges) (string, int) {
 	return "caught", 0
 }
 
-func weightsOf(p Problem, words []ring128.Word) linalg.Matrix[float64] {
+func weightsFrom(p Problem, words []ring128.Word) linalg.Matrix[float64] {
 	w := linalg.New[float64](p.Targets, p.Features)
 	for i, v := range words {
 		w.Data[i] = v.Float(p.WeightBits())
@@ -79,24 +79,24 @@ func weightsOf(p Problem, words []ring128.Word) linalg.Matrix[float64] {
 	return w
 }
 
-// place is where in the computation somebody lies: the step of a message, and the cut of that step's words. The first cut
+// spot is where in the computation somebody lies: the step of a message, and the cut of that step's words. The first cut
 // is that of B/N.
-type place struct {
+type spot struct {
 	name      string
 	step, cut int // -1 for none
 }
 
 // places are those of blocks of 8: three squares, seven products with H, and products with T_8(H).
-func (l *lab) places() []place {
+func (l *lab) places() []spot {
 	last := l.Plan.InARow() - 1
-	list := []place{{"B/N", -1, -1}, {"H_2", 0, 1}, {"H_4", 1, 2}, {"H_8", 2, 3}, {"T_1", 3, 4}, {"T_2", 4, 5}, {"T_7", 9, 10}, {"first block", -1, 11}}
+	list := []spot{{"B/N", -1, -1}, {"H_2", 0, 1}, {"H_4", 1, 2}, {"H_8", 2, 3}, {"T_1", 3, 4}, {"T_2", 4, 5}, {"T_7", 9, 10}, {"first block", -1, 11}}
 	for _, c := range []struct {
 		name string
 		step int
 	}{{"second block", 10}, {"third block", 11}, {"a middle block", (10 + last) / 2}, {"block 2", last - 2}, {"block 1", last - 1}, {"block 0", last}} {
-		list = append(list, place{c.name, c.step, c.step + 2})
+		list = append(list, spot{c.name, c.step, c.step + 2})
 	}
-	return append(list, place{"W", -1, -1})
+	return append(list, spot{"W", -1, -1})
 }
 
 // size is the words that a liar adds: in one place, in two or everywhere.
@@ -129,14 +129,14 @@ func sizes(n int) []size {
 func alterWords(t testing.TB, kind, sender string, round int, e []ring128.Word) func(protocol.Message) protocol.Message {
 	return func(m protocol.Message) protocol.Message {
 		if m.Kind == kind && m.Sender == sender && int(m.Round) == round {
-			m.Body = plus(t, m.Body, e)
+			m.Body = plusWords(t, m.Body, e)
 		}
 		return m
 	}
 }
 
-// plus adds words to an encoded body.
-func plus(t testing.TB, body []byte, e []ring128.Word) []byte {
+// plusWords adds words to an encoded body.
+func plusWords(t testing.TB, body []byte, e []ring128.Word) []byte {
 	words := make([]ring128.Word, len(e))
 	if err := ring128.Decode(words, body); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func plus(t testing.TB, body []byte, e []ring128.Word) []byte {
 //	Z  the dealer adds to its words
 //	z  b adds to its share before a cut
 //	y  b adds to its share after it
-func (l *lab) lie(kind string, at place, e []ring128.Word) func(*trio) {
+func (l *lab) lie(kind string, at spot, e []ring128.Word) func(*trio) {
 	square := at.step >= 0 && at.step < 3
 	switch kind {
 	case "F":
@@ -186,7 +186,7 @@ func (l *lab) lie(kind string, at place, e []ring128.Word) func(*trio) {
 }
 
 // after adds words to b's share of a value.
-func (l *lab) after(at place, e []ring128.Word) func(*trio) {
+func (l *lab) after(at spot, e []ring128.Word) func(*trio) {
 	switch {
 	case at.name == "B/N":
 		return func(k *trio) { ring128.Add(k.b.evaluation.first[0].Data, e) }
@@ -308,7 +308,7 @@ func TestLiesInTheCheck(t *testing.T) {
 		skip, width        int // bytes before the words, bytes of a word
 		words              int
 	}{
-		{kindWeights, "F", "bergen", 0, 16, l.Targets * l.Features},
+		{kindMaskedWeights, "F", "bergen", 0, 16, l.Targets * l.Features},
 		{kindClaims, "y, q", "bergen", 64, 24, 2*CheckSums + 1},
 		{kindClaims, "y, q", "coordinator", 64, 24, 2*CheckSums + 1},
 		{kindAnswers, "v, v', o", "bergen", 32, 24, 2*l.Targets*l.Features + 1},

@@ -6,18 +6,18 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// pieces knows which chunks of one message have arrived.
-type pieces struct {
+// arrivals knows which chunks of one message have arrived.
+type arrivals struct {
 	seen []bool
 	left int
 }
 
-func newPieces(chunks int) pieces { return pieces{seen: make([]bool, chunks), left: chunks} }
+func newArrivals(chunks int) arrivals { return arrivals{seen: make([]bool, chunks), left: chunks} }
 
-func (p *pieces) complete() bool { return p.left == 0 }
+func (p *arrivals) complete() bool { return p.left == 0 }
 
 // admit returns an error if m is one of another number of chunks, or in a place that is taken.
-func (p *pieces) admit(m protocol.Message) error {
+func (p *arrivals) admit(m protocol.Message) error {
 	switch {
 	case int64(m.Chunks) != int64(len(p.seen)) || int64(m.Chunk) >= int64(len(p.seen)):
 		return m.Inconsistent("it is chunk %d of %d; there are %d", m.Chunk, m.Chunks, len(p.seen))
@@ -27,7 +27,7 @@ func (p *pieces) admit(m protocol.Message) error {
 	return nil
 }
 
-func (p *pieces) mark(m protocol.Message) {
+func (p *arrivals) mark(m protocol.Message) {
 	p.seen[m.Chunk] = true
 	p.left--
 }
@@ -35,12 +35,12 @@ func (p *pieces) mark(m protocol.Message) {
 // parcel collects the body of a message whose length is known, from chunks in any order. A parcel of no bytes is
 // complete: no message is expected.
 type parcel struct {
-	pieces
+	arrivals
 	body []byte
 }
 
 func newParcel(length int) *parcel {
-	return &parcel{pieces: newPieces(parcelChunks(length)), body: make([]byte, length)}
+	return &parcel{arrivals: newArrivals(parcelChunks(length)), body: make([]byte, length)}
 }
 
 func parcelChunks(length int) int {

@@ -31,7 +31,7 @@ func TestOpenedWordsAreThese(t *testing.T) {
 		}
 	}
 	const all = "ab ac ba bc ca cb"
-	add(1, kindWeights, "ab ba", 16*n)
+	add(1, kindMaskedWeights, "ab ba", 16*n)
 	add(2, kindCommitments, all, 4*32)
 	add(3, kindCoins, all, 32)
 	add(4, kindClaims, "ac bc cb", 2*32)
@@ -146,7 +146,7 @@ func TestCheckLater(t *testing.T) {
 	whole.opened()
 	fresh := judgesOf(t, k, in)
 	for _, m := range whole.all {
-		if m.Sender != "bergen" || m.Receiver != "athens" || m.Kind == kindWeights {
+		if m.Sender != "bergen" || m.Receiver != "athens" || m.Kind == kindMaskedWeights {
 			continue
 		}
 		err := fresh.keepers[serverA].receive(m)
@@ -156,17 +156,29 @@ func TestCheckLater(t *testing.T) {
 	}
 }
 
-// After its token a keeper does not give up.
-func TestMustWait(t *testing.T) {
+// A keeper names whose message it waits for. After its token it does not give up.
+func TestCheckWaits(t *testing.T) {
 	k, in, _ := solvedSmall(t)
-	j := judgesOf(t, k, in)
-	j.alter = func(m protocol.Message) protocol.Message {
-		if from := slices.Index(j.computation.keepers[:], m.Sender); j.keepers[from].mustWait() != (m.Kind == kindToken || m.Kind == kindPart) {
-			t.Errorf("%v: must wait is %v", m.Header, j.keepers[from].mustWait())
+	whole := judgesOf(t, k, in)
+	whole.opened()
+	for at := range len(whole.keepers[0].course) + 2 {
+		j := judgesOf(t, k, in)
+		silent := false
+		j.alter = func(m protocol.Message) protocol.Message {
+			if m.Sender == "bergen" && int(m.Round) >= k.steps()+at {
+				m.Kind, silent = "lost", true
+			}
+			return m
 		}
-		return m
+		j.run()
+		got := j.keepers[serverA].waits()
+		if want := (wait{TimerKeeper, "bergen", ""}); silent && at < len(whole.keepers[0].course) && (got.timer != want.timer || got.member != want.member || !strings.Contains(got.what, whole.keepers[0].course[at].kind)) {
+			t.Errorf("round %d: a waits for %+v", at, got)
+		}
+		if at >= len(whole.keepers[0].course) && got != (wait{}) {
+			t.Errorf("after its token a gives up waiting for %+v", got)
+		}
 	}
-	j.opened()
 }
 
 // A replay sends the same bytes.
@@ -199,7 +211,7 @@ func TestCheckLooksUniform(t *testing.T) {
 		j.opened()
 		for _, m := range j.all {
 			skip := map[string]int{kindClaims: 64, kindAnswers: 32}[m.Kind]
-			if m.Kind == kindWeights || m.Kind == kindClaims || m.Kind == kindAnswers {
+			if m.Kind == kindMaskedWeights || m.Kind == kindClaims || m.Kind == kindAnswers {
 				name := fmt.Sprintf("%s %c%c", m.Kind, letter(j, m.Sender), letter(j, m.Receiver))
 				bodies[name] = append(bodies[name], m.Body[skip:]...)
 			}
@@ -207,7 +219,7 @@ func TestCheckLooksUniform(t *testing.T) {
 	}
 	for name, bytes := range bodies {
 		width := ring192.Bytes
-		if strings.HasPrefix(name, kindWeights) {
+		if strings.HasPrefix(name, kindMaskedWeights) {
 			width = ring128.Bytes
 		}
 		if len(bytes) > 0 {

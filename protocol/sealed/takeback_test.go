@@ -543,14 +543,14 @@ func TestNoise(t *testing.T) {
 }
 
 // Sums are accepted up to 2.5 times the bound.
-func TestAccepted(t *testing.T) {
+func TestWithin(t *testing.T) {
 	bound := ring128.FromInt64(10)
 	for v, want := range map[int64]bool{0: true, 25: true, -25: true, 26: false, -26: false} {
-		if accepted(ring128.FromInt64(v), bound) != want {
+		if within(ring128.FromInt64(v), bound) != want {
 			t.Errorf("%d: want %v", v, want)
 		}
 	}
-	if accepted(ring128.FromInt64(1).Lsh(127), bound) {
+	if within(ring128.FromInt64(1).Lsh(127), bound) {
 		t.Error("2^127")
 	}
 }

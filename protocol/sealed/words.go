@@ -39,12 +39,12 @@ func (o *outflow) take() (protocol.Message, bool) {
 
 // inflow collects a message of words whose number is known, from chunks in any order. The zero value is complete.
 type inflow struct {
-	pieces
+	arrivals
 	words []ring128.Word
 }
 
 func newInflow(n int) *inflow {
-	return &inflow{pieces: newPieces(chunks(n)), words: make([]ring128.Word, n)}
+	return &inflow{arrivals: newArrivals(chunks(n)), words: make([]ring128.Word, n)}
 }
 
 // accept takes one chunk. It refuses another number of chunks or words, and a second chunk in the same place. It
