@@ -154,8 +154,8 @@ func TestProperties(t *testing.T) {
 		inFlight       int64
 	}
 	few := size{5, 200, 32 << 10}
-	// Three chunks of an upload, two of a square: a window from each keeper and party, and a step of each.
-	long := size{400, 2, 40 * protocol.MaxChunkBytes}
+	// Two chunks of an upload and of a square. Of four parties, both chunks may be under way to two servers.
+	long := size{256, 1, 4 * 2 * 2 * protocol.MaxChunkBytes}
 	for _, c := range []struct {
 		name string
 		size
