@@ -108,8 +108,8 @@ func TestLargestSums(t *testing.T) {
 		for i := range block.Data {
 			block.Data[i] = 1
 		}
-		for a.Rows() < rows {
-			of := linalg.Matrix[float64]{Rows: 1, Cols: min(4096, rows-a.Rows()), Stride: 4096, Data: block.Data}
+		for lo := 0; lo < rows; lo += 4096 {
+			of := linalg.Matrix[float64]{Rows: 1, Cols: min(4096, rows-lo), Stride: 4096, Data: block.Data}
 			if err := a.Add(of, of); err != nil {
 				t.Fatal(err)
 			}
