@@ -154,7 +154,10 @@ func TestProperties(t *testing.T) {
 		features, runs int
 		inFlight       int64
 	}
-	few := size{5, 200, 32 << 10}
+	few := size{5, 50, 32 << 10}
+	if thorough {
+		few.runs = 400
+	}
 	// Two chunks of an upload and of a square. Of four parties, both chunks may be under way to two servers.
 	long := size{256, 1, 4 * 2 * 2 * protocol.MaxChunkBytes}
 	for _, c := range []struct {
