@@ -15,7 +15,8 @@ type Role string
 const (
 	RoleServer Role = "server" // computes on data that it must not read
 	RoleLeader Role = "leader" // draws the secrets that the server must not know
-	RoleParty  Role = "party"  // holds data
+	RoleParty  Role = "party"  // holds data; in some protocols it also computes as a keeper
+	RoleKeeper Role = "keeper" // computes on parts of data that say nothing alone, and holds no data
 )
 
 // Member is one participant of a session.

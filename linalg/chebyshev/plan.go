@@ -52,11 +52,11 @@ func (p Plan) Cost(of Price) int64 {
 }
 
 // Choose returns the cheapest plan for a training set of the given number of rows and the given ratio,
-// among blocks of 1, 2, 4, 8 and 16 that need at most the given number of bits
-// ([Polynomial.RangeBits]). Of equally cheap plans it returns the one with the smallest block. The steps
-// are those of [Steps]. It returns an error if the arguments are out of range, if no block needs so few
-// bits, or if there are too many steps.
-func Choose(rows int, ratio float64, of Price, most int) (Plan, error) {
+// among blocks m of 1, 2, 4, 8 and 16 that the function fits accepts, for example by
+// [Polynomial.RangeBits]. Of equally cheap plans it returns the one with the smallest block. The steps
+// are those of [Steps]. It returns an error if the arguments are out of range, if no block fits, or if
+// there are too many steps.
+func Choose(rows int, ratio float64, of Price, fits func(p Polynomial, m int) bool) (Plan, error) {
 	if rows < 1 || !(ratio >= LeastRatio && ratio <= MostRatio) {
 		return Plan{}, fmt.Errorf("chebyshev: there are %d rows and the ratio is %v; use at least one row and a ratio from %v to %v", rows, ratio, LeastRatio, MostRatio)
 	}
@@ -70,7 +70,7 @@ func Choose(rows int, ratio float64, of Price, most int) (Plan, error) {
 		if err != nil {
 			return Plan{}, err
 		}
-		if p.RangeBits(m) <= most {
+		if fits(p, m) {
 			best = plan
 		}
 	}

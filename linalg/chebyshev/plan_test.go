@@ -37,7 +37,7 @@ func TestChoose(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		of   Price
-		most int
+		most int // bits of the range
 		want Plan
 	}{
 		"squarings too dear":  {Price{Squaring: 1 << 40, Product: 1, Message: 1}, 60, Plan{591, 1}},
@@ -46,21 +46,26 @@ func TestChoose(t *testing.T) {
 		"all equally cheap":   {Price{}, 60, Plan{591, 1}},
 		"a limit of the bits": {Price{}, one.RangeBits(1) - 1, Plan{592, 2}},
 	} {
-		got, err := Choose(1347, 1e-4, c.of, c.most)
+		got, err := Choose(1347, 1e-4, c.of, within(c.most))
 		if err != nil || got != c.want {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
 		}
 	}
 	for name, err := range map[string]error{
-		"no rows":        second(Choose(0, 1e-4, Price{}, 60)),
-		"no ratio":       second(Choose(100, 0, Price{}, 60)),
-		"too few bits":   second(Choose(100, 1e-4, Price{}, 3)),
-		"too many steps": second(Choose(100, 1e-7, Price{}, 60)),
+		"no rows":        second(Choose(0, 1e-4, Price{}, within(60))),
+		"no ratio":       second(Choose(100, 0, Price{}, within(60))),
+		"too few bits":   second(Choose(100, 1e-4, Price{}, within(3))),
+		"too many steps": second(Choose(100, 1e-7, Price{}, within(60))),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
+}
+
+// within accepts polynomials whose range has at most so many bits.
+func within(bits int) func(Polynomial, int) bool {
+	return func(p Polynomial, m int) bool { return p.RangeBits(m) <= bits }
 }
 
 func second(_ Plan, err error) error { return err }

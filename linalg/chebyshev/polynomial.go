@@ -171,16 +171,22 @@ func (p Polynomial) At(x float64) float64 {
 	return p.Coefficients[0] + t*b - before
 }
 
-// Steps returns the number of steps for a training set of n rows: ln(100 n) / acosh(1 + 2 ratio), rounded
-// up to a multiple of block. For small ratios that is ln(100 n) / (2 sqrt(ratio)). Targets of magnitude 1
-// and rows of norm sqrt(N/n) have a B of norm at most sqrt(N n), so the residual's norm is then below
-// sqrt(N/n)/50, a fiftieth of one row. It panics unless rows and block are positive and the ratio is within
-// the limits; the result may exceed [MaxSteps].
+// Steps returns the number of steps for a training set of n rows:
+//
+//	ln(max(100 n, 900 / sqrt(ratio))) / acosh(1 + 2 ratio)
+//
+// rounded up to a multiple of block. For small ratios the divisor is 2 sqrt(ratio). Targets of magnitude 1
+// and rows of norm sqrt(N/n) have a B of norm at most sqrt(N n). By the first term the residual's norm is
+// then below sqrt(N/n)/50, a fiftieth of one row. By the second it is below sqrt(alpha n)/450; as
+// (A + alpha)^-1 applied to it changes predictions on the rows by at most 1/sqrt(4 alpha) times its norm,
+// their root mean square change is then below 1/900. It panics unless rows and block are positive and the
+// ratio is within the limits; the result may exceed [MaxSteps].
 func Steps(rows int, ratio float64, block int) int {
 	if rows < 1 || block < 1 || !(ratio >= LeastRatio && ratio <= MostRatio) {
 		panic(fmt.Sprintf("chebyshev: steps for %d rows, ratio %v and blocks of %d", rows, ratio, block))
 	}
 	theta := 2 * exactmath.Log(math.Sqrt(ratio)+math.Sqrt(1+ratio))
-	steps := int(math.Ceil(exactmath.Log(100*float64(rows)) / theta))
+	fall := max(100*float64(rows), 900/math.Sqrt(ratio))
+	steps := int(math.Ceil(exactmath.Log(fall) / theta))
 	return (steps + block - 1) / block * block
 }

@@ -194,7 +194,7 @@ func TestRemainder(t *testing.T) {
 			if float64(rows)*p.Remainder >= 1./50 || p.Steps%8 != 0 {
 				t.Errorf("ratio %v, %d rows, %d steps: %v of B remains", ratio, rows, p.Steps, p.Remainder)
 			}
-			if fewer := Steps(rows, ratio, 1); fewer > p.Steps || fewer <= p.Steps-8 || 2*float64(rows)*math.Exp(-float64(fewer-1)*theta) < 1./50 {
+			if fewer := Steps(rows, ratio, 1); fewer > p.Steps || fewer <= p.Steps-8 || max(100*float64(rows), 900/math.Sqrt(ratio))*math.Exp(-float64(fewer-1)*theta) < 1 {
 				t.Errorf("ratio %v, %d rows: %d steps, and %d in blocks of 8", ratio, rows, fewer, p.Steps)
 			}
 			for _, x := range []float64{0, r.Float64(), 1} {
@@ -204,6 +204,22 @@ func TestRemainder(t *testing.T) {
 					t.Errorf("ratio %v, %d steps: at %v remains %v of %v", ratio, p.Steps, x, rest, p.Remainder)
 				}
 			}
+		}
+	}
+}
+
+// Where there are few rows, the second term of the number of steps keeps the residual below sqrt(alpha n)/450, with
+// alpha = ratio n and the residual at most n times the remainder.
+func TestStepsForFewRows(t *testing.T) {
+	for _, ratio := range []float64{2.5e-5, 1e-4, 1e-3} {
+		rows := int(9 / math.Sqrt(ratio) / 4) // a fourth of those for which the terms are equal
+		theta := math.Acosh(1 + 2*ratio)
+		k := Steps(rows, ratio, 1)
+		if rest := math.Exp(-float64(k)*theta) * 450 / math.Sqrt(ratio) * 2; rest > 1 || rest < .9 {
+			t.Errorf("ratio %v, %d rows, %d steps: the residual is %v of what it may be", ratio, rows, k, rest)
+		}
+		if by := math.Log(100*float64(rows)) / theta; float64(k) < by+10 {
+			t.Errorf("ratio %v, %d rows: %d steps, by the number of rows alone %v", ratio, rows, k, by)
 		}
 	}
 }

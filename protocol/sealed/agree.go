@@ -50,6 +50,16 @@ func (e *documentError) Error() string {
 // reached reports whether all three keepers go on from the same.
 func (a *agreement) reached() bool { return a.agreed == [3]bool{true, true, true} }
 
+// waits returns what the agreement lacks.
+func (a *agreement) waits() wait {
+	for r, agreed := range a.agreed {
+		if !agreed {
+			return wait{TimerKeeper, a.keepers[r], "the digests of what the keeper goes on from"}
+		}
+	}
+	return wait{}
+}
+
 // send returns the next message to another keeper, or false if both have one.
 func (a *agreement) send() (protocol.Message, bool) {
 	if a.to == a.self {

@@ -16,6 +16,7 @@ type dealer struct {
 	withA, withB  source
 	matrix, power ring128.Matrix // the masks of H and of the latest T_q(H)
 	step          int
+	pieces        pieces         // what is left of the step
 	dealt         []ring128.Word // what the step deals, before a's part is subtracted
 	out           outflow
 }
@@ -29,15 +30,18 @@ func newDealer(c computation, in inputs, withA, withB source) (*dealer, error) {
 		return nil, fmt.Errorf("sealed: there are %d and %d words of masks; %d features and %d targets have %d", len(in.parts[maskA]), len(in.parts[maskB]), c.problem.Features, c.problem.Targets, c.inputWords())
 	}
 	d := &dealer{agreement: newAgreement(c, dealerC, in.documents), withA: withA, withB: withB}
-	sum := slices.Clone(in.parts[maskA][:c.triangle()])
-	ring128.Add(sum, in.parts[maskB][:c.triangle()])
-	d.matrix = ring128.Symmetric(c.problem.Features, sum)
-	d.power = d.matrix
+	d.pieces.then(func() error {
+		sum := slices.Clone(in.parts[maskA][:c.triangle()])
+		ring128.Add(sum, in.parts[maskB][:c.triangle()])
+		d.matrix = ring128.Symmetric(c.problem.Features, sum)
+		d.power = d.matrix
+		return nil
+	})
 	return d, nil
 }
 
-// done reports whether all steps are dealt.
-func (d *dealer) done() bool { return d.step == d.steps() }
+// done reports whether all steps are dealt and their words sent.
+func (d *dealer) done() bool { return d.step == d.steps() && d.out.empty() }
 
 // send returns the next message, or false if there is none.
 func (d *dealer) send() (protocol.Message, bool) {
@@ -59,74 +63,72 @@ func (d *dealer) receive(m protocol.Message) error {
 	return d.agreement.receive(from, m)
 }
 
-// work deals the next step, and reports whether it did. It waits until all earlier words are sent.
+// work does the next piece of a step, and reports whether it did. It waits until all earlier words are sent.
 func (d *dealer) work() (bool, error) {
-	if d.done() || !d.reached() || !d.out.empty() {
+	if d.step == d.steps() || !d.reached() || !d.out.empty() {
 		return false, nil
 	}
-	if err := d.deal(); err != nil {
-		return false, err
+	if len(d.pieces) == 0 {
+		d.deal()
 	}
-	d.step++
-	return true, nil
+	return d.pieces.run()
+}
+
+// waits returns what the dealer needs to go on.
+func (d *dealer) waits() wait {
+	if !d.reached() {
+		return d.agreement.waits()
+	}
+	return wait{}
 }
 
 // deal computes the step's words, and sends b the words less a's part of them.
-func (d *dealer) deal() error {
-	if err := d.follow(); err != nil {
-		return err
+func (d *dealer) deal() {
+	if d.step > 0 && d.squaring(d.step-1) {
+		d.follow()
 	}
 	d.dealt = make([]ring128.Word, d.words(d.step))
 	if d.squaring(d.step) {
-		ring128.AddSyrk(d.dealt, d.power) // U^2
-	} else if err := d.product(); err != nil {
-		return err
+		n := d.problem.Features
+		d.pieces.rows(n, func(i int) int { return (n - i) * n }, func(lo, hi int) {
+			ring128.AddSyrkRows(d.dealt, d.power, lo, hi) // U^2
+		})
+	} else {
+		d.product()
 	}
 	part := make([]ring128.Word, len(d.dealt))
-	if err := d.withA.draw(part, d.step, dealing); err != nil {
-		return err
-	}
-	ring128.Sub(d.dealt, part)
-	d.out = newOutflow(d.header(dealerC, serverB, d.step, kindDealing), d.dealt)
-	return nil
+	d.pieces.then(func() error { return d.withA.draw(part, d.step, dealing) })
+	d.pieces.then(func() error {
+		ring128.Sub(d.dealt, part)
+		d.out = newOutflow(d.header(dealerC, serverB, d.step, kindDealing), d.dealt)
+		d.step++
+		return nil
+	})
 }
 
-// cover returns the sum of both servers' covers of a step.
-func (d *dealer) cover(step int, of purpose) ([]ring128.Word, error) {
+// cover returns the sum of both servers' covers of a step, which the next pieces draw.
+func (d *dealer) cover(step int, of purpose) []ring128.Word {
 	sum, other := make([]ring128.Word, d.words(step)), make([]ring128.Word, d.words(step))
-	if err := d.withA.draw(sum, step, of); err != nil {
-		return nil, err
-	}
-	if err := d.withB.draw(other, step, of); err != nil {
-		return nil, err
-	}
-	ring128.Add(sum, other)
-	return sum, nil
+	d.pieces.then(func() error { return d.withA.draw(sum, step, of) })
+	d.pieces.then(func() error { return d.withB.draw(other, step, of) })
+	d.pieces.then(func() error { ring128.Add(sum, other); return nil })
+	return sum
 }
 
 // follow takes the mask of the matrix that the step before has squared.
-func (d *dealer) follow() error {
-	if d.step == 0 || !d.squaring(d.step-1) {
-		return nil
-	}
-	mask, err := d.cover(d.step-1, squared)
-	if err != nil {
-		return err
-	}
-	d.power = ring128.Symmetric(d.problem.Features, mask)
-	return nil
+func (d *dealer) follow() {
+	mask := d.cover(d.step-1, squared)
+	d.pieces.then(func() error { d.power = ring128.Symmetric(d.problem.Features, mask); return nil })
 }
 
 // product computes U V for the cover V of the vectors.
-func (d *dealer) product() error {
-	cover, err := d.cover(d.step, opening)
-	if err != nil {
-		return err
-	}
-	mask := d.matrix
-	if d.powers(d.step) {
-		mask = d.power
-	}
-	ring128.AddMulTransB(d.vectorsOf(d.dealt), d.vectorsOf(cover), mask)
-	return nil
+func (d *dealer) product() {
+	cover := d.vectorsOf(d.cover(d.step, opening))
+	d.pieces.rows(d.problem.Features, func(int) int { return len(cover.Data) }, func(lo, hi int) {
+		mask := d.matrix
+		if d.powers(d.step) {
+			mask = d.power
+		}
+		ring128.AddMulTransBRows(d.vectorsOf(d.dealt), cover, mask, lo, hi)
+	})
 }

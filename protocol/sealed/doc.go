@@ -1,16 +1,17 @@
-// Package sealed computes shares of a ridge regression on the rows of several parties, at three keepers, for a protocol
-// that opens nothing but the weights. This comment is the argument that the code has to satisfy, and the reason for
-// each of its rules. So far the code has the public numbers of a problem, the solution in the clear and its shares at
-// the keepers, with 26 fraction bits of W and the steps for 100 n in place of the numbers below; check, opening and
-// machines are not written. A mask is committed to by its seed, which determines its words.
+// Package sealed lets several parties train a ridge regression on all their rows and open nothing but its weights. Three
+// keepers compute on shares, check the result and open it. This comment is the argument that the code has to satisfy, and the reason for
+// each of its rules. The code does all of it but for generations (Restarts and attempts): a session has one, and ends if
+// a journal is lost. A mask is committed to by its seed, which
+// determines its words.
 //
 // With phi(x) the M features of a row and y its L targets (see learn/moments), the sums over all n rows are
 //
 //	A = sum of phi phi^T  (M x M)    B = sum of phi y^T  (M x L)    W = (A + alpha)^-1 B
 //
-// Features are scaled to a norm of at most sqrt(N/n), where N is the power of two from the n rows on, and rounded to b
-// fraction bits; |y| <= 1. So A and B are whole numbers in units of 2^-2b, and H = 2 A/N - 1 has its eigenvalues in
-// [-1, 1]. alpha is that of the scaled features.
+// Features are scaled to a norm of at most sqrt(N/n), where N is the power of two from the n rows on; |y| <= 1. Both are
+// rounded towards zero, which lengthens nothing, to b fraction bits: 15 up to N = 2^18, and 14 up to N = 2^20, the most.
+// So A and B are whole numbers in units of 2^-2b, no entry exceeds N, and H = 2 A/N - 1 has its eigenvalues in [-1, 1].
+// It has h = 2b + log2 N - 1 <= 47 fraction bits, without a cut. alpha is that of the scaled features.
 //
 // Each claim is marked. [P] is proved here. [C] is proved here, and the named test counts all values of a small ring.
 // [M] is only measured, so far by a prototype; its tests come with the code. [A] is assumed.
@@ -76,9 +77,12 @@
 // [C: TestCutAgain] a's share of an upload, product or square is uniform. That of a public combination of words that
 // were cut is short, and its cut fails with up to |z| 2^f/q. So before such a cut, that of W above all, a adds and b
 // subtracts a stream of their pair, which nobody else ever sees and which covers nothing else. An honest job fails with
-// at most sum |z| / q over all words that are cut. Most comes from the first square: H has norm 1 and h = 2b + log2
-// N - 1 fraction bits, so over the triangle sum |z| <= M^1.5 2^2h / sqrt 2 for M >= 3. That is 2^-31 q for M = 512,
-// N = 2^11, b = 16, and 2^-5 q for N = 2^24 (Open, 2). A liar may cause any error: the check judges W.
+// at most sum |z| / q over all words that are cut. H has norm 1, so over the triangle of its square sum |z| <= M^1.5
+// 2^2h / sqrt 2 for M >= 3: 2^-35 q for M = 512 and N = 2^11, and at most 2^-21 q, as h <= 47. Vectors and later
+// squares have v = s + 8 fraction bits (The weights). If the recurrence has norms up to 2^r, which the plan computes,
+// K/m cuts of vectors have sum |z| <= (K/m) sqrt(M L) 2^(2v+r). With r = 11 that is 2^-18 q for M L = 5,120, m = 8,
+// alpha = N/10,000 and N = 2^20. The plan takes only blocks with which all cuts fail with at most 2^-14. More rows are
+// refused, as such vectors would fail with 2^-10 for N = 2^24. A liar may cause any error: the check judges W.
 //
 // # Opened words are uniform
 //
@@ -106,20 +110,21 @@
 // has an honest holder, and the other accepts its hash or stops. Without hashes a tells b V_a + d and c F + d at the
 // opening, with <r_j, d> = 0 for all coins, and neither can tell W from W + d. Without salts c could test guesses of W.
 //
-// W has s = max(26, 15 + log2 N) fraction bits; vectors before its cut have s + 8. In units of 2^-(2b+s) let
+// W has s = max(26, 15 + log2 N) fraction bits; vectors before its cut have v = s + 8. In units of 2^-(2b+s) let
 // R = 2^s B - (A + alpha) W. What honest keepers hold of uploads, F and V fixes R mod q. For honest W = p(A) B with
 // p(x) = (1 - T_K(l(x)) / T_K(l(-alpha))) / (x + alpha), l(x) = 2x/N - 1 and Chebyshev's T_K, let
 // kappa = cosh(K acosh(1 + 2 alpha/N)). Then
 //
-//	|R|_2 <= sqrt(N n) / kappa + N sqrt(M L) / 2^s + rounding              beta  = 7/sqrt 2 times it
+//	|R|_2 <= sqrt(N n) / kappa + (N + alpha) sqrt(M L) / 2^s + rounding    beta  = 7/sqrt 2 times it
 //	|W|_2 <= (1 + 1/kappa) sqrt(n / (4 alpha)) + sqrt(M L) / 2^s           omega = 7/sqrt 2 times it
 //
-// [P], but the rounding before the cut is an allowance [M]. beta and omega are rounded up to even whole numbers of
-// units. The cut of W adds at most .011 row to beta for M L = 5,120; with 26 bits it would add 88 for N = 2^24. The
-// plan takes K = ln(max(100 n, 900 sqrt(N/alpha))) / acosh(1 + 2 alpha/N), rounded up: then beta is at most .14 row and
-// rounding, and a lie within the check moves outputs by at most .1, as a root mean square (What passes). A job chooses
-// neither K nor s, and the plan refuses beta above 1/6 row and alpha below N/40,000. (On digits K = 400 gives 5.5 rows,
-// K = 200 gives 301, and a liar picks W within that.)
+// [P], but the rounding before the cut is an allowance of N sqrt(M L) K/16 units of 2^-v [M: TestRoundingOfDigits].
+// beta and omega are rounded up to even whole numbers of units. The cut of W adds at most .011 (1 + alpha/N) row to
+// beta for M L = 5,120, and the allowance .005; with 26 bits the cut would add 5.5 for N = 2^20. The plan takes K =
+// ln(max(100 n, 900 sqrt(N/alpha))) / acosh(1 + 2 alpha/N), rounded up: then beta is at most .14 row and rounding, and
+// a lie within the check moves outputs by at most .1, as a root mean square (What passes). A job chooses neither K nor
+// s, and the plan refuses beta above 1/6 row and alpha below N/40,000. (On digits K = 400 gives 5.5 rows, K = 200 gives
+// 301, and a liar picks W within that.)
 //
 // Coins r are -1, 0, 0 or 1. As mean exp(t r) = cosh(t/2)^2 <= exp(t^2/4), an honest |<r, R>| exceeds beta with at most
 // 2 exp(-24.5), |<r, W>| exceeds omega with as much, and an honest job fails one of 80 sums with less than 2^-27.
@@ -229,7 +234,7 @@
 // .14 beta and .26 omega [M]: 8 and 14 bits in all. A D that is accepted for sure tells at most log2 5. A liar chooses
 // R before the coins. [P] If a word exceeds 5 beta, a batch after t sums opens with at most 2^-t, which makes
 // 1 + 1/2 + 2/4 + 4/16 + 8/256 + ... < 2.3 sums on average, each with the 73 of 128 bits above the noise, and no sum of
-// W. [M] If none does, more sums open and each tells less: 71 bits in 39 sums on average is the most found (Open, 4).
+// W. [M] If none does, more sums open and each tells less: 71 bits in 39 sums on average is the most found (Open, 2).
 // [P] A W that differs by multiples of q/2^2b (above) passes all D and is refused by its own sums, also after 2.3 on
 // average. They may carry secret bits, such as whether the cut of W wrapped; so they come in batches, too.
 //
@@ -288,11 +293,7 @@
 //  1. The specification opens 40 sums of each upload, with noise of 16 n_p. They bound overflow only, do not stop t I with
 //     t = n_p/2, and tell keepers about single parties. Leave them out: whole numbers above are claimed for uploads that
 //     rows can give. If they stay, toss their coins with those above, after F is fixed.
-//  2. The first square fails with 2^-23 for N = 2^15, b = 16, and too often beyond. Cut H to 40 bits there, and open it.
-//     Products with vectors of s + 8 bits fail with 2^-18 for N = 2^20, and need the same.
-//  3. Rounding can lift the norm of features above sqrt(N/n), and T_K then grows on equal rows. The scale must leave
-//     sqrt(M)/2 units of 2^-b.
-//  4. The rounding in beta is an allowance; a bound for blocks of steps is missing. So is one for what sums tell a liar
+//  2. The rounding in beta is an allowance; a bound for blocks of steps is missing. So is one for what sums tell a liar
 //     whose R has no word above 5 beta.
-//  5. Directions come from the session's name, which the coordinator can draw often. Take bytes of each keeper, too.
+//  3. Directions come from the session's name, which the coordinator can draw often. Take bytes of each keeper, too.
 package sealed

@@ -22,7 +22,7 @@ type evaluation struct {
 	weights  ring128.Matrix   // the result; without words until the course ends
 }
 
-// newEvaluation returns the course for a share of B in whole numbers, as targets x features, of a problem
+// newEvaluation returns the course for a share of B in units of 2^(-2 CellBits), as targets x features, of a problem
 // that passes its check. It keeps no reference to the words of cross. The function truncate is that of the
 // share's holder.
 func newEvaluation(p Problem, cross []ring128.Word, truncate func([]ring128.Word, uint)) (*evaluation, error) {
@@ -37,7 +37,7 @@ func newEvaluation(p Problem, cross []ring128.Word, truncate func([]ring128.Word
 	for _, block := range polynomial.Blocks(p.Plan.Block) {
 		words := make([]ring128.Word, len(block))
 		for i, c := range block {
-			if words[i], err = ring128.FromFloat(c, p.powerBits()); err != nil {
+			if words[i], err = ring128.FromFloat(c, p.powerBits(p.Plan.Block)); err != nil {
 				return nil, err
 			}
 		}
@@ -45,11 +45,13 @@ func newEvaluation(p Problem, cross []ring128.Word, truncate func([]ring128.Word
 	}
 	start := e.zeros()
 	copy(start.Data, cross)
-	ring128.Lsh(start.Data, uint(VectorBits-p.CellBits()-p.log())) // B/N
+	truncate(start.Data, uint(p.unitBits())-p.VectorBits()) // B/N
 	e.first = []ring128.Matrix{start}
 	e.begin()
 	return e, nil
 }
+
+func (e *evaluation) powerBits() uint { return e.problem.powerBits(e.problem.Plan.Block) }
 
 func (e *evaluation) zeros() ring128.Matrix {
 	return ring128.New(e.problem.Targets, e.problem.Features)
@@ -74,14 +76,14 @@ func (e *evaluation) take(product ring128.Matrix) {
 		return
 	}
 	if e.j == 0 {
-		ring128.Lsh(e.before.Data, e.problem.powerBits())
+		ring128.Lsh(e.before.Data, e.powerBits())
 		ring128.Sub(product.Data, e.before.Data)
 		e.end(product)
 		return
 	}
 	ring128.Lsh(product.Data, 1)
 	e.addBlock(product)
-	e.truncate(product.Data, e.problem.powerBits())
+	e.truncate(product.Data, e.powerBits())
 	ring128.Sub(product.Data, e.before.Data)
 	e.last, e.before = product, e.last
 	e.j--
@@ -111,7 +113,7 @@ func (e *evaluation) begin() {
 		return
 	}
 	e.addBlock(e.last)
-	e.truncate(e.last.Data, e.problem.powerBits())
+	e.truncate(e.last.Data, e.powerBits())
 	e.j--
 }
 
@@ -125,13 +127,9 @@ func (e *evaluation) addBlock(to ring128.Matrix) {
 // end makes the weights of the last product: one truncation, from all bits to those that are opened.
 func (e *evaluation) end(product ring128.Matrix) {
 	e.addBlock(product)
-	e.truncate(product.Data, e.problem.powerBits()+VectorBits-WeightBits)
+	e.truncate(product.Data, e.powerBits()+e.problem.VectorBits()-e.problem.WeightBits())
 	e.weights = product
 }
-
-// squareBits returns by how many bits the square of T_q(H) is truncated, if T_q(H) has the given fraction
-// bits: T_2q = 2 T_q^2 - 1 then has [VectorBits].
-func squareBits(fraction uint) uint { return 2*fraction - VectorBits - 1 }
 
 // subtractOne subtracts 1 with the given fraction bits on the diagonal of an upper triangle. Of two holders
 // of shares one does it.

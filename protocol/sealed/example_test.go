@@ -13,8 +13,8 @@ func ExampleSolvePlain() {
 	if err != nil {
 		panic(err)
 	}
-	unit := int64(1) << p.CellBits()
-	w, err := sealed.SolvePlain(p, []int64{32 * unit * unit}, []int64{16 * unit})
+	unit := int64(1) << (2 * p.CellBits())
+	w, err := sealed.SolvePlain(p, []int64{32 * unit}, []int64{16 * unit})
 	if err != nil {
 		panic(err)
 	}

@@ -71,43 +71,72 @@ func uploads(t testing.TB, s setting, parties int, outer, cross []int64) []*uplo
 	return list
 }
 
-// deliver passes all messages of uploads to a keeper, the last first.
-func deliver(t testing.TB, s setting, to role, from []*upload, alter func(protocol.Message) protocol.Message) ([]*deposit, error) {
+// deliver passes all messages of uploads to a keeper, the last first, and those again that come too early.
+func deliver(t testing.TB, s setting, to role, from []*upload, alter func(protocol.Message) protocol.Message) (*collection, error) {
 	t.Helper()
-	var list []*deposit
+	c := emptyCollection(s, to, from)
 	for _, u := range from {
 		copied := *u
 		copied.waiting = slices.Clone(u.waiting)
-		d := newDeposit(s, to, u.party)
 		var messages []protocol.Message
 		for m, ok := copied.send(); ok; m, ok = copied.send() {
 			if m.Receiver == s.keepers[to] {
+				if alter != nil {
+					m = alter(m)
+				}
 				messages = append(messages, m)
 			}
 		}
-		slices.Reverse(messages)
-		for _, m := range messages {
-			if alter != nil {
-				m = alter(m)
+		for len(messages) > 0 {
+			slices.Reverse(messages)
+			var early []protocol.Message
+			for _, m := range messages {
+				if err := c.of(u.party).receive(m); errors.Is(err, protocol.ErrLater) {
+					early = append([]protocol.Message{m}, early...)
+				} else if err != nil {
+					return nil, err
+				}
 			}
-			if err := d.receive(m); err != nil {
-				return nil, err
+			if len(early) == len(messages) {
+				return nil, fmt.Errorf("%d messages always come too early", len(early))
 			}
+			messages = early
 		}
-		list = append(list, d)
 	}
-	return list, nil
+	return c, nil
+}
+
+func emptyCollection(s setting, to role, from []*upload) *collection {
+	var parties []string
+	var rows []int
+	for _, u := range from {
+		parties, rows = append(parties, u.party), append(rows, int(u.rows))
+	}
+	return newCollection(s, to, parties, rows)
+}
+
+// collect lets a collection do all its work, and returns its sums.
+func collect(c *collection) (inputs, error) {
+	for {
+		if did, err := c.work(); err != nil {
+			return inputs{}, err
+		} else if !did && !c.done() {
+			return inputs{}, errors.New("an upload is not complete")
+		} else if !did {
+			return c.inputs, nil
+		}
+	}
 }
 
 // inputsOf delivers uploads to the three keepers and returns their inputs.
 func inputsOf(t testing.TB, s setting, from []*upload) (in [3]inputs) {
 	t.Helper()
 	for r := range in {
-		deposits, err := deliver(t, s, role(r), from, nil)
+		c, err := deliver(t, s, role(r), from, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if in[r], err = collect(s, role(r), deposits); err != nil {
+		if in[r], err = collect(c); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,7 +234,7 @@ func (k *trio) solved() ([]ring128.Word, linalg.Matrix[float64]) {
 	ring128.Add(words, k.b.weights().Data)
 	w := linalg.New[float64](k.problem.Targets, k.problem.Features)
 	for i, v := range words {
-		w.Data[i] = v.Float(WeightBits)
+		w.Data[i] = v.Float(k.problem.WeightBits())
 	}
 	return words, w
 }
@@ -234,7 +263,7 @@ func (in *instance) asPlain(t *testing.T, plain, w linalg.Matrix[float64]) {
 	for k, v := range plain.Data {
 		off = max(off, math.Abs(v-w.Data[k]))
 	}
-	off = math.Ldexp(off, WeightBits)
+	off = math.Ldexp(off, int(in.WeightBits()))
 	t.Logf("the weights are off by %.0f units at most", off)
 	if off == 0 || off > float64(in.Plan.Steps) {
 		t.Errorf("the weights differ from the plain ones by %.0f units in %d steps", off, in.Plan.Steps)

@@ -18,7 +18,7 @@ func (in *instance) residual(t *testing.T, w linalg.Matrix[float64]) []float64 {
 	words := ring128.New(p.Targets, p.Features)
 	for k, v := range w.Data {
 		var err error
-		if words.Data[k], err = ring128.FromFloat(v, WeightBits); err != nil {
+		if words.Data[k], err = ring128.FromFloat(v, p.WeightBits()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -30,11 +30,11 @@ func (in *instance) residual(t *testing.T, w linalg.Matrix[float64]) []float64 {
 	product := ring128.New(p.Targets, p.Features)
 	ring128.AddMulTransB(product, words, ring128.Symmetric(p.Features, a))
 	r := ring128.FromInts(in.cross)
-	ring128.Lsh(r, uint(p.CellBits()+WeightBits))
+	ring128.Lsh(r, p.WeightBits())
 	ring128.Sub(r, product.Data)
 	rows := make([]float64, len(r))
 	for k, v := range r {
-		rows[k] = v.Float(uint(2*p.CellBits() + WeightBits))
+		rows[k] = v.Float(uint(2*p.CellBits()) + p.WeightBits())
 	}
 	return rows
 }
@@ -97,26 +97,39 @@ func (in *instance) solve(t *testing.T) linalg.Matrix[float64] {
 	return w
 }
 
-// rounds requires that the roundings of so many steps that nothing else remains have a small part of their
-// share of the bound.
+// rounds requires that the roundings of so many steps that nothing else remains have a small part of their share of the
+// bound.
 func (in *instance) rounds(t *testing.T, block int) {
 	t.Helper()
-	in.Plan = chebyshev.Plan{Steps: 1600, Block: block}
-	bounds, err := in.Bounds()
+	long := *in
+	long.Plan = chebyshev.Plan{Steps: (2*chebyshev.Steps(in.Rows, in.Ratio(), 1) + 15) / 16 * 16, Block: block}
+	polynomial, err := chebyshev.New(in.Ratio(), long.Plan.Steps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := largestOf(sums(in.residual(t, in.solve(t)))); s > bounds.Rounding/50 {
-		t.Errorf("blocks of %d: roundings add up to %v, their share is %v", block, s, bounds.Rounding)
+	w, err := long.Problem.solve(in.outer, in.cross)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := long.bounds(polynomial).Rounding
+	s := largestOf(sums(long.residual(t, w)))
+	t.Logf("ratio %.2g, %d steps in blocks of %d: roundings add up to %.2g rows, their share is %.2g", in.Ratio(), long.Plan.Steps, block, s, share)
+	if s > share/10 {
+		t.Errorf("blocks of %d: roundings add up to %v, their share is %v", block, s, share)
 	}
 }
 
+// The roundings of plans that leave no remainder are far within their share, for the largest polynomials too.
 func TestRoundingOfDigits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	in := problemOf(t, digits(t), 512, 1e-4)
 	for m := 4; m <= chebyshev.MaxBlock; m *= 4 {
+		in.rounds(t, m)
+	}
+	in = problemOf(t, digits(t), 128, leastRatio)
+	for m := 1; m <= chebyshev.MaxBlock; m *= 4 {
 		in.rounds(t, m)
 	}
 }
@@ -147,14 +160,14 @@ func TestPlainBlocks(t *testing.T) {
 	}
 }
 
-// On a9a at most 5 of 16,281 predictions differ.
+// On a9a none of 16,281 predictions differs, and .849 are right.
 func TestPlainA9a(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
 	in := problemOf(t, adults(t), 512, 1e-4)
 	in.Plan = chebyshev.Plan{Steps: 752, Block: 8}
-	if right, differ := in.judge(t, in.solve(t)); differ > 5 || float64(right) < .847*16281 {
+	if right, differ := in.judge(t, in.solve(t)); differ > 0 || float64(right) < .8485*16281 {
 		t.Errorf("%d of 16281 predictions differ, %d are right", differ, right)
 	}
 	in.rounds(t, 8)
@@ -214,7 +227,7 @@ func (s *servers) run(t *testing.T, p Problem, outer, cross []int64) linalg.Matr
 	}
 	w := linalg.New[float64](p.Targets, p.Features)
 	for k, v := range s.a.weights.Data {
-		w.Data[k] = v.Add(s.b.weights.Data[k]).Float(WeightBits)
+		w.Data[k] = v.Add(s.b.weights.Data[k]).Float(p.WeightBits())
 	}
 	return w
 }
@@ -226,11 +239,12 @@ func (s *servers) power(p Problem, h ring128.Matrix) ring128.Matrix {
 		square := make([]ring128.Word, ring128.Triangle(p.Features))
 		ring128.AddSyrk(square, h)
 		a, b := s.split(square)
-		ring128.TruncateFirst(a, squareBits(fraction))
-		ring128.TruncateSecond(b, squareBits(fraction))
+		ring128.TruncateFirst(a, p.squareBits(fraction))
+		ring128.TruncateSecond(b, p.squareBits(fraction))
 		ring128.Add(a, b)
-		subtractOne(a, p.Features, VectorBits)
-		h, fraction = ring128.Symmetric(p.Features, a), VectorBits
+		fraction = p.VectorBits()
+		subtractOne(a, p.Features, fraction)
+		h = ring128.Symmetric(p.Features, a)
 	}
 	return h
 }
@@ -271,7 +285,7 @@ func TestSolvePlainRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ outer, cross []int64 }{
 		"a short triangle": {outer[:2], cross}, "long targets": {outer, make([]int64, 3)},
 		"a large product": {[]int64{0, 0, most + 1}, cross}, "a small one": {[]int64{0, -most - 1, 0}, cross},
-		"a large target": {outer, []int64{0, 128<<p.CellBits() + 1}}, "a small target": {outer, []int64{-128<<p.CellBits() - 1, 0}},
+		"a large target": {outer, []int64{0, most + 1}}, "a small target": {outer, []int64{-most - 1, 0}},
 	} {
 		if _, err := SolvePlain(p, c.outer, c.cross); err == nil {
 			t.Errorf("%s: no error", name)

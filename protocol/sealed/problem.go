@@ -8,30 +8,26 @@ import (
 	"github.com/mercer-fl/mercer/linalg/chebyshev"
 )
 
-// These are the fraction bits of fixed-point numbers: of the vectors and squared matrices inside the
-// computation, and of the weights that it opens.
-const (
-	VectorBits = 34
-	WeightBits = 26
-)
-
-// These are the limits of a [Problem].
+// These are the limits of a [Problem]. Beyond MaxRows, truncations would fail too often.
 const (
 	MinRows     = 32
-	MaxRows     = 1 << 24
+	MaxRows     = 1 << 20
 	MaxFeatures = 4096
 	MaxTargets  = 256
 )
 
+// leastRatio is the least ratio of alpha to N. With a smaller one, what passes the check moves outputs too far.
+const leastRatio = 1. / 40_000
+
 // Problem holds the public numbers of one ridge regression. All members of a session know them and
 // compute everything below from them.
 //
-// With phi(x) the features of a row, |phi| <= 1, and y its targets, |y| <= 1, each row is scaled by
-// sqrt(N/n), where N is the least power of two that is at least n, and its features are rounded to
-// multiples of 2^-[Problem.CellBits], so that the squared norm of a rounded row is at most N/n. So the
-// eigenvalues of A = sum of phi phi^T are from 0 to N. Without the scaling, N would be up to twice as
-// large as needed. The weights are those of the scaled rows: predictions multiply them by sqrt(N/n)
-// phi(x).
+// With phi(x) the features of a row, |phi| <= 1, and y its targets, |y| <= 1, the features of each row are
+// scaled by sqrt(N/n), where N is the least power of two that is at least n. Features and targets are rounded
+// towards zero to multiples of 2^-[Problem.CellBits], so that the squared norm of a row's features is at most
+// N/n ([Accumulator]). So the eigenvalues of A = sum of phi phi^T are from 0 to N. Without the scaling, N
+// would be up to twice as large as needed. The weights are those of the scaled rows: predictions multiply
+// them by sqrt(N/n) phi(x).
 type Problem struct {
 	Rows     int // n: the training rows of all parties together
 	Features int // M: the length of phi
@@ -39,49 +35,62 @@ type Problem struct {
 	// Ridge is alpha in units of 2^-(2 CellBits) of the scaled rows, a whole number: alpha/n of the
 	// rows as they are, times N 2^(2 CellBits).
 	Ridge int64
-	Plan  chebyshev.Plan
+	// Plan has the steps of [chebyshev.Steps]. Only its block is a choice.
+	Plan chebyshev.Plan
 }
 
-// NewProblem returns the problem with the ridge nearest to alpha/n = ratio and the plan that takes the
-// least time by [Problem.Price]. It returns an error if a number is out of range.
+// NewProblem returns the problem with the least ridge that is at least alpha/n = ratio, and the plan that
+// takes the least time by [Problem.Price]. It returns an error if a number is out of range.
 func NewProblem(rows, features, targets int, ratio float64) (Problem, error) {
 	p := Problem{Rows: rows, Features: features, Targets: targets}
 	if err := p.checkSizes(); err != nil {
 		return Problem{}, err
 	}
-	if !(ratio >= chebyshev.LeastRatio && ratio <= 1) {
-		return Problem{}, fmt.Errorf("sealed: alpha is %v of the number of rows; it must be from %v to 1", ratio, chebyshev.LeastRatio)
+	if err := checkRatio(ratio); err != nil {
+		return Problem{}, err
 	}
-	p.Ridge = int64(math.RoundToEven(math.Ldexp(ratio, p.unitBits())))
-	plan, err := chebyshev.Choose(rows, p.Ratio(), p.Price(), mostRangeBits)
+	p.Ridge = int64(math.Ceil(math.Ldexp(ratio, p.unitBits())))
+	plan, err := chebyshev.Choose(rows, p.Ratio(), p.Price(), p.cutsHold)
 	if err != nil {
-		return Problem{}, fmt.Errorf("sealed: alpha is %v of the number of rows: %w", ratio, err)
+		return Problem{}, fmt.Errorf("sealed: %d rows with %d features and %d targets, alpha %v of the rows: %w", rows, features, targets, ratio, err)
 	}
 	p.Plan = plan
 	return p, p.Check()
 }
 
-// Check returns an error if a number is out of range, if the plan has too few steps for the number of
-// rows, or if a truncation could go wrong with a probability above 2^-14 in one run.
+// Check returns an error if a number is out of range, if the plan has other steps than those of
+// [chebyshev.Steps], if the check would accept sums of more than a sixth of a row, if it could miss a wrap
+// of the words, or if a truncation could go wrong with a probability above 2^-14 in one run.
 func (p Problem) Check() error {
 	if err := p.checkSizes(); err != nil {
 		return err
 	}
-	if p.Ridge < 1 || p.Ratio() < chebyshev.LeastRatio || p.Ratio() > 1 {
-		return fmt.Errorf("sealed: the ridge is %d, which is %v of the number of rows; it must be from %v to 1", p.Ridge, p.Ratio(), chebyshev.LeastRatio)
+	if err := checkRatio(p.Ratio()); err != nil {
+		return err
 	}
 	if err := p.Plan.Check(); err != nil {
 		return fmt.Errorf("sealed: %w", err)
 	}
-	if least := chebyshev.Steps(p.Rows, p.Ratio(), p.Plan.Block); p.Plan.Steps < least {
-		return fmt.Errorf("sealed: %d steps leave too large a residual; %d rows need %d", p.Plan.Steps, p.Rows, least)
+	if steps := chebyshev.Steps(p.Rows, p.Ratio(), p.Plan.Block); p.Plan.Steps != steps {
+		return fmt.Errorf("sealed: the plan has %d steps in blocks of %d; for %d rows it must have %d", p.Plan.Steps, p.Plan.Block, p.Rows, steps)
 	}
 	polynomial, err := chebyshev.New(p.Ratio(), p.Plan.Steps)
 	if err != nil {
 		return fmt.Errorf("sealed: %w", err)
 	}
-	if f := p.truncationFailure(polynomial); f > mostFailure {
-		return fmt.Errorf("sealed: a truncation would go wrong with a probability of up to %.2g; use fewer rows, fewer features or a larger ridge", f)
+	if err := p.checkBounds(p.bounds(polynomial)); err != nil {
+		return err
+	}
+	if !p.cutsHold(polynomial, p.Plan.Block) {
+		return fmt.Errorf("sealed: a truncation would go wrong with a probability of up to %.2g; use fewer rows, fewer features or a larger alpha", p.truncationFailure(polynomial, p.Plan.Block))
+	}
+	return nil
+}
+
+// checkRatio refuses a ratio of alpha to N, which is that of alpha to the number of rows before they are scaled.
+func checkRatio(ratio float64) error {
+	if !(ratio >= leastRatio && ratio <= 1) {
+		return fmt.Errorf("sealed: alpha is %v of the number of rows; use an alpha from %v of it to all of it", ratio, leastRatio)
 	}
 	return nil
 }
@@ -107,10 +116,22 @@ func (p Problem) Bound() int { return 1 << p.log() }
 // RowScale returns sqrt(N/n), the factor of each row's features before they are rounded.
 func (p Problem) RowScale() float64 { return math.Sqrt(float64(p.Bound()) / float64(p.Rows)) }
 
-// CellBits returns the fraction bits of a feature in the sums: 15 up to 2^15 rows, and then one less for
-// every four times as many rows. So no entry of A exceeds 2^45, and squares stay far below the words'
-// range; errors of roundings fall with the number of rows.
-func (p Problem) CellBits() int { return 15 - (max(p.log()-15, 0)+1)/2 }
+// CellBits returns b, the fraction bits of a feature and of a target in the sums: 15 up to 2^18 rows, and 14
+// beyond. So no entry of A or B exceeds 2^48, and squares stay far below the words' range.
+func (p Problem) CellBits() int {
+	if p.log() > 18 {
+		return 14
+	}
+	return 15
+}
+
+// WeightBits returns s, the fraction bits of the weights that the computation opens: max(26, 15 + log2 N).
+// The cut of W to them adds to the residual less than N/2^s for each word.
+func (p Problem) WeightBits() uint { return uint(max(26, 15+p.log())) }
+
+// VectorBits returns the fraction bits of the vectors and squared matrices inside the computation. It is
+// below 2 CellBits + log2 N, the fraction bits of B/N.
+func (p Problem) VectorBits() uint { return p.WeightBits() + 8 }
 
 // unitBits is the logarithm of N 2^(2 CellBits), the greatest possible eigenvalue of A in whole numbers.
 func (p Problem) unitBits() int { return 2*p.CellBits() + p.log() }
@@ -122,13 +143,17 @@ func (p Problem) Ratio() float64 { return math.Ldexp(float64(p.Ridge), -p.unitBi
 // diagonal, so no truncation and no message make it.
 func (p Problem) matrixBits() uint { return uint(p.unitBits() - 1) }
 
-// powerBits returns the fraction bits of the matrix T_m(H) of Clenshaw's recurrence.
-func (p Problem) powerBits() uint {
-	if p.Plan.Block == 1 {
+// powerBits returns the fraction bits of the matrix T_m(H) of Clenshaw's recurrence with blocks of m.
+func (p Problem) powerBits(block int) uint {
+	if block == 1 {
 		return p.matrixBits()
 	}
-	return VectorBits
+	return p.VectorBits()
 }
+
+// squareBits returns by how many bits the square of T_q(H) is truncated, if T_q(H) has the given fraction
+// bits: T_2q = 2 T_q^2 - 1 then has [Problem.VectorBits].
+func (p Problem) squareBits(fraction uint) uint { return 2*fraction - p.VectorBits() - 1 }
 
 // These numbers are of one server, in nanoseconds: a multiply-add takes a little more than 1, and an
 // exchange of messages between the servers some 10 milliseconds with journals on one machine. They choose
@@ -150,25 +175,33 @@ func (p Problem) Price() chebyshev.Price {
 	}
 }
 
-// mostRangeBits bounds the bits before the binary point that vectors need, and mostFailure the
-// probability of a wrong truncation.
-const (
-	mostRangeBits = 20
-	mostFailure   = 1. / (1 << 14)
-)
+// mostFailure bounds the probability of a wrong truncation in one run.
+const mostFailure = 1. / (1 << 14)
+
+// cutsHold reports whether truncations go wrong seldom enough with blocks of m.
+func (p Problem) cutsHold(polynomial chebyshev.Polynomial, block int) bool {
+	return p.truncationFailure(polynomial, block) <= mostFailure
+}
 
 // truncationFailure bounds the probability that any truncation of shares in one run is wrong, which
-// spoils the result and makes the check fail. A word z is wrong with probability |z|/2^128. The argument
-// is the problem's polynomial. Conversions forbid fused multiply-adds: all members decide alike.
-func (p Problem) truncationFailure(polynomial chebyshev.Polynomial) float64 {
-	f, sum := int(p.matrixBits()), 0.0
-	for range p.Plan.Squarings() {
-		sum += float64(float64(p.Features*(p.Features+1)/2) * math.Ldexp(1, 2*f-128))
-		f = VectorBits
+// spoils the result and makes the check fail. A word z is wrong with probability |z|/2^128, and the words of
+// a symmetric matrix or of vectors with the Frobenius norm f add up to at most sqrt(M^2 + 3 M)/2 f, over the
+// triangle, or sqrt(M L) f. The norm of B is at most N, that of a square sqrt(M), and those of the
+// recurrence the polynomial knows. Conversions forbid fused multiply-adds: all members decide alike.
+func (p Problem) truncationFailure(polynomial chebyshev.Polynomial, block int) float64 {
+	plan := chebyshev.Plan{Steps: polynomial.Steps, Block: block}
+	m, matrix, vector := float64(p.Features), int(p.matrixBits()), int(p.VectorBits())
+	sum := 0.0
+	for i := range plan.Squarings() {
+		fraction := vector
+		if i == 0 {
+			fraction = matrix
+		}
+		sum += float64(m * math.Sqrt(m+3) / 2 * math.Ldexp(1, 2*fraction-128))
 	}
-	words := float64(p.Features * p.Targets)
-	first := math.Ldexp(1, VectorBits+int(p.matrixBits())+1-128)
-	recurrence := math.Ldexp(1, VectorBits+int(p.powerBits())+polynomial.RangeBits(p.Plan.Block)-1-128)
-	sum += float64(float64(p.Plan.Block-1) * words * first)
-	return sum + float64(float64(p.Plan.Steps/p.Plan.Block)*words*recurrence)
+	words := math.Sqrt(m * float64(p.Targets))
+	sum += float64(words * math.Ldexp(1, p.unitBits()-128)) // B
+	sum += float64(float64(block-1) * words * math.Ldexp(1, matrix+vector-128))
+	recurrence := math.Ldexp(1, vector+int(p.powerBits(block))+polynomial.RangeBits(block)-1-128)
+	return sum + float64(float64(plan.Steps/block)*words*recurrence)
 }

@@ -28,6 +28,7 @@ type server struct {
 	evaluation    *evaluation
 	matrix, power operand // H, and the latest T_q(H)
 	step          int
+	pieces        pieces         // what is left of the step until it waits for messages
 	opened        bool           // whether the step's share has been opened
 	share         []ring128.Word // the words that the step opens
 	own           []ring128.Word // the share less its cover
@@ -42,15 +43,11 @@ func newServer(c computation, self role, in inputs, covers, cuts source) (*serve
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	own := in.parts[self.parts()[0]]
-	if len(own) != c.inputWords() || len(in.parts[masked]) != c.inputWords() {
-		return nil, fmt.Errorf("sealed: there are %d and %d words of the uploads; %d features and %d targets have %d", len(own), len(in.parts[masked]), c.problem.Features, c.problem.Targets, c.inputWords())
+	own, known := in.parts[self.parts()[0]], in.parts[masked]
+	if len(own) != c.inputWords() || len(known) != c.inputWords() {
+		return nil, fmt.Errorf("sealed: there are %d and %d words of the uploads; %d features and %d targets have %d", len(own), len(known), c.problem.Features, c.problem.Targets, c.inputWords())
 	}
 	s := &server{agreement: newAgreement(c, self, in.documents), covers: covers, cutter: newCutter(self, cuts)}
-	known := slices.Clone(in.parts[masked])
-	subtractOne(known[:c.triangle()], c.problem.Features, c.problem.matrixBits())
-	s.matrix = s.operand(known[:c.triangle()], own[:c.triangle()])
-	s.power = s.matrix
 	cross := slices.Clone(own[c.triangle():])
 	if self == serverA {
 		ring128.Add(cross, known[c.triangle():])
@@ -59,13 +56,24 @@ func newServer(c computation, self role, in inputs, covers, cuts source) (*serve
 	if s.evaluation, err = newEvaluation(c.problem, cross, s.cutter.cut); err != nil {
 		return nil, err
 	}
+	s.begin(known[:c.triangle()], own[:c.triangle()])
 	s.await()
 	return s, s.cutter.err
 }
 
-func (s *server) operand(masked, mask []ring128.Word) operand {
-	n := s.problem.Features
-	return operand{ring128.Symmetric(n, masked), ring128.Symmetric(n, mask)}
+// begin makes H of the sums' triangles.
+func (s *server) begin(known, mask []ring128.Word) {
+	s.pieces.then(func() error {
+		less := slices.Clone(known)
+		subtractOne(less, s.problem.Features, s.problem.matrixBits())
+		s.matrix.masked = ring128.Symmetric(s.problem.Features, less)
+		return nil
+	})
+	s.pieces.then(func() error {
+		s.matrix.mask = ring128.Symmetric(s.problem.Features, mask)
+		s.power = s.matrix
+		return nil
+	})
 }
 
 // await prepares for the messages of the current step.
@@ -83,7 +91,7 @@ func (s *server) await() {
 // done reports whether the share of the weights is there.
 func (s *server) done() bool { return s.step == s.steps() }
 
-// weights returns the share of the weights with [WeightBits], as targets x features. It has no words until done.
+// weights returns the share of the weights with [Problem.WeightBits], as targets x features. It has no words until done.
 func (s *server) weights() ring128.Matrix { return s.evaluation.weights }
 
 // send returns the next message, or false if there is none.
@@ -121,25 +129,25 @@ func (s *server) receive(m protocol.Message) error {
 	return to.accept(m)
 }
 
-// work does the next part of the computation, and reports whether it did. It waits for the messages that the part needs,
-// and until all earlier ones are sent. After an error the server is of no use: it stays in its step.
+// work does the next piece of the computation, and reports whether it did. It waits for the messages that the piece
+// needs, and until all earlier ones are sent. After an error the server is of no use: it stays in its step.
 func (s *server) work() (bool, error) {
 	if s.done() || !s.reached() || !s.out.empty() {
 		return false, nil
 	}
-	part, ready := s.nextPart()
-	if !ready {
-		return false, nil
+	if len(s.pieces) == 0 {
+		part, ready := s.nextPart()
+		if !ready {
+			return false, nil
+		}
+		part()
 	}
-	if err := part(); err != nil {
-		return false, err
-	}
-	return true, nil
+	return s.pieces.run()
 }
 
 // nextPart returns the next part of the step, and whether its messages are there. A square is opened after the dealer's
 // words, a product before.
-func (s *server) nextPart() (part func() error, ready bool) {
+func (s *server) nextPart() (part func(), ready bool) {
 	switch square := s.squaring(s.step); {
 	case square && !s.opened:
 		return s.square, s.dealt.complete()
@@ -151,17 +159,34 @@ func (s *server) nextPart() (part func() error, ready bool) {
 	return s.product, s.peer.complete() && s.dealt.complete()
 }
 
-// open subtracts the cover from the step's share and sends the result to the other server.
-func (s *server) open(of purpose) error {
-	s.cover = make([]ring128.Word, len(s.share))
-	if err := s.covers.draw(s.cover, s.step, of); err != nil {
-		return err
+// waits returns what the server needs to go on.
+func (s *server) waits() wait {
+	switch dealt := s.dealt.complete(); {
+	case !s.reached():
+		return s.agreement.waits()
+	case s.done() || len(s.pieces) > 0 || !s.out.empty():
+		return wait{}
+	case !dealt && (s.opened || s.squaring(s.step)):
+		return wait{TimerKeeper, s.keepers[dealerC], "the dealt words of a step"}
+	case s.opened && !s.peer.complete():
+		return wait{TimerKeeper, s.keepers[1-s.self], "the opened words of a step"}
 	}
-	s.own = slices.Clone(s.share)
-	ring128.Sub(s.own, s.cover)
-	s.out = newOutflow(s.header(s.self, 1-s.self, s.step, kindOpening), s.own)
-	s.opened = true
-	return nil
+	return wait{}
+}
+
+// open subtracts the cover from the step's share and sends the result to the other server.
+func (s *server) open(of purpose) {
+	s.pieces.then(func() error {
+		s.cover = make([]ring128.Word, len(s.share))
+		return s.covers.draw(s.cover, s.step, of)
+	})
+	s.pieces.then(func() error {
+		s.own = slices.Clone(s.share)
+		ring128.Sub(s.own, s.cover)
+		s.out = newOutflow(s.header(s.self, 1-s.self, s.step, kindOpening), s.own)
+		s.opened = true
+		return nil
+	})
 }
 
 // both returns the sum of both servers' openings.
@@ -171,77 +196,103 @@ func (s *server) both() []ring128.Word {
 	return sum
 }
 
-// dealing returns this server's part of the dealer's words: b has received it, a draws it.
-func (s *server) dealing() ([]ring128.Word, error) {
+// dealing returns this server's part of the dealer's words: b has received it, a draws it by the next piece.
+func (s *server) dealing() []ring128.Word {
 	if s.self == serverB {
-		return s.dealt.words, nil
+		return s.dealt.words
 	}
 	words := make([]ring128.Word, s.words(s.step))
-	return words, s.covers.draw(words, s.step, dealing)
+	s.pieces.then(func() error { return s.covers.draw(words, s.step, dealing) })
+	return words
 }
 
 // square opens T_2q(H) = 2 T_q(H)^2 - 1. For X = E + U_a + U_b, X^2 is E^2 + E U_a + U_a E at a, E U_b + U_b E at b, and
 // (U_a + U_b)^2 of the dealer. a computes (E + U_a)^2 - U_a^2, which takes as long as b's part.
-func (s *server) square() error {
-	z, err := s.dealing()
-	if err != nil {
-		return err
-	}
-	x := s.power
+func (s *server) square() {
+	z := s.dealing()
 	if s.self == serverA {
-		sum := ring128.Matrix{Rows: x.mask.Rows, Cols: x.mask.Cols, Data: slices.Clone(x.masked.Data)}
-		ring128.Add(sum.Data, x.mask.Data)
-		ring128.AddSyrk(z, sum)
-		own := make([]ring128.Word, len(z))
-		ring128.AddSyrk(own, x.mask)
-		ring128.Sub(z, own)
+		s.addSquareOfA(z)
 	} else {
-		ring128.AddSyr2k(z, x.masked, x.mask)
+		n := s.problem.Features
+		s.pieces.rows(n, func(i int) int { return 2 * (n - i) * n }, func(lo, hi int) {
+			ring128.AddSyr2kRows(z, s.power.masked, s.power.mask, lo, hi)
+		})
 	}
-	if s.cutter.cut(z, squareBits(s.fraction(s.step))); s.cutter.err != nil {
-		return s.cutter.err
-	}
-	if s.self == serverA {
-		subtractOne(z, s.problem.Features, VectorBits)
-	}
-	s.share = z
-	return s.open(squared)
+	s.pieces.then(func() error {
+		if s.cutter.cut(z, s.problem.squareBits(s.fraction(s.step))); s.cutter.err != nil {
+			return s.cutter.err
+		}
+		if s.self == serverA {
+			subtractOne(z, s.problem.Features, s.problem.VectorBits())
+		}
+		s.share = z
+		return nil
+	})
+	s.open(squared)
 }
 
-// takeSquare makes the opened square the operand of the next step.
-func (s *server) takeSquare() error {
-	s.power = s.operand(s.both(), s.cover)
-	s.next()
-	return nil
+// addSquareOfA adds (E + U_a)^2 - U_a^2 to z.
+func (s *server) addSquareOfA(z []ring128.Word) {
+	n := s.problem.Features
+	sum, own := ring128.New(n, n), make([]ring128.Word, len(z))
+	s.pieces.then(func() error {
+		copy(sum.Data, s.power.masked.Data)
+		ring128.Add(sum.Data, s.power.mask.Data)
+		return nil
+	})
+	s.pieces.rows(n, func(i int) int { return 2 * (n - i) * n }, func(lo, hi int) {
+		ring128.AddSyrkRows(z, sum, lo, hi)
+		ring128.AddSyrkRows(own, s.power.mask, lo, hi)
+	})
+	s.pieces.then(func() error { ring128.Sub(z, own); return nil })
+}
+
+// takeSquare makes the opened square the operand of the next step. It frees the earlier one first.
+func (s *server) takeSquare() {
+	n := s.problem.Features
+	s.share, s.dealt = nil, &inflow{}
+	s.pieces.then(func() error {
+		s.power.masked = ring128.Symmetric(n, s.both())
+		return nil
+	})
+	s.pieces.then(func() error {
+		s.power.mask = ring128.Symmetric(n, s.cover)
+		s.next()
+		return nil
+	})
 }
 
 // openVectors opens the vectors of the next product.
-func (s *server) openVectors() error {
-	vectors, powers := s.evaluation.next()
-	if powers != s.powers(s.step) {
-		return fmt.Errorf("sealed: step %d is another product than the dealer's", s.step)
-	}
-	s.share = vectors.Data
-	return s.open(opening)
+func (s *server) openVectors() {
+	s.pieces.then(func() error {
+		vectors, powers := s.evaluation.next()
+		if powers != s.powers(s.step) {
+			return fmt.Errorf("sealed: step %d is another product than the dealer's", s.step)
+		}
+		s.share = vectors.Data
+		return nil
+	})
+	s.open(opening)
 }
 
 // product takes X y = E [y] + [U] F + [U V].
-func (s *server) product() error {
-	z, err := s.dealing()
-	if err != nil {
-		return err
-	}
-	x := s.matrix
+func (s *server) product() {
+	z := s.vectorsOf(s.dealing())
+	x, opened := s.matrix, s.vectorsOf(s.both())
 	if s.powers(s.step) {
 		x = s.power
 	}
-	ring128.AddMulTransB(s.vectorsOf(z), s.vectorsOf(s.share), x.masked)
-	ring128.AddMulTransB(s.vectorsOf(z), s.vectorsOf(s.both()), x.mask)
-	if s.evaluation.take(s.vectorsOf(z)); s.cutter.err != nil {
-		return s.cutter.err
-	}
-	s.next()
-	return nil
+	s.pieces.rows(s.problem.Features, func(int) int { return 2 * len(z.Data) }, func(lo, hi int) {
+		ring128.AddMulTransBRows(z, s.vectorsOf(s.share), x.masked, lo, hi)
+		ring128.AddMulTransBRows(z, opened, x.mask, lo, hi)
+	})
+	s.pieces.then(func() error {
+		if s.evaluation.take(z); s.cutter.err != nil {
+			return s.cutter.err
+		}
+		s.next()
+		return nil
+	})
 }
 
 func (s *server) next() {

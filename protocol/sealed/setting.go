@@ -10,7 +10,7 @@ import (
 )
 
 // name is the protocol's name in headers.
-const name = "sealed"
+const name = Name
 
 // role is the place of a keeper: the two servers and the dealer.
 type role int
@@ -97,7 +97,7 @@ func (c computation) fraction(step int) uint {
 	if step == 0 {
 		return c.problem.matrixBits()
 	}
-	return VectorBits
+	return c.problem.VectorBits()
 }
 
 // words returns the number of words that each message of a step has.
@@ -106,6 +106,17 @@ func (c computation) words(step int) int {
 		return c.triangle()
 	}
 	return c.vectors()
+}
+
+// expects reports whether an honest keeper sends such a message of the computation to this one.
+func (c computation) expects(from, self role, h protocol.Header) bool {
+	switch step := int(h.Round); {
+	case h.Kind == kindInputs:
+		return step == 0 && h.Chunks == 1
+	case h.Kind == kindOpening && from != dealerC && self != dealerC, h.Kind == kindDealing && from == dealerC && self == serverB:
+		return step < c.steps() && int64(h.Chunks) == int64(chunks(c.words(step)))
+	}
+	return false
 }
 
 func (c computation) header(from, to role, step int, kind string) protocol.Header {

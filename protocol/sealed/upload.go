@@ -3,6 +3,8 @@ package sealed
 import (
 	"crypto/sha256"
 	"fmt"
+	"hash"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
@@ -53,7 +55,14 @@ func readDocument(r *wire.Reader) (d document) {
 
 // commitment binds a party to a part without telling anything about it to those who lack the salt. The encoded part is
 // the seed of a mask, which determines its words, or the masked words in the encoding of ring128.
-func commitment(session protocol.SessionID, party string, of part, salt [32]byte, encoded []byte) (sum [sha256.Size]byte) {
+func commitment(session protocol.SessionID, party string, of part, salt [32]byte, encoded []byte) [sha256.Size]byte {
+	h := newCommitment(session, party, of, salt)
+	_, _ = h.Write(encoded) // a hash never fails
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// newCommitment returns the hash of a commitment before the encoded part, which follows in pieces.
+func newCommitment(session protocol.SessionID, party string, of part, salt [32]byte) hash.Hash {
 	var w wire.Writer
 	w.String("mercer/v1/sealed/commitment")
 	w.Fixed(session[:])
@@ -61,10 +70,8 @@ func commitment(session protocol.SessionID, party string, of part, salt [32]byte
 	w.String(of.name())
 	w.Fixed(salt[:])
 	h := sha256.New()
-	_, _ = h.Write(w.Bytes()) // a hash never fails
-	_, _ = h.Write(encoded)
-	h.Sum(sum[:0])
-	return sum
+	_, _ = h.Write(w.Bytes())
+	return h
 }
 
 // secrets are the salts of all parts and the seeds of the two masks. A keeper knows those of its parts, others are zero.
@@ -93,11 +100,9 @@ func readSecrets(r *wire.Reader, to role) (s secrets) {
 	return s
 }
 
-// mask returns the words of a mask: A's upper triangle, then B as targets x features.
-func (s setting) mask(party string, seed [32]byte) []ring128.Word {
-	words := make([]ring128.Word, s.inputWords())
-	ring128.Draw(words, prg.New(seed, "mercer/v1/sealed/upload", s.session[:], []byte(party)))
-	return words
+// mask returns the stream of a mask's words: A's upper triangle, then B as targets x features.
+func (s setting) mask(party string, seed [32]byte) *prg.Stream {
+	return prg.New(seed, "mercer/v1/sealed/upload", s.session[:], []byte(party))
 }
 
 // upload sends one data party's sums in three parts, of which each keeper gets two.
@@ -111,7 +116,7 @@ type upload struct {
 }
 
 // newUpload divides a party's sums of its rows, as those of [SolvePlain]. The seed is the party's for this session; all
-// secrets of the upload derive from it.
+// secrets of the upload derive from it. Of a party that is a keeper itself, its deposit takes its parts (deposit.own).
 func newUpload(s setting, party string, seed [32]byte, rows int, outer, cross []int64) (*upload, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -123,43 +128,53 @@ func newUpload(s setting, party string, seed [32]byte, rows int, outer, cross []
 		return nil, err
 	}
 	u := &upload{setting: s, document: document{session: s.session, keepers: s.keepers, party: party, rows: uint32(rows)}}
+	for p := range part(parts) {
+		u.salts[p] = prg.Derive(seed, "sealed/salt", s.session[:], []byte(p.name()))
+	}
 	u.masked = append(ring128.FromInts(outer), ring128.FromInts(cross)...)
 	for p := range u.seeds {
 		u.seeds[p] = prg.Derive(seed, "sealed/mask", s.session[:], []byte(part(p).name()))
-		ring128.Sub(u.masked, s.mask(party, u.seeds[p]))
+		u.parts[p] = commitment(s.session, party, part(p), u.salts[p], u.seeds[p][:])
+		inPieces(u.masked, s.mask(party, u.seeds[p]), ring128.Sub)
 	}
-	u.commit(seed)
+	u.commitMasked()
 	for _, to := range []role{serverA, serverB} {
-		u.waiting = append(u.waiting, newOutflow(u.header(to, kindMasked), u.masked))
+		if s.keepers[to] != party {
+			u.waiting = append(u.waiting, newOutflow(u.header(to, kindMasked), u.masked))
+		}
 	}
 	return u, nil
 }
 
-func (u *upload) commit(seed [32]byte) {
-	for p := range part(parts) {
-		u.salts[p] = prg.Derive(seed, "sealed/salt", u.setting.session[:], []byte(p.name()))
-		u.parts[p] = commitment(u.setting.session, u.party, p, u.salts[p], u.encoded(p))
+// inPieces applies a function to words and the next words of a stream.
+func inPieces(words []ring128.Word, of *prg.Stream, apply func(words, drawn []ring128.Word)) {
+	drawn := make([]ring128.Word, min(len(words), pieceWords))
+	for ; len(words) > 0; words = words[len(drawn):] {
+		drawn = drawn[:min(len(drawn), len(words))]
+		ring128.Draw(drawn, of)
+		apply(words[:len(drawn)], drawn)
 	}
 }
 
-func (u *upload) encoded(p part) []byte {
-	if p == masked {
-		return ring128.Append(make([]byte, 0, len(u.masked)*ring128.Bytes), u.masked)
+func (u *upload) commitMasked() {
+	h := newCommitment(u.setting.session, u.party, masked, u.salts[masked])
+	for words := range slices.Chunk(u.masked, chunkWords) {
+		_, _ = h.Write(ring128.Append(make([]byte, 0, len(words)*ring128.Bytes), words))
 	}
-	return u.seeds[p][:]
+	u.parts[masked] = [sha256.Size]byte(h.Sum(nil))
 }
 
 func (u *upload) header(to role, kind string) protocol.Header {
 	return protocol.Header{Session: u.setting.session, Protocol: name, Kind: kind, Sender: u.party, Receiver: u.setting.keepers[to], Chunks: 1}
 }
 
-// send returns the next message, or false if all are sent.
+// send returns the next message to another member, or false if all are sent.
 func (u *upload) send() (protocol.Message, bool) {
+	if u.to <= dealerC && u.setting.keepers[u.to] == u.party {
+		u.to++
+	}
 	if u.to <= dealerC {
-		var w wire.Writer
-		u.document.appendTo(&w)
-		u.secrets.appendTo(&w, u.to)
-		m := protocol.Message{Header: u.header(u.to, kindUpload), Body: w.Bytes()}
+		m := protocol.Message{Header: u.header(u.to, kindUpload), Body: u.encode(u.to)}
 		u.to++
 		return m, true
 	}
@@ -171,45 +186,25 @@ func (u *upload) send() (protocol.Message, bool) {
 	return protocol.Message{}, false
 }
 
-// deposit collects the parts of one data party's upload that a keeper gets.
-type deposit struct {
-	setting
-	self        role
-	party       string
-	rows        uint32
-	digest      [sha256.Size]byte // of the document
-	commitments [parts][sha256.Size]byte
-	secrets
-	known  bool // whether the document has arrived
-	masked *inflow
+// sent reports whether all messages are sent.
+func (u *upload) sent() bool {
+	for i := range u.waiting {
+		if !u.waiting[i].empty() {
+			return false
+		}
+	}
+	return u.to > dealerC || u.to == dealerC && u.setting.keepers[dealerC] == u.party
 }
 
-func newDeposit(s setting, self role, party string) *deposit {
-	d := &deposit{setting: s, self: self, party: party, masked: &inflow{}}
-	if self != dealerC {
-		d.masked = newInflow(s.inputWords())
-	}
-	return d
-}
+// free forgets the words of an upload that is sent.
+func (u *upload) free() { u.masked, u.waiting = nil, nil }
 
-// receive takes a message of the party. It refuses all that the session does not expect from it, and names it.
-func (d *deposit) receive(m protocol.Message) error {
-	if err := d.admit(m.Header, d.self); err != nil {
-		return err
-	}
-	switch {
-	case m.Sender != d.party || m.Round != 0 || m.Sequence != 0:
-		return m.Unexpected()
-	case m.Kind == kindMasked && d.self != dealerC:
-		return d.masked.accept(m)
-	case m.Kind != kindUpload || d.known || m.Chunks != 1:
-		return m.Unexpected()
-	}
-	doc, own, err := decodeUpload(m.Body, d.self)
-	if err != nil {
-		return m.Malformed(err)
-	}
-	return d.take(m.Header, doc, own)
+// encode returns the body of the kindUpload message to a keeper.
+func (u *upload) encode(to role) []byte {
+	var w wire.Writer
+	u.document.appendTo(&w)
+	u.secrets.appendTo(&w, to)
+	return w.Bytes()
 }
 
 // decodeUpload decodes the body of a kindUpload message to a keeper.
@@ -218,77 +213,4 @@ func decodeUpload(body []byte, to role) (document, secrets, error) {
 	d := readDocument(r)
 	s := readSecrets(r, to)
 	return d, s, r.Close("sealed: upload")
-}
-
-func (d *deposit) take(h protocol.Header, doc document, own secrets) error {
-	switch {
-	case doc.session != d.session || doc.keepers != d.keepers || doc.party != d.party:
-		return h.Inconsistent("the document is of session %v, party %q and keepers %q", doc.session, doc.party, doc.keepers)
-	case doc.rows < 1 || int64(doc.rows) > int64(d.problem.Rows):
-		return h.Inconsistent("the document declares %d of %d rows", doc.rows, d.problem.Rows)
-	}
-	for _, p := range d.self.parts() {
-		if p != masked && commitment(d.session, d.party, p, own.salts[p], own.seeds[p][:]) != doc.parts[p] {
-			return h.Inconsistent("the seed of %s is not the committed one", p.name())
-		}
-	}
-	var w wire.Writer
-	doc.appendTo(&w)
-	d.rows, d.digest, d.commitments, d.secrets, d.known = doc.rows, sha256.Sum256(w.Bytes()), doc.parts, own, true
-	return nil
-}
-
-// complete reports whether all messages of the party have arrived.
-func (d *deposit) complete() bool { return d.known && d.masked.complete() }
-
-// words returns the words of a part that the keeper holds. It returns an error that names the party if they are not the
-// committed ones.
-func (d *deposit) words(of part) ([]ring128.Word, error) {
-	if of != masked {
-		return d.mask(d.party, d.seeds[of]), nil
-	}
-	encoded := ring128.Append(make([]byte, 0, len(d.masked.words)*ring128.Bytes), d.masked.words)
-	if commitment(d.session, d.party, masked, d.salts[masked], encoded) != d.commitments[masked] {
-		h := protocol.Header{Session: d.session, Protocol: name, Kind: kindMasked, Sender: d.party, Receiver: d.keepers[d.self]}
-		return nil, h.Inconsistent("the masked words are not the committed ones")
-	}
-	return d.masked.words, nil
-}
-
-// inputs are the sums of all uploads, as a keeper knows them.
-type inputs struct {
-	parts     [parts][]ring128.Word // nil for the part that the keeper lacks
-	documents []seen                // in the session's order of the data parties
-}
-
-// seen is the document that a keeper has of a party.
-type seen struct {
-	party  string
-	digest [sha256.Size]byte
-}
-
-// collect adds up complete deposits of the same setting and keeper, in the session's order of the data parties.
-func collect(s setting, self role, from []*deposit) (in inputs, err error) {
-	rows := int64(0)
-	for _, p := range self.parts() {
-		in.parts[p] = make([]ring128.Word, s.inputWords())
-	}
-	for _, d := range from {
-		if !d.complete() {
-			return inputs{}, fmt.Errorf("sealed: the upload of %q is not complete", d.party)
-		}
-		rows += int64(d.rows)
-		in.documents = append(in.documents, seen{d.party, d.digest})
-		for _, p := range self.parts() {
-			words, err := d.words(p)
-			if err != nil {
-				return inputs{}, err
-			}
-			ring128.Add(in.parts[p], words)
-		}
-	}
-	if rows != int64(s.problem.Rows) {
-		return inputs{}, fmt.Errorf("sealed: the parties declare %d rows; the session has %d", rows, s.problem.Rows)
-	}
-	return in, nil
 }

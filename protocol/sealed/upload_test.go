@@ -2,11 +2,13 @@ package sealed
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
@@ -94,11 +96,10 @@ func TestMaskDependsOnPartyAndSession(t *testing.T) {
 	other := s
 	other.session[5]++
 	var all []ring128.Word
-	for _, m := range [][]ring128.Word{s.mask("p", [32]byte{}), s.mask("q", [32]byte{}), other.mask("p", [32]byte{}), s.mask("p", [32]byte{1})} {
-		if len(m) != s.inputWords() {
-			t.Errorf("%d words", len(m))
-		}
-		all = append(all, m...)
+	for _, m := range []*prg.Stream{s.mask("p", [32]byte{}), s.mask("q", [32]byte{}), other.mask("p", [32]byte{}), s.mask("p", [32]byte{1})} {
+		words := make([]ring128.Word, s.inputWords())
+		ring128.Draw(words, m)
+		all = append(all, words...)
 	}
 	distinct(t, all)
 }
@@ -140,7 +141,7 @@ func TestDepositRefuses(t *testing.T) {
 		"another session's document": {serverA, protocol.KindInconsistent, flip(kindUpload, 0)},
 		"other keepers":              {serverB, protocol.KindInconsistent, flip(kindUpload, 32+2)},
 		"another party":              {dealerC, protocol.KindInconsistent, flip(kindUpload, n-3*32-4-1)},
-		"too many rows":              {serverA, protocol.KindInconsistent, flip(kindUpload, n-3*32-2)},
+		"other rows":                 {serverA, protocol.KindInconsistent, flip(kindUpload, n-3*32-2)},
 		"another commitment to a":    {serverA, protocol.KindInconsistent, flip(kindUpload, n-3*32)},
 		"another commitment to b":    {serverB, protocol.KindInconsistent, flip(kindUpload, n-2*32)},
 		"another salt of a":          {dealerC, protocol.KindInconsistent, flip(kindUpload, n)},
@@ -176,42 +177,123 @@ func TestDepositRefuses(t *testing.T) {
 	for what, alter := range map[string]func(protocol.Message) protocol.Message{
 		"other words": flip(kindMasked, 40), "another commitment to them": flip(kindUpload, n-1), "another salt of them": flip(kindUpload, -1),
 	} {
-		deposits, err := deliver(t, s, serverA, from, alter)
+		c, err := deliver(t, s, serverA, from, alter)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = collect(s, serverA, deposits)
+		_, err = collect(c)
 		blames(t, what, err, "party 0", protocol.KindInconsistent)
 	}
 }
 
-// What a keeper has accepted stays: a second message of a kind is refused.
+// What a keeper has accepted stays: a second message of a kind is refused. An incomplete upload is not added up.
 func TestDepositAcceptsOnce(t *testing.T) {
 	p, sums, _ := small(t)
 	s := settingOf(p)
 	u := uploads(t, s, 1, sums.outer, sums.cross)[0]
-	d := newDeposit(s, serverA, u.party)
+	c := emptyCollection(s, serverA, []*upload{u})
+	d := c.deposits[0]
 	for m, ok := u.send(); ok; m, ok = u.send() {
 		if m.Receiver != s.keepers[serverA] {
 			continue
 		}
-		if d.complete() {
-			t.Error("complete too early")
-		}
-		var blame *protocol.BlameError
-		if _, err := collect(s, serverA, []*deposit{d}); err == nil || errors.As(err, &blame) {
-			t.Errorf("an incomplete upload: %v; it must neither be added up nor blamed", err)
+		if did, err := c.work(); did || err != nil || d.complete() || c.done() || c.waits().member != u.party {
+			t.Errorf("an incomplete upload: work %v (%v), complete %v, done %v, waits for %+v", did, err, d.complete(), c.done(), c.waits())
 		}
 		if err := d.receive(m); err != nil {
 			t.Fatal(err)
 		}
 		blames(t, m.Kind, d.receive(m), u.party, protocol.KindUnexpected)
 	}
-	if !d.complete() || newDeposit(s, dealerC, u.party).complete() {
+	if !d.complete() || c.waits() != (wait{}) || emptyCollection(s, dealerC, []*upload{u}).deposits[0].complete() {
 		t.Error("not complete, or the dealer's before the document")
 	}
-	if _, err := collect(s, serverA, []*deposit{d, d}); err == nil {
-		t.Error("200 rows of 100")
+}
+
+// Masked words are taken in order and after the document; what comes earlier waits and changes nothing.
+func TestDepositTakesChunksInOrder(t *testing.T) {
+	p, err := NewProblem(300, 400, 2, .05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := settingOf(p)
+	sums := randomSums(p, 1)
+	from := uploads(t, s, 2, sums.outer, sums.cross)
+	if n := chunks(s.inputWords()); n != 3 {
+		t.Fatalf("%d chunks", n)
+	}
+	in := inputsOf(t, s, from)
+	got := slices.Clone(in[serverA].parts[maskA])
+	ring128.Add(got, in[serverB].parts[maskB])
+	ring128.Add(got, in[serverB].parts[masked])
+	if !slices.Equal(got, append(ring128.FromInts(sums.outer), ring128.FromInts(sums.cross)...)) {
+		t.Error("the parts do not add up to the sums")
+	}
+	d := emptyCollection(s, serverB, from[:1]).deposits[0]
+	for m, ok := from[0].send(); ok; m, ok = from[0].send() {
+		if m.Receiver != s.keepers[serverB] {
+			continue
+		}
+		if m.Kind == kindMasked && m.Chunk == 0 {
+			break
+		}
+		masked := protocol.Message{Header: from[0].header(serverB, kindMasked), Body: make([]byte, protocol.MaxChunkBytes)}
+		for range 2 {
+			if err := d.receive(masked.Piece(0, 3)); !errors.Is(err, protocol.ErrLater) {
+				t.Errorf("before the document: %v", err)
+			}
+		}
+		if err := d.receive(m); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.receive(masked.Piece(1, 3)); !errors.Is(err, protocol.ErrLater) {
+			t.Errorf("the second chunk before the first: %v", err)
+		}
+		blames(t, "a fourth chunk", d.receive(masked.Piece(3, 4)), from[0].party, protocol.KindInconsistent)
+	}
+	if d.next != 0 || !slices.Equal(d.sum, make([]ring128.Word, s.inputWords())) {
+		t.Error("words that came too early are in the sum")
+	}
+}
+
+// A keeper that is a data party has the same of its own upload as another keeper of the same role would get, and sends
+// itself nothing.
+func TestOwnUploadNeedsNoMessage(t *testing.T) {
+	p, sums, _ := small(t)
+	s := settingOf(p)
+	for self, name := range s.keepers {
+		u, err := newUpload(s, name, [32]byte{4}, 100, sums.outer, sums.cross)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := newCollection(s, role(self), []string{name}, []int{100})
+		own.of(name).own(u)
+		in, err := collect(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m, ok := u.send(); ok; m, ok = u.send() {
+			if m.Receiver == name {
+				t.Errorf("%v", m.Header)
+			}
+		}
+		if !u.sent() {
+			t.Errorf("%s: not all is sent", name)
+		}
+		for _, p := range role(self).parts() {
+			want := slices.Clone(u.masked)
+			if p != masked {
+				ring128.Draw(want, s.mask(name, u.seeds[p]))
+			}
+			if !slices.Equal(in.parts[p], want) {
+				t.Errorf("%s: other words of %s", name, p.name())
+			}
+		}
+		var w wire.Writer
+		u.document.appendTo(&w)
+		if len(in.documents) != 1 || in.documents[0] != (seen{name, sha256.Sum256(w.Bytes())}) {
+			t.Errorf("%s: other documents %v", name, in.documents)
+		}
 	}
 }
 

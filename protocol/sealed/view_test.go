@@ -24,14 +24,17 @@ func small(t testing.TB) (p Problem, first, second *sums64) {
 type sums64 struct{ outer, cross []int64 }
 
 // randomSums are those of random rows of the right norm.
-func randomSums(p Problem, seed uint64) *sums64 {
+func randomSums(p Problem, seed uint64) *sums64 { return sumsOfRows(p, p.Rows, seed) }
+
+// sumsOfRows are those of a party's random rows.
+func sumsOfRows(p Problem, rows int, seed uint64) *sums64 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	s := &sums64{make([]int64, ring128.Triangle(p.Features)), make([]int64, p.Targets*p.Features)}
-	for range p.Rows {
+	for range rows {
 		phi := make([]int64, p.Features)
 		for i := range phi {
 			phi[i] = r.Int64N(1<<p.CellBits()) / int64(p.Features)
-			s.cross[int(r.UintN(uint(p.Targets)))*p.Features+i] += phi[i]
+			s.cross[int(r.UintN(uint(p.Targets)))*p.Features+i] += phi[i] << p.CellBits()
 		}
 		at := 0
 		for i := range phi {

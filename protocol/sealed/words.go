@@ -39,31 +39,24 @@ func (o *outflow) take() (protocol.Message, bool) {
 
 // inflow collects a message of words whose number is known, from chunks in any order. The zero value is complete.
 type inflow struct {
+	arrivals
 	words []ring128.Word
-	seen  []bool
-	left  int
 }
 
 func newInflow(n int) *inflow {
-	return &inflow{words: make([]ring128.Word, n), seen: make([]bool, chunks(n)), left: chunks(n)}
+	return &inflow{arrivals: newArrivals(chunks(n)), words: make([]ring128.Word, n)}
 }
-
-func (in *inflow) complete() bool { return in.left == 0 }
 
 // accept takes one chunk. It refuses another number of chunks or words, and a second chunk in the same place. It
 // leaves the words as they were if it refuses.
 func (in *inflow) accept(m protocol.Message) error {
-	if int64(m.Chunks) != int64(len(in.seen)) || int64(m.Chunk) >= int64(len(in.seen)) {
-		return m.Inconsistent("it is chunk %d of %d; there are %d", m.Chunk, m.Chunks, len(in.seen))
-	}
-	if in.seen[m.Chunk] {
-		return m.Unexpected()
+	if err := in.admit(m); err != nil {
+		return err
 	}
 	first := int(m.Chunk) * chunkWords
 	if err := ring128.Decode(in.words[first:min(first+chunkWords, len(in.words))], m.Body); err != nil {
 		return m.Malformed(err)
 	}
-	in.seen[m.Chunk] = true
-	in.left--
+	in.mark(m)
 	return nil
 }

@@ -8,8 +8,7 @@ import (
 )
 
 // These blocks keep the inner loop in the first-level cache: depth words of a row are 8 KiB, and a panel
-// of rows 128 KiB of the second level. A core takes a panel, or stripe rows of the larger factor, at a
-// time.
+// of rows 128 KiB of the second level. A core takes stripe rows of the larger factor at a time.
 const (
 	depth  = 512
 	panel  = 16
@@ -18,40 +17,66 @@ const (
 
 // AddMulTransB adds a b^T to dst, which is a.Rows x b.Rows. It panics on other shapes. The work is
 // a.Rows b.Rows a.Cols multiply-adds; the cores divide the rows of b.
-func AddMulTransB(dst, a, b Matrix) {
+func AddMulTransB(dst, a, b Matrix) { AddMulTransBRows(dst, a, b, 0, b.Rows) }
+
+// AddMulTransBRows is the part of [AddMulTransB] that rows lo to hi-1 of b make: columns lo to hi-1 of dst.
+func AddMulTransBRows(dst, a, b Matrix, lo, hi int) {
 	if a.Cols != b.Cols || dst.Rows != a.Rows || dst.Cols != b.Rows {
 		panic(fmt.Sprintf("ring128: the product of %d x %d and the transpose of %d x %d into %d x %d", a.Rows, a.Cols, b.Rows, b.Cols, dst.Rows, dst.Cols))
 	}
-	linalg.For(b.Rows, stripe, func(lo, hi int) {
+	checkRows(lo, hi, b.Rows)
+	linalg.For(hi-lo, stripe, func(from, to int) {
 		for i := 0; i < a.Rows; i += panel {
-			addBlock(a, i, min(i+panel, a.Rows), b, lo, hi, func(i, j int) *Word { return &dst.Data[i*dst.Cols+j] })
+			addBlock(a, i, min(i+panel, a.Rows), b, lo+from, lo+to, func(i, j int) *Word { return &dst.Data[i*dst.Cols+j] })
 		}
 	})
 }
 
 // AddSyrk adds the upper triangle of a a^T to dst, row after row ([Start]). For a symmetric matrix that
 // is its square. It panics on other sizes. The work is a.Rows (a.Rows+1)/2 a.Cols multiply-adds.
-func AddSyrk(dst []Word, a Matrix) { addTriangle(dst, a, a) }
+func AddSyrk(dst []Word, a Matrix) { AddSyrkRows(dst, a, 0, a.Rows) }
+
+// AddSyrkRows is the part of [AddSyrk] for rows lo to hi-1 of the triangle. Row i takes (a.Rows-i) a.Cols
+// multiply-adds.
+func AddSyrkRows(dst []Word, a Matrix, lo, hi int) { addTriangle(dst, a, a, lo, hi) }
 
 // AddSyr2k adds the upper triangle of a b^T + b a^T to dst, row after row ([Start]). For symmetric
 // matrices that is a b + b a. It panics on other sizes. The work is twice that of [AddSyrk].
-func AddSyr2k(dst []Word, a, b Matrix) {
-	addTriangle(dst, a, b)
-	addTriangle(dst, b, a)
+func AddSyr2k(dst []Word, a, b Matrix) { AddSyr2kRows(dst, a, b, 0, a.Rows) }
+
+// AddSyr2kRows is the part of [AddSyr2k] for rows lo to hi-1 of the triangle.
+func AddSyr2kRows(dst []Word, a, b Matrix, lo, hi int) {
+	addTriangle(dst, a, b, lo, hi)
+	addTriangle(dst, b, a, lo, hi)
 }
 
-// addTriangle adds the upper triangle of a b^T to dst.
-func addTriangle(dst []Word, a, b Matrix) {
+// addTriangle adds rows lo to hi-1 of the upper triangle of a b^T to dst. The cores divide the columns: a few
+// long rows keep all of them busy.
+func addTriangle(dst []Word, a, b Matrix, lo, hi int) {
 	n := a.Rows
 	if b.Rows != n || b.Cols != a.Cols || len(dst) != Triangle(n) {
 		panic(fmt.Sprintf("ring128: the triangle of %d x %d and the transpose of %d x %d into %d words", a.Rows, a.Cols, b.Rows, b.Cols, len(dst)))
 	}
-	linalg.For(n, panel, func(lo, hi int) {
-		for i := lo; i < hi; i++ { // the diagonal block, row by row
-			addBlock(a, i, i+1, b, i, hi, func(i, j int) *Word { return &dst[Start(n, i)+j-i] })
+	checkRows(lo, hi, n)
+	at := func(i, j int) *Word { return &dst[Start(n, i)+j-i] }
+	linalg.For(n-lo, stripe, func(from, to int) {
+		left, right := lo+from, lo+to
+		for i := lo; i < min(hi, right); i += panel {
+			end := min(i+panel, hi, right)
+			if end > left { // the block on the diagonal, row by row
+				for k := i; k < end; k++ {
+					addBlock(a, k, k+1, b, k, end, at)
+				}
+			}
+			addBlock(a, i, end, b, max(end, left), right, at)
 		}
-		addBlock(a, lo, hi, b, hi, n, func(i, j int) *Word { return &dst[Start(n, i)+j-i] })
 	})
+}
+
+func checkRows(lo, hi, rows int) {
+	if lo < 0 || hi < lo || hi > rows {
+		panic(fmt.Sprintf("ring128: rows %d to %d of %d", lo, hi, rows))
+	}
 }
 
 // addBlock adds the products of rows i0 to i1-1 of a and rows j0 to j1-1 of b to the words at(i, j).

@@ -75,6 +75,42 @@ func TestTriangles(t *testing.T) {
 	}
 }
 
+// Parts by rows add up to the whole, and leave all other words as they were.
+func TestProductsByRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for _, n := range []int{1, 15, 40, 3*stripe + 5} {
+		a, b, v := randomMatrix(r, n, 7), randomMatrix(r, n, 7), randomMatrix(r, 19, 7)
+		var whole, sum [2][]Word
+		for k := range whole {
+			whole[k], sum[k] = make([]Word, Triangle(n)), make([]Word, Triangle(n))
+		}
+		product, columns := New(v.Rows, n), New(v.Rows, n)
+		AddSyrk(whole[0], a)
+		AddSyr2k(whole[1], a, b)
+		AddMulTransB(product, v, a)
+		for lo := 0; lo < n; {
+			hi := lo + r.IntN(min(2*panel, n-lo)+1)
+			var before [2][]Word
+			for k := range sum {
+				before[k] = slices.Clone(sum[k])
+			}
+			AddSyrkRows(sum[0], a, lo, hi)
+			AddSyr2kRows(sum[1], a, b, lo, hi)
+			AddMulTransBRows(columns, v, a, lo, hi)
+			for k := range sum {
+				from, to := Start(n, lo), Start(n, hi)
+				if !slices.Equal(sum[k][:from], before[k][:from]) || !slices.Equal(sum[k][to:], before[k][to:]) || !slices.Equal(sum[k][from:to], whole[k][from:to]) {
+					t.Fatalf("rows %d to %d of %d, triangle %d", lo, hi, n, k)
+				}
+			}
+			lo = hi
+		}
+		if !slices.Equal(columns.Data, product.Data) {
+			t.Errorf("%d columns by parts differ from the product", n)
+		}
+	}
+}
+
 func TestProductsPanicOnShapes(t *testing.T) {
 	for name, f := range map[string]func(){
 		"columns":   func() { AddMulTransB(New(2, 2), New(2, 3), New(2, 4)) },
@@ -84,6 +120,9 @@ func TestProductsPanicOnShapes(t *testing.T) {
 		"two rows":  func() { AddSyr2k(make([]Word, 3), New(2, 2), New(3, 2)) },
 		"two cols":  func() { AddSyr2k(make([]Word, 3), New(2, 2), New(2, 3)) },
 		"symmetric": func() { Symmetric(2, make([]Word, 4)) },
+		"row below": func() { AddSyrkRows(make([]Word, 3), New(2, 2), -1, 1) },
+		"row above": func() { AddMulTransBRows(New(2, 2), New(2, 2), New(2, 2), 1, 3) },
+		"no order":  func() { AddSyr2kRows(make([]Word, 3), New(2, 2), New(2, 2), 2, 1) },
 	} {
 		if !panics(f) {
 			t.Errorf("%s: no panic", name)

@@ -1,0 +1,117 @@
+package sealed
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
+)
+
+// Cost returns the cost of a session. It is the same for all rows.
+func Cost(s *protocol.Session) (protocol.Cost, error) {
+	p, err := accepted(s)
+	if err != nil {
+		return protocol.Cost{}, err
+	}
+	c, parties := computation{setting: p.setting(s.ID())}, s.With(protocol.RoleParty)
+	homes := slices.DeleteFunc(slices.Clone(parties), func(party string) bool { return slices.Contains(p.Keepers[:], party) })
+	var cost protocol.Cost
+	cost.Rounds = c.addGathering(&cost, parties) + c.addAgreement(&cost, len(parties)) + c.addSteps(&cost) + c.addCheck(&cost) + c.addDelivery(&cost, homes)
+	c.addLoads(&cost, parties)
+	return cost, nil
+}
+
+// addWords adds a message of n words in chunks.
+func (c computation) addWords(cost *protocol.Cost, h protocol.Header, n int) {
+	cost.Add(protocol.Flow{From: h.Sender, To: h.Receiver, Round: h.Round, Kind: h.Kind, Messages: chunks(n), Bytes: int64(n) * ring128.Bytes})
+}
+
+// addGathering adds the uploads and contributions. They need no other message.
+func (c computation) addGathering(cost *protocol.Cost, parties []string) int {
+	for to, keeper := range c.keepers {
+		for _, party := range parties {
+			if party == keeper {
+				continue
+			}
+			u := upload{setting: c.setting, document: document{keepers: c.keepers, party: party}}
+			h := u.header(role(to), kindUpload)
+			cost.Send(h.Sender, h.Receiver, h.Round, h.Kind, len(u.encode(role(to))))
+			if role(to) != dealerC {
+				c.addWords(cost, u.header(role(to), kindMasked), c.inputWords())
+			}
+		}
+		for from := range c.keepers {
+			if from != to {
+				h := c.header(role(from), role(to), 0, kindContribution)
+				cost.Send(h.Sender, h.Receiver, h.Round, h.Kind, len(gathering{}.contributions[0][0]))
+			}
+		}
+	}
+	return 1
+}
+
+func (c computation) addAgreement(cost *protocol.Cost, parties int) int {
+	for from := serverA; from <= dealerC; from++ {
+		a := newAgreement(c, from, make([]seen, parties))
+		for m, ok := a.send(); ok; m, ok = a.send() {
+			cost.Send(m.Sender, m.Receiver, m.Round, m.Kind, len(m.Body))
+		}
+	}
+	return 1
+}
+
+// addSteps adds the openings and dealings. The dealer waits for nobody, so each step adds one message to the chain. b
+// opens a first square after the dealer's words, which add one more.
+func (c computation) addSteps(cost *protocol.Cost) int {
+	for step := range c.steps() {
+		c.addWords(cost, c.header(serverA, serverB, step, kindOpening), c.words(step))
+		c.addWords(cost, c.header(serverB, serverA, step, kindOpening), c.words(step))
+		c.addWords(cost, c.header(dealerC, serverB, step, kindDealing), c.words(step))
+	}
+	if c.steps() > 0 && c.squaring(0) {
+		return c.steps() + 1
+	}
+	return c.steps()
+}
+
+// addDelivery adds the weights to the data parties that are no keepers.
+func (c computation) addDelivery(cost *protocol.Cost, homes []string) int {
+	for from := serverA; from <= dealerC; from++ {
+		for _, party := range homes {
+			h := c.header(from, from, 0, kindWeights)
+			h.Receiver = party
+			c.addWords(cost, h, c.vectors())
+		}
+	}
+	return min(len(homes), 1)
+}
+
+// addLoads adds what members compute and hold, without the check.
+func (c computation) addLoads(cost *protocol.Cost, parties []string) {
+	upload := float64(c.inputWords() * ring128.Bytes)
+	for _, party := range parties {
+		cost.Load(party, protocol.Load{
+			Effort: protocol.Effort{Keystream: 2 * upload, Hashed: upload, Moved: 3 * upload},
+			Held:   int64(upload),
+		})
+	}
+	m, targets := float64(c.problem.Features), float64(c.problem.Targets)
+	squarings, products := float64(c.problem.Plan.Squarings()), float64(c.problem.Plan.Products())
+	words := squarings*float64(c.triangle()) + products*float64(c.vectors())
+	dealer := protocol.Effort{Products: squarings*m*m*m/2 + products*m*m*targets, Keystream: 2*float64(len(parties))*upload + 3*words*ring128.Bytes}
+	server := protocol.Effort{Products: 2 * dealer.Products, Keystream: float64(len(parties))*upload + 3*words*ring128.Bytes, Hashed: float64(len(parties)) * upload}
+	triangle := int64(c.triangle()) * ring128.Bytes
+	for _, s := range []role{serverA, serverB} {
+		cost.Load(c.keepers[s], protocol.Load{Effort: server, Held: serverTriangles * triangle})
+	}
+	cost.Load(c.keepers[dealerC], protocol.Load{Effort: dealer, Held: dealerTriangles * triangle})
+}
+
+// These are the triangles of words that a keeper holds at most. A server in a later squaring has the sums of masked
+// words and of its mask (2), H (4), the latest square (4), the product (1), at a twice the operands' sum and a second
+// product (3), and the other server's words (1). The dealer has two sums (2), two matrices (4), and a step's words and
+// covers (4).
+const (
+	serverTriangles = 15
+	dealerTriangles = 10
+)

@@ -1,0 +1,102 @@
+package sealed
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
+)
+
+// kindWeights is the kind of the messages with the opened weights, from the keepers to the data parties that are none.
+const kindWeights = "Weights"
+
+// delivery sends the opened weights to the data parties that are no keepers.
+type delivery struct{ waiting []outflow }
+
+func newDelivery(c computation, self role, homes []string, words []ring128.Word) *delivery {
+	d := &delivery{}
+	for _, party := range homes {
+		h := c.header(self, self, 0, kindWeights)
+		h.Receiver = party
+		d.waiting = append(d.waiting, newOutflow(h, words))
+	}
+	return d
+}
+
+func (d *delivery) send() (protocol.Message, bool) {
+	for i := range d.waiting {
+		if m, ok := d.waiting[i].take(); ok {
+			return m, true
+		}
+	}
+	return protocol.Message{}, false
+}
+
+func (d *delivery) receive(m protocol.Message) error { return m.Unexpected() }
+
+func (d *delivery) work() (bool, error) { return false, nil }
+
+func (d *delivery) done() bool {
+	return !slices.ContainsFunc(d.waiting, func(o outflow) bool { return !o.empty() })
+}
+
+func (d *delivery) waits() wait { return wait{} }
+
+// receiving takes the weights at a data party that is no keeper. It believes what two keepers say: at most one lies.
+type receiving struct {
+	computation
+	said   [3]*inflow // by the keeper's role
+	opened []ring128.Word
+}
+
+func newReceiving(c computation) *receiving {
+	r := &receiving{computation: c}
+	for k := range r.said {
+		r.said[k] = newInflow(c.vectors())
+	}
+	return r
+}
+
+func (r *receiving) send() (protocol.Message, bool) { return protocol.Message{}, false }
+
+// receive takes words of a keeper. The third keeper's do not matter if two have said the same.
+func (r *receiving) receive(m protocol.Message) error {
+	from := slices.Index(r.keepers[:], m.Sender)
+	if from < 0 || m.Kind != kindWeights || m.Round != 0 || m.Sequence != r.generation {
+		return m.Unexpected()
+	}
+	in := r.said[from]
+	if err := in.accept(m); err != nil || !in.complete() {
+		return err
+	}
+	for k, other := range r.said {
+		if k != from && other.complete() && slices.Equal(other.words, in.words) {
+			r.opened = in.words
+		}
+	}
+	return nil
+}
+
+// work returns an error if all keepers say other weights.
+func (r *receiving) work() (bool, error) {
+	if !r.done() && r.waits() == (wait{}) {
+		return false, errors.New("sealed: the three keepers say three different weights; no two of them are honest, or a message was changed")
+	}
+	return false, nil
+}
+
+func (r *receiving) done() bool { return r.opened != nil }
+
+func (r *receiving) waits() wait {
+	for k, in := range r.said {
+		if !r.done() && !in.complete() {
+			return wait{TimerWeights, r.keepers[k], "the weights"}
+		}
+	}
+	return wait{}
+}
+
+func (r *receiving) weights() []ring128.Word { return r.opened }
+
+func (r *receiving) progress() protocol.Progress { return protocol.Progress{} }

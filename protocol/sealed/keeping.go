@@ -1,0 +1,133 @@
+package sealed
+
+import (
+	"slices"
+
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
+)
+
+// phase is the place of a keeper's current stage in a session.
+type phase int
+
+const (
+	gathers  phase = iota // uploads, and contributions to the pairs' seeds
+	computes              // as a server or the dealer
+	checks                // the weights, and opens them
+	delivers              // the weights to data parties that are no keepers
+)
+
+// keeping is a keeper's way through a session, one stage after the other.
+type keeping struct {
+	computation
+	self     role
+	homes    []string // the data parties that are no keepers
+	phase    phase
+	stage    stage
+	seed     [32]byte // of the machine
+	gathered *gathering
+	links    [3]*covers // the sources in common with each other keeper, by its role
+	opened   []ring128.Word
+}
+
+// newDuty returns what a member of a session does besides its upload, which is nil for a member without rows.
+func newDuty(setup protocol.Setup, p Params, own *upload) duty {
+	c := computation{setting: p.setting(setup.Session.ID())}
+	self := role(slices.Index(p.Keepers[:], setup.Self))
+	if self < 0 {
+		return newReceiving(c)
+	}
+	parties := setup.Session.With(protocol.RoleParty)
+	uploads := newCollection(c.setting, self, parties, p.Rows)
+	if own != nil {
+		uploads.of(setup.Self).own(own)
+	}
+	k := &keeping{computation: c, self: self, seed: setup.Seed, gathered: newGathering(c, self, setup.Seed, uploads)}
+	k.stage = k.gathered
+	for _, party := range parties {
+		if !slices.Contains(p.Keepers[:], party) {
+			k.homes = append(k.homes, party)
+		}
+	}
+	return k
+}
+
+func (k *keeping) send() (protocol.Message, bool) { return k.stage.send() }
+
+// receive passes a message to the current stage. Another keeper may be ahead by the messages that it can send without
+// this one.
+func (k *keeping) receive(m protocol.Message) error {
+	if from, err := k.admitKeeper(m.Header, k.self); err == nil && k.comesLater(from, m.Header) {
+		return protocol.ErrLater
+	}
+	return k.stage.receive(m)
+}
+
+// comesLater reports whether a header is that of a stage that has not begun.
+func (k *keeping) comesLater(from role, h protocol.Header) bool {
+	return k.phase < computes && k.expects(from, k.self, h) || k.phase < checks && k.expectsInCheck(from, k.self, h)
+}
+
+// work does a piece of the current stage, or begins the next one.
+func (k *keeping) work() (bool, error) {
+	if k.phase == delivers || !k.stage.done() {
+		return k.stage.work()
+	}
+	next, err := k.next()
+	if err != nil {
+		return false, err
+	}
+	k.phase, k.stage = k.phase+1, next
+	return true, nil
+}
+
+// next returns the stage after one that is done.
+func (k *keeping) next() (stage, error) {
+	in := k.gathered.uploads.inputs
+	switch k.phase {
+	case gathers:
+		return k.compute(in)
+	case computes:
+		var share []ring128.Word
+		if s, is := k.stage.(*server); is {
+			share = s.weights().Data
+		}
+		return newCheck(k.computation, k.self, in, share, k.links, k.seed)
+	}
+	k.opened = k.stage.(*check).weights()
+	return newDelivery(k.computation, k.self, k.homes, k.opened), nil
+}
+
+// compute returns the server or dealer.
+func (k *keeping) compute(in inputs) (stage, error) {
+	for r := range k.links {
+		if other := role(r); other != k.self {
+			k.links[r] = k.gathered.covers(other)
+		}
+	}
+	if k.self == dealerC {
+		return newDealer(k.computation, in, k.links[serverA], k.links[serverB])
+	}
+	return newServer(k.computation, k.self, in, k.links[dealerC], k.links[1-k.self])
+}
+
+func (k *keeping) done() bool { return k.phase == delivers && k.stage.done() }
+
+func (k *keeping) waits() wait { return k.stage.waits() }
+
+func (k *keeping) weights() []ring128.Word { return k.opened }
+
+// progress reports uploads, and then steps of the computation.
+func (k *keeping) progress() protocol.Progress {
+	switch s := k.stage.(type) {
+	case *gathering:
+		return protocol.Progress{Stage: "uploads", Done: int64(len(s.uploads.documents)), Total: int64(len(s.uploads.deposits))}
+	case *server:
+		return protocol.Progress{Stage: "steps", Done: int64(s.step), Total: int64(s.steps())}
+	case *dealer:
+		return protocol.Progress{Stage: "steps", Done: int64(s.step), Total: int64(s.steps())}
+	case *check:
+		return protocol.Progress{Stage: "check", Done: int64(s.at), Total: int64(len(s.course))}
+	}
+	return protocol.Progress{}
+}

@@ -1,0 +1,221 @@
+package sealed
+
+import (
+	"encoding/binary"
+
+	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
+	"github.com/mercer-fl/mercer/protocol/internal/ring192"
+)
+
+// holding is what a keeper knows of one part: the part of A, that of B, and that of W.
+type holding struct {
+	matrix  ring128.Matrix // of A, symmetric
+	cross   []ring128.Word // of B, as targets x features
+	weights []ring128.Word // of W, likewise
+}
+
+// crossTerm is the sum of products of two parts in (A + alpha) W that one keeper knows alone, the prover. It proves the
+// 40 sums of its words: M_j = -<r_j, X_known W_other + X_other W_known>. See the package's comment.
+type crossTerm struct {
+	prover, checker, helper role
+	known, other            part // the checker has the known part, the helper the other one
+}
+
+// crossTerms holds the term of each keeper.
+var crossTerms = [...]crossTerm{
+	{serverA, serverB, dealerC, masked, maskA},
+	{serverB, serverA, dealerC, masked, maskB},
+	{dealerC, serverA, serverB, maskA, maskB},
+}
+
+// coins are the coefficients -1, 0, 0 and 1 of the sums: n for each sum.
+type coins struct {
+	seed [32]byte
+	n    int
+}
+
+// of returns the coefficients of sum j. A coin is the difference of two bits.
+func (c coins) of(j int) []int8 {
+	list, stream, bits := make([]int8, c.n), prg.New(c.seed, "mercer/v1/sealed/coins", binary.LittleEndian.AppendUint32(nil, uint32(j))), uint64(0)
+	for i := range list {
+		if i%32 == 0 {
+			bits = stream.Uint64()
+		}
+		list[i] = int8(bits&1) - int8(bits>>1&1)
+		bits >>= 2
+	}
+	return list
+}
+
+// sums returns the sums of words.
+func (c coins) sums(words []ring128.Word) (sums [CheckSums]ring128.Word) {
+	for j := range sums {
+		for i, coin := range c.of(j) {
+			switch coin {
+			case 1:
+				sums[j] = sums[j].Add(words[i])
+			case -1:
+				sums[j] = sums[j].Sub(words[i])
+			}
+		}
+	}
+	return sums
+}
+
+// wideSums returns the sums of words modulo 2^192.
+func (c coins) wideSums(words []ring192.Word) (sums [CheckSums]ring192.Word) {
+	for j := range sums {
+		for i, coin := range c.of(j) {
+			switch coin {
+			case 1:
+				sums[j] = sums[j].Add(words[i])
+			case -1:
+				sums[j] = sums[j].Sub(words[i])
+			}
+		}
+	}
+	return sums
+}
+
+// combined returns r*: the coefficients of all sums, each times its challenge, added up.
+func (c coins) combined(by challenges) []ring192.Word {
+	total := make([]ring192.Word, c.n)
+	for j, rho := range by.rho {
+		for i, coin := range c.of(j) {
+			switch coin {
+			case 1:
+				total[i] = total[i].Add(rho)
+			case -1:
+				total[i] = total[i].Sub(rho)
+			}
+		}
+	}
+	return total
+}
+
+// challenges are random numbers below 2^64.
+type challenges struct {
+	lambda ring192.Word
+	rho    [CheckSums]ring192.Word
+}
+
+func newChallenges(seed [32]byte) (c challenges) {
+	stream := prg.New(seed, "mercer/v1/sealed/challenges")
+	c.lambda = ring192.FromUint64(stream.Uint64())
+	for j := range c.rho {
+		c.rho[j] = ring192.FromUint64(stream.Uint64())
+	}
+	return c
+}
+
+// proofMasks are words that the prover and the helper of one term have in common. They cover what both send.
+type proofMasks struct {
+	claims, products [CheckSums]ring192.Word // w, w'
+	last             ring192.Word            // w"
+	weights, matrix  []ring192.Word          // m, m'
+}
+
+// newProofMasks draws the masks of a term from its pair's seed, after the coins, whose digest they depend on.
+func newProofMasks(pair [32]byte, of crossTerm, coins [32]byte, n int) (k proofMasks) {
+	stream := prg.New(pair, "mercer/v1/sealed/proof", []byte{byte(of.prover)}, coins[:])
+	copy(k.claims[:], ring192.Draw(stream, CheckSums))
+	copy(k.products[:], ring192.Draw(stream, CheckSums))
+	k.last = ring192.Draw(stream, 1)[0]
+	k.weights, k.matrix = ring192.Draw(stream, n), ring192.Draw(stream, n)
+	return k
+}
+
+// claims are what a prover sends its checker.
+type claims struct {
+	sums, products [CheckSums]ring192.Word // y, q_j
+	last           ring192.Word            // q
+}
+
+const claimsBytes = (2*CheckSums + 1) * ring192.Bytes
+
+// newClaims computes a prover's words.
+func newClaims(known, other holding, by coins, k proofMasks) (c claims) {
+	terms := ring192.Product(ring192.LiftAll(other.weights), known.matrix)
+	ring192.Add(terms, ring192.Product(ring192.LiftAll(known.weights), other.matrix))
+	c.sums, c.products = k.claims, k.products
+	subtract(&c.sums, by.wideSums(terms))
+	subtract(&c.products, by.wideSums(ring192.Product(k.weights, known.matrix)))
+	c.last = k.last.Sub(ring192.Inner(k.matrix, ring192.LiftAll(known.weights)))
+	return c
+}
+
+func subtract(from *[CheckSums]ring192.Word, sums [CheckSums]ring192.Word) {
+	for j, s := range sums {
+		from[j] = from[j].Sub(s)
+	}
+}
+
+func (c claims) encode() []byte {
+	body := ring192.Append(make([]byte, 0, claimsBytes), c.sums[:]...)
+	return ring192.Append(ring192.Append(body, c.products[:]...), c.last)
+}
+
+func readClaims(r *wire.Reader) (c claims) {
+	var body [claimsBytes]byte
+	r.Fixed(body[:])
+	words, err := ring192.Decode(body[:], 2*CheckSums+1)
+	if err != nil {
+		r.Fail(err)
+		return claims{}
+	}
+	copy(c.sums[:], words)
+	copy(c.products[:], words[CheckSums:])
+	c.last = words[2*CheckSums]
+	return c
+}
+
+// answers are what a helper sends the checker.
+type answers struct {
+	weights, matrix []ring192.Word // v, v'
+	masks           ring192.Word   // o
+}
+
+func answersBytes(n int) int { return (2*n + 1) * ring192.Bytes }
+
+// newAnswers computes a helper's words.
+func newAnswers(other holding, by coins, to challenges, k proofMasks) (a answers) {
+	a.weights = ring192.LiftAll(other.weights)
+	a.matrix = ring192.Product(by.combined(to), other.matrix)
+	ring192.Scale(a.weights, to.lambda)
+	ring192.Scale(a.matrix, to.lambda)
+	ring192.Add(a.weights, k.weights)
+	ring192.Add(a.matrix, k.matrix)
+	a.masks = to.combine(k.claims, k.products).Add(k.last)
+	return a
+}
+
+// combine returns sum rho_j (lambda x_j + y_j).
+func (c challenges) combine(x, y [CheckSums]ring192.Word) (sum ring192.Word) {
+	for j, rho := range c.rho {
+		sum = sum.Add(rho.Mul(c.lambda.Mul(x[j]).Add(y[j])))
+	}
+	return sum
+}
+
+func (a answers) encode(n int) []byte {
+	body := ring192.Append(make([]byte, 0, answersBytes(n)), a.weights...)
+	return ring192.Append(ring192.Append(body, a.matrix...), a.masks)
+}
+
+// decodeAnswers decodes the body of exactly answersBytes(n) bytes.
+func decodeAnswers(body []byte, n int) (answers, error) {
+	words, err := ring192.Decode(body, 2*n+1)
+	if err != nil {
+		return answers{}, err
+	}
+	return answers{words[:n], words[n : 2*n], words[2*n]}, nil
+}
+
+// accepts is the equation of a checker.
+func (c challenges) accepts(known holding, by coins, of claims, a answers) bool {
+	sum := a.masks.Sub(ring192.Inner(ring192.Product(by.combined(c), known.matrix), a.weights))
+	sum = sum.Sub(ring192.Inner(a.matrix, ring192.LiftAll(known.weights)))
+	return sum == c.combine(of.sums, of.products).Add(of.last)
+}

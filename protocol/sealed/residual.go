@@ -1,0 +1,76 @@
+package sealed
+
+import (
+	"math/bits"
+
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
+)
+
+// batches are the numbers of sums that are opened together. The first sum that is not accepted ends the check, so that
+// it tells few.
+var batches = [...]int{1, 1, 2, 4, 8, 8, 16}
+
+// residual returns the words of one part of R = 2^s B - (A + alpha) W, less the products with other parts: 2^s B -
+// alpha W - X W.
+func (c computation) residual(h holding) []ring128.Word {
+	words := make([]ring128.Word, c.vectors())
+	for i, w := range h.cross {
+		words[i] = w.Lsh(c.problem.WeightBits())
+	}
+	ridge := ring128.FromInt64(c.problem.Ridge)
+	product := ring128.New(c.problem.Targets, c.problem.Features)
+	ring128.AddMulTransB(product, c.vectorsOf(h.weights), h.matrix)
+	ring128.AddScaled(product.Data, ridge, h.weights)
+	ring128.Sub(words, product.Data)
+	return words
+}
+
+// noise returns whole numbers from -bound/2 to bound/2, each as likely, for an even bound. The pair of keepers that
+// adds them draws them after the coins, whose digest they depend on.
+func noise(pair [32]byte, of string, coins [32]byte, bound ring128.Word) (list [CheckSums]ring128.Word) {
+	stream := prg.New(pair, "mercer/v1/sealed/noise", []byte(of), coins[:])
+	half := bound.Rsh(1)
+	for j := range list {
+		list[j] = uniform(stream, bound).Sub(half)
+	}
+	return list
+}
+
+// uniform returns a whole number from 0 to most, each as likely. Numbers that it draws and rejects decide its time; they
+// are used for nothing.
+func uniform(stream *prg.Stream, most ring128.Word) ring128.Word {
+	mask := ones(most)
+	draw := make([]ring128.Word, 1)
+	for {
+		ring128.Draw(draw, stream)
+		w := ring128.Word{Hi: draw[0].Hi & mask.Hi, Lo: draw[0].Lo & mask.Lo}
+		if !less(most, w) {
+			return w
+		}
+	}
+}
+
+// ones returns the least 2^k - 1 that is at least w.
+func ones(w ring128.Word) ring128.Word {
+	if w.Hi != 0 {
+		return ring128.Word{Hi: ^uint64(0) >> bits.LeadingZeros64(w.Hi), Lo: ^uint64(0)}
+	}
+	if w.Lo == 0 {
+		return ring128.Word{}
+	}
+	return ring128.Word{Lo: ^uint64(0) >> bits.LeadingZeros64(w.Lo)}
+}
+
+// less compares numbers from 0 to 2^128 - 1.
+func less(x, y ring128.Word) bool {
+	_, borrow := bits.Sub64(x.Lo, y.Lo, 0)
+	_, borrow = bits.Sub64(x.Hi, y.Hi, borrow)
+	return borrow != 0
+}
+
+// within reports whether the signed number d is within 2.5 times an even bound.
+func within(d, bound ring128.Word) bool {
+	most := bound.Add(bound).Add(bound.Rsh(1))
+	return !less(most.Add(most), d.Add(most))
+}
