@@ -40,7 +40,7 @@ func TestSealed(t *testing.T) {
 	for _, parties := range []string{"[north, south, east]", "[north, south]"} {
 		t.Run(parties, func(t *testing.T) {
 			j := sealedJob(t, parties)
-			w := newTestbed(t, tumours(t, j)).lets(j)
+			w := newTestbed(t, firstTumours(t, j, 569)).lets(j)
 			done := w.mustRun(j)
 			if a := done.Result.Metrics["accuracy"]; a < .85 {
 				t.Errorf("%v", done.Result.Metrics)
@@ -63,16 +63,16 @@ func TestSealed(t *testing.T) {
 func TestCrashOfSealed(t *testing.T) {
 	t.Parallel()
 	j := sealedJob(t, "[north, south, east]")
-	shares := tumours(t, j)
+	shares := firstTumours(t, j, 569)
 	w := newTestbed(t, shares).lets(j)
 	done := w.mustRun(j)
 	want := w.answersOf(done.ID, j.Parties())
 	for _, d := range []death{
-		{"north", 1, "send declare/Declare"}, {"south", 2, "send declare/Declare"}, {"north", 1, "send sealed/"}, {"south", 7, "send sealed/"}, {"east", 9, "send sealed/"},
-		{"north", 2, "send secagg/MaskedInput"},
+		{"north", 1, "send declare/Declare"}, {"south", 2, "send declare/Declare"}, {"north", 1, "send sealed/Upload"}, {"south", 7, "send sealed/Opening"}, {"east", 9, "send sealed/Dealing"},
+		{"south", 1, "send sealed/Coins"}, {"north", 2, "send sealed/Token"}, {"east", 1, "send sealed/Part"}, {"north", 1, "send secagg/MaskedInput"},
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
-			w := newTestbed(t, shares)
+			w := newTestbed(t, shares).lets(j)
 			died := w.dies(d)
 			w.startAll()
 			after := w.wait(w.submit(j))
@@ -92,7 +92,7 @@ func TestCrashOfSealed(t *testing.T) {
 // An operator's limits hold, and others hear of no number.
 func TestSealedBelowTheLimits(t *testing.T) {
 	j := sealedJob(t, "[north, south, east]")
-	w := newTestbed(t, tumours(t, j)).lets(j)
+	w := newTestbed(t, firstTumours(t, j, 569)).lets(j)
 	w.policy.Limits.TrainingRows = new(400)
 	done := w.run(j)
 	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || strings.Contains(done.Failure.Message, "400") {
