@@ -95,15 +95,19 @@ const (
 )
 
 // sentence says in one sentence what the protocol protects.
-func sentence(keepers []string) string {
-	return fmt.Sprintf("Unless two of the three keepers (%s) put their pieces together, nobody, the coordinator included, sees anything of a party's training rows but the finished model, 80 blurred sums of its check, and how many rows each party has.", strings.Join(keepers, ", "))
+func (s *server) sentence() string {
+	fitted := ""
+	if s.Job.Data.Fits() {
+		fitted = ", the values that the parties fit to prepare and scale them"
+	}
+	return fmt.Sprintf("Unless two of the three keepers (%s) put their pieces together, nobody, the coordinator included, sees anything of a party's training rows but the finished model, 80 blurred sums of its check%s, and how many rows each party has.", strings.Join(keepersOf(s.Instance), ", "), fitted)
 }
 
 // leakage describes in plain words what each role learns in this job.
 func (s *server) leakage(f *Figures) map[string][]string {
 	lines := map[string][]string{
 		"server": {
-			sentence(f.Keepers),
+			s.sentence(),
 			s.coordinatorLearns(),
 			"About the held-out rows it learns their number and " + errorSums(s.Job) + ", over all parties. Each party rounds counts to fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean.",
 		},
@@ -158,7 +162,7 @@ func (s *server) declaredRows() string {
 // exposures returns how much of others' rows each role can reconstruct.
 func (s *server) exposures() map[string]protocol.Exposure {
 	list := map[string]protocol.Exposure{
-		"server":    {Reach: protocol.ReachNone, Why: sentence(keepersOf(s.Instance))},
+		"server":    {Reach: protocol.ReachNone, Why: s.sentence()},
 		"party":     {Reach: protocol.ReachPart, Why: lastRowRead},
 		"keeper":    {Reach: protocol.ReachNone, Why: noKeeperReads},
 		"coalition": {Reach: protocol.ReachPart, Why: twoKeepersRead},
