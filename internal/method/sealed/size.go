@@ -24,7 +24,7 @@ func (k public) features(j *job.Job) int {
 	if m := job.As[*Keys](j.Protocol).Features; m > 0 {
 		return m
 	}
-	return min(mostByDefault, k.total()/2, k.mostNumbers()/targetOf(j).columns()) / 2 * 2
+	return min(mostByDefault, k.total()/2, k.mostNumbers()/max(1, targetOf(j).columns())) / 2 * 2
 }
 
 // perRow returns the job's alpha divided by the number of training rows.
