@@ -30,7 +30,7 @@ import (
 func bundledExamples() []string {
 	return []string{
 		"breast-cancer-vertical", "digits-hospitals", "digits-kpca", "digits-sites", "digits-sums",
-		"fdskl-digits", "fdskl-ten-digits", "fdskl-wdbc", "moments-digits", "wdbc", "wdbc-gp", "wdbc-nu-svc",
+		"fdskl-digits", "fdskl-ten-digits", "fdskl-wdbc", "moments-digits", "sealed-digits", "wdbc", "wdbc-gp", "wdbc-nu-svc",
 	}
 }
 
@@ -162,7 +162,12 @@ func (r rehearsal) checkBytes(t *testing.T) {
 		if at < 0 {
 			t.Fatalf("the plan has no %s", ran.Name)
 		}
-		if m := r.plan.Members[at]; uint64(m.Sent) != ran.Sent || uint64(m.Received) != ran.Received {
+		m := r.plan.Members[at]
+		received := uint64(m.Received) == ran.Received
+		if r.plan.Protocol == "sealed" {
+			received = ran.Received <= uint64(m.Received) // a keeper that has the model does not wait for the others' last words
+		}
+		if uint64(m.Sent) != ran.Sent || !received {
 			t.Errorf("%s is planned to send %d bytes and to receive %d; it has sent %d and received %d", ran.Name, m.Sent, m.Received, ran.Sent, ran.Received)
 		}
 	}

@@ -33,6 +33,9 @@ func privacyLines(exposures map[string]protocol.Exposure) []string {
 	if role, e := worst(exposures, "party", "leader", "active", "passive"); role != "" {
 		add(aloneTitles[role], e)
 	}
+	if e, known := exposures["keeper"]; known {
+		add("One keeper alone", e)
+	}
 	if e, known := exposures["coalition"]; known {
 		add("Members that work together", e)
 	}

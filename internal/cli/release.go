@@ -74,9 +74,9 @@ func (r releaseList) Print(w io.Writer) error {
 	return p.err
 }
 
-// usesText returns a text that says how many releases of sums there were.
+// usesText returns a text that says how many releases of sums or models there were.
 func (e releaseEntry) usesText() string {
-	if e.Kind != method.ReleaseSums || e.Uses < 2 {
+	if !e.Kind.Summed() || e.Uses < 2 {
 		return ""
 	}
 	return fmt.Sprintf(", %d times", e.Uses)

@@ -176,9 +176,10 @@ func TestPrivacyLines(t *testing.T) {
 	const explained = " (some values, approximate values, or those of people whom it partly knows)"
 	for want, exposures := range map[string]map[string]protocol.Exposure{
 		"": nil,
-		"The coordinator (server) can reconstruct rows: yes. From all of it.|Another party alone: no. It has nothing.|Members that work together: in part" + explained + ". From some.":             {"server": yes, "party": no, "coalition": part},
-		"The coordinator (server) can reconstruct rows: no. It has nothing.|The party with the labels alone: in part" + explained + ". From some.|Members that work together: yes. From all of it.": {"server": no, "passive": no, "active": part, "coalition": yes},
-		"The coordinator (server) can reconstruct rows: in part" + explained + ". From some.|The leading party alone: yes. From all of it.|Members that work together: in part. From some.":         {"server": part, "leader": yes, "party": part, "coalition": part},
+		"The coordinator (server) can reconstruct rows: yes. From all of it.|Another party alone: no. It has nothing.|Members that work together: in part" + explained + ". From some.":                                      {"server": yes, "party": no, "coalition": part},
+		"The coordinator (server) can reconstruct rows: no. It has nothing.|The party with the labels alone: in part" + explained + ". From some.|Members that work together: yes. From all of it.":                          {"server": no, "passive": no, "active": part, "coalition": yes},
+		"The coordinator (server) can reconstruct rows: in part" + explained + ". From some.|The leading party alone: yes. From all of it.|Members that work together: in part. From some.":                                  {"server": part, "leader": yes, "party": part, "coalition": part},
+		"The coordinator (server) can reconstruct rows: no. It has nothing.|Another party alone: in part" + explained + ". From some.|One keeper alone: no. It has nothing.|Members that work together: in part. From some.": {"server": no, "party": part, "keeper": no, "coalition": part},
 		"Whoever runs the job can reconstruct rows: yes. From all of it.": {"server": yes},
 	} {
 		if got := strings.Join(privacyLines(exposures), "|"); got != want {

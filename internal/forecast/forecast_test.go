@@ -114,7 +114,7 @@ func agrees(t *testing.T, j *job.Job, p *forecast.Plan) {
 
 // A protocol without formulas is refused by its name, as the user's mistake.
 func TestProtocolsWithoutFormulas(t *testing.T) {
-	planned := map[string]bool{"okra": true, "flake": true, "moments": true, "gram": true, "fdskl": true}
+	planned := map[string]bool{"okra": true, "flake": true, "moments": true, "sealed": true, "gram": true, "fdskl": true}
 	for _, p := range all.Reader().Protocols {
 		if planned[p.Name()] {
 			continue

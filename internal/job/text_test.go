@@ -2,6 +2,7 @@ package job_test
 
 import (
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/described"
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/learn/svm"
@@ -53,7 +54,7 @@ func TestTexts(t *testing.T) {
 			learner.SVC{}, &learner.SVC{Params: svm.Params{C: 10, Tol: 1e-8, Weights: map[string]float64{"malignant": 1.5, "0": 2}}},
 		}.Text(),
 		"moments, mode = hardened, directions = 512, targets = [-1, 2.5]": Named{
-			Kind: sums.Protocol(), Values: &sums.Keys{Moded: Moded{Mode: Hardened}, Directions: 512, Targets: [2]float64{-1, 2.5}},
+			Kind: sums.Protocol(), Values: &sums.Keys{Moded: Moded{Mode: Hardened}, Directions: 512, Labels: described.Labels{Targets: [2]float64{-1, 2.5}}},
 		}.Text(),
 		"fedcfk, corrupted = 0, dropped = 0, items = 13 entries": Named{Kind: fedcfk.Protocol(), Values: &fedcfk.Keys{Items: strings.Split("a b c d e f g h i j k l m", " ")}}.Text(),
 		"rbf, gamma = 2, gamma_unit = median":                    Kernel{Name: RBF, Gamma: 2, GammaUnit: Median}.String(),

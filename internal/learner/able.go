@@ -89,7 +89,7 @@ func OnMatrix(j *job.Job, in *section.Place) error {
 		return in.Refuse("learner", "learner %s runs with protocols okra, flake and pooled only; use kpca", name)
 	case On[KernelLearner](j):
 	case On[SumsLearner](j):
-		return in.Refuse("learner", "learner %s runs with protocol moments only; use svc", name)
+		return in.Refuse("learner", "learner %s runs with protocols moments and sealed only; use svc", name)
 	case ProfileOf(j) != nil:
 		return in.Refuse("learner", "protocol %s does not run learner %s; use protocol fedcfk", protocol, name)
 	case StepsOf(j) != nil:

@@ -20,6 +20,7 @@ const (
 	ReleasePhases   ReleaseKind = "phases"   // random-feature phases of rows, summed over all parties' columns; distances follow from them
 	ReleaseRows     ReleaseKind = "rows"     // rows encoded by an isometry; the Gram matrix of all rows follows from them
 	ReleaseSums     ReleaseKind = "sums"     // sums over the rows of products of two features
+	ReleaseModels   ReleaseKind = "models"   // weights that follow from such sums, which nobody sees
 	ReleaseFit      ReleaseKind = "fit"      // values of a dictionary, fitted on all rows, with which later jobs prepare rows
 )
 
@@ -33,6 +34,10 @@ const (
 	ReleaseLabels    ReleaseKind = "labels"    // labels of each row, or the list of labels that occur
 	ReleaseQuestions ReleaseKind = "questions" // encoded rows of the party's own queries
 )
+
+// Summed reports whether a release of the kind follows from sums over rows, so that two of them that differ by few people
+// tell about these people.
+func (k ReleaseKind) Summed() bool { return k == ReleaseSums || k == ReleaseModels }
 
 // Beside reports whether a release of the kind only accompanies other releases.
 func (k ReleaseKind) Beside() bool {
@@ -94,8 +99,8 @@ type Release struct {
 	Model string
 	// Directions is the number of random directions that are released for each row.
 	Directions int
-	// Numbers is how many numbers the released sums have. Cells is how many table cells enter these
-	// sums. Before all parties have declared their rows, Numbers is an upper and Cells a lower
+	// Numbers is how many numbers the released sums or models have. Cells is how many table cells enter
+	// them. Before all parties have declared their rows, Numbers is an upper and Cells a lower
 	// estimate. Both are zero for a release that is not counted.
 	Numbers, Cells int64
 	// Study is the hash of the study inside which the job lies; "" for none. The operator has approved

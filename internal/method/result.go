@@ -135,7 +135,7 @@ func (a Alone) MarshalJSON() ([]byte, error) {
 
 // Roles lists the roles of a leakage statement, in reading order.
 func Roles() []string {
-	return []string{"server", "leader", "active", "passive", "party", "coalition", "broker"}
+	return []string{"server", "leader", "active", "passive", "party", "keeper", "coalition", "broker"}
 }
 
 // HashModels returns the SHA-256 of the sorted list of models. Two runs with equal hashes left the

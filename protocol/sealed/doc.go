@@ -284,6 +284,9 @@
 // phi(x), a column each, gives leverages of 10 chosen people a job, and tells who took part with an AUC of .89 (losses
 // of the honest model: .85) [M].
 //
+// Directions follow from 32 bytes of each data party, which it commits to before it knows another's (package
+// internal/method/sealed). So nobody chooses them; who shows its bytes last can only end the job.
+//
 // Nothing holds against two keepers, or if one person owns most parties. The certificate (r^T (A_p W - B_p), added up
 // by secagg after the opening) finds their lies, prevents none and names nobody. A liar can end a job, three times for
 // good, and is named only by two contradicting signatures.
@@ -295,5 +298,4 @@
 //     rows can give. If they stay, toss their coins with those above, after F is fixed.
 //  2. The rounding in beta is an allowance; a bound for blocks of steps is missing. So is one for what sums tell a liar
 //     whose R has no word above 5 beta.
-//  3. Directions come from the session's name, which the coordinator can draw often. Take bytes of each keeper, too.
 package sealed

@@ -93,6 +93,7 @@ func bases() []base {
 		{"escaped", shared, "name: escaped, mode: paper", rbf, "name: svc"},
 		{"grid", shared + ", folds: 5", "name: okra", rbf, "name: svc"},
 		{"moments", shared, "name: moments, directions: 20, classes: [ill, well]", rbf, "name: ridge-classifier"},
+		{"sealed", shared, "name: sealed, classes: [ill, well]", rbf, "name: ridge-classifier"},
 		{"gram", columns, "name: gram", rbf, "name: svc"},
 		{"pp-svmv", columns, "name: pp-svmv, mode: paper", rbf, "name: svc"},
 		{"fd-svrg", columns, "name: fd-svrg, mode: paper", "name: linear", "name: logistic"},

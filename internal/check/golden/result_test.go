@@ -103,6 +103,11 @@ func runs() []run {
 		tumours("moments-kpca", "name: moments, directions: 20", "name: rbf, gamma: 0.1", "name: kpca, n_components: 2", "  prediction: open\n").forPeople().
 			and("predict out/model-north bundled:wdbc --label label --json"),
 
+		// sealed
+		tumours("sealed", `name: sealed, features: 40, classes: ["0", "1"]`, "name: rbf, gamma: 0.1", "name: ridge-classifier", "  prediction: open\n").forPeople().
+			and("predict out/model-north bundled:wdbc --label label --json"),
+		tumours("sealed-ridge", "name: sealed, features: 40, targets: [0, 1]", "name: laplacian, gamma: 0.1", "name: ridge, alpha: 0.1", ""),
+
 		// columns
 		patients("gram-ridge", "name: gram, max_ids: 2000", "name: rational-quadratic", "name: ridge", "").forPeople(),
 		patients("gram-gp", "name: gram", rbf, "name: gp", "  prediction: open\n"),
@@ -178,7 +183,7 @@ func TestResultsAreOfRuns(t *testing.T) {
 
 // compare runs the commands and compares their results with a folder of testdata.
 func (r run) compare(t *testing.T, folder string) {
-	m := masker{r.briefly, make(map[string]string)}
+	m := masker{briefly: r.briefly, long: make(map[string]string)}
 	got := r.outcome(t, m)
 	// One processor gives the same results as several, and has no file of its own.
 	name, again := strings.CutSuffix(r.name, " one processor")
@@ -292,7 +297,7 @@ func (p process) left(t *testing.T, m masker) map[string]any {
 		case ".html":
 			files[name] = m.page(string(b))
 		case ".json":
-			brief := masker{true, m.long}
+			brief := masker{briefly: true, long: m.long}
 			files[name] = brief.hash("result", encode(brief.document(t, string(b))))
 		default:
 			files[name] = m.hash(fmt.Sprintf("%d bytes", len(b)), string(b))

@@ -74,6 +74,12 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"moments", "", "", "protocol.directions", ""},
 	{"moments", "protocol.classes", "", "protocol.classes", ""},
 	{"moments", "protocol.targets", "", "protocol.targets", ""},
+	{"sealed", "", "", "protocol.keepers", ""},
+	{"sealed", "", "", "protocol.features", ""},
+	{"sealed", "", "", "protocol.alpha_per_row", "0.0001"},
+	{"sealed", "learner.alpha", "0.5", "protocol.alpha_per_row", ""},
+	{"sealed", "protocol.classes", "", "protocol.classes", ""},
+	{"sealed", "protocol.targets", "", "protocol.targets", ""},
 	{"fedcfk", "", "", "protocol.rounds", ""},
 	{"fedcfk", "protocol", "{name: fedcfk, mode: paper}", "protocol.rounds", "100"},
 	{"fedcfk", "", "", "protocol.adversary", "active"},
@@ -193,7 +199,7 @@ func jobsOf(t *testing.T, r *job.Reader, protocol, key string) (list []*job.Job)
 			if p.Name() != protocol || ofLearner && !slices.Contains(l.New().Section().Keys(), own) || !ofLearner && len(list) > 0 {
 				continue
 			}
-			if needs := l.Task(); key == "protocol.classes" && needs.Classes && protocol == "moments" || key == "protocol.targets" && needs.Numbers || key == "data.label" && needs.Labels == "" {
+			if needs := l.Task(); key == "protocol.classes" && needs.Classes && (protocol == "moments" || protocol == "sealed") || key == "protocol.targets" && needs.Numbers || key == "data.label" && needs.Labels == "" {
 				continue
 			}
 			for _, k := range []job.KernelName{job.RBF, job.Linear} {

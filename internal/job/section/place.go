@@ -13,8 +13,21 @@ type Place struct {
 	node  *yaml.Node     // the section itself; nil in an empty Place
 }
 
-// Given reports whether the file has the key.
-func (p *Place) Given(key string) bool { return p.Lines[key] > 0 }
+// Given reports whether the file has the key. A key with dots, such as learner.alpha, is a key in an inner section.
+func (p *Place) Given(key string) bool {
+	if !strings.Contains(key, ".") {
+		return p.Lines[key] > 0
+	}
+	in := p.node
+	for name := range strings.SplitSeq(key, ".") {
+		at := entry(in, name)
+		if at < 0 {
+			return false
+		}
+		in = in.Content[at+1]
+	}
+	return true
+}
 
 // Refuse returns an error at the line of key, or at the line of the section if the file lacks the
 // key. A key with dots, such as data.test.fraction, is a key in an inner section; if the file lacks

@@ -122,6 +122,21 @@ func (anything) Decode(string, *yaml.Node) error { return nil }
 func (anything) Encode() *yaml.Node              { return nil }
 func (anything) Form() string                    { return "anything" }
 
+// A key of an inner section is given only where the file has it, although it has a default.
+func TestGivenInner(t *testing.T) {
+	for text, want := range map[string]bool{"{inner: {tol: 1}}": true, "{inner: {}}": false, "{}": false, "{inner: [tol]}": false, "{tol: 1}": false} {
+		asked := &section.Section{Name: "outer", Fields: []section.Field{{Key: "inner", Value: anything{}}, {Key: "tol", Value: anything{}}}, Finish: func(in *section.Place) error {
+			if got := in.Given("inner.tol"); got != want {
+				t.Errorf("%s: given %v", text, got)
+			}
+			return nil
+		}}
+		if err := asked.Decode("", node(t, text)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"price: 2":                             "all has no name; add name: one",

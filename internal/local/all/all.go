@@ -8,11 +8,12 @@ import (
 	fedcfk "github.com/mercer-fl/mercer/internal/method/fedcfk/local"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	moments "github.com/mercer-fl/mercer/internal/method/moments/local"
+	sealed "github.com/mercer-fl/mercer/internal/method/sealed/local"
 	secureboost "github.com/mercer-fl/mercer/internal/method/secureboost/local"
 	secvm "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
 
 // Local returns the local support of every method.
 func Local() []local.LocalSupport {
-	return []local.LocalSupport{fdskl.Support(), fdsvrg.Support(), fedcfk.Support(), moments.Support(), secureboost.Support(), secvm.Support()}
+	return []local.LocalSupport{fdskl.Support(), fdsvrg.Support(), fedcfk.Support(), moments.Support(), sealed.Support(), secureboost.Support(), secvm.Support()}
 }

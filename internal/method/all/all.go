@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/okra"
 	"github.com/mercer-fl/mercer/internal/method/pooled"
 	"github.com/mercer-fl/mercer/internal/method/ppsvmv"
+	"github.com/mercer-fl/mercer/internal/method/sealed"
 	"github.com/mercer-fl/mercer/internal/method/secureboost"
 	"github.com/mercer-fl/mercer/internal/method/secvm"
 )
@@ -23,7 +24,7 @@ import (
 // documentation.
 func Reader() *job.Reader {
 	return &job.Reader{Protocols: []job.Protocol{
-		okra.Protocol(), flake.Protocol(), escaped.Protocol(), moments.Protocol(),
+		okra.Protocol(), flake.Protocol(), escaped.Protocol(), moments.Protocol(), sealed.Protocol(),
 		gram.Protocol(), fdskl.Protocol(), ppsvmv.Protocol(), fdsvrg.Protocol(), secureboost.Protocol(),
 		fedcfk.Protocol(), secvm.Protocol(), pooled.Method{},
 	}, Learners: learner.Table(), Fit: fit.Protocol()}

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/method/randommodel"
 )
 
 // read reads a job file that has no mistake.
@@ -63,7 +64,7 @@ func withLimits(j *job.Job, name string, table method.Table) error {
 
 // predict answers from a party's retained state.
 func predict(k method.RetainedState, set *dataset.Set) (*method.Prediction, error) {
-	return storedModel(k.Body).Predict(set)
+	return randommodel.Stored(k.Body).Predict(set)
 }
 
 func every(lo, hi int) []int {

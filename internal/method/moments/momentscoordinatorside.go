@@ -1,18 +1,17 @@
 package moments
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/randommodel"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -202,45 +201,9 @@ func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 	if p.fitted == nil {
 		return method.RetainedState{}, errors.New("moments: this party has not received the job's solution")
 	}
-	r := randomModel(p.Job, p.fitted, p.session)
-	r.Width, r.Columns = p.Width(), p.Split.Set.Columns
-	if len(p.Scaling.Offset) > 0 {
-		r.Scale = &model.Scale{Offset: p.Scaling.Offset, Factor: p.Scaling.Factor}
-	}
-	m, err := model.NewRandom(r)
-	if err != nil {
-		return method.RetainedState{}, err
-	}
-	var b bytes.Buffer
-	err = model.EncodeRandom(&b, m)
-	return method.RetainedState{Method: "moments", Version: 1, Body: b.Bytes()}, err
+	return randommodel.Keep("moments", randomModel(p.Job, p.fitted, p.session), p.Party)
 }
 
 func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {
-	return storedModel(bytes.Clone(k.Body)), nil
-}
-
-// storedModel is the encoded model that a party stores. It answers queries without other members.
-type storedModel []byte
-
-var _ method.Local = (*storedModel)(nil)
-
-// Erase implements [method.Erasable].
-func (m storedModel) Erase() { clear(m) }
-
-// Predict implements [method.Local].
-func (m storedModel) Predict(set *dataset.Set) (*method.Prediction, error) {
-	r, err := model.OpenRandom(bytes.NewReader(m))
-	if err != nil {
-		return nil, err
-	}
-	if set, err = method.LikeTraining(set, r.Width(), r.Columns()); err != nil {
-		return nil, err
-	}
-	decisions, err := r.Decisions(dataset.DenseOf(set.X).Matrix())
-	if err != nil {
-		return nil, err
-	}
-	a := &method.Prediction{Output: r.Output()}
-	return a, a.Take(decisions)
+	return randommodel.Open(k), nil
 }

@@ -85,9 +85,9 @@ func objectiveOf(j *job.Job) objective {
 	case l.Components > 0:
 		return components(l.Components)
 	case l.Process:
-		return gaussianProcess{numberRidge{k.labelRange()}, k.Deviations}
+		return gaussianProcess{numberRidge{k.Range()}, k.Deviations}
 	case j.Task().Numbers:
-		return numberRidge{k.labelRange()}
+		return numberRidge{k.Range()}
 	}
 	return classRidge(k.Classes)
 }

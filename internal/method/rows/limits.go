@@ -20,31 +20,28 @@ func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 
 // CheckLimits is like [CheckSplit] for the party's own rows, in memory or not.
 func (p *Party) CheckLimits() error {
-	if p.stream != nil {
-		return checkSizes(p.Limits, p.Job, &p.stream.census)
-	}
-	return CheckSplit(p.Limits, p.Job, p.Split)
+	return checkSizes(p.Limits, p.Job, p.sizes())
 }
 
 func checkSizes(f method.Limits, j *job.Job, s sizes) error {
-	training, whole := s.count(false), j.Data.Test.Party != ""
+	training, whole, protocol := s.count(false), j.Data.Test.Party != "", j.Protocol.Name()
 	if whole && training == 0 {
 		return checkOwnFigures(f, j, s)
 	}
 	if training < f.TrainingRows {
-		return method.TooFew("protocol moments needs at least %d training rows from each party, and this table has %d (training_rows in the limits of its policy)", f.TrainingRows, training)
+		return method.TooFew("protocol %s needs at least %d training rows from each party, and this table has %d (training_rows in the limits of its policy)", protocol, f.TrainingRows, training)
 	}
 	if held := s.count(true); j.Data.Test != (job.Test{}) && !whole && held < f.HeldOutRows {
-		return method.TooFew("protocol moments needs at least %d held-out rows from each party, and this table has %d (held_out_rows in the limits of its policy)", f.HeldOutRows, held)
+		return method.TooFew("protocol %s needs at least %d held-out rows from each party, and this table has %d (held_out_rows in the limits of its policy)", protocol, f.HeldOutRows, held)
 	}
 	if j.Task().Numbers {
-		return checkTargets(f, s)
+		return checkTargets(f, protocol, s)
 	}
 	if !j.Task().Classes {
 		return nil
 	}
 	if class, n, few := s.fewest(false, f.ClassRows); few {
-		return method.TooFew("protocol moments needs at least %d training rows of each class that a party has, and this table has %d of class %q; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, n, class)
+		return method.TooFew("protocol %s needs at least %d training rows of each class that a party has, and this table has %d of class %q; leave them out, or lower class_rows in the limits of its policy", protocol, f.ClassRows, n, class)
 	}
 	return nil
 }
@@ -72,14 +69,31 @@ func checkOwnFigures(f method.Limits, j *job.Job, s sizes) error {
 // CheckHeldOutClasses refuses a party in whose table a class has too few held-out rows. A histogram of
 // decisions would reveal too much about these rows.
 func (p *Party) CheckHeldOutClasses() error {
-	var s sizes = listed(p.Split)
-	if p.stream != nil {
-		s = &p.stream.census
-	}
-	if class, n, few := s.fewest(true, p.Limits.ClassRows); few {
+	if class, n, few := p.sizes().fewest(true, p.Limits.ClassRows); few {
 		return method.TooFew("a histogram needs at least %d held-out rows of each class that a party holds out, and this table has %d of class %q; leave them out, or lower class_rows in the limits of its policy", p.Limits.ClassRows, n, class)
 	}
 	return nil
+}
+
+// CheckClassCells refuses a class of the party whose training rows have fewer cells than there are numbers that a job
+// tells about each class. Such numbers would give most of these rows.
+func (p *Party) CheckClassCells(numbers int) error {
+	if p.Limits.ClassRows == 0 || !p.Job.Task().Classes {
+		return nil
+	}
+	least := (numbers + p.Width() - 1) / p.Width()
+	if class, n, few := p.sizes().fewest(false, least); few {
+		return method.TooFew("protocol %s tells %d numbers about each class, and this table has %d training rows of class %q, of %d columns; leave them out, or write fewer features", p.Job.Protocol.Name(), numbers, n, class, p.Width())
+	}
+	return nil
+}
+
+// sizes counts the party's rows, in memory or not.
+func (p *Party) sizes() sizes {
+	if p.stream != nil {
+		return &p.stream.census
+	}
+	return listed(p.Split)
 }
 
 // countPeople returns the number of people to whom some rows belong. Each group is one person.
@@ -112,9 +126,9 @@ func rareClass(s method.Split, rows []int, least int) (class string, n int, ok b
 
 // checkTargets refuses numeric labels that are equal in all but a few training rows. Sums weighted
 // by such labels would expose these few rows.
-func checkTargets(f method.Limits, s sizes) error {
+func checkTargets(f method.Limits, protocol string, s sizes) error {
 	if few := s.unusual(f.ClassRows); few > 0 && few < f.ClassRows {
-		return method.TooFew("protocol moments needs at least %d training rows whose label is not the most common number, and this table has %d; leave them out, or lower class_rows in the limits of its policy", f.ClassRows, few)
+		return method.TooFew("protocol %s needs at least %d training rows whose label is not the most common number, and this table has %d; leave them out, or lower class_rows in the limits of its policy", protocol, f.ClassRows, few)
 	}
 	return nil
 }

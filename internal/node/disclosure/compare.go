@@ -14,6 +14,14 @@ import (
 // approve each further sum.
 const maxSums = 20
 
+// These bound the models over the same rows that a party opens without approval. A job counts when it begins to share,
+// whether or not its model opens: a check that fails has told blurred sums, and a party that is no keeper cannot see
+// how a session ended. The models together may have a quarter as many numbers as the rows have cells.
+const (
+	maxModels    = 3
+	mostOfModels = 0.25
+)
+
 // comparison holds the state and the findings while a release is compared with all earlier
 // releases.
 type comparison struct {
@@ -64,7 +72,7 @@ func (l Ledger) compare(now *Entry, id string, space extsort.Store) (*comparison
 	if err == nil && (now.Fit.By == method.NewFit || now.Fit.By == method.ToldFit) && now.Fit.Values != "" {
 		err = l.compareFits(c)
 	}
-	if err == nil && now.Kind == method.ReleaseSums {
+	if err == nil && now.Kind.Summed() {
 		err = l.countSums(c)
 	}
 	return c, err
@@ -130,9 +138,9 @@ func (l Ledger) differences(c *comparison) error {
 		}
 		d := c.distance(h.Entry)
 		switch {
-		case d == otherSettings && c.meetsNew(earlier):
+		case d == otherSettings && c.now.Kind != method.ReleaseModels && c.meetsNew(earlier):
 			c.note(h, c.now.revealsOtherSettings(earlier))
-		case d == otherSettings && c.now.Kind == method.ReleaseSums: // no row is new, but the two sums may differ by few people
+		case d == otherSettings && c.now.Kind.Summed(): // no row is new, but the two sums may differ by few people
 			c.note(h, c.now.revealsFew(earlier, c.now.meet(earlier)))
 		case d == equalSettings, d == otherFit && (c.now.Fit.By == method.NewFit || c.meetsNew(earlier)):
 			c.note(h, c.now.revealsSameSettings(earlier, c.oneModel(h)))
@@ -193,15 +201,15 @@ func (l Ledger) compareSchemas(c *comparison) error {
 	return nil
 }
 
-// compareKinds compares encoded rows with earlier sums over the same people, or sums with earlier
-// encoded rows. Encoded rows are known up to a rotation, and sums in the columns' own directions
-// reveal the rotation.
+// compareKinds compares encoded rows with earlier sums or models over the same people, or these with
+// earlier encoded rows. Encoded rows are known up to a rotation, and sums or weights in the columns' own
+// directions reveal the rotation.
 func (l Ledger) compareKinds(c *comparison) error {
 	var both []bool // for each row of the release: whether an earlier release of the other kind contains the row's person
 	var with []head
 	for _, h := range c.others {
-		pair := []method.ReleaseKind{c.now.Kind, h.Kind}
-		if !slices.Contains(pair, method.ReleaseRows) || !slices.Contains(pair, method.ReleaseSums) || c.now.inStudyOf(h.Entry) {
+		rotated := c.now.Kind == method.ReleaseRows && h.Kind.Summed() || c.now.Kind.Summed() && h.Kind == method.ReleaseRows
+		if !rotated || c.now.inStudyOf(h.Entry) {
 			continue
 		}
 		if !c.now.byRows(h.Entry) {
@@ -231,20 +239,25 @@ func (l Ledger) compareKinds(c *comparison) error {
 		}
 	}
 	for _, h := range with {
-		c.note(h, []string{count(n, "person would be", "people would be") + bothTell})
+		c.note(h, []string{count(n, "person would be", "people would be") + c.bothTell(h)})
 	}
 	return nil
 }
 
-// bothTell ends a sentence about people who are both in sums and among encoded rows.
-const bothTell = " both in sums and among encoded rows: the sums reveal the rotation of the encoded rows, and so every cell"
+// bothTell ends a sentence about people who are both in sums or a model and among encoded rows.
+func (c *comparison) bothTell(h head) string {
+	if method.ReleaseModels == c.now.Kind || method.ReleaseModels == h.Kind {
+		return " both in a model and among encoded rows: from the weights, who receives the encoded rows can compute their rotation, and so every cell"
+	}
+	return " both in sums and among encoded rows: the sums reveal the rotation of the encoded rows, and so every cell"
+}
 
 // kindsOfEditions does the work of [Ledger.compareKinds] for an earlier release that cannot be
 // compared row by row.
 func (l Ledger) kindsOfEditions(c *comparison, h head) error {
 	n, err := l.commonPeople(c, h)
 	if n != 0 {
-		c.note(h, []string{"the people of the edition would be" + bothTell})
+		c.note(h, []string{"the people of the edition would be" + c.bothTell(h)})
 	}
 	return err
 }
@@ -383,17 +396,7 @@ func (l Ledger) countSums(c *comparison) error {
 	for _, p := range append(one, summed{}) {
 		most = summed{max(most.sums, p.sums+all.sums), max(most.told, p.told+all.told)}
 	}
-	var said []string
-	if most.sums >= maxSums {
-		which := "some of the rows have"
-		if all.sums > 0 {
-			which = "some people of this table may have"
-		}
-		said = append(said, fmt.Sprintf("%s been in %d sums, and each further sum reveals more about single rows", which, most.sums))
-	}
-	if told := most.told + c.now.Told(); told > 1 && most.told > 0 {
-		said = append(said, fmt.Sprintf("with this job, the sums over some of the rows have %.0f %% as many numbers as these rows have cells, and %.0f %% without it: from so many numbers rows can be computed", 100*told, 100*most.told))
-	}
+	said := c.now.revealsCount(most, all.sums > 0)
 	if len(said) > 0 {
 		c.said = append(c.said, said...)
 		for _, h := range counted {
@@ -401,6 +404,30 @@ func (l Ledger) countSums(c *comparison) error {
 		}
 	}
 	return nil
+}
+
+// revealsCount describes the risk if people have been in too many sums or models, or in ones with too many numbers.
+// The people who have been in most may be unknown: then somebody of the table may be one.
+func (e *Entry) revealsCount(most summed, unknown bool) (said []string) {
+	limit, share, what := maxSums, 1., "sums"
+	if e.Kind == method.ReleaseModels {
+		limit, share, what = maxModels, mostOfModels, "models"
+	}
+	if most.sums >= limit {
+		which := "some of the rows have"
+		if unknown {
+			which = "some people of this table may have"
+		}
+		one := strings.TrimSuffix(what, "s")
+		if e.Kind == method.ReleaseModels {
+			what += ", or attempts at one"
+		}
+		said = append(said, fmt.Sprintf("%s been in %d %s, and each further %s reveals more about single rows", which, most.sums, what, one))
+	}
+	if told := most.told + e.Told(); told > share && most.told > 0 {
+		said = append(said, fmt.Sprintf("with this job, the %s over some of the rows have %.0f %% as many numbers as these rows have cells, and %.0f %% without it: from so many numbers rows can be computed", e.resultsNoun(), 100*told, 100*most.told))
+	}
+	return said
 }
 
 // countUses adds the uses of an earlier release to the counts of the people in both releases. If

@@ -180,7 +180,7 @@ func columnsOf(r method.Release) ([]string, int) {
 
 // labelled reports whether labels are part of each row's values. In releases of other kinds, the
 // label is released beside the row.
-func labelled(r method.Release) bool { return r.Kind == method.ReleaseSums && r.Set.Labels != nil }
+func labelled(r method.Release) bool { return r.Kind.Summed() && r.Set.Labels != nil }
 
 // digest computes the digests of a release's rows under the ledger's key.
 type digest struct {
@@ -232,7 +232,7 @@ func (d *digest) digestRow(i, before int) Row {
 	if d.Kind != method.ReleaseIDs {
 		out.Content = d.sum("values", d.encodeValues(i))
 	}
-	if d.Kind == method.ReleaseSums && d.Set.Groups != nil {
+	if d.Kind.Summed() && d.Set.Groups != nil {
 		out.Group = d.sum("group", []byte(d.Set.Groups[i]))
 	}
 	if d.Kind == method.ReleaseRows && d.Weight != "" {

@@ -12,6 +12,9 @@
 //	          peers, columns or values of the same rows; people whose rows were released; the
 //	          same rows more than 20 times, or in more numbers than they have cells; a split
 //	          that the job chooses, each by itself
+//	models    that keepers open (sealed): fewer than 10 people more or less, or of a class; other
+//	          values of the same rows; people whose rows were released; the same rows more than
+//	          3 times, or in more numbers than a quarter of their cells
 //	products  of rows (gram): peers, columns, scaling, fit, values, rows
 //	phases    of rows (fdskl): as for products, and a bound on directions over all jobs
 //	fit       of a dictionary (jobs of kind Fit): other rows or peers
@@ -31,7 +34,7 @@
 // or the place in a table without ids), 16 for the values. The ledger is a folder:
 //
 //	key                   the key of all digests
-//	KIND-ID.released      the release of a session: an edition's name, or 32 bytes a row, 34 for sums and
+//	KIND-ID.released      the release of a session: an edition's name, or 32 bytes a row, 34 for sums and models and
 //	                      40 with labels, and 16 more where rows have groups; and columns' names
 //	EDITION.people        who is in a released edition: 16 bytes a person
 //	KIND-ID.admitted      what a session that has begun may release; removed if it does not

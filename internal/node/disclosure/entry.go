@@ -56,8 +56,8 @@ type Member struct {
 type Use struct {
 	Model      string
 	Directions uint32
-	Numbers    uint64 // how many numbers the sums contain
-	Cells      uint64 // how many cells the rows in the sums have; 0 if unknown
+	Numbers    uint64 // how many numbers the sums or the model contain
+	Cells      uint64 // how many cells the rows in them have; 0 if unknown
 }
 
 // share returns how many numbers the sums contain for each cell of their rows.
@@ -177,6 +177,8 @@ func (e *Entry) sameSettings(o *Entry) bool {
 		return e.sameColumns(o) && e.Scale == o.Scale && e.Label == o.Label
 	case method.ReleaseSums, method.ReleaseFit: // the scale is irrelevant: scaled or not, they reveal the same about people
 		return e.sameColumns(o) && slices.Equal(e.Peers, o.Peers)
+	case method.ReleaseModels: // the peers and the scale are irrelevant, because each model has its own features
+		return e.sameColumns(o)
 	}
 	return slices.Equal(e.Peers, o.Peers) && e.sameColumns(o) && e.Scale == o.Scale
 }
@@ -316,7 +318,7 @@ func (e *Entry) Encode() []byte {
 		w.Fixed(e.Rows[i].Content[:])
 		switch {
 		case !labelled:
-		case e.Kind == method.ReleaseSums:
+		case e.Kind.Summed():
 			w.Uint16(e.Rows[i].Class)
 		default:
 			w.Fixed(e.Rows[i].Label[:])
@@ -496,7 +498,7 @@ func (e *Entry) readRows(r *wire.Reader, labelled, grouped bool) {
 		r.Fixed(e.Rows[i].Content[:])
 		switch {
 		case !labelled:
-		case e.Kind == method.ReleaseSums:
+		case e.Kind.Summed():
 			e.Rows[i].Class = r.Uint16()
 		default:
 			r.Fixed(e.Rows[i].Label[:])

@@ -77,6 +77,8 @@ func (n Listed) Learns() string {
 		return "the coordinator can learn the product of every two of these rows, and with other parties' rows: the rows themselves up to a rotation"
 	case method.ReleaseSums:
 		return "the coordinator can learn sums over all parties' rows; together with all other parties, the sums over these alone"
+	case method.ReleaseModels:
+		return "the parties can learn the weights of one model of all parties' rows, and who has records of a person can test whether that person is among them; two keepers together can learn the sums over these rows"
 	case method.ReleaseProducts:
 		return "the coordinator can learn the product of every two of these rows over all parties' columns together"
 	case method.ReleasePhases:

@@ -70,8 +70,8 @@ func (e *Entry) revealsSameSettings(earlier *Entry, oneModel bool) []string {
 	}
 	differ := m.came + m.went
 	switch {
-	case differ == 0 || e.Kind == method.ReleaseRows, oneModel && e.Kind != method.ReleaseSums:
-	case e.Kind == method.ReleaseSums:
+	case differ == 0 || e.Kind == method.ReleaseRows, oneModel && !e.Kind.Summed():
+	case e.Kind.Summed():
 		said = append(said, e.revealsFew(earlier, m)...)
 	case e.Kind == method.ReleaseFit:
 		said = append(said, fmt.Sprintf("%d rows are new in this fit, %d of the earlier one are missing: the difference of the two fits is over these rows alone. Jobs prepare their rows by the earlier fit; a new fit needs a new dictionary",
@@ -91,23 +91,47 @@ func (e *Entry) revealsFew(earlier *Entry, m meeting) []string {
 		return nil
 	}
 	if e.grouped() != earlier.grouped() {
-		return []string{"one of the two releases does not record which rows belong to one person, so the difference of the two sums may be the sum over one person"}
+		return []string{"one of the two releases does not record which rows belong to one person, so " + e.together("one person")}
 	}
 	came, went := e.onlyHere(earlier), earlier.onlyHere(e)
 	if differ := distinct(came, went); differ < leastPeople {
-		return []string{fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: the difference of the two sums is the sum over these %d alone",
-			count(distinct(came), "person is", "people are"), distinct(went), differ)}
+		return []string{fmt.Sprintf("%s in this job and not in the earlier one, %d in the earlier one alone: %s",
+			count(distinct(came), "person is", "people are"), distinct(went), e.together(fmt.Sprintf("these %d alone", differ)))}
 	}
 	n := fewestOfAClass(e.Numbers, came, went)
 	switch {
 	case n == 0 || n >= leastPeople:
 		return nil
 	case e.Numbers:
-		return []string{fmt.Sprintf("of the people in only one of the two jobs, %s another label than the rest: the sums and their products with the label together give the weighted sum over these %d alone",
-			count(n, "person has", "people have"), n)}
+		return []string{fmt.Sprintf("of the people in only one of the two jobs, %s another label than the rest: %s",
+			count(n, "person has", "people have"), e.weightedTogether(fmt.Sprintf("these %d alone", n)))}
 	}
-	return []string{fmt.Sprintf("%s of one class and in only one of the two jobs: the difference of the two sums over that class is the sum over these %d alone",
-		count(n, "person is", "people are"), n)}
+	return []string{fmt.Sprintf("%s of one class and in only one of the two jobs: %s",
+		count(n, "person is", "people are"), e.ofClassTogether(fmt.Sprintf("these %d alone", n)))}
+}
+
+// together says what two releases tell about the people who are in only one of them.
+func (e *Entry) together(whom string) string {
+	if e.Kind == method.ReleaseModels {
+		return "the two models together tell about " + whom
+	}
+	return "the difference of the two sums is the sum over " + whom
+}
+
+// ofClassTogether is like together, for people of one class.
+func (e *Entry) ofClassTogether(whom string) string {
+	if e.Kind == method.ReleaseModels {
+		return e.together(whom)
+	}
+	return "the difference of the two sums over that class is the sum over " + whom
+}
+
+// weightedTogether is like together, for people whose labels are numbers.
+func (e *Entry) weightedTogether(whom string) string {
+	if e.Kind == method.ReleaseModels {
+		return e.together(whom)
+	}
+	return "the sums and their products with the label together give the weighted sum over " + whom
 }
 
 // someone is a person who is in one of two sums, and not in the other. The class or number is 0 if
@@ -216,7 +240,7 @@ func (e *Entry) revealsOtherSettings(earlier *Entry) []string {
 		return said
 	}
 	said = append(said, e.revealsColumns(earlier)...)
-	if e.Scale != earlier.Scale && e.Kind != method.ReleaseSums && e.Kind != method.ReleaseFit {
+	if e.Scale != earlier.Scale && !e.Kind.Summed() && e.Kind != method.ReleaseFit {
 		said = append(said, fmt.Sprintf("columns are scaled by %s, formerly by %s: the two %s together can reveal ranges that one does not", e.Scale, earlier.Scale, e.resultsNoun()))
 	}
 	if e.Label != earlier.Label && e.Kind == method.ReleaseRows && !e.inStudyOf(earlier) {
@@ -303,6 +327,8 @@ func (e *Entry) resultsNoun() string {
 		return "sets of distances"
 	case method.ReleaseSums:
 		return "sums"
+	case method.ReleaseModels:
+		return "models"
 	case method.ReleaseIDs:
 		return "intersections"
 	case method.ReleaseFit:

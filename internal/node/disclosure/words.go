@@ -86,9 +86,9 @@ func (c *comparison) tellsNew(h head) bool {
 func (c *comparison) compareEditions(h head) {
 	d := c.distance(h.Entry)
 	switch {
-	case d == otherSettings && c.tellsNew(h):
+	case d == otherSettings && c.tellsNew(h) && c.now.Kind != method.ReleaseModels:
 		c.note(h, c.now.revealsOtherSettings(h.Entry))
-	case d == otherSettings && c.now.Kind == method.ReleaseSums:
+	case d == otherSettings && c.now.Kind.Summed():
 		c.note(h, c.now.revealsFewOfEditions(h.Entry))
 	case d == equalSettings, d == otherFit && (c.now.Fit.By == method.NewFit || c.tellsNew(h)):
 		c.note(h, c.now.revealsEdition(h.Entry))
@@ -104,7 +104,7 @@ func (e *Entry) revealsEdition(o *Entry) []string {
 	switch {
 	case e.fitted() && e.mayDifferInFit(o, m):
 		return []string{refits(everybody)}
-	case e.Kind == method.ReleaseSums:
+	case e.Kind.Summed():
 		return e.revealsFewOfEditions(o)
 	case e.Kind == method.ReleaseRows && !e.clears(o):
 		return []string{fmt.Sprintf("one to nine people of edition %d may have other %s than in edition %d: the two jobs together reveal what changed", e.Number, e.released(), o.Number)}
@@ -128,15 +128,15 @@ func (e *Entry) released() string {
 func (e *Entry) revealsFewOfEditions(o *Entry) []string {
 	switch {
 	case e.Out != o.Out:
-		return []string{fmt.Sprintf("this job holds out %s, and the earlier one %s: the difference of the two sums is over the rows that only one of them holds out", e.Out, o.Out)}
+		return []string{fmt.Sprintf("this job holds out %s, and the earlier one %s: the difference of the two %s is over the rows that only one of them holds out", e.Out, o.Out, e.resultsNoun())}
 	case e.clears(o):
 		return nil
 	case e.Numbers:
-		return []string{fmt.Sprintf("of the people who came, went or changed between editions %d and %d, one to nine may have another label than the rest: the sums and their products with the label together give the weighted sum over these few alone", o.Number, e.Number)}
+		return []string{fmt.Sprintf("of the people who came, went or changed between editions %d and %d, one to nine may have another label than the rest: %s", o.Number, e.Number, e.weightedTogether("these few alone"))}
 	case e.Label != "":
-		return []string{fmt.Sprintf("one to nine people of a class may have come, gone or changed between editions %d and %d: the difference of the two sums over that class is the sum over these few alone", o.Number, e.Number)}
+		return []string{fmt.Sprintf("one to nine people of a class may have come, gone or changed between editions %d and %d: %s", o.Number, e.Number, e.ofClassTogether("these few alone"))}
 	}
-	return []string{fmt.Sprintf("one to nine people may have changed between editions %d and %d in a column that the job picks: the difference of the two sums reveals how", o.Number, e.Number)}
+	return []string{fmt.Sprintf("one to nine people may have changed between editions %d and %d in a column that the job picks: the difference of the two %s reveals how", o.Number, e.Number, e.resultsNoun())}
 }
 
 // clears reports whether releases of two editions together reveal nothing about a group of one to

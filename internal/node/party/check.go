@@ -185,8 +185,8 @@ func (p *Party) undecided(w *work) []string {
 	return list
 }
 
-// sums reports whether the job releases sums over the rows of several parties.
+// sums reports whether the job releases sums, or what follows from sums, over the rows of several parties.
 func (p *Party) sums(w *work) bool {
 	all, err := w.holder().All(p.Name)
-	return err == nil && w.job.Data.Partition.By == job.Rows && slices.ContainsFunc(slices.Concat(all...), func(r method.Release) bool { return r.Kind == method.ReleaseSums })
+	return err == nil && w.job.Data.Partition.By == job.Rows && slices.ContainsFunc(slices.Concat(all...), func(r method.Release) bool { return r.Kind.Summed() })
 }

@@ -179,7 +179,7 @@ func (w *work) modelOf(kind method.ReleaseKind) string {
 	if w.inquiry != nil {
 		id = w.inquiry.Job
 	}
-	counted := kind == method.ReleaseSums || kind == method.ReleasePhases
+	counted := kind.Summed() || kind == method.ReleasePhases
 	if !counted && (kind != method.ReleaseProducts || w.job.Prediction != job.Open) {
 		return ""
 	}

@@ -62,7 +62,7 @@ func (l Ledgers) ask(f *methodtest.Federation, step int) (all []admission, err e
 			if r.Kind.Beside() {
 				continue
 			}
-			if r.Kind == method.ReleaseSums || r.Kind == method.ReleasePhases { // for these kinds, the ledger counts how many jobs used a row
+			if r.Kind.Summed() || r.Kind == method.ReleasePhases { // for these kinds, the ledger counts how many jobs used a row
 				r.Model = f.ID.String()
 			}
 			id, err := ledger.Admit(disclosure.Asker{}, r, 0)

@@ -1,0 +1,52 @@
+package sealed
+
+import (
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/protocol/sealed"
+)
+
+// Labelled holds rows, in the form that enters sums, with their labels.
+type Labelled struct {
+	Rows   linalg.Rows
+	Labels []string
+}
+
+// TrainInOnePlace trains as a job of protocol sealed would if one process had all training rows. It draws the directions
+// from seed. It returns the metrics on the held-out rows, whose errors are rounded as in a job.
+func TrainInOnePlace(j *job.Job, seed [32]byte, training, held Labelled) (learner.Metrics, error) {
+	n, width := training.Rows.Shape()
+	problem, err := public{rows: []int{n}, columns: width}.problem(j)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	m, err := directions(j, seed, problem.Features, width)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	all, err := sealed.NewAccumulator(problem)
+	if err != nil {
+		return nil, err
+	}
+	to := targetOf(j)
+	if err := addRows(all, m, to, training.Rows, training.Labels); err != nil {
+		return nil, fault.BadInput(err)
+	}
+	outer, cross := all.Sums()
+	weights, err := sealed.SolvePlain(problem, outer, cross)
+	if err != nil {
+		return nil, err
+	}
+	figures, err := to.measure(m, solutionOf(j, problem, weights), held.Rows, held.Labels)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	return to.metrics(int64(len(held.Labels)), to.round(figures, len(held.Labels))), nil
+}
+
+// AlphaFor returns the alpha of a ridge regression on the given number of rows that shrinks as much as the job's.
+func AlphaFor(j *job.Job, rows int) float64 {
+	return public{rows: []int{rows}}.perRow(j) * float64(rows)
+}

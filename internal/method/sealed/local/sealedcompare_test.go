@@ -1,0 +1,86 @@
+package local
+
+import (
+	"testing"
+
+	"github.com/mercer-fl/mercer/dataset/bundled"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/internal/method/local/pool"
+	"github.com/mercer-fl/mercer/internal/method/sealed"
+)
+
+const tumours = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: tumours}
+spec:
+  data: {source: bundled:wdbc, label: label, scale: standard, partition: {parties: [north, south]}}
+  protocol: {name: sealed, features: 60, classes: ["0", "1"]}
+  kernel: {name: rbf, gamma: 0.02}
+  learner: {name: ridge-classifier, alpha: 0.1}
+`
+
+// finished is a job of two parties as a coordinator reports it, with every third row of each held out.
+func finished(t *testing.T) local.Comparison {
+	t.Helper()
+	all, err := bundled.Load("wdbc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := local.Comparison{Job: jobtest.Parse(t, tumours), Result: &method.Result{Metrics: learner.Metrics{"accuracy": .9}}}
+	c.Job.Compare = []job.Comparison{job.Pooled, job.Alone}
+	for party := range 2 {
+		s := method.Split{}
+		var rows []int
+		for i := party; i < all.X.Rows(); i += 2 {
+			s.Test = append(s.Test, len(rows)%3 == 2)
+			rows = append(rows, i)
+		}
+		s.Set = all.Subset(rows)
+		c.Splits = append(c.Splits, s)
+	}
+	c.Pooled = func() ([]method.Split, error) { return c.Splits, nil }
+	return c
+}
+
+// The comparisons have the exact kernel and the job's own metrics.
+func TestCompare(t *testing.T) {
+	c := finished(t)
+	if err := compare(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if v := c.Result.Pooled["accuracy"]; len(c.Result.Pooled) != 1 || v < .95 || v >= 1 {
+		t.Errorf("pooled %v", c.Result.Pooled)
+	}
+	if a := c.Result.Alone; len(a) != 2 || a[0].Party != "north" || a[1].Rows != 190 || a[0].Metrics["accuracy"] < .92 {
+		t.Errorf("alone %+v", a)
+	}
+}
+
+// Many rows have random features, and the solution that the keepers would open.
+func TestCompareByRandomFeatures(t *testing.T) {
+	c := finished(t)
+	p, err := pool.PrepareExactly(c.Job, c.Splits, c.Splits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := random(c.Job, p, 380)
+	if err != nil || m["accuracy"] < .93 {
+		t.Errorf("%v, %v", m, err)
+	}
+}
+
+// An alpha for each row is that of as many rows as train.
+func TestAlphaFor(t *testing.T) {
+	j := jobtest.Parse(t, tumours)
+	if a := sealed.AlphaFor(j, 380); a < .0999 || a > .1001 {
+		t.Errorf("alpha %v", a)
+	}
+	job.As[*sealed.Keys](j.Protocol).PerRow = 1e-3
+	if a := sealed.AlphaFor(j, 380); a < .3799 || a > .3801 {
+		t.Errorf("alpha %v for 380 rows", a)
+	}
+}

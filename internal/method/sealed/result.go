@@ -1,0 +1,174 @@
+package sealed
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/report"
+)
+
+// Details holds the part of a result that only this method has.
+type Details struct {
+	Sealed *Figures `json:"sealed"`
+}
+
+// Figures describes the model that the keepers have opened.
+type Figures struct {
+	Keepers  []string `json:"keepers"` // servers a and b, dealer c
+	Features int      `json:"features"`
+	Targets  int      `json:"targets"`
+	Numbers  int      `json:"numbers"` // of the model
+	Most     int      `json:"numbers_allowed"`
+	Alpha    float64  `json:"alpha"`
+	Steps    int      `json:"steps"` // degree of the polynomial that the keepers compute
+	// Within is the greatest rounding error of the accuracy, which arises because parties count held-out rows in fives.
+	// It is 0 if the result has no accuracy.
+	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
+}
+
+func (s *server) details() (*Details, error) {
+	k := s.public()
+	p, err := k.problem(s.Job)
+	if err != nil {
+		return nil, err
+	}
+	f := &Figures{
+		Keepers: keepersOf(s.Instance), Features: p.Features, Targets: p.Targets, Numbers: p.Features * p.Targets, Most: k.mostNumbers(),
+		Alpha: p.Ratio() * float64(p.Rows), Steps: p.Plan.Steps,
+	}
+	if s.Job.Task().Classes {
+		f.Within = moments.RoundedOff(len(s.Parties), float64(s.heldOut)) / float64(s.heldOut)
+	}
+	return &Details{f}, nil
+}
+
+// present returns the presentation of a result.
+func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
+	d, err := method.DetailsOf[Details](r)
+	if err != nil || d == nil || d.Sealed == nil {
+		return nil, err
+	}
+	f := d.Sealed
+	p := &method.Presentation{Within: f.Within, More: []report.Row{
+		{Label: "Model", Value: f.text()},
+		{Label: "Keepers", Value: fmt.Sprintf("%s and %s computed, %s dealt random numbers", f.Keepers[0], f.Keepers[1], f.Keepers[2])},
+	}}
+	if f.Within > 0 {
+		text := fmt.Sprintf("%d, which each party counts in fives: the accuracy is off by at most %.4f", r.HeldOut, f.Within)
+		p.More, p.Later = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Later, method.Block{Line: "Held-out rows: " + text})
+	}
+	if j != nil {
+		p.Settings = settings(job.As[*Keys](j.Protocol), f)
+	}
+	return p, nil
+}
+
+// settings describes the settings that the declared rows determined.
+func settings(k *Keys, f *Figures) (text string) {
+	if k.Features == 0 {
+		text += fmt.Sprintf(", features = %d", f.Features)
+	}
+	if k.PerRow > 0 {
+		text += fmt.Sprintf(", alpha = %.4g (for all rows)", f.Alpha)
+	}
+	return text
+}
+
+// text describes the model.
+func (f *Figures) text() string {
+	return fmt.Sprintf("%d numbers (%d random features, drawn anew in each job, by %d targets) of at most %d; alpha %.4g, by a polynomial of degree %d",
+		f.Numbers, f.Features, f.Targets, f.Most, f.Alpha, f.Steps)
+}
+
+// Sentences of the statement that say who can reconstruct what.
+const (
+	twoKeepersRead  = "Any two keepers together can read every party's sums over its training rows, and rows that few others resemble. So keepers belong to different organisations, and each operator approves their names."
+	noKeeperReads   = "One keeper alone holds shares, which are random numbers without another keeper's. It learns the 80 sums of the check, each under random noise, and in a job that fails these sums without the model. A keeper that lies can also learn the answer to one question of yes or no about the sums, and the third keeper to two."
+	lastRowRead     = "A party that knows all training rows but one, with their labels, computes the remaining row from the model, which every party learns."
+	otherPartyReads = "With two parties, each can take the model's equations for the other's rows: it subtracts its own sums."
+	unverified      = "Nothing binds a party's sums to real rows. A party that makes sums up is learnt as if they were real, and may choose them so that the model shows sums over the others' rows. Each party's minimum row counts, its largest share and its ledger limit this."
+)
+
+// sentence says in one sentence what the protocol protects.
+func (s *server) sentence() string {
+	fitted := ""
+	if s.Job.Data.Fits() {
+		fitted = ", the values that the parties fit to prepare and scale them"
+	}
+	return fmt.Sprintf("Unless two of the three keepers (%s) put their pieces together, nobody, the coordinator included, sees anything of a party's training rows but the finished model, 80 blurred sums of its check%s, and how many rows each party has.", strings.Join(keepersOf(s.Instance), ", "), fitted)
+}
+
+// leakage describes in plain words what each role learns in this job.
+func (s *server) leakage(f *Figures) map[string][]string {
+	lines := map[string][]string{
+		"server": {
+			s.sentence(),
+			s.coordinatorLearns(),
+			"About the held-out rows it learns their number and " + errorSums(s.Job) + ", over all parties. Each party rounds counts to fives, or to a thousandth of more than 5,000 rows, and sums to three digits of their mean.",
+		},
+		"party": {
+			fmt.Sprintf("Every party learns the model, %d numbers, and how many training rows each party declares: %s, of %d prepared columns. Nothing proves that these numbers count real rows.", f.Numbers, s.declaredRows(), s.public().columns),
+			lastRowRead,
+			memberTells,
+			unverified,
+		},
+		"keeper":    {noKeeperReads},
+		"coalition": {twoKeepersRead},
+		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of features and of targets."},
+	}
+	if len(s.Parties) == 2 {
+		lines["party"] = append(lines["party"], otherPartyReads)
+	}
+	rows.Leakage(s.Instance, lines, 0)
+	return lines
+}
+
+// memberTells says what the model tells about who took part.
+const memberTells = "A model is not anonymous: somebody who has records like a person's can test whether that person took part. Of 1,347 rows a likelihood-ratio test found 45 of 100 at one false alarm in 100, of 32,561 rows hardly any. Another job over the same rows with one person more tells about that person, so each party's release ledger blocks a job whose rows differ from an earlier job's by fewer than 10 people, and limits how many numbers the models over the same rows have together."
+
+// coordinatorLearns says what the coordinator sees beside the figures.
+func (s *server) coordinatorLearns() string {
+	said := fmt.Sprintf("The coordinator learns how many training rows each party declares (%s), the number of columns, and who sends when and how much. ", s.declaredRows())
+	for _, name := range keepersOf(s.Instance) {
+		if name == s.Coordinator {
+			return said + "It is a keeper, too: what a keeper learns, it learns. " + noKeeperReads
+		}
+	}
+	return said + "It receives neither sums nor the model."
+}
+
+// errorSums describes the sums over held-out rows that the coordinator learns.
+func errorSums(j *job.Job) string {
+	if j.Task().Classes {
+		return "how many are classified correctly"
+	}
+	return "the sums of the labels, of their squares and of the squared errors"
+}
+
+// declaredRows lists in words the parties' declared numbers of training rows.
+func (s *server) declaredRows() string {
+	var list []string
+	for i, n := range s.public().rows {
+		list = append(list, fmt.Sprintf("%s %d", s.Parties[i], n))
+	}
+	return strings.Join(list, ", ")
+}
+
+// exposures returns how much of others' rows each role can reconstruct.
+func (s *server) exposures() map[string]protocol.Exposure {
+	list := map[string]protocol.Exposure{
+		"server":    {Reach: protocol.ReachNone, Why: s.sentence()},
+		"party":     {Reach: protocol.ReachPart, Why: lastRowRead},
+		"keeper":    {Reach: protocol.ReachNone, Why: noKeeperReads},
+		"coalition": {Reach: protocol.ReachPart, Why: twoKeepersRead},
+	}
+	if len(s.Parties) == 2 {
+		list["party"] = protocol.Exposure{Reach: protocol.ReachPart, Why: otherPartyReads}
+	}
+	return list
+}
