@@ -94,8 +94,8 @@
 // view, in whichever order it waits and sends. (2) Go through the words in order. Each is a function of inputs, of what
 // b sends and of earlier covers, minus its own cover. So exactly one value of the cover gives the value in the view.
 // (3) Hence each view belongs to exactly one choice of all covers. Covers are uniform, so the view is. For a the covers
-// are U_b and V_b; it gets no word of c. c gets seeds and salted hashes only; as a broker it passes sealed messages.
-// Uses of an X and generations are not limited, as long as no cover serves twice.
+// are U_b and V_b; it gets no word of c. c gets seeds, salted hashes, and word of
+// the step that b is in; as a broker it passes sealed messages. Uses of an X and generations are not limited, as long as no cover serves twice.
 //
 // [P] What a liar can do to W: b adds known words e to its share; or opens F + e to a, and adds E e or not. c adds
 // known words to U V or U^2. That suffices for harm: e on B gives W = (A + alpha)^-1 (B + e), with a residual that the
