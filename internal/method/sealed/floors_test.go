@@ -113,14 +113,22 @@ func TestDeclarationsThatAreRefused(t *testing.T) {
 	}
 	c := methodtest.Instance(smallJob(t, "north, south", 20))
 	c.Limits.Directions = 18
-	own, err := newParty(c, "north", table(100, 0))
-	if err != nil {
-		t.Fatal(err)
+	refuses := func(rows []int, want string) {
+		t.Helper()
+		own, err := newParty(c, "north", table(100, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range rows {
+			own.declared.list = append(own.declared.list, declaration{rows: n, columns: 2})
+		}
+		if err := own.checkDeclared(); fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
-	own.declared.list = slices.Repeat([]declaration{{rows: 100, columns: 2}}, 2)
-	if err := own.checkDeclared(); fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), "allows at most 18") {
-		t.Errorf("%v", err)
-	}
+	refuses([]int{100, 100}, "allows at most 18")
+	c.Limits = method.Limits{Share: .3} // of two parties .65
+	refuses([]int{100, 190}, "this party accepts at most 65 %")
 }
 
 // Whoever shows other bytes than it has committed to is named, and nobody can commit to another's bytes.
@@ -146,6 +154,11 @@ func TestTokens(t *testing.T) {
 	if other, err := show(tokens...); err != nil || other == one {
 		t.Errorf("other declarations give the same directions; %v", err)
 	}
+	d.digest[0], d.list[1].commitment = 0, token{5}.commitment(session, "south")
+	if other, err := show(tokens[0], token{5}); err != nil || other == one {
+		t.Errorf("other tokens give the same directions; %v", err)
+	}
+	d.list[1].commitment = tokens[1].commitment(session, "south")
 	if _, err := show(tokens[0], token{3}); !blames(err, "south") {
 		t.Errorf("another token: %v", err)
 	}
