@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sealed"
 )
 
 // table is a table of two columns with rows of class well, some of class ill, and 60 held-out rows.
@@ -208,6 +209,42 @@ func TestRelease(t *testing.T) {
 	after := release()
 	if after.Numbers != 4500 || after.Cells != 900*64 || before.Numbers*after.Cells < after.Numbers*before.Cells {
 		t.Errorf("%d of %d, and %d of %d", before.Numbers, before.Cells, after.Numbers, after.Cells)
+	}
+}
+
+// The sums of a party are over its training rows, each once, as rows enter sums.
+func TestSumsOfTrainingRows(t *testing.T) {
+	c := methodtest.Instance(digitsJob(t, "north, south, east", ", features: 32"))
+	own, err := newParty(c, "north", deal(t, c.Job, 300)["north"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.declared.list = slices.Repeat([]declaration{{rows: 300, columns: 64}}, 3)
+	problem, err := own.public().problem(c.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := own.sums(problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := sealed.NewAccumulator(problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common, err := own.Common()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := directions(c.Job, own.drawn, 32, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := addRows(all, m, targetOf(c.Job), linalg.Pick(common, linalg.Range(0, 300)), own.Split.Set.Labels[:300]); err != nil {
+		t.Fatal(err)
+	}
+	if outer, cross := all.Sums(); !slices.Equal(got.Outer, outer) || !slices.Equal(got.Cross, cross) {
+		t.Error("the sums are over other rows")
 	}
 }
 

@@ -73,6 +73,7 @@ func TestModelsOfAChangedRow(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, modelOf(set, 200, "a", 1))
 	mustHold(t, l, modelOf(&late, 200, "b", 1), "the difference of the two models reveals what changed")
+	mustHold(t, l, modelOf(&late, 200, "c", 1, "x", "y"), "the difference of the two models reveals what changed")
 }
 
 // The same rows are in three models, or attempts at one, whoever the keepers are.
