@@ -90,12 +90,24 @@ func newCutter(self role, of source) *cutter {
 func (c *cutter) cut(z []ring128.Word, f uint) {
 	words := make([]ring128.Word, len(z))
 	if c.err == nil {
-		c.err = c.covers.draw(words, c.number, refreshing)
+		c.err = c.draw(words)
 	}
-	if c.err != nil {
-		return
+	if c.err == nil {
+		c.apply(z, words, f)
+	}
+}
+
+// draw sets words to those of the next cut, which apply takes in pieces.
+func (c *cutter) draw(words []ring128.Word) error {
+	if err := c.covers.draw(words, c.number, refreshing); err != nil {
+		return err
 	}
 	c.number++
-	c.refresh(z, words)
+	return nil
+}
+
+// apply truncates words by f bits with fresh words of a cut.
+func (c *cutter) apply(z, fresh []ring128.Word, f uint) {
+	c.refresh(z, fresh)
 	c.truncate(z, f)
 }

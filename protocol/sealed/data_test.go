@@ -93,6 +93,12 @@ type instance struct {
 // problemOf makes the sums of a table with features as package moments draws them.
 func problemOf(t *testing.T, d table, features int, ratio float64) *instance {
 	t.Helper()
+	return repeated(t, d, features, ratio, 1)
+}
+
+// repeated makes the sums of a table of which each row occurs so many times.
+func repeated(t *testing.T, d table, features int, ratio float64, times int) *instance {
+	t.Helper()
 	in := &instance{table: d}
 	var err error
 	if in.of, err = moments.Features(kernel.Spec{Name: "rbf", Gamma: d.gamma}, [32]byte{5}, features, d.rows.Cols); err != nil {
@@ -102,23 +108,23 @@ func problemOf(t *testing.T, d table, features int, ratio float64) *instance {
 	if targets == 2 {
 		targets = 1
 	}
-	if in.Problem, err = NewProblem(d.rows.Rows, features, targets, ratio); err != nil {
+	if in.Problem, err = NewProblem(d.rows.Rows*times, features, targets, ratio); err != nil {
 		t.Fatal(err)
 	}
-	in.sum(t)
+	in.sum(t, times)
 	return in
 }
 
-// sum adds up the moments of blocks of rows: as whole numbers, and as they are.
-func (in *instance) sum(t *testing.T) {
+// sum adds up the moments of blocks of rows, each so many times: as whole numbers, and as they are.
+func (in *instance) sum(t *testing.T, times int) {
 	p := in.Problem
 	whole, err := NewAccumulator(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a, b := linalg.New[float64](p.Features, p.Features), linalg.New[float64](p.Targets, p.Features)
-	for lo := 0; lo < p.Rows; lo += 2048 {
-		hi := min(lo+2048, p.Rows)
+	for lo := 0; lo < in.rows.Rows; lo += 2048 {
+		hi := min(lo+2048, in.rows.Rows)
 		phi, y := in.features(in.rows.Panel(lo, hi)), in.targets(in.codes[lo:hi])
 		if err := whole.Add(phi, y); err != nil {
 			t.Fatal(err)
@@ -129,6 +135,16 @@ func (in *instance) sum(t *testing.T) {
 		add(a, b, phi, y)
 	}
 	in.outer, in.cross = whole.Sums()
+	for _, sums := range [][]int64{in.outer, in.cross} {
+		for k := range sums {
+			sums[k] *= int64(times)
+		}
+	}
+	for _, m := range []linalg.Matrix[float64]{a, b} {
+		for k := range m.Data {
+			m.Data[k] *= float64(times)
+		}
+	}
 	for i := range p.Features {
 		a.Row(i)[i] += p.Ratio() * float64(p.Bound())
 	}

@@ -2,7 +2,6 @@ package sealed
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
@@ -30,13 +29,11 @@ func newDealer(c computation, in inputs, withA, withB source) (*dealer, error) {
 		return nil, fmt.Errorf("sealed: there are %d and %d words of masks; %d features and %d targets have %d", len(in.parts[maskA]), len(in.parts[maskB]), c.problem.Features, c.problem.Targets, c.inputWords())
 	}
 	d := &dealer{agreement: newAgreement(c, dealerC, in.documents), withA: withA, withB: withB}
-	d.pieces.then(func() error {
-		sum := slices.Clone(in.parts[maskA][:c.triangle()])
-		ring128.Add(sum, in.parts[maskB][:c.triangle()])
-		d.matrix = ring128.Symmetric(c.problem.Features, sum)
-		d.power = d.matrix
-		return nil
-	})
+	sum := make([]ring128.Word, c.triangle())
+	d.pieces.add(sum, in.parts[maskA][:c.triangle()])
+	d.pieces.add(sum, in.parts[maskB][:c.triangle()])
+	d.matrix = d.pieces.symmetric(c.problem.Features, sum)
+	d.power = d.matrix
 	return d, nil
 }
 
@@ -90,16 +87,16 @@ func (d *dealer) deal() {
 	d.dealt = make([]ring128.Word, d.words(d.step))
 	if d.squaring(d.step) {
 		n := d.problem.Features
-		d.pieces.rows(n, func(i int) int { return (n - i) * n }, func(lo, hi int) {
+		d.pieces.split(n, func(i int) int { return (n - i) * n }, func(lo, hi int) {
 			ring128.AddSyrkRows(d.dealt, d.power, lo, hi) // U^2
 		})
 	} else {
 		d.product()
 	}
 	part := make([]ring128.Word, len(d.dealt))
-	d.pieces.then(func() error { return d.withA.draw(part, d.step, dealing) })
-	d.pieces.then(func() error {
-		ring128.Sub(d.dealt, part)
+	d.pieces.draw(part, d.withA, d.step, dealing)
+	d.pieces.sub(d.dealt, part)
+	d.pieces.then(0, func() error {
 		d.out = newOutflow(d.header(dealerC, serverB, d.step, kindDealing), d.dealt)
 		d.step++
 		return nil
@@ -109,22 +106,21 @@ func (d *dealer) deal() {
 // cover returns the sum of both servers' covers of a step, which the next pieces draw.
 func (d *dealer) cover(step int, of purpose) []ring128.Word {
 	sum, other := make([]ring128.Word, d.words(step)), make([]ring128.Word, d.words(step))
-	d.pieces.then(func() error { return d.withA.draw(sum, step, of) })
-	d.pieces.then(func() error { return d.withB.draw(other, step, of) })
-	d.pieces.then(func() error { ring128.Add(sum, other); return nil })
+	d.pieces.draw(sum, d.withA, step, of)
+	d.pieces.draw(other, d.withB, step, of)
+	d.pieces.add(sum, other)
 	return sum
 }
 
 // follow takes the mask of the matrix that the step before has squared.
 func (d *dealer) follow() {
-	mask := d.cover(d.step-1, squared)
-	d.pieces.then(func() error { d.power = ring128.Symmetric(d.problem.Features, mask); return nil })
+	d.power = d.pieces.symmetric(d.problem.Features, d.cover(d.step-1, squared))
 }
 
 // product computes U V for the cover V of the vectors.
 func (d *dealer) product() {
 	cover := d.vectorsOf(d.cover(d.step, opening))
-	d.pieces.rows(d.problem.Features, func(int) int { return len(cover.Data) }, func(lo, hi int) {
+	d.pieces.split(d.problem.Features, func(int) int { return len(cover.Data) }, func(lo, hi int) {
 		mask := d.matrix
 		if d.powers(d.step) {
 			mask = d.power

@@ -179,7 +179,7 @@ func (c *collection) work() (bool, error) {
 		}
 		c.begin(d)
 	}
-	end := min(c.at+pieceWords, c.inputWords())
+	end := min(c.at+stepWords, c.inputWords())
 	for p, s := range c.streams {
 		if s != nil {
 			inPieces(c.parts[p][c.at:end], s, ring128.Add)

@@ -3,6 +3,7 @@ package sealed_test
 import (
 	"fmt"
 
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol/sealed"
 )
 
@@ -13,8 +14,22 @@ func ExampleSolvePlain() {
 	if err != nil {
 		panic(err)
 	}
-	unit := int64(1) << (2 * p.CellBits())
-	w, err := sealed.SolvePlain(p, []int64{32 * unit}, []int64{16 * unit})
+	features, targets := linalg.New[float64](1, 32), linalg.New[float64](1, 32)
+	for i := range 32 {
+		features.Data[i], targets.Data[i] = 1, 1
+		if i >= 24 {
+			targets.Data[i] = -1
+		}
+	}
+	party, err := sealed.NewAccumulator(p)
+	if err != nil {
+		panic(err)
+	}
+	if err := party.Add(features, targets); err != nil {
+		panic(err)
+	}
+	outer, cross := party.Sums()
+	w, err := sealed.SolvePlain(p, outer, cross)
 	if err != nil {
 		panic(err)
 	}

@@ -284,7 +284,7 @@ func TestLiesInTheComputation(t *testing.T) {
 			n++
 			for i, s := range sizes(words) {
 				lie := l.lie(kind, at, s.words)
-				if lie == nil || !allLies && (i+n)%4 != 0 {
+				if lie == nil || !thorough && (i+n)%4 != 0 {
 					continue
 				}
 				outcome, differ := l.run(lie, nil)
@@ -320,7 +320,7 @@ func TestLiesInTheCheck(t *testing.T) {
 	} {
 		n++
 		for i, s := range sizes(max(lie.words, 10)) {
-			if !allLies && (i+n)%2 == 0 {
+			if !thorough && (i+n)%2 == 0 {
 				continue
 			}
 			j := judgesOf(t, k, l.in)

@@ -272,6 +272,21 @@ func TestSharesGiveThePlainSolution(t *testing.T) {
 	}
 }
 
+// A million rows, those of digits 778 times each: no prediction differs, in the clear and on shares.
+func TestMillionRows(t *testing.T) {
+	in := repeated(t, digits(t), 128, 1e-4, 778)
+	if in.Rows < 1_000_000 || in.Bound() != MaxRows {
+		t.Fatalf("%d rows", in.Rows)
+	}
+	s := &servers{Rand: rand.New(rand.NewPCG(9, 20))}
+	for name, w := range map[string]linalg.Matrix[float64]{"in the clear": in.solve(t), "on shares": s.run(t, in.Problem, in.outer, in.cross)} {
+		if _, differ := in.judge(t, w); differ > 0 {
+			t.Errorf("%s: %d predictions differ", name, differ)
+		}
+	}
+	in.rounds(t, 16)
+}
+
 func TestSolvePlainRefuses(t *testing.T) {
 	p, err := NewProblem(100, 2, 1, .01)
 	if err != nil {

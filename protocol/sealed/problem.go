@@ -186,8 +186,9 @@ func (p Problem) cutsHold(polynomial chebyshev.Polynomial, block int) bool {
 // truncationFailure bounds the probability that any truncation of shares in one run is wrong, which
 // spoils the result and makes the check fail. A word z is wrong with probability |z|/2^128, and the words of
 // a symmetric matrix or of vectors with the Frobenius norm f add up to at most sqrt(M^2 + 3 M)/2 f, over the
-// triangle, or sqrt(M L) f. The norm of B is at most N, that of a square sqrt(M), and those of the
-// recurrence the polynomial knows. Conversions forbid fused multiply-adds: all members decide alike.
+// triangle, or sqrt(M L) f. The norm of a square is at most sqrt(M), that of B/N and its first products 1,
+// and the polynomial knows those of the recurrence. The cut of B itself fails with less than 2^-69, which is
+// left out. Conversions forbid fused multiply-adds: all members decide alike.
 func (p Problem) truncationFailure(polynomial chebyshev.Polynomial, block int) float64 {
 	plan := chebyshev.Plan{Steps: polynomial.Steps, Block: block}
 	m, matrix, vector := float64(p.Features), int(p.matrixBits()), int(p.VectorBits())
@@ -200,7 +201,6 @@ func (p Problem) truncationFailure(polynomial chebyshev.Polynomial, block int) f
 		sum += float64(m * math.Sqrt(m+3) / 2 * math.Ldexp(1, 2*fraction-128))
 	}
 	words := math.Sqrt(m * float64(p.Targets))
-	sum += float64(words * math.Ldexp(1, p.unitBits()-128)) // B
 	sum += float64(float64(block-1) * words * math.Ldexp(1, matrix+vector-128))
 	recurrence := math.Ldexp(1, vector+int(p.powerBits(block))+polynomial.RangeBits(block)-1-128)
 	return sum + float64(float64(plan.Steps/block)*words*recurrence)

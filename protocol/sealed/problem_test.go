@@ -141,9 +141,16 @@ func TestWraps(t *testing.T) {
 	if seen[true] == 0 || seen[false] == 0 {
 		t.Errorf("cases: %v", seen)
 	}
-	for name, b := range map[string]Bounds{"weights": {Weights: 0x1p70}, "residual": {Residual: 0x1p70}} {
-		if !p.wraps(b) {
-			t.Errorf("large %s do not wrap", name)
+	p.Features = 1
+	for name, c := range map[string]struct {
+		Problem
+		Bounds
+	}{
+		"weights": {p, Bounds{Weights: 0x1p70}}, "residual": {p, Bounds{Residual: 0x1p70}},
+		"a ridge": {Problem{Rows: MaxRows, Ridge: 1 << 62}, Bounds{Weights: 0x1p30}}, "sums": {Problem{Rows: 1 << 50}, Bounds{}},
+	} {
+		if !c.wraps(c.Bounds) {
+			t.Errorf("large %s: no wrap", name)
 		}
 	}
 	if err := p.checkBounds(Bounds{Weights: 0x1p70}); err == nil {
@@ -167,7 +174,7 @@ func TestTruncationFailure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.truncationFailure(polynomial, plan.Block); math.Abs(got-want) > 1e-3*want {
+		if got := p.truncationFailure(polynomial, plan.Block); math.Abs(got-want) > 1e-5*want {
 			t.Errorf("%v: %v, want %v", plan, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package sealed
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
@@ -73,4 +74,76 @@ func less(x, y ring128.Word) bool {
 func within(d, bound ring128.Word) bool {
 	most := bound.Add(bound).Add(bound.Rsh(1))
 	return !less(most.Add(most), d.Add(most))
+}
+
+// takeVerdicts goes on only if both checkers accept, and computes this keeper's totals.
+func (k *check) takeVerdicts(bodies [3][]byte) error {
+	if k.self != dealerC {
+		bodies[k.self] = []byte{k.verdict}
+	}
+	for _, from := range []role{serverA, serverB} {
+		if bodies[from][0] != 1 {
+			return checkFailed("%s does not accept a proof; its prover or its helper is at fault", k.keepers[from])
+		}
+	}
+	for _, p := range k.self.parts() {
+		k.totals[0][p] = k.coins.sums(k.residual(k.held[p]))
+		k.totals[1][p] = k.coins.sums(k.held[p].weights)
+		k.addTerms(p)
+		for of, name := range []string{kindResidual, kindRange} {
+			for j, e := range noise(k.pairs[p], name, k.coinsDigest, k.bounds[of]) {
+				k.totals[of][p][j] = k.totals[of][p][j].Add(e)
+			}
+		}
+	}
+	return nil
+}
+
+// addTerms adds what both holders of a part know of cross terms: y of the term of which it is the known part, and -w of
+// the term of which it is the other one.
+func (k *check) addTerms(p part) {
+	for _, t := range crossTerms {
+		for j := range k.totals[0][p] {
+			total := &k.totals[0][p][j]
+			switch p {
+			case t.known:
+				*total = total.Add(k.claims[t.prover].sums[j].Reduce())
+			case t.other:
+				*total = total.Sub(k.masks[t.prover].claims[j].Reduce())
+			}
+		}
+	}
+}
+
+// batch is a number of sums that are opened together: of R, or of W.
+type batch struct {
+	*check
+	of       int // 0 for R, 1 for W
+	first, n int
+}
+
+// body returns the totals of the part that the receiver lacks.
+func (b batch) body(to role) []byte {
+	return ring128.Append(nil, b.totals[b.of][to.lacks()][b.first:b.first+b.n])
+}
+
+// take adds up the totals of all parts. Both holders of the part that this keeper lacks have sent its totals.
+func (b batch) take(bodies [3][]byte) error {
+	others := b.self.others()
+	if !slices.Equal(bodies[others[0]], bodies[others[1]]) {
+		return checkFailed("%s and %s send %s different totals", b.keepers[others[0]], b.keepers[others[1]], b.keepers[b.self])
+	}
+	sums := make([]ring128.Word, b.n)
+	if err := ring128.Decode(sums, bodies[others[0]]); err != nil {
+		return err
+	}
+	for _, p := range b.self.parts() {
+		ring128.Add(sums, b.totals[b.of][p][b.first:b.first+b.n])
+	}
+	for _, d := range sums {
+		if !within(d, b.bounds[b.of]) {
+			return checkFailed("%s", [...]string{"they do not solve the equations of the sums", "they are larger than any rows make them"}[b.of])
+		}
+	}
+	return nil
 }

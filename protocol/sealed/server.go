@@ -31,7 +31,7 @@ type server struct {
 	pieces        pieces         // what is left of the step until it waits for messages
 	opened        bool           // whether the step's share has been opened
 	share         []ring128.Word // the words that the step opens
-	own           []ring128.Word // the share less its cover
+	own           []ring128.Word // the share less its cover; in the end, the sum of both servers'
 	cover         []ring128.Word // that of a square
 	peer, dealt   *inflow        // the other server's opening; at b, the dealer's words
 	out           outflow
@@ -63,15 +63,14 @@ func newServer(c computation, self role, in inputs, covers, cuts source) (*serve
 
 // begin makes H of the sums' triangles.
 func (s *server) begin(known, mask []ring128.Word) {
-	s.pieces.then(func() error {
-		less := slices.Clone(known)
-		subtractOne(less, s.problem.Features, s.problem.matrixBits())
-		s.matrix.masked = ring128.Symmetric(s.problem.Features, less)
-		return nil
-	})
-	s.pieces.then(func() error {
-		s.matrix.mask = ring128.Symmetric(s.problem.Features, mask)
-		s.power = s.matrix
+	n := s.problem.Features
+	s.matrix = operand{s.pieces.symmetric(n, known), s.pieces.symmetric(n, mask)}
+	s.power = s.matrix
+	s.pieces.then(n, func() error {
+		one := ring128.FromInt64(1).Lsh(s.problem.matrixBits())
+		for i := range n {
+			s.matrix.masked.Row(i)[i] = s.matrix.masked.Row(i)[i].Sub(one)
+		}
 		return nil
 	})
 }
@@ -176,24 +175,18 @@ func (s *server) waits() wait {
 
 // open subtracts the cover from the step's share and sends the result to the other server.
 func (s *server) open(of purpose) {
-	s.pieces.then(func() error {
-		s.cover = make([]ring128.Word, len(s.share))
-		return s.covers.draw(s.cover, s.step, of)
+	n := s.words(s.step)
+	s.own, s.cover = make([]ring128.Word, n), make([]ring128.Word, n)
+	s.pieces.draw(s.cover, s.covers, s.step, of)
+	s.pieces.words(n, func(lo, hi int) {
+		copy(s.own[lo:hi], s.share[lo:hi])
+		ring128.Sub(s.own[lo:hi], s.cover[lo:hi])
 	})
-	s.pieces.then(func() error {
-		s.own = slices.Clone(s.share)
-		ring128.Sub(s.own, s.cover)
+	s.pieces.then(0, func() error {
 		s.out = newOutflow(s.header(s.self, 1-s.self, s.step, kindOpening), s.own)
 		s.opened = true
 		return nil
 	})
-}
-
-// both returns the sum of both servers' openings.
-func (s *server) both() []ring128.Word {
-	sum := slices.Clone(s.own)
-	ring128.Add(sum, s.peer.words)
-	return sum
 }
 
 // dealing returns this server's part of the dealer's words: b has received it, a draws it by the next piece.
@@ -202,32 +195,23 @@ func (s *server) dealing() []ring128.Word {
 		return s.dealt.words
 	}
 	words := make([]ring128.Word, s.words(s.step))
-	s.pieces.then(func() error { return s.covers.draw(words, s.step, dealing) })
+	s.pieces.draw(words, s.covers, s.step, dealing)
 	return words
 }
 
 // square opens T_2q(H) = 2 T_q(H)^2 - 1. For X = E + U_a + U_b, X^2 is E^2 + E U_a + U_a E at a, E U_b + U_b E at b, and
 // (U_a + U_b)^2 of the dealer. a computes (E + U_a)^2 - U_a^2, which takes as long as b's part.
 func (s *server) square() {
+	n := s.problem.Features
 	z := s.dealing()
 	if s.self == serverA {
 		s.addSquareOfA(z)
 	} else {
-		n := s.problem.Features
-		s.pieces.rows(n, func(i int) int { return 2 * (n - i) * n }, func(lo, hi int) {
+		s.pieces.split(n, func(i int) int { return 2 * (n - i) * n }, func(lo, hi int) {
 			ring128.AddSyr2kRows(z, s.power.masked, s.power.mask, lo, hi)
 		})
 	}
-	s.pieces.then(func() error {
-		if s.cutter.cut(z, s.problem.squareBits(s.fraction(s.step))); s.cutter.err != nil {
-			return s.cutter.err
-		}
-		if s.self == serverA {
-			subtractOne(z, s.problem.Features, s.problem.VectorBits())
-		}
-		s.share = z
-		return nil
-	})
+	s.cutSquare(z)
 	s.open(squared)
 }
 
@@ -235,36 +219,41 @@ func (s *server) square() {
 func (s *server) addSquareOfA(z []ring128.Word) {
 	n := s.problem.Features
 	sum, own := ring128.New(n, n), make([]ring128.Word, len(z))
-	s.pieces.then(func() error {
-		copy(sum.Data, s.power.masked.Data)
-		ring128.Add(sum.Data, s.power.mask.Data)
-		return nil
-	})
-	s.pieces.rows(n, func(i int) int { return 2 * (n - i) * n }, func(lo, hi int) {
+	s.pieces.add(sum.Data, s.power.masked.Data)
+	s.pieces.add(sum.Data, s.power.mask.Data)
+	s.pieces.split(n, func(i int) int { return 2 * (n - i) * n }, func(lo, hi int) {
 		ring128.AddSyrkRows(z, sum, lo, hi)
 		ring128.AddSyrkRows(own, s.power.mask, lo, hi)
 	})
-	s.pieces.then(func() error { ring128.Sub(z, own); return nil })
+	s.pieces.sub(z, own)
+}
+
+// cutSquare makes the step's share of a square.
+func (s *server) cutSquare(z []ring128.Word) {
+	fresh, f := make([]ring128.Word, len(z)), s.problem.squareBits(s.fraction(s.step))
+	s.pieces.then(len(z)*wordWork, func() error { return s.cutter.draw(fresh) })
+	s.pieces.words(len(z), func(lo, hi int) { s.cutter.apply(z[lo:hi], fresh[lo:hi], f) })
+	s.pieces.then(0, func() error {
+		if s.self == serverA {
+			subtractOne(z, s.problem.Features, s.problem.VectorBits())
+		}
+		s.share = z
+		return nil
+	})
 }
 
 // takeSquare makes the opened square the operand of the next step. It frees the earlier one first.
 func (s *server) takeSquare() {
-	n := s.problem.Features
-	s.share, s.dealt = nil, &inflow{}
-	s.pieces.then(func() error {
-		s.power.masked = ring128.Symmetric(n, s.both())
-		return nil
-	})
-	s.pieces.then(func() error {
-		s.power.mask = ring128.Symmetric(n, s.cover)
-		s.next()
-		return nil
-	})
+	s.share, s.dealt, s.power = nil, &inflow{}, operand{}
+	s.pieces.add(s.own, s.peer.words)
+	s.power.masked = s.pieces.symmetric(s.problem.Features, s.own)
+	s.power.mask = s.pieces.symmetric(s.problem.Features, s.cover)
+	s.pieces.then(0, func() error { s.next(); return nil })
 }
 
 // openVectors opens the vectors of the next product.
 func (s *server) openVectors() {
-	s.pieces.then(func() error {
+	s.pieces.then(0, func() error {
 		vectors, powers := s.evaluation.next()
 		if powers != s.powers(s.step) {
 			return fmt.Errorf("sealed: step %d is another product than the dealer's", s.step)
@@ -278,15 +267,16 @@ func (s *server) openVectors() {
 // product takes X y = E [y] + [U] F + [U V].
 func (s *server) product() {
 	z := s.vectorsOf(s.dealing())
-	x, opened := s.matrix, s.vectorsOf(s.both())
+	s.pieces.add(s.own, s.peer.words)
+	x, opened := s.matrix, s.vectorsOf(s.own)
 	if s.powers(s.step) {
 		x = s.power
 	}
-	s.pieces.rows(s.problem.Features, func(int) int { return 2 * len(z.Data) }, func(lo, hi int) {
+	s.pieces.split(s.problem.Features, func(int) int { return 2 * len(z.Data) }, func(lo, hi int) {
 		ring128.AddMulTransBRows(z, s.vectorsOf(s.share), x.masked, lo, hi)
 		ring128.AddMulTransBRows(z, opened, x.mask, lo, hi)
 	})
-	s.pieces.then(func() error {
+	s.pieces.then(len(z.Data)*wordWork, func() error {
 		if s.evaluation.take(z); s.cutter.err != nil {
 			return s.cutter.err
 		}

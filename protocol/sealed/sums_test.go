@@ -108,8 +108,8 @@ func TestLargestSums(t *testing.T) {
 		for i := range block.Data {
 			block.Data[i] = 1
 		}
-		for a.Rows() < rows {
-			of := linalg.Matrix[float64]{Rows: 1, Cols: min(4096, rows-a.Rows()), Stride: 4096, Data: block.Data}
+		for lo := 0; lo < rows; lo += 4096 {
+			of := linalg.Matrix[float64]{Rows: 1, Cols: min(4096, rows-lo), Stride: 4096, Data: block.Data}
 			if err := a.Add(of, of); err != nil {
 				t.Fatal(err)
 			}
@@ -138,6 +138,43 @@ func TestRoundingLengthensNoRow(t *testing.T) {
 			t.Errorf("%d rows: %v", rows, err)
 		}
 	}
+}
+
+// A row's norm is compared in whole numbers: the largest sum of two squares up to N/n is accepted, the next is refused.
+func TestNormIsExact(t *testing.T) {
+	tried := 0
+	for rows := 65; rows < 128; rows++ {
+		a := accumulatorOf(t, rows, 2, 1)
+		most := int64(128) << (2 * a.problem.CellBits()) / int64(rows)
+		for over := range int64(2) {
+			first, second, ok := squares(most + over)
+			if !ok {
+				continue
+			}
+			tried++
+			row := make([]float64, 2) // half a unit above the whole numbers, since it is rounded towards zero
+			for k, v := range []int64{first, second} {
+				row[k] = math.Ldexp(float64(v)+.5, -a.problem.CellBits()) / a.problem.RowScale()
+			}
+			if err := a.Add(columns(row), columns([]float64{0})); (err != nil) != (over == 1) {
+				t.Errorf("%d rows, %d^2 + %d^2, %d above what is allowed: %v", rows, first, second, over, err)
+			}
+		}
+	}
+	if tried < 10 {
+		t.Errorf("%d sums of two squares", tried)
+	}
+}
+
+// squares returns whole numbers whose squares add up to n.
+func squares(n int64) (a, b int64, ok bool) {
+	for a = 1; a*a <= n; a++ {
+		b = int64(math.Sqrt(float64(n - a*a)))
+		if a*a+b*b == n {
+			return a, b, true
+		}
+	}
+	return 0, 0, false
 }
 
 func TestAccumulatorRefuses(t *testing.T) {

@@ -148,7 +148,7 @@ func newUpload(s setting, party string, seed [32]byte, rows int, outer, cross []
 
 // inPieces applies a function to words and the next words of a stream.
 func inPieces(words []ring128.Word, of *prg.Stream, apply func(words, drawn []ring128.Word)) {
-	drawn := make([]ring128.Word, min(len(words), pieceWords))
+	drawn := make([]ring128.Word, min(len(words), stepWords))
 	for ; len(words) > 0; words = words[len(drawn):] {
 		drawn = drawn[:min(len(drawn), len(words))]
 		ring128.Draw(drawn, of)

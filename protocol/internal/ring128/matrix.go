@@ -24,14 +24,29 @@ func Start(n, i int) int { return i*n - i*(i-1)/2 }
 
 // Symmetric returns the n x n matrix with the given upper triangle. It panics on another number of words.
 func Symmetric(n int, triangle []Word) Matrix {
-	if len(triangle) != Triangle(n) {
-		panic(fmt.Sprintf("ring128: %d words for the triangle of %d x %d", len(triangle), n, n))
-	}
 	m := New(n, n)
-	for i := range n {
-		for j, w := range triangle[Start(n, i):Start(n, i+1)] {
-			m.Data[i*n+i+j], m.Data[(i+j)*n+i] = w, w
+	SetSymmetric(m, triangle, 0, n)
+	return m
+}
+
+// SetSymmetric sets rows lo to hi-1 of the upper triangle of m, and the same columns of the lower one, to those
+// of the given upper triangle. It panics on other sizes.
+func SetSymmetric(m Matrix, triangle []Word, lo, hi int) {
+	n := m.Rows
+	if m.Cols != n || len(triangle) != Triangle(n) {
+		panic(fmt.Sprintf("ring128: %d words for the triangle of %d x %d", len(triangle), n, m.Cols))
+	}
+	checkRows(lo, hi, n)
+	for i := lo; i < hi; i += panel { // a panel's columns are short runs of words in each row
+		end := min(i+panel, hi)
+		for k := i; k < end; k++ {
+			copy(m.Row(k)[k:], triangle[Start(n, k):Start(n, k+1)])
+		}
+		for j := i; j < n; j++ {
+			row := m.Row(j)
+			for k := i; k < min(end, j); k++ {
+				row[k] = triangle[Start(n, k)+j-k]
+			}
 		}
 	}
-	return m
 }

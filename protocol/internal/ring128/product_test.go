@@ -88,6 +88,7 @@ func TestProductsByRows(t *testing.T) {
 		AddSyrk(whole[0], a)
 		AddSyr2k(whole[1], a, b)
 		AddMulTransB(product, v, a)
+		symmetric := New(n, n)
 		for lo := 0; lo < n; {
 			hi := lo + r.IntN(min(2*panel, n-lo)+1)
 			var before [2][]Word
@@ -97,6 +98,7 @@ func TestProductsByRows(t *testing.T) {
 			AddSyrkRows(sum[0], a, lo, hi)
 			AddSyr2kRows(sum[1], a, b, lo, hi)
 			AddMulTransBRows(columns, v, a, lo, hi)
+			SetSymmetric(symmetric, whole[0], lo, hi)
 			for k := range sum {
 				from, to := Start(n, lo), Start(n, hi)
 				if !slices.Equal(sum[k][:from], before[k][:from]) || !slices.Equal(sum[k][to:], before[k][to:]) || !slices.Equal(sum[k][from:to], whole[k][from:to]) {
@@ -104,6 +106,11 @@ func TestProductsByRows(t *testing.T) {
 				}
 			}
 			lo = hi
+		}
+		for i, w := range symmetric.Data {
+			if r, c := min(i/n, i%n), max(i/n, i%n); w != whole[0][Start(n, r)+c-r] {
+				t.Fatalf("word %d of the symmetric matrix of %d rows", i, n)
+			}
 		}
 		if !slices.Equal(columns.Data, product.Data) {
 			t.Errorf("%d columns by parts differ from the product", n)
@@ -113,16 +120,17 @@ func TestProductsByRows(t *testing.T) {
 
 func TestProductsPanicOnShapes(t *testing.T) {
 	for name, f := range map[string]func(){
-		"columns":   func() { AddMulTransB(New(2, 2), New(2, 3), New(2, 4)) },
-		"rows":      func() { AddMulTransB(New(3, 2), New(2, 3), New(2, 3)) },
-		"width":     func() { AddMulTransB(New(2, 3), New(2, 3), New(2, 3)) },
-		"triangle":  func() { AddSyrk(make([]Word, 4), New(2, 2)) },
-		"two rows":  func() { AddSyr2k(make([]Word, 3), New(2, 2), New(3, 2)) },
-		"two cols":  func() { AddSyr2k(make([]Word, 3), New(2, 2), New(2, 3)) },
-		"symmetric": func() { Symmetric(2, make([]Word, 4)) },
-		"row below": func() { AddSyrkRows(make([]Word, 3), New(2, 2), -1, 1) },
-		"row above": func() { AddMulTransBRows(New(2, 2), New(2, 2), New(2, 2), 1, 3) },
-		"no order":  func() { AddSyr2kRows(make([]Word, 3), New(2, 2), New(2, 2), 2, 1) },
+		"columns":    func() { AddMulTransB(New(2, 2), New(2, 3), New(2, 4)) },
+		"rows":       func() { AddMulTransB(New(3, 2), New(2, 3), New(2, 3)) },
+		"width":      func() { AddMulTransB(New(2, 3), New(2, 3), New(2, 3)) },
+		"triangle":   func() { AddSyrk(make([]Word, 4), New(2, 2)) },
+		"two rows":   func() { AddSyr2k(make([]Word, 3), New(2, 2), New(3, 2)) },
+		"two cols":   func() { AddSyr2k(make([]Word, 3), New(2, 2), New(2, 3)) },
+		"symmetric":  func() { Symmetric(2, make([]Word, 4)) },
+		"not square": func() { SetSymmetric(New(2, 3), make([]Word, 3), 0, 2) },
+		"row below":  func() { AddSyrkRows(make([]Word, 3), New(2, 2), -1, 1) },
+		"row above":  func() { AddMulTransBRows(New(2, 2), New(2, 2), New(2, 2), 1, 3) },
+		"no order":   func() { AddSyr2kRows(make([]Word, 3), New(2, 2), New(2, 2), 2, 1) },
 	} {
 		if !panics(f) {
 			t.Errorf("%s: no panic", name)
