@@ -23,6 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/local/partition"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
+	"github.com/mercer-fl/mercer/report"
 )
 
 // demoFlags holds the flags of mercer demo.
@@ -42,9 +43,9 @@ hospitals.
 
 hospitals: one coordinator and three hospitals run as processes, each with a fresh
 identity and its own part of real data. They train one classifier with OKRA over
-sockets on loopback, and one from sums of random features. Then the demonstration
-compares each hospital alone, all together by Mercer, and all rows pooled without
-privacy. Afterwards it removes the homes; report and result stay in the folder --out.
+sockets on loopback, one from sums of random features, and one of which only the model
+is ever opened. Then the demonstration compares each hospital alone, all together by
+Mercer in these three ways, and all rows pooled without privacy. Afterwards it removes the homes; report and result stay in the folder --out.
 OKRA's model holds encoded rows: the coordinator does not keep it, so that it answers
 no prediction queries.
 
@@ -106,11 +107,25 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 	if j, err = a.reader.With(j, map[string]string{"protocol.wire": f.wire}); err != nil {
 		return nil, usage("--wire is %s; use float32 or float64", f.wire)
 	}
-	sums, err := a.exampleJob("digits-sums")
-	if err != nil {
-		return nil, err
+	further := []further{
+		{title: "by sums", text: "by sums", key: "by_sums", details: "sums", kind: report.Sums, example: "digits-sums"},
+		{title: "model only", text: "that opens the model only", key: "model_only", details: "sealed", kind: report.Sealed, example: "sealed-digits"},
 	}
-	return a.inProcesses(ctx, f, j, sums)
+	for i := range further {
+		if further[i].job, err = a.exampleJob(further[i].example); err != nil {
+			return nil, err
+		}
+	}
+	return a.inProcesses(ctx, f, j, further)
+}
+
+// further is another job of the demonstration, on the same rows.
+type further struct {
+	title, text  string // what it opens: as a name, and after "the job"
+	key, details string // of its figures in the result, and of those in its own result's details
+	kind         report.Kind
+	example      string
+	job          *job.Job
 }
 
 // banks runs the demonstration of three companies that hold different columns about the same
@@ -150,9 +165,9 @@ func exampleDictionary(name, _ string) (*job.Dictionary, error) {
 	return job.ParseDictionary(name+".yaml", file)
 }
 
-// inProcesses runs a job as processes on this machine. Unless sumsJob is nil, it also runs this
-// second job, which releases only sums, on the same rows, and compares the results.
-func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sumsJob *job.Job) (r Result, err error) {
+// inProcesses runs a job as processes on this machine. It also runs the further jobs, which open less, on the same rows,
+// and compares the results.
+func (a *app) inProcesses(ctx context.Context, f demoFlags, j *job.Job, others []further) (r Result, err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // stop the processes when the terminal is closed
 		var stop func()
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -170,7 +185,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sumsJob *job.Job)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	result, decided, err := a.runDemo(ctx, j, sumsJob, shares, f.seed, dir)
+	result, decided, err := a.runDemo(ctx, j, others, shares, f.seed, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +200,8 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sumsJob *job.Job)
 	if err := result.inspect(j, shares); err != nil {
 		return nil, err
 	}
-	if sumsJob != nil {
-		result.objectBySums(partition.Refusals(sumsJob, shares, 0))
+	for i, other := range others {
+		result.objectTo(i, partition.Refusals(other.job, shares, 0))
 	}
 	if result.table, err = sheetOf(j, shares, decided); err != nil {
 		return nil, err
@@ -194,26 +209,27 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j, sumsJob *job.Job)
 	return a.finish(j, result, f.out)
 }
 
-// objectBySums records why parties with default policies would refuse the second job, by sums.
-func (o *outcome) objectBySums(list []partition.Refusal) {
-	if held := o.bySums.held; len(held) > 0 {
-		list = append(list, partition.Refusal{Why: "a second job over these rows awaits approval by each operator, which this demonstration gave: " + held[0]})
+// objectTo records why parties with default policies would refuse a further job.
+func (o *outcome) objectTo(at int, list []partition.Refusal) {
+	b := o.besides[at]
+	if len(b.held) > 0 {
+		list = append(list, partition.Refusal{Why: "a further job over these rows awaits approval by each operator, which this demonstration gave: " + b.held[0]})
 	}
 	for _, why := range partition.Lines(list) {
-		o.Refused = append(o.Refused, "by sums: "+why)
+		o.Refused = append(o.Refused, b.title+": "+why)
 	}
-	o.objections.refuseSum = partition.Refusing(list, o.objections.parties)
+	o.objections.further = append(o.objections.further, objection{partition.Refusing(list, o.objections.parties), "refuse the job " + b.text})
 }
 
 // runDemo runs the federation's processes in a folder, and stops them at the end.
-func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []partition.Share, seed insecureSeed, dir string) (r outcome, o *method.Outcome, err error) {
+func (a *app) runDemo(ctx context.Context, j *job.Job, others []further, shares []partition.Share, seed insecureSeed, dir string) (r outcome, o *method.Outcome, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return r, nil, err
 	}
 	c := demo.Config{Program: []string{program}, Reader: a.reader, Job: j, Shares: shares, Dir: dir}
-	if sums != nil {
-		c.Dictionary = sums.Data.Dictionary
+	for _, other := range others {
+		c.Dictionary = other.job.Data.Dictionary // all have the same
 	}
 	if seed.given() {
 		c.InsecureSeed = &seed.seed
@@ -228,28 +244,26 @@ func (a *app) runDemo(ctx context.Context, j, sums *job.Job, shares []partition.
 	}
 	ctx, stop := fed.Watch(ctx)
 	defer stop()
-	if r, o, err = a.demonstrate(ctx, fed, sums); err != nil && ctx.Err() != nil {
+	if r, o, err = a.demonstrate(ctx, fed, others); err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	return r, o, err
 }
 
-// demonstrate runs the federation's job and, unless sumsJob is nil, this second job, which releases
-// only sums.
-func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, sumsJob *job.Job) (outcome, *method.Outcome, error) {
+// demonstrate runs the federation's job and the further jobs.
+func (a *app) demonstrate(ctx context.Context, fed *demo.Federation, others []further) (outcome, *method.Outcome, error) {
 	r, o, err := a.watched(ctx, fed, fed.Job)
-	if err != nil || sumsJob == nil {
-		return outcome{Result: r}, o, err
+	result := outcome{Result: r}
+	for _, other := range others {
+		if err != nil {
+			break
+		}
+		var b beside
+		if b, err = a.ranBeside(ctx, fed, other); err == nil {
+			result.besides = append(result.besides, b)
+		}
 	}
-	second, held, err := a.approved(ctx, fed, sumsJob)
-	if err != nil {
-		return outcome{}, nil, err
-	}
-	bySums, err := a.sumsOutcome(sumsJob, second)
-	if err == nil {
-		bySums.held = held
-	}
-	return outcome{Result: r, bySums: bySums}, o, err
+	return result, o, err
 }
 
 // approved runs a job that needs approval at each hospital, because an earlier job released the
@@ -269,31 +283,35 @@ func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r
 	return nil, nil, err
 }
 
-// beside is the outcome of a second job on the same rows.
+// beside is the outcome of a further job on the same rows.
 type beside struct {
+	further
 	metrics learner.Metrics
 	figures map[string]any // metrics, and further figures of the method
 	said    string         // line of text with the method's further figures
 	held    []string       // the ledgers' reasons for which the job needed approval
 }
 
-// sumsOutcome returns the outcome of a job by sums.
-func (a *app) sumsOutcome(j *job.Job, r *method.Result) (*beside, error) {
-	shown, err := method.Presented(a.reader.Protocols, j, r)
+// ranBeside runs a further job and returns its outcome.
+func (a *app) ranBeside(ctx context.Context, fed *demo.Federation, other further) (beside, error) {
+	r, held, err := a.approved(ctx, fed, other.job)
 	if err != nil {
-		return nil, err
+		return beside{}, err
 	}
-	d, err := method.DetailsOf[struct {
-		Sums map[string]any `json:"sums"`
-	}](r)
+	shown, err := method.Presented(a.reader.Protocols, other.job, r)
 	if err != nil {
-		return nil, err
+		return beside{}, err
 	}
-	if shown == nil || len(shown.More) == 0 || d.Sums == nil {
-		return nil, fmt.Errorf("protocol %s reports no figures of a job by sums", j.Protocol.Name())
+	d, err := method.DetailsOf[map[string]map[string]any](r)
+	if err != nil {
+		return beside{}, err
 	}
-	d.Sums["metrics"], d.Sums["total_s"] = r.Metrics, r.Timings["total"]
-	return &beside{metrics: r.Metrics, figures: d.Sums, said: shown.More[0].Value}, nil
+	if shown == nil || len(shown.More) == 0 || d == nil || (*d)[other.details] == nil {
+		return beside{}, fmt.Errorf("protocol %s reports no figures of the job %s", other.job.Protocol.Name(), other.text)
+	}
+	figures := (*d)[other.details]
+	figures["metrics"], figures["total_s"] = r.Metrics, r.Timings["total"]
+	return beside{other, r.Metrics, figures, shown.More[0].Value, held}, nil
 }
 
 // watched submits a job and shows its stages until it ends.

@@ -12,10 +12,16 @@ import (
 
 // objections counts the parties with default policies that would object to a deployed job.
 type objections struct {
-	parties   int // 0 if the number is unknown, as for devices
-	refuse    int // parties that would refuse the job
-	refuseSum int // parties that would refuse the demonstration's second job, by sums
-	withhold  int // parties that would withhold the figures over their own rows
+	parties  int         // 0 if the number is unknown, as for devices
+	refuse   int         // parties that would refuse the job
+	further  []objection // to the demonstration's further jobs
+	withhold int         // parties that would withhold the figures over their own rows
+}
+
+// objection counts the parties that would do something.
+type objection struct {
+	count int
+	verb  string
 }
 
 // object adds the objections of parties with default policies to the outcome. Such a party refuses
@@ -28,10 +34,8 @@ func (o *outcome) object(refused, withheld []partition.Refusal, parties int) {
 // warning returns one line that counts the objections, or "" if there are none.
 func (n objections) warning() string {
 	var list []string
-	for _, one := range []struct {
-		count int
-		verb  string
-	}{{n.refuse, "refuse this job"}, {n.refuseSum, "refuse the job by sums"}, {n.withhold, "withhold the figures over their own rows"}} {
+	all := append([]objection{{n.refuse, "refuse this job"}}, n.further...)
+	for _, one := range append(all, objection{n.withhold, "withhold the figures over their own rows"}) {
 		if one.count > 0 {
 			list = append(list, fmt.Sprintf("%d would %s", one.count, one.verb))
 		}
@@ -43,7 +47,8 @@ func (n objections) warning() string {
 		count, verb, _ := strings.Cut(list[0], " ")
 		return fmt.Sprintf("%s of %d parties with default policies %s", count, n.parties, verb)
 	}
-	return fmt.Sprintf("of %d parties with default policies %s", n.parties, strings.Join(list, " and "))
+	last := len(list) - 1
+	return fmt.Sprintf("of %d parties with default policies %s and %s", n.parties, strings.Join(list[:last], ", "), list[last])
 }
 
 // outlook counts in one line the parties with default policies that would object. It returns no line

@@ -23,7 +23,7 @@ type outcome struct {
 	Predictions string
 	table       *sheet
 	shown       *method.Presentation // how the method presents the result, or nil
-	bySums      *beside              // outcome of a second job by sums, or nil
+	besides     []beside             // outcomes of further jobs on the same rows
 	// classes counts the rows of each class, if this process owns all rows and the result has no
 	// such counts.
 	classes    []learner.ClassCount
@@ -37,11 +37,13 @@ type outcome struct {
 	next       string   // the command that usually follows, or advice on it; "" for none
 }
 
-// MarshalJSON writes the result, the figures of the second job by sums, and the paths of the files.
+// MarshalJSON writes the result, the figures of further jobs, and the paths of the files.
 func (o outcome) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(o.Result)
-	if err == nil && o.bySums != nil {
-		b, err = withKey(b, "by_sums", o.bySums.figures)
+	for _, other := range o.besides {
+		if err == nil {
+			b, err = withKey(b, other.key, other.figures)
+		}
 	}
 	if titles := o.titles(); err == nil && titles != nil {
 		b, err = withKey(b, "titles", titles)
@@ -162,8 +164,8 @@ func (o outcome) printDetails(p *printer) {
 	} else {
 		p.linef("\n%s in training, %s%s", humanize.Count(o.Training, "row"), describeHeldOut(o.Result), o.supportText())
 	}
-	if o.bySums != nil {
-		p.linef("by sums: %s", paragraph(o.bySums.said))
+	for _, other := range o.besides {
+		p.linef("together, %s: %s", other.title, paragraph(other.said))
 	}
 	if o.Eigenvalues != nil {
 		p.linef("eigenvalues: %s", paragraph(fmt.Sprintf("%.6g", o.Eigenvalues)))

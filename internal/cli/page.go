@@ -96,8 +96,8 @@ func page(o outcome) report.Run {
 			run.Facts = append(run.Facts, report.Row{Label: t.Party + " held out", Value: siteText(t)})
 		}
 	}
-	if o.bySums != nil {
-		run.Summary = append(run.Summary, report.Row{Label: "By sums", Value: o.bySums.said})
+	for _, other := range o.besides {
+		run.Summary = append(run.Summary, report.Row{Label: "Together, " + other.title, Value: other.said})
 	}
 	run.Facts = append(run.Facts, lastFacts(r, run.Metrics)...)
 	return run
@@ -160,8 +160,8 @@ func (o outcome) scored() []report.Score {
 		list = append(list, report.Score{Name: a.Party + " alone", Kind: report.Alone, Rows: a.Rows, Values: a.Metrics})
 	}
 	list = append(list, report.Score{Name: "together, by Mercer", Kind: report.Together, Rows: o.Training, Values: o.Metrics})
-	if o.bySums != nil {
-		list = append(list, report.Score{Name: "together, by sums", Kind: report.Sums, Rows: o.Training, Values: o.bySums.metrics})
+	for _, other := range o.besides {
+		list = append(list, report.Score{Name: "together, " + other.title, Kind: other.kind, Rows: o.Training, Values: other.metrics})
 	}
 	if o.Pooled != nil {
 		list = append(list, report.Score{Name: "pooled, no privacy", Kind: report.Pooled, Rows: o.pooledRows(), Values: o.Pooled})

@@ -21,8 +21,8 @@ func (o outcome) scores() *tableOf {
 		t.add(append([]any{a.Party + " alone", a.Rows}, figures(a.Metrics, names)...)...)
 	}
 	t.add(append([]any{"together, by Mercer", o.Training}, figures(o.Metrics, names)...)...)
-	if o.bySums != nil {
-		t.add(append([]any{"together, by sums", o.Training}, figures(o.bySums.metrics, names)...)...)
+	for _, other := range o.besides {
+		t.add(append([]any{"together, " + other.title, o.Training}, figures(other.metrics, names)...)...)
 	}
 	if o.Pooled != nil {
 		t.add(append([]any{"pooled, no privacy", o.pooledRows()}, figures(o.Pooled, names)...)...)

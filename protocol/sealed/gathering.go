@@ -70,7 +70,7 @@ func (g *gathering) receive(m protocol.Message) error {
 		return g.takeContribution(m)
 	}
 	d := g.uploads.of(m.Sender)
-	if d == nil || m.Sender == g.keepers[g.self] {
+	if d == nil {
 		return m.Unexpected()
 	}
 	return d.receive(m)

@@ -64,6 +64,58 @@ func TestContributionsMakeCommonWords(t *testing.T) {
 	}
 }
 
+// A keeper contributes other bytes in each session and generation, and to each of the others.
+func TestContributionsAreNew(t *testing.T) {
+	p, _, _ := small(t)
+	base := computation{setting: settingOf(p)}
+	session, generation := base, base
+	session.session[3]++
+	generation.generation++
+	var all [][]byte
+	for _, c := range []computation{base, session, generation} {
+		g := newGathering(c, serverB, [32]byte{1}, newCollection(c.setting, serverB, nil, nil))
+		for m, ok := g.send(); ok; m, ok = g.send() {
+			all = append(all, m.Body)
+		}
+	}
+	if len(all) != 6 {
+		t.Errorf("%d contributions", len(all))
+	}
+	distinctBytes(t, all...)
+}
+
+// A party refuses what is not a keeper's first words of the weights.
+func TestReceivingRefuses(t *testing.T) {
+	p, _, _ := small(t)
+	c := computation{setting: settingOf(p)}
+	r := newReceiving(c)
+	h := c.header(serverB, serverB, 0, kindWeights)
+	h.Receiver = "home"
+	genuine := protocol.Message{Header: h, Body: make([]byte, c.vectors()*ring128.Bytes)}
+	for what, x := range map[string]struct {
+		kind   protocol.Kind
+		change func(*protocol.Message)
+	}{
+		"a party's":    {protocol.KindUnexpected, func(m *protocol.Message) { m.Sender = "x" }},
+		"a round":      {protocol.KindUnexpected, func(m *protocol.Message) { m.Round = 1 }},
+		"a generation": {protocol.KindUnexpected, func(m *protocol.Message) { m.Sequence = 1 }},
+		"a kind":       {protocol.KindUnexpected, func(m *protocol.Message) { m.Kind = kindShare }},
+		"two chunks":   {protocol.KindInconsistent, func(m *protocol.Message) { m.Chunks = 2 }},
+		"short":        {protocol.KindMalformed, func(m *protocol.Message) { m.Body = m.Body[16:] }},
+	} {
+		m := genuine
+		x.change(&m)
+		blames(t, what, r.receive(m), m.Sender, x.kind)
+	}
+	if err := r.receive(genuine); err != nil {
+		t.Fatal(err)
+	}
+	blames(t, "again", r.receive(genuine), "bergen", protocol.KindUnexpected)
+	if r.done() || r.waits() != (wait{TimerWeights, "athens", "the weights"}) {
+		t.Errorf("done %v with one keeper's words; it waits for %+v", r.done(), r.waits())
+	}
+}
+
 // A keeper refuses a contribution that is not another keeper's first, and waits for one by name.
 func TestGatheringRefuses(t *testing.T) {
 	p, _, _ := small(t)

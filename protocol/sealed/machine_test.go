@@ -372,6 +372,26 @@ func TestStepsOfALongUpload(t *testing.T) {
 	}
 }
 
+// The hash of an input binds each sum and its place.
+func TestSumsHash(t *testing.T) {
+	var list [][]byte
+	for _, s := range []Sums{{[]int64{1, 2}, []int64{3}}, {[]int64{1, 2}, []int64{4}}, {[]int64{5, 2}, []int64{3}}, {[]int64{1}, []int64{2, 3}}, {[]int64{2, 1}, []int64{3}}} {
+		h := s.hash()
+		list = append(list, h[:])
+	}
+	distinctBytes(t, list...)
+}
+
+// A timer that expires while the machine itself has work changes nothing.
+func TestTimerOfABusyMachine(t *testing.T) {
+	m := &Machine{duty: &keeping{phase: delivers, stage: &delivery{}}}
+	for _, timer := range []protocol.Timer{TimerUpload, TimerKeeper, TimerWeights, ""} {
+		if e, err := m.expire(timer); err != nil || e.End != nil {
+			t.Errorf("%q: %+v, %v", timer, e, err)
+		}
+	}
+}
+
 func TestNewMachineRefuses(t *testing.T) {
 	g := newGroup(t, "two and a coordinator", 5)
 	refused := func(what string, self string, own *Sums, change func(*group, []protocol.Member) []protocol.Member) {

@@ -256,6 +256,29 @@ func TestDepositTakesChunksInOrder(t *testing.T) {
 	}
 }
 
+// Masks of more words than a step takes are added in pieces, and so are those of the next upload.
+func TestCollectionInPieces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	p, err := NewProblem(300, 1500, 1, .05)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := settingOf(p)
+	if s.inputWords() <= stepWords {
+		t.Fatalf("%d words", s.inputWords())
+	}
+	from := uploads(t, s, 2, make([]int64, s.triangle()), make([]int64, s.vectors()))
+	in := inputsOf(t, s, from)
+	sum := slices.Clone(in[serverA].parts[maskA])
+	ring128.Add(sum, in[dealerC].parts[maskB])
+	ring128.Add(sum, in[serverB].parts[masked])
+	if !slices.Equal(sum, make([]ring128.Word, len(sum))) || !slices.Equal(in[serverB].parts[maskB], in[dealerC].parts[maskB]) {
+		t.Error("the parts do not add up to the sums")
+	}
+}
+
 // A keeper that is a data party has the same of its own upload as another keeper of the same role would get, and sends
 // itself nothing.
 func TestOwnUploadNeedsNoMessage(t *testing.T) {
