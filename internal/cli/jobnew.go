@@ -42,8 +42,9 @@ the same name. It prints the job with a description of each table and one dictio
 Columns that only some sites have are listed as comments, with what to write.
 
 --protocol drafts the job of another protocol than okra: moments for sums in place of
-rows, pooled for training without privacy, and gram or fdskl for sites that have other
-columns of the same people. The first of these sites has the labels, and all have --id.
+rows, sealed for sums that nobody sees, pooled for training without privacy, and gram or
+fdskl for sites that have other columns of the same people. The first of these sites has
+the labels, and all have --id.
 
 Someone who knows the data must correct the job: units, ranges, and words that mean the
 same. The ranges show the least and the greatest number of the data, rounded: write

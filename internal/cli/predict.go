@@ -128,11 +128,11 @@ Mercer, or of LIBSVM's svm-train), the command predicts by itself. With --job, i
 queries the model of a job through the party of this home. The job must have been
 submitted with prediction: open.
 
-With --job, the rows stay at the party. With protocol moments, the party has the model
-itself. With okra, the party queries the coordinator in a session, and only encoded
-rows leave. Where other parties hold columns of the rows (fdskl, gram), the parties
-first match the rows by their ids, in the job's table of each party or in the table
-that they call --source. A row that one party lacks has no answer.
+With --job, the rows stay at the party. With protocols moments and sealed, the party
+has the model itself. With okra, the party queries the coordinator in a session, and
+only encoded rows leave. Where other parties hold columns of the rows (fdskl, gram), the
+parties first match the rows by their ids, in the job's table of each party or in the
+table that they call --source. A row that one party lacks has no answer.
 
 DATA can be any source that a job can name: a file, a folder of images, a name in the
 data folder, or a part of these. mercer data info explains the parts. A dash (-) reads

@@ -22,6 +22,7 @@ var recipes = map[string]recipe{
 	"okra":    {note: " # pooled trains the same model without privacy, and leaves a file that predicts", classes: "svc, C: 1", numbers: "ridge, alpha: 1", folds: true, last: "  compare: [pooled, alone]\n"},
 	"pooled":  {oneTable: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", folds: true, last: "  compare: [alone]\n"},
 	"moments": {sums: true, classes: "ridge-classifier, alpha: [0.01, 0.1, 1]", numbers: "ridge, alpha: [0.01, 0.1, 1]", last: "  prediction: open # deployed, each site keeps a model; simulate leaves the first site's\n"},
+	"sealed":  {sums: true, classes: "ridge-classifier", numbers: "ridge", last: "  prediction: open # deployed, each site keeps a model; simulate leaves the first site's\n"},
 	"gram":    {byColumns: true, classes: "svc, C: 1", numbers: "ridge, alpha: 1", folds: true, last: "  compare: [pooled, alone]\n"},
 	"fdskl":   {byColumns: true, classes: "logistic", numbers: "squared", last: "  compare: [pooled, alone]\n"},
 }

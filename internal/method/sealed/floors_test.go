@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sealed"
 )
 
 // table is a table of two columns with rows of class well, some of class ill, and 60 held-out rows.
@@ -113,14 +114,22 @@ func TestDeclarationsThatAreRefused(t *testing.T) {
 	}
 	c := methodtest.Instance(smallJob(t, "north, south", 20))
 	c.Limits.Directions = 18
-	own, err := newParty(c, "north", table(100, 0))
-	if err != nil {
-		t.Fatal(err)
+	refuses := func(rows []int, want string) {
+		t.Helper()
+		own, err := newParty(c, "north", table(100, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range rows {
+			own.declared.list = append(own.declared.list, declaration{rows: n, columns: 2})
+		}
+		if err := own.checkDeclared(); fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
-	own.declared.list = slices.Repeat([]declaration{{rows: 100, columns: 2}}, 2)
-	if err := own.checkDeclared(); fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), "allows at most 18") {
-		t.Errorf("%v", err)
-	}
+	refuses([]int{100, 100}, "allows at most 18")
+	c.Limits = method.Limits{Share: .3} // of two parties .65
+	refuses([]int{100, 190}, "this party accepts at most 65 %")
 }
 
 // Whoever shows other bytes than it has committed to is named, and nobody can commit to another's bytes.
@@ -146,6 +155,11 @@ func TestTokens(t *testing.T) {
 	if other, err := show(tokens...); err != nil || other == one {
 		t.Errorf("other declarations give the same directions; %v", err)
 	}
+	d.digest[0], d.list[1].commitment = 0, token{5}.commitment(session, "south")
+	if other, err := show(tokens[0], token{5}); err != nil || other == one {
+		t.Errorf("other tokens give the same directions; %v", err)
+	}
+	d.list[1].commitment = tokens[1].commitment(session, "south")
 	if _, err := show(tokens[0], token{3}); !blames(err, "south") {
 		t.Errorf("another token: %v", err)
 	}
@@ -195,6 +209,42 @@ func TestRelease(t *testing.T) {
 	after := release()
 	if after.Numbers != 4500 || after.Cells != 900*64 || before.Numbers*after.Cells < after.Numbers*before.Cells {
 		t.Errorf("%d of %d, and %d of %d", before.Numbers, before.Cells, after.Numbers, after.Cells)
+	}
+}
+
+// The sums of a party are over its training rows, each once, as rows enter sums.
+func TestSumsOfTrainingRows(t *testing.T) {
+	c := methodtest.Instance(digitsJob(t, "north, south, east", ", features: 32"))
+	own, err := newParty(c, "north", deal(t, c.Job, 300)["north"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.declared.list = slices.Repeat([]declaration{{rows: 300, columns: 64}}, 3)
+	problem, err := own.public().problem(c.Job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := own.sums(problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := sealed.NewAccumulator(problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	common, err := own.Common()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := directions(c.Job, own.drawn, 32, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := addRows(all, m, targetOf(c.Job), linalg.Pick(common, linalg.Range(0, 300)), own.Split.Set.Labels[:300]); err != nil {
+		t.Fatal(err)
+	}
+	if outer, cross := all.Sums(); !slices.Equal(got.Outer, outer) || !slices.Equal(got.Cross, cross) {
+		t.Error("the sums are over other rows")
 	}
 }
 

@@ -124,6 +124,9 @@ func TestThreeHospitals(t *testing.T) {
 		t.Error("the coordinator is no keeper, and is sent messages of the computation")
 	}
 	f.LooksLikeNoise(t, "errors")
+	if f.Server.figures[0]%(moments.Five*moments.Thousand) != 0 {
+		t.Errorf("parties tell %d thousandths of a right answer, not fives", f.Server.figures[0])
+	}
 	r := f.Result(t)
 	if r.Metrics["accuracy"] < .9 || r.Training != 900 || r.HeldOut != 180 {
 		t.Errorf("%+v, %d and %d rows", r.Metrics, r.Training, r.HeldOut)
@@ -165,6 +168,27 @@ func TestDirectionsAreNew(t *testing.T) {
 	}
 	if drawn[0] == drawn[1] {
 		t.Error("two jobs have the same directions")
+	}
+}
+
+// A party that has seen other directions or declarations than the others derives another session, and none runs.
+func TestMembersWithOtherDirections(t *testing.T) {
+	j := digitsJob(t, "north, south, east", ", features: 32")
+	f := federate(t, j, deal(t, j, 100))
+	f.Until(t, "count")
+	f.Parties["south"].declared.digest[0] ^= 1
+	if err := f.Try(t.Context(), f.Index(t, "draw"), func() {}); err == nil || !strings.Contains(err.Error(), "south derives another session") {
+		t.Errorf("other declarations: %v", err)
+	}
+	f.Parties["south"].declared.digest[0] ^= 1
+	f.Step(t, f.Index(t, "draw"))
+	for _, step := range []string{"sealed", "errors"} {
+		f.Parties["east"].drawn[0] ^= 1
+		if err := f.Try(t.Context(), f.Index(t, step), func() {}); err == nil || !strings.Contains(err.Error(), "east derives another session") {
+			t.Errorf("other directions at %s: %v", step, err)
+		}
+		f.Parties["east"].drawn[0] ^= 1
+		f.Step(t, f.Index(t, step))
 	}
 }
 

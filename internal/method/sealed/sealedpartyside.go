@@ -167,8 +167,13 @@ func solutionOf(j *job.Job, problem sealed.Problem, weights linalg.Matrix[float6
 	return s
 }
 
+var errNoModel = errors.New("sealed: this party has not received the job's model")
+
 // errorSummand builds the machine that adds the model's errors on the party's held-out rows to the secure sum.
 func (p *party) errorSummand(setup method.Setup) (*method.Run, error) {
+	if p.solution == nil {
+		return nil, errNoModel
+	}
 	features, err := directions(p.Job, p.drawn, p.solution.Weights.Cols, p.Width())
 	if err != nil {
 		return nil, err
@@ -191,7 +196,7 @@ func (p *party) errorSummand(setup method.Setup) (*method.Run, error) {
 // retainedState returns the model and the party's scaling, as state for later queries.
 func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 	if p.solution == nil {
-		return method.RetainedState{}, errors.New("sealed: this party has not received the job's model")
+		return method.RetainedState{}, errNoModel
 	}
 	return randommodel.Keep("sealed", p.model(), p.Party)
 }

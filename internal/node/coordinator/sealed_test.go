@@ -99,3 +99,14 @@ func TestSealedBelowTheLimits(t *testing.T) {
 		t.Errorf("failure %+v", done.Failure)
 	}
 }
+
+// Over unchanged tables the parties' ledgers hold the fourth model until the operators have approved it.
+func TestTheFourthSealedJobWaits(t *testing.T) {
+	t.Parallel()
+	j := sealedJob(t, "[north, south, east]")
+	w := newTestbed(t, firstTumours(t, j, 569)).lets(j)
+	for range 3 {
+		w.mustRun(j)
+	}
+	w.mustHold("a fourth model", j)
+}

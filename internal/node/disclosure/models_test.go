@@ -44,6 +44,23 @@ func TestModelsThatDifferByFewPeople(t *testing.T) {
 	letOut(t, l, modelOf(age, 110, "c", 1, "x", "y"))
 }
 
+// Nine people of one class are few, among twelve who came.
+func TestModelsThatDifferByFewOfAClass(t *testing.T) {
+	set := *table(200, "age", "income")
+	for i := range 200 {
+		set.Labels = append(set.Labels, map[bool]string{true: "ill", false: "well"}[i%2 == 0 || i >= 100 && i < 103])
+	}
+	labelled := func(n int, job string) method.Release {
+		r := modelOf(&set, n, job, 1)
+		r.Label, r.Classes = "ill", true
+		return r
+	}
+	l := Ledger(t.TempDir())
+	letOut(t, l, labelled(100, "a"))
+	mustHold(t, l, labelled(112, "b"), "5 people are of one class and in only one of the two jobs: the two models together tell about these 5 alone")
+	letOut(t, l, labelled(140, "c"))
+}
+
 // A row with other values is a person who left and one who came.
 func TestModelsOfAChangedRow(t *testing.T) {
 	set := table(200, "age", "income")
@@ -56,6 +73,7 @@ func TestModelsOfAChangedRow(t *testing.T) {
 	l := Ledger(t.TempDir())
 	letOut(t, l, modelOf(set, 200, "a", 1))
 	mustHold(t, l, modelOf(&late, 200, "b", 1), "the difference of the two models reveals what changed")
+	mustHold(t, l, modelOf(&late, 200, "c", 1, "x", "y"), "the difference of the two models reveals what changed")
 }
 
 // The same rows are in three models, or attempts at one, whoever the keepers are.

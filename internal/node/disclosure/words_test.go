@@ -85,7 +85,7 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 			r.Fit = method.Fit{By: method.KeptFit, Values: []byte(values), Earlier: [16]byte{values[0]}}
 		}
 	}
-	rows, sums, fits := method.ReleaseRows, method.ReleaseSums, method.ReleaseFit
+	rows, sums, fits, models := method.ReleaseRows, method.ReleaseSums, method.ReleaseFit, method.ReleaseModels
 	for name, tt := range map[string]struct {
 		first, second method.Release
 		want          string // "" where it passes
@@ -115,6 +115,13 @@ func TestEditionsAreComparedByWords(t *testing.T) {
 		"sums with other peers":           {frozen(sums, 1), with(frozen(sums, 1), peers("hub", "other")), "peers that did not take part then: other"},
 		"sums over other columns":         {frozen(sums, 1), with(frozen(sums, 2), columns("age")), "from other columns who has changed"},
 		"sums over other rows":            {frozen(sums, 1), with(frozen(sums, 1), out("no row")), "this job holds out no row, and the earlier one a fraction of 0.25"},
+		"models of a further edition":     {frozen(models, 1), frozen(models, 2, 1), ""},
+		"models of which few changed":     {frozen(models, 1), frozen(models, 2), "the difference of the two models reveals how"},
+		"models with other peers":         {frozen(models, 1), with(frozen(models, 1), peers("hub", "other")), ""},
+		"models over other columns":       {frozen(models, 1), with(frozen(models, 1), columns("age")), ""},
+		"over them, few changed":          {frozen(models, 1), with(frozen(models, 2), columns("age")), "one to nine people may have changed"},
+		"models by a label, few of each":  {with(frozen(models, 1), labelledBy("ill", true)), with(frozen(models, 2), labelledBy("ill", true)), "the two models together tell about these few alone"},
+		"models beside rows":              {frozen(rows, 1), frozen(models, 2), "the people of the edition would be both in a model and among encoded rows"},
 		"a fit again":                     {frozen(fits, 1), frozen(fits, 1), ""},
 		"a fit of a further edition":      {frozen(fits, 1), frozen(fits, 2), "this fit is of edition 2, and the earlier one of edition 1: the difference of the two fits is only over people who came, went or changed"},
 		"another dictionary": {frozen(rows, 1), with(frozen(rows, 1), func(r *method.Release) {

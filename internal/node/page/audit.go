@@ -266,7 +266,7 @@ func monthName(month string) string {
 // kindWords describes a kind of a release.
 func kindWords(kind string) string {
 	words := map[string]string{
-		"rows": "encoded rows", "sums": "sums over rows", "products": "products of rows", "phases": "random phases of rows", "ids": "which ids all have", "fit": "fitted values",
+		"rows": "encoded rows", "sums": "sums over rows", "models": "weights of a model", "products": "products of rows", "phases": "random phases of rows", "ids": "which ids all have", "fit": "fitted values",
 		"counts": "row counts", "errors": "sums of errors", "fits": "statistics of columns", "folds": "folds of rows", "weights": "weights of rows", "labels": "labels", "questions": "encoded queries",
 	}
 	return cmp.Or(words[kind], kind)
