@@ -340,11 +340,11 @@ func TestLiarCountsPairs(t *testing.T) {
 	}
 }
 
-// With A_p = 1,600 I but for ten entries, and 500 in a target for each, one job nearly shows ten columns of these counts:
+// With A_p = 1,600 I but for ten entries, and 150 in a target for each, one job nearly shows ten columns of these counts:
 // as t is large beside A, the other words of W are about -A/t times the ten words.
 func TestLiarShowsTenColumnsOfPairs(t *testing.T) {
 	in, counts := inked(t)
-	const rows, e = 1600, 500
+	const rows, e = 1600, 150
 	lie := in.diagonal(rows)
 	for c := range in.Targets {
 		lie.outer[ring128.Start(in.Features, 4*c)] = 0
@@ -372,7 +372,7 @@ func TestLiarShowsTenColumnsOfPairs(t *testing.T) {
 			}
 		}
 	}
-	about(t, "counts in ten columns", correlation(got, want), .99)
+	about(t, "counts in ten columns", correlation(got, want), .98)
 	in.refused(t, in.diagonal(rows+100))
 }
 
