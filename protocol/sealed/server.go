@@ -102,7 +102,8 @@ func (s *server) send() (protocol.Message, bool) {
 }
 
 // receive takes a message of another keeper. It refuses what does not belong to this generation and step, and names the
-// sender. [protocol.ErrLater] is for messages of later steps: the dealer does not wait for the servers.
+// sender. [protocol.ErrLater] is for messages of later steps, as many as there are: the dealer does not wait for the
+// servers.
 func (s *server) receive(m protocol.Message) error {
 	from, err := s.admitKeeper(m.Header, s.self)
 	if err != nil {
@@ -120,7 +121,7 @@ func (s *server) receive(m protocol.Message) error {
 		return m.Unexpected()
 	}
 	switch step := int(m.Round); {
-	case step < s.step || step >= s.steps():
+	case step < s.step || step > s.step && !s.expects(from, s.self, m.Header):
 		return m.Unexpected()
 	case step > s.step:
 		return protocol.ErrLater
