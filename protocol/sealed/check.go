@@ -234,8 +234,9 @@ func (k *check) post(to role, round int, kind string, body []byte) {
 }
 
 // receive takes a message of another keeper. It refuses what does not belong to this generation and round, and names
-// the sender. A message of the next round may come early. [protocol.ErrLater] is for
-// those of still later rounds.
+// the sender. A message of the next round may come early. [protocol.ErrLater] is for those of still later rounds, as
+// servers may be ahead of the dealer by two, which sends no verdict. Their chunks are counted before they are put back,
+// so that there are few.
 func (k *check) receive(m protocol.Message) error {
 	from, err := k.admitKeeper(m.Header, k.self)
 	if err != nil {
@@ -245,9 +246,11 @@ func (k *check) receive(m protocol.Message) error {
 	switch {
 	case k.opening != nil:
 		return k.opening.receive(from, m)
-	case at == len(k.course) && m.Kind == kindToken:
+	case at == len(k.course) && m.Kind == kindToken && m.Chunks == 1:
 		return protocol.ErrLater
 	case at < k.at || at >= len(k.course) || m.Kind != k.course[at].kind || k.course[at].length(from, k.self) == 0:
+		return m.Unexpected()
+	case at > k.at+1 && int64(m.Chunks) != int64(parcelChunks(k.course[at].length(from, k.self))):
 		return m.Unexpected()
 	case at > k.at+1:
 		return protocol.ErrLater

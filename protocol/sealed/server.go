@@ -149,7 +149,8 @@ func (s *server) send() (protocol.Message, bool) {
 }
 
 // receive takes a message of another keeper. It refuses what does not belong to this generation and step, and names the
-// sender. Words of the next steps may come before their step. [protocol.ErrLater] is for those of still later steps.
+// sender. Words of the next steps may come before their step. [protocol.ErrLater] is for those of still later steps, as
+// many as there are.
 func (s *server) receive(m protocol.Message) error {
 	from, err := s.admitKeeper(m.Header, s.self)
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *server) receive(m protocol.Message) error {
 		return m.Unexpected()
 	}
 	switch {
-	case step < s.step || step >= s.steps():
+	case step < s.step || step > s.step && !s.expects(from, s.self, m.Header):
 		return m.Unexpected()
 	case !room:
 		return protocol.ErrLater
