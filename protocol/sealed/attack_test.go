@@ -259,3 +259,40 @@ func TestOpeningIsFairInAnySchedule(t *testing.T) {
 		t.Errorf("%d of %d runs open the weights: the schedules test too little", opened, runs)
 	}
 }
+
+// One keeper changes a byte of one message: the two others open the same weights, which the check lets pass, or none.
+func TestOneAlteredMessage(t *testing.T) {
+	g := newGroup(t, "three keepers", 5)
+	want := weightsOf(g.run(t, sim.Schedule{}, nil), g.Keepers[0])
+	opens := map[string]bool{kindToken: true, kindPart: true} // the other honest keeper sends these, too
+	for i, m := range g.sent(t) {
+		if m.Kind == kindUpload || m.Kind == kindMasked {
+			continue // a data party's lie is an upload of its own
+		}
+		changed := m
+		changed.Body = slices.Clone(m.Body)
+		changed.Body[(i*31)%len(m.Body)] ^= 1 << (i % 8)
+		result := g.run(t, sim.Schedule{}, func(n protocol.Message) []protocol.Message {
+			if n.Header == m.Header {
+				return []protocol.Message{changed}
+			}
+			return []protocol.Message{n}
+		})
+		have := 0
+		for _, k := range g.Keepers {
+			if end := result.Outcome(k).End; k == m.Sender || end == nil || end.Err != nil {
+				continue
+			}
+			have++
+			if err := near(g.Problem, weightsOf(result, k), want); err != nil {
+				t.Errorf("%v changed: %s: %v", m.Header, k, err)
+			}
+		}
+		if have == 1 {
+			t.Errorf("%v changed: one honest keeper has the weights, the other does not", m.Header)
+		}
+		if inSteps := m.Kind == kindOpening || m.Kind == kindDealing; !inSteps && (have == 2) != opens[m.Kind] {
+			t.Errorf("%v changed: %d honest keepers have the weights", m.Header, have)
+		}
+	}
+}
