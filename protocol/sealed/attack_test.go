@@ -296,3 +296,22 @@ func TestOneAlteredMessage(t *testing.T) {
 		}
 	}
 }
+
+// A keeper contributes other bytes to each of its two pairs: with the same, the third keeper would know both contributions
+// to the seed of the two others, and so their covers and noise.
+func TestContributionsDiffer(t *testing.T) {
+	g := newGroup(t, "three keepers", 5)
+	seen := map[string]protocol.Header{}
+	for _, m := range g.sent(t) {
+		if m.Kind != kindContribution {
+			continue
+		}
+		if first, known := seen[string(m.Body)]; known {
+			t.Errorf("%v has the bytes of %v", m.Header, first)
+		}
+		seen[string(m.Body)] = m.Header
+	}
+	if len(seen) != 6 {
+		t.Errorf("%d contributions", len(seen))
+	}
+}
