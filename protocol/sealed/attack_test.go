@@ -315,3 +315,34 @@ func TestContributionsDiffer(t *testing.T) {
 		t.Errorf("%d contributions", len(seen))
 	}
 }
+
+// The opening needs a runner that does not end a keeper after its token (see "Opening" in the package's comment). The
+// simulated one does, for two messages under one header: the dealer alone gets the weights.
+func TestOpeningNeedsAPatientRunner(t *testing.T) {
+	g := newGroup(t, "three keepers", 5)
+	victim, liar := g.Keepers[0], g.Keepers[2]
+	var earlier protocol.Message
+	r := g.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+		switch {
+		case m.Sender != liar || m.Receiver != victim:
+		case m.Kind == kindContribution:
+			earlier = m
+		case m.Kind == kindToken:
+			other := earlier
+			other.Body = make([]byte, len(earlier.Body))
+			return []protocol.Message{other}
+		}
+		if m.Sender == liar && m.Kind == kindPart {
+			return nil
+		}
+		return []protocol.Message{m}
+	})
+	if end := r.Outcome(liar).End; end == nil || end.Err != nil {
+		t.Errorf("the liar ends with %+v", end)
+	}
+	for _, honest := range g.Keepers[:2] {
+		if end := r.Outcome(honest).End; end != nil && end.Err == nil {
+			t.Errorf("%s has the weights: the package's comment asks too much of a runner", honest)
+		}
+	}
+}
