@@ -15,7 +15,7 @@ import (
 // it accepts, and with every piece of its own work.
 const (
 	TimerUpload  protocol.Timer = "sealed/upload"  // a keeper waits for an upload
-	TimerKeeper  protocol.Timer = "sealed/keeper"  // a keeper waits for another one, which may have to compute first: the dealer for most of the computation
+	TimerKeeper  protocol.Timer = "sealed/keeper"  // a keeper waits for another one, which may have to compute first; the dealer waits as long as the servers compute
 	TimerWeights protocol.Timer = "sealed/weights" // a data party that is no keeper waits for the weights: for the whole session
 )
 
