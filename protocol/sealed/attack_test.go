@@ -71,10 +71,10 @@ func TestOnlyTrueMessagesArePutBack(t *testing.T) {
 	for _, m := range k.all {
 		r := role(slices.Index(judges.computation.keepers[:], m.Receiver))
 		for _, chunks := range []uint32{0, 2, 1 << 31} {
-			m := m
-			m.Chunks = chunks
+			wrong := m
+			wrong.Chunks = chunks
 			var blame *protocol.BlameError
-			if err := receive(r, m); !errors.As(err, &blame) || blame.Party != m.Sender {
+			if err := receive(r, wrong); !errors.As(err, &blame) || blame.Party != m.Sender {
 				t.Errorf("%v of %d chunks: %v", m.Header, chunks, err)
 			}
 		}

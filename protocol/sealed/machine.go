@@ -12,10 +12,12 @@ import (
 )
 
 // The timers of a session, whose durations are configured. A waiting member restarts its timer with every message that
-// it accepts, and with every piece of its own work.
+// it accepts, and with every piece of its own work. TimerKeeper has to be longer than TimerUpload, as another keeper may
+// wait for an upload, and than the servers' computation, during which the dealer gets no message: else honest keepers name
+// each other.
 const (
 	TimerUpload  protocol.Timer = "sealed/upload"  // a keeper waits for an upload
-	TimerKeeper  protocol.Timer = "sealed/keeper"  // a keeper waits for another one, which may have to compute first; the dealer waits as long as the servers compute
+	TimerKeeper  protocol.Timer = "sealed/keeper"  // a keeper waits for another one, which may have to compute first
 	TimerWeights protocol.Timer = "sealed/weights" // a data party that is no keeper waits for the weights: for the whole session
 )
 
