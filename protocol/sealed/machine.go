@@ -92,7 +92,9 @@ type Machine struct {
 }
 
 // NewMachine returns the machine of a member. The sums are nil exactly for a member without rows. It refuses a session
-// whose parameters or members it does not accept ([Params.Check], [Params.Floors]), and sums that no rows have.
+// whose parameters or members it does not accept ([Params.Check], [Params.Floors]), and sums that no rows have. Sums do
+// not tell of how many rows they are: before it takes part, a data party compares [Accumulator.Rows] with the number that
+// the parameters declare of it, which the floors are about.
 func NewMachine(setup protocol.Setup, own *Sums) (*Machine, error) {
 	if err := setup.Check(Name, Version, protocol.RoleParty, protocol.RoleKeeper); err != nil {
 		return nil, err
