@@ -71,10 +71,10 @@ func TestOnlyTrueMessagesArePutBack(t *testing.T) {
 	for _, m := range k.all {
 		r := role(slices.Index(judges.computation.keepers[:], m.Receiver))
 		for _, chunks := range []uint32{0, 2, 1 << 31} {
-			m := m
-			m.Chunks = chunks
+			wrong := m
+			wrong.Chunks = chunks
 			var blame *protocol.BlameError
-			if err := receive(r, m); !errors.As(err, &blame) || blame.Party != m.Sender {
+			if err := receive(r, wrong); !errors.As(err, &blame) || blame.Party != m.Sender {
 				t.Errorf("%v of %d chunks: %v", m.Header, chunks, err)
 			}
 		}
@@ -257,5 +257,92 @@ func TestOpeningIsFairInAnySchedule(t *testing.T) {
 	t.Logf("%d of %d runs open the weights", opened, runs)
 	if opened < int(runs)/10 || opened > int(runs)*9/10 {
 		t.Errorf("%d of %d runs open the weights: the schedules test too little", opened, runs)
+	}
+}
+
+// One keeper changes a byte of one message: the two others open the same weights, which the check lets pass, or none.
+func TestOneAlteredMessage(t *testing.T) {
+	g := newGroup(t, "three keepers", 5)
+	want := weightsOf(g.run(t, sim.Schedule{}, nil), g.Keepers[0])
+	opens := map[string]bool{kindToken: true, kindPart: true} // the other honest keeper sends these, too
+	for i, m := range g.sent(t) {
+		if m.Kind == kindUpload || m.Kind == kindMasked {
+			continue // a data party's lie is an upload of its own
+		}
+		changed := m
+		changed.Body = slices.Clone(m.Body)
+		changed.Body[(i*31)%len(m.Body)] ^= 1 << (i % 8)
+		result := g.run(t, sim.Schedule{}, func(n protocol.Message) []protocol.Message {
+			if n.Header == m.Header {
+				return []protocol.Message{changed}
+			}
+			return []protocol.Message{n}
+		})
+		have := 0
+		for _, k := range g.Keepers {
+			if end := result.Outcome(k).End; k == m.Sender || end == nil || end.Err != nil {
+				continue
+			}
+			have++
+			if err := near(g.Problem, weightsOf(result, k), want); err != nil {
+				t.Errorf("%v changed: %s: %v", m.Header, k, err)
+			}
+		}
+		if have == 1 {
+			t.Errorf("%v changed: one honest keeper has the weights, the other does not", m.Header)
+		}
+		if inSteps := m.Kind == kindOpening || m.Kind == kindDealing; !inSteps && (have == 2) != opens[m.Kind] {
+			t.Errorf("%v changed: %d honest keepers have the weights", m.Header, have)
+		}
+	}
+}
+
+// A keeper contributes other bytes to each of its two pairs: with the same, the third keeper would know both contributions
+// to the seed of the two others, and so their covers and noise.
+func TestContributionsDiffer(t *testing.T) {
+	g := newGroup(t, "three keepers", 5)
+	seen := map[string]protocol.Header{}
+	for _, m := range g.sent(t) {
+		if m.Kind != kindContribution {
+			continue
+		}
+		if first, known := seen[string(m.Body)]; known {
+			t.Errorf("%v has the bytes of %v", m.Header, first)
+		}
+		seen[string(m.Body)] = m.Header
+	}
+	if len(seen) != 6 {
+		t.Errorf("%d contributions", len(seen))
+	}
+}
+
+// The opening needs a runner that does not end a keeper after its token (see "Opening" in the package's comment). The
+// simulated one does, for two messages under one header: the dealer alone gets the weights.
+func TestOpeningNeedsAPatientRunner(t *testing.T) {
+	g := newGroup(t, "three keepers", 5)
+	victim, liar := g.Keepers[0], g.Keepers[2]
+	var earlier protocol.Message
+	r := g.run(t, sim.Schedule{}, func(m protocol.Message) []protocol.Message {
+		switch {
+		case m.Sender != liar || m.Receiver != victim:
+		case m.Kind == kindContribution:
+			earlier = m
+		case m.Kind == kindToken:
+			other := earlier
+			other.Body = make([]byte, len(earlier.Body))
+			return []protocol.Message{other}
+		}
+		if m.Sender == liar && m.Kind == kindPart {
+			return nil
+		}
+		return []protocol.Message{m}
+	})
+	if end := r.Outcome(liar).End; end == nil || end.Err != nil {
+		t.Errorf("the liar ends with %+v", end)
+	}
+	for _, honest := range g.Keepers[:2] {
+		if end := r.Outcome(honest).End; end != nil && end.Err == nil {
+			t.Errorf("%s has the weights: the package's comment asks too much of a runner", honest)
+		}
 	}
 }

@@ -1,8 +1,8 @@
 // Package sealed lets several parties train a ridge regression on all their rows and open nothing but its weights. Three
-// keepers compute on shares, check the result and open it. This comment is the argument that the code has to satisfy, and the reason for
-// each of its rules. The code does all of it but for generations (Restarts and attempts): a session has one, and ends if
-// a journal is lost. A mask is committed to by its seed, which
-// determines its words.
+// keepers compute on shares, check the result and open it. This comment is the argument that the code has to satisfy, and
+// the reason for each of its rules. The code does all of it within one session and one generation. It begins no second
+// generation: a session ends if a journal is lost. What is said of several sessions or jobs (attempts, counts of numbers,
+// classes that are left out, certificates) is for those who run them.
 //
 // With phi(x) the M features of a row and y its L targets (see learn/moments), the sums over all n rows are
 //
@@ -14,7 +14,7 @@
 // It has h = 2b + log2 N - 1 <= 47 fraction bits, without a cut. alpha is that of the scaled features.
 //
 // Each claim is marked. [P] is proved here. [C] is proved here, and the named test counts all values of a small ring.
-// [M] is only measured: by the named test, or without a name by a prototype. [A] is assumed.
+// [M] is only measured: by the named test, or without a name by a prototype outside this repository. [A] is assumed.
 //
 // # Roles
 //
@@ -53,10 +53,11 @@
 //
 // # Uploads
 //
-// For each session a data party draws s_a, s_b and three salts. It sends s_a to a and c, s_b to b and c, and
-// E = x - U_a - U_b to a and b. All keepers get one signed commitment: session, keepers, row count, and for each part
-// SHA-256(session, party, name of the part, salt, words of the part). Only the part's two holders get its salt. Each
-// holder checks its parts. The keepers compare all commitments before a server sends its first word.
+// For each session a data party draws s_a, s_b and three salts. It sends s_a to a and c, s_b to b and c, and E = x -
+// U_a - U_b to a and b. All keepers get one signed commitment: session, keepers, row count, and for each part
+// SHA-256(session, party, name of the part, salt, words of E or seed of U). A seed determines its words. Only the
+// part's two holders get its salt. Each holder checks its parts. The keepers compare all commitments before a server
+// sends its first word.
 //
 // [P] A keeper's view of an honest upload is uniform: a lacks U_b, b lacks U_a, c lacks E. All salts are necessary:
 // with two parts, a plain hash of the third would confirm any guess of x. [P] Both holders of a part have the same. A
@@ -107,7 +108,7 @@
 //
 // # The weights
 //
-// a and b open F = W - V_a - V_b, with V from seeds of its own, since V is shown later. Before coins are tossed each
+// a and b open F = W - V_a - V_b, with V from streams of their own, since V is shown later. Before coins are tossed each
 // keeper sends both others, for each of its two parts of W, SHA-256(session, generation, name of the part, salt, part),
 // with a salt from the seed of the part's two holders. A holder compares with its own hash, the third keeper the two
 // that it gets. If any differ, it stops before it reveals its coins. [P] So both honest keepers mean one W: each part
@@ -144,13 +145,13 @@
 //	5  all                challenges lambda, rho
 //
 // A commitment is SHA-256(session, generation, purpose, sender, 32 random bytes). Coins, and challenges, are SHA-256 of
-// the three keepers' bytes in order, expanded. (c checks no cross term and reveals its challenge at once. With XOR and
-// no sender, a would copy b's commitment, cancel it, and know lambda in time for a false M_a.) A digest is that of all
-// hashes, commitments (also to tokens) and reveals so far. Each keeper compares the others' digest of the coins before
-// it uses a word of message 4, that of the challenges before it uses one of message 6, and stops if one differs; both
-// messages hold covered words only. Noise and masks are drawn under the digest of the coins. (Otherwise b shows a and c
-// different coins and gets two sums under one noise.) Of <r, R> two keepers know all but three cross terms, which one
-// knows:
+// the three keepers' bytes in order, expanded. (c checks no cross term, so it may reveal its challenge before b has a's
+// y. With XOR and no sender, a would copy b's commitment, cancel it, and know lambda in time for a false M_a.) A digest
+// is that of all hashes, commitments (also to tokens) and reveals so far. Each keeper compares the others' digest of
+// the coins before it uses a word of message 4, that of the challenges before it uses one of message 6, and stops if
+// one differs; both messages hold covered words only. Noise and masks are drawn under the digest of the coins.
+// (Otherwise b shows a and c different coins and gets two sums under one noise.) Of <r, R> two keepers know all but
+// three cross terms, which one knows:
 //
 //	M_a = -<r, E V_a + U_a F>    M_b = -<r, E V_b + U_b F>    M_c = -<r, U_a V_b + U_b V_a>
 //
@@ -253,10 +254,14 @@
 //
 // [P] If the liar gets W, both others do. It lacks one part, so an honest keeper has sent it. That keeper had all
 // tokens, so both honest keepers have accepted; the other gets the tokens with the parts and sends its own; together
-// they hold every part, and the hashes tell which part is true. Two conditions: messages between honest keepers arrive
-// at some time (a coordinator that is c carries them, and can keep W for itself), and no journal is lost after the
-// token. (Without tokens b sends c alone a wrong last total: a opens to b, c has stopped, and a lacks V_b.) The job
-// counts as released at a home once its keeper has revealed its token.
+// they hold every part, and the hashes tell which part is true. Three conditions: messages between honest keepers
+// arrive at some time (a coordinator that is c carries them, and can keep W for itself), no journal is lost after the
+// token, and no runner ends the session of a keeper that has revealed its token, whatever another member does: not for
+// two messages under one header, a report that another has failed, a deadline or an operator's word. (Else c shows its
+// token to a only, takes F, and has b ended before a's part arrives: only c has W. A keeper may end when both others
+// have failed before their tokens.) Members that are no keepers do expire: a liar that holds its token back for so long
+// leaves them without W, which all keepers get. (Without tokens b sends c alone a wrong last total: a opens to b, c has
+// stopped, and a lacks V_b.) The job counts as released at a home once its keeper has revealed its token.
 //
 // # Restarts and attempts
 //

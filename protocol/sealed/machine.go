@@ -12,7 +12,9 @@ import (
 )
 
 // The timers of a session, whose durations are configured. A waiting member restarts its timer with every message that
-// it accepts, and with every piece of its own work.
+// it accepts, and with every piece of its own work. TimerKeeper has to be longer than TimerUpload, as another keeper may
+// wait for an upload, and than the servers' computation, during which the dealer gets no message: else honest keepers name
+// each other.
 const (
 	TimerUpload  protocol.Timer = "sealed/upload"  // a keeper waits for an upload
 	TimerKeeper  protocol.Timer = "sealed/keeper"  // a keeper waits for another one, which may have to compute first
@@ -90,7 +92,9 @@ type Machine struct {
 }
 
 // NewMachine returns the machine of a member. The sums are nil exactly for a member without rows. It refuses a session
-// whose parameters or members it does not accept ([Params.Check], [Params.Floors]), and sums that no rows have.
+// whose parameters or members it does not accept ([Params.Check], [Params.Floors]), and sums that no rows have. Sums do
+// not tell of how many rows they are: before it takes part, a data party compares [Accumulator.Rows] with the number that
+// the parameters declare of it, which the floors are about.
 func NewMachine(setup protocol.Setup, own *Sums) (*Machine, error) {
 	if err := setup.Check(Name, Version, protocol.RoleParty, protocol.RoleKeeper); err != nil {
 		return nil, err

@@ -126,8 +126,7 @@ func (c computation) header(from, to role, step int, kind string) protocol.Heade
 	}
 }
 
-// admitKeeper returns the role of the keeper that sent h, or an error unless h belongs to this generation. A machine
-// that begins a generation discards what is late from earlier ones before it asks: an honest keeper may have sent it.
+// admitKeeper returns the role of the keeper that sent h, or an error unless h belongs to this generation.
 func (c computation) admitKeeper(h protocol.Header, self role) (role, error) {
 	if err := c.admit(h, self); err != nil {
 		return 0, err
