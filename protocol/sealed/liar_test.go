@@ -159,6 +159,7 @@ func about(t *testing.T, what string, got, want float64) {
 
 // wide are digits with the wider spectrum of gamma .2.
 func wide(t *testing.T) table {
+	t.Helper()
 	d := digits(t)
 	d.gamma = .2
 	return d
@@ -167,6 +168,9 @@ func wide(t *testing.T) table {
 // A party that uploads A_p = t I and B_p = 0 opens W near B/t, the sums of each class. The correlation is a mean over
 // classes. It passes for t up to N less the greatest eigenvalue of A.
 func TestLiarOpensTheTargets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		of                      table
 		honest, at300, greatest float64
@@ -193,6 +197,9 @@ func TestLiarOpensTheTargets(t *testing.T) {
 // its word l is near e/A_ll, and the others are near -A_kl/t times it. The correlation is the median over entries. An e
 // that makes W's words too large is refused.
 func TestLiarOpensAColumn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		of   table
 		want float64
@@ -224,6 +231,9 @@ func TestLiarOpensAColumn(t *testing.T) {
 // A party that uploads A_p = -t I opens the model for alpha - t, even for one that is negative, as long as t is below
 // alpha plus A's least eigenvalue.
 func TestLiarOpensASmallerAlpha(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	in := victims(t, wide(t), 128)
 	least, _ := in.extremes(t)
 	alpha := in.Ratio() * float64(in.Bound())
