@@ -55,9 +55,9 @@ func (in *instance) diagonal(rows float64) *sums64 {
 	return s
 }
 
-// tell returns the model of the honest sums and the liar's, and whether honest keepers accept it for sure: all sums of R
-// and of W are within the bounds that honest sums keep.
-func (in *instance) tell(t *testing.T, lie *sums64) (w linalg.Matrix[float64], accepted bool) {
+// tell returns the model of the honest sums and the liar's, and the largest sum of R or of W of a check, as a multiple of
+// what honest sums keep within. Noise adds up to 1.5, and keepers accept up to 2.5: all up to 1, none above 4.
+func (in *instance) tell(t *testing.T, lie *sums64) (w linalg.Matrix[float64], largest float64) {
 	t.Helper()
 	all := *in
 	all.outer, all.cross = plus(in.outer, lie.outer), plus(in.cross, lie.cross)
@@ -68,24 +68,24 @@ func (in *instance) tell(t *testing.T, lie *sums64) (w linalg.Matrix[float64], a
 	if w, err = all.Problem.solve(all.outer, all.cross); err != nil { // keepers cannot see whether an entry is too large
 		t.Fatal(err)
 	}
-	return w, largestOf(sums(w.Data)) <= bounds.Weights && largestOf(sums(all.residual(t, w))) <= bounds.Residual
+	return w, max(largestOf(sums(w.Data))/bounds.Weights, largestOf(sums(all.residual(t, w)))/bounds.Residual)
 }
 
-// accepted is tell, and requires that keepers accept.
+// accepted is tell, and requires that keepers accept whatever the noise.
 func (in *instance) accepted(t *testing.T, lie *sums64) linalg.Matrix[float64] {
 	t.Helper()
-	w, ok := in.tell(t, lie)
-	if !ok {
-		t.Error("honest keepers refuse the lie")
+	w, largest := in.tell(t, lie)
+	if !(largest <= 1) {
+		t.Errorf("honest keepers may refuse the lie: a sum of %.3g bounds", largest)
 	}
 	return w
 }
 
-// refused requires that keepers do not accept.
+// refused requires that keepers refuse whatever the noise.
 func (in *instance) refused(t *testing.T, lie *sums64) {
 	t.Helper()
-	if _, ok := in.tell(t, lie); ok {
-		t.Error("honest keepers accept the lie")
+	if _, largest := in.tell(t, lie); !(largest > 4) {
+		t.Errorf("honest keepers may accept the lie: a sum of %.3g bounds", largest)
 	}
 }
 
@@ -159,6 +159,7 @@ func about(t *testing.T, what string, got, want float64) {
 
 // wide are digits with the wider spectrum of gamma .2.
 func wide(t *testing.T) table {
+	t.Helper()
 	d := digits(t)
 	d.gamma = .2
 	return d
@@ -167,6 +168,9 @@ func wide(t *testing.T) table {
 // A party that uploads A_p = t I and B_p = 0 opens W near B/t, the sums of each class. The correlation is a mean over
 // classes. It passes for t up to N less the greatest eigenvalue of A.
 func TestLiarOpensTheTargets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		of                      table
 		honest, at300, greatest float64
@@ -193,6 +197,9 @@ func TestLiarOpensTheTargets(t *testing.T) {
 // its word l is near e/A_ll, and the others are near -A_kl/t times it. The correlation is the median over entries. An e
 // that makes W's words too large is refused.
 func TestLiarOpensAColumn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	for _, c := range []struct {
 		of   table
 		want float64
@@ -209,7 +216,7 @@ func TestLiarOpensAColumn(t *testing.T) {
 			honest = append(honest, math.Abs(correlation(others(plain.Row(0)), others(a.Row(l)))))
 		}
 		lie := in.diagonal(300)
-		lie.outer[0], lie.cross[0] = 0, in.units(50_000)
+		lie.outer[0], lie.cross[0] = 0, in.units(25_000)
 		in.refused(t, lie)
 		slices.Sort(list)
 		slices.Sort(honest)
@@ -224,6 +231,9 @@ func TestLiarOpensAColumn(t *testing.T) {
 // A party that uploads A_p = -t I opens the model for alpha - t, even for one that is negative, as long as t is below
 // alpha plus A's least eigenvalue.
 func TestLiarOpensASmallerAlpha(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
 	in := victims(t, wide(t), 128)
 	least, _ := in.extremes(t)
 	alpha := in.Ratio() * float64(in.Bound())
