@@ -16,6 +16,14 @@ type Machine interface {
 	Step(Event) (Effects, error)
 }
 
+// MustGoOn reports whether a machine has revealed something for which others show it what they would otherwise keep to
+// themselves, and so must answer whatever comes. Such a machine has a method MustGoOn. Its runner then refuses what would
+// end another session: a second message under one header.
+func MustGoOn(m Machine) bool {
+	bound, can := m.(interface{ MustGoOn() bool })
+	return can && bound.MustGoOn()
+}
+
 // Event is something that happens to a machine: [Start], [Received], [Expired] or
 // [Resumed].
 type Event interface{ event() }

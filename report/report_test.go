@@ -323,7 +323,7 @@ func TestNamesHaveTheColoursOfTheirLines(t *testing.T) {
 
 // Every kind of score is drawn, and shares may be 0 and 1.
 func TestValid(t *testing.T) {
-	for _, kind := range []Kind{Constant, Alone, Together, Sums, Sealed, Pooled} {
+	for _, kind := range []Kind{Constant, Alone, Together, Sums, Pooled} {
 		r := Run{
 			Title: "t", Metrics: []string{"auc"}, Scores: []Score{{Name: "a", Kind: kind}},
 			Curves: []Curve{{Steps: []string{"1", "2"}, Lines: []Line{{"a", []float64{0, 1}}}}},

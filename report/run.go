@@ -56,12 +56,11 @@ const (
 	Alone    Kind = "alone"    // one party learns from its own rows
 	Together Kind = "together" // all parties learn by a protocol
 	Sums     Kind = "sums"     // all parties learn from sums over their rows
-	Sealed   Kind = "sealed"   // all parties learn by a protocol that opens nothing but the model
 	Pooled   Kind = "pooled"   // a learner on all rows in one place, without privacy
 )
 
 func (k Kind) known() bool {
-	return k == Constant || k == Alone || k == Together || k == Sums || k == Sealed || k == Pooled
+	return k == Constant || k == Alone || k == Together || k == Sums || k == Pooled
 }
 
 // Grid is a table of parameter combinations and their cross-validated scores, with one row for each

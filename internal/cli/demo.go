@@ -109,7 +109,7 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 	}
 	further := []further{
 		{title: "by sums", text: "by sums", key: "by_sums", details: "sums", kind: report.Sums, example: "digits-sums"},
-		{title: "model only", text: "that opens the model only", key: "model_only", details: "sealed", kind: report.Sealed, example: "sealed-digits"},
+		{title: "model only", text: "that opens the model only", key: "model_only", details: "sealed", kind: report.Sums, example: "sealed-digits"},
 	}
 	for i := range further {
 		if further[i].job, err = a.exampleJob(further[i].example); err != nil {

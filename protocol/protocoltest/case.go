@@ -32,9 +32,6 @@ type Case struct {
 	// Trusts reports whether a message contains a statement that its receiver cannot verify. A lie
 	// in the statement may change results. Nil means that there are no such messages.
 	Trusts func(protocol.Header) bool
-	// Patient reports whether a machine that has not ended waits for a vanished member without a limit, because the
-	// protocol forbids it to give up. Nil means that no machine does.
-	Patient func(m protocol.Machine) bool
 	// Runs is the largest number of runs for one property; 0 means 200. If a property needs more
 	// runs, the suite takes a fixed sample of them.
 	Runs int
@@ -102,9 +99,6 @@ func (c *Case) testProperty(p property) error {
 	}
 	if c.Trusts == nil {
 		c.Trusts = func(protocol.Header) bool { return false }
-	}
-	if c.Patient == nil {
-		c.Patient = func(protocol.Machine) bool { return false }
 	}
 	if c.pace == (pace{}) {
 		c.pace = defaultPace()

@@ -54,14 +54,14 @@ func checkVanished(c *Case, b *baseline) error {
 }
 
 // checkNoticed returns an error unless the remaining nodes noticed that a node was removed. Every
-// node with timers, except a patient one, must end and blame the removed node, or a node that failed because of it.
+// node with timers, except one that must go on, must end and blame the removed node, or a node that failed because of it.
 func checkNoticed(c *Case, r *sim.Result, gone string) error {
 	failed, named := false, false
 	for i, o := range r.Nodes {
 		switch {
 		case o.Name == gone || o.End != nil && o.End.Err == nil:
 			continue
-		case o.End == nil && c.Patient(o.Machine):
+		case o.End == nil && protocol.MustGoOn(o.Machine):
 			named = true // others may wait for this node, which does not say for whom it waits
 			continue
 		case o.End == nil && len(c.Nodes[i].Timers) > 0:

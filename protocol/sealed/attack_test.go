@@ -316,9 +316,9 @@ func TestContributionsDiffer(t *testing.T) {
 	}
 }
 
-// The opening needs a runner that does not end a keeper after its token (see "Opening" in the package's comment). The
-// simulated one does, for two messages under one header: the dealer alone gets the weights.
-func TestOpeningNeedsAPatientRunner(t *testing.T) {
+// The opening needs a runner that does not end a keeper after its token (see "Opening" in the package's comment), not even
+// for two messages under one header: else the dealer alone gets the weights. Runners ask MustGoOn.
+func TestNoRunnerEndsAnOpening(t *testing.T) {
 	g := newGroup(t, "three keepers", 5)
 	victim, liar := g.Keepers[0], g.Keepers[2]
 	var earlier protocol.Message
@@ -341,8 +341,8 @@ func TestOpeningNeedsAPatientRunner(t *testing.T) {
 		t.Errorf("the liar ends with %+v", end)
 	}
 	for _, honest := range g.Keepers[:2] {
-		if end := r.Outcome(honest).End; end != nil && end.Err == nil {
-			t.Errorf("%s has the weights: the package's comment asks too much of a runner", honest)
+		if end := r.Outcome(honest).End; end == nil || end.Err != nil {
+			t.Errorf("%s does not have the weights: %+v", honest, end)
 		}
 	}
 }

@@ -256,10 +256,11 @@
 // tokens, so both honest keepers have accepted; the other gets the tokens with the parts and sends its own; together
 // they hold every part, and the hashes tell which part is true. Three conditions: messages between honest keepers
 // arrive at some time (a coordinator that is c carries them, and can keep W for itself), no journal is lost after the
-// token, and no runner ends the session of a keeper that has revealed its token, whatever another member does: not for
-// two messages under one header, a report that another has failed, a deadline or an operator's word. (Else c shows its
-// token to a only, takes F, and has b ended before a's part arrives: only c has W. A keeper may end when both others
-// have failed before their tokens.) Members that are no keepers do expire: a liar that holds its token back for so long
+// token, and no runner ends the session of a keeper that has revealed its token, whatever another member does. (Else c
+// shows its token to a only, takes F, and has b ended before a's part arrives: only c has W. A keeper may end when both
+// others have failed before their tokens.) [M: TestNoRunnerEndsAnOpening] Runners do not for two messages under one
+// header. They do for the end of the job, which the coordinator declares: a deadline, a report that another member has
+// failed, an operator's word. Members that are no keepers do expire: a liar that holds its token back for so long
 // leaves them without W, which all keepers get. (Without tokens b sends c alone a wrong last total: a opens to b, c has
 // stopped, and a lacks V_b.) The job counts as released at a home once its keeper has revealed its token.
 //

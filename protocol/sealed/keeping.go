@@ -114,6 +114,12 @@ func (k *keeping) compute(in inputs) (stage, error) {
 
 func (k *keeping) done() bool { return k.phase == delivers && k.stage.done() }
 
+// revealed reports whether the keeper has revealed its token.
+func (k *keeping) revealed() bool {
+	c, is := k.stage.(*check)
+	return k.phase == delivers || is && c.opening != nil
+}
+
 func (k *keeping) waits() wait { return k.stage.waits() }
 
 func (k *keeping) weights() []ring128.Word { return k.opened }

@@ -148,6 +148,12 @@ func (m *Machine) Weights() linalg.Matrix[float64] {
 	return w
 }
 
+// MustGoOn implements [protocol.MustGoOn]: a keeper that has revealed its token goes on until all keepers have the weights.
+func (m *Machine) MustGoOn() bool {
+	k, is := m.duty.(*keeping)
+	return is && k.revealed()
+}
+
 // Step implements [protocol.Machine].
 func (m *Machine) Step(e protocol.Event) (protocol.Effects, error) {
 	return m.life.Step(m.setup, e, protocol.Handlers{Start: m.start, Receive: m.receive, Resume: m.proceed, Expire: m.expire})

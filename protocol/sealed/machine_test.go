@@ -168,7 +168,7 @@ func TestProperties(t *testing.T) {
 			g := newGroup(t, c.name, c.features)
 			r := g.run(t, sim.Schedule{}, nil)
 			want := weightsOf(r, g.Keepers[0])
-			return protocoltest.Case{Session: g.session, Nodes: g.nodes(t), InFlight: c.inFlight, Runs: c.runs, Patient: hasRevealed,
+			return protocoltest.Case{Session: g.session, Nodes: g.nodes(t), InFlight: c.inFlight, Runs: c.runs,
 				Check: func(_ string, m protocol.Machine) error {
 					return near(g.Problem, m.(*Machine).Weights().Data, want)
 				}}
@@ -190,16 +190,6 @@ func near(p Problem, got, want []float64) error {
 		}
 	}
 	return nil
-}
-
-// hasRevealed reports whether a keeper has revealed its token.
-func hasRevealed(m protocol.Machine) bool {
-	k, is := m.(*Machine).duty.(*keeping)
-	if !is {
-		return false
-	}
-	c, is := k.stage.(*check)
-	return is && c.opening != nil
 }
 
 // The transcripts fix the bytes on the wire: a change in them is a new version of the protocol.

@@ -146,6 +146,9 @@ func (s *simulation) deliver(it item) (bool, error) {
 	if err != nil {
 		s.settle(it.parcel)
 		s.write(it, "equivocation")
+		if protocol.MustGoOn(it.to.machine) {
+			return false, nil
+		}
 		s.endNode(it.to, err)
 		return false, nil
 	}

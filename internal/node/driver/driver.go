@@ -215,8 +215,12 @@ func (d *driver) receive(in Inbound) error {
 		return nil //nolint:nilerr // the sender's fault ends no session
 	}
 	fresh, err := d.inbox.Fresh(m)
-	if err != nil {
-		return err // the sender has sent two different messages with one header, which ends the session
+	switch { // the sender has sent two different messages with one header, which ends most sessions
+	case err != nil && protocol.MustGoOn(d.Machine):
+		d.refuse(in, err)
+		return nil
+	case err != nil:
+		return err
 	}
 	if !fresh || d.end != nil {
 		d.acknowledge(in)

@@ -75,6 +75,33 @@ func TestEquivocationEndsTheSession(t *testing.T) {
 	}
 }
 
+// bound is a machine that must go on.
+type bound struct{ protocol.Machine }
+
+func (bound) MustGoOn() bool { return true }
+
+// A machine that must go on refuses the second of two messages under one header, and its session continues.
+func TestEquivocationDoesNotEndAMachineThatMustGoOn(t *testing.T) {
+	w := scripted(t, func(_ *protocol.Session, e protocol.Event) (protocol.Effects, error) {
+		if kindOf(e) == "Last" {
+			return over, nil
+		}
+		return protocol.Effects{}, nil
+	})
+	other := w.incoming("Word", 1)
+	other.Body = []byte("another")
+	w.broker.post(w.incoming("Word", 1), other, w.incoming("Last", 0))
+	c := w.config(w.log, w.log.Records())
+	c.Machine = bound{c.Machine}
+	w.broker.connect()
+	if _, err := Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(w.log.records); got != 4 {
+		t.Fatalf("%d records, want the start, the word, the last and the outcome", got)
+	}
+}
+
 func TestDuplicatesAreAcknowledgedAndNotStepped(t *testing.T) {
 	var steps []string
 	w := scripted(t, func(_ *protocol.Session, e protocol.Event) (protocol.Effects, error) {
