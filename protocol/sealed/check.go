@@ -41,6 +41,7 @@ type check struct {
 	at     int // round
 	sent   bool
 	in     [3]*parcel // by sender
+	ahead  [3]*parcel // of the next round
 	out    []protocol.Message
 
 	commitments [3]commitments
@@ -150,14 +151,16 @@ func (k *check) rounds() []round {
 	return list
 }
 
-// await prepares for the messages of the current round.
+// await prepares for the messages of the current round, and of the next one: a keeper may be that far ahead.
 func (k *check) await() {
-	k.sent = false
-	if k.at == len(k.course) {
-		return
-	}
+	k.sent, k.in = false, k.ahead
 	for _, from := range k.self.others() {
-		k.in[from] = newParcel(k.course[k.at].length(from, k.self))
+		if k.in[from] == nil && k.at < len(k.course) {
+			k.in[from] = newParcel(k.course[k.at].length(from, k.self))
+		}
+		if k.ahead[from] = nil; k.at+1 < len(k.course) {
+			k.ahead[from] = newParcel(k.course[k.at+1].length(from, k.self))
+		}
 	}
 }
 
@@ -231,7 +234,9 @@ func (k *check) post(to role, round int, kind string, body []byte) {
 }
 
 // receive takes a message of another keeper. It refuses what does not belong to this generation and round, and names
-// the sender. [protocol.ErrLater] is for messages of later rounds: a keeper may be one round ahead.
+// the sender. A message of the next round may come early. [protocol.ErrLater] is for those of still later rounds, as
+// servers may be ahead of the dealer by two, which sends no verdict. Their chunks are counted before they are put back,
+// so that there are few.
 func (k *check) receive(m protocol.Message) error {
 	from, err := k.admitKeeper(m.Header, k.self)
 	if err != nil {
@@ -241,12 +246,16 @@ func (k *check) receive(m protocol.Message) error {
 	switch {
 	case k.opening != nil:
 		return k.opening.receive(from, m)
-	case at == len(k.course) && m.Kind == kindToken:
+	case at == len(k.course) && m.Kind == kindToken && m.Chunks == 1:
 		return protocol.ErrLater
 	case at < k.at || at >= len(k.course) || m.Kind != k.course[at].kind || k.course[at].length(from, k.self) == 0:
 		return m.Unexpected()
-	case at > k.at:
+	case at > k.at+1 && int64(m.Chunks) != int64(parcelChunks(k.course[at].length(from, k.self))):
+		return m.Unexpected()
+	case at > k.at+1:
 		return protocol.ErrLater
+	case at > k.at:
+		return k.ahead[from].accept(m)
 	}
 	return k.in[from].accept(m)
 }

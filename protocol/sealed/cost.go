@@ -60,13 +60,17 @@ func (c computation) addAgreement(cost *protocol.Cost, parties int) int {
 	return 1
 }
 
-// addSteps adds the openings and dealings. The dealer waits for nobody, so each step adds one message to the chain. b
+// addSteps adds the openings and dealings. The dealer is ahead of b, so each step adds one message to the chain. b
 // opens a first square after the dealer's words, which add one more.
 func (c computation) addSteps(cost *protocol.Cost) int {
 	for step := range c.steps() {
 		c.addWords(cost, c.header(serverA, serverB, step, kindOpening), c.words(step))
 		c.addWords(cost, c.header(serverB, serverA, step, kindOpening), c.words(step))
 		c.addWords(cost, c.header(dealerC, serverB, step, kindDealing), c.words(step))
+		if c.tells(step) {
+			h := c.header(serverB, dealerC, step, kindTaken)
+			cost.Send(h.Sender, h.Receiver, h.Round, h.Kind, 0)
+		}
 	}
 	if c.steps() > 0 && c.squaring(0) {
 		return c.steps() + 1
@@ -109,9 +113,9 @@ func (c computation) addLoads(cost *protocol.Cost, parties []string) {
 
 // These are the triangles of words that a keeper holds at most. A server in a later squaring has the sums of masked
 // words and of its mask (2), H (4), the latest square (4), the product (1), at a twice the operands' sum and a second
-// product (3), and the other server's words (1). The dealer has two sums (2), two matrices (4), and a step's words and
+// product (3), the other server's words (1), and at b those of two more squares (2). The dealer has two sums (2), two matrices (4), and a step's words and
 // covers (4).
 const (
-	serverTriangles = 15
+	serverTriangles = 17
 	dealerTriangles = 10
 )

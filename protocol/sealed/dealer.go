@@ -8,13 +8,14 @@ import (
 )
 
 // dealer is the keeper c. It deals b products and squares of the covers that it has in common with a and with b, less
-// a's part of them. It receives nothing but the others' digests, so its work and messages depend on seeds and sizes
-// alone. Its owner drives it in the same way as a [server].
+// a's part of them. It receives nothing but the others' digests, and word of the steps that b has begun, so its work and
+// messages depend on seeds and sizes alone. Its owner drives it in the same way as a [server].
 type dealer struct {
 	agreement
 	withA, withB  source
 	matrix, power ring128.Matrix // the masks of H and of the latest T_q(H)
 	step          int
+	told          map[int]bool   // steps that b has begun, of those that it tells
 	pieces        pieces         // what is left of the step
 	dealt         []ring128.Word // what the step deals, before a's part is subtracted
 	out           outflow
@@ -28,7 +29,7 @@ func newDealer(c computation, in inputs, withA, withB source) (*dealer, error) {
 	if len(in.parts[maskA]) != c.inputWords() || len(in.parts[maskB]) != c.inputWords() {
 		return nil, fmt.Errorf("sealed: there are %d and %d words of masks; %d features and %d targets have %d", len(in.parts[maskA]), len(in.parts[maskB]), c.problem.Features, c.problem.Targets, c.inputWords())
 	}
-	d := &dealer{agreement: newAgreement(c, dealerC, in.documents), withA: withA, withB: withB}
+	d := &dealer{agreement: newAgreement(c, dealerC, in.documents), withA: withA, withB: withB, told: map[int]bool{}}
 	sum := make([]ring128.Word, c.triangle())
 	d.pieces.add(sum, in.parts[maskA][:c.triangle()])
 	d.pieces.add(sum, in.parts[maskB][:c.triangle()])
@@ -37,8 +38,29 @@ func newDealer(c computation, in inputs, withA, withB source) (*dealer, error) {
 	return d, nil
 }
 
-// done reports whether all steps are dealt and their words sent.
-func (d *dealer) done() bool { return d.step == d.steps() && d.out.empty() }
+// done reports whether all steps are dealt and their words sent, and b has told all that it tells.
+func (d *dealer) done() bool { return d.step == d.steps() && d.out.empty() && d.untold() == d.steps() }
+
+// untold returns the first step of which b has yet to tell, or the number of steps.
+func (d *dealer) untold() int {
+	for step := range d.steps() {
+		if d.tells(step) && !d.told[step] {
+			return step
+		}
+	}
+	return d.steps()
+}
+
+// now returns a step that b has begun.
+func (d *dealer) now() int {
+	last := 0
+	for step := range d.untold() {
+		if d.told[step] {
+			last = step
+		}
+	}
+	return last
+}
 
 // send returns the next message, or false if there is none.
 func (d *dealer) send() (protocol.Message, bool) {
@@ -48,21 +70,25 @@ func (d *dealer) send() (protocol.Message, bool) {
 	return d.out.take()
 }
 
-// receive takes the digest of another keeper, and refuses all else.
+// receive takes the digest of another keeper and word of b's steps, and refuses all else.
 func (d *dealer) receive(m protocol.Message) error {
 	from, err := d.admitKeeper(m.Header, dealerC)
 	if err != nil {
 		return err
 	}
-	if m.Kind != kindInputs {
-		return m.Unexpected()
+	if m.Kind == kindInputs {
+		return d.agreement.receive(from, m)
 	}
-	return d.agreement.receive(from, m)
+	if step := int(m.Round); m.Kind == kindTaken && from == serverB && m.Chunks == 1 && len(m.Body) == 0 && d.tells(step) && !d.told[step] {
+		d.told[step] = true
+		return nil
+	}
+	return m.Unexpected()
 }
 
 // work does the next piece of a step, and reports whether it did. It waits until all earlier words are sent.
 func (d *dealer) work() (bool, error) {
-	if d.step == d.steps() || !d.reached() || !d.out.empty() {
+	if d.step == d.steps() || !d.reached() || !d.out.empty() || !d.mayDeal(d.now(), d.step) {
 		return false, nil
 	}
 	if len(d.pieces) == 0 {
@@ -73,8 +99,11 @@ func (d *dealer) work() (bool, error) {
 
 // waits returns what the dealer needs to go on.
 func (d *dealer) waits() wait {
-	if !d.reached() {
+	switch {
+	case !d.reached():
 		return d.agreement.waits()
+	case d.out.empty() && (d.step == d.steps() || !d.mayDeal(d.now(), d.step)) && d.untold() < d.steps():
+		return wait{TimerKeeper, d.keepers[serverB], "word of a step that it begins"}
 	}
 	return wait{}
 }

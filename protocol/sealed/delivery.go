@@ -11,13 +11,17 @@ import (
 // kindWeights is the kind of the messages with the opened weights, from the keepers to the data parties that are none.
 const kindWeights = "Weights"
 
-// delivery sends the opened weights to the data parties that are no keepers.
-type delivery struct{ waiting []outflow }
+// delivery sends the opened weights to the data parties that are no keepers. The opening takes what the other keepers
+// still send.
+type delivery struct {
+	opening *check
+	waiting []outflow
+}
 
-func newDelivery(c computation, self role, homes []string, words []ring128.Word) *delivery {
-	d := &delivery{}
+func newDelivery(opening *check, homes []string, words []ring128.Word) *delivery {
+	d := &delivery{opening: opening}
 	for _, party := range homes {
-		h := c.header(self, self, 0, kindWeights)
+		h := opening.header(opening.self, opening.self, 0, kindWeights)
 		h.Receiver = party
 		d.waiting = append(d.waiting, newOutflow(h, words))
 	}
@@ -33,7 +37,8 @@ func (d *delivery) send() (protocol.Message, bool) {
 	return protocol.Message{}, false
 }
 
-func (d *delivery) receive(m protocol.Message) error { return m.Unexpected() }
+// receive takes the token and the part of the keeper whose messages this one did not need: they may be late.
+func (d *delivery) receive(m protocol.Message) error { return d.opening.receive(m) }
 
 func (d *delivery) work() (bool, error) { return false, nil }
 

@@ -14,7 +14,7 @@
 // It has h = 2b + log2 N - 1 <= 47 fraction bits, without a cut. alpha is that of the scaled features.
 //
 // Each claim is marked. [P] is proved here. [C] is proved here, and the named test counts all values of a small ring.
-// [M] is only measured, so far by a prototype; its tests come with the code. [A] is assumed.
+// [M] is only measured: by the named test, or without a name by a prototype. [A] is assumed.
 //
 // # Roles
 //
@@ -40,7 +40,11 @@
 //	two keepers                     everything
 //
 // W tells much by itself, also who took part: sealing protects rows and sums, it does not hide participation. Of two
-// parties each can take W's equations for the other's.
+// parties each can take W's equations for the other's. [M: TestMembershipOfDigits, TestMembershipOfA9a] On digits
+// (1,347 rows, M = 512) losses tell members with an AUC of .59, likelihood ratios of 64 shadow models with .93: they
+// find 44 % of members at one false alarm in a hundred. With alpha 1 in place of .13 the AUC is .84, with 10 .70; with
+// the 32,561 rows of a9a .53. [M: TestMembershipOfAllCandidates] alpha W = sum of (y - W phi) phi^T is linear in who
+// took part. If M L exceeds the number of candidates (5,120 and 1,797), whoever has all their records makes no error.
 //
 // [A] No two keepers work together or belong to one organisation; each operator approves their names. At most one
 // keeper lies. It may rush: send after it has received. Streams of internal/crypto/prg look uniform. SHA-256 binds,
@@ -94,8 +98,8 @@
 // view, in whichever order it waits and sends. (2) Go through the words in order. Each is a function of inputs, of what
 // b sends and of earlier covers, minus its own cover. So exactly one value of the cover gives the value in the view.
 // (3) Hence each view belongs to exactly one choice of all covers. Covers are uniform, so the view is. For a the covers
-// are U_b and V_b; it gets no word of c. c gets seeds and salted hashes only; as a broker it passes sealed messages.
-// Uses of an X and generations are not limited, as long as no cover serves twice.
+// are U_b and V_b; it gets no word of c. c gets seeds, salted hashes, and word of
+// the step that b is in; as a broker it passes sealed messages. Uses of an X and generations are not limited, as long as no cover serves twice.
 //
 // [P] What a liar can do to W: b adds known words e to its share; or opens F + e to a, and adds E e or not. c adds
 // known words to U V or U^2. That suffices for harm: e on B gives W = (A + alpha)^-1 (B + e), with a residual that the
@@ -264,25 +268,30 @@
 // that is no keeper cannot see when a session ended. So it counts an attempt and M L numbers when it uploads, and takes
 // them back only on signed statements of two keepers that they have revealed no coins. Attempts belong to the rows:
 // naming other keepers does not reset them. A missing upload ends the session: no keeper may leave a party out, as
-// models with and without it differ by its rows.
+// models with and without it differ by its rows. [M: TestModelsThatDifferByARow] On the same directions two models that
+// differ by one row of digits show it (median correlation .95). On fresh ones the same attack shows less than a mean
+// digit does (.51 and .69).
 //
 // # What is not promised
 //
-// Nothing binds an upload to rows: a model is of what parties sent. [M] With all sums accepted (digits, M = 128),
-// A_p = t I shows B/t (t = 300: correlation .79), for t up to about N. A_p = t I but for entry l, with B_p = e there,
-// opens column l of A (t = 300, e = 500: .97; omega bounds e). A_p = -t I opens the model for alpha - t, as long as t
-// is below alpha plus A's least eigenvalue (3 alpha passes for M = 128, gamma .2). Each opens M L numbers about sums of
-// honest rows. Floors limit this: a party has 100 rows, refuses if another declares more than half of all rows (of two:
-// three quarters), counts M L over jobs, and leaves out each class that has fewer than 10 people or fewer cells than M.
-// (A class of 10 rows and 5 columns has 50; with M = 162 and A_p = 1,500 I its column of B gives 72 % of them [M].)
+// Nothing binds an upload to rows: a model is of what parties sent, and keepers accept all that follows. On digits,
+// M = 128, gamma .05 or .2: [M: TestLiarOpensTheTargets] A_p = t I shows B/t (t = 300: correlation .80 or .97; honest
+// .22 or .56), for t up to N less A's greatest eigenvalue. [M: TestLiarOpensAColumn] A_p = t I but for entry l, with
+// B_p = e there, opens column l of A (t = 300, e = 500: .92 or .97; omega bounds e). [M: TestLiarOpensASmallerAlpha]
+// A_p = -t I opens the model for alpha - t, as long as t is below alpha plus A's least eigenvalue (3 alpha passes for
+// gamma .2). Each opens M L numbers about sums of honest rows. Floors limit this: a party has 100 rows, refuses if
+// another declares more than half of all rows (of two: three quarters), counts M L over jobs, and leaves out each class
+// that has fewer than 10 people or fewer cells than M. (A class of 10 rows and 5 columns has 50; with M = 162 and
+// A_p = 1,500 I its column of B gives 72 % of them [M].)
 //
-// With fixed features (linear) sums are the same in each job. A lying party with A_p = 0 and unit vectors for B_p gets
-// columns of (A + alpha)^-1 as differences of W, and so A and B exactly: on digits as 0 and 1, M = 47, six jobs give
-// all 1,081 counts of pairs, 96 of them of 1 to 9 people, with 2,820 numbers where 7,751 are allowed [M]. A_p = 1,600 I
-// but for an entry nearly does it in one. So with fixed features there is one W for each edition and set of parties,
-// and a party takes part only if each pair of values has none or 10 of its people. With drawn features, B_p of 12
-// phi(x), a column each, gives leverages of 10 chosen people a job, and tells who took part with an AUC of .89 (losses
-// of the honest model: .85) [M].
+// With fixed features (linear) sums are the same in each job. [M: TestLiarCountsPairs] A lying party with A_p = 0 and
+// unit vectors for B_p gets columns of (A + alpha)^-1 as differences of W, and so A and B exactly: on digits as 0 and 1,
+// M = 47, six jobs give all 1,081 counts of pairs, 89 of them of 1 to 9 people, with 2,820 numbers where 7,751 are
+// allowed. [M: TestLiarShowsTenColumnsOfPairs] A_p = 1,600 I but for ten entries shows the counts of ten columns in one
+// job (correlation .98). So with fixed features there is one W for each edition and set of parties, and a party takes
+// part only if each pair of values has none or 10 of its people. [M: TestLiarReadsLeverages] With drawn features, B_p of
+// 12 phi(x), a column each, gives leverages of 10 chosen people a job. They tell who took part with an AUC of .91 where
+// losses of the honest model have .86 (800 rows, M = 512, gamma .2), and .61 for .60 with 1,347 rows and gamma .05.
 //
 // Directions follow from 32 bytes of each data party, which it commits to before it knows another's (package
 // internal/method/sealed). So nobody chooses them; who shows its bytes last can only end the job.

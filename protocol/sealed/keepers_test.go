@@ -30,10 +30,10 @@ type trio struct {
 	a, b  *server
 	c     *dealer
 	boxes [3][]protocol.Message
-	all   []protocol.Message // accepted, in order
-	cpu   [3]float64         // seconds by role
-	alter func(m protocol.Message) protocol.Message
-	holds func(r role) bool // whether a keeper's work waits for others; nil for never
+	all   []protocol.Message                        // accepted, in order
+	cpu   [3]float64                                // seconds by role
+	alter func(m protocol.Message) protocol.Message // drops a message by taking its kind
+	holds func(r role) bool                         // whether a keeper's work waits for others; nil for never
 }
 
 func settingOf(p Problem) setting {
@@ -203,6 +203,9 @@ func (k *trio) turn(r role) (bool, error) {
 		did = true
 		if k.alter != nil {
 			m = k.alter(m)
+		}
+		if m.Kind == "" {
+			continue
 		}
 		to := slices.Index(k.keepers[:], m.Receiver)
 		k.boxes[to] = append(k.boxes[to], m)

@@ -94,8 +94,9 @@ func (k *keeping) next() (stage, error) {
 		}
 		return newCheck(k.computation, k.self, in, share, k.links, k.seed)
 	}
-	k.opened = k.stage.(*check).weights()
-	return newDelivery(k.computation, k.self, k.homes, k.opened), nil
+	opening := k.stage.(*check)
+	k.opened = opening.weights()
+	return newDelivery(opening, k.homes, k.opened), nil
 }
 
 // compute returns the server or dealer.

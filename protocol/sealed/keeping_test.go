@@ -99,7 +99,7 @@ func TestReceivingRefuses(t *testing.T) {
 		"a party's":    {protocol.KindUnexpected, func(m *protocol.Message) { m.Sender = "x" }},
 		"a round":      {protocol.KindUnexpected, func(m *protocol.Message) { m.Round = 1 }},
 		"a generation": {protocol.KindUnexpected, func(m *protocol.Message) { m.Sequence = 1 }},
-		"a kind":       {protocol.KindUnexpected, func(m *protocol.Message) { m.Kind = kindShare }},
+		"a kind":       {protocol.KindUnexpected, func(m *protocol.Message) { m.Kind = kindMaskedWeights }},
 		"two chunks":   {protocol.KindInconsistent, func(m *protocol.Message) { m.Chunks = 2 }},
 		"short":        {protocol.KindMalformed, func(m *protocol.Message) { m.Body = m.Body[16:] }},
 	} {

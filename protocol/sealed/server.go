@@ -12,6 +12,7 @@ import (
 const (
 	kindOpening = "Opening" // between the servers: a share less its cover
 	kindDealing = "Dealing" // from the dealer to b: a product or a square of covers, less a's part
+	kindTaken   = "Taken"   // from b to the dealer: b has begun a step, so it has room for words of later ones
 )
 
 // operand is a matrix X = E + U_a + U_b at a server, which has E and one mask. Both are symmetric.
@@ -34,7 +35,36 @@ type server struct {
 	own           []ring128.Word // the share less its cover; in the end, the sum of both servers'
 	cover         []ring128.Word // that of a square
 	peer, dealt   *inflow        // the other server's opening; at b, the dealer's words
+	arriving      map[arrival]*inflow
 	out           outflow
+	notes         []protocol.Message // of steps that b has begun
+}
+
+// arrival names words that come to a server.
+type arrival struct {
+	kind string
+	step int
+}
+
+// These are the numbers of steps by which words of a step may come ahead of a server's own step: the dealer's words of a
+// square and of a product, and the other server's.
+const (
+	aheadOfSquare  = 2
+	aheadOfProduct = 8
+	aheadOfPeer    = 1
+)
+
+// mayDeal reports whether b has room for the dealer's words of a step while it is in the step now.
+func (c computation) mayDeal(now, step int) bool {
+	if c.squaring(step) {
+		return step <= now+aheadOfSquare
+	}
+	return step <= now+aheadOfProduct
+}
+
+// tells reports whether b tells the dealer that it begins a step: often enough that the dealer never waits for long.
+func (c computation) tells(step int) bool {
+	return step > 0 && step < c.steps() && (c.squaring(step-1) || step%(aheadOfProduct/2) == 0)
 }
 
 // newServer returns a server of a generation. The first source is that with the dealer, the second that with the other
@@ -47,7 +77,7 @@ func newServer(c computation, self role, in inputs, covers, cuts source) (*serve
 	if len(own) != c.inputWords() || len(known) != c.inputWords() {
 		return nil, fmt.Errorf("sealed: there are %d and %d words of the uploads; %d features and %d targets have %d", len(own), len(known), c.problem.Features, c.problem.Targets, c.inputWords())
 	}
-	s := &server{agreement: newAgreement(c, self, in.documents), covers: covers, cutter: newCutter(self, cuts)}
+	s := &server{agreement: newAgreement(c, self, in.documents), covers: covers, cutter: newCutter(self, cuts), arriving: map[arrival]*inflow{}}
 	cross := slices.Clone(own[c.triangle():])
 	if self == serverA {
 		ring128.Add(cross, known[c.triangle():])
@@ -81,10 +111,22 @@ func (s *server) await() {
 	if s.done() {
 		return
 	}
-	s.peer = newInflow(s.words(s.step))
+	s.peer = s.of(kindOpening, s.step)
 	if s.self == serverB {
-		s.dealt = newInflow(s.words(s.step))
+		s.dealt = s.of(kindDealing, s.step)
+		if s.tells(s.step) {
+			s.notes = append(s.notes, protocol.Message{Header: s.header(serverB, dealerC, s.step, kindTaken)})
+		}
 	}
+}
+
+// of returns the words of a step that come, or may already have.
+func (s *server) of(kind string, step int) *inflow {
+	at := arrival{kind, step}
+	if s.arriving[at] == nil {
+		s.arriving[at] = newInflow(s.words(step))
+	}
+	return s.arriving[at]
 }
 
 // done reports whether the share of the weights is there.
@@ -98,34 +140,40 @@ func (s *server) send() (protocol.Message, bool) {
 	if m, ok := s.agreement.send(); ok {
 		return m, true
 	}
+	if len(s.notes) > 0 {
+		m := s.notes[0]
+		s.notes = s.notes[1:]
+		return m, true
+	}
 	return s.out.take()
 }
 
 // receive takes a message of another keeper. It refuses what does not belong to this generation and step, and names the
-// sender. [protocol.ErrLater] is for messages of later steps: the dealer does not wait for the servers.
+// sender. Words of the next steps may come before their step. [protocol.ErrLater] is for those of still later steps, as
+// many as there are.
 func (s *server) receive(m protocol.Message) error {
 	from, err := s.admitKeeper(m.Header, s.self)
 	if err != nil {
 		return err
 	}
-	var to *inflow
+	step := int(m.Round)
+	room := step <= s.step+aheadOfPeer
 	switch {
 	case m.Kind == kindInputs:
 		return s.agreement.receive(from, m)
 	case m.Kind == kindOpening && from != dealerC:
-		to = s.peer
 	case m.Kind == kindDealing && from == dealerC && s.self == serverB:
-		to = s.dealt
+		room = s.mayDeal(s.step, step)
 	default:
 		return m.Unexpected()
 	}
-	switch step := int(m.Round); {
-	case step < s.step || step >= s.steps():
+	switch {
+	case step < s.step || step > s.step && !s.expects(from, s.self, m.Header):
 		return m.Unexpected()
-	case step > s.step:
+	case !room:
 		return protocol.ErrLater
 	}
-	return to.accept(m)
+	return s.of(m.Kind, step).accept(m)
 }
 
 // work does the next piece of the computation, and reports whether it did. It waits for the messages that the piece
@@ -286,6 +334,8 @@ func (s *server) product() {
 }
 
 func (s *server) next() {
+	delete(s.arriving, arrival{kindOpening, s.step})
+	delete(s.arriving, arrival{kindDealing, s.step})
 	s.step++
 	s.await()
 }
