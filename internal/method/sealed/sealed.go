@@ -96,8 +96,7 @@ func gathering(c method.Instance) *method.Session {
 // keeper.
 func computeStep(c method.Instance) step {
 	s := step{Name: "sealed", Session: &method.Session{Protocol: sealed.Name, Version: sealed.Version, Members: protocol.Members(protocol.RoleParty, c.Parties...), Purpose: "train",
-		// The dealer waits until the servers have computed, and parties that are no keepers until all have checked.
-		SlowTimers: []protocol.Timer{sealed.TimerKeeper, sealed.TimerWeights}},
+		SlowTimers: []protocol.Timer{sealed.TimerWeights}},
 		Party: (*party).computer, Releases: (*party).release, Cost: computeCost}
 	if slices.Contains(keepersOf(c), c.Coordinator) {
 		s.Session.Members = append(s.Session.Members, protocol.Members(protocol.RoleKeeper, c.Coordinator)...)
