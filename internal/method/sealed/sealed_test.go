@@ -316,6 +316,9 @@ func TestStatement(t *testing.T) {
 			t.Errorf("no reader is shown what role %s learns", role)
 		}
 	}
+	if all := strings.Join(lines["party"], " "); !strings.Contains(all, "no more numbers (320) than there are training rows (750)") || !strings.Contains(jointTells(751, 750), "exactly who did") {
+		t.Error(all)
+	}
 	if e := s.exposures()["coalition"]; e.Reach != protocol.ReachPart {
 		t.Errorf("two keepers: %+v", e)
 	}
