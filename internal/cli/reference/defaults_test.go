@@ -74,7 +74,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"moments", "", "", "protocol.directions", ""},
 	{"moments", "protocol.classes", "", "protocol.classes", ""},
 	{"moments", "protocol.targets", "", "protocol.targets", ""},
-	{"sealed", "", "", "protocol.keepers", ""},
+	{"sealed", "", "", "protocol.keepers", "[a, b, coordinator]"},
 	{"sealed", "", "", "protocol.features", ""},
 	{"sealed", "", "", "protocol.alpha_per_row", "0.0001"},
 	{"sealed", "learner.alpha", "0.5", "protocol.alpha_per_row", ""},

@@ -151,6 +151,22 @@ func TestTwoHospitals(t *testing.T) {
 	}
 }
 
+// A party that is no keeper waits for the whole computation. Keepers hear of each other's steps, and wait one round.
+func TestTimers(t *testing.T) {
+	j := digitsJob(t, "north, south, east, west", "")
+	plan, err := Protocol().Plan(methodtest.Instance(j))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range plan {
+		for timer, slow := range map[protocol.Timer]bool{sealed.TimerUpload: false, sealed.TimerKeeper: false, sealed.TimerWeights: true} {
+			if step.Name == "sealed" && (step.Session.Timeout(timer, j.Timeout.Round) > j.Timeout.Round) != slow {
+				t.Errorf("%s: slow %v, want %v", timer, !slow, slow)
+			}
+		}
+	}
+}
+
 // Each job draws its own directions, whatever seed it states.
 func TestDirectionsAreNew(t *testing.T) {
 	j := digitsJob(t, "north, south, east", ", features: 32")
@@ -299,6 +315,9 @@ func TestStatement(t *testing.T) {
 		if !slices.Contains(method.Roles(), role) {
 			t.Errorf("no reader is shown what role %s learns", role)
 		}
+	}
+	if all := strings.Join(lines["party"], " "); !strings.Contains(all, "no more numbers (320) than there are training rows (750)") || !strings.Contains(jointTells(751, 750), "exactly who did") {
+		t.Error(all)
 	}
 	if e := s.exposures()["coalition"]; e.Reach != protocol.ReachPart {
 		t.Errorf("two keepers: %+v", e)

@@ -36,7 +36,7 @@ func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Three keepers compute a ridge regression on random features from shares of the parties' sums. Nobody opens anything but the model.",
 		Fields: slices.Concat([]section.Field{
 			k.ModeKey(),
-			{Key: "keepers", Value: section.Words{Dst: &k.Keepers, Most: 3, Example: "[north, south, east]"}, Else: "the first three parties; of two parties both, and the coordinator",
+			{Key: "keepers", Value: section.Words{Dst: &k.Keepers, Most: 3, Example: "[north, south, east]"}, Else: "the first three parties; of two parties a and b, [a, b, coordinator]",
 				Doc: "The two servers and the dealer, which hold the shares: parties or, as the third, the coordinator. Any two of them together read everybody's sums, so they belong to different organisations."},
 			{Key: "features", Value: section.Whole{Dst: &k.Features}, Else: "512; fewer for few rows or columns",
 				Doc: "The number of random features, even and from 2 to 4096."},
@@ -71,7 +71,7 @@ func learns(j *job.Job) bool {
 	return able && !objective.Process && (task.Classes || task.Numbers)
 }
 
-// check refuses what this version of the protocol does not support, and sets the default alpha.
+// check refuses what this version of the protocol does not support, and states the default keepers and alpha.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if !learns(j) {
 		return in.Refuse("learner", "protocol sealed runs learner %s, not %s", learner.Able(" or ", learns), j.Learner.Name())
@@ -108,9 +108,13 @@ func (k *Keys) checkAlpha(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkKeepers refuses keepers who are no members of the job.
+// checkKeepers states the default keepers, so that each operator reads their names in the job, and refuses keepers who
+// are no members of it.
 func (k *Keys) checkKeepers(j *job.Job, in *section.Place) error {
 	parties := j.Parties()
+	if k.Keepers == nil && len(parties) >= 2 {
+		k.Keepers = slices.Clone(append(slices.Clone(parties), Coordinator)[:3])
+	}
 	for i, name := range k.Keepers {
 		coordinates := name == Coordinator && !slices.Contains(parties, Coordinator)
 		switch {

@@ -107,6 +107,7 @@ func matrix() map[string]matrixJob {
 	return map[string]matrixJob{
 		"okra":    {small(func(t *testing.T) *job.Job { return parse(t, "") }, 60), "north", "send okra/Rows", "send okra/"},
 		"moments": {small(func(t *testing.T) *job.Job { return moments(t, "", "") }, 80), "north", "send secagg/MaskedInput", "send secagg/Survivors"},
+		"sealed":  {small(func(t *testing.T) *job.Job { return sealedJob(t, "[north, south, east]") }, 569), "north", "send sealed/Opening", "put report"},
 		"gram":    {small(func(t *testing.T) *job.Job { return columns(t) }, 60), "north", "send secagg/MaskedInput", "send secagg/Survivors"},
 		"fdskl":   {small(func(t *testing.T) *job.Job { return phases(t, "{join: 20s, round: 20s}") }, 60), "north", "send fdskl/Request", "put report"},
 		"fedcfk": {func(t *testing.T) (*testbed, *job.Job) {
