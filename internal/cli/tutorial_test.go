@@ -68,7 +68,7 @@ var masks = []struct {
 	{regexp.MustCompile(`release sums [0-9a-f]{16}\b`), "release sums ID"},
 	{regexp.MustCompile(`by user \d+`), "by user UID"},
 	{regexp.MustCompile(`(127\.0\.0\.1|coordinator\.example):\d+`), "ADDRESS"},
-	{regexp.MustCompile(`(together|alone|privacy)(, by \w+)? +\d+(?: +\d\.\d{4})+`), "$1$2 FIGURES"},
+	{regexp.MustCompile(`(together|alone|privacy)(, by \w+|, model only)? +\d+(?: +\d\.\d{4})+`), "$1$2 FIGURES"},
 	{regexp.MustCompile(`(always answering \S+) +-(?: +\d\.\d{4})+`), "$1 FIGURES"},
 	{regexp.MustCompile(`\bOn \d+ rows not`), "On COUNT rows not"},
 	{regexp.MustCompile(`\(95 % interval: [0-9.]+ to [0-9.]+\)`), "INTERVAL"},
