@@ -70,7 +70,7 @@ func (t *spuTurns) run(ctx context.Context) error {
 }
 
 func (t *spuTurns) figures() []Row {
-	what := fmt.Sprintf("spu, %v, %d steps without a check", t.size, spuSteps)
+	what := fmt.Sprintf("spu (ABY3), %v, %d steps without a check", t.size, spuSteps)
 	return []Row{
 		figure(what+": processor time", t.best.CPU, "CPU s"),
 		figure(what+": wall time", t.best.Wall, "s"),

@@ -8,6 +8,7 @@ steps of Clenshaw's recurrence, of which each has one product of a vector for ea
 """
 
 import json
+import os
 import resource
 import sys
 import time
@@ -78,4 +79,6 @@ def main(library, *sizes):
     return computed(*map(int, sizes))
 
 
-print(json.dumps(main(*sys.argv[1:])))
+with os.fdopen(os.dup(1), "w") as output:
+    os.dup2(2, 1)  # SPU logs to the standard output
+    print(json.dumps(main(*sys.argv[1:])), file=output)
