@@ -79,7 +79,7 @@ func TestSealedCountsEachKeeper(t *testing.T) {
 	}
 	got := valuesOf(s.figures())
 	cpu, bytes := 0.0, 0.0
-	for _, role := range sealedRoles {
+	for i, role := range sealedRoles {
 		for _, stage := range []string{"uploads", "computation", "check"} {
 			v := got[role+", "+stage]
 			if v <= 0 {
@@ -87,8 +87,8 @@ func TestSealedCountsEachKeeper(t *testing.T) {
 			}
 			cpu += v
 		}
-		if sent := got[role+", bytes sent"]; sent <= 0 {
-			t.Errorf("%s sends %v", role, sent)
+		if sent, stated := got[role+", bytes sent"], float64(s.sentBy(sealedKeepers[i]))/1e6; sent != stated || sent == 0 {
+			t.Errorf("%s sends %v, and the protocol states %v", role, sent, stated)
 		}
 		bytes += got[role+", bytes sent"]
 	}
@@ -98,6 +98,24 @@ func TestSealedCountsEachKeeper(t *testing.T) {
 	}
 	if wall := got["time at 20 ms a message, computed"]; math.Abs(wall-(chain*.02+whole)) > 1e-9 {
 		t.Errorf("%v s over a link", wall)
+	}
+}
+
+// sentBy are the bytes that a keeper sends by the protocol's statement.
+func (s *sealedSession) sentBy(name string) (bytes int64) {
+	for _, f := range s.cost.Flows {
+		if f.From == name {
+			bytes += f.Bytes
+		}
+	}
+	return bytes
+}
+
+// A keeper's own upload is part of its work, although its machine makes it before the first step.
+func TestSealedCountsTheOwnUpload(t *testing.T) {
+	s, turn := sealedSessionOf(t, SealedSize{Rows: 301, Features: 64, Targets: 2}), sealedTurn{work: make(map[string]*stages)}
+	if _, err := s.node(t.Context(), &turn, "north", 1); err != nil || turn.work["north"].uploads <= 0 {
+		t.Errorf("%+v, %v", turn.work["north"], err)
 	}
 }
 
@@ -246,6 +264,20 @@ func TestSealedPeerIsMissing(t *testing.T) {
 	r, err := Sealed(fewSealed, FindSealedPeer(filepath.Join(t.TempDir(), "none"))).Measure(t.Context(), 1, func(int, int) {})
 	if err != nil || len(r.Rows) == 0 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "pip install spu") {
 		t.Errorf("%d rows, notes %q, %v", len(r.Rows), r.Notes, err)
+	}
+}
+
+// The shortest turn gives the times, without those before the job, and all turns the memory.
+func TestDeployedSealedKeepsTheLargestMemory(t *testing.T) {
+	of := func(cpu, peak float64) map[string]spent { return map[string]spent{"north": {peak: peak, cpu: cpu}} }
+	d := new(deployedSealed)
+	for _, c := range []struct{ wall, cpu, peak, wantWall, wantCPU, wantPeak float64 }{
+		{9, 5, 70, 9, 4, 70}, {8, 6, 60, 8, 5, 70}, {10, 2, 90, 8, 5, 90},
+	} {
+		d.keep(c.wall, of(1, 50), of(c.cpu, c.peak))
+		if got := d.spent["north"]; d.wall != c.wantWall || got.cpu != c.wantCPU || got.peak != c.wantPeak {
+			t.Errorf("after %+v: %v s, %+v", c, d.wall, got)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func DeployedSealed(reader *job.Reader, j *job.Job, load partition.Loader, progr
 	}}}}
 }
 
-// deployedSealed is a federation that runs a job, and what its processes used in the shortest turn.
+// deployedSealed is a federation that runs a job, with the times of the shortest turn and the largest memory of all turns.
 type deployedSealed struct {
 	reader  *job.Reader
 	job     *job.Job
@@ -60,7 +60,7 @@ func (d *deployedSealed) run(ctx context.Context) (err error) {
 	return d.measure(ctx, f)
 }
 
-// measure runs the job. Of the turns the shortest counts.
+// measure runs the job.
 func (d *deployedSealed) measure(ctx context.Context, f *demo.Federation) error {
 	d.names = f.Names()
 	before, err := spentByAll(f, d.names)
@@ -77,15 +77,29 @@ func (d *deployedSealed) measure(ctx context.Context, f *demo.Federation) error 
 	}
 	wall := time.Since(begun).Seconds()
 	after, err := spentByAll(f, d.names)
-	if err != nil || d.spent != nil && wall >= d.wall {
+	if err != nil {
 		return err
 	}
-	for name, s := range after {
-		s.cpu -= before[name].cpu
-		after[name] = s
-	}
-	d.wall, d.spent = wall, after
+	d.keep(wall, before, after)
 	return nil
+}
+
+// keep takes the times of a turn if it is the shortest so far, and for each process its largest memory of all turns.
+func (d *deployedSealed) keep(wall float64, before, after map[string]spent) {
+	best := d.spent == nil || wall < d.wall
+	if best {
+		d.wall = wall
+	}
+	kept := make(map[string]spent)
+	for name, s := range after {
+		old := d.spent[name]
+		s.cpu -= before[name].cpu
+		if !best {
+			s.cpu = old.cpu
+		}
+		kept[name] = spent{peak: max(s.peak, old.peak), cpu: s.cpu}
+	}
+	d.spent = kept
 }
 
 // spentByAll returns what each process has used so far.

@@ -37,7 +37,8 @@ computation and check, and count bytes and messages in a row. The time over a li
 20 ms a message is computed from these, without the time of the bytes.
 
 With --deployed, coordinator and three parties run the example sealed-digits as
-processes. Measure the time of the job, and processor time and memory of each process.
+processes. Measure the time of the job, the processor time of each process, and its
+largest memory of all turns.
 
 With --peer spu, also compute a hundred steps of the same size by SPU, in the Python
 of --python. A package that it lacks is not measured. Mercer's sessions have more
