@@ -34,6 +34,8 @@ func small(t *testing.T) map[string]Benchmark {
 		"gateway":  gatewayBenchmark(all.Reader(), []string{os.Args[0]}, t.TempDir(), gatewaySize{rsa: 40, voprf: 4, counted: []int{200, 3000}}),
 		"stream":   Stream(all.Reader(), t.TempDir(), MinStreamRows),
 		"deployed": DeployedStream(all.Reader(), []string{os.Args[0]}, t.TempDir(), MinStreamRows),
+		"sealed":   Sealed(fewSealed, nil),
+		"keepers":  deployedSealedOf(t),
 		"devices":  devicesBenchmark(devicesRun{clients: 30, items: 40, liked: 9, parts: 4}),
 	}
 }

@@ -36,6 +36,7 @@ var installs = map[string]string{
 	mercerPackage: "the wheel that python/wheel.py builds",
 	scikitLearn:   "it by pip install scikit-learn",
 	intelex:       "it by pip install scikit-learn-intelex",
+	spuPackage:    "it by pip install spu==0.9.5",
 }
 
 // PeerLibraries returns the names of the Python packages that [Peers] can compare with Mercer's.
@@ -116,7 +117,7 @@ type PeersOptions struct {
 // reports medians and ranges, and compares the objectives and the predicted labels. It returns an
 // error if the interpreter lacks the package mercer; other packages that it lacks are noted.
 func Peers(ctx context.Context, lib catalogue.Library, o PeersOptions) (Benchmark, error) {
-	python := interpreter{o.Python}
+	python := interpreter{o.Python, peersScript}
 	b := Benchmark{counts: medianTurn}
 	if err := python.has(ctx, mercerPackage); err != nil {
 		return b, fmt.Errorf("bench: %w", err)
@@ -145,14 +146,17 @@ func orAll(chosen, all []string) []string {
 	return chosen
 }
 
-// interpreter is a Python program.
-type interpreter struct{ path string }
+// interpreter is a Python program with a script.
+type interpreter struct {
+	path   string
+	script []byte // what it runs
+}
 
 // run runs the script with arguments and decodes what it prints.
 func (p interpreter) run(ctx context.Context, into any, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, p.path, append([]string{"-"}, arguments...)...)
 	var out, complaint bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(peersScript), &out, &complaint
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(p.script), &out, &complaint
 	if err := cmd.Run(); err != nil {
 		said := strings.Split(strings.TrimSpace(complaint.String()), "\n")
 		return errors.Join(ctx.Err(), fmt.Errorf("%s: %w: %s", p.path, err, said[len(said)-1]))

@@ -45,6 +45,7 @@ func (a *app) bench() *cobra.Command {
 		a.benchFDSKL(),
 		a.benchGateway(),
 		a.benchStream(),
+		a.benchSealed(),
 		a.benchPaper(),
 	)
 	return cmd

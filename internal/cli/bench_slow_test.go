@@ -18,7 +18,7 @@ import (
 // TestBenchCommands measures for real, once each. It judges no speed: other
 // programs may run. What does not depend on speed must be right.
 func TestBenchCommands(t *testing.T) {
-	for _, name := range []string{"gemm", "gram", "svm", "grid", "kpca", "encode", "secagg", "psi", "fdskl", "gateway"} {
+	for _, name := range []string{"gemm", "gram", "svm", "grid", "kpca", "encode", "secagg", "psi", "fdskl", "gateway", "sealed"} {
 		t.Run(name, func(t *testing.T) {
 			var out, errs bytes.Buffer
 			if code := Main(all.Reader(), nil, []string{"bench", name, "--runs", "1", "--json"}, strings.NewReader(""), &out, &errs, os.Getenv); code != Done || errs.Len() > 0 {

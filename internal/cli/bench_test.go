@@ -189,3 +189,23 @@ func TestBenchPeersRefuses(t *testing.T) {
 		}
 	}
 }
+
+func TestBenchSealedRefuses(t *testing.T) {
+	none := func(string) string { return "" }
+	for flags, want := range map[string]string{
+		"--rows=299":                 "there are 299 rows; three parties need 300",
+		"--features=0":               "there are 0 features",
+		"--targets=257":              "there are 257 targets",
+		"--peer=secretflow":          `--peer is "secretflow"; choose from spu`,
+		"--deployed --rows=1347":     "--rows is not for --deployed",
+		"--deployed --targets=10":    "--targets is not for --deployed",
+		"--deployed --peer=spu":      "--peer is not for --deployed",
+		"--deployed --features=9999": "--features is 9999",
+	} {
+		var out, errs bytes.Buffer
+		command := append([]string{"bench", "sealed"}, strings.Fields(flags)...)
+		if code := Main(all.Reader(), nil, command, strings.NewReader(""), &out, &errs, none); code != Usage || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit code %d, %s", flags, code, errs.String())
+		}
+	}
+}
