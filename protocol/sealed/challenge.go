@@ -6,7 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// claimsLength: both others get a commitment to the challenge and the digest, and the checker the claims.
+// claimsLength counts a commitment to the challenge and the digest of the coins, which both others get, and the claims,
+// which the checker gets.
 func claimsLength(from, to role) int {
 	n := 2 * sha256.Size
 	if crossTerms[from].checker == to {
@@ -130,7 +131,7 @@ func (k *check) takeAnswers(bodies [3][]byte) error {
 	return nil
 }
 
-// verdictLength: the dealer checks no term.
+// verdictLength counts a byte of each server. The dealer checks no term.
 func verdictLength(from, _ role) int {
 	if from == dealerC {
 		return 0
