@@ -240,7 +240,7 @@ type stagedMeter struct {
 // Step runs one step and adds its processor time. It ends the session once the measurement is to end.
 func (m *stagedMeter) Step(e protocol.Event) (effects protocol.Effects, err error) {
 	if err := m.stopped(); err != nil {
-		return protocol.Effects{End: &protocol.End{Err: err}}, nil
+		return protocol.Effects{End: &protocol.End{Err: err}}, nil //nolint:nilerr // the error ends the session
 	}
 	took, err := stopwatch(func() (err error) {
 		effects, err = m.Machine.Step(e)

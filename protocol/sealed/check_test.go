@@ -2,7 +2,6 @@ package sealed
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -171,7 +170,7 @@ func TestCheckOfDigits(t *testing.T) {
 			largest[of] = max(largest[of], d.Float(0)/j.keepers[0].bounds[of].Float(0))
 		}
 	}
-	t.Log(fmt.Sprintf("largest sums over their bounds: %.3f of R, %.3f of W", largest[0], largest[1]))
+	t.Logf("largest sums over their bounds: %.3f of R, %.3f of W", largest[0], largest[1])
 }
 
 // sum is a sum that the keepers have opened, with its noise.

@@ -13,7 +13,7 @@ func FuzzCheck(f *testing.F) {
 	whole.opened()
 	for i, m := range whole.all {
 		if i%7 == 0 {
-			f.Add(uint16(m.Round), m.Kind, m.Chunk, m.Chunks, m.Body)
+			f.Add(m.Round, m.Kind, m.Chunk, m.Chunks, m.Body)
 		}
 	}
 	f.Add(uint16(0), kindPart, uint32(1), uint32(1), []byte{1})

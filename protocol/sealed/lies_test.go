@@ -17,9 +17,8 @@ import (
 type lab struct {
 	testing.TB
 	*instance
-	in      [3]inputs
-	honest  []int // predictions
-	columns linalg.Matrix[float64]
+	in     [3]inputs
+	honest []int // predictions
 }
 
 func newLab(t *testing.T, features int) *lab {
@@ -187,10 +186,10 @@ func (l *lab) lie(kind string, at spot, e []ring128.Word) func(*trio) {
 
 // after adds words to b's share of a value.
 func (l *lab) after(at spot, e []ring128.Word) func(*trio) {
-	switch {
-	case at.name == "B/N":
+	switch at.name {
+	case "B/N":
 		return func(k *trio) { ring128.Add(k.b.evaluation.first[0].Data, e) }
-	case at.name == "W":
+	case "W":
 		return func(k *trio) {
 			cut := k.b.cutter.truncate
 			k.b.cutter.truncate = func(z []ring128.Word, f uint) {

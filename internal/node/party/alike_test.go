@@ -91,7 +91,8 @@ func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 	for _, p := range all.Reader().Protocols {
 		_, tested := tests[p.Name()]
 		j := &job.Job{Protocol: job.Named{Kind: p, Values: p.New()}}
-		if want := method.Federated(j) && p.Name() != "fedcfk"; tested != want { // which has claims in the ledger's place
+		// fedcfk has claims in the ledger's place, and sealed needs a dictionary, which these jobs do not have.
+		if want := method.Federated(j) && p.Name() != "fedcfk" && p.Name() != "sealed"; tested != want {
 			t.Errorf("%s: parties run it: %t; tested here: %t", p.Name(), want, tested)
 		}
 	}
