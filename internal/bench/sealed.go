@@ -82,7 +82,7 @@ type sealedSession struct {
 	best    sealedTurn
 }
 
-// sealedTurn is what one run of a session took.
+// sealedTurn holds the figures of one run of a session.
 type sealedTurn struct {
 	work  map[string]*stages // by keeper
 	bytes map[string]int64   // that a keeper sent

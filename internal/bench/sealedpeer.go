@@ -40,7 +40,7 @@ func (p *SealedPeer) scene(size SealedSize) scene {
 	}}
 }
 
-// spuReport is what SPU printed of one run: seconds, and the largest error relative to the largest result.
+// spuReport holds what SPU printed of one run: seconds, and the largest error relative to the largest result.
 type spuReport struct {
 	Wall float64 `json:"wall"`
 	CPU  float64 `json:"cpu"`

@@ -228,8 +228,8 @@ func (a *app) runDemo(ctx context.Context, j *job.Job, others []further, shares 
 		return r, nil, err
 	}
 	c := demo.Config{Program: []string{program}, Reader: a.reader, Job: j, Shares: shares, Dir: dir}
-	for _, other := range others {
-		c.Dictionary = other.job.Data.Dictionary // all have the same
+	if len(others) > 0 {
+		c.Dictionary = others[0].job.Data.Dictionary // all have the same
 	}
 	if seed.given() {
 		c.InsecureSeed = &seed.seed

@@ -11,9 +11,6 @@ import (
 // coefficient from {-1, 0, 0, 1}.
 const CheckSums = 40
 
-// Accepted is the factor of [Bounds.Residual] within which the check accepts a sum.
-const Accepted = 2.5
-
 // mostResidual bounds [Bounds.Residual], in rows.
 const mostResidual = 1. / 6
 

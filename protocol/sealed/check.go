@@ -60,7 +60,7 @@ type check struct {
 	opening *disclosure                       // after all sums are accepted
 }
 
-// exchange is what each keeper sends each other one in a round of the check.
+// exchange describes the messages of one round of the check.
 type exchange struct {
 	kind   string
 	length func(from, to role) int // bytes of a message; 0 for none
@@ -107,7 +107,7 @@ func newCheck(c computation, self role, in inputs, share []ring128.Word, links [
 		return nil, err
 	}
 	k := &check{computation: c, self: self, seed: seed, share: share}
-	k.bounds = [2]ring128.Word{ring128.FromInt64(int64(bounds.ResidualUnits)), ring128.FromInt64(int64(bounds.WeightsUnits))}
+	k.bounds = [2]ring128.Word{{Lo: bounds.ResidualUnits}, {Lo: bounds.WeightsUnits}}
 	for _, p := range self.parts() {
 		k.pairs[p] = links[p.otherHolder(self)].seed
 		words := in.parts[p]
@@ -315,7 +315,9 @@ func (k *check) blame(from role, format string, args ...any) error {
 // checkError ends a check in which somebody lied or computed wrongly, and it is not known who.
 type checkError struct{ reason string }
 
-func (e *checkError) Error() string { return "sealed: the check of the weights failed: " + e.reason }
+func (e *checkError) Error() string {
+	return "sealed: the check of the weights failed: " + e.reason + ". A keeper has lied or computed wrongly, and nobody has the model; start the job again, or name other keepers"
+}
 
 // Public implements fault's notice: the reason holds names and public facts only.
 func (e *checkError) Public() string { return e.Error() }

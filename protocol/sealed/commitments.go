@@ -40,7 +40,7 @@ func (k *check) takeWeights(bodies [3][]byte) error {
 	return nil
 }
 
-// commitments are what a keeper binds itself to before coins are tossed. It sends the same to both others.
+// commitments bind a keeper before coins are tossed. It sends the same to both others.
 type commitments struct {
 	hashes       [parts][sha256.Size]byte // of its two parts of W
 	coins, token [sha256.Size]byte
@@ -190,7 +190,7 @@ func (c computation) together(purpose string, of [3]secret) [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// digestOfCoins is that of all commitments and coins. Keepers compare it, since one could show two others different ones.
+// digestOfCoins hashes all commitments and coins. Keepers compare it, since one could show two others different ones.
 func (k *check) digestOfCoins() [32]byte {
 	w := k.label("digest/coins")
 	for r, c := range k.commitments {

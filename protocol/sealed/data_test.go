@@ -155,7 +155,7 @@ func (in *instance) sum(t *testing.T, times int) {
 	in.exact = b
 }
 
-// features are those of rows, as features x rows, of norm 1 a row.
+// features maps rows to features x rows, of norm 1 a row.
 func (in *instance) features(x linalg.Matrix[float64]) linalg.Matrix[float64] {
 	phi := linalg.New[float64](in.of.Len(), x.Rows)
 	in.of.Columns(phi, x)

@@ -70,7 +70,7 @@ func less(x, y ring128.Word) bool {
 	return borrow != 0
 }
 
-// within reports whether the signed number d is within 2.5 times an even bound.
+// within reports whether the check accepts the signed number d: within 2.5 times an even bound.
 func within(d, bound ring128.Word) bool {
 	most := bound.Add(bound).Add(bound.Rsh(1))
 	return !less(most.Add(most), d.Add(most))

@@ -147,7 +147,7 @@ func errorGroups(j *job.Job) []secagg.Group {
 	}
 }
 
-// noFile says where the model of a job is.
+// noFile tells where the model of a job lies.
 func noFile(j *job.Job) string {
 	if j.Prediction == job.Open {
 		return "lies at each party, which predicts with it (protocol sealed); the coordinator has no copy"

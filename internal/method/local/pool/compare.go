@@ -57,3 +57,56 @@ func Alone(ctx context.Context, c local.Comparison, reach func(party int) (metho
 	}
 	return nil
 }
+
+// ExactRows is the greatest number of rows, training and held out, for which a baseline has the exact kernel in place of
+// random features. Their Gram matrix takes 512 MiB.
+const ExactRows = 1 << 13
+
+// Baselines adds the metrics of two trainings to a job's result, if the job compares them. One has the training rows of
+// all parties in one place, with nothing withheld. The other is each party's on its own rows. Both predict the held-out
+// rows of all parties, and show those metrics that the job has, too. The function trains on the training rows of its
+// argument and measures on the held-out ones.
+func Baselines(ctx context.Context, c local.Comparison, measure func(*Rows) (learner.Metrics, error)) error {
+	if c.Job.Compares(job.Pooled) {
+		splits, err := c.Pooled()
+		if err != nil {
+			return err
+		}
+		p, err := PrepareExactly(c.Job, splits, splits)
+		if err != nil {
+			return err
+		}
+		all, err := measure(p)
+		if err != nil {
+			return err
+		}
+		c.Result.Pooled = shared(all, c.Result.Metrics)
+	}
+	if !c.Job.Compares(job.Alone) {
+		return nil
+	}
+	return Alone(ctx, c, func(i int) (method.Alone, error) {
+		own := c.Splits[i : i+1]
+		one := method.Alone{Rows: Count(own, false)}
+		p, err := Prepare(c.Job, own, c.Splits)
+		if err != nil {
+			return one, err
+		}
+		all, err := measure(p)
+		if err == nil {
+			one.Metrics = shared(all, c.Result.Metrics)
+		}
+		return one, err
+	})
+}
+
+// shared returns the metrics that a job has, too.
+func shared(all, like learner.Metrics) learner.Metrics {
+	own := learner.Metrics{}
+	for name := range like {
+		if v, has := all[name]; has {
+			own[name] = v
+		}
+	}
+	return own
+}

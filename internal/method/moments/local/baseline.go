@@ -6,7 +6,6 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	sums "github.com/mercer-fl/mercer/internal/method/moments"
@@ -19,56 +18,15 @@ import (
 // the regulariser that the job chose, and predict the held-out rows of all parties.
 func addBaselines(ctx context.Context, c local.Comparison) error {
 	cell := c.Job.At(pool.ChosenCell(c.Result))
-	if c.Job.Compares(job.Pooled) {
-		splits, err := c.Pooled()
-		if err != nil {
-			return err
-		}
-		p, err := pool.PrepareExactly(c.Job, splits, splits)
-		if err != nil {
-			return err
-		}
-		if c.Result.Pooled, err = measured(ctx, cell, p, c.Result.Metrics); err != nil {
-			return err
-		}
-	}
-	if !c.Job.Compares(job.Alone) {
-		return nil
-	}
-	return pool.Alone(ctx, c, func(i int) (method.Alone, error) {
-		own := c.Splits[i : i+1]
-		one := method.Alone{Rows: pool.Count(own, false)}
-		p, err := pool.Prepare(c.Job, own, c.Splits)
-		if err == nil {
-			one.Metrics, err = measured(ctx, cell, p, c.Result.Metrics)
-		}
-		return one, err
-	})
+	return pool.Baselines(ctx, c, func(p *pool.Rows) (learner.Metrics, error) { return measured(ctx, cell, p) })
 }
 
-// exactRows is the greatest number of rows, training and held out, for which a baseline has the exact
-// kernel. Their Gram matrix takes 512 MiB. For more rows a baseline has random features, like the
-// job.
-const exactRows = 1 << 13
-
-// measured trains on the training rows of p, and returns those metrics on its held-out rows that the
-// job has, too.
-func measured(ctx context.Context, j *job.Job, p *pool.Rows, like learner.Metrics) (learner.Metrics, error) {
-	train := exact
-	if l, _ := learner.ObjectiveOf(j.Learner); len(p.Test) > exactRows || l.Components > 0 { // a job explains the variance of random features
-		train = random
+// measured trains on the training rows of p, and returns the metrics on its held-out rows.
+func measured(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, error) {
+	if l, _ := learner.ObjectiveOf(j.Learner); len(p.Test) > pool.ExactRows || l.Components > 0 { // a job explains the variance of random features
+		return random(ctx, j, p)
 	}
-	all, err := train(ctx, j, p)
-	if err != nil {
-		return nil, err
-	}
-	own := learner.Metrics{}
-	for name := range like {
-		if v, has := all[name]; has {
-			own[name] = v
-		}
-	}
-	return own, nil
+	return exact(ctx, j, p)
 }
 
 // exact learns with the exact kernel.

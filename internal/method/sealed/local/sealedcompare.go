@@ -10,7 +10,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
-	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
 	"github.com/mercer-fl/mercer/internal/method/sealed"
@@ -26,57 +25,16 @@ func Support() local.LocalSupport {
 // compare adds the metrics of two trainings to a job's result. One has the training rows of all parties in one place,
 // with nothing withheld. The other is each party's on its own rows. Both predict the held-out rows of all parties.
 func compare(ctx context.Context, c local.Comparison) error {
-	if c.Job.Compares(job.Pooled) {
-		splits, err := c.Pooled()
-		if err != nil {
-			return err
-		}
-		p, err := pool.PrepareExactly(c.Job, splits, splits)
-		if err != nil {
-			return err
-		}
-		if c.Result.Pooled, err = measured(ctx, c.Job, p, c.Result.Metrics); err != nil {
-			return err
-		}
-	}
-	if !c.Job.Compares(job.Alone) {
-		return nil
-	}
-	return pool.Alone(ctx, c, func(i int) (method.Alone, error) {
-		own := c.Splits[i : i+1]
-		one := method.Alone{Rows: pool.Count(own, false)}
-		p, err := pool.Prepare(c.Job, own, c.Splits)
-		if err == nil {
-			one.Metrics, err = measured(ctx, c.Job, p, c.Result.Metrics)
-		}
-		return one, err
-	})
+	return pool.Baselines(ctx, c, func(p *pool.Rows) (learner.Metrics, error) { return measured(ctx, c.Job, p) })
 }
 
-// exactRows is the greatest number of rows, training and held out, for which a comparison has the exact kernel. Their
-// Gram matrix takes 512 MiB. For more rows it has random features, like the job.
-const exactRows = 1 << 13
-
-// measured trains on the training rows of p, and returns those metrics on its held-out rows that the job has, too.
-func measured(ctx context.Context, j *job.Job, p *pool.Rows, like learner.Metrics) (learner.Metrics, error) {
+// measured trains on the training rows of p, and returns the metrics on its held-out rows.
+func measured(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, error) {
 	first := slices.Index(p.Test, true) // training rows come first
-	var all learner.Metrics
-	var err error
-	if len(p.Test) > exactRows {
-		all, err = random(j, p, first)
-	} else {
-		all, err = exact(ctx, j, p, first)
+	if len(p.Test) > pool.ExactRows {
+		return random(j, p, first)
 	}
-	if err != nil {
-		return nil, err
-	}
-	own := learner.Metrics{}
-	for name := range like {
-		if v, has := all[name]; has {
-			own[name] = v
-		}
-	}
-	return own, nil
+	return exact(ctx, j, p, first)
 }
 
 // exact learns with the exact kernel on the first rows.
