@@ -30,6 +30,8 @@ type Job struct {
 	ID      job.ID
 	Spec    *job.Job
 	Attempt uint32
+	// Submitter is who submitted the job. It never changes. It is zero in a job of an earlier build.
+	Submitter access.Person
 	Status
 	// Part is the last progress of a part of the running job's stage, or zero. It is not kept on disk.
 	Part protocol.Progress
@@ -60,7 +62,8 @@ func (j *Job) retryAdvice() string {
 	return "submit the job again"
 }
 
-// Status holds the changing part of a job. The file status.json stores it.
+// Status holds the changing part of a job. A change of it replaces it whole, so who reads it holds
+// the coordinator's lock, or has a copy.
 type Status struct {
 	Order   int            `json:"order"` // position of the job in the order of submission
 	State   overview.State `json:"state"`
@@ -75,10 +78,8 @@ type Status struct {
 	// Submitted is the time of the submission. Started is the time at which the first stage began, and
 	// StageSince that of the present stage. They are zero in a job of an earlier build.
 	Submitted time.Time `json:"submitted,omitzero"`
-	// Submitter is who submitted the job. It is zero in a job of an earlier build.
-	Submitter  access.Person `json:"submitter,omitzero"`
-	Started    time.Time     `json:"started,omitzero"`
-	StageSince time.Time     `json:"stage_since,omitzero"`
+	Started    time.Time `json:"started,omitzero"`
+	StageSince time.Time `json:"stage_since,omitzero"`
 	// Ended is the time at which the job was closed. The job's retention time counts from then.
 	Ended time.Time `json:"ended,omitzero"`
 	// Residue is the error that prevented the complete destruction of the job's state, or "".
@@ -132,7 +133,7 @@ func (c *Coordinator) Submit(spec *job.Job, by access.Person) (job.ID, error) {
 
 // enqueue stores a job on disk and adds it to the end of the queue.
 func (c *Coordinator) enqueue(spec *job.Job, by access.Person) (job.ID, error) {
-	j := &Job{ID: c.newID(spec), Spec: spec, Status: Status{State: overview.Queued, Submitted: overview.Now(), Submitter: by}}
+	j := &Job{ID: c.newID(spec), Spec: spec, Submitter: by, Status: Status{State: overview.Queued, Submitted: overview.Now()}}
 	j.Order = c.nextOrder()
 	hash := spec.Hash()
 	if err := c.Audit.Append(audit.Event{Kind: audit.Submitted, Job: j.ID.String(), Name: spec.Name, Spec: hex.EncodeToString(hash[:]), Parties: spec.Parties(), By: &by}); err != nil {
@@ -295,18 +296,24 @@ func (c *Coordinator) setStatus(j *Job, change func(*Status) error) error {
 	if err := c.write(&next); err != nil {
 		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
 	}
+	// Who waits for the change finds its event.
+	c.recordChange(&next, &j.Status)
 	c.mu.Lock()
-	before := j.Status
 	j.Status = next.Status
 	close(c.changed)
 	c.changed = make(chan struct{})
 	c.mu.Unlock()
-	c.recordChange(&next, &before)
 	return nil
 }
 
+// statusInFile is the content of a job's status.json.
+type statusInFile struct {
+	Status
+	Submitter access.Person `json:"submitter,omitzero"`
+}
+
 func (c *Coordinator) write(j *Job) error {
-	data, err := json.MarshalIndent(j.Status, "", "  ")
+	data, err := json.MarshalIndent(statusInFile{j.Status, j.Submitter}, "", "  ")
 	if err != nil {
 		return err
 	}

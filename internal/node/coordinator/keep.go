@@ -307,11 +307,14 @@ func (c *Coordinator) readJob(id job.ID) *Job {
 // parseJob reads a job's files. On an error it returns the parts that it could read.
 func (c *Coordinator) parseJob(id job.ID) (*Job, error) {
 	j := &Job{ID: id, Spec: &job.Job{}}
-	status, err := os.ReadFile(c.path(id, statusFile))
+	file, err := os.ReadFile(c.path(id, statusFile))
 	if err != nil {
 		return j, err
 	}
-	if err := json.Unmarshal(status, &j.Status); err != nil {
+	var status statusInFile
+	err = json.Unmarshal(file, &status)
+	j.Status, j.Submitter = status.Status, status.Submitter
+	if err != nil {
 		return j, err
 	}
 	spec, err := os.ReadFile(c.path(id, specFile))
