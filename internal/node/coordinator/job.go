@@ -77,7 +77,7 @@ type Status struct {
 	Silent    []string `json:"silent,omitempty"`
 	// Submitted is the time of the submission. Started is the time at which the first stage began, and
 	// StageSince that of the present stage. They are zero in a job of an earlier build.
-	Submitted time.Time `json:"submitted,omitzero"`
+	Submitted  time.Time `json:"submitted,omitzero"`
 	Started    time.Time `json:"started,omitzero"`
 	StageSince time.Time `json:"stage_since,omitzero"`
 	// Ended is the time at which the job was closed. The job's retention time counts from then.
