@@ -344,6 +344,9 @@ func queries(t *testing.T) map[string]string {
 	}
 	for _, g := range alerts.Groups {
 		for _, r := range g.Rules {
+			if list[r.Alert] != "" {
+				t.Errorf("two rules are called %s", r.Alert)
+			}
 			list[r.Alert] = r.Expr
 		}
 	}

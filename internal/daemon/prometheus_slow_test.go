@@ -31,6 +31,9 @@ func TestPrometheusAnswers(t *testing.T) {
 	}
 	of := sites(t, "north", "east")
 	boss, north := of["boss"], of["north"]
+	log := filepath.Join(filepath.Dir(boss.home.folder), "log")
+	defer watchAt(t, log).stop()
+	boss.configure(t, "audit: {syslog: \"unix://"+log+"\"}\n")
 	var targets []string
 	for _, s := range []*site{boss, north} {
 		s.start()
