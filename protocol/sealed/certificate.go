@@ -74,11 +74,10 @@ func (c Certificate) Most() int64 {
 // ErrLargeWeights says that the weights are larger than those of any rows, so that they have no summands.
 var ErrLargeWeights = errors.New("sealed: the opened weights are larger than any rows make them")
 
-// Summands returns the party's [CheckSums] summands in units. index is the party's place among the parties. salt is
-// public and the same for all parties. seed is the party's secret for this certificate: it decides the roundings. It
-// returns [ErrLargeWeights] if the norm of the weights, as targets x features, is above omega, and another error if
+// Summands returns the party's [CheckSums] summands in units. index is the party's place among the parties. seed is the
+// party's secret for this certificate: it decides the roundings. It returns [ErrLargeWeights] if the norm of the weights, as targets x features, is above omega, and another error if
 // weights or sums have other shapes.
-func (c Certificate) Summands(weights linalg.Matrix[float64], own *Sums, index int, salt, seed [32]byte) ([]int64, error) {
+func (c Certificate) Summands(weights linalg.Matrix[float64], own *Sums, index int, seed [32]byte) ([]int64, error) {
 	p := c.problem
 	if weights.Rows != p.Targets || weights.Cols != p.Features {
 		return nil, fmt.Errorf("sealed: there are %d x %d weights; the problem has %d targets and %d features", weights.Rows, weights.Cols, p.Targets, p.Features)
@@ -91,7 +90,7 @@ func (c Certificate) Summands(weights linalg.Matrix[float64], own *Sums, index i
 		return nil, err
 	}
 	list, stream := make([]int64, CheckSums), prg.New(seed, "mercer/v1/sealed/certificate", nil)
-	for j, sum := range (coins{c.hash(w, salt), len(w.Data)}).sums(c.residual(w, own, index)) {
+	for j, sum := range (coins{seedOf(w), len(w.Data)}).sums(c.residual(w, own, index)) {
 		var fits bool
 		if list[j], fits = sum.Add(c.dither(stream)).Rsh(c.drop).Int64(); !fits {
 			return nil, errors.New("sealed: a summand of the certificate is larger than any rows make it")
@@ -117,11 +116,10 @@ func (c Certificate) words(weights linalg.Matrix[float64]) (ring128.Matrix, erro
 	return w, nil
 }
 
-// hash returns the seed of the coins.
-func (c Certificate) hash(weights ring128.Matrix, salt [32]byte) [32]byte {
+// seedOf returns the seed of the coins: a hash of the weights.
+func seedOf(weights ring128.Matrix) [32]byte {
 	var w wire.Writer
 	w.String("mercer/v1/sealed/certificate")
-	w.Fixed(salt[:])
 	w.Fixed(ring128.Append(nil, weights.Data))
 	return sha256.Sum256(w.Bytes())
 }

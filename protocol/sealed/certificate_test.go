@@ -72,7 +72,7 @@ func (s *Sums) add(more *Sums) {
 // summands are those of a party, whose roundings a number decides.
 func (c *certified) summands(w linalg.Matrix[float64], index int, number byte) []int64 {
 	c.Helper()
-	list, err := c.Certificate.Summands(w, c.homes[index], index, [32]byte{1}, [32]byte{number, byte(index)})
+	list, err := c.Certificate.Summands(w, c.homes[index], index, [32]byte{number, byte(index)})
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestCertificateOfAnotherModel(t *testing.T) {
 	for _, v := range []float64{1e6, math.NaN(), math.Inf(-1), 1e300} {
 		w := c.changed(0)
 		w.Data[3] = v
-		if _, err := c.Certificate.Summands(w, c.homes[0], 0, [32]byte{}, [32]byte{}); !errors.Is(err, ErrLargeWeights) {
+		if _, err := c.Certificate.Summands(w, c.homes[0], 0, [32]byte{}); !errors.Is(err, ErrLargeWeights) {
 			t.Errorf("a weight of %v: %v", v, err)
 		}
 	}
@@ -204,7 +204,7 @@ func TestRoundingOfACertificate(t *testing.T) {
 	seen, mean := map[int64]int{}, 0.
 	const tries = 2000
 	for k := range tries {
-		list, err := c.Certificate.Summands(c.weights, c.homes[1], 1, [32]byte{1}, [32]byte{byte(k), byte(k >> 8), 3})
+		list, err := c.Certificate.Summands(c.weights, c.homes[1], 1, [32]byte{byte(k), byte(k >> 8), 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestRoundingOfACertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact := coins{c.hash(w, [32]byte{1}), len(w.Data)}.sums(c.residual(w, c.homes[1], 1))[0].Float(c.drop)
+	exact := coins{seedOf(w), len(w.Data)}.sums(c.residual(w, c.homes[1], 1))[0].Float(c.drop)
 	if len(seen) != 2 || math.Abs(mean-exact) > .05 {
 		t.Errorf("%v; on average %v units, and the sum is %v", seen, mean, exact)
 	}
@@ -248,11 +248,11 @@ func TestLargestOfACertificate(t *testing.T) {
 		t.Error("a certificate of no party")
 	}
 	for _, wrong := range []linalg.Matrix[float64]{linalg.New[float64](1, 24), linalg.New[float64](2, 23)} {
-		if _, err := c.Certificate.Summands(wrong, c.homes[0], 0, [32]byte{}, [32]byte{}); err == nil {
+		if _, err := c.Certificate.Summands(wrong, c.homes[0], 0, [32]byte{}); err == nil {
 			t.Errorf("weights of %s", fmt.Sprint(wrong.Rows, wrong.Cols))
 		}
 	}
-	if _, err := c.Certificate.Summands(c.weights, new(Sums), 0, [32]byte{}, [32]byte{}); err == nil {
+	if _, err := c.Certificate.Summands(c.weights, new(Sums), 0, [32]byte{}); err == nil {
 		t.Error("sums of another size")
 	}
 }

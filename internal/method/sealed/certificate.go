@@ -3,6 +3,7 @@ package sealed
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
@@ -39,7 +40,7 @@ func (k public) certificate(j *job.Job) (sealed.Certificate, error) {
 // certifyStep returns the step in which the parties certify the weights that they have received: by a secure sum of their
 // summands, and of a 1 of each party whose weights are larger than those of any rows.
 func certifyStep(c method.Instance) step {
-	s := step{Name: "certificate", Party: (*party).certifier, Server: (*server).certificateAdder, Releases: (*party).release, Cost: certifyCost}
+	s := step{Name: "certificate", Party: (*party).certifier, Server: (*server).certificateAdder, Releases: (*party).release, Cost: certifyCost(c.Job)}
 	s.Session, s.Follow = sums.Summing(c, "certificate", func(k public) (sums.Sum, error) {
 		f, err := k.certificate(c.Job)
 		if err != nil {
@@ -69,7 +70,7 @@ func (p *party) certifier(setup method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	v := sums.Vector{make([]int64, sealed.CheckSums), {0}}
-	switch list, err := f.Summands(p.opened, own, p.index(), p.drawn, prg.Derive(setup.Seed, "sealed/certificate")); {
+	switch list, err := f.Summands(p.opened, own, p.index(), prg.Derive(setup.Seed, "sealed/certificate")); {
 	case errors.Is(err, sealed.ErrLargeWeights):
 		v[1][0] = 1
 	case err != nil:
@@ -126,9 +127,19 @@ func (c *Certified) text() string {
 	return fmt.Sprintf("does not hold: the opened weights miss the equations of the parties' own sums by %.2g rows (%.2g are accepted)", c.Largest, c.Tolerance)
 }
 
-// certifyCost is the formula of the step that certifies the weights. Each party adds up its rows once more, and multiplies
-// its sums by the weights.
-func certifyCost(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
-	c, err := secagg.Cost(s, secagg.Limits{})
-	return c, err
+// certifyCost returns the formula of the step that certifies the weights. Each party adds up its rows once more, and
+// multiplies its sums by the weights.
+func certifyCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, error) {
+	return func(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
+		c, err := secagg.Cost(s, secagg.Limits{})
+		parties := slices.DeleteFunc(s.With(protocol.RoleParty), func(name string) bool { return sizes.Tables[name].Rows == 0 })
+		m := expected(parties, sizes).features(j)
+		for party, t := range sizes.Tables {
+			load := mapping(t.Training(), t.Columns, m)
+			load.Products += float64(m) * float64(m) * (float64(t.Training())/2 + float64(targetOf(j).columns()))
+			load.Held = 24 * int64(m) * int64(m) // the sums, and one matrix of words
+			c.Load(party, load)
+		}
+		return c, err
+	}
 }

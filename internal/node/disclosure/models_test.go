@@ -2,6 +2,7 @@ package disclosure
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset"
@@ -235,5 +236,30 @@ func TestAttackModelsOfJobsOpenAtOnce(t *testing.T) {
 	}
 	if admitted != maxModels {
 		t.Errorf("%d models of the same rows are admitted, want %d", admitted, maxModels)
+	}
+}
+
+// Sums of another table of the home, some of whose people are in the model, cannot be compared with it, nor can an edition
+// with a table that is none.
+func TestModelsBesideSumsOfAnotherTable(t *testing.T) {
+	in := func(table, edition string, ids ...string) func(*method.Release) {
+		return func(r *method.Release) { r.Table, r.Edition.ID, r.Edition.IDs = table, edition, ids }
+	}
+	for _, order := range [][2]method.ReleaseKind{{method.ReleaseSums, method.ReleaseModels}, {method.ReleaseModels, method.ReleaseSums}} {
+		l := Ledger(t.TempDir())
+		letOut(t, l, frozen(order[0], 1))
+		letOut(t, l, with(frozen(order[1], 1), in("others", strings.Repeat("f", 32), "q1")))
+		mustHold(t, l, with(frozen(order[1], 1), in("others", strings.Repeat("e", 32), "p2")), peopleInBoth)
+		plain := of(order[1], table(20, "age", "income"))
+		plain.Table, plain.Schema = "people", "dictionary d"
+		mustHold(t, l, plain, "of an edition of the table and this one is not")
+		l = Ledger(t.TempDir()) // the entry of a former program lists its rows, and an edition beside it its own
+		plain.Kind = order[0]
+		letOut(t, l, plain)
+		now := with(plain, func(r *method.Release) {
+			r.Kind, r.Edition = order[1], method.Edition{ID: strings.Repeat("a", 32), Number: 1, IDs: r.Set.IDs}
+		})
+		mustHold(t, l, with(now, func(r *method.Release) { r.Set = edited(r.Set, 7, 0) }), besides)
+		letOut(t, l, now)
 	}
 }
