@@ -272,8 +272,8 @@
 // has revealed coins refuses a generation: the session ends and counts as an attempt, which has told 80 blurred sums at
 // most. There are 3 on the same rows, also if a liar wastes them. Before the coins nothing was told, but a data party
 // that is no keeper cannot see when a session ended. So it counts an attempt and M L numbers when it uploads, and takes
-// them back only on signed statements of two keepers that they have revealed no coins. Attempts belong to the rows:
-// naming other keepers does not reset them. A missing upload ends the session: no keeper may leave a party out, as
+// them back only on signed statements of two keepers that they have revealed no coins; this version takes none back.
+// Attempts belong to the rows: naming other keepers does not reset them. A missing upload ends the session: no keeper may leave a party out, as
 // models with and without it differ by its rows. [M: TestModelsThatDifferByARow] On the same directions two models that
 // differ by one row of digits show it (median correlation .95). On fresh ones the same attack shows less than a mean
 // digit does (.51 and .69).
@@ -302,8 +302,9 @@
 // Directions follow from 32 bytes of each data party, which it commits to before it knows another's (package
 // internal/method/sealed). So nobody chooses them; who shows its bytes last can only end the job.
 //
-// Nothing holds against two keepers, or if one person owns most parties. The certificate (r^T (A_p W - B_p), added up
-// by secagg after the opening) finds their lies, prevents none and names nobody. A liar can end a job, three times for
+// Nothing holds against two keepers, or if one person owns most parties. A [Certificate] (40 sums of the parties' own R_p,
+// added up by secagg after the opening) finds another W of theirs, unless one of them is a party that makes up for it
+// [M: TestTwoKeepersWithRowsMakeUp]. It prevents none and names nobody. A liar can end a job, three times for
 // good, and is named only by two contradicting signatures.
 //
 // # Open

@@ -78,6 +78,7 @@ var stored = []struct{ protocol, set, to, key, is string }{
 	{"sealed", "", "", "protocol.features", ""},
 	{"sealed", "", "", "protocol.alpha_per_row", "0.0001"},
 	{"sealed", "learner.alpha", "0.5", "protocol.alpha_per_row", ""},
+	{"sealed", "", "", "protocol.certify", ""},
 	{"sealed", "protocol.classes", "", "protocol.classes", ""},
 	{"sealed", "protocol.targets", "", "protocol.targets", ""},
 	{"fedcfk", "", "", "protocol.rounds", ""},

@@ -26,6 +26,8 @@ type Figures struct {
 	Most     int      `json:"numbers_allowed"`
 	Alpha    float64  `json:"alpha"`
 	Steps    int      `json:"steps"` // degree of the polynomial that the keepers compute
+	// Certificate is nil if the job has none.
+	Certificate *Certified `json:"certificate,omitempty"`
 	// Within is the greatest rounding error of the accuracy, which arises because parties count held-out rows in fives.
 	// It is 0 if the result has no accuracy.
 	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
@@ -39,7 +41,7 @@ func (s *server) details() (*Details, error) {
 	}
 	f := &Figures{
 		Keepers: keepersOf(s.Instance), Features: p.Features, Targets: p.Targets, Numbers: p.Features * p.Targets, Most: k.mostNumbers(),
-		Alpha: p.Ratio() * float64(p.Rows), Steps: p.Plan.Steps,
+		Alpha: p.Ratio() * float64(p.Rows), Steps: p.Plan.Steps, Certificate: s.certified,
 	}
 	if s.Job.Task().Classes {
 		f.Within = moments.RoundedOff(len(s.Parties), float64(s.heldOut)) / float64(s.heldOut)
@@ -58,6 +60,9 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		{Label: "Model", Value: f.text()},
 		{Label: "Keepers", Value: fmt.Sprintf("%s and %s computed, %s dealt random numbers", f.Keepers[0], f.Keepers[1], f.Keepers[2])},
 	}}
+	if f.Certificate != nil {
+		p.More = append(p.More, report.Row{Label: "Certificate", Value: f.Certificate.text()})
+	}
 	if f.Within > 0 {
 		text := fmt.Sprintf("%d, which each party counts in fives: the accuracy is off by at most %.4f", r.HeldOut, f.Within)
 		p.More, p.Later = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Later, method.Block{Line: "Held-out rows: " + text})
@@ -94,13 +99,23 @@ const (
 	unverified      = "Nothing binds a party's sums to real rows. A party that makes sums up is learnt as if they were real, and may choose them so that the model shows sums over the others' rows. Each party's minimum row counts, its largest share and its ledger limit this."
 )
 
+// Sentences about a certificate.
+const (
+	certificateTells = "From the certificate it learns 40 sums over all rows together: by how much the opened model misses the equations of the parties' sums, rounded at random to less than what the check accepts. Of an honest model they are about as large as the rounding."
+	madeUp           = "The certificate finds faults, and another model that two keepers open, unless one of them is a party that makes up for it in its own summands, or the coordinator, which says what it likes about the sums."
+)
+
 // sentence says in one sentence what the protocol protects.
 func (s *server) sentence() string {
 	fitted := ""
 	if s.Job.Data.Fits() {
 		fitted = ", the values that the parties fit to prepare and scale them"
 	}
-	return fmt.Sprintf("Unless two of the three keepers (%s) put their pieces together, nobody, the coordinator included, sees anything of a party's training rows but the finished model, 80 blurred sums of its check%s, and how many rows each party has.", strings.Join(keepersOf(s.Instance), ", "), fitted)
+	certificate := ""
+	if certifying(s.Job) != Uncertified {
+		certificate = ", 40 rounded sums of its certificate"
+	}
+	return fmt.Sprintf("Unless two of the three keepers (%s) put their pieces together, nobody, the coordinator included, sees anything of a party's training rows but the finished model, 80 blurred sums of its check%s%s, and how many rows each party has.", strings.Join(keepersOf(s.Instance), ", "), certificate, fitted)
 }
 
 // leakage describes in plain words what each role learns in this job.
@@ -124,6 +139,10 @@ func (s *server) leakage(f *Figures) map[string][]string {
 	}
 	if len(s.Parties) == 2 {
 		lines["party"] = append(lines["party"], otherPartyReads)
+	}
+	if certifying(s.Job) != Uncertified {
+		lines["server"] = append(lines["server"], certificateTells)
+		lines["coalition"] = append(lines["coalition"], madeUp)
 	}
 	rows.Leakage(s.Instance, lines, 0)
 	return lines

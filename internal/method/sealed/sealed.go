@@ -53,8 +53,8 @@ var itself = method.New(method.Binding[party, server, public]{
 type step = method.StepOf[party, server, public]
 
 // steps returns the plan of a job. The parties agree on columns and a scaling. They declare their numbers of training
-// rows, and draw the directions together. The keepers compute the weights and open them to the parties, which add up
-// the errors on their held-out rows.
+// rows, and draw the directions together. The keepers compute the weights and open them to the parties, which
+// certify them if the job says so, and add up the errors on their held-out rows.
 func steps(c method.Instance) ([]step, error) {
 	before, err := rows.Steps(c)
 	if err != nil {
@@ -71,7 +71,11 @@ func steps(c method.Instance) ([]step, error) {
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
 		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(k.drawn[:]), Groups: errorGroups(c.Job)}, nil
 	})
-	return append(plan, countStep(c), drawStep(c), computeStep(c), errs, step{Name: "evaluate", Compute: (*server).evaluate, Cost: method.NoCost}), nil
+	plan = append(plan, countStep(c), drawStep(c), computeStep(c))
+	if certifying(c.Job) != Uncertified {
+		plan = append(plan, certifyStep(c))
+	}
+	return append(plan, errs, step{Name: "evaluate", Compute: (*server).evaluate, Cost: method.NoCost}), nil
 }
 
 // countStep returns the step in which each party declares its training rows and commits to its part of the directions.

@@ -264,19 +264,20 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// A regression of two parties: what their rows say of a smooth function.
-func TestRegression(t *testing.T) {
-	j := read(t, `apiVersion: mercer/v1
+const wavesFile = `apiVersion: mercer/v1
 kind: Job
 metadata: {name: waves}
 spec:
   data: {source: waves, label: y, partition: {parties: [north, south]}, test: {source: other}, scale: none}
   protocol: {name: sealed, targets: [-3, 3], features: 100}
   kernel: {name: rbf, gamma: 0.5}
-  learner: {name: ridge, alpha: 0.1}
-`)
+  learner: {name: %s}
+`
+
+// waves deals rows of a smooth function to two parties.
+func waves() map[string]method.Table {
 	r := rand.New(rand.NewPCG(3, 4))
-	waves := func(n int) *dataset.Set {
+	rows := func(n int) *dataset.Set {
 		x := linalg.New[float64](n, 2)
 		s := &dataset.Set{Name: "waves", X: dataset.NewDense(x)}
 		for i := range n {
@@ -285,7 +286,13 @@ spec:
 		}
 		return s
 	}
-	f := federate(t, j, map[string]method.Table{"north": {Set: waves(300), HeldOut: waves(60)}, "south": {Set: waves(250), HeldOut: waves(60)}})
+	return map[string]method.Table{"north": {Set: rows(300), HeldOut: rows(60)}, "south": {Set: rows(250), HeldOut: rows(60)}}
+}
+
+// A regression of two parties: what their rows say of a smooth function.
+func TestRegression(t *testing.T) {
+	j := read(t, fmt.Sprintf(wavesFile, "ridge, alpha: 0.1"))
+	f := federate(t, j, waves())
 	f.Finish(t)
 	m := f.Result(t).Metrics
 	if m["rmse"] > .2 || m["r2"] < .95 || f.Parties["north"].solution.Alpha < .1 || f.Parties["north"].solution.Alpha > .1001 {

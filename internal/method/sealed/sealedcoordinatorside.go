@@ -18,10 +18,11 @@ import (
 type server struct {
 	method.Instance
 	rows.Witness
-	declared declared
-	drawn    [32]byte
-	heldOut  int64
-	figures  []int64 // sums of errors on held-out rows
+	declared  declared
+	drawn     [32]byte
+	certified *Certified // nil without a certificate
+	heldOut   int64
+	figures   []int64 // sums of errors on held-out rows
 }
 
 func newServer(c method.Instance) (*server, error) {

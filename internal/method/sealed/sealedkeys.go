@@ -19,7 +19,8 @@ type Keys struct {
 	Keepers  []string // servers a and b, dealer c; nil for the default
 	Features int      // 0: the default for the declared rows
 	// PerRow is the learner's alpha divided by the number of training rows. 0 means that the learner states alpha.
-	PerRow float64
+	PerRow  float64
+	Certify Certifying
 	described.Labels
 }
 
@@ -33,16 +34,18 @@ const defaultPerRow = 1e-4
 
 // Section declares the protocol's keys in a job file.
 func (k *Keys) Section() *section.Section {
-	return &section.Section{Doc: "Three keepers compute a ridge regression on random features from shares of the parties' sums. Nobody opens anything but the model.",
+	return &section.Section{Doc: "Three keepers compute a ridge regression, or the mean of a Gaussian process, on random features from shares of the parties' sums. Nobody opens anything but the model.",
 		Fields: slices.Concat([]section.Field{
 			k.ModeKey(),
 			{Key: "keepers", Value: section.Words{Dst: &k.Keepers, Most: 3, Example: "[north, south, east]"}, Else: "the first three parties; of two parties a and b, [a, b, coordinator]",
 				Doc: "The two servers and the dealer, which hold the shares: parties or, as the third, the coordinator. Any two of them together read everybody's sums, so they belong to different organisations."},
 			{Key: "features", Value: section.Whole{Dst: &k.Features}, Else: "512; fewer for few rows or columns",
 				Doc: "The number of random features, even and from 2 to 4096."},
-			{Key: "alpha_per_row", Value: section.Number{Dst: &k.PerRow}, Else: "0.0001; none if the learner has an alpha",
+			{Key: "alpha_per_row", Value: section.Number{Dst: &k.PerRow}, Else: "0.0001; none if the learner has an alpha or a noise",
 				Doc: "The learner's penalty alpha for each training row of all parties, in place of alpha."},
-		}, k.LabelKeys("ridge-classifier needs it", "ridge needs it")), Finish: k.finish}
+			{Key: "certify", Value: section.Choice[Certifying]{Noun: "certify", Dst: &k.Certify, Known: []Certifying{Printed, Required}}, Else: "no certificate",
+				Doc: "Has the parties certify the opened model by their own sums. The result says whether the certificate holds; with required the job fails without it."},
+		}, k.LabelKeys("ridge-classifier needs it", "ridge and gp need it")), Finish: k.finish}
 }
 
 func (k *Keys) finish(in *section.Place) error {
@@ -64,11 +67,19 @@ func (k *Keys) Demands() job.Demands {
 	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Features}, Describes: k.Describes()}
 }
 
-// learns reports whether the protocol runs a job's learner: a ridge regression on classes or numbers.
+// learns reports whether the protocol runs a job's learner: a ridge regression on classes or numbers, or the mean of a
+// Gaussian process.
 func learns(j *job.Job) bool {
-	objective, able := learner.ObjectiveOf(j.Learner)
 	task := j.Task()
-	return able && !objective.Process && (task.Classes || task.Numbers)
+	return learner.On[learner.SumsLearner](j) && (task.Classes || task.Numbers)
+}
+
+// isProcess reports whether a job's learner is a Gaussian process. Its mean is the ridge regression whose alpha is the
+// noise (Rasmussen and Williams 2006, equation 2.25, for a kernel with k(x, x) = 1). Its deviations need the sums of
+// products of features, which nobody opens.
+func isProcess(j *job.Job) bool {
+	objective, _ := learner.ObjectiveOf(j.Learner)
+	return objective.Process
 }
 
 // check refuses what this version of the protocol does not support, and states the default keepers and alpha.
@@ -93,11 +104,13 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return k.checkKeepers(j, in)
 }
 
-// checkAlpha sets alpha_per_row if the job states no alpha at all.
+// checkAlpha sets alpha_per_row if the job states no alpha at all. A Gaussian process has a noise in its place.
 func (k *Keys) checkAlpha(j *job.Job, in *section.Place) error {
 	const unset = 1 // the default of the learners' alpha, which the canonical file states
 	objective, _ := learner.ObjectiveOf(j.Learner)
-	switch given := in.Given("learner.alpha"); {
+	switch given := in.Given("learner.alpha") || objective.Process; {
+	case objective.Process && k.PerRow > 0:
+		return in.Refuse("protocol", "learner %s has a noise in place of alpha; remove \"alpha_per_row\" from protocol", j.Learner.Name())
 	case k.PerRow == defaultPerRow && objective.Penalty != unset: // a canonical file whose learner has got an alpha since
 		k.PerRow = 0
 	case k.PerRow > 0 && objective.Penalty != unset:

@@ -23,7 +23,8 @@ type party struct {
 	declared declared
 	token    token
 	drawn    [32]byte
-	solution *moments.Solution // on the features of directions; nil before the weights are opened
+	solution *moments.Solution      // on the features of directions; nil before the weights are opened
+	opened   linalg.Matrix[float64] // the weights as the keepers open them, of scaled features
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -126,7 +127,8 @@ func (p *party) computer(setup method.Setup) (*method.Run, error) {
 	}
 	m, err := sealed.NewMachine(setup.Setup, own)
 	return method.RunOf(m, err, func() error {
-		solution := solutionOf(p.Job, problem, m.Weights())
+		p.opened = m.Weights()
+		solution := solutionOf(p.Job, problem, p.opened)
 		p.solution = &solution
 		p.NoticeCommon()
 		return nil
@@ -205,6 +207,9 @@ func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 func (p *party) model() model.RandomSpec {
 	r := model.RandomSpec{Kernel: p.Job.Kernel.Spec(), Seed: p.drawn, Solution: *p.solution, Scaled: p.Job.Data.Scale != job.None}
 	r.Output = learner.OutputOf(p.Job, job.As[*Keys](p.Job.Protocol).Classes)
+	if isProcess(p.Job) {
+		r.Output.Kind = model.Ridge // the mean alone has no deviations
+	}
 	return r
 }
 

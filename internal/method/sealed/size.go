@@ -46,7 +46,11 @@ func (k public) problem(j *job.Job) (sealed.Problem, error) {
 	case m*targets > k.mostNumbers():
 		return sealed.Problem{}, fmt.Errorf("sealed: a model of %d features and %d targets has %d numbers, but for %d training rows of %d columns it may have %d; write fewer features", m, targets, m*targets, k.total(), k.columns, k.mostNumbers())
 	}
-	return sealed.NewProblem(k.total(), m, targets, k.perRow(j))
+	p, err := sealed.NewProblem(k.total(), m, targets, k.perRow(j))
+	if err != nil && isProcess(j) {
+		err = fmt.Errorf("the noise of learner %s is its alpha: %w", j.Learner.Name(), err)
+	}
+	return p, err
 }
 
 // params returns the parameters of the session that computes the weights. It refuses parties with too few rows, or with

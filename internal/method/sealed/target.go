@@ -96,7 +96,8 @@ func (c classes) metrics(rows int64, figures []int64) learner.Metrics {
 }
 
 // numbers is a target of numbers in a known range, which is mapped to -1 to 1. Predictions are shrunk towards the
-// middle of the range, because the mean of the numbers would be one more number to open.
+// middle of the range, because the mean of the numbers would be one more number to open. So the middle is the prior mean
+// of a Gaussian process, where protocol moments has the mean of the numbers.
 type numbers moments.Range
 
 func (n numbers) columns() int { return 1 }

@@ -67,7 +67,7 @@ func (l Ledger) compare(now *Entry, id string, space extsort.Store) (*comparison
 		if now.Study == "" {
 			c.said = now.revealsSplit()
 		}
-		err = errors.Join(l.differences(c), l.compareSchemas(c), l.ownFits(c), l.compareKinds(c))
+		err = errors.Join(l.differences(c), l.compareSchemas(c), l.ownFits(c), l.compareKinds(c), l.compareSummed(c))
 	}
 	if err == nil && (now.Fit.By == method.NewFit || now.Fit.By == method.ToldFit) && now.Fit.Values != "" {
 		err = l.compareFits(c)

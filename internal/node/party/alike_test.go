@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/all"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/linalg"
@@ -72,6 +73,9 @@ func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 	byColumns := func(protocol, learner, _, parties string) string {
 		return strings.Replace(byRows(protocol, learner, "none", parties), "partition: {", "id: id\n    partition: {by: columns, ", 1)
 	}
+	byDictionary := func(protocol, _, _, parties string) string { // which fits nothing
+		return modelled("range", strings.TrimSuffix(strings.TrimPrefix(protocol, "{name: sealed, "), "}"), parties)
+	}
 	const three, two = "[north, south, east]", "[north, south]"
 	tests := map[string]struct {
 		file              func(protocol, learner, scale, parties string) string
@@ -82,6 +86,7 @@ func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 		"flake":       {byRows, "{name: flake}", "{name: svc}", "standard", three},
 		"escaped":     {byRows, "{name: escaped, mode: paper}", "{name: svc}", "standard", three},
 		"moments":     {byRows, "{name: moments, directions: 8}", "{name: kpca, n_components: 2}", "minmax", two},
+		"sealed":      {byDictionary, "{name: sealed, features: 150}", "{name: ridge-classifier}", "", three},
 		"gram":        {byColumns, "{name: gram}", "{name: svc}", "", two},
 		"pp-svmv":     {byColumns, "{name: pp-svmv, mode: paper}", "{name: svc}", "", two},
 		"fd-svrg":     {byColumns, "{name: fd-svrg, mode: paper}", "{name: logistic}", "", two},
@@ -91,8 +96,8 @@ func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 	for _, p := range all.Reader().Protocols {
 		_, tested := tests[p.Name()]
 		j := &job.Job{Protocol: job.Named{Kind: p, Values: p.New()}}
-		// fedcfk has claims in the ledger's place, and sealed needs a dictionary, which these jobs do not have.
-		if want := method.Federated(j) && p.Name() != "fedcfk" && p.Name() != "sealed"; tested != want {
+		// fedcfk has claims in the ledger's place.
+		if want := method.Federated(j) && p.Name() != "fedcfk"; tested != want {
 			t.Errorf("%s: parties run it: %t; tested here: %t", p.Name(), want, tested)
 		}
 	}
@@ -100,11 +105,15 @@ func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			first := jobtest.Parse(t, tt.file(tt.protocol, tt.learner, "minmax", three))
 			second := jobtest.Parse(t, tt.file(tt.protocol, tt.learner, tt.scale, tt.parties))
-			home := func(set *dataset.Set) (list []string) {
+			home := func(set *dataset.Set, patients string) (list []string) {
 				policy := usual()
 				policy.Modes = all.Reader().Known().Modes
 				s := newFixture(t, policy)
 				s.serve(set)
+				first, second := s.dictionaries.Approve(first), s.dictionaries.Approve(second)
+				if first.Data.Dictionary != nil {
+					s.patients(first, patients)
+				}
 				s.propose(s.proposal(first, job.ID{1}, 0))
 				list = append(s.said(), "then")
 				s.letOut()
@@ -117,7 +126,8 @@ func TestHomesWithOtherRowsAnswerAlike(t *testing.T) {
 				}
 				return list
 			}
-			one, another := home(people(20)), home(other(people(20)))
+			one := home(people(20), methodtest.Patients("north", 240))
+			another := home(other(people(20)), methodtest.Patients("others", 237))
 			if !slices.Equal(one, another) {
 				t.Errorf("one home says %q, and one with other rows %q", one, another)
 			}

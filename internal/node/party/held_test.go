@@ -9,6 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
@@ -16,7 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// fitting returns jobs that reveal a fit, or a number of people, before they release rows or sums.
+// fitting returns jobs that reveal a fit, or a number of people, before they release rows, sums or a model. Those of
+// protocol sealed read patients by a dictionary.
 func fitting(t *testing.T) map[string]*job.Job {
 	t.Helper()
 	sums := strings.NewReplacer("{name: svc, C: 10}", "{name: kpca, n_components: 2}", "label: label", "label: none").Replace(fmt.Sprintf(jobFile, "standard", "{name: moments, directions: 8}", "closed"))
@@ -26,7 +28,28 @@ func fitting(t *testing.T) map[string]*job.Job {
 		"flake":          parse(t, "minmax", "{name: flake}", "closed"),
 		"moments":        jobtest.Parse(t, sums),
 		"moments, none":  jobtest.Parse(t, strings.Replace(sums, "scale: standard", "scale: none", 1)),
+		"sealed, range":  jobtest.Parse(t, modelled("range", "features: 16", "[north, south, east]")),
+		"sealed, none":   jobtest.Parse(t, modelled("none", "features: 16", "[north, south, east]")),
 	}
+}
+
+// modelled is a job of protocol sealed over patients, with some keys of the protocol.
+func modelled(scale, keys, parties string) string {
+	return strings.NewReplacer(
+		"label: label", "label: {column: label, classes: [a, b]}", "[north, south, east]", parties, "{name: svc, C: 10}", "{name: ridge-classifier}",
+		"    scale:", "    schema: {age: {range: [0, 120]}, krea: {range: [1, 400]}, postcode: {range: [10000, 99999]}, bmi: {range: [10, 60]}}\n    scale:",
+	).Replace(fmt.Sprintf(jobFile, scale, "{name: sealed, "+keys+"}", "closed"))
+}
+
+// people has north hold n people, or 200 patients more for a job with a dictionary, which it approves.
+func (s *fixture) people(j *job.Job, n int) *job.Job {
+	if j.Data.Schema == nil {
+		s.serve(people(n))
+		return j
+	}
+	j = s.dictionaries.Approve(j)
+	s.patients(j, methodtest.Patients("north", 200+n))
+	return j
 }
 
 // counted counts the sessions that a vault has made.
@@ -95,14 +118,14 @@ func TestAttackAHeldJobTellsNothing(t *testing.T) {
 			s, made := newFixture(t, usual()), 0
 			s.idle() // it has begun
 			s.party.Vault = counted{s.party.Vault, &made}
-			s.serve(people(19))
+			j := s.people(j, 19)
 			s.begin(j, job.ID{1})
 			if n := s.ledger(); n[disclosure.Admitted] != 1 || len(n) != 1 {
 				t.Fatalf("ledger %v before the first session", n)
 			}
 			s.letOut()
 			s.end(job.ID{1})
-			s.serve(people(20))
+			s.people(j, 20)
 			for i := range 3 {
 				s.propose(s.proposal(j, job.ID{2, byte(i)}, 0))
 				s.refuses(fault.CodePolicy, "the job awaits its operator's approval: it differs from an earlier one over some of the same rows")
@@ -134,9 +157,9 @@ func TestAJobThatEndsWithItsColumnOrderLeavesNothing(t *testing.T) {
 	for name, j := range fitting(t) {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t, usual())
-			s.serve(people(20))
+			j := s.people(j, 20)
 			s.begin(j, job.ID{1})
-			s.serve(people(19))
+			s.people(j, 19)
 			s.propose(s.proposal(j, job.ID{2}, 0))
 			s.refuses(fault.CodePolicy, "the job awaits its operator's approval")
 			s.end(job.ID{1})

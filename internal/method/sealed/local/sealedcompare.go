@@ -37,7 +37,7 @@ func measured(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, e
 	return exact(ctx, j, p, first)
 }
 
-// exact learns with the exact kernel on the first rows.
+// exact learns with the exact kernel on the first rows. The mean of a Gaussian process is a ridge regression.
 func exact(ctx context.Context, j *job.Job, p *pool.Rows, training int) (learner.Metrics, error) {
 	k, err := kernel.New(j.Kernel.Spec())
 	if err != nil {
