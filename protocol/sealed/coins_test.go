@@ -3,7 +3,17 @@ package sealed
 import (
 	"slices"
 	"testing"
+
+	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
+
+// sums returns all sums of words.
+func (c coins) sums(words []ring128.Word) (sums [CheckSums]ring128.Word) {
+	for j := range sums {
+		sums[j] = c.sum(j, words)
+	}
+	return sums
+}
 
 // Coins are -1, 0, 0 and 1, each as often, for each sum other ones.
 func TestCoins(t *testing.T) {
@@ -48,7 +58,9 @@ func TestCoins(t *testing.T) {
 // The combination of all sums' coins is what it is by definition.
 func TestCombinedCoins(t *testing.T) {
 	c, to := coins{seed: [32]byte{3}, n: 70}, newChallenges([32]byte{5})
-	got := c.combined(to)
+	var p pieces
+	got := p.combine(c, to)
+	p.finish(t)
 	for i := range got {
 		want := got[i]
 		for j := range CheckSums {
