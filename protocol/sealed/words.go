@@ -72,18 +72,20 @@ func (q *queue) take() (protocol.Message, bool) {
 // inflow collects a message of words whose number is known, from chunks in any order. The zero value is complete.
 type inflow struct {
 	arrivals
-	words []ring128.Word
+	n     int
+	words []ring128.Word // nil before the first chunk
 }
 
-func newInflow(n int) *inflow {
-	return &inflow{arrivals: newArrivals(chunks(n)), words: make([]ring128.Word, n)}
-}
+func newInflow(n int) *inflow { return &inflow{arrivals: newArrivals(chunks(n)), n: n} }
 
 // accept takes one chunk. It refuses another number of chunks or words, and a second chunk in the same place. It
 // leaves the words as they were if it refuses.
 func (in *inflow) accept(m protocol.Message) error {
 	if err := in.admit(m); err != nil {
 		return err
+	}
+	if in.words == nil {
+		in.words = make([]ring128.Word, in.n)
 	}
 	first := int(m.Chunk) * chunkWords
 	if err := ring128.Decode(in.words[first:min(first+chunkWords, len(in.words))], m.Body); err != nil {
