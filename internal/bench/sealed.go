@@ -26,6 +26,7 @@ const (
 	sealedRatio  = 1e-4 // alpha divided by the number of rows
 	sealedCPU    = 8    // target: seconds of the three keepers, for DigitsSealed
 	sealedChain  = 100  // target: messages in a row, for DigitsSealed
+	sealedStep   = 100  // target: milliseconds of a machine's step, for DigitsSealed
 	linkSeconds  = .02  // assumed time of a message over a link
 	sealedBlocks = 2048 // rows that are made at a time
 )
@@ -80,18 +81,36 @@ type sealedSession struct {
 	cost    protocol.Cost
 	sums    map[string]*sealed.Sums
 	best    sealedTurn
+	longest *stages // the longest steps of the turn in which they are shortest; nil before the first turn
 }
 
 // sealedTurn holds the figures of one run of a session.
 type sealedTurn struct {
-	work  map[string]*stages // by keeper
-	bytes map[string]int64   // that a keeper sent
+	work    map[string]*stages // processor seconds by keeper
+	longest stages             // seconds of a keeper's longest step
+	bytes   map[string]int64   // that a keeper sent
 }
 
-// stages holds the processor seconds of a keeper: its upload and the others', the computation, and the check.
+// stages holds seconds of a keeper's stages: its upload and the others', the computation, and the check.
 type stages struct{ uploads, computation, check float64 }
 
 func (s *stages) total() float64 { return s.uploads + s.computation + s.check }
+
+// of returns the seconds of a stage that a machine reports.
+func (s *stages) of(stage string) *float64 {
+	switch stage {
+	case "check":
+		return &s.check
+	case "steps":
+		return &s.computation
+	}
+	return &s.uploads
+}
+
+// least returns the shorter seconds of each stage.
+func (s *stages) least(other stages) *stages {
+	return &stages{min(s.uploads, other.uploads), min(s.computation, other.computation), min(s.check, other.check)}
+}
 
 func (t sealedTurn) total() (sum float64) {
 	for _, s := range t.work {
@@ -193,10 +212,19 @@ func (s *sealedSession) run(ctx context.Context) error {
 			return fmt.Errorf("%s sends %s %d bytes, and the protocol states %d", e.From, e.To, e.Bytes, stated)
 		}
 	}
+	s.keep(t)
+	return nil
+}
+
+// keep takes a turn if it is the best so far, and of the longest steps the shorter ones: other programs lengthen steps.
+func (s *sealedSession) keep(t sealedTurn) {
 	if s.best.work == nil || t.total() < s.best.total() {
 		s.best = t
 	}
-	return nil
+	if s.longest == nil {
+		s.longest = &t.longest
+	}
+	s.longest = s.longest.least(t.longest)
 }
 
 // stated returns the bytes that one keeper sends another, by the protocol's statement.
@@ -224,7 +252,7 @@ func (s *sealedSession) node(ctx context.Context, t *sealedTurn, name string, se
 	}
 	spent.uploads = took.cpu
 	return sim.Node{Name: name, InputHash: m.InputHash(), New: func() (protocol.Machine, error) {
-		return &stagedMeter{Machine: m, stopped: ctx.Err, spent: spent}, nil
+		return &stagedMeter{Machine: m, stopped: ctx.Err, spent: spent, longest: &t.longest}, nil
 	}}, nil
 }
 
@@ -235,6 +263,7 @@ type stagedMeter struct {
 	stopped func() error // why the measurement is to end
 	stage   string       // of the last step
 	spent   *stages
+	longest *stages // wall seconds of the longest step of all keepers
 }
 
 // Step runs one step and adds its processor time. It ends the session once the measurement is to end.
@@ -249,20 +278,30 @@ func (m *stagedMeter) Step(e protocol.Event) (effects protocol.Effects, err erro
 	if stage := effects.Progress.Stage; stage != "" { // the last step and a refusal report none
 		m.stage = stage
 	}
-	switch m.stage {
-	case "check":
-		m.spent.check += took.cpu
-	case "steps":
-		m.spent.computation += took.cpu
-	default:
-		m.spent.uploads += took.cpu
-	}
+	*m.spent.of(m.stage) += took.cpu
+	longest := m.longest.of(m.stage)
+	*longest = max(*longest, took.wall)
 	return effects, err
 }
 
 // linked computes the seconds of a session over a link on which each message takes [linkSeconds], whatever its size. The
 // keepers compute one after the other, on one core.
 func (s *sealedSession) linked(cpu float64) float64 { return float64(s.cost.Rounds)*linkSeconds + cpu }
+
+// longestSteps returns the rows of the longest steps of all keepers.
+func (s *sealedSession) longestSteps() (rows []Row) {
+	for _, stage := range []struct {
+		name    string
+		seconds float64
+	}{{"uploads", s.longest.uploads}, {"computation", s.longest.computation}, {"check", s.longest.check}} {
+		r := figure("longest step of the "+stage.name, 1000*stage.seconds, "ms")
+		if s.size == DigitsSealed {
+			r = r.within(sealedStep)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
 
 // figures returns the rows of the turn that took the least. A target is of one size only.
 func (s *sealedSession) figures() []Row {
@@ -285,7 +324,7 @@ func (s *sealedSession) figures() []Row {
 		whole, chain = whole.within(sealedCPU), chain.within(sealedChain)
 	}
 	plan := s.problem.Plan
-	return append(rows, whole,
+	return append(append(rows, s.longestSteps()...), whole,
 		figure(fmt.Sprintf("steps, in blocks of %d", plan.Block), float64(plan.Steps), ""),
 		figure("bytes between keepers", float64(bytes)/1e6, "MB"),
 		chain,

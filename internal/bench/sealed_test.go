@@ -141,12 +141,12 @@ func TestSealedKeepsTheBestTurn(t *testing.T) {
 func TestSealedTargets(t *testing.T) {
 	targets := func(size SealedSize) map[string]float64 {
 		s := sealedSessionOf(t, size)
-		s.best = sealedTurn{work: map[string]*stages{"north": {9, 0, 0}, "south": {}, "east": {}}}
+		s.keep(sealedTurn{work: map[string]*stages{"north": {9, 0, 0}, "south": {}, "east": {}}, longest: stages{.1, .09, .11}})
 		list := make(map[string]float64)
 		for _, r := range s.figures() {
 			if r.Target != nil {
 				list[r.Name] = *r.Target
-				if late := strings.HasPrefix(r.Name, "three"); r.Missed() != late {
+				if late := strings.HasPrefix(r.Name, "three") || strings.HasSuffix(r.Name, "check"); r.Missed() != late {
 					t.Errorf("%s is missed: %v", r.Name, r.Missed())
 				}
 			}
@@ -154,6 +154,9 @@ func TestSealedTargets(t *testing.T) {
 		return list
 	}
 	want := map[string]float64{"three keepers, 1347 rows, 512 x 10": 8, "messages in a row": 100}
+	for _, stage := range []string{"uploads", "computation", "check"} {
+		want["longest step of the "+stage] = 100
+	}
 	if d := cmp.Diff(want, targets(DigitsSealed)); d != "" {
 		t.Error(d)
 	}
@@ -189,10 +192,10 @@ func (b *busy) Step(protocol.Event) (protocol.Effects, error) {
 	return protocol.Effects{Progress: protocol.Progress{Stage: b.stage}}, nil
 }
 
-// The time of a step is that of the stage in which it ends, and without one of the stage before.
+// The time of a step is that of the stage in which it ends, and without one of the stage before. The longest counts.
 func TestStagesAreToldApart(t *testing.T) {
-	b, spent := new(busy), new(stages)
-	m := &stagedMeter{Machine: b, stopped: func() error { return nil }, spent: spent}
+	b, spent, longest := new(busy), new(stages), &stages{check: 9}
+	m := &stagedMeter{Machine: b, stopped: func() error { return nil }, spent: spent, longest: longest}
 	for _, c := range []struct {
 		stage string
 		grows *float64
@@ -204,6 +207,23 @@ func TestStagesAreToldApart(t *testing.T) {
 		}
 		if grew := *c.grows - before; grew < .003 || math.Abs(spent.total()-all-grew) > 1e-9 {
 			t.Errorf("after a step that reports %q the stages are %+v", c.stage, *spent)
+		}
+	}
+	if l := *longest; l.check != 9 || l.uploads < .003 || l.computation < .003 {
+		t.Errorf("the longest steps are %+v", l)
+	}
+}
+
+// The longest steps are those of the turn in which they are shortest.
+func TestSealedKeepsTheShorterSteps(t *testing.T) {
+	s := &sealedSession{size: fewSealed, problem: sealedSessionOf(t, fewSealed).problem}
+	for _, l := range []stages{{.5, .2, .4}, {.3, .6, .4}} {
+		s.keep(sealedTurn{work: map[string]*stages{"north": {}, "south": {}, "east": {}}, longest: l})
+	}
+	got := valuesOf(s.figures())
+	for name, want := range map[string]float64{"longest step of the uploads": 300, "longest step of the computation": 200, "longest step of the check": 400} {
+		if got[name] != want {
+			t.Errorf("%s: %v ms, want %v", name, got[name], want)
 		}
 	}
 }

@@ -75,10 +75,6 @@ func abandonFlag(cmd *cobra.Command, abandon *bool) {
 	cmd.Flags().BoolVar(abandon, "abandon-open-sessions", false, "destroy the open sessions of another build of the program; their jobs fail")
 }
 
-// partyGarbage is the share of the memory in use, in percent, by which a party's heap grows before it
-// collects garbage.
-const partyGarbage = 70
-
 func (a *app) party() *cobra.Command {
 	var home string
 	var abandon bool
@@ -93,9 +89,6 @@ with a mistake changes nothing, and the log names the line.`,
 		Example: "  mercer party --home /var/lib/mercer",
 		Args:    args(),
 		RunE: a.run(func(ctx context.Context, _ []string) (Result, error) {
-			if a.env("GOGC") == "" { // collect garbage sooner, because the party's database may run on the same machine
-				defer debug.SetGCPercent(debug.SetGCPercent(partyGarbage))
-			}
 			reload, end := hangUps()
 			defer end()
 			return a.serve(ctx, home, daemon.RunParty, daemon.Options{AbandonOpenSessions: abandon, Seed: seed.orNil(), Reload: reload})
@@ -116,6 +109,11 @@ func daemonCommand(cmd *cobra.Command) *cobra.Command {
 
 const annotationDaemon = "daemon"
 
+// daemonGarbage is the share of the memory in use, in percent, by which a daemon's heap grows before it collects
+// garbage. It is less than usual, since a daemon waits most of the time, and the database of a party or other services
+// may run on the same machine.
+const daemonGarbage = 70
+
 // isStop reports whether an error only says that a daemon was told to stop.
 func isStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
@@ -123,6 +121,9 @@ func isStop(ctx context.Context, err error) bool {
 
 // serve runs a daemon until the command is interrupted. An interruption counts as success.
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
+	if a.env("GOGC") == "" {
+		defer debug.SetGCPercent(debug.SetGCPercent(daemonGarbage))
+	}
 	says := a.readyOptions(home)
 	o.Reader, o.Logger, o.Ready, o.Version = says.Reader, says.Logger, says.Ready, buildVersion().Version
 	o.Report = reportWriter(a.at(home).Knowing(a.reader))

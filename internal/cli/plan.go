@@ -105,7 +105,7 @@ func (a *app) setting(ctx context.Context, sizes method.Sizes) (forecast.Setting
 	if err != nil {
 		return forecast.Setting{}, fmt.Errorf("the tiny job that measures a session: %w", err)
 	}
-	s := forecast.Setting{Program: program, Garbage: forecast.Garbage{Coordinator: 1, Party: partyGarbage / 100., OneProcess: 1}}
+	s := forecast.Setting{Program: program, Garbage: forecast.Garbage{Coordinator: daemonGarbage / 100., Party: daemonGarbage / 100., OneProcess: 1}}
 	if large(sizes.All(func(t method.TableSize) int { return t.Rows }), sizes.Most(func(t method.TableSize) int { return t.Columns })) {
 		s.Garbage.OneProcess = largeGarbage / 100.
 	}

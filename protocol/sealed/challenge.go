@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
+	"github.com/mercer-fl/mercer/protocol/internal/ring192"
 )
 
 // claimsLength counts a commitment to the challenge and the digest of the coins, which both others get, and the claims,
@@ -58,7 +59,7 @@ func (k *check) challengeBody(role) []byte {
 	return own[:]
 }
 
-// takeChallenges makes the challenges of the three keepers' bytes.
+// takeChallenges makes the challenges of the three keepers' bytes, and begins to compute this keeper's answers.
 func (k *check) takeChallenges(bodies [3][]byte) error {
 	revealed := [3]secret{}
 	revealed[k.self] = k.secret("challenge")
@@ -76,6 +77,11 @@ func (k *check) takeChallenges(bodies [3][]byte) error {
 		w.Fixed(revealed[r][:])
 	}
 	k.challenge.digest = sha256.Sum256(w.Bytes())
+	for _, t := range crossTerms {
+		if t.helper == k.self {
+			k.answers[t.prover] = k.pieces.answers(k.held[t.other], k.coins, k.challenge.all, k.masks[t.prover])
+		}
+	}
 	return nil
 }
 
@@ -101,13 +107,12 @@ func (k *check) answersBody(to role) []byte {
 	var w wire.Writer
 	w.Fixed(k.challenge.digest[:])
 	if t, ok := helped(k.self, to); ok {
-		a := newAnswers(k.held[t.other], k.coins, k.challenge.all, k.masks[t.prover])
-		w.Fixed(a.encode(k.vectors()))
+		w.Fixed(k.answers[t.prover].encode(k.vectors()))
 	}
 	return w.Bytes()
 }
 
-// takeAnswers compares digests and then judges the terms that this keeper checks.
+// takeAnswers compares digests and then begins to judge the terms that this keeper checks.
 func (k *check) takeAnswers(bodies [3][]byte) error {
 	for _, from := range k.self.others() {
 		if err := k.compare(wire.NewReader(bodies[from]), k.challenge.digest, from); err != nil {
@@ -124,11 +129,21 @@ func (k *check) takeAnswers(bodies [3][]byte) error {
 		if err != nil {
 			return err
 		}
-		if !k.challenge.all.accepts(k.held[t.known], k.coins, k.claims[t.prover], a) {
-			k.verdict = 0
-		}
+		k.judge(t, a)
 	}
 	return nil
+}
+
+// judge adds pieces that compute the equation of a term.
+func (k *check) judge(t crossTerm, a *answers) {
+	known, product := k.held[t.known], make([]ring192.Word, k.vectors())
+	k.pieces.addWide(product, k.pieces.combine(k.coins, k.challenge.all), known.matrix)
+	k.pieces.then(2*wideWork*k.vectors(), func() error {
+		if !k.challenge.all.accepts(product, known, k.claims[t.prover], a) {
+			k.verdict = 0
+		}
+		return nil
+	})
 }
 
 // verdictLength counts a byte of each server. The dealer checks no term.

@@ -28,7 +28,8 @@ type secret [32]byte
 // as many of W, and then opens W. It is the part of the package's comment from "The weights" to "Opening".
 //
 // Its owner drives it as it does a [server]. In each round every keeper sends its messages, waits for those of the
-// others, and takes them together. Whatever a take finds wrong ends the session.
+// others, and takes them together. Whatever a take finds wrong ends the session. What it computes for the next round
+// are pieces, which come before that.
 type check struct {
 	computation
 	self   role
@@ -38,18 +39,20 @@ type check struct {
 	share  []ring128.Word  // of the weights, at a server
 	bounds [2]ring128.Word // of sums of R and of W, in units, both even
 	course []round
-	at     int // round
+	pieces pieces // what is left to compute before the round goes on
+	at     int    // round
 	sent   bool
 	in     [3]*parcel // by sender
 	ahead  [3]*parcel // of the next round
-	out    []protocol.Message
+	out    queue
 
 	commitments [3]commitments
 	revealed    [3]secret // coins
 	coins       coins
 	coinsDigest [32]byte
-	masks       [parts]proofMasks // by prover, of the terms in which this keeper is prover or helper
-	claims      [parts]claims     // by prover, of the terms in which it is prover or checker
+	masks       [parts]*proofMasks // by prover, of the terms in which this keeper is prover or helper
+	claims      [parts]*claims     // by prover, of the terms in which it is prover or checker
+	answers     [parts]*answers    // by prover, of the terms in which it is helper
 	challenge   struct {
 		commitments [3][32]byte
 		all         challenges
@@ -114,15 +117,23 @@ func newCheck(c computation, self role, in inputs, share []ring128.Word, links [
 		if len(words) != c.inputWords() {
 			return nil, fmt.Errorf("sealed: there are %d words of the uploads; %d features and %d targets have %d", len(words), c.problem.Features, c.problem.Targets, c.inputWords())
 		}
-		k.held[p] = holding{matrix: ring128.Symmetric(c.problem.Features, words[:c.triangle()]), cross: words[c.triangle():]}
+		k.held[p] = holding{matrix: k.pieces.symmetric(c.problem.Features, words[:c.triangle()]), cross: words[c.triangle():]}
 		if p != masked {
 			k.held[p].weights = make([]ring128.Word, c.vectors())
-			ring128.Draw(k.held[p].weights, prg.New(k.pairs[p], "mercer/v1/sealed/weights"))
+			k.drawWeights(p)
 		}
 	}
 	k.course = k.rounds()
 	k.await()
 	return k, nil
+}
+
+// drawWeights adds a piece that draws the part of W that is a stream of its holders.
+func (k *check) drawWeights(p part) {
+	k.pieces.then(k.vectors()*wordWork, func() error {
+		ring128.Draw(k.held[p].weights, prg.New(k.pairs[p], "mercer/v1/sealed/weights"))
+		return nil
+	})
 }
 
 // lacks returns the part that a keeper does not hold.
@@ -170,7 +181,7 @@ func (k *check) done() bool { return k.opening != nil && k.opening.done() && len
 // waits returns whose message of the round is missing. After its token a keeper does not give up: see "Opening" in the
 // package's comment.
 func (k *check) waits() wait {
-	if k.opening != nil || !k.sent || len(k.out) > 0 {
+	if k.opening != nil || len(k.pieces) > 0 || !k.sent || len(k.out) > 0 {
 		return wait{}
 	}
 	for _, from := range k.self.others() {
@@ -219,18 +230,11 @@ func (c computation) checkEffort() protocol.Effort {
 func (k *check) weights() []ring128.Word { return k.opening.weights() }
 
 // send returns the next message, or false if there is none.
-func (k *check) send() (protocol.Message, bool) {
-	if len(k.out) == 0 {
-		return protocol.Message{}, false
-	}
-	m := k.out[0]
-	k.out = k.out[1:]
-	return m, true
-}
+func (k *check) send() (protocol.Message, bool) { return k.out.take() }
 
 // post queues a message of a round.
 func (k *check) post(to role, round int, kind string, body []byte) {
-	k.out = append(k.out, chunked(k.header(k.self, to, k.steps()+round, kind), body)...)
+	k.out.add(newOutflowOf(k.header(k.self, to, k.steps()+round, kind), body))
 }
 
 // receive takes a message of another keeper. It refuses what does not belong to this generation and round, and names
@@ -268,7 +272,11 @@ func (k *check) work() (bool, error) {
 		return false, nil
 	case k.opening != nil:
 		return k.opening.work()
-	case !k.sent:
+	}
+	if did, err := k.pieces.run(); err != nil || len(k.pieces) > 0 {
+		return did, err
+	}
+	if !k.sent {
 		k.sendRound()
 		return true, nil
 	}
@@ -279,12 +287,17 @@ func (k *check) work() (bool, error) {
 	if err := k.course[k.at].take(bodies); err != nil {
 		return false, err
 	}
+	k.pieces.then(0, func() error { k.next(); return nil })
+	return k.pieces.run()
+}
+
+// next begins the next round, or the opening.
+func (k *check) next() {
 	k.at++
 	k.await()
 	if k.at == len(k.course) {
 		k.opening = newDisclosure(k)
 	}
-	return true, nil
 }
 
 func (k *check) sendRound() {

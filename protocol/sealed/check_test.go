@@ -46,6 +46,7 @@ func newJudges(t testing.TB, c computation, in [3]inputs, a, b []ring128.Word) *
 		if j.keepers[r], err = newCheck(c, role(r), in[r], share, linksOf(c, role(r)), [32]byte{byte(r), 9}); err != nil {
 			t.Fatal(err)
 		}
+		j.keepers[r].pieces.finish(t)
 	}
 	return j
 }
@@ -177,4 +178,55 @@ func TestCheckOfDigits(t *testing.T) {
 func (j *judges) sum(of, n int) ring128.Word {
 	a, b := j.keepers[serverA].totals[of], j.keepers[serverB].totals[of]
 	return a[masked][n].Add(a[maskA][n]).Add(b[maskB][n])
+}
+
+// The check computes in pieces that a step has time for: no product is computed at once.
+func TestCheckInSteps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long")
+	}
+	p, err := NewProblem(4000, 1024, 12, .0625)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := computation{settingOf(p), 0}
+	var in [3]inputs // of uploads that add up to 0, as W does
+	for r := range in {
+		for _, p := range role(r).parts() {
+			in[r].parts[p] = make([]ring128.Word, c.inputWords())
+		}
+	}
+	zero := make([]ring128.Word, c.vectors())
+	j := newJudges(t, c, in, zero, zero)
+	left, longest := map[string]int{}, [3]float64{} // multiply-adds that wait at the end of a step; seconds of a step
+	for went := true; went; {
+		went = false
+		for r, k := range j.keepers {
+			before := j.cpu[r]
+			went = j.turn(role(r)) || went
+			longest[r] = max(longest[r], j.cpu[r]-before)
+			sum := 0
+			for _, piece := range k.pieces {
+				if sum += piece.work; piece.work > stepWork {
+					t.Errorf("%s: a piece of %d multiply-adds", k.keepers[r], piece.work)
+				}
+			}
+			if k.at < len(k.course) {
+				name := k.course[k.at].kind + " " + k.keepers[r]
+				left[name] = max(left[name], sum)
+			}
+		}
+	}
+	for r, k := range j.keepers {
+		if j.failed[r] != nil || !k.done() {
+			t.Fatalf("%s: %v", k.keepers[r], j.failed[r])
+		}
+	}
+	product := wideWork * p.Features * c.vectors()
+	for name, products := range map[string]int{"Coins athens": 3, "Coins bergen": 3, "Coins coordinator": 3, "Challenge coordinator": 2, "Answers athens": 2} {
+		if least := products*product - stepWork; left[name] < least {
+			t.Errorf("%s: %d multiply-adds wait for the next step, want %d", name, left[name], least)
+		}
+	}
+	t.Logf("CPU seconds of the longest steps: %.3f", longest)
 }

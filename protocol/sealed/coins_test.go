@@ -48,7 +48,9 @@ func TestCoins(t *testing.T) {
 // The combination of all sums' coins is what it is by definition.
 func TestCombinedCoins(t *testing.T) {
 	c, to := coins{seed: [32]byte{3}, n: 70}, newChallenges([32]byte{5})
-	got := c.combined(to)
+	var p pieces
+	got := p.combine(c, to)
+	p.finish(t)
 	for i := range got {
 		want := got[i]
 		for j := range CheckSums {

@@ -159,7 +159,7 @@ func (k *check) coinsBody(role) []byte {
 	return slices.Clone(k.revealed[k.self][:])
 }
 
-// takeCoins tosses the coins, and computes this keeper's claims.
+// takeCoins tosses the coins, and begins to compute this keeper's claims.
 func (k *check) takeCoins(bodies [3][]byte) error {
 	for _, from := range k.self.others() {
 		k.revealed[from] = secret(bodies[from])
@@ -171,10 +171,10 @@ func (k *check) takeCoins(bodies [3][]byte) error {
 	k.coinsDigest = k.digestOfCoins()
 	for _, t := range crossTerms {
 		if k.self == t.prover || k.self == t.helper {
-			k.masks[t.prover] = newProofMasks(k.pairs[t.other], t, k.coinsDigest, k.vectors())
+			k.masks[t.prover] = k.pieces.masks(k.pairs[t.other], t, k.coinsDigest, k.vectors())
 		}
 		if k.self == t.prover {
-			k.claims[t.prover] = newClaims(k.held[t.known], k.held[t.other], k.coins, k.masks[t.prover])
+			k.claims[t.prover] = k.pieces.claims(k.held[t.known], k.held[t.other], k.coins, k.masks[t.prover])
 		}
 	}
 	return nil

@@ -111,11 +111,11 @@ func (c computation) addLoads(cost *protocol.Cost, parties []string) {
 	cost.Load(c.keepers[dealerC], protocol.Load{Effort: dealer, Held: dealerTriangles * triangle})
 }
 
-// These are the triangles of words that a keeper holds at most. A server in a later squaring has the sums of masked
-// words and of its mask (2), H (4), the latest square (4), the product (1), at a twice the operands' sum and a second
-// product (3), the other server's words (1), and at b those of two more squares (2). The dealer has two sums (2), two matrices (4), and a step's words and
-// covers (4).
+// These are the triangles of words that a keeper holds at most. A server in a squaring has the sums of masked words and
+// of its mask (2), the latest square (4), its own words and their cover (2), the other server's words of this square and
+// the next (2), and at b the dealer's of two more squares (2). The dealer has two sums (2), the mask of the latest square
+// (2), and a step's words and covers (4).
 const (
-	serverTriangles = 17
-	dealerTriangles = 10
+	serverTriangles = 12
+	dealerTriangles = 8
 )

@@ -12,13 +12,16 @@ import (
 // messages depend on seeds and sizes alone. Its owner drives it in the same way as a [server].
 type dealer struct {
 	agreement
-	withA, withB  source
-	matrix, power ring128.Matrix // the masks of H and of the latest T_q(H)
-	step          int
-	told          map[int]bool   // steps that b has begun, of those that it tells
-	pieces        pieces         // what is left of the step
-	dealt         []ring128.Word // what the step deals, before a's part is subtracted
-	out           outflow
+	withA, withB source
+	masks        [2][]ring128.Word // triangles of the masks of A
+	power        ring128.Matrix    // the mask of the latest T_q(H), at first of H
+	matrix       ring128.Matrix    // that of H during the products with it that follow squarings, else nothing
+	step         int
+	told         map[int]bool   // steps that b has begun, of those that it tells
+	now          int            // the last of them up to which b has told all; 0 before
+	pieces       pieces         // what is left of the step
+	dealt        []ring128.Word // what the step deals, before a's part is subtracted
+	out          outflow
 }
 
 // newDealer returns the dealer of a generation.
@@ -30,36 +33,31 @@ func newDealer(c computation, in inputs, withA, withB source) (*dealer, error) {
 		return nil, fmt.Errorf("sealed: there are %d and %d words of masks; %d features and %d targets have %d", len(in.parts[maskA]), len(in.parts[maskB]), c.problem.Features, c.problem.Targets, c.inputWords())
 	}
 	d := &dealer{agreement: newAgreement(c, dealerC, in.documents), withA: withA, withB: withB, told: map[int]bool{}}
-	sum := make([]ring128.Word, c.triangle())
-	d.pieces.add(sum, in.parts[maskA][:c.triangle()])
-	d.pieces.add(sum, in.parts[maskB][:c.triangle()])
-	d.matrix = d.pieces.symmetric(c.problem.Features, sum)
-	d.power = d.matrix
+	d.masks = [2][]ring128.Word{in.parts[maskA][:c.triangle()], in.parts[maskB][:c.triangle()]}
+	d.power = d.spread()
 	return d, nil
 }
 
-// done reports whether all steps are dealt and their words sent, and b has told all that it tells.
-func (d *dealer) done() bool { return d.step == d.steps() && d.out.empty() && d.untold() == d.steps() }
-
-// untold returns the first step of which b has yet to tell, or the number of steps.
-func (d *dealer) untold() int {
-	for step := range d.steps() {
-		if d.tells(step) && !d.told[step] {
-			return step
-		}
-	}
-	return d.steps()
+// spread returns the mask of H, which the next pieces make of the masks of A.
+func (d *dealer) spread() ring128.Matrix {
+	sum := make([]ring128.Word, d.triangle())
+	d.pieces.add(sum, d.masks[0])
+	d.pieces.add(sum, d.masks[1])
+	return d.pieces.symmetric(d.problem.Features, sum)
 }
 
-// now returns a step that b has begun.
-func (d *dealer) now() int {
-	last := 0
-	for step := range d.untold() {
-		if d.told[step] {
-			last = step
-		}
+// done reports whether all steps are dealt and their words sent, and b has told all that it tells.
+func (d *dealer) done() bool { return d.step == d.steps() && d.out.empty() && !d.expectsWord() }
+
+// expectsWord reports whether b has yet to tell of a step.
+func (d *dealer) expectsWord() bool { return d.tellsAfter(d.now) < d.steps() }
+
+// hear notes that b has begun a step. Word of an earlier one may come later.
+func (d *dealer) hear(step int) {
+	d.told[step] = true
+	for next := d.tellsAfter(d.now); d.told[next]; next = d.tellsAfter(d.now) {
+		d.now = next
 	}
-	return last
 }
 
 // send returns the next message, or false if there is none.
@@ -80,7 +78,7 @@ func (d *dealer) receive(m protocol.Message) error {
 		return d.agreement.receive(from, m)
 	}
 	if step := int(m.Round); m.Kind == kindTaken && from == serverB && m.Chunks == 1 && len(m.Body) == 0 && d.tells(step) && !d.told[step] {
-		d.told[step] = true
+		d.hear(step)
 		return nil
 	}
 	return m.Unexpected()
@@ -88,7 +86,7 @@ func (d *dealer) receive(m protocol.Message) error {
 
 // work does the next piece of a step, and reports whether it did. It waits until all earlier words are sent.
 func (d *dealer) work() (bool, error) {
-	if d.step == d.steps() || !d.reached() || !d.out.empty() || !d.mayDeal(d.now(), d.step) {
+	if d.step == d.steps() || !d.reached() || !d.out.empty() || !d.mayDeal(d.now, d.step) {
 		return false, nil
 	}
 	if len(d.pieces) == 0 {
@@ -102,7 +100,7 @@ func (d *dealer) waits() wait {
 	switch {
 	case !d.reached():
 		return d.agreement.waits()
-	case d.out.empty() && (d.step == d.steps() || !d.mayDeal(d.now(), d.step)) && d.untold() < d.steps():
+	case d.out.empty() && (d.step == d.steps() || !d.mayDeal(d.now, d.step)) && d.expectsWord():
 		return wait{TimerKeeper, d.keepers[serverB], "word of a step that it begins"}
 	}
 	return wait{}
@@ -141,19 +139,28 @@ func (d *dealer) cover(step int, of purpose) []ring128.Word {
 	return sum
 }
 
-// follow takes the mask of the matrix that the step before has squared.
+// follow takes the mask of the matrix that the step before has squared. It frees the earlier one first.
 func (d *dealer) follow() {
+	d.power = ring128.Matrix{}
 	d.power = d.pieces.symmetric(d.problem.Features, d.cover(d.step-1, squared))
 }
 
 // product computes U V for the cover V of the vectors.
 func (d *dealer) product() {
-	cover := d.vectorsOf(d.cover(d.step, opening))
+	mask, cover := d.mask(), d.vectorsOf(d.cover(d.step, opening))
 	d.pieces.split(d.problem.Features, func(int) int { return len(cover.Data) }, func(lo, hi int) {
-		mask := d.matrix
-		if d.powers(d.step) {
-			mask = d.power
-		}
 		ring128.AddMulTransBRows(d.vectorsOf(d.dealt), cover, mask, lo, hi)
 	})
+}
+
+// mask returns the mask of the product's matrix. That of H is made anew for the products with it, and freed after them.
+func (d *dealer) mask() ring128.Matrix {
+	if d.powers(d.step) {
+		d.matrix = ring128.Matrix{}
+		return d.power
+	}
+	if d.matrix.Data == nil {
+		d.matrix = d.spread()
+	}
+	return d.matrix
 }

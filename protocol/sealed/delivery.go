@@ -15,7 +15,7 @@ const kindWeights = "Weights"
 // still send.
 type delivery struct {
 	opening *check
-	waiting []outflow
+	waiting queue
 }
 
 func newDelivery(opening *check, homes []string, words []ring128.Word) *delivery {
@@ -23,28 +23,19 @@ func newDelivery(opening *check, homes []string, words []ring128.Word) *delivery
 	for _, party := range homes {
 		h := opening.header(opening.self, opening.self, 0, kindWeights)
 		h.Receiver = party
-		d.waiting = append(d.waiting, newOutflow(h, words))
+		d.waiting.add(newOutflow(h, words))
 	}
 	return d
 }
 
-func (d *delivery) send() (protocol.Message, bool) {
-	for i := range d.waiting {
-		if m, ok := d.waiting[i].take(); ok {
-			return m, true
-		}
-	}
-	return protocol.Message{}, false
-}
+func (d *delivery) send() (protocol.Message, bool) { return d.waiting.take() }
 
 // receive takes the token and the part of the keeper whose messages this one did not need: they may be late.
 func (d *delivery) receive(m protocol.Message) error { return d.opening.receive(m) }
 
 func (d *delivery) work() (bool, error) { return false, nil }
 
-func (d *delivery) done() bool {
-	return !slices.ContainsFunc(d.waiting, func(o outflow) bool { return !o.empty() })
-}
+func (d *delivery) done() bool { return len(d.waiting) == 0 }
 
 func (d *delivery) waits() wait { return wait{} }
 

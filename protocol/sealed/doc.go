@@ -266,14 +266,21 @@
 //
 // # Restarts and attempts
 //
-// A whole journal replays the same messages. If one is not whole, all three begin a generation: 32 new bytes of each
-// enter every pair seed; uploads stay, and the other holder of a lost part sends it again. [P] Opened words stay
-// uniform, since honest bytes are new and no cover returns. Generations differ in the last bits of W [M]. A keeper that
-// has revealed coins refuses a generation: the session ends and counts as an attempt, which has told 80 blurred sums at
-// most. There are 3 on the same rows, also if a liar wastes them. Before the coins nothing was told, but a data party
-// that is no keeper cannot see when a session ended. So it counts an attempt and M L numbers when it uploads, and takes
-// them back only on signed statements of two keepers that they have revealed no coins; this version takes none back.
-// Attempts belong to the rows: naming other keepers does not reset them. A missing upload ends the session: no keeper may leave a party out, as
+// A whole journal replays the same messages [M: TestProperties, TestCrashOfSealed]. A member that had forgotten what it
+// accepted could cover other words with the same stream: if the dealer has sent b two words under one Z_a, b has their
+// difference. So each step that sends waits for the disk, and a member whose journal is not whole does not go on. [M:
+// TestLostJournalOfSealed] Package journal refuses a log that is damaged or ends before what was on disk. The member
+// destroys the session's seed and says so, and the coordinator names it and ends the job for all, before any timer.
+// [P] What has been sent stays uniform, since nothing is sent again. A loss after the token is one of the cases above
+// in which a keeper may have W alone.
+//
+// Submitted again, the job is another session, with new bytes in every seed, new uploads and new directions. (A
+// generation could keep uploads and directions: new bytes of all three keepers in every pair seed, before the coins
+// only. The messages have a place for its number, which is 0. Generations differ in the last bits of W [M].) A session
+// that has ended is an attempt, which has told 80 blurred sums at most. There are 3 on the same rows, also if a liar
+// wastes them. Before the coins nothing was told, but a data party that is no keeper cannot see when a session ended.
+// So it counts an attempt and M L numbers before its first message, and takes none back. Attempts belong to the rows:
+// naming other keepers does not reset them. A missing upload ends the session: no keeper may leave a party out, as
 // models with and without it differ by its rows. [M: TestModelsThatDifferByARow] On the same directions two models that
 // differ by one row of digits show it (median correlation .95). On fresh ones the same attack shows less than a mean
 // digit does (.51 and .69).

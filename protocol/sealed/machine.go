@@ -80,7 +80,7 @@ type duty interface {
 // Machine is a member of a session: a data party, a keeper, or both.
 //
 // A keeper keeps no uploads: it adds them up as they arrive, so it holds two words of 16 bytes for each number in the
-// upper triangle of A, whatever the number of parties. In a squaring a server holds up to 17: see [Cost]. A data party
+// upper triangle of A, whatever the number of parties. In a squaring a server holds up to 12: see [Cost]. A data party
 // holds one more, its upload, until that is sent.
 type Machine struct {
 	setup  protocol.Setup

@@ -1,10 +1,6 @@
 package sealed
 
-import (
-	"bytes"
-
-	"github.com/mercer-fl/mercer/protocol"
-)
+import "github.com/mercer-fl/mercer/protocol"
 
 // arrivals knows which chunks of one message have arrived.
 type arrivals struct {
@@ -60,15 +56,4 @@ func (p *parcel) accept(m protocol.Message) error {
 	copy(place, m.Body)
 	p.mark(m)
 	return nil
-}
-
-// chunked returns a message's chunks. A message of no bytes has none.
-func chunked(h protocol.Header, body []byte) (list []protocol.Message) {
-	n := parcelChunks(len(body))
-	for i := range n {
-		first := i * protocol.MaxChunkBytes
-		piece := bytes.Clone(body[first:min(first+protocol.MaxChunkBytes, len(body))])
-		list = append(list, protocol.Message{Header: h, Body: piece}.Piece(i, n))
-	}
-	return list
 }

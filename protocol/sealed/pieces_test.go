@@ -6,6 +6,16 @@ import (
 	"testing"
 )
 
+// finish runs all pieces.
+func (p *pieces) finish(t testing.TB) {
+	t.Helper()
+	for len(*p) > 0 {
+		if _, err := p.run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Rows are computed once and in order, and no piece is longer than the limit unless it is one row.
 func TestPiecesOfRows(t *testing.T) {
 	for _, n := range []int{0, 1, 5, 512, 4096} {

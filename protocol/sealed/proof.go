@@ -49,50 +49,91 @@ func (c coins) of(j int) []int8 {
 	return list
 }
 
-// sums returns the sums of words.
+// sum returns sum j of words.
+func (c coins) sum(j int, words []ring128.Word) (sum ring128.Word) {
+	for i, coin := range c.of(j) {
+		switch coin {
+		case 1:
+			sum = sum.Add(words[i])
+		case -1:
+			sum = sum.Sub(words[i])
+		}
+	}
+	return sum
+}
+
+// sums returns all sums of words.
 func (c coins) sums(words []ring128.Word) (sums [CheckSums]ring128.Word) {
 	for j := range sums {
-		for i, coin := range c.of(j) {
-			switch coin {
-			case 1:
-				sums[j] = sums[j].Add(words[i])
-			case -1:
-				sums[j] = sums[j].Sub(words[i])
-			}
-		}
+		sums[j] = c.sum(j, words)
 	}
 	return sums
 }
 
-// wideSums returns the sums of words modulo 2^192.
-func (c coins) wideSums(words []ring192.Word) (sums [CheckSums]ring192.Word) {
-	for j := range sums {
-		for i, coin := range c.of(j) {
-			switch coin {
-			case 1:
-				sums[j] = sums[j].Add(words[i])
-			case -1:
-				sums[j] = sums[j].Sub(words[i])
-			}
+// wideSum returns sum j of words modulo 2^192.
+func (c coins) wideSum(j int, words []ring192.Word) (sum ring192.Word) {
+	for i, coin := range c.of(j) {
+		switch coin {
+		case 1:
+			sum = sum.Add(words[i])
+		case -1:
+			sum = sum.Sub(words[i])
 		}
 	}
-	return sums
+	return sum
 }
 
-// combined returns r*: the coefficients of all sums, each times its challenge, added up.
-func (c coins) combined(by challenges) []ring192.Word {
-	total := make([]ring192.Word, c.n)
-	for j, rho := range by.rho {
-		for i, coin := range c.of(j) {
-			switch coin {
-			case 1:
-				total[i] = total[i].Add(rho)
-			case -1:
-				total[i] = total[i].Sub(rho)
-			}
+// addTo adds the coefficients of sum j, times its challenge, to total.
+func (c coins) addTo(total []ring192.Word, j int, rho ring192.Word) {
+	for i, coin := range c.of(j) {
+		switch coin {
+		case 1:
+			total[i] = total[i].Add(rho)
+		case -1:
+			total[i] = total[i].Sub(rho)
 		}
 	}
+}
+
+// A multiply-add of words of 192 bits takes about wideWork of those in which pieces are measured, and a coin with its
+// sum coinWork.
+const (
+	wideWork = 3
+	coinWork = 6
+)
+
+// sums adds pieces that set all sums of words.
+func (p *pieces) sums(to *[CheckSums]ring128.Word, by coins, words []ring128.Word) {
+	p.split(CheckSums, func(int) int { return coinWork * len(words) }, func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			to[j] = by.sum(j, words)
+		}
+	})
+}
+
+// subtractSums adds pieces that subtract all sums of words modulo 2^192.
+func (p *pieces) subtractSums(from *[CheckSums]ring192.Word, by coins, words []ring192.Word) {
+	p.split(CheckSums, func(int) int { return coinWork * len(words) }, func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			from[j] = from[j].Sub(by.wideSum(j, words))
+		}
+	})
+}
+
+// combine adds pieces that make r*: the coefficients of all sums, each times its challenge, added up.
+func (p *pieces) combine(by coins, to challenges) []ring192.Word {
+	total := make([]ring192.Word, by.n)
+	p.split(CheckSums, func(int) int { return coinWork * by.n }, func(lo, hi int) {
+		for j := lo; j < hi; j++ {
+			by.addTo(total, j, to.rho[j])
+		}
+	})
 	return total
+}
+
+// addWide adds pieces that add y X^T to dst.
+func (p *pieces) addWide(dst, y []ring192.Word, x ring128.Matrix) {
+	p.split(x.Rows, func(int) int { return wideWork * len(y) }, func(lo, hi int) { ring192.AddProductRows(dst, y, x, lo, hi) })
 }
 
 // challenges are random numbers below 2^64.
@@ -117,13 +158,19 @@ type proofMasks struct {
 	weights, matrix  []ring192.Word          // m, m'
 }
 
-// newProofMasks draws the masks of a term from its pair's seed, after the coins, whose digest they depend on.
-func newProofMasks(pair [32]byte, of crossTerm, coins [32]byte, n int) (k proofMasks) {
-	stream := prg.New(pair, "mercer/v1/sealed/proof", []byte{byte(of.prover)}, coins[:])
-	copy(k.claims[:], ring192.Draw(stream, CheckSums))
-	copy(k.products[:], ring192.Draw(stream, CheckSums))
-	k.last = ring192.Draw(stream, 1)[0]
-	k.weights, k.matrix = ring192.Draw(stream, n), ring192.Draw(stream, n)
+// draw draws the masks of a term from its pair's seed, after the coins, whose digest they depend on.
+func (k *proofMasks) draw(pair [32]byte, of crossTerm, coins [32]byte) {
+	stream, last := prg.New(pair, "mercer/v1/sealed/proof", []byte{byte(of.prover)}, coins[:]), make([]ring192.Word, 1)
+	for _, words := range [][]ring192.Word{k.claims[:], k.products[:], last, k.weights, k.matrix} {
+		ring192.Draw(words, stream)
+	}
+	k.last = last[0]
+}
+
+// masks adds a piece that draws the masks of a term for n words.
+func (p *pieces) masks(pair [32]byte, of crossTerm, coins [32]byte, n int) *proofMasks {
+	k := &proofMasks{weights: make([]ring192.Word, n), matrix: make([]ring192.Word, n)}
+	p.then(2*n*wordWork, func() error { k.draw(pair, of, coins); return nil })
 	return k
 }
 
@@ -135,35 +182,36 @@ type claims struct {
 
 const claimsBytes = (2*CheckSums + 1) * ring192.Bytes
 
-// newClaims computes a prover's words.
-func newClaims(known, other holding, by coins, k proofMasks) (c claims) {
-	terms := ring192.Product(ring192.LiftAll(other.weights), known.matrix)
-	ring192.Add(terms, ring192.Product(ring192.LiftAll(known.weights), other.matrix))
-	c.sums, c.products = k.claims, k.products
-	subtract(&c.sums, by.wideSums(terms))
-	subtract(&c.products, by.wideSums(ring192.Product(k.weights, known.matrix)))
-	c.last = k.last.Sub(ring192.Inner(k.matrix, ring192.LiftAll(known.weights)))
+// claims adds pieces that compute a prover's words.
+func (p *pieces) claims(known, other holding, by coins, k *proofMasks) *claims {
+	n := len(known.weights)
+	c, terms, covered := new(claims), make([]ring192.Word, n), make([]ring192.Word, n)
+	p.addWide(terms, ring192.LiftAll(other.weights), known.matrix)
+	p.addWide(terms, ring192.LiftAll(known.weights), other.matrix)
+	p.addWide(covered, k.weights, known.matrix)
+	p.then(n*wordWork, func() error {
+		c.sums, c.products = k.claims, k.products
+		c.last = k.last.Sub(ring192.Inner(k.matrix, ring192.LiftAll(known.weights)))
+		return nil
+	})
+	p.subtractSums(&c.sums, by, terms)
+	p.subtractSums(&c.products, by, covered)
 	return c
 }
 
-func subtract(from *[CheckSums]ring192.Word, sums [CheckSums]ring192.Word) {
-	for j, s := range sums {
-		from[j] = from[j].Sub(s)
-	}
-}
-
-func (c claims) encode() []byte {
+func (c *claims) encode() []byte {
 	body := ring192.Append(make([]byte, 0, claimsBytes), c.sums[:]...)
 	return ring192.Append(ring192.Append(body, c.products[:]...), c.last)
 }
 
-func readClaims(r *wire.Reader) (c claims) {
+func readClaims(r *wire.Reader) *claims {
+	c := new(claims)
 	var body [claimsBytes]byte
 	r.Fixed(body[:])
 	words, err := ring192.Decode(body[:], 2*CheckSums+1)
 	if err != nil {
 		r.Fail(err)
-		return claims{}
+		return c
 	}
 	copy(c.sums[:], words)
 	copy(c.products[:], words[CheckSums:])
@@ -179,15 +227,18 @@ type answers struct {
 
 func answersBytes(n int) int { return (2*n + 1) * ring192.Bytes }
 
-// newAnswers computes a helper's words.
-func newAnswers(other holding, by coins, to challenges, k proofMasks) (a answers) {
-	a.weights = ring192.LiftAll(other.weights)
-	a.matrix = ring192.Product(by.combined(to), other.matrix)
-	ring192.Scale(a.weights, to.lambda)
-	ring192.Scale(a.matrix, to.lambda)
-	ring192.Add(a.weights, k.weights)
-	ring192.Add(a.matrix, k.matrix)
-	a.masks = to.combine(k.claims, k.products).Add(k.last)
+// answers adds pieces that compute a helper's words.
+func (p *pieces) answers(other holding, by coins, to challenges, k *proofMasks) *answers {
+	a := &answers{weights: ring192.LiftAll(other.weights), matrix: make([]ring192.Word, len(other.weights))}
+	p.addWide(a.matrix, p.combine(by, to), other.matrix)
+	p.then(len(a.weights)*wordWork, func() error {
+		ring192.Scale(a.weights, to.lambda)
+		ring192.Scale(a.matrix, to.lambda)
+		ring192.Add(a.weights, k.weights)
+		ring192.Add(a.matrix, k.matrix)
+		a.masks = to.combine(k.claims, k.products).Add(k.last)
+		return nil
+	})
 	return a
 }
 
@@ -199,23 +250,23 @@ func (c challenges) combine(x, y [CheckSums]ring192.Word) (sum ring192.Word) {
 	return sum
 }
 
-func (a answers) encode(n int) []byte {
+func (a *answers) encode(n int) []byte {
 	body := ring192.Append(make([]byte, 0, answersBytes(n)), a.weights...)
 	return ring192.Append(ring192.Append(body, a.matrix...), a.masks)
 }
 
 // decodeAnswers decodes the body of exactly answersBytes(n) bytes.
-func decodeAnswers(body []byte, n int) (answers, error) {
+func decodeAnswers(body []byte, n int) (*answers, error) {
 	words, err := ring192.Decode(body, 2*n+1)
 	if err != nil {
-		return answers{}, err
+		return nil, err
 	}
-	return answers{words[:n], words[n : 2*n], words[2*n]}, nil
+	return &answers{words[:n], words[n : 2*n], words[2*n]}, nil
 }
 
-// accepts is the equation of a checker.
-func (c challenges) accepts(known holding, by coins, of claims, a answers) bool {
-	sum := a.masks.Sub(ring192.Inner(ring192.Product(by.combined(c), known.matrix), a.weights))
+// accepts is the equation of a checker, for the product G r*.
+func (c challenges) accepts(product []ring192.Word, known holding, of *claims, a *answers) bool {
+	sum := a.masks.Sub(ring192.Inner(product, a.weights))
 	sum = sum.Sub(ring192.Inner(a.matrix, ring192.LiftAll(known.weights)))
 	return sum == c.combine(of.sums, of.products).Add(of.last)
 }

@@ -12,18 +12,21 @@ import (
 // it tells few.
 var batches = [...]int{1, 1, 2, 4, 8, 8, 16}
 
-// residual returns the words of one part of R = 2^s B - (A + alpha) W, less the products with other parts: 2^s B -
-// alpha W - X W.
-func (c computation) residual(h holding) []ring128.Word {
-	words := make([]ring128.Word, c.vectors())
-	for i, w := range h.cross {
-		words[i] = w.Lsh(c.problem.WeightBits())
-	}
-	ridge := ring128.FromInt64(c.problem.Ridge)
-	product := ring128.New(c.problem.Targets, c.problem.Features)
-	ring128.AddMulTransB(product, c.vectorsOf(h.weights), h.matrix)
-	ring128.AddScaled(product.Data, ridge, h.weights)
-	ring128.Sub(words, product.Data)
+// residual adds pieces that make the words of one part of R = 2^s B - (A + alpha) W, less the products with other
+// parts: 2^s B - alpha W - X W.
+func (p *pieces) residual(of Problem, h holding) []ring128.Word {
+	words, product := make([]ring128.Word, len(h.weights)), ring128.New(of.Targets, of.Features)
+	y := ring128.Matrix{Rows: of.Targets, Cols: of.Features, Data: h.weights}
+	p.split(of.Features, func(int) int { return len(h.weights) }, func(lo, hi int) {
+		ring128.AddMulTransBRows(product, y, h.matrix, lo, hi)
+	})
+	p.words(len(words), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			words[i] = h.cross[i].Lsh(of.WeightBits())
+		}
+		ring128.AddScaled(product.Data[lo:hi], ring128.FromInt64(of.Ridge), h.weights[lo:hi])
+		ring128.Sub(words[lo:hi], product.Data[lo:hi])
+	})
 	return words
 }
 
@@ -76,7 +79,7 @@ func within(d, bound ring128.Word) bool {
 	return !less(most.Add(most), d.Add(most))
 }
 
-// takeVerdicts goes on only if both checkers accept, and computes this keeper's totals.
+// takeVerdicts goes on only if both checkers accept, and begins to compute this keeper's totals.
 func (k *check) takeVerdicts(bodies [3][]byte) error {
 	if k.self != dealerC {
 		bodies[k.self] = []byte{k.verdict}
@@ -87,16 +90,20 @@ func (k *check) takeVerdicts(bodies [3][]byte) error {
 		}
 	}
 	for _, p := range k.self.parts() {
-		k.totals[0][p] = k.coins.sums(k.residual(k.held[p]))
-		k.totals[1][p] = k.coins.sums(k.held[p].weights)
-		k.addTerms(p)
-		for of, name := range []string{kindResidual, kindRange} {
-			for j, e := range noise(k.pairs[p], name, k.coinsDigest, k.bounds[of]) {
-				k.totals[of][p][j] = k.totals[of][p][j].Add(e)
-			}
-		}
+		k.pieces.sums(&k.totals[0][p], k.coins, k.pieces.residual(k.problem, k.held[p]))
+		k.pieces.sums(&k.totals[1][p], k.coins, k.held[p].weights)
+		k.pieces.then(0, func() error { k.addTerms(p); k.blur(p); return nil })
 	}
 	return nil
+}
+
+// blur adds the noise of a part's holders to its totals.
+func (k *check) blur(p part) {
+	for of, name := range []string{kindResidual, kindRange} {
+		for j, e := range noise(k.pairs[p], name, k.coinsDigest, k.bounds[of]) {
+			k.totals[of][p][j] = k.totals[of][p][j].Add(e)
+		}
+	}
 }
 
 // addTerms adds what both holders of a part know of cross terms: y of the term of which it is the known part, and -w of

@@ -261,9 +261,12 @@ func TestFalseProofs(t *testing.T) {
 	for _, term := range crossTerms {
 		checker, helper := j.keepers[term.checker], j.keepers[term.helper]
 		to, known := checker.challenge.all, checker.held[term.known]
-		claims := checker.claims[term.prover]
-		answers := newAnswers(helper.held[term.other], helper.coins, to, helper.masks[term.prover])
-		if !to.accepts(known, checker.coins, claims, answers) {
+		var p pieces
+		claims, product := checker.claims[term.prover], make([]ring192.Word, k.vectors())
+		answers := p.answers(helper.held[term.other], helper.coins, to, helper.masks[term.prover])
+		p.addWide(product, p.combine(checker.coins, to), known.matrix)
+		p.finish(t)
+		if !to.accepts(product, known, claims, answers) {
 			t.Errorf("%+v: an honest proof is not accepted", term)
 		}
 		for bit := range 192 {
@@ -276,13 +279,13 @@ func TestFalseProofs(t *testing.T) {
 				"q": func() { claims.products[bit%CheckSums] = claims.products[bit%CheckSums].Add(e) }, "last": func() { claims.last = claims.last.Add(e) },
 				"o": func() { answers.masks = answers.masks.Add(e) },
 			} {
-				before, beforeAnswers := claims, answers
+				before, beforeAnswers := *claims, *answers
 				change()
 				// lambda times 2^192 or more vanishes: only 128 bits of y count.
-				if got := to.accepts(known, checker.coins, claims, answers); got && (what != "y" || bit < 128) && (what != "q" || bit < 128) {
+				if got := to.accepts(product, known, claims, answers); got && (what != "y" || bit < 128) && (what != "q" || bit < 128) {
 					t.Errorf("%+v: %s with bit %d is accepted", term, what, bit)
 				}
-				claims, answers = before, beforeAnswers
+				*claims, *answers = before, beforeAnswers
 			}
 		}
 	}
@@ -299,7 +302,10 @@ func TestSumsAreBlurred(t *testing.T) {
 	ring128.Add(sum, b)
 	ring128.Add(sum, c)
 	whole.matrix, whole.cross = ring128.Symmetric(k.problem.Features, sum[:k.triangle()]), sum[k.triangle():]
-	exact := [2][CheckSums]ring128.Word{j.keepers[0].coins.sums(k.residual(whole)), j.keepers[0].coins.sums(words)}
+	var p pieces
+	residual := p.residual(k.problem, whole)
+	p.finish(t)
+	exact := [2][CheckSums]ring128.Word{j.keepers[0].coins.sums(residual), j.keepers[0].coins.sums(words)}
 	for of, name := range []string{kindResidual, kindRange} {
 		var e [parts][CheckSums]ring128.Word
 		for p := range part(parts) {

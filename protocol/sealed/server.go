@@ -24,20 +24,22 @@ type operand struct{ masked, mask ring128.Matrix }
 // no clock, and no randomness but that of its sources.
 type server struct {
 	agreement
-	covers        source // in common with the dealer
-	cutter        *cutter
-	evaluation    *evaluation
-	matrix, power operand // H, and the latest T_q(H)
-	step          int
-	pieces        pieces         // what is left of the step until it waits for messages
-	opened        bool           // whether the step's share has been opened
-	share         []ring128.Word // the words that the step opens
-	own           []ring128.Word // the share less its cover; in the end, the sum of both servers'
-	cover         []ring128.Word // that of a square
-	peer, dealt   *inflow        // the other server's opening; at b, the dealer's words
-	arriving      map[arrival]*inflow
-	out           outflow
-	notes         []protocol.Message // of steps that b has begun
+	covers      source // in common with the dealer
+	cutter      *cutter
+	evaluation  *evaluation
+	sums        [2][]ring128.Word // triangles of the masked words and of the mask, of which H is made
+	power       operand           // the latest T_q(H), at first H
+	matrix      operand           // H during the products with it that follow squarings, else nothing
+	step        int
+	pieces      pieces         // what is left of the step until it waits for messages
+	opened      bool           // whether the step's share has been opened
+	share       []ring128.Word // the words that the step opens; of a square, until they are covered
+	own         []ring128.Word // the share less its cover; in the end, the sum of both servers'
+	cover       []ring128.Word // that of a square
+	peer, dealt *inflow        // the other server's opening; at b, the dealer's words
+	arriving    map[arrival]*inflow
+	out         outflow
+	notes       []protocol.Message // of steps that b has begun
 }
 
 // arrival names words that come to a server.
@@ -67,6 +69,14 @@ func (c computation) tells(step int) bool {
 	return step > 0 && step < c.steps() && (c.squaring(step-1) || step%(aheadOfProduct/2) == 0)
 }
 
+// tellsAfter returns the next step after the given one that b tells, or the number of steps.
+func (c computation) tellsAfter(step int) int {
+	for step++; step < c.steps() && !c.tells(step); {
+		step++
+	}
+	return step
+}
+
 // newServer returns a server of a generation. The first source is that with the dealer, the second that with the other
 // server.
 func newServer(c computation, self role, in inputs, covers, cuts source) (*server, error) {
@@ -86,23 +96,24 @@ func newServer(c computation, self role, in inputs, covers, cuts source) (*serve
 	if s.evaluation, err = newEvaluation(c.problem, cross, s.cutter.cut); err != nil {
 		return nil, err
 	}
-	s.begin(known[:c.triangle()], own[:c.triangle()])
+	s.sums = [2][]ring128.Word{known[:c.triangle()], own[:c.triangle()]}
+	s.power = s.spread()
 	s.await()
 	return s, s.cutter.err
 }
 
-// begin makes H of the sums' triangles.
-func (s *server) begin(known, mask []ring128.Word) {
+// spread returns H, which the next pieces make of the sums' triangles.
+func (s *server) spread() operand {
 	n := s.problem.Features
-	s.matrix = operand{s.pieces.symmetric(n, known), s.pieces.symmetric(n, mask)}
-	s.power = s.matrix
+	h := operand{s.pieces.symmetric(n, s.sums[0]), s.pieces.symmetric(n, s.sums[1])}
 	s.pieces.then(n, func() error {
 		one := ring128.FromInt64(1).Lsh(s.problem.matrixBits())
 		for i := range n {
-			s.matrix.masked.Row(i)[i] = s.matrix.masked.Row(i)[i].Sub(one)
+			h.masked.Row(i)[i] = h.masked.Row(i)[i].Sub(one)
 		}
 		return nil
 	})
+	return h
 }
 
 // await prepares for the messages of the current step.
@@ -221,15 +232,14 @@ func (s *server) waits() wait {
 	return wait{}
 }
 
-// open subtracts the cover from the step's share and sends the result to the other server.
+// open subtracts the cover from the step's own words, which are its share, and sends the result to the other server.
 func (s *server) open(of purpose) {
 	n := s.words(s.step)
-	s.own, s.cover = make([]ring128.Word, n), make([]ring128.Word, n)
-	s.pieces.draw(s.cover, s.covers, s.step, of)
-	s.pieces.words(n, func(lo, hi int) {
-		copy(s.own[lo:hi], s.share[lo:hi])
-		ring128.Sub(s.own[lo:hi], s.cover[lo:hi])
+	s.pieces.then(n*wordWork, func() error {
+		s.cover = make([]ring128.Word, n)
+		return s.covers.draw(s.cover, s.step, of)
 	})
+	s.pieces.words(n, func(lo, hi int) { ring128.Sub(s.own[lo:hi], s.cover[lo:hi]) })
 	s.pieces.then(0, func() error {
 		s.out = newOutflow(s.header(s.self, 1-s.self, s.step, kindOpening), s.own)
 		s.opened = true
@@ -250,42 +260,50 @@ func (s *server) dealing() []ring128.Word {
 // square opens T_2q(H) = 2 T_q(H)^2 - 1. For X = E + U_a + U_b, X^2 is E^2 + E U_a + U_a E at a, E U_b + U_b E at b, and
 // (U_a + U_b)^2 of the dealer. a computes (E + U_a)^2 - U_a^2, which takes as long as b's part.
 func (s *server) square() {
-	n := s.problem.Features
-	z := s.dealing()
+	z := s.squareOfB
 	if s.self == serverA {
-		s.addSquareOfA(z)
-	} else {
-		s.pieces.split(n, func(i int) int { return 2 * (n - i) * n }, func(lo, hi int) {
-			ring128.AddSyr2kRows(z, s.power.masked, s.power.mask, lo, hi)
-		})
+		z = s.squareOfA
 	}
-	s.cutSquare(z)
+	s.cutSquare(z())
 	s.open(squared)
 }
 
-// addSquareOfA adds (E + U_a)^2 - U_a^2 to z.
-func (s *server) addSquareOfA(z []ring128.Word) {
-	n := s.problem.Features
-	sum, own := ring128.New(n, n), make([]ring128.Word, len(z))
-	s.pieces.add(sum.Data, s.power.masked.Data)
-	s.pieces.add(sum.Data, s.power.mask.Data)
+func (s *server) squareOfB() []ring128.Word {
+	n, z := s.problem.Features, s.dealing()
 	s.pieces.split(n, func(i int) int { return 2 * (n - i) * n }, func(lo, hi int) {
-		ring128.AddSyrkRows(z, sum, lo, hi)
-		ring128.AddSyrkRows(own, s.power.mask, lo, hi)
+		ring128.AddSyr2kRows(z, s.power.masked, s.power.mask, lo, hi)
 	})
+	return z
+}
+
+// squareOfA holds E + U_a in the place of E for a while, so that there is no third matrix.
+func (s *server) squareOfA() []ring128.Word {
+	n, x := s.problem.Features, s.power
+	rows := func(i int) int { return (n - i) * n }
+	own := make([]ring128.Word, s.words(s.step))
+	s.pieces.split(n, rows, func(lo, hi int) { ring128.AddSyrkRows(own, x.mask, lo, hi) })
+	z := s.dealing()
 	s.pieces.sub(z, own)
+	s.pieces.add(x.masked.Data, x.mask.Data)
+	s.pieces.split(n, rows, func(lo, hi int) { ring128.AddSyrkRows(z, x.masked, lo, hi) })
+	s.pieces.sub(x.masked.Data, x.mask.Data)
+	return z
 }
 
 // cutSquare makes the step's share of a square.
 func (s *server) cutSquare(z []ring128.Word) {
-	fresh, f := make([]ring128.Word, len(z)), s.problem.squareBits(s.fraction(s.step))
-	s.pieces.then(len(z)*wordWork, func() error { return s.cutter.draw(fresh) })
+	f := s.problem.squareBits(s.fraction(s.step))
+	var fresh []ring128.Word
+	s.pieces.then(len(z)*wordWork, func() error {
+		fresh = make([]ring128.Word, len(z))
+		return s.cutter.draw(fresh)
+	})
 	s.pieces.words(len(z), func(lo, hi int) { s.cutter.apply(z[lo:hi], fresh[lo:hi], f) })
 	s.pieces.then(0, func() error {
 		if s.self == serverA {
 			subtractOne(z, s.problem.Features, s.problem.VectorBits())
 		}
-		s.share = z
+		s.share, s.own = z, z
 		return nil
 	})
 }
@@ -296,17 +314,24 @@ func (s *server) takeSquare() {
 	s.pieces.add(s.own, s.peer.words)
 	s.power.masked = s.pieces.symmetric(s.problem.Features, s.own)
 	s.power.mask = s.pieces.symmetric(s.problem.Features, s.cover)
+	s.own, s.cover = nil, nil
 	s.pieces.then(0, func() error { s.next(); return nil })
 }
 
-// openVectors opens the vectors of the next product.
+// openVectors opens the vectors of the next product. H is made anew for the products with it, and freed after them.
 func (s *server) openVectors() {
+	switch {
+	case s.powers(s.step):
+		s.matrix = operand{}
+	case s.matrix.masked.Data == nil:
+		s.matrix = s.spread()
+	}
 	s.pieces.then(0, func() error {
 		vectors, powers := s.evaluation.next()
 		if powers != s.powers(s.step) {
 			return fmt.Errorf("sealed: step %d is another product than the dealer's", s.step)
 		}
-		s.share = vectors.Data
+		s.share, s.own = vectors.Data, slices.Clone(vectors.Data)
 		return nil
 	})
 	s.open(opening)

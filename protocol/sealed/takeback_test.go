@@ -74,12 +74,15 @@ func takeBack(b *check, residual []ring128.Word, lambda uint64) {
 		take := b.course[i].take
 		b.course[i].take = func(bodies [3][]byte) error {
 			err := take(bodies)
-			own := &b.claims[serverB]
-			for j, d := range b.coins.sums(residual) {
-				wide := ring192.Lift(d)
-				own.sums[j] = own.sums[j].Sub(wide)
-				own.products[j] = own.products[j].Add(wide.Mul(ring192.FromUint64(lambda)))
-			}
+			b.pieces.then(0, func() error {
+				own := b.claims[serverB]
+				for j, d := range b.coins.sums(residual) {
+					wide := ring192.Lift(d)
+					own.sums[j] = own.sums[j].Sub(wide)
+					own.products[j] = own.products[j].Add(wide.Mul(ring192.FromUint64(lambda)))
+				}
+				return nil
+			})
 			return err
 		}
 	}
@@ -130,9 +133,12 @@ func TestRowsTakenBackInATotal(t *testing.T) {
 			if take := b.course[i].take; b.course[i].kind == kindVerdict {
 				b.course[i].take = func(bodies [3][]byte) error {
 					err := take(bodies)
-					for n, d := range b.coins.sums(residual) {
-						b.totals[0][p][n] = b.totals[0][p][n].Sub(d)
-					}
+					b.pieces.then(0, func() error {
+						for n, d := range b.coins.sums(residual) {
+							b.totals[0][p][n] = b.totals[0][p][n].Sub(d)
+						}
+						return nil
+					})
 					return err
 				}
 			}
@@ -154,7 +160,7 @@ func TestDealerTakesBack(t *testing.T) {
 			if take := c.course[i].take; c.course[i].kind == kindCoins {
 				c.course[i].take = func(bodies [3][]byte) error {
 					err := take(bodies)
-					c.claims[dealerC].sums[n].Mid ^= 1 << 63 // 2^127, the hardest to find
+					c.pieces.then(0, func() error { c.claims[dealerC].sums[n].Mid ^= 1 << 63; return nil }) // 2^127, the hardest to find
 					return err
 				}
 			}
@@ -177,11 +183,15 @@ func TestServerUsesAnotherMatrix(t *testing.T) {
 			m.Row(i)[i] = m.Row(i)[i].Add(ring128.FromInt64(300).Lsh(uint(2 * l.CellBits())))
 		}
 	}
-	compute := func(k *trio) {
-		for went := true; went; { // H is made in pieces
-			went, _ = k.b.pieces.run()
+	compute := func(k *trio) { // H is made of these sums: at once, and again after the squarings
+		k.b.sums[0] = slices.Clone(k.b.sums[0])
+		m := ring128.Symmetric(l.Features, k.b.sums[0])
+		more(m)
+		for i := range m.Rows {
+			copy(k.b.sums[0][ring128.Start(m.Rows, i):], m.Row(i)[i:])
 		}
-		more(k.b.matrix.masked)
+		k.b.pieces.finish(t)
+		more(k.b.power.masked)
 	}
 	check := func(j *judges) { more(j.keepers[serverB].held[masked].matrix) }
 	for name, c := range map[string]struct {
@@ -393,7 +403,10 @@ func TestBatchesEnd(t *testing.T) {
 				if take := liar.course[i].take; liar.course[i].kind == kindVerdict {
 					liar.course[i].take = func(bodies [3][]byte) error {
 						err := take(bodies)
-						liar.totals[0][maskB][n] = liar.totals[0][maskB][n].Add(ring128.FromInt64(1).Lsh(126))
+						liar.pieces.then(0, func() error {
+							liar.totals[0][maskB][n] = liar.totals[0][maskB][n].Add(ring128.FromInt64(1).Lsh(126))
+							return nil
+						})
 						return err
 					}
 				}
@@ -464,21 +477,20 @@ func TestWithin(t *testing.T) {
 
 // Masks of a proof depend on its term and on the coins: two terms of one pair would otherwise show a secret.
 func TestProofMasks(t *testing.T) {
-	base := newProofMasks([32]byte{1}, crossTerms[serverB], [32]byte{2}, 3)
-	all := func(k proofMasks) []ring192.Word {
+	masks := func(pair byte, of role, coins byte) []ring192.Word {
+		var p pieces
+		k := p.masks([32]byte{pair}, crossTerms[of], [32]byte{coins}, 3)
+		p.finish(t)
 		return slices.Concat(k.claims[:], k.products[:], []ring192.Word{k.last}, k.weights, k.matrix)
 	}
-	for what, other := range map[string]proofMasks{
-		"term": newProofMasks([32]byte{1}, crossTerms[dealerC], [32]byte{2}, 3), "coins": newProofMasks([32]byte{1}, crossTerms[serverB], [32]byte{3}, 3),
-		"pair": newProofMasks([32]byte{3}, crossTerms[serverB], [32]byte{2}, 3),
-	} {
-		for i, w := range all(other) {
-			if slices.Contains(all(base), w) {
+	words := masks(1, serverB, 2)
+	for what, other := range map[string][]ring192.Word{"term": masks(1, dealerC, 2), "coins": masks(1, serverB, 3), "pair": masks(3, serverB, 2)} {
+		for i, w := range other {
+			if slices.Contains(words, w) {
 				t.Errorf("another %s: word %d occurs again", what, i)
 			}
 		}
 	}
-	words := all(base)
 	for i, w := range words {
 		if slices.Index(words, w) != i {
 			t.Errorf("word %d covers two things", i)

@@ -376,7 +376,7 @@ func TestFlow(t *testing.T) {
 	blames(t, "a fourth chunk", other.accept(beyond), "a", protocol.KindInconsistent)
 	beyond.Chunks = 3
 	blames(t, "a chunk beyond the last", other.accept(beyond), "a", protocol.KindInconsistent)
-	if other.left != 3 || !slices.Equal(other.words, make([]ring128.Word, len(words))) {
+	if other.left != 3 || slices.ContainsFunc(other.words, func(w ring128.Word) bool { return w != ring128.Word{} }) {
 		t.Error("a refused chunk leaves words")
 	}
 }

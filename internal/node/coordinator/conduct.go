@@ -168,7 +168,7 @@ func (c *Coordinator) setup(d *conducted) method.Setup {
 }
 
 // openSession returns the session that an earlier process created in the vault, or creates a new
-// session.
+// session. It fails if an earlier process has created it and its journal is lost: it never runs again.
 func (c *Coordinator) openSession(d *conducted) (vault.Session, error) {
 	c.mu.Lock()
 	left, found := c.open[d.session.ID()]
@@ -178,10 +178,13 @@ func (c *Coordinator) openSession(d *conducted) (vault.Session, error) {
 	}
 	seed := c.Seed(fmt.Sprintf("%s/%d/%d/%s", d.job.label(), d.stage, d.job.Attempt, c.name))
 	created, err := c.Vault.Create(d.session.ID(), seed, d.proposal().Encode())
-	if disk.Failed(err) {
+	switch {
+	case disk.Failed(err):
 		return nil, fault.Disk.Of(err)
-	}
-	if err != nil {
+	case errors.Is(err, vault.ErrUsed):
+		text := c.name + " lost its journal of the session; submit the job again"
+		return nil, &fault.Error{Code: fault.CodeFailed, Err: fmt.Errorf("%s: %w", text, err), Public: text}
+	case err != nil:
 		return nil, err
 	}
 	c.router.Announce(d.session) // parties may send messages before the coordinator begins

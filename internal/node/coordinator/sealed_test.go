@@ -59,20 +59,23 @@ func TestSealed(t *testing.T) {
 	}
 }
 
-// A member that dies in the middle and comes back replays the same messages, and all parties get the same model.
+// A member that dies in the middle and comes back replays the same messages, and all parties get the same model: before
+// the first message of each kind, and before some later ones.
 func TestCrashOfSealed(t *testing.T) {
 	t.Parallel()
-	j := sealedJob(t, "[north, south, east]")
+	j := sealedJob(t, "[north, south, east, west]") // west holds no piece
 	shares := firstTumours(t, j, 569)
-	w := newTestbed(t, shares).lets(j)
+	bed := func(t *testing.T) (*testbed, *job.Job) { return newTestbed(t, shares).lets(j), j }
+	w, _ := bed(t)
 	done := w.mustRun(j)
 	want := w.answersOf(done.ID, j.Parties())
-	for _, d := range []death{
-		{"north", 1, "send declare/Declare"}, {"south", 2, "send declare/Declare"}, {"north", 1, "send sealed/Upload"}, {"south", 7, "send sealed/Opening"}, {"east", 9, "send sealed/Dealing"},
-		{"south", 1, "send sealed/Coins"}, {"north", 2, "send sealed/Token"}, {"east", 1, "send sealed/Part"}, {"north", 1, "send secagg/MaskedInput"},
-	} {
+	for _, d := range append(deathsOfSealed(t, bed), []death{
+		{"north", 1, "send declare/Declare"}, {"south", 2, "send declare/Declare"}, {"south", 7, "send sealed/Opening"}, {"east", 9, "send sealed/Dealing"},
+		{"north", 2, "send sealed/Token"}, {"north", 1, "send secagg/MaskedInput"},
+	}...) {
 		t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
-			w := newTestbed(t, shares).lets(j)
+			t.Parallel()
+			w, j := bed(t)
 			died := w.dies(d)
 			w.startAll()
 			after := w.wait(w.submit(j))

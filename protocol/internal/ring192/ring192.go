@@ -65,23 +65,28 @@ func Inner(x, y []Word) (sum Word) {
 // stripe is the number of a matrix's rows that a core takes at a time.
 const stripe = 32
 
-// Product returns y X^T for lifted words of X, n x n, and y, rows x n, row after row. It panics on other
+// AddProduct adds y X^T to dst for lifted words of X, n x n, and y, rows x n, row after row. It panics on other
 // shapes. The work is rows n^2 multiply-adds; the cores divide the rows of X.
-func Product(y []Word, x ring128.Matrix) []Word {
+func AddProduct(dst, y []Word, x ring128.Matrix) { AddProductRows(dst, y, x, 0, x.Rows) }
+
+// AddProductRows is the part of [AddProduct] that rows lo to hi-1 of X make: words lo to hi-1 of each row of dst.
+func AddProductRows(dst, y []Word, x ring128.Matrix, lo, hi int) {
 	n := x.Cols
 	if n == 0 || len(y)%n != 0 || x.Rows != n {
 		panic(fmt.Sprintf("ring192: the product of %d words and a matrix of %d x %d", len(y), x.Rows, x.Cols))
 	}
-	product := make([]Word, len(y))
-	linalg.For(n, stripe, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
+	checkLengths(len(dst), len(y))
+	if lo < 0 || hi < lo || hi > n {
+		panic(fmt.Sprintf("ring192: rows %d to %d of %d", lo, hi, n))
+	}
+	linalg.For(hi-lo, stripe, func(from, to int) {
+		for i := lo + from; i < lo+to; i++ {
 			row := x.Row(i)
 			for at := 0; at < len(y); at += n {
-				product[at+i] = dot(row, y[at:at+n])
+				dst[at+i] = dst[at+i].Add(dot(row, y[at:at+n]))
 			}
 		}
 	})
-	return product
 }
 
 // dot returns the inner product of lifted words and y.
@@ -155,15 +160,13 @@ func Decode(b []byte, n int) ([]Word, error) {
 	return words, nil
 }
 
-// Draw returns the next n words of a stream, in the encoding of [Append]. Words of a fresh stream are
+// Draw sets words to the next ones of a stream, in the encoding of [Append]. Words of a fresh stream are
 // uniform.
-func Draw(s *prg.Stream, n int) []Word {
-	words := make([]Word, n)
+func Draw(words []Word, s *prg.Stream) {
 	for i := range words {
 		low, mid := s.Uint64(), s.Uint64()
 		words[i] = Word{s.Uint64(), mid, low}
 	}
-	return words
 }
 
 func checkLengths(n, m int) {

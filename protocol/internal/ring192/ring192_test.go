@@ -62,16 +62,24 @@ func TestLift(t *testing.T) {
 	}
 }
 
-// Products equal those of big integers.
+// Products equal those of big integers, whether rows are computed together or in parts, and are added.
 func TestProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for _, n := range []int{1, 3, stripe + 1} {
+	for _, n := range []int{1, 3, stripe + 1, 2*stripe + 3} {
 		x := ring128.New(n, n)
 		for i := range x.Data {
 			x.Data[i] = ring128.Word{Hi: r.Uint64() | r.Uint64(), Lo: r.Uint64() | r.Uint64()}
 		}
-		y := random(r, 2*n)
-		product := Product(y, x)
+		y, before := random(r, 2*n), random(r, 2*n)
+		product, inParts := make([]Word, 2*n), slices.Clone(before)
+		AddProduct(product, y, x)
+		AddProductRows(inParts, y, x, n/2, n)
+		AddProductRows(inParts, y, x, 0, n/2)
+		for i, w := range before {
+			if inParts[i] != product[i].Add(w) {
+				t.Fatalf("%d x %d in parts: word %d", n, n, i)
+			}
+		}
 		for i := range n {
 			lifted := LiftAll(x.Row(i))
 			for l := range 2 {
@@ -113,7 +121,9 @@ func TestEncoding(t *testing.T) {
 		t.Error("a long body")
 	}
 	seed := [32]byte{1}
-	drawn := Append(nil, Draw(prg.New(seed, "test"), 3)...)
+	words = make([]Word, 3)
+	Draw(words, prg.New(seed, "test"))
+	drawn := Append(nil, words...)
 	stream, want := prg.New(seed, "test"), make([]Word, 3)
 	for i := range want {
 		want[i].Low, want[i].Mid, want[i].High = stream.Uint64(), stream.Uint64(), stream.Uint64()
@@ -127,9 +137,13 @@ func TestPanicsOnShapes(t *testing.T) {
 	for name, f := range map[string]func(){
 		"inner": func() { Inner(make([]Word, 2), make([]Word, 3)) },
 		"add":   func() { Add(make([]Word, 2), make([]Word, 3)) },
-		"rows":  func() { Product(make([]Word, 5), ring128.New(2, 2)) },
-		"shape": func() { Product(make([]Word, 6), ring128.New(2, 3)) },
-		"none":  func() { Product(nil, ring128.New(0, 0)) },
+		"rows":  func() { AddProduct(make([]Word, 5), make([]Word, 5), ring128.New(2, 2)) },
+		"shape": func() { AddProduct(make([]Word, 6), make([]Word, 6), ring128.New(2, 3)) },
+		"none":  func() { AddProduct(nil, nil, ring128.New(0, 0)) },
+		"dst":   func() { AddProduct(make([]Word, 2), make([]Word, 4), ring128.New(2, 2)) },
+		"below": func() { AddProductRows(make([]Word, 4), make([]Word, 4), ring128.New(2, 2), -1, 2) },
+		"above": func() { AddProductRows(make([]Word, 4), make([]Word, 4), ring128.New(2, 2), 0, 3) },
+		"order": func() { AddProductRows(make([]Word, 4), make([]Word, 4), ring128.New(2, 2), 2, 1) },
 	} {
 		if !panics(f) {
 			t.Errorf("%s: no panic", name)
@@ -150,8 +164,9 @@ func BenchmarkProduct(b *testing.B) {
 	for i := range x.Data {
 		x.Data[i] = ring128.Word{Hi: r.Uint64(), Lo: r.Uint64()}
 	}
+	product := make([]Word, len(y))
 	for b.Loop() {
-		Product(y, x)
+		AddProduct(product, y, x)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(512*512*10), "ns/multiply-add")
 }
