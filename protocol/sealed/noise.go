@@ -177,3 +177,13 @@ func (s setting) addNoise(words []ring128.Word, seed [32]byte) error {
 func (s setting) addsNoise(member string) bool {
 	return s.problem.noise != nil && slices.Contains(s.keepers[:], member)
 }
+
+// Deviations returns the standard deviations of all keepers' noise for rows as they are: in an entry of A above the
+// diagonal, and in one of B. They are 0 without noise.
+func (p Problem) Deviations() (products, cross float64) {
+	if p.noise == nil {
+		return 0, 0
+	}
+	r, square := p.noise.ridge, float64(p.noise.square())
+	return r.Products.Deviation() / square, r.Cross.Deviation() / math.Sqrt(math.Ldexp(square, 2*p.CellBits()))
+}
