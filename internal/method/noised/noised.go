@@ -85,22 +85,20 @@ func checkLearner(j *job.Job, in *section.Place) error {
 		return in.Refuse("kernel", "privacy releases one model, and a choice among several would need noise too; give one kernel")
 	case len(j.Learners()) > 1:
 		return in.Refuse("learner", "privacy releases one model, and a choice among several would need noise too; remove alpha, which follows from the noise")
-	case objective.Penalty != unset:
-		return in.Refuse("learner", "with privacy, alpha follows from the noise; remove alpha")
 	case objective.Process || objective.Components > 0:
 		return in.Refuse("learner", "privacy is for learners ridge-classifier and ridge in this version, not %s", j.Learner.Name())
+	case objective.Penalty != unset:
+		return in.Refuse("learner", "with privacy, alpha follows from the noise; remove alpha")
 	}
 	return nil
 }
 
-// checkRows refuses jobs in which a person has several rows, rows of unlike weight, or a side of the split that the
-// job chooses by values.
+// checkRows refuses jobs in which a person has several rows, or a side of the split that the job chooses by values. Weights
+// are refused earlier: no protocol with privacy passes them on.
 func checkRows(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case d.Group != "":
 		return in.Refuse("data.group", "privacy protects a person with one row, but \"group\" gives a person several; remove \"group\" or privacy")
-	case d.Weight != "":
-		return in.Refuse("data.weight", "privacy bounds what one row adds to the sums, which a weight would change; remove \"weight\"")
 	case d.Folds > 0:
 		return in.Refuse("data.folds", "privacy releases one model, and folds need several; use test: {fraction: 0.25}")
 	case d.Test.Split() != "":

@@ -78,9 +78,15 @@ func Few(rows, features int, alpha float64) string {
 	enough := alpha * float64(features)
 	switch {
 	case float64(rows) < enough/10:
-		return fmt.Sprintf("%d training rows are too few for this privacy: the noise outweighs them more than ten times, and the model will hardly be better than guessing. It takes some %.1g rows; or write fewer features or a larger epsilon.", rows, enough)
+		return fmt.Sprintf("%d training rows are too few for this privacy: the noise outweighs them more than ten times, and the model will hardly be better than guessing. It takes some %s rows; or write fewer features or a larger epsilon.", rows, round(enough))
 	case float64(rows) < enough:
-		return fmt.Sprintf("%d training rows are few for this privacy: the noise outweighs them, and costs accuracy. It takes some %.1g rows; or write fewer features or a larger epsilon.", rows, enough)
+		return fmt.Sprintf("%d training rows are few for this privacy: the noise outweighs them, and costs accuracy. It takes some %s rows; or write fewer features or a larger epsilon.", rows, round(enough))
 	}
 	return ""
+}
+
+// round writes a number of rows with one digit.
+func round(rows float64) string {
+	scale := math.Pow(10, math.Floor(math.Log10(rows)))
+	return fmt.Sprintf("%.0f", math.Ceil(rows/scale)*scale)
 }
