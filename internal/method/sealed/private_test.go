@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/method/randommodel"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/privacy"
@@ -389,6 +390,10 @@ spec:
 	}
 	if right < 255 {
 		t.Errorf("%d of 300 predictions are right", right)
+	}
+	want := f.Parties["north"].solution.Decisions(feature.Linear{Inputs: 3, Bound: 2}, dataset.DenseOf(set.X).Matrix())
+	if d := near(found.Decisions, want); d > 1e-12 {
+		t.Errorf("the kept model decides otherwise, by %v", d)
 	}
 	plain := Ordinary(j)
 	if plain.Data.Private || privacyOf(plain).Private() || privacyOf(plain).Bound != 2 || !privacyOf(j).Private() || job.As[*Keys](plain.Protocol).PerRow != defaultPerRow {
