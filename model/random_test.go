@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -114,9 +115,12 @@ func TestRandomRoundTrip(t *testing.T) {
 // one by one.
 func decisionsMatch(t *testing.T, name string, s RandomSpec, rows, got linalg.Matrix[float64]) {
 	t.Helper()
-	m, err := s.features(2)
-	if err != nil {
-		t.Fatal(err)
+	var m feature.Mapping = feature.Linear{Inputs: 2, Bound: 1.5}
+	if s.Kernel.Name != "linear" {
+		var err error
+		if m, err = moments.Features(s.Kernel, s.Seed, 6, 2); err != nil {
+			t.Fatal(err)
+		}
 	}
 	scaled := linalg.New[float64](rows.Rows, 2)
 	for i := range scaled.Data {

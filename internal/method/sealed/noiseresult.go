@@ -79,7 +79,7 @@ func (s *server) noisyLeakage(d *Details) map[string][]string {
 
 // noisySentence says in one sentence what the protocol protects.
 func (s *server) noisySentence() string {
-	return fmt.Sprintf("Unless two of the three keepers (%s) put their pieces together, all that anybody, the coordinator included, sees of a party's training rows is how many there are, and the finished model and 80 blurred sums of its check, which the keepers' noise in the sums hides single people in.", strings.Join(keepersOf(s.Instance), ", "))
+	return fmt.Sprintf("Unless two of the three keepers (%s) put their pieces together, nobody, the coordinator included, sees anything of a party's training rows but how many there are, and the finished model and 80 blurred sums of its check, which follow from sums with the keepers' noise.", strings.Join(keepersOf(s.Instance), ", "))
 }
 
 // noisyExposures returns how much of others' rows each role can reconstruct in a job with privacy.

@@ -124,7 +124,11 @@ func TestPrivateHospitals(t *testing.T) {
 		if n := float64(all.count); math.Abs(all.sum-n) > .25*n {
 			t.Errorf("%s: two or four keepers' noise would be a third less or more: %.0f of %.0f", parties, all.sum, n)
 		}
-		d := f.Result(t).Details.(*Details)
+		r := f.Result(t)
+		d := r.Details.(*Details)
+		if said := r.Leakage["server"]; len(said) == 0 || said[0] != f.Server.noisySentence() || r.Exposures["party"].Reach != protocol.ReachNone {
+			t.Errorf("%v, %+v", said, r.Exposures)
+		}
 		if d.Privacy == nil || d.Privacy.Alpha != problem.Alpha() || d.Privacy.Epsilon != 4 || d.Sealed.Most != 0 || d.Privacy.Deviations["accuracy"] <= 0 {
 			t.Errorf("%+v, %+v", d.Sealed, d.Privacy)
 		}
