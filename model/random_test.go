@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -59,6 +60,10 @@ func randomSpecs(t testing.TB) map[string]RandomSpec {
 	plain := specs["ridge"]
 	plain.Width, plain.Scaled, plain.Scale = 0, false, nil
 	specs["of any width"] = plain
+	linear := specs["ridge"]
+	linear.Kernel, linear.Seed, linear.Bound = kernel.Spec{Name: "linear"}, [32]byte{}, 1.5
+	linear.Solution.Weights = linalg.Matrix[float64]{Rows: 1, Cols: 3, Stride: 3, Data: []float64{.5, -2, 7}}
+	specs["linear"] = linear
 	named := specs[string(KPCA)]
 	named.Columns = []string{"age", "sbp"}
 	specs["with names"] = named
@@ -110,9 +115,12 @@ func TestRandomRoundTrip(t *testing.T) {
 // one by one.
 func decisionsMatch(t *testing.T, name string, s RandomSpec, rows, got linalg.Matrix[float64]) {
 	t.Helper()
-	m, err := moments.Features(s.Kernel, s.Seed, 6, 2)
-	if err != nil {
-		t.Fatal(err)
+	var m feature.Mapping = feature.Linear{Inputs: 2, Bound: 1.5}
+	if s.Kernel.Name != "linear" {
+		var err error
+		if m, err = moments.Features(s.Kernel, s.Seed, 6, 2); err != nil {
+			t.Fatal(err)
+		}
 	}
 	scaled := linalg.New[float64](rows.Rows, 2)
 	for i := range scaled.Data {
@@ -161,6 +169,12 @@ func TestRandomRefusals(t *testing.T) {
 	infinite.Data[1] = math.Inf(1)
 	for name, f := range map[string]func() error{
 		"kernel":        change("ridge", func(s *RandomSpec) { s.Kernel.Name = "linear" }),
+		"no bound":      change("linear", func(s *RandomSpec) { s.Bound = 0 }),
+		"endless bound": change("linear", func(s *RandomSpec) { s.Bound = math.Inf(1) }),
+		"more columns":  change("linear", func(s *RandomSpec) { s.Width, s.Scaled, s.Scale = 3, false, nil }),
+		"any columns":   change("linear", func(s *RandomSpec) { s.Width, s.Scaled, s.Scale = 0, false, nil }),
+		"a seed":        change("linear", func(s *RandomSpec) { s.Seed[3] = 1 }),
+		"a bound":       change("ridge", func(s *RandomSpec) { s.Bound = 1 }),
 		"kind":          change("ridge", func(s *RandomSpec) { s.Kind = SVR }),
 		"classes":       change("ridge-classifier", func(s *RandomSpec) { s.Classes = s.Classes[1:] }),
 		"no weights":    change("kpca", func(s *RandomSpec) { s.Solution = moments.Solution{} }),

@@ -72,9 +72,13 @@ func describeFile(path string, m model.Predictor) modelResult {
 		}
 	case *model.Random:
 		scale, _ := m.Scaling()
-		r.Kernel, r.Random, r.Scaled = m.Kernel(), m.Features(), scale != nil
+		r.Kernel, r.Scaled = m.Kernel(), scale != nil
+		holds := "a weight for each column"
+		if m.Kernel().Name != "linear" {
+			r.Random, holds = m.Features(), "a public seed of random features, and a weight for each feature"
+		}
 		r.Leakage = []string{
-			"The file holds no row. It holds a public seed of random features, and a weight for each feature.",
+			"The file holds no row. It holds " + holds + ".",
 			"Its decisions reveal something about the training rows. With few rows for each feature, they reveal who was among them.",
 		}
 	}
@@ -106,10 +110,13 @@ func (r modelResult) Print(w io.Writer) error {
 		p.linef("%s", listItem("prepares", i, line))
 	}
 	fact("scale", map[bool]string{true: "rows are scaled by numbers in the file", false: "none in the file"}[r.Scaled])
-	if r.Random > 0 {
+	switch {
+	case r.Random > 0:
 		fact("rows", fmt.Sprintf("none; %d random features", r.Random))
-	} else {
+	case r.Rows > 0:
 		fact("rows", humanize.Count(r.Rows, "row")+" of the training table")
+	default:
+		fact("rows", "none")
 	}
 	for i, line := range r.Leakage {
 		p.linef("%s", listItem("reveals", i, line))

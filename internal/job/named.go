@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/privacy"
 )
 
 // Kind is a protocol or a learner that a job file can name, with its keys.
@@ -245,6 +246,8 @@ type Demands struct {
 	Counts    bool // the coordinator learns the histogram of decisions on held-out rows
 	Rates     bool // the coordinator learns sums of squared ratings
 	Describes bool // the protocol's settings list the classes, or give the range of the labels
+	// Privacy is the differential privacy with which the job releases anything of the rows; zero for none.
+	Privacy privacy.Guarantee
 }
 
 // Demands returns the demands of the protocol's settings.

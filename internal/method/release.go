@@ -22,6 +22,7 @@ const (
 	ReleaseSums     ReleaseKind = "sums"     // sums over the rows of products of two features
 	ReleaseModels   ReleaseKind = "models"   // weights that follow from such sums, which nobody sees
 	ReleaseFit      ReleaseKind = "fit"      // values of a dictionary, fitted on all rows, with which later jobs prepare rows
+	ReleaseNoise    ReleaseKind = "noise"    // what follows from sums over the rows to which noise was added: differentially private
 )
 
 // These kinds of releases accompany the kinds above and are part of their ledger entries.
@@ -103,6 +104,10 @@ type Release struct {
 	// them. Before all parties have declared their rows, Numbers is an upper and Cells a lower
 	// estimate. Both are zero for a release that is not counted.
 	Numbers, Cells int64
+	// Rho is the cost of a release of kind [ReleaseNoise] in zero-concentrated differential privacy, above 0: the
+	// costs of all such releases of a table add up. Epsilon and Delta are the guarantee that the job names. All
+	// three are 0 in other kinds.
+	Rho, Epsilon, Delta float64
 	// Study is the hash of the study inside which the job lies; "" for none. The operator has approved
 	// what the jobs of a study reveal together.
 	Study string

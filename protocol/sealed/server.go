@@ -107,9 +107,9 @@ func (s *server) spread() operand {
 	n := s.problem.Features
 	h := operand{s.pieces.symmetric(n, s.sums[0]), s.pieces.symmetric(n, s.sums[1])}
 	s.pieces.then(n, func() error {
-		one := ring128.FromInt64(1).Lsh(s.problem.matrixBits())
+		middle := s.problem.middle()
 		for i := range n {
-			h.masked.Row(i)[i] = h.masked.Row(i)[i].Sub(one)
+			h.masked.Row(i)[i] = h.masked.Row(i)[i].Sub(middle)
 		}
 		return nil
 	})

@@ -91,8 +91,8 @@ func TestProcessMean(t *testing.T) {
 // predict returns what a party predicts with the state that it keeps, as rows x outputs.
 func (f *federated) predict(t *testing.T, party string, set *dataset.Set) linalg.Matrix[float64] {
 	t.Helper()
-	if kind := f.Parties[party].model().Output.Kind; kind != model.Ridge {
-		t.Errorf("%s keeps a model of kind %s", party, kind)
+	if m, err := f.Parties[party].model(); err != nil || m.Output.Kind != model.Ridge {
+		t.Errorf("%s keeps a model of kind %s: %v", party, m.Output.Kind, err)
 	}
 	k, err := f.Parties[party].retainedState(method.Closing{})
 	if err != nil {
