@@ -143,13 +143,31 @@ func (m *Random) Scaling() (s *Scale, known bool) {
 // sines. It returns an error for a model of kernel linear, which has none.
 func (m *Random) Directions(columns int) (linalg.Matrix[float64], error) {
 	if m.spec.linear() {
-		return linalg.Matrix[float64]{}, errors.New("model: the features are the columns of bounded rows, without random directions; use mercer predict")
+		return linalg.Matrix[float64]{}, errors.New("model: kernel linear has no random directions; use Bounded")
 	}
 	f, err := moments.Features(m.spec.Kernel, m.spec.Seed, m.Features(), columns)
 	if err != nil {
 		return linalg.Matrix[float64]{}, fmt.Errorf("model: %w", err)
 	}
 	return f.Directions, nil
+}
+
+// Bounded returns the function of a model of kernel linear, whose outputs for a row x, once it is scaled, are
+// weights x/max(bound, |x|) + offset. It returns false for a model of random features.
+func (m *Random) Bounded() (weights linalg.Matrix[float64], offset []float64, bound float64, linear bool) {
+	if !m.spec.linear() {
+		return linalg.Matrix[float64]{}, nil, 0, false
+	}
+	w := m.spec.Solution.Weights
+	row, constant := feature.Linear{}.Factors()
+	weights = linalg.New[float64](w.Rows, w.Cols-1)
+	for i, v := range m.spec.Solution.Offset {
+		for k := range weights.Cols {
+			weights.Row(i)[k] = row * w.Row(i)[k]
+		}
+		offset = append(offset, v+constant*w.Row(i)[w.Cols-1])
+	}
+	return weights, offset, m.spec.Bound, true
 }
 
 // Solution returns the weights of the features. The caller must not change it.

@@ -32,6 +32,11 @@ type Linear struct {
 // constantShare is the part of the squared length of phi that is the constant's.
 const constantShare = .1
 
+// Factors returns the numbers of which the features of a row x are row x/max(Bound, |x|) and constant.
+func (l Linear) Factors() (row, constant float64) {
+	return math.Sqrt(1 - constantShare), math.Sqrt(constantShare)
+}
+
 // Len returns the number of features: one for each column, and the constant.
 func (l Linear) Len() int { return l.Inputs + 1 }
 
@@ -48,7 +53,7 @@ func (l Linear) Rows(dst, x linalg.Matrix[float64]) {
 		for j, v := range x.Row(i) {
 			to[j] = scales[i] * v
 		}
-		to[l.Inputs] = math.Sqrt(constantShare)
+		_, to[l.Inputs] = l.Factors()
 	})
 }
 
@@ -64,7 +69,7 @@ func (l Linear) Columns(dst, x linalg.Matrix[float64]) {
 	})
 	constant := dst.Row(l.Inputs)
 	for i := range constant {
-		constant[i] = math.Sqrt(constantShare)
+		_, constant[i] = l.Factors()
 	}
 }
 
@@ -72,8 +77,9 @@ func (l Linear) Columns(dst, x linalg.Matrix[float64]) {
 func (l Linear) scales(x linalg.Matrix[float64]) []float64 {
 	scales := make([]float64, x.Rows)
 	linalg.SquaredNorms(scales, x)
+	row, _ := l.Factors()
 	for i, v := range scales {
-		scales[i] = math.Sqrt(1-constantShare) / max(l.Bound, math.Sqrt(v))
+		scales[i] = row / max(l.Bound, math.Sqrt(v))
 	}
 	return scales
 }

@@ -115,9 +115,13 @@ func (g *graph) kernelMachine(m *model.Model, x value) error {
 	return nil
 }
 
-// randomFeatures adds the functions of a model of random features, and its outputs.
+// randomFeatures adds the functions of a model of random features, or of bounded rows, and its outputs.
 func (g *graph) randomFeatures(m *model.Random, x value, width int) error {
 	scale, _ := m.Scaling() // known: graphOf has checked it
+	if weights, offset, bound, linear := m.Bounded(); linear {
+		g.answer(m.Output(), g.bounded(g.scaled(scale, x), weights, offset, bound), len(offset), nil)
+		return nil
+	}
 	directions, err := m.Directions(width)
 	if err != nil {
 		return err
@@ -128,6 +132,12 @@ func (g *graph) randomFeatures(m *model.Random, x value, width int) error {
 	f := g.do("Add", g.do("MatMul", phi, g.transposed(s.Weights)), g.row(s.Offset))
 	g.answer(m.Output(), f, len(s.Offset), nil)
 	return nil
+}
+
+// bounded returns the function of rows that are not longer than a bound.
+func (g *graph) bounded(x value, weights linalg.Matrix[float64], offset []float64, bound float64) value {
+	length := g.do("Max", g.do("Sqrt", g.sumRows(g.do("Mul", x, x))), g.number(bound))
+	return g.do("Add", g.do("MatMul", g.do("Div", x, length), g.transposed(weights)), g.row(offset))
 }
 
 // write writes the ModelProto.

@@ -133,8 +133,14 @@ func randoms(t *testing.T, scale *model.Scale) map[string]*model.Random {
 	for name, s := range map[string]model.RandomSpec{
 		"moments-classifier": {Output: model.Output{Kind: model.RidgeClassifier, Classes: []string{"a", "b", "c"}}, Kernel: kernel.Spec{Name: "rbf", Gamma: 0.2}, Scaled: true, Scale: scale},
 		"moments-ridge":      {Output: model.Output{Kind: model.Ridge}, Kernel: kernel.Spec{Name: "laplacian", Gamma: 0.2}},
+		"bounded-classifier": {Output: model.Output{Kind: model.RidgeClassifier, Classes: []string{"a", "b", "c"}}, Kernel: kernel.Spec{Name: "linear"}, Bound: 1.5, Scaled: true, Scale: scale},
+		"bounded-ridge":      {Output: model.Output{Kind: model.Ridge}, Kernel: kernel.Spec{Name: "linear"}, Bound: 2.5},
 	} {
 		s.Width, s.Seed = width, [32]byte{1, 2, 3}
+		features := features
+		if s.Bound > 0 {
+			s.Seed, features = [32]byte{}, width+1
+		}
 		outputs := max(1, len(s.Classes))
 		r := rand.New(rand.NewPCG(3, uint64(len(name))))
 		s.Solution = moments.Solution{Weights: normals(r, outputs, features), Offset: normals(r, 1, outputs).Data}
