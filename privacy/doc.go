@@ -3,8 +3,7 @@
 //
 // The unit of protection is one person with one row. Two data sets are neighbours if one of them
 // has zeros where the other has this row's features and targets. The number of rows is public.
-// Replacing a row by another one is two such steps: it changes sums of products of features by up
-// to sqrt 2 times as much, and sums of features times targets by up to twice as much.
+// Replacing a row by another one changes the sums more: see [Replacement].
 //
 //	r, err := privacy.NewRidge(privacy.Guarantee{Epsilon: 4, Delta: 1e-6}, privacy.Shape{
 //		Features: 128, Targets: 1, // A has 128 x 128 entries, B has 128

@@ -13,11 +13,11 @@ import (
 // whole numbers with whole numbers. The probability of magnitudes of 2^63 and more, which are drawn
 // again, is below exp(-2^24).
 //
-// The time of a draw is not constant. It depends on numbers that are drawn and rejected and, weakly, on
-// the magnitude of the result, never on the sums to which the result is added. Whoever could time a
-// single draw would learn a little of its noise (Jin, McMurtry, Rubinstein and Ohrimenko, "Are we there
-// yet? Timing and floating-point attacks on differential privacy systems", S&P 2022). So draw all noise of a message
-// before anything is sent: then only the sum of the times of thousands of draws can be seen.
+// The time of a draw is not constant. It depends on numbers that are drawn and rejected and, weakly, on the
+// magnitude of the result, never on the sums to which the result is added. Whoever could time a single draw
+// would learn a little of its noise (Jin, McMurtry, Rubinstein and Ohrimenko, "Are we there yet? Timing and
+// floating-point attacks on differential privacy systems", S&P 2022). So draw all noise of a message before
+// anything is sent: then only the sum of the times of thousands of draws can be seen.
 type Gaussian struct {
 	scale           uint64   // t of algorithm 3: floor(deviation) + 1
 	stretch, centre *big.Int // t q and p, where the variance is p/q
@@ -27,8 +27,8 @@ type Gaussian struct {
 // mostVarianceBits bounds variances, and the denominators of variances.
 const mostVarianceBits = 100
 
-// NewGaussian returns the distribution with the given parameter variance. The variance is a fraction
-// above 0 and up to 2^100 whose denominator is at most 2^100. The variance of the distribution itself is never larger
+// NewGaussian returns the distribution with the given parameter variance. The variance is a fraction above 0
+// and up to 2^100 whose denominator is at most 2^100. The variance of the distribution itself is never larger
 // (Canonne, Kamath and Steinke 2020, corollary 9), and smaller by less than 10^-6 of it from 1 on.
 func NewGaussian(variance *big.Rat) (*Gaussian, error) {
 	p, q := variance.Num(), variance.Denom()
@@ -44,9 +44,9 @@ func NewGaussian(variance *big.Rat) (*Gaussian, error) {
 	return g, nil
 }
 
-// Draw returns one number. random returns uniform bytes: then the number has exactly the
-// distribution. Draw reads eight bytes or a few dozen at a time, no more than it needs, and equal bytes give equal numbers.
-// It returns an error if random does.
+// Draw returns one number. random returns uniform bytes: then the number has exactly the distribution. Draw
+// reads eight bytes or a few dozen at a time, no more than it needs, and equal bytes give equal numbers. It
+// returns an error if random does.
 func (g *Gaussian) Draw(random io.Reader) (int64, error) {
 	d := drawing{Gaussian: g, source: source{from: random}}
 	return d.next()
@@ -79,8 +79,8 @@ func (d *drawing) next() (int64, error) {
 	return 0, fmt.Errorf("privacy: the source of random bytes failed: %w", d.err)
 }
 
-// accepts returns true with the probability exp(-distance/bound): the exponent's whole part by so many trials of
-// exp(-1), and its fraction by one (algorithm 1).
+// accepts returns true with the probability exp(-distance/bound): the exponent's whole part by so many trials
+// of exp(-1), and its fraction by one (algorithm 1).
 func (d *drawing) accepts() bool {
 	if d.distance.Cmp(d.bound) >= 0 {
 		d.whole.QuoRem(&d.distance, d.bound, &d.distance)

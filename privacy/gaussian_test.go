@@ -30,8 +30,8 @@ func draws(t testing.TB, variance *big.Rat, n int) []int64 {
 	return out
 }
 
-// chiSquare returns how many standard deviations Pearson's statistic is above its mean. Neighbouring cells are added up
-// until 20 draws are expected in each.
+// chiSquare returns how many standard deviations Pearson's statistic is above its mean. Neighbouring cells
+// are added up until 20 draws are expected in each.
 func chiSquare(counts []int, probabilities []float64, n int) float64 {
 	var found, expected []float64
 	open := false
@@ -90,7 +90,8 @@ func TestGaussianNumberByNumber(t *testing.T) {
 	}
 }
 
-// With large variances, a discrete Gaussian over its deviation is a normal number: 40 bins of equal probability, and moments.
+// With large variances, a discrete Gaussian over its deviation is a normal number: 40 bins of equal
+// probability, and moments.
 func TestGaussianOfLargeVariance(t *testing.T) {
 	const n, bins = 200_000, 40
 	for _, bits := range []uint{20, 60, 100} {
@@ -149,16 +150,50 @@ func TestBelowIsUniform(t *testing.T) {
 	}
 }
 
-// Lemire's rejection matters where 2^64 is far from a multiple of the bound: for 3 2^62 a third of all words is rejected.
+// Without a rejection, one of three remainders would be drawn twice as often: 4 words share 3 results.
 func TestBelowRejects(t *testing.T) {
 	const n = 60_000
 	s := source{from: stream("rejects")}
 	counts := make([]int, 3)
 	for range n {
-		counts[s.below(3<<62)>>62]++
+		counts[s.below(3<<62)%3]++
 	}
 	if z := chiSquare(counts, []float64{1. / 3, 1. / 3, 1. / 3}, n); z > 4.5 {
-		t.Errorf("thirds: %v", counts)
+		t.Errorf("remainders: %v", counts)
+	}
+}
+
+// The parts of the sampler have their own distributions, in which rare numbers show that hardly ever become
+// Gaussians: exp(-n) (1 - 1/e), and exp(-|x|/t) over its sum.
+func TestGeometricAndLaplace(t *testing.T) {
+	const n, reach, scale = 400_000, 60, 4
+	s := source{from: stream("parts")}
+	geometric, laplace := make([]int, reach), make([]int, 2*reach+1)
+	for range n {
+		geometric[s.geometric()]++
+		magnitude, negative := s.laplace(scale)
+		x := int(magnitude)
+		if negative {
+			x = -x
+		}
+		laplace[x+reach]++
+	}
+	wantGeometric, wantLaplace, sum := make([]float64, reach), make([]float64, 2*reach+1), 0.0
+	for i := range wantGeometric {
+		wantGeometric[i] = math.Exp(-float64(i)) * (1 - math.Exp(-1))
+	}
+	for i := range wantLaplace {
+		wantLaplace[i] = math.Exp(-math.Abs(float64(i-reach)) / scale)
+		sum += wantLaplace[i]
+	}
+	for i := range wantLaplace {
+		wantLaplace[i] /= sum
+	}
+	if z := chiSquare(geometric, wantGeometric, n); math.Abs(z) > 4.5 {
+		t.Errorf("geometric: chi-square is %.1f deviations from its mean", z)
+	}
+	if z := chiSquare(laplace, wantLaplace, n); math.Abs(z) > 4.5 {
+		t.Errorf("laplace: chi-square is %.1f deviations from its mean", z)
 	}
 }
 
@@ -190,8 +225,11 @@ func TestGaussianSourceEnds(t *testing.T) {
 	broken := errors.New("broken")
 	short := 0
 	for bytes := range int64(400) {
-		whole := io.LimitReader(stream("ends"), bytes)
-		x, err := g.Draw(io.MultiReader(whole, iotest.ErrReader(broken)))
+		whole := func() io.Reader { return io.LimitReader(stream("ends"), bytes) }
+		if x, err := g.Draw(whole()); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || err != nil && x != 0 {
+			t.Errorf("after %d bytes: %d, %v", bytes, x, err)
+		}
+		x, err := g.Draw(io.MultiReader(whole(), iotest.ErrReader(broken)))
 		if err == nil {
 			want, _ := g.Draw(stream("ends"))
 			if x != want {

@@ -80,12 +80,12 @@ func Delta(rho, epsilon float64) float64 {
 	return exactmath.ExpNegative(max(0, -logDelta(rho, epsilon)))
 }
 
-// slack is more than the rounding errors of logDelta. The largest is that of 1 - 1/a, 10^-16, times a, which is below 10^9 for the
-// results of this package.
+// slack is more than the rounding errors of logDelta. The largest is that of 1 - 1/a, 10^-16, times a, which
+// is below 10^9 for the results of this package.
 const slack = 2e-7
 
-// logDelta returns the logarithm of the conversion's delta, rounded up. Any a gives a valid one, so the search for
-// the best a need not be exact.
+// logDelta returns the logarithm of the conversion's delta, rounded up. Any a gives a valid one, so the
+// search for the best a need not be exact.
 func logDelta(rho, epsilon float64) float64 {
 	if rho == 0 {
 		return math.Inf(-1)
@@ -97,8 +97,9 @@ func logDelta(rho, epsilon float64) float64 {
 	return float64((a-1)*(float64(a*rho)-epsilon)) - exactmath.Log(a-1) + float64(a*exactmath.Log(1-1/a)) + slack
 }
 
-// bisect returns the greatest number from lo to hi, but for its last bits, up to which a condition holds that holds at lo and
-// fails beyond some number. The condition holds for the result, unless it fails at lo already.
+// bisect returns the greatest number from lo to hi, but for its last bits, up to which a condition holds that
+// holds at lo and fails beyond some number. The condition holds for the result, unless it fails at lo
+// already.
 func bisect(lo, hi float64, holds func(float64) bool) float64 {
 	for range 100 {
 		middle := lo + float64((hi-lo)/2)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// byGrid computes the conversion of [Delta] with package math and without any search: over a fine grid of orders.
+// byGrid computes the conversion of [Delta] with package math and without any search: over a fine grid of
+// orders.
 func byGrid(rho, epsilon float64) float64 {
 	least := math.Inf(1)
 	for t := -12.; t < 12; t += .0005 {
@@ -25,16 +26,16 @@ func TestDeltaIsTheLeastOverOrders(t *testing.T) {
 	}
 }
 
-// gaussianDelta is the least delta of a Gaussian of variance 1/(2 rho) for sensitivity 1, which is rho-zCDP (Balle and Wang,
-// "Improving the Gaussian mechanism for differential privacy", ICML 2018, theorem 8).
+// gaussianDelta is the least delta of a Gaussian of variance 1/(2 rho) for sensitivity 1, which is rho-zCDP
+// (Balle and Wang, "Improving the Gaussian mechanism for differential privacy", ICML 2018, theorem 8).
 func gaussianDelta(rho, epsilon float64) float64 {
 	mu := math.Sqrt(2 * rho)
 	above := func(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }
 	return above(epsilon/mu-mu/2) - math.Exp(epsilon)*above(epsilon/mu+mu/2)
 }
 
-// The conversion holds for the Gaussian, whose delta is known exactly, and gives less than the standard conversion (Bun
-// and Steinke 2016, proposition 1.3): it lies between them.
+// The conversion holds for the Gaussian, whose delta is known exactly, and gives less than the standard
+// conversion (Bun and Steinke 2016, proposition 1.3): it lies between them.
 func TestDeltaLiesBetween(t *testing.T) {
 	for _, rho := range []float64{.001, .01, .1, 1, 10} {
 		for _, z := range []float64{1, 2, 4, 6} {
@@ -47,8 +48,8 @@ func TestDeltaLiesBetween(t *testing.T) {
 	}
 }
 
-// Published values: of OpenDP's tests (opendp 0.14, zCDP_to_approxDP/test.rs, for a Gaussian of deviation 4), and what the authors' program prints
-// (cdp2adp.py beside the paper).
+// Published values: of OpenDP's tests (opendp 0.14, zCDP_to_approxDP/test.rs, for a Gaussian of deviation 4),
+// and what the authors' program prints (cdp2adp.py beside the paper).
 func TestPublishedValues(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -9,9 +9,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/exactmath"
 )
 
-// Summands says who adds noise to a sum. Each of All members adds independent numbers of equal variance. At least Honest of them
-// add what they should, and those who read the sum do not know these numbers: the noise of Honest members alone gives
-// the guarantee. A member that reads the sum knows its own noise, and is not among them.
+// Summands says who adds noise to a sum. Each of All members adds independent numbers of equal variance. At
+// least Honest of them add what they should, and those who read the sum do not know these numbers: the noise
+// of Honest members alone gives the guarantee. A member that reads the sum knows its own noise, and is not
+// among them.
 type Summands struct{ Honest, All int }
 
 // MostSummands is the greatest number of members who add noise.
@@ -31,17 +32,19 @@ type Noise struct {
 	Summands Summands
 }
 
-// NewNoise returns the least noise with which a sum of whole-numbered vectors is rho-zCDP. One person changes the sum by a
-// vector whose squared Euclidean length is at most squaredSensitivity and whose number of entries is words.
+// NewNoise returns the least noise with which a sum of whole-numbered vectors is rho-zCDP. One person changes
+// the sum by a vector whose squared Euclidean length is at most squaredSensitivity and whose number of
+// entries is words.
 //
-// The sum of Honest discrete Gaussians of variance v is no discrete Gaussian. It is accounted by Kairouz, Liu and Steinke, "The distributed
-// discrete Gaussian mechanism for federated learning with secure aggregation", ICML 2021, proposition 14 of arXiv 2102.06387:
+// The sum of Honest discrete Gaussians of variance v is no discrete Gaussian. It is accounted by Kairouz, Liu
+// and Steinke, "The distributed discrete Gaussian mechanism for federated learning with secure aggregation",
+// ICML 2021, proposition 14 of arXiv 2102.06387:
 //
 //	rho = squaredSensitivity / (2 Honest v) + tau words
 //	tau = 10 times the sum over k = 1 ... Honest-1 of exp(-2 pi^2 v k/(k+1))
 //
-// With v = 4, tau is below 10^-16 for two members and 10^-15 for a thousand. The correction tau words therefore gets a millionth of rho
-// and a v that keeps it below, and the rest of rho is the sensitivity's.
+// With v = 4, tau is below 10^-16 for two members and 10^-15 for a thousand. The correction tau words
+// therefore gets a millionth of rho and a v that keeps it below, and the rest of rho is the sensitivity's.
 //
 // NewNoise returns an error if an argument is not positive or v exceeds 2^100. All machines compute the same v.
 func NewNoise(rho float64, squaredSensitivity *big.Int, words int, s Summands) (Noise, error) {
@@ -86,8 +89,9 @@ func quotientUp(x *big.Int, by float64, times int64) *big.Int {
 	return up.Sub(up, big.NewInt(1)).Quo(up, q.Denom())
 }
 
-// Draw sets dst to one member's noise. random returns uniform bytes, as a stream from the session's seed does: equal bytes
-// give equal noise. Draw returns an error only if random does. Its time is not constant: see [Gaussian].
+// Draw sets dst to one member's noise. random returns uniform bytes, as a stream from the session's seed
+// does: equal bytes give equal noise. Draw returns an error only if random does. Its time is not constant:
+// see [Gaussian].
 func (n Noise) Draw(dst []int64, random io.Reader) error {
 	g, err := NewGaussian(new(big.Rat).SetInt(n.Variance))
 	if err != nil {

@@ -65,8 +65,8 @@ func TestNoiseOfSmallVariancePaysForTheSum(t *testing.T) {
 	}
 }
 
-// exactRenyi returns the Renyi divergence of order a between the sum of k discrete Gaussians of the given variance and the
-// same sum plus 1, by convolution.
+// exactRenyi returns the Renyi divergence of order a between the sum of k discrete Gaussians of the given
+// variance and the same sum plus 1, by convolution.
 func exactRenyi(variance float64, k int, a float64) float64 {
 	const reach = 60
 	one, sum := exact(variance, reach), []float64{1}
@@ -88,8 +88,8 @@ func exactRenyi(variance float64, k int, a float64) float64 {
 	return math.Log(total) / (a - 1)
 }
 
-// The accountant's bound holds for the exact divergences of sums of discrete Gaussians, also where they differ from that of one
-// Gaussian: with a variance of 1/4 they exceed it.
+// The accountant's bound holds for the exact divergences of sums of discrete Gaussians, also where they
+// differ from that of one Gaussian: with a variance of 1/4 they exceed it.
 func TestSumsOfDiscreteGaussians(t *testing.T) {
 	exceeded := false
 	for _, v := range []float64{.25, .5, 1, 4} {

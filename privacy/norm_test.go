@@ -5,16 +5,17 @@ import (
 	"testing"
 )
 
-// ensemble is the Gaussian orthogonal ensemble of n x n matrices with variance 1/2 above the diagonal and 1 on it. Its
-// density of eigenvalues is known exactly (Mehta, Random Matrices, 3rd edition, 2004, equation 7.2.33):
+// ensemble is the Gaussian orthogonal ensemble of n x n matrices with variance 1/2 above the diagonal and 1
+// on it. Its density of eigenvalues is known exactly (Mehta, Random Matrices, 3rd edition, 2004, equation
+// 7.2.33):
 //
 //	sum over j < n of phi_j(x)^2 + sqrt(n/2) phi_(n-1)(x) (integral of phi_n over all t of sign(x-t)/2) + [n odd] phi_(n-1)(x) / integral of phi_(n-1)
 //
 // with phi_j the Hermite functions.
 type ensemble int
 
-// hermite returns the sum of phi_j(x)^2 over j < n, phi_(n-1)(x) and phi_n(x). Powers of e are taken out of the recurrence,
-// which would overflow.
+// hermite returns the sum of phi_j(x)^2 over j < n, phi_(n-1)(x) and phi_n(x). Powers of e are taken out of
+// the recurrence, which would overflow.
 func (n ensemble) hermite(x float64) (sum, last, next float64) {
 	logarithm, before, now := -x*x/2, 0.0, math.Pow(math.Pi, -.25)
 	for j := range int(n) {
@@ -61,8 +62,8 @@ func (n ensemble) above(x float64) float64 {
 	return count
 }
 
-// The exact expected number of eigenvalues beyond the bound, on both sides, is below the probability that it promises, and not
-// far below.
+// The exact expected number of eigenvalues beyond the bound, on both sides, is below the probability that it
+// promises, and not far below.
 func TestNormBound(t *testing.T) {
 	sizes := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 16, 31, 32, 64, 100, 124, 127, 128, 256, 512, 1024}
 	if !testing.Short() {
@@ -75,8 +76,8 @@ func TestNormBound(t *testing.T) {
 	}
 }
 
-// The density has the right number of eigenvalues, and for one and two the right tail: a single number of variance 2, over
-// sqrt 2.
+// The density has the right number of eigenvalues, and for one and two the right tail: a single number of
+// variance 2, over sqrt 2.
 func TestEnsemble(t *testing.T) {
 	for _, x := range []float64{0, 1, 2, 4} {
 		if got, want := ensemble(1).above(x), math.Erfc(x/math.Sqrt2)/2; math.Abs(got/want-1) > 1e-3 {

@@ -7,13 +7,13 @@ import (
 	"math/big"
 )
 
-// Shape describes the sums A = sum of phi phi^T and B = sum of phi y^T over rows. Entries of phi and y are whole numbers of some
-// units. The unit of A is the square of phi's, and that of B the product of both.
+// Shape describes the sums A = sum of phi phi^T and B = sum of phi y^T over rows. Entries of phi and y are
+// whole numbers of some units. The unit of A is the square of phi's, and that of B the product of both.
 type Shape struct {
 	Features int // M: the length of phi
 	Targets  int // c: the length of y
-	// SquaredFeatures and SquaredTargets are the greatest squared Euclidean lengths of one row's phi and y, after
-	// rounding, in squared units: see [Nearest] and [TowardsZero].
+	// SquaredFeatures and SquaredTargets are the greatest squared Euclidean lengths of one row's phi and y,
+	// after rounding, in squared units: see [Nearest] and [TowardsZero].
 	SquaredFeatures, SquaredTargets int64
 	Summands                        Summands
 }
@@ -39,9 +39,9 @@ func (s Shape) Check() error {
 // triangle returns the number of entries in the upper triangle of A.
 func (s Shape) triangle() int { return s.Features * (s.Features + 1) / 2 }
 
-// Nearest returns the greatest squared length, in squared units of 2^-fraction, of a vector of the given greatest length and
-// number of entries after each entry is rounded to the nearest unit: each moves by half a unit at most. It allows for rounding errors of
-// 10^-12 of the length. fraction is at most 40.
+// Nearest returns the greatest squared length, in squared units of 2^-fraction, of a vector of the given
+// greatest length and number of entries after each entry is rounded to the nearest unit: each moves by half a
+// unit at most. It allows for rounding errors of 10^-12 of the length. fraction is at most 40.
 func Nearest(length float64, fraction, entries int) int64 {
 	return squared(float64(math.Ldexp(length, fraction)*(1+tiny)) + math.Sqrt(float64(entries))/2)
 }
@@ -59,16 +59,17 @@ func squared(length float64) int64 {
 	return int64(min(float64(length*length)*(1+tiny), 2*MostSquared))
 }
 
-// Ridge is the noise for one release of A and B, from which a ridge regression (A + alpha I)^-1 B is computed. Of rho, .8
-// pays for A and .2 for B.
+// Ridge is the noise for one release of A and B, from which a ridge regression (A + alpha I)^-1 B is
+// computed. Of rho, .8 pays for A and .2 for B.
 //
-// Entries of A on the diagonal get twice the variance of those above it. So weighted, one row changes the upper triangle by the same length
-// for every phi of a given length:
+// Entries of A on the diagonal get twice the variance of those above it. So weighted, one row changes the
+// upper triangle by the same length for every phi of a given length:
 //
 //	sum over i < j of (phi_i phi_j)^2 + sum over i of phi_i^4 / 2 = |phi|^4 / 2
 //
-// With equal variances the left side would be (|phi|^4 + sum of phi_i^4) / 2, which is up to twice as much: it is as small only for
-// features of equal size. As a symmetric matrix, A's noise is a Gaussian orthogonal ensemble, whose largest eigenvalue is known. B changes by |phi| |y|.
+// With equal variances the left side would be (|phi|^4 + sum of phi_i^4) / 2, which is up to twice as much:
+// it is as small only for features of equal size. As a symmetric matrix, A's noise is a Gaussian orthogonal
+// ensemble, whose largest eigenvalue is known. B changes by |phi| |y|.
 type Ridge struct {
 	Shape    Shape
 	Products Noise // of A's entries above the diagonal
@@ -79,8 +80,14 @@ type Ridge struct {
 // outerShare is the part of rho that pays for A.
 const outerShare = .8
 
-// NewRidge returns the noise with which A and B together have a guarantee. It returns an error if an argument is out of range, or the
-// noise too large for its grid. All machines compute the same noise.
+// Replacement is how many times the rho of a [Ridge] this guarantee takes: that nobody can tell whether
+// one row was replaced by another one. With c = phi.psi of the two rows, A changes by up to sqrt(2 - 2 c^2)
+// times as much as by leaving out a row, at most sqrt 2, and B by up to sqrt(2 + 2 |c|) times, at most 2. The
+// worst c for both is 1/8. [Epsilon] converts the product.
+const Replacement = 2 + (1-outerShare)*(1-outerShare)/(2*outerShare)
+
+// NewRidge returns the noise with which A and B together have a guarantee. It returns an error if an argument
+// is out of range, or the noise too large for its grid. All machines compute the same noise.
 func NewRidge(g Guarantee, s Shape) (Ridge, error) {
 	if err := g.Check(); err != nil {
 		return Ridge{}, err
@@ -107,8 +114,9 @@ func NewRidge(g Guarantee, s Shape) (Ridge, error) {
 	return r, nil
 }
 
-// Draw sets outer and cross to one member's noise. outer is the upper triangle of A, row after row, with M(M+1)/2 entries; cross
-// is B with M c entries. random is that of [Noise.Draw]. It returns an error if a length is wrong or random fails.
+// Draw sets outer and cross to one member's noise. outer is the upper triangle of A, row after row, with
+// M(M+1)/2 entries; cross is B with M c entries. random is that of [Noise.Draw]. It returns an error if a
+// length is wrong or random fails.
 func (r Ridge) Draw(outer, cross []int64, random io.Reader) error {
 	m := r.Shape.Features
 	if len(outer) != r.Shape.triangle() || len(cross) != m*r.Shape.Targets {
@@ -129,13 +137,15 @@ func (r Ridge) Draw(outer, cross []int64, random io.Reader) error {
 	return r.Cross.Draw(cross, random)
 }
 
-// Alpha returns the ridge of the regression in units of A, a whole number: 1.25 times 2 sqrt(M) times the deviation of the noise of all
-// members above the diagonal. That is more than [Ridge.Norm] by a tenth; for fewer than 128 features it is larger, so that this still holds. The
-// ridge depends on public numbers alone. So the eigenvalues of the noisy A + Alpha I are at least a tenth of Alpha, except with a
-// probability of at most [NormFailure].
+// Alpha returns the ridge of the regression in units of A, a whole number: 1.25 times 2 sqrt(M) times the
+// deviation of the noise of all members above the diagonal. That is more than [Ridge.Norm] by a tenth; for
+// fewer than 128 features it is larger, so that this still holds. The ridge depends on public numbers alone.
+// So the eigenvalues of the noisy A + Alpha I are at least a tenth of Alpha, except with a probability of at
+// most [NormFailure].
 //
-// 2 sqrt(M) is the largest eigenvalue of such noise for large M, and so the ridge of AdaSSP (Wang, "Revisiting differentially private linear
-// regression", UAI 2018) for sums whose least eigenvalue is 0. Its release of that eigenvalue is not needed here.
+// 2 sqrt(M) is the largest eigenvalue of such noise for large M, and so the ridge of AdaSSP (Wang,
+// "Revisiting differentially private linear regression", UAI 2018) for sums whose least eigenvalue is 0. Its
+// release of that eigenvalue is not needed here.
 func (r Ridge) Alpha() int64 { return int64(math.Ceil(r.alpha())) }
 
 func (r Ridge) alpha() float64 {
@@ -143,9 +153,10 @@ func (r Ridge) alpha() float64 {
 	return r.Products.Deviation() * max(2.5*math.Sqrt(m), NormBound(r.Shape.Features)/.9)
 }
 
-// Norm returns a whole number in units of A that bounds the magnitudes of the eigenvalues of A's noise, that of all members, except with a
-// probability of at most [NormFailure]. So the noisy A + Norm I has its spectrum in the public interval from 0 to n SquaredFeatures + 2 Norm for n rows:
-// a Chebyshev polynomial for it, with the ridge Alpha - Norm, solves the regression with the ridge Alpha.
+// Norm returns a whole number in units of A that bounds the magnitudes of the eigenvalues of A's noise, that
+// of all members, except with a probability of at most [NormFailure]. So the noisy A + Norm I has its
+// spectrum in the public interval from 0 to n SquaredFeatures + 2 Norm for n rows: a Chebyshev polynomial for
+// it, with the ridge Alpha - Norm, solves the regression with the ridge Alpha.
 func (r Ridge) Norm() int64 {
 	return int64(math.Ceil(float64(r.Products.Deviation() * NormBound(r.Shape.Features))))
 }

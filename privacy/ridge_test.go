@@ -21,8 +21,8 @@ func ridgeOf(t testing.TB, epsilon float64, s Shape) Ridge {
 	return r
 }
 
-// loss returns the rho of one row for the noise of the honest members: the squared change of every entry over twice its
-// variance.
+// loss returns the rho of one row for the noise of the honest members: the squared change of every entry over
+// twice its variance.
 func loss(r Ridge, phi, y []float64) (outer, cross float64) {
 	variance := func(n Noise) float64 {
 		return n.Deviation() * n.Deviation() * float64(n.Summands.Honest) / float64(n.Summands.All)
@@ -84,6 +84,33 @@ func lengthen(v []float64, length float64) {
 	}
 }
 
+// Replacing one row by another never takes more than Replacement times the budget, and the worst rows take it all.
+func TestReplacement(t *testing.T) {
+	ridge := ridgeOf(t, 1, shapeOf(2, 1))
+	budget := Guarantee{1, 1e-6}.Rho()
+	products, cross := 2*float64Of(ridge.Products.Variance), 2*float64Of(ridge.Cross.Variance) // of two honest members
+	share := func(phi, psi [2]float64, y, z float64) float64 {
+		square := func(x float64) float64 { return x * x }
+		sum := square(phi[0]*phi[1]-psi[0]*psi[1]) / products
+		for i := range phi {
+			sum += square(phi[i]*phi[i]-psi[i]*psi[i])/(2*products) + square(phi[i]*y-psi[i]*z)/cross
+		}
+		return sum / 2 / budget
+	}
+	r, most := rand.New(rand.NewPCG(8, 9)), 0.0
+	row := func() [2]float64 {
+		sin, cos := math.Sincos(2 * math.Pi * r.Float64())
+		length := min(1, 1.2*r.Float64()) * (1 << 16)
+		return [2]float64{length * sin, length * cos}
+	}
+	for range 200_000 {
+		most = max(most, share(row(), row(), 1<<16, -1<<16), share(row(), row(), 1<<16, 0))
+	}
+	if most > Replacement || most < Replacement*.99 {
+		t.Errorf("replacing takes up to %v times the budget, want %v", most, Replacement)
+	}
+}
+
 // Draw puts the noise of twice the variance on the diagonal.
 func TestRidgeDraw(t *testing.T) {
 	const m, c = 200, 3
@@ -122,7 +149,8 @@ func TestRidgeDraw(t *testing.T) {
 	}
 }
 
-// Alpha is 1.25 x 2 sqrt(M) deviations of all members' noise from 128 features on, and more than ten ninths of the norm below.
+// Alpha is 1.25 x 2 sqrt(M) deviations of all members' noise from 128 features on, and more than ten ninths
+// of the norm below.
 func TestAlpha(t *testing.T) {
 	for _, m := range []int{1, 2, 17, 64, 124, 128, 512, 4096} {
 		r := ridgeOf(t, 1, shapeOf(m, 1))

@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// source draws from uniform bytes. After an error of its reader all its results are meaningless, and every loop over
-// them must end.
+// source draws from uniform bytes. After an error of its reader all its results are meaningless, and every
+// loop over them must end.
 type source struct {
 	from io.Reader
 	err  error
@@ -37,7 +37,8 @@ func (s *source) below(n uint64) uint64 {
 	return hi
 }
 
-// belowWide sets x to a uniform number below n > 0. It draws as many bits as n has and rejects what is too large.
+// belowWide sets x to a uniform number below n > 0. It draws as many bits as n has and rejects what is too
+// large.
 func (s *source) belowWide(x, n *big.Int) {
 	size := n.BitLen()
 	if need := (size + 7) / 8; len(s.wide) != need {
@@ -55,8 +56,8 @@ func (s *source) belowWide(x, n *big.Int) {
 	}
 }
 
-// decays returns true with the probability exp(-p), where p is the probability of a trial (Canonne, Kamath and Steinke 2020,
-// algorithm 1, for p up to 1). Their trial of probability p/k is one of p and one of 1/k.
+// decays returns true with the probability exp(-p), where p is the probability of a trial (Canonne, Kamath
+// and Steinke 2020, algorithm 1, for p up to 1). Their trial of probability p/k is one of p and one of 1/k.
 func (s *source) decays(trial func() bool) bool {
 	k := uint64(1)
 	for s.err == nil && trial() && s.below(k) == 0 {
@@ -75,8 +76,8 @@ func (s *source) geometric() (n uint64) {
 	return n
 }
 
-// laplace returns a discrete Laplace number, with a probability in proportion to exp(-|x|/t), as its magnitude and sign (Canonne,
-// Kamath and Steinke 2020, algorithm 2, with s = 1).
+// laplace returns a discrete Laplace number, with a probability in proportion to exp(-|x|/t), as its
+// magnitude and sign (Canonne, Kamath and Steinke 2020, algorithm 2, with s = 1).
 func (s *source) laplace(t uint64) (magnitude uint64, negative bool) {
 	for s.err == nil {
 		rest := s.below(t)
@@ -93,5 +94,6 @@ func (s *source) laplace(t uint64) (magnitude uint64, negative bool) {
 	return 0, false
 }
 
-// most is the largest magnitude of a drawn number. With scales up to 2^50 + 1 a larger one has a probability below exp(-8000).
+// most is the largest magnitude of a drawn number. With scales up to 2^50 + 1 a larger one has a probability
+// below exp(-8000).
 const most = 1<<63 - 1

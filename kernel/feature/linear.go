@@ -12,18 +12,19 @@ type Mapping interface {
 	// Len returns the number of features, and Width the number of columns of the rows.
 	Len() int
 	Width() int
-	// Rows sets row i of dst (n x Len) to the features of row i of x (n x Width). Columns writes the transpose. Both
-	// panic on other shapes.
+	// Rows sets row i of dst (n x Len) to the features of row i of x (n x Width). Columns writes the
+	// transpose. Both panic on other shapes.
 	Rows(dst, x linalg.Matrix[float64])
 	Columns(dst, x linalg.Matrix[float64])
 }
 
-// Linear has the columns themselves as features, and a constant last. With Bound b, a public number above 0, it maps a row x to
+// Linear has the columns themselves as features, and a constant last. With Bound b, a public number above 0,
+// it maps a row x to
 //
 //	phi(x) = (sqrt(.9) x / max(b, |x|), sqrt(.1))
 //
-// A row that is longer than the bound is shortened to it, so that |phi| <= 1 for every row: no row has more influence on
-// sums of features than the bound allows. Computed features may be longer than 1 by 10^-15.
+// A row that is longer than the bound is shortened to it, so that |phi| <= 1 for every row: no row has more
+// influence on sums of features than the bound allows. Computed features may be longer than 1 by 10^-15.
 type Linear struct {
 	Inputs int     // number of columns of the rows
 	Bound  float64 // the greatest Euclidean length of rows that are not shortened
@@ -43,8 +44,8 @@ func (l Linear) Len() int { return l.Inputs + 1 }
 // Width returns the number of columns of the input rows.
 func (l Linear) Width() int { return l.Inputs }
 
-// Rows sets row i of dst to the features of row i of x, on all cores. dst is n x Len(), and x is n x Width(). It panics on other
-// shapes.
+// Rows sets row i of dst to the features of row i of x, on all cores. dst is n x Len(), and x is n x Width().
+// It panics on other shapes.
 func (l Linear) Rows(dst, x linalg.Matrix[float64]) {
 	l.check(dst.Rows, dst.Cols, x)
 	scales := l.scales(x)

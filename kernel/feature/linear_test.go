@@ -7,7 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Features of a short row are its columns over the bound, and a constant; no row is longer than 1, however long it was.
+// Features of a short row are its columns over the bound, and a constant; no row is longer than 1, however
+// long it was.
 func TestLinear(t *testing.T) {
 	l := Linear{Inputs: 3, Bound: 2}
 	x := linalg.Matrix[float64]{Rows: 5, Cols: 3, Stride: 3, Data: []float64{0, 0, 0, 1, -.5, 0, 0, 2, 0, 30, 0, 40, -1e200, 1e200, 0}}

@@ -81,9 +81,10 @@ func TestA9a(t *testing.T) {
 // linearAdults are the linear features of a9a, whose rows have 14 ones at most.
 func linearAdults(byte) feature.Mapping { return feature.Linear{Inputs: 123, Bound: math.Sqrt(14)} }
 
-// noisyAccuracies returns the accuracies on a9a's test rows of ridge regressions from noisy sums of rows, at epsilon 8, 4, 2 and 1 with delta
-// 10^-6. They are means of ten jobs, each with directions and noise of its own. Three members add noise, of whom two suffice, so
-// that the noise is half again what the guarantee needs.
+// noisyAccuracies returns the accuracies on a9a's test rows of ridge regressions from noisy sums of rows, at
+// epsilon 8, 4, 2 and 1 with delta 10^-6. They are means of ten jobs, each with directions and noise of its
+// own. Three members add noise, of whom two suffice, so that the noise is half again what the guarantee
+// needs.
 func noisyAccuracies(t *testing.T, features func(job byte) feature.Mapping, length float64, rows linalg.Rows, codes []int) []float64 {
 	t.Helper()
 	const jobs = 10
@@ -133,7 +134,8 @@ func TestA9aWithNoise(t *testing.T) {
 	}
 }
 
-// With 300 rows and epsilon 1 nothing is learnt: to answer always with the larger class is right for .764 of the test rows.
+// With 300 rows and epsilon 1 nothing is learnt: to answer always with the larger class is right for .764 of
+// the test rows.
 func TestA9aWithNoiseOfFewRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")

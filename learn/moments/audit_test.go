@@ -49,16 +49,16 @@ func TestClopperPearson(t *testing.T) {
 	}
 }
 
-// audited is a release of noisy sums on either of two data sets, given by their exact sums. They differ by one row of the
-// greatest length.
+// audited is a release of noisy sums on either of two data sets, given by their exact sums. They differ by
+// one row of the greatest length.
 type audited struct {
 	with, without *Partial
 	noise         privacy.Ridge
 	members       int // who add noise
 }
 
-// ratio returns the logarithm of the likelihood ratio of Gaussians for sums, but for a constant: a projection on the difference. No test
-// tells the data sets apart better (Neyman and Pearson).
+// ratio returns the logarithm of the likelihood ratio of Gaussians for sums, but for a constant: a projection
+// on the difference. No test tells the data sets apart better (Neyman and Pearson).
 func (a audited) ratio(of *Partial) (sum float64) {
 	variance := func(n privacy.Noise) float64 {
 		return n.Deviation() * n.Deviation() * float64(a.members) / float64(n.Summands.All)
@@ -80,9 +80,9 @@ func (a audited) ratio(of *Partial) (sum float64) {
 	return sum
 }
 
-// audit runs the release many times on each data set, and guesses in each run whether the row is in: from a threshold on, in
-// deviations, which is fixed before. It returns a lower bound of epsilon that holds with 95 %, since each of two rates has a bound that
-// holds with 97.5 %.
+// audit runs the release many times on each data set, and guesses in each run whether the row is in: from a
+// threshold on, in deviations, which is fixed before. It returns a lower bound of epsilon that holds with 95
+// %, since each of two rates has a bound that holds with 97.5 %.
 func (a audited) audit(t *testing.T, pairs int, threshold, delta float64) float64 {
 	t.Helper()
 	apart := math.Sqrt(a.ratio(a.with)) // deviations between the data sets
@@ -102,8 +102,9 @@ func (a audited) audit(t *testing.T, pairs int, threshold, delta float64) float6
 	return bound
 }
 
-// auditOf audits a guarantee for two data sets that differ by a row, which is longer than the bound. With the noise of the honest members, many
-// runs do not show more than the epsilon that is promised; with half the noise they do.
+// auditOf audits a guarantee for two data sets that differ by a row, which is longer than the bound. With the
+// noise of the honest members, many runs do not show more than the epsilon that is promised; with half the
+// noise they do.
 func auditOf(t *testing.T, row []float64, g privacy.Guarantee, pairs int, threshold float64) {
 	m := feature.Linear{Inputs: len(row), Bound: 1}
 	x, codes := drawRowsOf(40, len(row))

@@ -7,13 +7,14 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// SolveNoisy returns the regressions (A + alpha I)^-1 B of sums to which members have added the noise of r. It takes alpha, which
-// is public, from the noise ([privacy.Ridge.Alpha]), and nothing from the sums: no eigenvalue and no score. The Alpha of the
-// solution is 2/M of it, as [Solve] counts.
+// SolveNoisy returns the regressions (A + alpha I)^-1 B of sums to which members have added the noise of r.
+// It takes alpha, which is public, from the noise ([privacy.Ridge.Alpha]), and nothing from the sums: no
+// eigenvalue and no score. The Alpha of the solution is 2/M of it, as [Solve] counts.
 //
-// Noise can make A indefinite, with negative eigenvalues as large as the noise. Alpha is larger than these, so that all eigenvalues of A +
-// alpha I are at least a tenth of alpha, except with the probability [privacy.NormFailure]. If one is negative, SolveNoisy
-// returns an error. To draw the noise again then would be another release of the same rows.
+// Noise can make A indefinite, with negative eigenvalues as large as the noise. Alpha is larger than these,
+// so that all eigenvalues of A + alpha I are at least a tenth of alpha, except with the probability
+// [privacy.NormFailure]. If one is negative, SolveNoisy returns an error. To draw the noise again then would
+// be another release of the same rows.
 func SolveNoisy(s *Sums, r privacy.Ridge) (Solution, error) {
 	features, targets := s.Outer.Rows, s.Cross.Rows
 	if features != r.Shape.Features || targets != r.Shape.Targets {
@@ -22,8 +23,9 @@ func SolveNoisy(s *Sums, r privacy.Ridge) (Solution, error) {
 	return Solve(s, float64(r.Alpha())/(One*One)/(float64(features)/2))
 }
 
-// UnitClasses holds regression targets for classes whose Euclidean length is 1 for every row. Two classes share one target, -1 for the
-// first and 1 for the second. Of more classes each has a target, 1 for its rows and 0 for the others.
+// UnitClasses holds regression targets for classes whose Euclidean length is 1 for every row. Two classes
+// share one target, -1 for the first and 1 for the second. Of more classes each has a target, 1 for its rows
+// and 0 for the others.
 type UnitClasses struct {
 	Codes []int // class codes of the rows, from 0 to Count-1
 	Count int   // at least 2
@@ -66,8 +68,8 @@ func (c UnitClasses) Outputs(s Solution) Solution {
 	return Solution{Alpha: s.Alpha, Weights: both, Offset: []float64{-s.Offset[0], s.Offset[0]}}
 }
 
-// UnitNumbers holds the numbers to predict as the one target of each row, scaled from Range to [-1, 1]. A number outside the
-// range has the target of the nearest end, without an error: an error would tell of a row.
+// UnitNumbers holds the numbers to predict as the one target of each row, scaled from Range to [-1, 1]. A
+// number outside the range has the target of the nearest end, without an error: an error would tell of a row.
 type UnitNumbers struct {
 	Values []float64
 	Range  Range
@@ -83,8 +85,8 @@ func (n UnitNumbers) Columns(dst linalg.Matrix[float64], first int) {
 	}
 }
 
-// Outputs converts the regression of these targets to the unit of the numbers. Outputs are shrunk towards the middle of the
-// range: the mean of the numbers would be one more release.
+// Outputs converts the regression of these targets to the unit of the numbers. Outputs are shrunk towards the
+// middle of the range: the mean of the numbers would be one more release.
 func (n UnitNumbers) Outputs(s Solution) Solution {
 	w := linalg.New[float64](1, s.Weights.Cols)
 	for k, v := range s.Weights.Row(0) {

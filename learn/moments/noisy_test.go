@@ -15,7 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// ridgeFor returns the noise of three members, of whom two suffice, for features of a greatest length and targets of length 1.
+// ridgeFor returns the noise of three members, of whom two suffice, for features of a greatest length and
+// targets of length 1.
 func ridgeFor(t testing.TB, g privacy.Guarantee, m feature.Mapping, length float64, targets int) privacy.Ridge {
 	t.Helper()
 	r, err := privacy.NewRidge(g, privacy.Shape{
@@ -72,8 +73,9 @@ func eigenvalues(t testing.TB, s *Sums) []float64 {
 	return e.Values(nil)
 }
 
-// The largest eigenvalue of the noise stays below the public bound and comes near it, so that noisy sums, also of no row at all,
-// can be solved with the public ridge: their spectrum is in the interval that a polynomial needs.
+// The largest eigenvalue of the noise stays below the public bound and comes near it, so that noisy sums,
+// also of no row at all, can be solved with the public ridge: their spectrum is in the interval that a
+// polynomial needs.
 func TestNoiseStaysInThePublicInterval(t *testing.T) {
 	for _, width := range []int{1, 4, 31, 127} {
 		m := feature.Linear{Inputs: width, Bound: 1}
@@ -138,7 +140,8 @@ func TestSolveNoisy(t *testing.T) {
 	}
 }
 
-// The targets of a row have the length 1 or less, and solutions of them have one output for each class, or the numbers' unit.
+// The targets of a row have the length 1 or less, and solutions of them have one output for each class, or
+// the numbers' unit.
 func TestUnitTargets(t *testing.T) {
 	columns := func(y Targets, first, rows int) linalg.Matrix[float64] {
 		_, targets := y.Shape()
