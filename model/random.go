@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,8 +29,9 @@ const (
 // RandomSpec holds the fields of a [Random] model.
 type RandomSpec struct {
 	Output
-	Kernel   kernel.Spec // rbf or laplacian
-	Seed     [32]byte    // public seed of the features
+	Kernel   kernel.Spec // rbf, laplacian or linear
+	Seed     [32]byte    // public seed of the features; without effect for kernel linear
+	Bound    float64     // for kernel linear: the greatest length of a row that is not shortened ([feature.Linear]); else 0
 	Solution moments.Solution
 	Noise    float64                // noise of a Gaussian process: see moments.Process
 	Unit     float64                // unit of a Gaussian process's targets
@@ -40,7 +42,7 @@ type RandomSpec struct {
 	Scale    *Scale                 // scaling of the training rows, if it is known
 }
 
-// Random is a model that is linear in random features of a row ([moments]). It holds no row and no
+// Random is a model that is linear in random features of a row ([moments]), or in its columns. It holds no row and no
 // direction, only the seed of the directions. It is read-only and safe for concurrent use.
 type Random struct {
 	spec    RandomSpec
@@ -71,8 +73,10 @@ func (s *RandomSpec) check() error {
 	switch {
 	case !s.Kind.isRandom():
 		return fmt.Errorf("%s model cannot have random features; models of the kinds %v can", humanize.A(string(s.Kind)), randomKinds())
-	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 || len(s.Solution.Offset) != w.Rows:
+	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 && !s.linear() || len(s.Solution.Offset) != w.Rows:
 		return fmt.Errorf("the model has weights for %d outputs and %d features, and %d offsets; the number of features must be even and from 2 to %d, and each output needs one offset", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
+	case s.linear() != (s.Bound > 0) || !finite(s.Bound) || s.Bound < 0:
+		return fmt.Errorf("the bound of a row's length is %v; it must be above 0 for kernel linear, and 0 for others", s.Bound)
 	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
 		return errors.New("a weight or an offset is not finite")
 	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
@@ -88,10 +92,24 @@ func (s *RandomSpec) check() error {
 	if _, err := s.Kernel.Canonical(); err != nil {
 		return err
 	}
-	if _, err := moments.Features(s.Kernel, s.Seed, 2, 1); err != nil {
+	if _, err := s.features(cmp.Or(s.Width, w.Cols-1)); err != nil {
 		return err
 	}
 	return s.Scale.check(s.Width)
+}
+
+func (s *RandomSpec) linear() bool { return s.Kernel.Name == "linear" }
+
+// features returns the features of rows with the given number of columns.
+func (s *RandomSpec) features(columns int) (feature.Mapping, error) {
+	m := s.Solution.Weights.Cols
+	if !s.linear() {
+		return moments.Features(s.Kernel, s.Seed, m, columns)
+	}
+	if columns+1 != m {
+		return nil, fmt.Errorf("the model has weights for %d columns and a constant, and the rows have %d columns", m-1, columns)
+	}
+	return feature.Linear{Inputs: columns, Bound: s.Bound}, nil
 }
 
 // randomKinds returns the kinds of models that the protocol moments trains.
@@ -121,7 +139,7 @@ func (m *Random) Scaling() (s *Scale, known bool) {
 
 // Directions returns the directions of the random features for rows of the given number of columns:
 // features/2 x columns. The features of a row are the cosines of its products with them, then the
-// sines.
+// sines. A model with kernel linear has none, which is an error.
 func (m *Random) Directions(columns int) (linalg.Matrix[float64], error) {
 	f, err := moments.Features(m.spec.Kernel, m.spec.Seed, m.Features(), columns)
 	if err != nil {
@@ -152,11 +170,10 @@ func (m *Random) Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64],
 		return none, fmt.Errorf("model: the rows have %d columns, but the model was trained on %d", rows.Cols, m.spec.Width)
 	}
 	w := m.spec.Solution.Weights
-	directions, err := m.Directions(rows.Cols)
+	features, err := m.spec.features(rows.Cols)
 	if err != nil {
-		return none, err
+		return none, fmt.Errorf("model: %w", err)
 	}
-	features := feature.Map{Directions: directions}
 	outputs := w.Rows
 	if m.process != nil {
 		outputs++
@@ -209,7 +226,7 @@ func EncodeRandom(w io.Writer, m *Random) error {
 	s := &m.spec
 	body.String(string(s.Kind))
 	body.String(s.Kernel.Name)
-	body.Float64(s.Kernel.Gamma)
+	body.Float64(s.Kernel.Gamma + s.Bound) // one of them is 0
 	body.Fixed(s.Seed[:])
 	body.Strings(s.Classes)
 	body.Uint32(uint32(s.Width))
@@ -260,7 +277,11 @@ func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
 func readRandom(r *wire.Reader, named bool) RandomSpec {
 	s := RandomSpec{Output: Output{Kind: Kind(r.String(maxKind))}}
 	s.Kernel.Name = r.String(32)
-	s.Kernel.Gamma = r.Float64()
+	if number := r.Float64(); s.linear() {
+		s.Bound = number
+	} else {
+		s.Kernel.Gamma = number
+	}
 	r.Fixed(s.Seed[:])
 	s.Classes = r.Strings(maxOutputs, maxClassName)
 	s.Width = int(r.Uint32())
