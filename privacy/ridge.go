@@ -1,68 +1,151 @@
 package privacy
 
 import (
+	"fmt"
 	"io"
+	"math"
+	"math/big"
 )
 
-// Shape describes the sums A = sum of phi phi^T and B = sum of phi y^T over rows, as whole numbers. A
-// unit of phi times a unit of phi is the unit of A; a unit of phi times a unit of y is the unit of B.
+// Shape describes the sums A = sum of phi phi^T and B = sum of phi y^T over rows. Entries of phi and y are whole numbers of some
+// units. The unit of A is the square of phi's, and that of B the product of both.
 type Shape struct {
-	Features int // M: the length of phi, 1 to 4096
-	Targets  int // c: the length of y, 1 to 256
-	// SquaredFeatures is the greatest squared Euclidean length of one row's phi, and SquaredTargets of one
-	// row's y, both after rounding, in squared units. [Nearest] and [TowardsZero] compute them. Each is at
-	// most 2^48.
+	Features int // M: the length of phi
+	Targets  int // c: the length of y
+	// SquaredFeatures and SquaredTargets are the greatest squared Euclidean lengths of one row's phi and y, after
+	// rounding, in squared units: see [Nearest] and [TowardsZero].
 	SquaredFeatures, SquaredTargets int64
 	Summands                        Summands
 }
 
-// Nearest returns the greatest squared length of a vector of whole numbers, if each is the nearest to 2^fraction
-// times an entry of a vector of the given greatest length and number of entries.
-func Nearest(length float64, fraction, entries int) int64 { return 0 }
+// These are the limits of a [Shape].
+const (
+	MostFeatures = 4096
+	MostTargets  = 256
+	MostSquared  = 1 << 48
+)
 
-// TowardsZero is like [Nearest] for numbers that are rounded towards zero, which lengthens no vector.
-func TowardsZero(length float64, fraction int) int64 { return 0 }
+// Check returns an error if a number is out of range.
+func (s Shape) Check() error {
+	switch {
+	case s.Features < 1 || s.Features > MostFeatures || s.Targets < 1 || s.Targets > MostTargets:
+		return fmt.Errorf("privacy: there are %d features and %d targets; use 1 to %d features and 1 to %d targets", s.Features, s.Targets, MostFeatures, MostTargets)
+	case s.SquaredFeatures < 1 || s.SquaredFeatures > MostSquared || s.SquaredTargets < 1 || s.SquaredTargets > MostSquared:
+		return fmt.Errorf("privacy: the squared lengths of features and targets are up to %d and %d units; use 1 to 2^48", s.SquaredFeatures, s.SquaredTargets)
+	}
+	return s.Summands.Check()
+}
 
-// Ridge is the noise for a ridge regression (A + alpha I)^-1 B, for one release of A and B together. Of rho,
-// .8 pays for A and .2 for B.
+// triangle returns the number of entries in the upper triangle of A.
+func (s Shape) triangle() int { return s.Features * (s.Features + 1) / 2 }
+
+// Nearest returns the greatest squared length, in squared units of 2^-fraction, of a vector of the given greatest length and
+// number of entries after each entry is rounded to the nearest unit: each moves by half a unit at most. It allows for rounding errors of
+// 10^-12 of the length. fraction is at most 40.
+func Nearest(length float64, fraction, entries int) int64 {
+	return squared(float64(math.Ldexp(length, fraction)*(1+tiny)) + math.Sqrt(float64(entries))/2)
+}
+
+// TowardsZero is like [Nearest] for entries that are rounded towards zero, which lengthens no vector.
+func TowardsZero(length float64, fraction int) int64 {
+	return squared(float64(math.Ldexp(length, fraction) * (1 + tiny)))
+}
+
+// tiny is more than the relative errors of computed lengths and squares.
+const tiny = 1e-12
+
+// squared returns the squared length in whole units, or more than Check allows.
+func squared(length float64) int64 {
+	return int64(min(float64(length*length)*(1+tiny), 2*MostSquared))
+}
+
+// Ridge is the noise for one release of A and B, from which a ridge regression (A + alpha I)^-1 B is computed. Of rho, .8
+// pays for A and .2 for B.
 //
-// An entry of A above the diagonal has the noise Products, and one on the diagonal the noise Squares with
-// twice the variance. With these weights the squared sensitivity of A's upper triangle is |phi|^4 / 2 for every phi:
+// Entries of A on the diagonal get twice the variance of those above it. So weighted, one row changes the upper triangle by the same length
+// for every phi of a given length:
 //
 //	sum over i < j of (phi_i phi_j)^2 + sum over i of phi_i^4 / 2 = |phi|^4 / 2
 //
-// (With equal variances it is (|phi|^4 + sum of phi_i^4) / 2: (1 + 2/M) / 2 for cosines and sines,
-// but up to 1 for linear features.) A's symmetric noise is then a Gaussian orthogonal ensemble, whose largest
-// eigenvalue has exact bounds ([NormBound]). B's squared sensitivity is |phi|^2 |y|^2.
+// With equal variances the left side would be (|phi|^4 + sum of phi_i^4) / 2, which is up to twice as much: it is as small only for
+// features of equal size. As a symmetric matrix, A's noise is a Gaussian orthogonal ensemble, whose largest eigenvalue is known. B changes by |phi| |y|.
 type Ridge struct {
 	Shape    Shape
-	Rho      float64 // of A and B together
-	Products Noise   // of A's entries above the diagonal
-	Squares  Noise   // of A's entries on the diagonal
-	Cross    Noise   // of B's entries
+	Products Noise // of A's entries above the diagonal
+	Squares  Noise // of A's entries on the diagonal
+	Cross    Noise // of B's entries
 }
 
-// NewRidge returns the noise with which A and B together have the guarantee. It returns an error if g or s is out of range.
-func NewRidge(g Guarantee, s Shape) (Ridge, error) { return Ridge{}, errUnfinished }
+// outerShare is the part of rho that pays for A.
+const outerShare = .8
 
-// Draw sets outer and cross to one summand's noise: outer is the upper triangle of A, row after row, with
-// M(M+1)/2 entries, cross is B with M c entries in any order. Random is as in [Noise.Draw].
-func (r Ridge) Draw(outer, cross []int64, random io.Reader) error { return errUnfinished }
+// NewRidge returns the noise with which A and B together have a guarantee. It returns an error if an argument is out of range, or the
+// noise too large for its grid. All machines compute the same noise.
+func NewRidge(g Guarantee, s Shape) (Ridge, error) {
+	if err := g.Check(); err != nil {
+		return Ridge{}, err
+	}
+	if err := s.Check(); err != nil {
+		return Ridge{}, err
+	}
+	rho, features := g.Rho(), big.NewInt(s.SquaredFeatures)
+	half := new(big.Int).Mul(features, features)
+	half.Add(half, big.NewInt(1)).Rsh(half, 1)
+	products, err := NewNoise(rho*outerShare, half, s.triangle(), s.Summands)
+	if err != nil {
+		return Ridge{}, err
+	}
+	cross, err := NewNoise(rho*(1-outerShare), features.Mul(features, big.NewInt(s.SquaredTargets)), s.Features*s.Targets, s.Summands)
+	if err != nil {
+		return Ridge{}, err
+	}
+	squares := Noise{new(big.Int).Lsh(products.Variance, 1), s.Summands}
+	r := Ridge{s, products, squares, cross}
+	if r.alpha() > 1<<60 || squares.Variance.BitLen() > mostVarianceBits {
+		return Ridge{}, fmt.Errorf("privacy: the ridge would be %g units of the sums; use a larger epsilon or a coarser grid", r.alpha())
+	}
+	return r, nil
+}
 
-// Alpha returns the ridge in units of A: 1.25 x 2 sqrt(M) x the standard deviation of the noise of all
-// summands above the diagonal, or more for small M: [Ridge.Norm] is at most .9 of it. It depends on public numbers
-// alone. So A + Alpha I has only eigenvalues of at least .1 Alpha, but for a probability of [NormFailure].
-func (r Ridge) Alpha() int64 { return 0 }
+// Draw sets outer and cross to one member's noise. outer is the upper triangle of A, row after row, with M(M+1)/2 entries; cross
+// is B with M c entries. random is that of [Noise.Draw]. It returns an error if a length is wrong or random fails.
+func (r Ridge) Draw(outer, cross []int64, random io.Reader) error {
+	m := r.Shape.Features
+	if len(outer) != r.Shape.triangle() || len(cross) != m*r.Shape.Targets {
+		return fmt.Errorf("privacy: noise for %d outer and %d cross entries; %d features and %d targets have %d and %d", len(outer), len(cross), m, r.Shape.Targets, r.Shape.triangle(), m*r.Shape.Targets)
+	}
+	if err := r.Products.Draw(outer, random); err != nil {
+		return err
+	}
+	diagonal := make([]int64, m)
+	if err := r.Squares.Draw(diagonal, random); err != nil {
+		return err
+	}
+	at := 0
+	for i, v := range diagonal {
+		outer[at] = v
+		at += m - i
+	}
+	return r.Cross.Draw(cross, random)
+}
 
-// Norm returns a number in units of A that the largest magnitude of an eigenvalue of A's noise exceeds with a probability of
-// at most [NormFailure]. So the noisy A + Norm I has its spectrum in [0, n SquaredFeatures + 2 Norm], the interval
-// for a Chebyshev polynomial, and (A + Alpha I) = (A + Norm I) + (Alpha - Norm) I.
-func (r Ridge) Norm() int64 { return 0 }
+// Alpha returns the ridge of the regression in units of A, a whole number: 1.25 times 2 sqrt(M) times the deviation of the noise of all
+// members above the diagonal. That is more than [Ridge.Norm] by a tenth; for fewer than 128 features it is larger, so that this still holds. The
+// ridge depends on public numbers alone. So the eigenvalues of the noisy A + Alpha I are at least a tenth of Alpha, except with a
+// probability of at most [NormFailure].
+//
+// 2 sqrt(M) is the largest eigenvalue of such noise for large M, and so the ridge of AdaSSP (Wang, "Revisiting differentially private linear
+// regression", UAI 2018) for sums whose least eigenvalue is 0. Its release of that eigenvalue is not needed here.
+func (r Ridge) Alpha() int64 { return int64(math.Ceil(r.alpha())) }
 
-// NormFailure bounds the probability that noise exceeds [Ridge.Norm].
-const NormFailure = 1. / (1 << 20)
+func (r Ridge) alpha() float64 {
+	m := float64(r.Shape.Features)
+	return r.Products.Deviation() * max(2.5*math.Sqrt(m), NormBound(r.Shape.Features)/.9)
+}
 
-// NormBound returns a number that the largest magnitude of an eigenvalue of a random symmetric matrix exceeds with
-// at most the probability failure. Entries above the diagonal have variance 1 and those on it 2, all are independent and
-// Gaussian.
-func NormBound(features int, failure float64) float64 { return 0 }
+// Norm returns a whole number in units of A that bounds the magnitudes of the eigenvalues of A's noise, that of all members, except with a
+// probability of at most [NormFailure]. So the noisy A + Norm I has its spectrum in the public interval from 0 to n SquaredFeatures + 2 Norm for n rows:
+// a Chebyshev polynomial for it, with the ridge Alpha - Norm, solves the regression with the ridge Alpha.
+func (r Ridge) Norm() int64 {
+	return int64(math.Ceil(float64(r.Products.Deviation() * NormBound(r.Shape.Features))))
+}

@@ -115,7 +115,7 @@ func signOf(v []float64) float64 {
 const maxScores = 4
 
 // MeasureComponents returns the sum of the squared scores of rows, in units of 1/SquaredOne.
-func MeasureComponents(m feature.Map, s Solution, rows linalg.Rows) (int64, error) {
+func MeasureComponents(m feature.Mapping, s Solution, rows linalg.Rows) (int64, error) {
 	n, _ := rows.Shape()
 	if err := checkSizes(m, s, rows, n); err != nil {
 		return 0, err

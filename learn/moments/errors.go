@@ -19,7 +19,7 @@ const (
 )
 
 // Correct counts the rows whose class a solution predicts correctly.
-func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, error) {
+func Correct(m feature.Mapping, s Solution, rows linalg.Rows, codes []int) (int, error) {
 	if err := checkSizes(m, s, rows, len(codes)); err != nil {
 		return 0, err
 	}
@@ -36,7 +36,7 @@ func Correct(m feature.Map, s Solution, rows linalg.Rows, codes []int) (int, err
 }
 
 // checkSizes returns an error if its arguments differ in the number of rows, columns or features.
-func checkSizes(m feature.Map, s Solution, rows linalg.Rows, labels int) error {
+func checkSizes(m feature.Mapping, s Solution, rows linalg.Rows, labels int) error {
 	n, width := rows.Shape()
 	if n > MaxRows || labels != n || width != m.Width() || s.Weights.Cols != m.Len() {
 		return fmt.Errorf("moments: there are %d x %d rows, %d labels, %d features of %d columns and a solution for %d features; the numbers of rows, of columns and of features must agree, with at most %d rows", n, width, labels, m.Len(), m.Width(), s.Weights.Cols, MaxRows)
@@ -115,7 +115,7 @@ type NumberErrors struct {
 
 // MeasureNumbers returns the sums of a solution's errors over rows. It clips the numbers'
 // differences from the solution's mean to the bound that their range implies.
-func MeasureNumbers(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (*NumberErrors, error) {
+func MeasureNumbers(m feature.Mapping, s Solution, rows linalg.Rows, y Numbers) (*NumberErrors, error) {
 	if err := checkSizes(m, s, rows, len(y.Values)); err != nil {
 		return nil, err
 	}

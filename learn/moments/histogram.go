@@ -15,7 +15,7 @@ const Bins = 100
 
 // CountDecisions counts the rows of two classes by bins of their decisions. A decision is half the
 // difference of the second and the first output.
-func CountDecisions(m feature.Map, s Solution, rows linalg.Rows, codes []int) ([2][]int, error) {
+func CountDecisions(m feature.Mapping, s Solution, rows linalg.Rows, codes []int) ([2][]int, error) {
 	counts := [2][]int{make([]int, Bins), make([]int, Bins)}
 	if err := checkSizes(m, s, rows, len(codes)); err != nil {
 		return counts, err

@@ -15,7 +15,7 @@ import (
 // attack is stronger than [Membership], which tests rows one by one: if all members are among the
 // candidates, it identifies them. JointMembership tries several regularisers and returns the
 // largest area.
-func JointMembership(s *Sums, m feature.Map, rows linalg.Rows, y Targets, members int) (float64, error) {
+func JointMembership(s *Sums, m feature.Mapping, rows linalg.Rows, y Targets, members int) (float64, error) {
 	n, width := rows.Shape()
 	labelled, targets := y.Shape()
 	if members < 1 || members >= n || labelled != n || targets != s.Cross.Rows || width != m.Width() || m.Len() != s.Outer.Rows {

@@ -17,7 +17,7 @@ const tiny = 1e-9
 // rows outside the span of A's rows then get a huge leverage. With shift alpha M/2, where alpha is
 // the variance of a measurement's noise, alpha times the result is the variance of a Gaussian
 // process with the kernel 2/M phi.phi at that row.
-func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float64, error) {
+func Leverages(s *Sums, shift float64, m feature.Mapping, rows linalg.Rows) ([]float64, error) {
 	if shift == 0 {
 		for i := range s.Outer.Rows {
 			shift += s.Outer.Row(i)[i] / (One * One)
@@ -45,7 +45,7 @@ func Leverages(s *Sums, shift float64, m feature.Map, rows linalg.Rows) ([]float
 // well the leverage with respect to s separates members, which are among the rows behind s, from
 // outsiders of the same kind. With 0.5 the attacker only guesses, and with 1 the attacker is
 // certain. A member has a smaller leverage, because the sums include the member's own row.
-func Membership(s *Sums, m feature.Map, members, outsiders linalg.Rows) (float64, error) {
+func Membership(s *Sums, m feature.Mapping, members, outsiders linalg.Rows) (float64, error) {
 	inside, err := Leverages(s, 0, m, members)
 	if err != nil {
 		return 0, err

@@ -68,13 +68,13 @@ const MaxBlock = 2048
 // rows: for M features and t targets it is 12 M^2 + 8 M (2 t + 2048) bytes, and a block of rows.
 type Accumulator struct {
 	*Partial
-	of           feature.Map
+	of           feature.Mapping
 	x, phi, y    []float64 // buffers of a block
 	outer, cross linalg.Matrix[float64]
 }
 
 // NewAccumulator returns an accumulator of the given features and number of targets.
-func NewAccumulator(m feature.Map, targets int) *Accumulator {
+func NewAccumulator(m feature.Mapping, targets int) *Accumulator {
 	return &Accumulator{
 		Partial: NewPartial(m.Len(), targets), of: m,
 		outer: linalg.New[float64](m.Len(), m.Len()), cross: linalg.New[float64](targets, m.Len()),

@@ -51,7 +51,7 @@ func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
 // Measure returns the sum of the standard deviations over rows, in the unit of [NumberErrors]. The
 // second result counts, in 1/Thousand, the rows whose numbers are within 1.96 deviations of the
 // mean that s predicts.
-func (p *Process) Measure(m feature.Map, s Solution, rows linalg.Rows, y Numbers) (deviation, within int64, err error) {
+func (p *Process) Measure(m feature.Mapping, s Solution, rows linalg.Rows, y Numbers) (deviation, within int64, err error) {
 	if err := checkSizes(m, s, rows, len(y.Values)); err != nil {
 		return 0, 0, err
 	}

@@ -37,7 +37,7 @@ func NewSums(features, targets int) *Sums {
 }
 
 // Summarize returns the moments of the given rows and their targets.
-func Summarize(m feature.Map, rows linalg.Rows, y Targets) (*Sums, error) {
+func Summarize(m feature.Mapping, rows linalg.Rows, y Targets) (*Sums, error) {
 	_, targets := y.Shape()
 	a := NewAccumulator(m, targets)
 	if err := a.Add(rows, y); err != nil {
@@ -239,7 +239,7 @@ func factor(outer linalg.Matrix[float64], shift float64) (linalg.Matrix[float64]
 }
 
 // Decisions returns the outputs for each row of x, as rows x outputs.
-func (s Solution) Decisions(m feature.Map, x linalg.Matrix[float64]) linalg.Matrix[float64] {
+func (s Solution) Decisions(m feature.Mapping, x linalg.Matrix[float64]) linalg.Matrix[float64] {
 	phi := linalg.New[float64](x.Rows, m.Len())
 	m.Rows(phi, x)
 	return s.At(phi)
@@ -259,7 +259,7 @@ func (s Solution) At(phi linalg.Matrix[float64]) linalg.Matrix[float64] {
 
 // eachPanel calls the function use with the features of each panel of rows. The argument lo is the
 // index of the first row of the panel.
-func eachPanel(m feature.Map, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
+func eachPanel(m feature.Mapping, rows linalg.Rows, use func(lo int, phi linalg.Matrix[float64])) {
 	n, _ := rows.Shape()
 	for lo := 0; lo < n; lo += MaxBlock {
 		hi := min(lo+MaxBlock, n)
