@@ -59,6 +59,10 @@ func randomSpecs(t testing.TB) map[string]RandomSpec {
 	plain := specs["ridge"]
 	plain.Width, plain.Scaled, plain.Scale = 0, false, nil
 	specs["of any width"] = plain
+	linear := specs["ridge"]
+	linear.Kernel, linear.Seed, linear.Bound = kernel.Spec{Name: "linear"}, [32]byte{}, 1.5
+	linear.Solution.Weights = linalg.Matrix[float64]{Rows: 1, Cols: 3, Stride: 3, Data: []float64{.5, -2, 7}}
+	specs["linear"] = linear
 	named := specs[string(KPCA)]
 	named.Columns = []string{"age", "sbp"}
 	specs["with names"] = named
@@ -110,7 +114,7 @@ func TestRandomRoundTrip(t *testing.T) {
 // one by one.
 func decisionsMatch(t *testing.T, name string, s RandomSpec, rows, got linalg.Matrix[float64]) {
 	t.Helper()
-	m, err := moments.Features(s.Kernel, s.Seed, 6, 2)
+	m, err := s.features(2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,6 +165,12 @@ func TestRandomRefusals(t *testing.T) {
 	infinite.Data[1] = math.Inf(1)
 	for name, f := range map[string]func() error{
 		"kernel":        change("ridge", func(s *RandomSpec) { s.Kernel.Name = "linear" }),
+		"no bound":      change("linear", func(s *RandomSpec) { s.Bound = 0 }),
+		"endless bound": change("linear", func(s *RandomSpec) { s.Bound = math.Inf(1) }),
+		"more columns":  change("linear", func(s *RandomSpec) { s.Width, s.Scaled, s.Scale = 3, false, nil }),
+		"any columns":   change("linear", func(s *RandomSpec) { s.Width, s.Scaled, s.Scale = 0, false, nil }),
+		"a seed":        change("linear", func(s *RandomSpec) { s.Seed[3] = 1 }),
+		"a bound":       change("ridge", func(s *RandomSpec) { s.Bound = 1 }),
 		"kind":          change("ridge", func(s *RandomSpec) { s.Kind = SVR }),
 		"classes":       change("ridge-classifier", func(s *RandomSpec) { s.Classes = s.Classes[1:] }),
 		"no weights":    change("kpca", func(s *RandomSpec) { s.Solution = moments.Solution{} }),

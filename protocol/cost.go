@@ -11,6 +11,8 @@ type Cost struct {
 	Members map[string]Load // what each member computes and holds; without an entry, next to nothing
 	// Assumed says what the cost assumes of the data, because it depends on them; "" if nothing.
 	Assumed string
+	// Warning says what the member who submits the job should know of its result before it runs; "" if nothing.
+	Warning string
 }
 
 // Flow counts the messages of one kind that one member sends another in a session.

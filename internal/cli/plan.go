@@ -302,6 +302,9 @@ func (p planned) Print(w io.Writer) error {
 	if p.Runs > 1 {
 		out.linef("the job has %d runs, each of about this size", p.Runs)
 	}
+	for _, line := range p.Warnings {
+		out.linef("warning: %s", line)
+	}
 	for _, line := range p.Assumed {
 		out.linef("assumed: %s", line)
 	}

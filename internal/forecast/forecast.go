@@ -48,7 +48,9 @@ type Plan struct {
 	OneProcess OneProcess `json:"one_process"`
 	// Assumed lists what the times assume of the data.
 	Assumed []string `json:"assumed"`
-	Machine Machine  `json:"machine"`
+	// Warnings says what to know of the result before the job runs.
+	Warnings []string `json:"warnings,omitempty"`
+	Machine  Machine  `json:"machine"`
 }
 
 // OneProcess states the costs of a job whose members all run in one process.
@@ -112,11 +114,11 @@ func Of(j *job.Job, sizes method.Sizes, s Setting) (*Plan, error) {
 // draft is a plan under construction.
 type draft struct {
 	Setting
-	names   []string
-	members map[string]*Member
-	steps   []Step
-	assumed []string
-	tables  map[string]method.TableSize
+	names             []string
+	members           map[string]*Member
+	steps             []Step
+	assumed, warnings []string
+	tables            map[string]method.TableSize
 }
 
 func newDraft(j *job.Job, sizes method.Sizes, s Setting) *draft {
@@ -144,6 +146,9 @@ func (d *draft) add(c method.StepCost) {
 	d.steps = append(d.steps, one)
 	if c.Assumed != "" {
 		d.assumed = append(d.assumed, c.Assumed)
+	}
+	if c.Warning != "" {
+		d.warnings = append(d.warnings, c.Warning)
 	}
 }
 
@@ -208,7 +213,7 @@ func (m *Member) hold(l protocol.Load) {
 
 // plan returns the finished plan.
 func (d *draft) plan(j *job.Job) *Plan {
-	p := &Plan{Job: j.Name, Protocol: j.Protocol.Name(), Steps: d.steps, Assumed: append([]string{}, d.assumed...), Machine: d.Machine, OneProcess: OneProcess{Memory: d.Program}}
+	p := &Plan{Job: j.Name, Protocol: j.Protocol.Name(), Steps: d.steps, Assumed: append([]string{}, d.assumed...), Warnings: d.warnings, Machine: d.Machine, OneProcess: OneProcess{Memory: d.Program}}
 	used := 0.0
 	for _, name := range d.names {
 		m := d.members[name]

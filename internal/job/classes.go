@@ -227,10 +227,11 @@ func (d *Data) Take(set *dataset.Set) (*dataset.Set, error) {
 	return set, d.checkNumbers(set)
 }
 
-// checkNumbers refuses a table with a numeric label outside the label's range.
+// checkNumbers refuses a table with a numeric label outside the label's range. With differential privacy the
+// protocol cuts such a label instead.
 func (d *Data) checkNumbers(set *dataset.Set) error {
 	values, err := set.Targets()
-	if err != nil {
+	if err != nil || d.Private {
 		return err
 	}
 	for i, v := range values {

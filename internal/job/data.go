@@ -57,6 +57,10 @@ type Data struct {
 	// Spread reports whether several parties hold labels. Each of them has the labels of some rows.
 	// Spread is not a key of the section; the protocol determines it.
 	Spread bool
+	// Private reports whether the job has differential privacy. Then no refusal and no public number may
+	// depend on the values of one row, and numbers beyond their bounds are cut. Private is not a key of
+	// the section; the protocol determines it.
+	Private bool
 }
 
 // NoLabel is the value of Label in a job without labels. A party that has labels does not reveal

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mercer-fl/mercer/internal/job/section"
+	"github.com/mercer-fl/mercer/privacy"
 )
 
 // APIVersion is the version of the job file that this package reads.
@@ -239,9 +240,11 @@ func (j *Job) check(in *section.Place) error {
 	return nil
 }
 
-// finishSpread sets whether several parties hold labels, and checks the simulated shares of labels.
+// finishSpread sets whether several parties hold labels and whether the job has differential privacy, and
+// checks the simulated shares of labels.
 func (j *Job) finishSpread(in *section.Place) error {
-	j.Data.Spread = j.Protocol.Demands().Spreads
+	d := j.Protocol.Demands()
+	j.Data.Spread, j.Data.Private = d.Spreads, d.Privacy != privacy.Guarantee{}
 	shares := j.Data.Partition.Labels
 	if shares == nil {
 		return nil

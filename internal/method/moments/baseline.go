@@ -6,6 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/protocol"
@@ -20,6 +21,14 @@ type Labelled struct {
 
 // each calls use with all rows at once.
 func (l Labelled) each(use panel) error { return use(l.Rows, l.Labels) }
+
+// Ordinary returns the job without privacy: with the same features, and with the learner's own regulariser.
+func Ordinary(j *job.Job) *job.Job {
+	plain, k := *j, *job.As[*Keys](j.Protocol)
+	k.Privacy = noised.Privacy{}
+	plain.Protocol.Values, plain.Data.Private = &k, false
+	return &plain
+}
 
 // TrainInOnePlace trains as a job of protocol moments would if one process had all training rows. It
 // draws the directions from seed. It returns the metrics on the held-out rows, whose sums of errors
@@ -58,7 +67,11 @@ func TrainInOnePlace(ctx context.Context, j *job.Job, seed [32]byte, training, h
 // choose selects a hyperparameter value by the sums, and returns the solution for this value. The
 // scores, one for each value of the job, are nil if the job has only one value.
 func choose(ctx context.Context, j *job.Job, s *moments.Sums) (t *fitted, scores []float64, err error) {
-	l, values := objectiveOf(j), regularisers(j)
+	l := objectiveOf(j)
+	values, err := regularisers(j, s.Outer.Rows)
+	if err != nil {
+		return nil, nil, fault.BadInput(err)
+	}
 	for _, v := range values {
 		if len(values) == 1 {
 			break // there is only one value to choose

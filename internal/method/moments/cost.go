@@ -51,7 +51,8 @@ func sumsCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, 
 		for _, server := range s.With(protocol.RoleServer) {
 			c.Load(server, protocol.Load{Kept: square})
 		}
-		return c, nil
+		c.Warning, err = warningOf(j, sizes)
+		return c, err
 	}
 }
 
@@ -65,7 +66,7 @@ func mapping(rows, columns, m int) protocol.Load {
 // factorises the features' matrix, and it inverts the factor where it chooses among several.
 func solveCost(c method.Instance) func(method.Sizes, *protocol.Session) (protocol.Cost, error) {
 	return func(sizes method.Sizes, _ *protocol.Session) (protocol.Cost, error) {
-		m, values := float64(expected(sizes).features(c.Job)), float64(len(regularisers(c.Job)))
+		m, values := float64(expected(sizes).features(c.Job)), float64(len(c.Job.Learners()))
 		var cost protocol.Cost
 		cost.Load(c.Coordinator, protocol.Load{Effort: protocol.Effort{Products: m * m * m * (1./6 + values/2)}, Held: int64(16 * m * m)})
 		return cost, nil
@@ -84,6 +85,9 @@ func errorsCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost
 			load := mapping(t.HeldOut+sampled, t.Columns, m)
 			load.Products += cube/3 + float64(sampled)*float64(square)/2
 			load.Held = 16*square + 8*int64(m)*membershipSample
+			if j.Data.Private {
+				load = mapping(t.HeldOut, t.Columns, m) // nobody measures membership
+			}
 			c.Load(party, load)
 		}
 		return c, err

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -60,27 +61,51 @@ func steps(c method.Instance) ([]step, error) {
 		return nil, err
 	}
 	j := c.Job
-	for _, groups := range [][]secagg.Group{sumGroups(j, public{rows: math.MaxInt64, columns: job.MaxFeatures}.features(j), leastRoom), errorGroups(j, leastRoom)} {
-		if err := sums.Check(len(c.Parties), groups); err != nil {
-			return nil, err
-		}
+	if err := checkGroups(c); err != nil {
+		return nil, err
 	}
 	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(public) struct{} { return struct{}{} }, before)
 	adds := step{Name: "sums", Party: (*party).summand, Server: (*server).adder, Releases: (*party).release, Cost: sumsCost(j)}
 	adds.Session, adds.Follow = sums.Summing(c, "sums", func(k public) (sums.Sum, error) {
-		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: sumGroups(j, k.features(j), max(k.room, leastRoom))}, nil
+		groups, err := sumGroups(j, k.features(j), max(k.room, leastRoom))
+		return sums.Sum{Epoch: "sums/" + hex.EncodeToString(k.counted[:]), Groups: groups}, err
 	})
 	broadcasts := step{Name: "broadcast", Party: (*party).solutionReceiver, Server: (*server).solutionSender, Releases: method.ReleasesNothing[party], Cost: method.FromSession(collective.BroadcastCost)}
 	broadcasts.Session, broadcasts.Follow = sums.Broadcasting(c, func(k public) int { return fittedBytes(j, k.features(j)) })
-	errs := step{Name: "errors", Party: (*party).errorSummand, Server: (*server).errorAdder, Releases: method.AlsoReleases[party](method.ReleaseErrors), Cost: errorsCost(j)}
+	errs := step{Name: "errors", Party: (*party).errorSummand, Server: (*server).errorAdder, Releases: releasesErrors(j), Cost: errorsCost(j)}
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
-		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: errorGroups(j, max(k.room, leastRoom))}, nil
+		groups, err := errorGroups(j, k.features(j), max(k.room, leastRoom))
+		return sums.Sum{Epoch: hex.EncodeToString(k.solution[:]), Groups: groups}, err
 	})
 	return append(plan,
 		step{Name: "count", Session: &method.Session{
 			Protocol: collective.AllGatherName, Version: collective.AllGatherVersion, Members: c.MembersWithoutLeader(), Purpose: "train",
 		}, Party: (*party).declarer, Server: (*server).listener, Releases: method.With((*party).release, method.ReleaseCounts), Cost: countCost},
 		adds, step{Name: "learn", Compute: (*server).solve, Cost: solveCost(c)}, broadcasts, errs, step{Name: "evaluate", Compute: (*server).evaluate, Cost: method.NoCost}), nil
+}
+
+// checkGroups refuses sums that secagg cannot add up among the parties, before anybody has declared rows.
+func checkGroups(c method.Instance) error {
+	features := public{rows: math.MaxInt64, columns: job.MaxFeatures}.features(c.Job)
+	for _, of := range []func(*job.Job, int, int64) ([]secagg.Group, error){sumGroups, errorGroups} {
+		groups, err := of(c.Job, features, leastRoom)
+		if err != nil {
+			return fault.BadInput(err)
+		}
+		if err := sums.Check(len(c.Parties), groups); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// releasesErrors states what the sum of errors releases. With noise the release is the same as that of the sums: held-out
+// rows and training rows are different people, who each have the whole budget.
+func releasesErrors(j *job.Job) func(*party) ([]method.Release, error) {
+	if j.Data.Private {
+		return (*party).release
+	}
+	return method.AlsoReleases[party](method.ReleaseErrors)
 }
 
 // fittedBytes returns the length in bytes of the message that holds the solution.
@@ -115,8 +140,8 @@ func roomFor(most int64) int64 {
 // sumGroups describes the groups of entries that each party adds to the sums over at most the given
 // number of rows. These entries are the upper triangle of the matrix of the features' products, the
 // products of features and targets, and the number of training rows. A regression also has the sums
-// of the targets and of their squares.
-func sumGroups(j *job.Job, features int, rows int64) []secagg.Group {
+// of the targets and of their squares. With privacy there is room for a party's noise.
+func sumGroups(j *job.Job, features int, rows int64) ([]secagg.Group, error) {
 	l := objectiveOf(j)
 	groups := []secagg.Group{
 		{Entries: moments.Triangle(features), Bound: rows * moments.Bound, Signed: true},
@@ -126,23 +151,34 @@ func sumGroups(j *job.Job, features int, rows int64) []secagg.Group {
 	if n := l.totals(); n > 0 {
 		groups = append(groups, secagg.Group{Entries: n, Bound: rows * moments.Bound, Signed: true})
 	}
-	return groups
+	noise, err := noiseOf(j, features)
+	if err == nil && noise != nil {
+		groups[0].Bound += noise.roomFor(noise.Squares)
+		groups[1].Bound += noise.roomFor(noise.Cross)
+	}
+	return groups, err
 }
 
 // errorGroups describes the groups of entries that each party adds to the sums of errors over at
 // most the given number of rows. These entries are the party's number of held-out rows, the party's
 // error sums, the party's membership figure, and a 1 if the party has such a figure. If the job
-// counts decisions in bins, the entries also count, for both classes, the rows in each bin.
-func errorGroups(j *job.Job, rows int64) []secagg.Group {
-	groups := []secagg.Group{
-		{Entries: 1, Bound: rows},
-		{Entries: objectiveOf(j).errorSumCount(), Bound: rows * moments.SquaredBound, Signed: true},
-		{Entries: 2, Bound: membershipOne},
+// counts decisions in bins, the entries also count, for both classes, the rows in each bin. With privacy
+// there is room for a party's noise, and nobody measures membership.
+func errorGroups(j *job.Job, features int, rows int64) ([]secagg.Group, error) {
+	errors := secagg.Group{Entries: objectiveOf(j).errorSumCount(), Bound: rows * moments.SquaredBound, Signed: true}
+	noise, err := noiseOf(j, features)
+	if err != nil {
+		return nil, err
 	}
+	if noise != nil {
+		errors.Bound += noise.roomForErrors()
+		return []secagg.Group{{Entries: 1, Bound: rows}, errors}, nil
+	}
+	groups := []secagg.Group{{Entries: 1, Bound: rows}, errors, {Entries: 2, Bound: membershipOne}}
 	if usesHistogram(j) {
 		groups = append(groups, secagg.Group{Entries: 2 * moments.Bins, Bound: rows * moments.Thousand})
 	}
-	return groups
+	return groups, nil
 }
 
 // membershipOne is the integer that represents an area of 1 under the ROC curve in secure sums.

@@ -102,6 +102,9 @@ func (s *server) solve(ctx context.Context, _ method.Reporter) error {
 func (s *server) errorAdder(setup method.Setup) (*method.Run, error) {
 	return sums.Server(setup, secagg.Limits{}, func(sum [][]int64) error {
 		s.heldOut, s.figures = sum[0][0], sum[1]
+		if s.Job.Data.Private {
+			return nil
+		}
 		if s.measured = int(sum[2][1]); s.measured > 0 {
 			s.membership = float64(sum[2][0]) / membershipOne / float64(s.measured)
 		}
@@ -144,7 +147,17 @@ func (s *server) cells() []learner.Cell {
 func (s *server) result() (*method.Result, error) {
 	r := &method.Result{
 		Job: s.Job.Name, Metrics: s.results.metrics, Figures: s.results.assessment, Grid: s.cells(), HeldOut: int(s.heldOut), Training: s.sums.Rows,
-		Eigenvalues: s.results.values, Leakage: s.leakage(), Exposures: s.exposures(), Details: &Details{Sums: s.sumsResult()},
+		Eigenvalues: s.results.values,
+	}
+	f, err := s.privacyFigures()
+	switch {
+	case err != nil:
+		return nil, err
+	case f != nil:
+		r.Leakage, r.Exposures, r.Details = s.noisyLeakage(f), noisyExposures(f), &Details{Sums: s.sumsResult(), Privacy: f}
+		r.Warnings = s.noiseWarnings(f)
+	default:
+		r.Leakage, r.Exposures, r.Details = s.leakage(), s.exposures(), &Details{Sums: s.sumsResult()}
 	}
 	rows.Expose(s.Instance, r)
 	return r, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/described"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 )
 
 // Keys holds the protocol's settings in a job.
@@ -24,6 +25,7 @@ type Keys struct {
 	// two classes. The bins give the ROC curve and the area under it. Without bins the server learns
 	// one count about the held-out rows.
 	Histogram bool
+	Privacy   noised.Privacy
 }
 
 var _ job.Settings = (*Keys)(nil)
@@ -41,13 +43,14 @@ func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "The coordinator learns from sums of products of random features over all parties' rows. It sees the sums only.",
 		Fields: slices.Concat([]section.Field{
 			k.ModeKey(),
-			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows; fewer if the sums would have more than a quarter as many numbers as there are cells",
+			{Key: "directions", Value: section.Whole{Dst: &k.Directions}, Else: "a twentieth of all training rows; fewer if the sums would have more than a quarter as many numbers as there are cells; 128 with privacy",
 				Doc: "The number of random features, even and from 2 to 4096."},
 		}, k.LabelKeys("ridge-classifier needs it", "ridge and gp need it"), []section.Field{
 			{Key: "deviations", Value: section.Yes{Dst: &k.Deviations}, Default: "false",
 				Doc: "Measures the deviations of a Gaussian process and keeps them with the model."},
 			{Key: "histogram", Value: section.Yes{Dst: &k.Histogram}, Default: "false",
 				Doc: "Adds up the held-out decisions between two classes in 100 bins, for AUC and curves. Parties must allow it."},
+			k.Privacy.PrivacyKey(),
 		}), Finish: k.finish}
 }
 
@@ -63,12 +66,15 @@ func (k *Keys) finish(in *section.Place) error {
 
 // Demands implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
-	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Directions}, Counts: k.Histogram, Describes: k.Describes()}
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Directions}, Counts: k.Histogram, Describes: k.Describes(), Privacy: k.Privacy.Guarantee}
 }
 
 // check refuses learners, kernels and data that sums of products do not support in this version.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if err := k.checkLearner(j, in); err != nil {
+		return err
+	}
+	if err := k.checkPrivacy(j, in); err != nil {
 		return err
 	}
 	objective, _ := learner.ObjectiveOf(j.Learner)
@@ -89,6 +95,21 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("compare", "the curve shows accuracy, which learner %s does not have; remove compare", j.Learner.Name())
 	}
 	return nil
+}
+
+// checkPrivacy refuses what noise does not admit beside it, and states the default number of directions.
+func (k *Keys) checkPrivacy(j *job.Job, in *section.Place) error {
+	switch {
+	case !k.Privacy.Private():
+		return nil
+	case k.Histogram:
+		return in.Refuse("protocol.histogram", "privacy adds noise to one count of right answers, and the histogram has 200 counts; remove \"histogram\" or privacy")
+	case j.Compares(job.Curve):
+		return in.Refuse("compare", "the curve measures membership in sums without noise; remove curve from compare")
+	case k.Directions == 0:
+		k.Directions = noised.Features
+	}
+	return k.Privacy.Check(j, in)
 }
 
 // maxFeatures returns the job's number of random features, or the upper limit if the job sets no

@@ -63,6 +63,9 @@ func (p *party) solutionReceiver(setup method.Setup) (*method.Run, error) {
 // whose rows are all held out, all rows enter the sums of errors. The party declares the number of
 // rows earlier.
 func (p *party) release() ([]method.Release, error) {
+	if p.Job.Data.Private {
+		return p.noiseRelease(), nil
+	}
 	r := p.Release(method.ReleaseSums)
 	r.Split, r.Classes = p.Job.Data.Test.Chosen(), p.Job.Task().Classes
 	if p.Job.Protocol.Demands().Counts {
@@ -75,6 +78,15 @@ func (p *party) release() ([]method.Release, error) {
 		r.Numbers, r.Cells = p.sizesOfSums(p.Count(false))
 	}
 	return []method.Release{r}, nil
+}
+
+// noiseRelease states the one release of a job with privacy: everything that follows from the party's rows has noise.
+// Held-out rows have the same cost as training rows, so all rows are in it.
+func (p *party) noiseRelease() []method.Release {
+	g := job.As[*Keys](p.Job.Protocol).Privacy.Guarantee
+	r := p.Release(method.ReleaseNoise)
+	r.Classes, r.Rho, r.Epsilon, r.Delta = p.Job.Task().Classes, g.Rho(), g.Epsilon, g.Delta
+	return []method.Release{r}
 }
 
 // sizesOfSums returns how many numbers the job's sums have and how many table cells enter them.
@@ -114,6 +126,9 @@ func (p *party) summand(setup method.Setup) (*method.Run, error) {
 		return nil, err
 	}
 	own, err := addUp(objectiveOf(p.Job), features, func(use panel) error { return p.Each(false, use) })
+	if err == nil {
+		err = p.blur(own, setup.Setup)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +136,15 @@ func (p *party) summand(setup method.Setup) (*method.Run, error) {
 		p.session, p.features, p.own = setup.Session.ID(), features, own
 		p.NoticeCommon()
 	})
+}
+
+// blur adds the party's noise to its moments, if the job has privacy.
+func (p *party) blur(own *moments.Partial, s protocol.Setup) error {
+	noise, err := noiseOf(p.Job, own.Features)
+	if err != nil || noise == nil {
+		return err
+	}
+	return noise.blur(own, s)
 }
 
 // directions returns the random features, which all members know. Their seed is the ID of the
@@ -149,11 +173,26 @@ func (p *party) errorSummand(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	membership, err := p.membership()
+	vector, err := p.errorVector(figures, setup.Setup)
 	if err != nil {
 		return nil, err
 	}
-	return sums.Client(setup, figures.vector(objectiveOf(p.Job), membership), func() { p.own = nil })
+	return sums.Client(setup, vector, func() { p.own = nil })
+}
+
+// errorVector returns the party's entries of the secure sum of errors: with noise, or rounded and with its membership
+// figure.
+func (p *party) errorVector(h *HeldOut, s protocol.Setup) (sums.Vector, error) {
+	noise, err := noiseOf(p.Job, p.features.Len())
+	if err != nil {
+		return nil, err
+	}
+	if noise == nil {
+		membership, err := p.membership()
+		return h.vector(objectiveOf(p.Job), membership), err
+	}
+	figures := h.rounded(objectiveOf(p.Job))
+	return sums.Vector{{int64(h.Rows)}, figures}, noise.blurErrors(figures, s)
 }
 
 // membershipSample is the greatest number of training rows, and of held-out rows, on which a party

@@ -81,7 +81,12 @@ type results struct {
 // objectiveOf returns the objective of a job's learner.
 func objectiveOf(j *job.Job) objective {
 	k := job.As[*Keys](j.Protocol)
+	private := k.Privacy.Private()
 	switch l, _ := learner.ObjectiveOf(j.Learner); {
+	case private && j.Task().Numbers:
+		return blurredNumbers{numberRidge{k.Range()}}
+	case private:
+		return blurredClasses{k.Classes}
 	case l.Components > 0:
 		return components(l.Components)
 	case l.Process:
@@ -92,14 +97,19 @@ func objectiveOf(j *job.Job) objective {
 	return classRidge(k.Classes)
 }
 
-// regularisers returns the job's values of the regulariser, in the order of its grid.
-func regularisers(j *job.Job) []float64 {
+// regularisers returns the job's values of the regulariser, in the order of its grid. With privacy it is one value,
+// which follows from the noise.
+func regularisers(j *job.Job, features int) ([]float64, error) {
+	noise, err := noiseOf(j, features)
+	if err != nil || noise != nil {
+		return noise.alphas(), err
+	}
 	var list []float64
 	for _, one := range j.Learners() {
 		l, _ := learner.ObjectiveOf(one)
 		list = append(list, l.Penalty)
 	}
-	return list
+	return list, nil
 }
 
 func (t *fitted) encode() []byte {
@@ -112,7 +122,11 @@ func (t *fitted) encode() []byte {
 }
 
 func decodeFitted(j *job.Job, features int, b []byte) (*fitted, error) {
-	r, l, values := wire.NewReader(b), objectiveOf(j), regularisers(j)
+	r, l := wire.NewReader(b), objectiveOf(j)
+	values, err := regularisers(j, features)
+	if err != nil {
+		return nil, err
+	}
 	t := &fitted{choice: int(r.Uint32())}
 	if r.Err() == nil && t.choice >= len(values) {
 		return nil, fmt.Errorf("the solution is for the value with index %d (counted from 0), but the job has only %d values", t.choice, len(values))

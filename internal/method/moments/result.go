@@ -8,6 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
@@ -20,6 +21,8 @@ type Details struct {
 	// Curve shows accuracy and the membership attack for other numbers of random features. A
 	// launching process that owns the data computes it.
 	Curve []Point `json:"curve,omitempty"`
+	// Privacy describes the noise of a job with differential privacy; nil without.
+	Privacy *noised.Figures `json:"privacy,omitempty"`
 }
 
 // Figures describes how much the sums reveal about single rows.
@@ -57,6 +60,9 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	if err != nil || d == nil || d.Sums == nil {
 		return nil, err
 	}
+	if d.Privacy != nil {
+		return d.presentNoise(j), nil
+	}
 	p := &method.Presentation{Within: d.Sums.Within, More: []report.Row{{Label: "Sums", Value: d.Sums.text()}}}
 	if text := histogramText(d.Sums, r); text != "" {
 		p.More, p.Later = append(p.More, report.Row{Label: "Histogram", Value: text}), []method.Block{{Line: text}}
@@ -73,6 +79,15 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		p.Later, p.Curves = append(p.Later, line, curveTable(d.Curve)), []report.Curve{curveLines(d.Curve)}
 	}
 	return p, nil
+}
+
+// presentNoise returns the presentation of a result with privacy.
+func (d *Details) presentNoise(j *job.Job) *method.Presentation {
+	p := &method.Presentation{More: []report.Row{{Label: "Privacy", Value: d.Privacy.Text()}}, Later: []method.Block{{Line: "Privacy: " + d.Privacy.Text()}}}
+	if j != nil {
+		p.Settings = fmt.Sprintf(", alpha = %.4g (from the noise)", d.Privacy.Alpha)
+	}
+	return p
 }
 
 // histogramText states the error bound of metrics from a histogram; "" without a histogram.

@@ -88,9 +88,14 @@ func (b below) ReadRow(i int, dst []float64) {
 }
 
 // Common returns all the party's rows, scaled, with their rare values replaced. Sums use rows in
-// this form.
+// this form. With differential privacy it replaces no rare value: which values are rare depends on other
+// rows, and noise hides them all.
 func (p *Party) Common() (linalg.Rows, error) {
-	rows, err := Common(p.Split)
+	common := Common
+	if p.Job.Data.Private {
+		common = uncommon
+	}
+	rows, err := common(p.Split)
 	if err != nil {
 		return nil, p.ownFault(err)
 	}
@@ -102,6 +107,9 @@ func (p *Party) Common() (linalg.Rows, error) {
 
 // NoticeCommon tells the party's operator in which columns Common replaces values.
 func (p *Party) NoticeCommon() {
+	if p.Job.Data.Private {
+		return
+	}
 	if p.Split.Frame != nil {
 		p.noticeRare(p.Split.Prepared.Rare(p.Split.Frame, counted(p.Split)))
 		return

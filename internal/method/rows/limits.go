@@ -24,6 +24,9 @@ func (p *Party) CheckLimits() error {
 }
 
 func checkSizes(f method.Limits, j *job.Job, s sizes) error {
+	if j.Data.Private {
+		return checkPrivateSizes(f, j, s)
+	}
 	training, whole, protocol := s.count(false), j.Data.Test.Party != "", j.Protocol.Name()
 	if whole && training == 0 {
 		return checkOwnFigures(f, j, s)

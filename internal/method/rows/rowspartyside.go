@@ -82,7 +82,7 @@ func unprepared(c method.Instance, self string, t method.Table) (*Party, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkSideSizes(c.Limits, c.Job, listed(split)); err != nil {
+	if err := errors.Join(checkPrivate(c.Job, split.Set), checkSideSizes(c.Limits, c.Job, listed(split))); err != nil {
 		return nil, err
 	}
 	if GroupsFolds(c.Job) && split.Set.Groups == nil {

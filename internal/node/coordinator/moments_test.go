@@ -54,6 +54,17 @@ func TestCrashOfCountedMoments(t *testing.T) {
 	})
 }
 
+// A process that restarts repeats its noise, and releases nothing new.
+func TestCrashOfPrivateMoments(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer("{name: okra}", `{name: moments, directions: 4, classes: ["0", "1"], privacy: {epsilon: 4, delta: 1.0e-6}}`,
+		"{name: svc, C: 10, tol: 1.0e-8}", "{name: ridge-classifier}", "label: label", "label: label\n    features: 30\n    scale: none").Replace(fmt.Sprintf(jobFile, ""))
+	j := jobtest.Parse(t, text)
+	endsTheSame(t, j, []death{
+		{"north", 1, "send secagg/MaskedInput"}, {"north", 2, "send secagg/MaskedInput"}, {"south", 2, "send secagg/Unmask"}, {hub, 1, "send secagg/Survivors"}, {hub, 2, "send broadcast/Tell"}, {"east", 3, "send control/Report"},
+	})
+}
+
 // Deployed parties count held-out decisions in bins where their operators allow it, and only then.
 // The accuracy is as near to that by the rows' own decisions as the result says, and stays the same when processes die
 // while the bins are added up. So few rows have no figures.

@@ -267,11 +267,8 @@ func (p *Party) prepare(w *work) error {
 	if err == nil {
 		table.Alignment, err = p.keptAlignment(data.Partition.AlignedBy)
 	}
-	if err == nil {
-		err = fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut))
-	}
-	if err == nil && table.Set != nil && data.Scale == job.None {
-		err = fault.Columns.Of(table.Set.CheckSpread())
+	if err == nil && !data.Private { // a refusal would tell about one number; the party cuts it
+		err = checkNumbers(data, table)
 	}
 	if err != nil {
 		return errUnusable(err)
@@ -285,6 +282,17 @@ func (p *Party) prepare(w *work) error {
 		w.side = nil
 	}
 	return errUnusable(err)
+}
+
+// checkNumbers refuses a table with numbers of which sums are inexact.
+func checkNumbers(data job.Data, table method.Table) error {
+	if err := fault.Magnitude.Of(dataset.CheckMagnitude(table.Set, table.HeldOut)); err != nil {
+		return err
+	}
+	if table.Set == nil || data.Scale != job.None {
+		return nil
+	}
+	return fault.Columns.Of(table.Set.CheckSpread())
 }
 
 // keptFit returns the fit that a job names, if this party has stored the fit, or nil.

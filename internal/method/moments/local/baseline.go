@@ -15,9 +15,10 @@ import (
 
 // addBaselines adds the metrics of two trainings to a job's result. One has the training rows of all
 // parties in one place, with nothing withheld. The other is each party's on its own rows. Both use
-// the regulariser that the job chose, and predict the held-out rows of all parties.
+// the regulariser that the job chose, and predict the held-out rows of all parties. Both are without
+// noise, which nobody needs for rows of their own.
 func addBaselines(ctx context.Context, c local.Comparison) error {
-	cell := c.Job.At(pool.ChosenCell(c.Result))
+	cell := sums.Ordinary(c.Job.At(pool.ChosenCell(c.Result)))
 	return pool.Baselines(ctx, c, func(p *pool.Rows) (learner.Metrics, error) { return measured(ctx, cell, p) })
 }
 

@@ -34,7 +34,7 @@ func compare(ctx context.Context, c local.Comparison) error {
 		return err
 	}
 	d, err := detailsOf(c.Result)
-	drawn, tried := c.Job.Compares(job.Curve), canAttack(c.Result)
+	drawn, tried := c.Job.Compares(job.Curve), canAttack(c.Result) && !c.Job.Data.Private
 	if err != nil || !drawn && !tried {
 		return err
 	}

@@ -1,0 +1,69 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/mercer-fl/mercer/dataset"
+)
+
+// CheckPublic returns an error that names the first column whose preparation depends on other rows,
+// or whose cells can be refused. Differential privacy admits neither: a value that parties fit on
+// rows, and a refused table, tell about one row.
+func (s Schema) CheckPublic() error {
+	for j := range s {
+		if err := s[j].checkPublic(); err != nil {
+			return fmt.Errorf("column %s %w", dataset.Quote(s[j].Name), err)
+		}
+	}
+	return nil
+}
+
+func (c *Column) checkPublic() error {
+	numbers := c.Type == Number || c.Type == Date
+	switch {
+	case c.Agree:
+		return errors.New("has categories on which the parties agree; list its categories")
+	case c.Missing == FillMean || c.Missing == FillMedian || c.Missing == FillMostFrequent:
+		return fmt.Errorf("fills gaps with a value that is computed from the rows (%s); write a value, such as missing: 0", c.Missing)
+	case c.Missing == FillError || c.Missing == FillDropRow:
+		return errors.New("has no value for gaps; write one, such as missing: 0, which is used only if there is a gap")
+	case numbers && !c.Ranged():
+		return errors.New("has no range; add range: [least, greatest], from general knowledge and not from the data")
+	case numbers && c.Outside == OutsideRefuse && !c.withinAlways():
+		return errors.New("refuses numbers outside its range; write outside: clip")
+	case c.Type == Category && c.Unknown == UnknownError:
+		return errors.New("refuses words outside its categories; write unknown: other")
+	}
+	return nil
+}
+
+// withinAlways reports whether every date is inside the column's range.
+func (c *Column) withinAlways() bool { return c.Type == Date && (c.As == Month || c.As == Weekday) }
+
+// Longest returns an upper bound of the Euclidean length of a prepared row, which follows from the
+// schema and the scaling alone. Every number has a range; see [Schema.CheckPublic].
+func (s Schema) Longest(scaling Scaling) (float64, error) {
+	squares := 0.0
+	for j := range s {
+		most, err := s[j].longest(scaling)
+		if err != nil {
+			return 0, fmt.Errorf("column %s %w", dataset.Quote(s[j].Name), err)
+		}
+		squares += most * most
+		if s[j].Indicator {
+			squares++
+		}
+	}
+	return math.Sqrt(squares), nil
+}
+
+// longest returns the greatest length of the prepared columns of one column, without its indicator.
+func (c *Column) longest(scaling Scaling) (float64, error) {
+	if !c.Scaled() || scaling == Ranged {
+		return 1, nil
+	}
+	low, high, err := c.transformedRange()
+	return max(math.Abs(low), math.Abs(high)), err
+}

@@ -1,0 +1,273 @@
+package moments
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/mercer-fl/mercer/dataset"
+	"github.com/mercer-fl/mercer/internal/base/fault"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/privacy"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// noise is what each party adds to its summands in a job with differential privacy. Everything in it follows from the
+// job file and the number of columns.
+type noise struct {
+	privacy.Ridge
+	heldOut []privacy.Noise // of each sum of errors
+}
+
+// blurred is an objective whose sums get noise. It rounds nothing, because the noise hides single rows.
+type blurred interface {
+	objective
+	// spends lists what each sum of errors costs.
+	spends() []spending
+	// deviations returns the standard deviations of the metrics that follow from those of the sums of errors.
+	deviations(rows int64, figures []int64, of []float64) learner.Metrics
+}
+
+// spending is the cost of one sum of errors.
+type spending struct {
+	most  int64   // the most that one row adds to the sum, in magnitude
+	share float64 // part of rho; the parts of all sums add up to 1
+}
+
+// errIndefinite ends a job whose noise has made the sums indefinite. A job that draws noise again is another release.
+var errIndefinite = fault.BadInput(errors.New("moments: the noise makes the sums of products indefinite, which happens once in a million jobs; submit the job again, which spends the privacy again"))
+
+// summandsOf returns who adds noise: every party of the job. Each party knows its own noise, and so the others' alone
+// gives the guarantee, towards the coordinator and towards each party by itself.
+func summandsOf(j *job.Job) privacy.Summands {
+	n := len(j.Parties())
+	return privacy.Summands{Honest: n - 1, All: n}
+}
+
+// noiseOf returns the noise of a job with the given number of features; nil for a job without privacy.
+func noiseOf(j *job.Job, features int) (*noise, error) {
+	k := job.As[*Keys](j.Protocol)
+	l, private := objectiveOf(j).(blurred)
+	if !private {
+		return nil, nil
+	}
+	of := summandsOf(j)
+	ridge, err := privacy.NewRidge(k.Privacy.Guarantee, privacy.Shape{
+		Features: features, Targets: l.width(),
+		SquaredFeatures: squaredFeatures(features), SquaredTargets: moments.One * moments.One, Summands: of,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("moments: %w", err)
+	}
+	n := &noise{Ridge: ridge}
+	for _, s := range l.spends() {
+		square := new(big.Int).Mul(big.NewInt(s.most), big.NewInt(s.most))
+		one, err := privacy.NewNoise(s.share*k.Privacy.Rho(), square, 1, of)
+		if err != nil {
+			return nil, fmt.Errorf("moments: %w", err)
+		}
+		n.heldOut = append(n.heldOut, one)
+	}
+	return n, nil
+}
+
+// squaredFeatures returns the greatest squared length of a row's rounded features, in squared units of 1/One. The
+// squares of the cosines and sines add up to half of the number of features.
+func squaredFeatures(features int) int64 {
+	return privacy.Nearest(math.Sqrt(float64(features)/2), fractionBits, features)
+}
+
+// fractionBits is the binary logarithm of [moments.One].
+const fractionBits = 16
+
+// unit returns the number of units of the sums that a product of two features is at most, if the features of a row are
+// scaled to length 1.
+func unit(features int) float64 { return float64(features) / 2 * moments.One * moments.One }
+
+// crossUnit is like unit for products of features and targets.
+func crossUnit(features int) float64 {
+	return math.Sqrt(float64(features)/2) * moments.One * moments.One
+}
+
+// alpha returns the ridge for the noise of all parties, in the learner's unit.
+func (n *noise) alpha() float64 { return float64(n.Alpha()) / unit(n.Shape.Features) }
+
+// alphas returns the one value of the regulariser; nil without noise.
+func (n *noise) alphas() []float64 {
+	if n == nil {
+		return nil
+	}
+	return []float64{n.alpha()}
+}
+
+// room is the magnitude, in standard deviations of one party's noise, for which the sums have room. A larger noise has a
+// probability of less than 2^-1000, and ends the session.
+const room = 40
+
+// roomFor returns the largest of one party's numbers with some noise, for which the sums have room.
+func (n *noise) roomFor(of privacy.Noise) int64 {
+	sigma := new(big.Int).Sqrt(of.Variance)
+	return room * (sigma.Int64() + 1)
+}
+
+// roomForErrors returns the largest of one party's sums of errors with some noise, for which the sum has room.
+func (n *noise) roomForErrors() int64 {
+	most := int64(0)
+	for _, one := range n.heldOut {
+		most = max(most, n.roomFor(one))
+	}
+	return most
+}
+
+// stream returns the random bytes of a party's noise in a session. They follow from the session's seed, so that a replay
+// repeats the noise, and from the session, so that another one never does.
+func stream(s protocol.Setup, of string) *prg.Stream {
+	id := s.Session.ID()
+	return prg.New(s.Seed, "moments/noise of "+of, id[:])
+}
+
+// blur adds the party's noise to its moments.
+func (n *noise) blur(of *moments.Partial, s protocol.Setup) error {
+	outer, cross := make([]int64, len(of.Outer)), make([]int64, len(of.Cross))
+	if err := n.Draw(outer, cross, stream(s, "sums")); err != nil {
+		return err
+	}
+	for i, v := range outer {
+		of.Outer[i] += v
+	}
+	for i, v := range cross {
+		of.Cross[i] += v
+	}
+	return nil
+}
+
+// blurErrors adds the party's noise to its sums of errors.
+func (n *noise) blurErrors(figures []int64, s protocol.Setup) error {
+	random := stream(s, "errors")
+	for i := range figures {
+		var v [1]int64
+		if err := n.heldOut[i].Draw(v[:], random); err != nil {
+			return err
+		}
+		figures[i] += v[0]
+	}
+	return nil
+}
+
+// deviationsOfErrors returns the standard deviations of all parties' noise in the sums of errors.
+func (n *noise) deviationsOfErrors() []float64 {
+	list := make([]float64, len(n.heldOut))
+	for i, one := range n.heldOut {
+		list[i] = one.Deviation()
+	}
+	return list
+}
+
+// blurredClasses is like [classRidge] for sums with noise. The targets of a row have length 1, for any number of classes:
+// two classes share one target.
+type blurredClasses struct{ classRidge }
+
+var _ blurred = blurredClasses{}
+
+func (c blurredClasses) of(labels []string) moments.UnitClasses {
+	return moments.UnitClasses{Codes: c.codes(labels), Count: len(c.classRidge)}
+}
+
+func (c blurredClasses) targets(labels []string, _ int) (moments.Targets, error) {
+	return c.of(labels), nil
+}
+
+func (c blurredClasses) width() int {
+	_, targets := c.of(nil).Shape()
+	return targets
+}
+
+func (c blurredClasses) solve(s *moments.Sums, alpha float64) (*fitted, error) {
+	one, err := moments.Solve(s, alpha)
+	if err != nil {
+		return nil, errIndefinite
+	}
+	return &fitted{solution: c.of(nil).Outputs(one)}, nil
+}
+
+func (c blurredClasses) round(figures []int64, _ int) []int64 {
+	return []int64{moments.Thousand * figures[0]}
+}
+
+func (c blurredClasses) spends() []spending { return []spending{{moments.Thousand, 1}} }
+
+// evaluate computes the accuracy. Noise can put the count of right answers beyond its bounds.
+func (c blurredClasses) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
+	return c.classRidge.evaluate(s, t, rows, []int64{min(max(figures[0], 0), moments.Thousand*rows)})
+}
+
+func (c blurredClasses) deviations(rows int64, _ []int64, of []float64) learner.Metrics {
+	return learner.Metrics{"accuracy": of[0] / moments.Thousand / float64(rows)}
+}
+
+// blurredNumbers is like [numberRidge] for sums with noise. It has no sums of the numbers and of their squares, and cuts
+// numbers to their range.
+type blurredNumbers struct{ numberRidge }
+
+var _ blurred = blurredNumbers{}
+
+func (n blurredNumbers) of(labels []string) (moments.UnitNumbers, error) {
+	values, err := dataset.Targets(labels)
+	return moments.UnitNumbers{Values: values, Range: n.within}, err
+}
+
+func (n blurredNumbers) targets(labels []string, _ int) (moments.Targets, error) {
+	return n.of(labels)
+}
+
+func (n blurredNumbers) width() int  { return 1 }
+func (n blurredNumbers) totals() int { return 0 }
+
+func (n blurredNumbers) solve(s *moments.Sums, alpha float64) (*fitted, error) {
+	one, err := moments.Solve(s, alpha)
+	if err != nil {
+		return nil, errIndefinite
+	}
+	return &fitted{solution: moments.UnitNumbers{Range: n.within}.Outputs(one)}, nil
+}
+
+func (n blurredNumbers) measurer(m feature.Map, t *fitted) (measurer, error) {
+	return func(rows linalg.Rows, labels []string) ([]int64, error) {
+		y, err := n.of(labels)
+		if err != nil {
+			return nil, err
+		}
+		e, err := moments.MeasureUnitNumbers(m, t.solution, rows, y)
+		if err != nil {
+			return nil, err
+		}
+		return []int64{e.Truth, e.Power, e.Squared}, nil
+	}, nil
+}
+
+func (n blurredNumbers) round(figures []int64, _ int) []int64 { return figures }
+
+// spends gives half of the budget to the squared errors, from which rmse follows, and the rest to the sums that only r2
+// needs beside it.
+func (n blurredNumbers) spends() []spending {
+	return []spending{{moments.SquaredOne, .25}, {moments.SquaredOne, .25}, {moments.UnitSquare, .5}}
+}
+
+// evaluate computes rmse and, if the numbers vary by more than the noise may, r2. Noise can make sums of squares
+// negative.
+func (n blurredNumbers) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
+	return n.numberRidge.evaluate(s, t, rows, []int64{figures[0], max(figures[1], 0), max(figures[2], 0)})
+}
+
+// deviations returns that of rmse alone, to first order.
+func (n blurredNumbers) deviations(rows int64, figures []int64, of []float64) learner.Metrics {
+	half := (n.within.Greatest - n.within.Least) / 2
+	square := max(float64(figures[2]), of[2]) / moments.SquaredOne / float64(rows)
+	return learner.Metrics{"rmse": half * of[2] / moments.SquaredOne / float64(rows) / (2 * math.Sqrt(square))}
+}

@@ -1,0 +1,87 @@
+package moments
+
+import (
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/noised"
+	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// privacyFigures describes the noise of a job with privacy; nil without.
+func (s *server) privacyFigures() (*noised.Figures, error) {
+	n, err := noiseOf(s.Job, s.features())
+	if err != nil || n == nil {
+		return nil, err
+	}
+	f := n.figures(s.Job)
+	f.Deviations = objectiveOf(s.Job).(blurred).deviations(s.heldOut, s.figures, n.deviationsOfErrors())
+	return f, nil
+}
+
+// figures describes the noise, apart from what it does to metrics.
+func (n *noise) figures(j *job.Job) *noised.Figures {
+	f := noised.NewFigures(job.As[*Keys](j.Protocol).Privacy.Guarantee, n.Shape.Summands)
+	one := unit(n.Shape.Features)
+	f.Products, f.Cross, f.Alpha = n.Products.Deviation()/one, n.Cross.Deviation()/crossUnit(n.Shape.Features), n.alpha()
+	return f
+}
+
+// noisyLeakage describes in plain words what each role learns in a job with privacy.
+func (s *server) noisyLeakage(f *noised.Figures) map[string][]string {
+	m := s.features()
+	lines := map[string][]string{
+		"server": {
+			f.Unit(),
+			fmt.Sprintf("The server learns sums over the training rows of all %d parties, with noise: %d products of features and %s. No single party's sums. The ridge alpha = %.4g follows from the noise alone.", len(s.Parties), m*(m+1)/2, s.noisyCrossSums(), f.Alpha),
+			fmt.Sprintf("About the held-out rows it learns %s, over all parties, with noise, and for any solution that it sends, so that a forged one tells no more of a person.", s.errorSums()),
+			noised.Outside,
+		},
+		"party": {
+			"Every party learns the model, which follows from the sums with noise. " + f.Unit(),
+			fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s, of %d prepared columns. Nothing proves that these numbers count real rows, or that a party adds the noise that it should.", s.declaredRows(), s.counted.columns),
+		},
+		"coalition": {f.Together()},
+		"broker":    {"The broker sees who sends, when and how much. From the sizes it knows the number of features and of outputs."},
+	}
+	rows.Leakage(s.Instance, lines, 0)
+	return lines
+}
+
+// noiseWarnings warns of rows that are few for the noise.
+func (s *server) noiseWarnings(f *noised.Figures) []string {
+	if few := noised.Few(s.sums.Rows, s.features(), f.Alpha); few != "" {
+		return []string{few}
+	}
+	return nil
+}
+
+// noisyCrossSums describes the sums of features with labels of a job with privacy.
+func (s *server) noisyCrossSums() string {
+	n := s.features() * objectiveOf(s.Job).width()
+	if s.Job.Task().Classes {
+		return fmt.Sprintf("%d sums of features by class", n)
+	}
+	return fmt.Sprintf("%d sums of features times labels", n)
+}
+
+// noisyExposures returns how much of others' rows each role can reconstruct in a job with privacy.
+func noisyExposures(f *noised.Figures) map[string]protocol.Exposure {
+	none := protocol.Exposure{Reach: protocol.ReachNone, Why: f.Unit()}
+	return map[string]protocol.Exposure{
+		"server": none, "party": none,
+		"coalition": {Reach: protocol.ReachNone, Why: f.Together()},
+	}
+}
+
+// warningOf says before a job runs that its rows are few for its noise; "" otherwise.
+func warningOf(j *job.Job, sizes method.Sizes) (string, error) {
+	k := expected(sizes)
+	n, err := noiseOf(j, k.features(j))
+	if err != nil || n == nil {
+		return "", err
+	}
+	return noised.Few(int(k.rows), n.Shape.Features, n.alpha()), nil
+}

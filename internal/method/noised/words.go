@@ -1,0 +1,92 @@
+package noised
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/mercer-fl/mercer/privacy"
+)
+
+// Figures says in a result how noise protects the people of the tables.
+type Figures struct {
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	Rho     float64 `json:"rho"` // the same guarantee in zero-concentrated differential privacy
+	// Replaced is the epsilon of the same noise if neighbouring tables differ in a row with other values. Epsilon is
+	// for a row of zeros.
+	Replaced float64 `json:"epsilon_if_a_row_is_replaced"`
+	// Coalition is the epsilon towards the coordinator and all members but one together, who know their own noise.
+	Coalition float64 `json:"epsilon_towards_all_but_one"`
+	// Products and Cross are the standard deviations of the noise in the sums of products of features and of features
+	// and targets. The unit is a product in which the features of a row have length 1.
+	Products float64 `json:"noise_of_products"`
+	Cross    float64 `json:"noise_of_targets"`
+	Alpha    float64 `json:"alpha"` // the ridge for this noise, in the same unit
+	// Deviations holds the standard deviations that the noise gives to metrics.
+	Deviations map[string]float64 `json:"metric_deviations"`
+}
+
+// NewFigures returns the figures of a guarantee to which the noise of some members adds up. The caller sets the noise.
+func NewFigures(g privacy.Guarantee, of privacy.Summands) *Figures {
+	rho := g.Rho()
+	return &Figures{
+		Epsilon: g.Epsilon, Delta: g.Delta, Rho: rho,
+		Replaced: privacy.Epsilon(replacing*rho, g.Delta), Coalition: privacy.Epsilon(float64(of.Honest)*rho, g.Delta),
+	}
+}
+
+// replacing is the factor of rho if a row is replaced by another instead of zeros. The squared change of the sums of
+// products, which have .8 of rho, doubles; that of the sums of targets, which have .2, quadruples.
+const replacing = .8*2 + .2*4
+
+// Unit says whom the guarantee protects, and how.
+func (f *Figures) Unit() string {
+	return fmt.Sprintf("Everything that the job releases of the rows has noise: whether or not one person's row has its values, the probability of any result changes by at most the factor exp(%g) = %.3g, but for a probability of %g (differential privacy; rho = %.4g). The unit is one person with one row, whose values are there or are zeros; the number of rows is public. If the row is replaced by another one, the same noise gives epsilon = %.3g.",
+		f.Epsilon, math.Exp(f.Epsilon), f.Delta, f.Rho, f.Replaced)
+}
+
+// Together says what is left of the guarantee towards members that put what they know together.
+func (f *Figures) Together() string {
+	return fmt.Sprintf("The guarantee holds towards the coordinator and towards each party alone. The coordinator and all parties but one together know the noise of these parties: towards them the last party's noise alone gives epsilon = %.3g. A party that adds no noise weakens the guarantee of the others in the same way.", f.Coalition)
+}
+
+// Outside lists what the guarantee does not cover.
+const Outside = "Outside of the guarantee are the numbers of training and held-out rows of each party; cells that the dictionary cannot read, for which a table is refused; releases of the same people without noise, in this table or another, which void it (mercer budget show names those of the table); and what the model says of everybody, whether or not they took part."
+
+// text describes the noise and the ridge in one line.
+func (f *Figures) text() string {
+	return fmt.Sprintf("epsilon = %g, delta = %g for one person's row (%.3g if it is replaced by another); noise of standard deviation %.3g in each product of features and %.3g in each product with a target, of at most 1 a row; alpha %.4g, from the noise",
+		f.Epsilon, f.Delta, f.Replaced, f.Products, f.Cross, f.Alpha)
+}
+
+// Text describes the noise in one line, with what it does to the figures on held-out rows.
+func (f *Figures) Text() string {
+	parts := []string{f.text()}
+	for _, name := range slices.Sorted(maps.Keys(f.Deviations)) {
+		parts = append(parts, fmt.Sprintf("the noise gives %s a standard error of %.2g", name, f.Deviations[name]))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Few says that the noise is strong for so many training rows and features, with which ridge it goes, and what helps.
+// It is "" if the rows outweigh the noise. A feature's sum of squares is rows / features on average, and the noise
+// changes it by about alpha.
+func Few(rows, features int, alpha float64) string {
+	enough := alpha * float64(features)
+	switch {
+	case float64(rows) < enough/10:
+		return fmt.Sprintf("%d training rows are too few for this privacy: the noise outweighs them more than ten times, and the model will hardly be better than guessing. It takes some %s rows; or write fewer features or a larger epsilon.", rows, round(enough))
+	case float64(rows) < enough:
+		return fmt.Sprintf("%d training rows are few for this privacy: the noise outweighs them, and costs accuracy. It takes some %s rows; or write fewer features or a larger epsilon.", rows, round(enough))
+	}
+	return ""
+}
+
+// round writes a number of rows with one digit.
+func round(rows float64) string {
+	scale := math.Pow(10, math.Floor(math.Log10(rows)))
+	return fmt.Sprintf("%.0f", math.Ceil(rows/scale)*scale)
+}

@@ -1,0 +1,40 @@
+package noised
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/mercer-fl/mercer/privacy"
+)
+
+// A result warns of rows that are few for the noise, as strongly as the noise is.
+func TestFew(t *testing.T) {
+	for rows, says := range map[int]string{300: "300 training rows are too few", 2000: "2000 training rows are few", 4799: "It takes some 5000 rows", 4800: ""} {
+		if got := Few(rows, 96, 50); !strings.Contains(got, says) || (got == "") != (says == "") {
+			t.Errorf("%d rows: %q, want %q", rows, got, says)
+		}
+	}
+}
+
+// The figures follow from the guarantee: what a row of other values and what a coalition changes in rho.
+func TestFiguresFollowFromRho(t *testing.T) {
+	g := privacy.Guarantee{Epsilon: 2, Delta: 1e-6}
+	f := NewFigures(g, privacy.Summands{Honest: 3, All: 4})
+	for what, c := range map[string]struct{ got, rho float64 }{
+		"the guarantee":  {f.Epsilon, f.Rho},
+		"a replaced row": {f.Replaced, 2.4 * f.Rho},
+		"a coalition":    {f.Coalition, 3 * f.Rho},
+	} {
+		if want := privacy.Epsilon(c.rho, g.Delta); math.Abs(c.got/want-1) > 1e-4 {
+			t.Errorf("%s: epsilon %v, want %v", what, c.got, want)
+		}
+	}
+	if f.Replaced <= f.Epsilon || f.Coalition <= f.Replaced || !strings.Contains(f.Unit(), "exp(2)") {
+		t.Errorf("figures %+v: %s", f, f.Unit())
+	}
+	f.Deviations = map[string]float64{"rmse": .25, "accuracy": .01}
+	if text := f.Text(); !strings.HasSuffix(text, "the noise gives accuracy a standard error of 0.01; the noise gives rmse a standard error of 0.25") {
+		t.Error(text)
+	}
+}
