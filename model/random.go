@@ -1,7 +1,6 @@
 package model
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -30,8 +29,8 @@ const (
 type RandomSpec struct {
 	Output
 	Kernel   kernel.Spec // rbf, laplacian or linear
-	Seed     [32]byte    // public seed of the features; without effect for kernel linear
-	Bound    float64     // for kernel linear: the greatest length of a row that is not shortened ([feature.Linear]); else 0
+	Seed     [32]byte    // public seed of random features; zero with kernel linear
+	Bound    float64     // that of [feature.Linear] with kernel linear; 0 with random features
 	Solution moments.Solution
 	Noise    float64                // noise of a Gaussian process: see moments.Process
 	Unit     float64                // unit of a Gaussian process's targets
@@ -42,8 +41,9 @@ type RandomSpec struct {
 	Scale    *Scale                 // scaling of the training rows, if it is known
 }
 
-// Random is a model that is linear in random features of a row ([moments]), or in its columns. It holds no row and no
-// direction, only the seed of the directions. It is read-only and safe for concurrent use.
+// Random is a model that is linear in random features of a row ([moments]), or in its columns and a
+// constant ([feature.Linear]). It holds no row and no direction, only the seed of the directions. It is
+// read-only and safe for concurrent use.
 type Random struct {
 	spec    RandomSpec
 	process func() (*moments.Process, error) // computes standard deviations; nil except for kind gp
@@ -73,10 +73,12 @@ func (s *RandomSpec) check() error {
 	switch {
 	case !s.Kind.isRandom():
 		return fmt.Errorf("%s model cannot have random features; models of the kinds %v can", humanize.A(string(s.Kind)), randomKinds())
+	case s.linear() && (!(s.Bound > 0) || !finite(s.Bound) || s.Seed != [32]byte{} || w.Cols != s.Width+1):
+		return fmt.Errorf("the model of kernel linear has %d features of %d columns and bounds rows by %v; it must have one feature more than columns, a bound above 0, and no seed", w.Cols, s.Width, s.Bound)
+	case !s.linear() && s.Bound != 0:
+		return fmt.Errorf("the bound of rows is %v; it must be 0 with random features", s.Bound)
 	case w.Cols < 2 || w.Cols > maxFeatures || w.Cols%2 != 0 && !s.linear() || len(s.Solution.Offset) != w.Rows:
 		return fmt.Errorf("the model has weights for %d outputs and %d features, and %d offsets; the number of features must be even and from 2 to %d, and each output needs one offset", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
-	case s.linear() != (s.Bound > 0) || !finite(s.Bound) || s.Bound < 0:
-		return fmt.Errorf("the bound of a row's length is %v; it must be above 0 for kernel linear, and 0 for others", s.Bound)
 	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
 		return errors.New("a weight or an offset is not finite")
 	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
@@ -92,24 +94,23 @@ func (s *RandomSpec) check() error {
 	if _, err := s.Kernel.Canonical(); err != nil {
 		return err
 	}
-	if _, err := s.features(cmp.Or(s.Width, w.Cols-1)); err != nil {
-		return err
+	if !s.linear() {
+		if _, err := moments.Features(s.Kernel, s.Seed, 2, 1); err != nil {
+			return err
+		}
 	}
 	return s.Scale.check(s.Width)
 }
 
+// linear reports whether the features are the columns and a constant.
 func (s *RandomSpec) linear() bool { return s.Kernel.Name == "linear" }
 
-// features returns the features of rows with the given number of columns.
+// features returns the features of rows of the given number of columns.
 func (s *RandomSpec) features(columns int) (feature.Mapping, error) {
-	m := s.Solution.Weights.Cols
-	if !s.linear() {
-		return moments.Features(s.Kernel, s.Seed, m, columns)
+	if s.linear() {
+		return feature.Linear{Inputs: columns, Bound: s.Bound}, nil
 	}
-	if columns+1 != m {
-		return nil, fmt.Errorf("the model has weights for %d columns and a constant, and the rows have %d columns", m-1, columns)
-	}
-	return feature.Linear{Inputs: columns, Bound: s.Bound}, nil
+	return moments.Features(s.Kernel, s.Seed, s.Solution.Weights.Cols, columns)
 }
 
 // randomKinds returns the kinds of models that the protocol moments trains.
@@ -125,10 +126,10 @@ func (k Kind) isRandom() bool {
 // Output returns the meaning of the outputs. The caller must not change it.
 func (m *Random) Output() Output { return m.spec.Output }
 
-// Kernel returns the kernel that the random features approximate.
+// Kernel returns the kernel that the features approximate, or linear.
 func (m *Random) Kernel() kernel.Spec { return m.spec.Kernel }
 
-// Features returns the number of random features.
+// Features returns the number of features.
 func (m *Random) Features() int { return m.spec.Solution.Weights.Cols }
 
 // Scaling returns the scaling that the model applies to rows, or nil. It returns false if the
@@ -139,8 +140,11 @@ func (m *Random) Scaling() (s *Scale, known bool) {
 
 // Directions returns the directions of the random features for rows of the given number of columns:
 // features/2 x columns. The features of a row are the cosines of its products with them, then the
-// sines. A model with kernel linear has none, which is an error.
+// sines. It returns an error for a model of kernel linear, which has none.
 func (m *Random) Directions(columns int) (linalg.Matrix[float64], error) {
+	if m.spec.linear() {
+		return linalg.Matrix[float64]{}, errors.New("model: the features are the columns of bounded rows, without random directions; use mercer predict")
+	}
 	f, err := moments.Features(m.spec.Kernel, m.spec.Seed, m.Features(), columns)
 	if err != nil {
 		return linalg.Matrix[float64]{}, fmt.Errorf("model: %w", err)
@@ -226,7 +230,10 @@ func EncodeRandom(w io.Writer, m *Random) error {
 	s := &m.spec
 	body.String(string(s.Kind))
 	body.String(s.Kernel.Name)
-	body.Float64(s.Kernel.Gamma + s.Bound) // one of them is 0
+	body.Float64(s.Kernel.Gamma)
+	if s.linear() {
+		body.Float64(s.Bound)
+	}
 	body.Fixed(s.Seed[:])
 	body.Strings(s.Classes)
 	body.Uint32(uint32(s.Width))
@@ -277,10 +284,9 @@ func (l Limits) OpenRandom(r io.Reader) (*Random, error) {
 func readRandom(r *wire.Reader, named bool) RandomSpec {
 	s := RandomSpec{Output: Output{Kind: Kind(r.String(maxKind))}}
 	s.Kernel.Name = r.String(32)
-	if number := r.Float64(); s.linear() {
-		s.Bound = number
-	} else {
-		s.Kernel.Gamma = number
+	s.Kernel.Gamma = r.Float64()
+	if s.linear() {
+		s.Bound = r.Float64()
 	}
 	r.Fixed(s.Seed[:])
 	s.Classes = r.Strings(maxOutputs, maxClassName)

@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mercer-fl/mercer/kernel"
-	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -60,18 +59,13 @@ func randomSpecs(t testing.TB) map[string]RandomSpec {
 	plain := specs["ridge"]
 	plain.Width, plain.Scaled, plain.Scale = 0, false, nil
 	specs["of any width"] = plain
+	linear := specs["ridge"]
+	linear.Kernel, linear.Seed, linear.Bound = kernel.Spec{Name: "linear"}, [32]byte{}, 1.5
+	linear.Solution.Weights = linalg.Matrix[float64]{Rows: 1, Cols: 3, Stride: 3, Data: []float64{.5, -2, 7}}
+	specs["linear"] = linear
 	named := specs[string(KPCA)]
 	named.Columns = []string{"age", "sbp"}
 	specs["with names"] = named
-	of := feature.Linear{Inputs: 2, Bound: 2.5}
-	s, e4 := moments.Summarize(of, x, moments.UnitNumbers{Values: y.Values, Range: y.Range})
-	one, e5 := moments.Solve(s, 0.1)
-	if err := errors.Join(e4, e5); err != nil {
-		t.Fatal(err)
-	}
-	linear := base
-	linear.Output, linear.Solution, linear.Kernel, linear.Bound = Output{Kind: Ridge}, moments.UnitNumbers{Range: y.Range}.Outputs(one), kernel.Spec{Name: "linear"}, 2.5
-	specs["linear"] = linear
 	return specs
 }
 
@@ -120,12 +114,9 @@ func TestRandomRoundTrip(t *testing.T) {
 // one by one.
 func decisionsMatch(t *testing.T, name string, s RandomSpec, rows, got linalg.Matrix[float64]) {
 	t.Helper()
-	var m feature.Mapping = feature.Linear{Inputs: 2, Bound: s.Bound}
-	if s.Bound == 0 {
-		var err error
-		if m, err = moments.Features(s.Kernel, s.Seed, 6, 2); err != nil {
-			t.Fatal(err)
-		}
+	m, err := s.features(2)
+	if err != nil {
+		t.Fatal(err)
 	}
 	scaled := linalg.New[float64](rows.Rows, 2)
 	for i := range scaled.Data {
@@ -173,32 +164,34 @@ func TestRandomRefusals(t *testing.T) {
 	infinite := linalg.New[float64](1, 2)
 	infinite.Data[1] = math.Inf(1)
 	for name, f := range map[string]func() error{
-		"kernel":         change("ridge", func(s *RandomSpec) { s.Kernel.Name = "linear" }),
-		"bound":          change("linear", func(s *RandomSpec) { s.Bound = math.Inf(1) }),
-		"negative bound": change("linear", func(s *RandomSpec) { s.Bound = -1 }),
-		"bound of rbf":   change("ridge", func(s *RandomSpec) { s.Bound = 1 }),
-		"columns":        change("linear", func(s *RandomSpec) { s.Width, s.Scale = 3, nil }),
-		"kind":           change("ridge", func(s *RandomSpec) { s.Kind = SVR }),
-		"classes":        change("ridge-classifier", func(s *RandomSpec) { s.Classes = s.Classes[1:] }),
-		"no weights":     change("kpca", func(s *RandomSpec) { s.Solution = moments.Solution{} }),
-		"offsets":        change("kpca", func(s *RandomSpec) { s.Solution.Offset = nil }),
-		"NaN":            change("ridge", func(s *RandomSpec) { s.Solution.Offset = []float64{math.NaN()} }),
-		"odd":            change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.New[float64](1, 5) }),
-		"scale":          change("ridge", func(s *RandomSpec) { s.Scale = &Scale{Offset: []float64{1}, Factor: []float64{1}} }),
-		"scale of none":  change("ridge", func(s *RandomSpec) { s.Scaled = false }),
-		"wide":           change("of any width", func(s *RandomSpec) { s.Width = maxWidth + 1 }),
-		"negative":       change("of any width", func(s *RandomSpec) { s.Width = -1 }),
-		"too many":       change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.Matrix[float64]{Rows: 1, Cols: maxFeatures + 2} }),
-		"no features":    change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.New[float64](1, 0) }),
-		"gamma":          change("ridge", func(s *RandomSpec) { s.Kernel.Gamma = math.Inf(1) }),
-		"units":          change("gp", func(s *RandomSpec) { s.Unit = math.Inf(1) }),
-		"endless noise":  change("gp", func(s *RandomSpec) { s.Noise = math.Inf(1) }),
-		"sums":           change("gp", func(s *RandomSpec) { s.Outer = linalg.New[float64](2, 2) }),
-		"noise":          change("ridge", func(s *RandomSpec) { s.Noise = 1 }),
-		"no noise":       change("gp", func(s *RandomSpec) { s.Noise = 0 }),
-		"no sums":        change("gp", func(s *RandomSpec) { s.Outer = linalg.Matrix[float64]{} }),
-		"width":          func() error { return decide("ridge", func(*RandomSpec) {}, linalg.New[float64](1, 3)) },
-		"not finite":     func() error { return decide("ridge", func(*RandomSpec) {}, infinite) },
+		"kernel":        change("ridge", func(s *RandomSpec) { s.Kernel.Name = "linear" }),
+		"no bound":      change("linear", func(s *RandomSpec) { s.Bound = 0 }),
+		"endless bound": change("linear", func(s *RandomSpec) { s.Bound = math.Inf(1) }),
+		"more columns":  change("linear", func(s *RandomSpec) { s.Width, s.Scaled, s.Scale = 3, false, nil }),
+		"any columns":   change("linear", func(s *RandomSpec) { s.Width, s.Scaled, s.Scale = 0, false, nil }),
+		"a seed":        change("linear", func(s *RandomSpec) { s.Seed[3] = 1 }),
+		"a bound":       change("ridge", func(s *RandomSpec) { s.Bound = 1 }),
+		"kind":          change("ridge", func(s *RandomSpec) { s.Kind = SVR }),
+		"classes":       change("ridge-classifier", func(s *RandomSpec) { s.Classes = s.Classes[1:] }),
+		"no weights":    change("kpca", func(s *RandomSpec) { s.Solution = moments.Solution{} }),
+		"offsets":       change("kpca", func(s *RandomSpec) { s.Solution.Offset = nil }),
+		"NaN":           change("ridge", func(s *RandomSpec) { s.Solution.Offset = []float64{math.NaN()} }),
+		"odd":           change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.New[float64](1, 5) }),
+		"scale":         change("ridge", func(s *RandomSpec) { s.Scale = &Scale{Offset: []float64{1}, Factor: []float64{1}} }),
+		"scale of none": change("ridge", func(s *RandomSpec) { s.Scaled = false }),
+		"wide":          change("of any width", func(s *RandomSpec) { s.Width = maxWidth + 1 }),
+		"negative":      change("of any width", func(s *RandomSpec) { s.Width = -1 }),
+		"too many":      change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.Matrix[float64]{Rows: 1, Cols: maxFeatures + 2} }),
+		"no features":   change("ridge", func(s *RandomSpec) { s.Solution.Weights = linalg.New[float64](1, 0) }),
+		"gamma":         change("ridge", func(s *RandomSpec) { s.Kernel.Gamma = math.Inf(1) }),
+		"units":         change("gp", func(s *RandomSpec) { s.Unit = math.Inf(1) }),
+		"endless noise": change("gp", func(s *RandomSpec) { s.Noise = math.Inf(1) }),
+		"sums":          change("gp", func(s *RandomSpec) { s.Outer = linalg.New[float64](2, 2) }),
+		"noise":         change("ridge", func(s *RandomSpec) { s.Noise = 1 }),
+		"no noise":      change("gp", func(s *RandomSpec) { s.Noise = 0 }),
+		"no sums":       change("gp", func(s *RandomSpec) { s.Outer = linalg.Matrix[float64]{} }),
+		"width":         func() error { return decide("ridge", func(*RandomSpec) {}, linalg.New[float64](1, 3)) },
+		"not finite":    func() error { return decide("ridge", func(*RandomSpec) {}, infinite) },
 		"rows of one": func() error {
 			_, err := New(kernel.Spec{Name: "linear"}, nil, infinite, Head{Output: specs["ridge-classifier"].Output})
 			return err

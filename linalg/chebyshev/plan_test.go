@@ -44,7 +44,7 @@ func TestChoose(t *testing.T) {
 		"messages dear":       {Price{Squaring: 300e6, Product: 13e6, Message: 100e6}, 60, Plan{592, 16}},
 		"squarings of 1 s":    {Price{Squaring: 1000e6, Product: 13e6, Message: 10e6}, 60, Plan{592, 8}},
 		"all equally cheap":   {Price{}, 60, Plan{591, 1}},
-		"a limit of the bits": {Price{}, one.RangeBits(1) - 1, Plan{592, 2}},
+		"a limit of the bits": {Price{}, one.RangeBits(1, 0) - 1, Plan{592, 2}},
 	} {
 		got, err := Choose(1347, 1e-4, c.of, within(c.most))
 		if err != nil || got != c.want {
@@ -65,7 +65,7 @@ func TestChoose(t *testing.T) {
 
 // within accepts polynomials whose range has at most so many bits.
 func within(bits int) func(Polynomial, int) bool {
-	return func(p Polynomial, m int) bool { return p.RangeBits(m) <= bits }
+	return func(p Polynomial, m int) bool { return p.RangeBits(m, 0) <= bits }
 }
 
 func second(_ Plan, err error) error { return err }

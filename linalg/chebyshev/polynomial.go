@@ -120,15 +120,16 @@ func (p Polynomial) Blocks(m int) [][]float64 {
 // RangeBits returns the number of bits before the binary point, with the sign, that hold every number of
 // an evaluation in blocks of m, twice its product with T_m(H), and the sum of that and a block. The vectors
 // are B/N of a regression: B = F^T Y with |F|^2 <= N and |Y|^2 <= N, so that their part in an eigenvalue x N
-// of A is at most sqrt(x). It panics unless m divides the number of steps.
+// of A is at most sqrt(x), and a further vector of norm spread (noise, or 0). It panics unless m divides the number of
+// steps.
 //
 // It evaluates the recurrence on eigenvalues from 2^-40 to 1, four for each power of two, and adds one
 // bit for those between. Every machine computes the same number.
-func (p Polynomial) RangeBits(m int) int {
+func (p Polynomial) RangeBits(m int, spread float64) int {
 	blocks, most := p.Blocks(m), 0.0
 	for g := range 161 {
 		x := math.Ldexp(quarters[g%4], -g/4)
-		most = max(most, float64(math.Sqrt(x)*magnitude(blocks, x)))
+		most = max(most, float64((math.Sqrt(x)+spread)*magnitude(blocks, x)))
 	}
 	_, exponent := math.Frexp(most)
 	return exponent + 2

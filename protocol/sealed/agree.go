@@ -27,7 +27,7 @@ func newAgreement(c computation, self role, documents []seen) agreement {
 	return a
 }
 
-// digest is the SHA-256 of the problem, its plan and the number of the generation.
+// digest is the SHA-256 of the problem, its plan and noise, and the number of the generation.
 func (c computation) digest() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/sealed/problem")
@@ -36,6 +36,9 @@ func (c computation) digest() [sha256.Size]byte {
 		w.Uint64(uint64(n))
 	}
 	w.Uint64(uint64(c.problem.Ridge))
+	if c.problem.noise != nil {
+		c.problem.noise.appendTo(&w)
+	}
 	return sha256.Sum256(w.Bytes())
 }
 

@@ -56,18 +56,19 @@ const allowedSteps = 1. / 16
 //
 // For the roundings before the cut of W the bound is an allowance, not a theorem: a sixteenth unit of the vectors in
 // every word for each step, of which none is damped. The rest follows from the polynomial's remainder, and from the
-// norms of B, at most sqrt(N n), and of (A + alpha)^-1 B, at most sqrt(n/(4 alpha)).
+// norms of B, at most sqrt(N n), and of (A + alpha)^-1 B, at most sqrt(n/(4 alpha)). Of a private problem A and alpha
+// are A + norm and alpha - norm, and B's noise adds its norm to that of B, and that over alpha to W's.
 func (p Problem) bounds(polynomial chebyshev.Polynomial) Bounds {
-	n, bound := float64(p.Rows), float64(p.Bound())
+	n, bound, noise := float64(p.Rows), float64(p.Bound()), float64(p.spread()*float64(p.Bound()))
 	alpha := float64(p.Ratio() * bound)
 	words := math.Sqrt(float64(p.Features) * float64(p.Targets))
 	cut := float64(words * math.Ldexp(1, -int(p.WeightBits())))
 	vectors := float64(words * math.Ldexp(float64(polynomial.Steps)*allowedSteps, -int(p.VectorBits())))
 	rounding := float64((bound+alpha)*cut) + float64(bound*vectors)
-	weights := float64((1+polynomial.Remainder)*math.Sqrt(n/(4*alpha))) + cut
+	weights := float64((1+polynomial.Remainder)*(math.Sqrt(n/(4*alpha))+float64(noise/alpha))) + cut
 
 	b := Bounds{
-		Remainder: float64(sumBound * math.Sqrt(bound*n) * polynomial.Remainder),
+		Remainder: float64(sumBound * p.longest() * polynomial.Remainder),
 		Rounding:  float64(sumBound * rounding),
 	}
 	b.Residual, b.ResidualUnits = even(b.Remainder+b.Rounding, 2*p.CellBits()+int(p.WeightBits()))
@@ -94,10 +95,10 @@ func (p Problem) checkBounds(b Bounds) error {
 }
 
 // wraps reports whether 2^s B - (A + alpha) W could leave the words' range although no word of W exceeds 5 omega, and
-// no word of the residual 5 beta: each entry of A and B is at most N.
+// no word of the residual 5 beta: each entry of A and B is at most N, and of B more by its noise.
 func (p Problem) wraps(b Bounds) bool {
 	entry := math.Ldexp(1, p.unitBits())
 	weights := float64((float64(p.Features)*entry + float64(p.Ridge)) * 5 * math.Ldexp(b.Weights, int(p.WeightBits())))
 	residual := float64(5 * math.Ldexp(b.Residual, 2*p.CellBits()+int(p.WeightBits())))
-	return !(weights+math.Ldexp(entry, int(p.WeightBits()))+residual < math.Ldexp(1, 127))
+	return !(weights+math.Ldexp(entry*(1+p.spread()), int(p.WeightBits()))+residual < math.Ldexp(1, 127))
 }

@@ -13,11 +13,14 @@ func Cost(s *protocol.Session) (protocol.Cost, error) {
 	if err != nil {
 		return protocol.Cost{}, err
 	}
-	c, parties := computation{setting: p.setting(s.ID())}, s.With(protocol.RoleParty)
-	homes := slices.DeleteFunc(slices.Clone(parties), func(party string) bool { return slices.Contains(p.Keepers[:], party) })
+	c, homes := computation{setting: p.setting(s.ID())}, slices.DeleteFunc(s.With(protocol.RoleParty), func(party string) bool { return slices.Contains(p.Keepers[:], party) })
+	var from []string
+	for _, u := range p.uploaders(s) {
+		from = append(from, u.name)
+	}
 	var cost protocol.Cost
-	cost.Rounds = c.addGathering(&cost, parties) + c.addAgreement(&cost, len(parties)) + c.addSteps(&cost) + c.addCheck(&cost) + c.addDelivery(&cost, homes)
-	c.addLoads(&cost, parties)
+	cost.Rounds = c.addGathering(&cost, from) + c.addAgreement(&cost, len(from)) + c.addSteps(&cost) + c.addCheck(&cost) + c.addDelivery(&cost, homes)
+	c.addLoads(&cost, from)
 	return cost, nil
 }
 
@@ -27,13 +30,13 @@ func (c computation) addWords(cost *protocol.Cost, h protocol.Header, n int) {
 }
 
 // addGathering adds the uploads and contributions. They need no other message.
-func (c computation) addGathering(cost *protocol.Cost, parties []string) int {
+func (c computation) addGathering(cost *protocol.Cost, members []string) int {
 	for to, keeper := range c.keepers {
-		for _, party := range parties {
-			if party == keeper {
+		for _, member := range members {
+			if member == keeper {
 				continue
 			}
-			u := upload{setting: c.setting, document: document{keepers: c.keepers, party: party}}
+			u := upload{setting: c.setting, document: document{keepers: c.keepers, party: member}}
 			h := u.header(role(to), kindUpload)
 			cost.Send(h.Sender, h.Receiver, h.Round, h.Kind, len(u.encode(role(to))))
 			if role(to) != dealerC {
@@ -50,9 +53,9 @@ func (c computation) addGathering(cost *protocol.Cost, parties []string) int {
 	return 1
 }
 
-func (c computation) addAgreement(cost *protocol.Cost, parties int) int {
+func (c computation) addAgreement(cost *protocol.Cost, uploads int) int {
 	for from := serverA; from <= dealerC; from++ {
-		a := newAgreement(c, from, make([]seen, parties))
+		a := newAgreement(c, from, make([]seen, uploads))
 		for m, ok := a.send(); ok; m, ok = a.send() {
 			cost.Send(m.Sender, m.Receiver, m.Round, m.Kind, len(m.Body))
 		}
@@ -91,25 +94,33 @@ func (c computation) addDelivery(cost *protocol.Cost, homes []string) int {
 }
 
 // addLoads adds what members compute and hold, without the check.
-func (c computation) addLoads(cost *protocol.Cost, parties []string) {
+func (c computation) addLoads(cost *protocol.Cost, members []string) {
 	upload := float64(c.inputWords() * ring128.Bytes)
-	for _, party := range parties {
-		cost.Load(party, protocol.Load{
+	for _, member := range members {
+		cost.Load(member, protocol.Load{
 			Effort: protocol.Effort{Keystream: 2 * upload, Hashed: upload, Moved: 3 * upload},
 			Held:   int64(upload),
 		})
 	}
+	if c.problem.noise != nil {
+		for _, keeper := range c.keepers {
+			cost.Load(keeper, protocol.Load{Effort: protocol.Effort{Functions: drawFunctions * float64(c.inputWords())}})
+		}
+	}
 	m, targets := float64(c.problem.Features), float64(c.problem.Targets)
 	squarings, products := float64(c.problem.Plan.Squarings()), float64(c.problem.Plan.Products())
 	words := squarings*float64(c.triangle()) + products*float64(c.vectors())
-	dealer := protocol.Effort{Products: squarings*m*m*m/2 + products*m*m*targets, Keystream: 2*float64(len(parties))*upload + 3*words*ring128.Bytes}
-	server := protocol.Effort{Products: 2 * dealer.Products, Keystream: float64(len(parties))*upload + 3*words*ring128.Bytes, Hashed: float64(len(parties)) * upload}
+	dealer := protocol.Effort{Products: squarings*m*m*m/2 + products*m*m*targets, Keystream: 2*float64(len(members))*upload + 3*words*ring128.Bytes}
+	server := protocol.Effort{Products: 2 * dealer.Products, Keystream: float64(len(members))*upload + 3*words*ring128.Bytes, Hashed: float64(len(members)) * upload}
 	triangle := int64(c.triangle()) * ring128.Bytes
 	for _, s := range []role{serverA, serverB} {
 		cost.Load(c.keepers[s], protocol.Load{Effort: server, Held: serverTriangles * triangle})
 	}
 	cost.Load(c.keepers[dealerC], protocol.Load{Effort: dealer, Held: dealerTriangles * triangle})
 }
+
+// drawFunctions is the number of elementary functions that take as long as one number of the noise, some 2 microseconds.
+const drawFunctions = 100
 
 // These are the triangles of words that a keeper holds at most. A server in a later squaring has the sums of masked
 // words and of its mask (2), H (4), the latest square (4), the product (1), at a twice the operands' sum and a second

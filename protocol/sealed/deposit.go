@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
 
-// deposit takes the parts of one data party's upload that a keeper gets. It keeps no masked words: it hashes each chunk
+// deposit takes the parts of one member's upload that a keeper gets. It keeps no masked words: it hashes each chunk
 // for the commitment and adds it to the sum of all uploads.
 type deposit struct {
 	setting
@@ -121,7 +121,7 @@ func (d *deposit) verify() error {
 // inputs are the sums of all uploads, as a keeper knows them.
 type inputs struct {
 	parts     [parts][]ring128.Word // nil for the part that the keeper lacks
-	documents []seen                // in the session's order of the data parties
+	documents []seen                // in the order of the uploaders
 }
 
 // seen is the document that a keeper has of a party.
@@ -130,8 +130,8 @@ type seen struct {
 	digest [sha256.Size]byte
 }
 
-// collection adds up the uploads of all data parties at a keeper: masked words as they arrive, and the masks of each
-// upload when it is complete, in the session's order of the data parties.
+// collection adds up all uploads at a keeper: masked words as they arrive, and the masks of each upload when it is
+// complete, in the order of the uploaders.
 type collection struct {
 	inputs
 	setting
@@ -141,14 +141,14 @@ type collection struct {
 	at       int                 // words of these masks that are added
 }
 
-// newCollection returns the collection for data parties and the rows that the session's parameters state of each.
-func newCollection(s setting, self role, parties []string, rows []int) *collection {
+// newCollection returns the collection for members and the rows that the session's parameters state of each.
+func newCollection(s setting, self role, of []uploader) *collection {
 	c := &collection{setting: s, self: self}
 	for _, p := range self.parts() {
 		c.parts[p] = make([]ring128.Word, s.inputWords())
 	}
-	for i, party := range parties {
-		c.deposits = append(c.deposits, newDeposit(s, self, party, rows[i], c.parts[masked]))
+	for _, u := range of {
+		c.deposits = append(c.deposits, newDeposit(s, self, u.name, u.rows, c.parts[masked]))
 	}
 	return c
 }

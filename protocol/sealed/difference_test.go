@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/mercer-fl/mercer/kernel"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 )
@@ -39,7 +40,7 @@ func direction(difference linalg.Matrix[float64]) []float64 {
 // linear in the row, but for whole turns. It returns what is left of the phases, too.
 func (in *instance) invert(t *testing.T, v []float64) (x []float64, left float64) {
 	t.Helper()
-	d, half := in.of.Directions, len(v)/2
+	d, half := in.of.(feature.Map).Directions, len(v)/2
 	weighted, phases, total := linalg.New[float64](d.Cols, half), make([]float64, half), 0.0
 	for k := range half {
 		phases[k] = math.Atan2(v[half+k], v[k])

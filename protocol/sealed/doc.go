@@ -39,7 +39,8 @@
 //	keeper with some data parties   the same about the sums of the other parties
 //	two keepers                     everything
 //
-// W tells much by itself, also who took part: sealing protects rows and sums, it does not hide participation. Of two
+// W tells much by itself, also who took part: sealing protects rows and sums, and only noise in the sums hides
+// participation (Differential privacy). Of two
 // parties each can take W's equations for the other's. [M: TestMembershipOfDigits, TestMembershipOfA9a] On digits
 // (1,347 rows, M = 512) losses tell members with an AUC of .59, likelihood ratios of 64 shadow models with .93: they
 // find 44 % of members at one false alarm in a hundred. With alpha 1 in place of .13 the AUC is .84, with 10 .70; with
@@ -239,7 +240,7 @@
 // .14 beta and .26 omega [M]: 8 and 14 bits in all. A D that is accepted for sure tells at most log2 5. A liar chooses
 // R before the coins. [P] If a word exceeds 5 beta, a batch after t sums opens with at most 2^-t, which makes
 // 1 + 1/2 + 2/4 + 4/16 + 8/256 + ... < 2.3 sums on average, each with the 73 of 128 bits above the noise, and no sum of
-// W. [M] If none does, more sums open and each tells less: 71 bits in 39 sums on average is the most found (Open, 2).
+// W. [M] If none does, more sums open and each tells less: 71 bits in 39 sums on average is the most found (Open).
 // [P] A W that differs by multiples of q/2^2b (above) passes all D and is refused by its own sums, also after 2.3 on
 // average. They may carry secret bits, such as whether the cut of W wrapped; so they come in batches, too.
 //
@@ -263,6 +264,49 @@
 // failed, an operator's word. Members that are no keepers do expire: a liar that holds its token back for so long
 // leaves them without W, which all keepers get. (Without tokens b sends c alone a wrong last total: a opens to b, c has
 // stopped, and a lacks V_b.) The job counts as released at a home once its keeper has revealed its token.
+//
+// # Differential privacy
+//
+// A private problem has a guarantee (epsilon, delta) of differential privacy for each person's row. Every keeper adds
+// discrete Gaussian noise for A's triangle and for B to its upload. A keeper that is a data party adds it to its sums
+// before it divides them. A keeper without rows uploads noise alone, and its document states 0 rows. So each member has
+// one upload, with one document and one set of parts, and a keeper shows its noise apart from its sums to nobody.
+// (Two uploads of one member would need a second name in commitments, streams and documents, for words that keepers add
+// up anyway.) Package privacy states the variances: the noise of two keepers, accounted as the sum of two discrete
+// Gaussians, gives the guarantee. One keeper may add none, and knows its own in any case. If all three add theirs,
+// variances are 1.5 times as large. The noise is a stream of the keeper's seed for the session: a whole journal
+// repeats it, and generations keep it as they keep uploads. Another session draws other noise and is another release.
+//
+// [P] Let a keeper that lies and any data parties work together. All that they see, until the session ends in whatever
+// way, is a function of their own secrets, of random numbers that do not depend on honest rows, and of S, the sums of the
+// other data parties with the noise of the two other keepers. Proof. Their views of honest uploads are uniform and
+// independent of what these share (Uploads). All later messages of honest members, and W, follow from the views,
+// from members' own seeds, from what liars send, and from the sums over uploads of the part that the liar lacks: its
+// own uploads' part it knows, and the honest uploads' parts add up to S less what it holds. [M: TestOnlyTheTotalCounts]
+// [P] S has the guarantee, so all of that has: W, the sums of the check, a check that fails, predicates of lies, cuts
+// that go wrong. It does not matter what is uploaded beside S. Sums that a liar makes up (What is not promised) show the
+// sums of others under the noise only, and membership tests are bounded by epsilon and delta. The guarantee is against
+// those who cannot tell streams of internal/crypto/prg from random numbers. The time of a draw depends on the noise, so
+// all is drawn before a keeper's first message.
+//
+// Let norm bound the magnitude of the eigenvalues of A's noise, but for 2^-20 ([privacy.Ridge.Norm]). The ridge alpha
+// exceeds norm at least by a tenth of itself and by N/40,000. Rows are scaled to n rowScale^2 + 2 norm <= N, so
+// A' = A + norm with its noise has eigenvalues from 0 to N. With alpha' = alpha - norm it is A' + alpha' = A + alpha. So
+// all above and below holds for A' and alpha' in place of A and alpha: H = 2 A'/N - 1, kappa, K, the cuts, what passes.
+// Only norms of B and W grow by B's noise, whose norm is at most g = sigma_B (sqrt(M L) + 6), but for exp(-18), and K
+// counts that as rows:
+//
+//	|B|_2 <= n rowScale + g          |W|_2 <= (1 + 1/kappa) (sqrt(n / (4 alpha')) + g/alpha') + sqrt(M L) / 2^s
+//
+// [P] For B without noise is F^T Y, and A' + alpha' = P >= F^T F + alpha', as noise + norm has no eigenvalue below 0. So
+// |P^-1 F^T|^2 = |P^-1 F^T F P^-1| <= |P^-1 - alpha' P^-2| <= 1/(4 alpha'). The changes of outputs (What passes) have the
+// same bound. [M: TestNoiseBeyondItsNorm] An eigenvalue below -norm makes the polynomial grow, and in the end the words
+// of W wrap: the check fails, and the job has spent its budget for nothing.
+//
+// Nothing bounds an upload but the range of words, with noise or without: no sums of single uploads are opened. (Sums of
+// one upload are equations about one party's rows without the keepers' noise, so they would void the guarantee.) An
+// upload that no rows have can make the recurrence overflow, and then the check refuses W. Or it can have W solve the
+// equations mod q alone; a liar has easier ways to spoil a model.
 //
 // # Restarts and attempts
 //
@@ -308,9 +352,8 @@
 //
 // # Open
 //
-//  1. The specification opens 40 sums of each upload, with noise of 16 n_p. They bound overflow only, do not stop t I with
-//     t = n_p/2, and tell keepers about single parties. Leave them out: whole numbers above are claimed for uploads that
-//     rows can give. If they stay, toss their coins with those above, after F is fixed.
-//  2. The rounding in beta is an allowance; a bound for blocks of steps is missing. So is one for what sums tell a liar
-//     whose R has no word above 5 beta.
+// The rounding in beta is an allowance; a bound for blocks of steps is missing. So is one for what sums tell a liar whose
+// R has no word above 5 beta. 40 sums of each upload, under noise of 16 n_p, would bound overflow. They are left out: they
+// do not stop t I with t = n_p/2, and they tell keepers about single parties. Whole numbers above are claimed for uploads
+// that rows can give.
 package sealed

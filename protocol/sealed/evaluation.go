@@ -134,9 +134,12 @@ func (e *evaluation) end(product ring128.Matrix) {
 // subtractOne subtracts 1 with the given fraction bits on the diagonal of an upper triangle. Of two holders
 // of shares one does it.
 func subtractOne(triangle []ring128.Word, features int, fraction uint) {
-	one := ring128.FromInt64(1).Lsh(fraction)
+	subtractDiagonal(triangle, features, ring128.FromInt64(1).Lsh(fraction))
+}
+
+func subtractDiagonal(triangle []ring128.Word, features int, word ring128.Word) {
 	for i := range features {
 		at := ring128.Start(features, i)
-		triangle[at] = triangle[at].Sub(one)
+		triangle[at] = triangle[at].Sub(word)
 	}
 }

@@ -107,12 +107,11 @@ func deliver(t testing.TB, s setting, to role, from []*upload, alter func(protoc
 }
 
 func emptyCollection(s setting, to role, from []*upload) *collection {
-	var parties []string
-	var rows []int
+	var list []uploader
 	for _, u := range from {
-		parties, rows = append(parties, u.party), append(rows, int(u.rows))
+		list = append(list, uploader{u.party, int(u.rows)})
 	}
-	return newCollection(s, to, parties, rows)
+	return newCollection(s, to, list)
 }
 
 // collect lets a collection do all its work, and returns its sums.

@@ -30,21 +30,20 @@ type keeping struct {
 	opened   []ring128.Word
 }
 
-// newDuty returns what a member of a session does besides its upload, which is nil for a member without rows.
+// newDuty returns what a member of a session does besides its upload, which is nil for a member that uploads nothing.
 func newDuty(setup protocol.Setup, p Params, own *upload) duty {
 	c := computation{setting: p.setting(setup.Session.ID())}
 	self := role(slices.Index(p.Keepers[:], setup.Self))
 	if self < 0 {
 		return newReceiving(c)
 	}
-	parties := setup.Session.With(protocol.RoleParty)
-	uploads := newCollection(c.setting, self, parties, p.Rows)
+	uploads := newCollection(c.setting, self, p.uploaders(setup.Session))
 	if own != nil {
 		uploads.of(setup.Self).own(own)
 	}
 	k := &keeping{computation: c, self: self, seed: setup.Seed, gathered: newGathering(c, self, setup.Seed, uploads)}
 	k.stage = k.gathered
-	for _, party := range parties {
+	for _, party := range setup.Session.With(protocol.RoleParty) {
 		if !slices.Contains(p.Keepers[:], party) {
 			k.homes = append(k.homes, party)
 		}

@@ -13,7 +13,7 @@ import (
 func gatherings(t *testing.T, c computation, seeds [3]byte) (list [3]*gathering) {
 	t.Helper()
 	for r := range list {
-		list[r] = newGathering(c, role(r), [32]byte{seeds[r]}, newCollection(c.setting, role(r), nil, nil))
+		list[r] = newGathering(c, role(r), [32]byte{seeds[r]}, newCollection(c.setting, role(r), nil))
 	}
 	for _, g := range list {
 		for m, ok := g.send(); ok; m, ok = g.send() {
@@ -73,7 +73,7 @@ func TestContributionsAreNew(t *testing.T) {
 	generation.generation++
 	var all [][]byte
 	for _, c := range []computation{base, session, generation} {
-		g := newGathering(c, serverB, [32]byte{1}, newCollection(c.setting, serverB, nil, nil))
+		g := newGathering(c, serverB, [32]byte{1}, newCollection(c.setting, serverB, nil))
 		for m, ok := g.send(); ok; m, ok = g.send() {
 			all = append(all, m.Body)
 		}
@@ -120,7 +120,7 @@ func TestReceivingRefuses(t *testing.T) {
 func TestGatheringRefuses(t *testing.T) {
 	p, _, _ := small(t)
 	c := computation{setting: settingOf(p)}
-	g := newGathering(c, serverB, [32]byte{1}, newCollection(c.setting, serverB, nil, nil))
+	g := newGathering(c, serverB, [32]byte{1}, newCollection(c.setting, serverB, nil))
 	if w := g.waits(); w.member != "athens" || w.timer != TimerKeeper || g.done() {
 		t.Errorf("it waits for %+v", w)
 	}

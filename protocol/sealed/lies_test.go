@@ -23,7 +23,12 @@ type lab struct {
 
 func newLab(t *testing.T, features int) *lab {
 	in := problemOf(t, digits(t), features, 1e-4)
-	in.Plan = chebyshev.Plan{Steps: chebyshev.Steps(in.Rows, in.Ratio(), 8), Block: 8}
+	return labOf(t, in)
+}
+
+// labOf returns the lab of an instance in blocks of 8.
+func labOf(t *testing.T, in *instance) *lab {
+	in.Plan = chebyshev.Plan{Steps: chebyshev.Steps(in.steepness(), in.Ratio(), 8), Block: 8}
 	s := settingOf(in.Problem)
 	l := &lab{TB: t, instance: in, in: inputsOf(t, s, uploads(t, s, 3, in.outer, in.cross))}
 	_, w := newTrio(t, in.Problem, 0, l.in).solved()

@@ -87,7 +87,7 @@ type Machine struct {
 	life   protocol.Life
 	params Params
 	hash   [sha256.Size]byte // of the sums; zero at a member without rows
-	upload *upload           // nil at a member without rows
+	upload *upload           // nil at a member that uploads nothing
 	duty   duty
 }
 
@@ -108,9 +108,10 @@ func NewMachine(setup protocol.Setup, own *Sums) (*Machine, error) {
 	}
 	m := &Machine{setup: setup, params: p}
 	if own != nil {
-		if err := m.prepare(own); err != nil {
-			return nil, err
-		}
+		m.hash = own.hash()
+	}
+	if err := m.prepare(own); err != nil {
+		return nil, err
 	}
 	m.duty = newDuty(setup, p, m.upload)
 	return m, nil
@@ -130,9 +131,16 @@ func accepted(s *protocol.Session) (Params, error) {
 
 // prepare makes the upload here, since that takes longer than a step.
 func (m *Machine) prepare(own *Sums) (err error) {
-	m.hash = own.hash()
 	s := m.params.setting(m.setup.Session.ID())
-	m.upload, err = newUpload(s, m.setup.Self, m.setup.Seed, m.params.rowsOf(m.setup), own.Outer, own.Cross)
+	for _, u := range m.params.uploaders(m.setup.Session) {
+		if u.name != m.setup.Self {
+			continue
+		}
+		if own == nil {
+			own = &Sums{Outer: make([]int64, s.triangle()), Cross: make([]int64, s.vectors())}
+		}
+		m.upload, err = newUpload(s, u.name, m.setup.Seed, u.rows, own.Outer, own.Cross)
+	}
 	return err
 }
 

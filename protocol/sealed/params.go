@@ -8,6 +8,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg/chebyshev"
+	"github.com/mercer-fl/mercer/privacy"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -68,11 +69,22 @@ func (p Params) Floors() error {
 	return nil
 }
 
+// These are the first words of an encoding. A private problem's ends with its guarantee.
+const (
+	plainMagic   = "mercer/v1/sealed/parameters"
+	privateMagic = "mercer/v1/sealed/parameters/private"
+)
+
 // Encode returns the canonical encoding of the parameters, for [protocol.Descriptor].Params. It has the parties' rows,
-// and not their sum.
+// and not their sum. Of the noise it has the guarantee, from which all members compute the rest.
 func (p Params) Encode() []byte {
 	var w wire.Writer
-	w.String("mercer/v1/sealed/parameters")
+	g, private := p.Guarantee()
+	if private {
+		w.String(privateMagic)
+	} else {
+		w.String(plainMagic)
+	}
 	for _, n := range []int{p.Features, p.Targets, p.Plan.Steps, p.Plan.Block} {
 		w.Uint32(uint32(n))
 	}
@@ -84,13 +96,18 @@ func (p Params) Encode() []byte {
 	for _, n := range p.Rows {
 		w.Uint32(uint32(n))
 	}
+	if private {
+		w.Uint64(math.Float64bits(g.Epsilon))
+		w.Uint64(math.Float64bits(g.Delta))
+	}
 	return w.Bytes()
 }
 
 // DecodeParams decodes the output of [Params.Encode] and checks all numbers. It refuses all other bytes.
 func DecodeParams(b []byte) (Params, error) {
 	r := wire.NewReader(b)
-	if magic := r.String(64); r.Err() == nil && magic != "mercer/v1/sealed/parameters" {
+	magic := r.String(64)
+	if r.Err() == nil && magic != plainMagic && magic != privateMagic {
 		r.Fail(errors.New("the parameters are not for sealed"))
 	}
 	p := Params{Problem: Problem{Features: int(r.Uint32()), Targets: int(r.Uint32()), Plan: chebyshev.Plan{Steps: int(r.Uint32()), Block: int(r.Uint32())}}}
@@ -107,8 +124,17 @@ func DecodeParams(b []byte) (Params, error) {
 		p.Rows[i] = int(r.Uint32())
 		p.Problem.Rows += p.Rows[i]
 	}
+	var g privacy.Guarantee
+	if magic == privateMagic {
+		g = privacy.Guarantee{Epsilon: math.Float64frombits(r.Uint64()), Delta: math.Float64frombits(r.Uint64())}
+	}
 	if err := r.Close("sealed: parameters"); err != nil {
 		return Params{}, err
+	}
+	if magic == privateMagic {
+		if err := p.blur(g); err != nil {
+			return Params{}, err
+		}
 	}
 	if err := p.Check(); err != nil {
 		return Params{}, err
@@ -116,9 +142,23 @@ func DecodeParams(b []byte) (Params, error) {
 	return p, nil
 }
 
-// rowsOf returns the rows that the data party of a setup declares.
-func (p Params) rowsOf(s protocol.Setup) int {
-	return p.Rows[slices.Index(s.Session.With(protocol.RoleParty), s.Self)]
+// uploader is a member that uploads: a data party, or a keeper that is none and adds noise of its own.
+type uploader struct {
+	name string
+	rows int
+}
+
+// uploaders returns the data parties in the session's order and, of a private problem, then the other keepers.
+func (p Params) uploaders(s *protocol.Session) (list []uploader) {
+	for i, name := range s.With(protocol.RoleParty) {
+		list = append(list, uploader{name, p.Rows[i]})
+	}
+	for _, name := range s.With(protocol.RoleKeeper) {
+		if p.setting(s.ID()).addsNoise(name) {
+			list = append(list, uploader{name: name})
+		}
+	}
+	return list
 }
 
 // setting returns what the members of a session compute with.

@@ -87,6 +87,9 @@ func TestFloors(t *testing.T) {
 // What decodes passes its check and encodes to the same bytes.
 func FuzzParams(f *testing.F) {
 	f.Add(someParams(f).Encode())
+	private := someParams(f)
+	private.Problem = privateProblem(f, 350, 5, 2, 4)
+	f.Add(private.Encode())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := DecodeParams(b)

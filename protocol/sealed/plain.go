@@ -35,7 +35,7 @@ func (p Problem) solve(outer, cross []int64) (linalg.Matrix[float64], error) {
 		return linalg.Matrix[float64]{}, err
 	}
 	matrix := ring128.FromInts(outer)
-	subtractOne(matrix, p.Features, p.matrixBits())
+	subtractDiagonal(matrix, p.Features, p.middle())
 	h := ring128.Symmetric(p.Features, matrix)
 	power := plainPower(p, h)
 	for !e.done() {

@@ -37,6 +37,8 @@ type Problem struct {
 	Ridge int64
 	// Plan has the steps of [chebyshev.Steps]. Only its block is a choice.
 	Plan chebyshev.Plan
+
+	noise *privateNoise // of a private problem, or nil
 }
 
 // NewProblem returns the problem with the least ridge that is at least alpha/n = ratio, and the plan that
@@ -50,9 +52,14 @@ func NewProblem(rows, features, targets int, ratio float64) (Problem, error) {
 		return Problem{}, err
 	}
 	p.Ridge = int64(math.Ceil(math.Ldexp(ratio, p.unitBits())))
-	plan, err := chebyshev.Choose(rows, p.Ratio(), p.Price(), p.cutsHold)
+	return p.planned()
+}
+
+// planned returns the problem with the plan that takes the least time.
+func (p Problem) planned() (Problem, error) {
+	plan, err := chebyshev.Choose(p.steepness(), p.Ratio(), p.Price(), p.cutsHold)
 	if err != nil {
-		return Problem{}, fmt.Errorf("sealed: %d rows with %d features and %d targets, alpha %v of the rows: %w", rows, features, targets, ratio, err)
+		return Problem{}, fmt.Errorf("sealed: %d rows with %d features and %d targets, alpha %v of the rows: %w", p.Rows, p.Features, p.Targets, p.Ratio(), err)
 	}
 	p.Plan = plan
 	return p, p.Check()
@@ -71,7 +78,12 @@ func (p Problem) Check() error {
 	if err := p.Plan.Check(); err != nil {
 		return fmt.Errorf("sealed: %w", err)
 	}
-	if steps := chebyshev.Steps(p.Rows, p.Ratio(), p.Plan.Block); p.Plan.Steps != steps {
+	if p.noise != nil {
+		if err := p.noise.check(p); err != nil {
+			return err
+		}
+	}
+	if steps := chebyshev.Steps(p.steepness(), p.Ratio(), p.Plan.Block); p.Plan.Steps != steps {
 		return fmt.Errorf("sealed: the plan has %d steps in blocks of %d; for %d rows it must have %d", p.Plan.Steps, p.Plan.Block, p.Rows, steps)
 	}
 	polynomial, err := chebyshev.New(p.Ratio(), p.Plan.Steps)
@@ -108,18 +120,40 @@ func (p Problem) checkSizes() error {
 }
 
 // log returns the logarithm of N to base 2.
-func (p Problem) log() int { return bits.Len(uint(p.Rows - 1)) }
+func (p Problem) log() int {
+	if p.noise != nil {
+		return p.noise.log
+	}
+	return bits.Len(uint(p.Rows - 1))
+}
 
-// Bound returns N, the least power of two that is at least the number of rows. It bounds A's eigenvalues.
+// Bound returns N, the least power of two that is at least the number of rows. It bounds A's eigenvalues. Of a private
+// problem it is the least that is at least the number of rows and twice the norm of A's noise, both in rows.
 func (p Problem) Bound() int { return 1 << p.log() }
 
-// RowScale returns sqrt(N/n), the factor of each row's features before they are rounded.
-func (p Problem) RowScale() float64 { return math.Sqrt(float64(p.Bound()) / float64(p.Rows)) }
+// RowScale returns sqrt(N/n), the factor of each row's features before they are rounded. Of a private problem it is
+// sqrt((N - 2 norm)/n), or little less, for A's noise of norm norm.
+func (p Problem) RowScale() float64 {
+	if p.noise != nil {
+		return math.Sqrt(math.Ldexp(float64(p.noise.square()), -2*p.CellBits()))
+	}
+	return math.Sqrt(float64(p.Bound()) / float64(p.Rows))
+}
+
+// longestRow returns the greatest squared length of a scaled row's features, in units of 2^(-2 CellBits).
+func (p Problem) longestRow() float64 {
+	if p.noise != nil {
+		return float64(p.noise.square())
+	}
+	return math.Floor(math.Ldexp(1, p.unitBits()) / float64(p.Rows))
+}
 
 // CellBits returns b, the fraction bits of a feature and of a target in the sums: 15 up to 2^18 rows, and 14
 // beyond. So no entry of A or B exceeds 2^48, and squares stay far below the words' range.
-func (p Problem) CellBits() int {
-	if p.log() > 18 {
+func (p Problem) CellBits() int { return cellBits(p.log()) }
+
+func cellBits(log int) int {
+	if log > 18 {
 		return 14
 	}
 	return 15
@@ -136,10 +170,43 @@ func (p Problem) VectorBits() uint { return p.WeightBits() + 8 }
 // unitBits is the logarithm of N 2^(2 CellBits), the greatest possible eigenvalue of A in whole numbers.
 func (p Problem) unitBits() int { return 2*p.CellBits() + p.log() }
 
-// Ratio returns alpha/N of the scaled rows, which is alpha/n of the rows as they are.
-func (p Problem) Ratio() float64 { return math.Ldexp(float64(p.Ridge), -p.unitBits()) }
+// Ratio returns alpha/N of the scaled rows, which is alpha/n of the rows as they are. Of a private problem it is the
+// part of alpha that is left where A's noise is lowest: (alpha - norm)/N.
+func (p Problem) Ratio() float64 { return math.Ldexp(float64(p.Ridge-p.norm()), -p.unitBits()) }
 
-// matrixBits returns the fraction bits of H = 2A/N - 1. H is A in whole numbers minus 2^matrixBits on the
+// Alpha returns alpha of the rows as they are.
+func (p Problem) Alpha() float64 {
+	if p.noise != nil {
+		return float64(p.Ridge) / float64(p.noise.square())
+	}
+	return p.Ratio() * float64(p.Rows)
+}
+
+// longest bounds the norm of B, in scaled rows.
+func (p Problem) longest() float64 {
+	if p.noise != nil {
+		return float64(float64(p.Rows)*p.RowScale()) + p.noise.length
+	}
+	return math.Sqrt(float64(p.Bound()) * float64(p.Rows))
+}
+
+// steepness returns the rows that have a B as long as [Problem.longest]: the number for [chebyshev.Steps].
+func (p Problem) steepness() int {
+	if p.noise != nil {
+		return int(math.Ceil(p.longest() / p.RowScale()))
+	}
+	return p.Rows
+}
+
+// spread bounds the norm of B's noise divided by N.
+func (p Problem) spread() float64 {
+	if p.noise != nil {
+		return math.Ldexp(p.noise.length, -p.log())
+	}
+	return 0
+}
+
+// matrixBits returns the fraction bits of H = 2 (A + norm)/N - 1. H is A in whole numbers minus [Problem.middle] on the
 // diagonal, so no truncation and no message make it.
 func (p Problem) matrixBits() uint { return uint(p.unitBits() - 1) }
 
@@ -186,8 +253,8 @@ func (p Problem) cutsHold(polynomial chebyshev.Polynomial, block int) bool {
 // truncationFailure bounds the probability that any truncation of shares in one run is wrong, which
 // spoils the result and makes the check fail. A word z is wrong with probability |z|/2^128, and the words of
 // a symmetric matrix or of vectors with the Frobenius norm f add up to at most sqrt(M^2 + 3 M)/2 f, over the
-// triangle, or sqrt(M L) f. The norm of a square is at most sqrt(M), that of B/N and its first products 1,
-// and the polynomial knows those of the recurrence. The cut of B itself fails with less than 2^-69, which is
+// triangle, or sqrt(M L) f. The norm of a square is at most sqrt(M), that of B/N and its first products 1, or more by
+// B's noise, and the polynomial knows those of the recurrence. The cut of B itself fails with less than 2^-69, which is
 // left out. Conversions forbid fused multiply-adds: all members decide alike.
 func (p Problem) truncationFailure(polynomial chebyshev.Polynomial, block int) float64 {
 	plan := chebyshev.Plan{Steps: polynomial.Steps, Block: block}
@@ -201,7 +268,7 @@ func (p Problem) truncationFailure(polynomial chebyshev.Polynomial, block int) f
 		sum += float64(m * math.Sqrt(m+3) / 2 * math.Ldexp(1, 2*fraction-128))
 	}
 	words := math.Sqrt(m * float64(p.Targets))
-	sum += float64(float64(block-1) * words * math.Ldexp(1, matrix+vector-128))
-	recurrence := math.Ldexp(1, vector+int(p.powerBits(block))+polynomial.RangeBits(block)-1-128)
+	sum += float64(float64(block-1) * words * math.Ldexp(1+p.spread(), matrix+vector-128))
+	recurrence := math.Ldexp(1, vector+int(p.powerBits(block))+polynomial.RangeBits(block, p.spread())-1-128)
 	return sum + float64(float64(plan.Steps/block)*words*recurrence)
 }

@@ -97,9 +97,9 @@ func (s *server) begin(known, mask []ring128.Word) {
 	s.matrix = operand{s.pieces.symmetric(n, known), s.pieces.symmetric(n, mask)}
 	s.power = s.matrix
 	s.pieces.then(n, func() error {
-		one := ring128.FromInt64(1).Lsh(s.problem.matrixBits())
+		middle := s.problem.middle()
 		for i := range n {
-			s.matrix.masked.Row(i)[i] = s.matrix.masked.Row(i)[i].Sub(one)
+			s.matrix.masked.Row(i)[i] = s.matrix.masked.Row(i)[i].Sub(middle)
 		}
 		return nil
 	})

@@ -38,8 +38,7 @@ func (a *Accumulator) Add(features, targets linalg.Matrix[float64]) error {
 		return fmt.Errorf("sealed: there are more than the problem's %d rows", p.Rows)
 	}
 	phi, y := p.whole(features, p.RowScale()), p.whole(targets, 1)
-	most := math.Ldexp(1, p.unitBits())
-	if i := tooLong(phi, math.Floor(most/float64(p.Rows))); i >= 0 {
+	if i := tooLong(phi, p.longestRow()); i >= 0 {
 		return fmt.Errorf("sealed: the features of row %d are not finite, or their norm is above 1", a.rows+i)
 	}
 	if i := tooLong(y, math.Ldexp(1, 2*p.CellBits())); i >= 0 {

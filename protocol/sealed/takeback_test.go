@@ -91,8 +91,12 @@ func TestRowsTakenBackInACrossTerm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
 	}
-	l := newLab(t, 64)
-	rows, residual := l.inRows(64)
+	newLab(t, 64).takesRowsBack(64)
+	newPrivateLab(t, 64).takesRowsBack(256)
+}
+
+func (l *lab) takesRowsBack(n int) {
+	rows, residual := l.inRows(n)
 	for _, c := range []struct {
 		name      string
 		lambda    uint64
@@ -105,10 +109,10 @@ func TestRowsTakenBackInACrossTerm(t *testing.T) {
 			}
 		})
 		if c.persuaded && (outcome != "opened" || differ < len(l.honest)/4) {
-			t.Errorf("%s: %s, %d predictions differ; the lie is not the one it should be", c.name, outcome, differ)
+			l.Errorf("%s: %s, %d predictions differ; the lie is not the one it should be", c.name, outcome, differ)
 		}
 		if !c.persuaded && outcome != "caught" {
-			t.Errorf("%s: %s, %d predictions differ", c.name, outcome, differ)
+			l.Errorf("%s: %s, %d predictions differ", c.name, outcome, differ)
 		}
 	}
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
 
-// These are the kinds of a data party's messages.
+// These are the kinds of the messages of an upload.
 const (
 	kindUpload = "Upload" // to all keepers: the document, and what the keeper needs for its parts
 	kindMasked = "Masked" // to the servers: the words that are left
 )
 
-// document holds the number of a data party's rows and the commitments to its parts. The party sends the same to all
-// keepers, in an envelope that it signs.
+// document holds the number of a member's rows, 0 of a keeper that uploads noise alone, and the commitments to its parts.
+// The member sends the same to all keepers, in an envelope that it signs.
 type document struct {
 	session protocol.SessionID
 	keepers [3]string
@@ -105,7 +105,8 @@ func (s setting) mask(party string, seed [32]byte) *prg.Stream {
 	return prg.New(seed, "mercer/v1/sealed/upload", s.session[:], []byte(party))
 }
 
-// upload sends one data party's sums in three parts, of which each keeper gets two.
+// upload sends one member's sums in three parts, of which each keeper gets two. Those of a keeper have its noise, if the
+// problem is private.
 type upload struct {
 	setting
 	document
@@ -116,12 +117,13 @@ type upload struct {
 }
 
 // newUpload divides a party's sums of its rows, as those of [SolvePlain]. The seed is the party's for this session; all
-// secrets of the upload derive from it. Of a party that is a keeper itself, its deposit takes its parts (deposit.own).
+// secrets of the upload, and a keeper's noise, derive from it. Of a party that is a keeper itself, its deposit takes its
+// parts (deposit.own). A keeper without rows has sums that are 0.
 func newUpload(s setting, party string, seed [32]byte, rows int, outer, cross []int64) (*upload, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	if rows < 1 || rows > s.problem.Rows {
+	if rows < 0 || rows > s.problem.Rows || rows == 0 && !s.addsNoise(party) {
 		return nil, fmt.Errorf("sealed: %d rows of %d", rows, s.problem.Rows)
 	}
 	if err := s.problem.checkSums(outer, cross); err != nil {
@@ -132,6 +134,11 @@ func newUpload(s setting, party string, seed [32]byte, rows int, outer, cross []
 		u.salts[p] = prg.Derive(seed, "sealed/salt", s.session[:], []byte(p.name()))
 	}
 	u.masked = append(ring128.FromInts(outer), ring128.FromInts(cross)...)
+	if s.addsNoise(party) {
+		if err := s.addNoise(u.masked, seed); err != nil {
+			return nil, err
+		}
+	}
 	for p := range u.seeds {
 		u.seeds[p] = prg.Derive(seed, "sealed/mask", s.session[:], []byte(part(p).name()))
 		u.parts[p] = commitment(s.session, party, part(p), u.salts[p], u.seeds[p][:])

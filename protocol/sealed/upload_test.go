@@ -289,7 +289,7 @@ func TestOwnUploadNeedsNoMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own := newCollection(s, role(self), []string{name}, []int{100})
+		own := newCollection(s, role(self), []uploader{{name, 100}})
 		own.of(name).own(u)
 		in, err := collect(own)
 		if err != nil {

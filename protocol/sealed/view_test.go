@@ -109,6 +109,14 @@ func recordOf(t *testing.T, k *trio, of role) record {
 // 128 bits. TestOpenedWords counts all values of a small ring, on a model of the code.
 func TestEachViewBelongsToEachInput(t *testing.T) {
 	p, first, second := small(t)
+	eachView(t, p, first, second)
+	p = privateProblem(t, 100, 5, 2, 8)
+	p.Plan = chebyshev.Plan{Steps: chebyshev.Steps(p.steepness(), p.Ratio(), 4), Block: 4}
+	eachView(t, p, noisySums(t, p, 1), noisySums(t, p, 2))
+}
+
+func eachView(t *testing.T, p Problem, first, second *sums64) {
+	t.Helper()
 	s := settingOf(p)
 	before := inputsOf(t, s, uploads(t, s, 1, first.outer, first.cross))
 	for _, viewer := range []role{serverA, serverB} {

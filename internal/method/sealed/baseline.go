@@ -5,6 +5,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/linalg"
+	"github.com/mercer-fl/mercer/privacy"
 	"github.com/mercer-fl/mercer/protocol/sealed"
 )
 
@@ -31,7 +32,7 @@ func TrainInOnePlace(j *job.Job, seed [32]byte, training, held Labelled) (learne
 		return nil, err
 	}
 	to := targetOf(j)
-	if err := addRows(all, m, to, training.Rows, training.Labels); err != nil {
+	if err := addRows(all, j, m, to, training.Rows, training.Labels); err != nil {
 		return nil, fault.BadInput(err)
 	}
 	outer, cross := all.Sums()
@@ -44,6 +45,16 @@ func TrainInOnePlace(j *job.Job, seed [32]byte, training, held Labelled) (learne
 		return nil, fault.BadInput(err)
 	}
 	return to.metrics(int64(len(held.Labels)), to.round(figures, len(held.Labels))), nil
+}
+
+// Ordinary returns the job without privacy: with the same features, and with the default alpha.
+func Ordinary(j *job.Job) *job.Job {
+	plain, k := *j, *job.As[*Keys](j.Protocol)
+	if k.Privacy.Private() {
+		k.Privacy.Guarantee, k.PerRow = privacy.Guarantee{}, defaultPerRow
+	}
+	plain.Protocol.Values, plain.Data.Private = &k, false
+	return &plain
 }
 
 // AlphaFor returns the alpha of a ridge regression on the given number of rows that shrinks as much as the job's.

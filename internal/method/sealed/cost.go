@@ -40,9 +40,19 @@ func drawCost(_ method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 	return collective.AllGatherCost(s, len(token{})), nil
 }
 
-// computeCost is the formula of the step that computes the weights. Each party maps its rows to features and adds up
+// computeCost returns the formula of the step that computes the weights. Each party maps its rows to features and adds up
 // their products; the rest is the protocol's.
-func computeCost(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
+func computeCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, error) {
+	return func(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
+		c, err := costOf(sizes, s)
+		if err == nil {
+			c.Warning, err = warningOf(j, s)
+		}
+		return c, err
+	}
+}
+
+func costOf(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 	c, err := sealed.Cost(s)
 	if err != nil {
 		return protocol.Cost{}, err

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -127,7 +128,20 @@ func (d declared) open(parties []string, statements [][]byte) ([32]byte, error) 
 	return sha256.Sum256(w.Bytes()), nil
 }
 
-// directions returns the random features of a job, which all members know.
-func directions(j *job.Job, seed [32]byte, features, columns int) (feature.Map, error) {
+// directions returns the features of a job, which all members know: random ones or, with kernel linear, the columns
+// and a constant.
+func directions(j *job.Job, seed [32]byte, features, columns int) (feature.Mapping, error) {
+	if j.Kernel.Name == job.Linear {
+		most, err := privacyOf(j).Length(&j.Data)
+		return feature.Linear{Inputs: columns, Bound: most}, err
+	}
 	return moments.Features(j.Kernel.Spec(), seed, features, columns)
+}
+
+// unitOf returns the factor with which the squares of a row's features add up to at most 1.
+func unitOf(j *job.Job, features int) float64 {
+	if j.Kernel.Name == job.Linear {
+		return 1
+	}
+	return math.Sqrt(2 / float64(features))
 }

@@ -240,7 +240,7 @@ func TestSumsOfTrainingRows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := addRows(all, m, targetOf(c.Job), linalg.Pick(common, linalg.Range(0, 300)), own.Split.Set.Labels[:300]); err != nil {
+	if err := addRows(all, c.Job, m, targetOf(c.Job), linalg.Pick(common, linalg.Range(0, 300)), own.Split.Set.Labels[:300]); err != nil {
 		t.Fatal(err)
 	}
 	if outer, cross := all.Sums(); !slices.Equal(got.Outer, outer) || !slices.Equal(got.Cross, cross) {

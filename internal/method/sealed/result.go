@@ -6,6 +6,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
@@ -15,6 +16,8 @@ import (
 // Details holds the part of a result that only this method has.
 type Details struct {
 	Sealed *Figures `json:"sealed"`
+	// Privacy describes the noise of a job with differential privacy; nil without.
+	Privacy *noised.Figures `json:"privacy,omitempty"`
 }
 
 // Figures describes the model that the keepers have opened.
@@ -22,8 +25,8 @@ type Figures struct {
 	Keepers  []string `json:"keepers"` // servers a and b, dealer c
 	Features int      `json:"features"`
 	Targets  int      `json:"targets"`
-	Numbers  int      `json:"numbers"` // of the model
-	Most     int      `json:"numbers_allowed"`
+	Numbers  int      `json:"numbers"`                   // of the model
+	Most     int      `json:"numbers_allowed,omitempty"` // 0 with privacy
 	Alpha    float64  `json:"alpha"`
 	Steps    int      `json:"steps"` // degree of the polynomial that the keepers compute
 	// Within is the greatest rounding error of the accuracy, which arises because parties count held-out rows in fives.
@@ -39,12 +42,17 @@ func (s *server) details() (*Details, error) {
 	}
 	f := &Figures{
 		Keepers: keepersOf(s.Instance), Features: p.Features, Targets: p.Targets, Numbers: p.Features * p.Targets, Most: k.mostNumbers(),
-		Alpha: p.Ratio() * float64(p.Rows), Steps: p.Plan.Steps,
+		Alpha: p.Alpha(), Steps: p.Plan.Steps,
+	}
+	if s.Job.Data.Private {
+		f.Most = 0
+		noise, err := s.noiseFigures(p)
+		return &Details{f, noise}, err
 	}
 	if s.Job.Task().Classes {
 		f.Within = moments.RoundedOff(len(s.Parties), float64(s.heldOut)) / float64(s.heldOut)
 	}
-	return &Details{f}, nil
+	return &Details{Sealed: f}, nil
 }
 
 // present returns the presentation of a result.
@@ -55,12 +63,15 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	}
 	f := d.Sealed
 	p := &method.Presentation{Within: f.Within, More: []report.Row{
-		{Label: "Model", Value: f.text()},
+		{Label: "Model", Value: f.text(d.Privacy != nil)},
 		{Label: "Keepers", Value: fmt.Sprintf("%s and %s computed, %s dealt random numbers", f.Keepers[0], f.Keepers[1], f.Keepers[2])},
 	}}
 	if f.Within > 0 {
 		text := fmt.Sprintf("%d, which each party counts in fives: the accuracy is off by at most %.4f", r.HeldOut, f.Within)
 		p.More, p.Later = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Later, method.Block{Line: "Held-out rows: " + text})
+	}
+	if d.Privacy != nil {
+		p.More, p.Later = append(p.More, report.Row{Label: "Privacy", Value: d.Privacy.Text()}), append(p.Later, method.Block{Line: "Privacy: " + d.Privacy.Text()})
 	}
 	if j != nil {
 		p.Settings = settings(job.As[*Keys](j.Protocol), f)
@@ -73,6 +84,9 @@ func settings(k *Keys, f *Figures) (text string) {
 	if k.Features == 0 {
 		text += fmt.Sprintf(", features = %d", f.Features)
 	}
+	if k.Privacy.Private() {
+		text += fmt.Sprintf(", alpha = %.4g (from the noise)", f.Alpha)
+	}
 	if k.PerRow > 0 {
 		text += fmt.Sprintf(", alpha = %.4g (for all rows)", f.Alpha)
 	}
@@ -80,7 +94,10 @@ func settings(k *Keys, f *Figures) (text string) {
 }
 
 // text describes the model.
-func (f *Figures) text() string {
+func (f *Figures) text(private bool) string {
+	if private {
+		return fmt.Sprintf("%d numbers (%d features by %d targets), all with noise; alpha %.4g, by a polynomial of degree %d", f.Numbers, f.Features, f.Targets, f.Alpha, f.Steps)
+	}
 	return fmt.Sprintf("%d numbers (%d random features, drawn anew in each job, by %d targets) of at most %d; alpha %.4g, by a polynomial of degree %d",
 		f.Numbers, f.Features, f.Targets, f.Most, f.Alpha, f.Steps)
 }

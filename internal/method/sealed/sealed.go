@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mercer-fl/mercer/dataset/prepare"
+	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -63,15 +64,27 @@ func steps(c method.Instance) ([]step, error) {
 	if err := checkKeepers(c); err != nil {
 		return nil, err
 	}
-	if err := sums.Check(len(c.Parties), errorGroups(c.Job)); err != nil {
+	groups, err := errorGroups(c.Job)
+	if err != nil {
+		return nil, fault.BadInput(err)
+	}
+	if err := sums.Check(len(c.Parties), groups); err != nil {
 		return nil, err
 	}
 	plan := method.Lift(func(p *party) *rows.Party { return p.Party }, func(s *server) *rows.Witness { return &s.Witness }, func(public) struct{} { return struct{}{} }, before)
-	errs := step{Name: "errors", Party: (*party).errorSummand, Server: (*server).errorAdder, Releases: method.AlsoReleases[party](method.ReleaseErrors), Cost: errorsCost(c.Job)}
+	errs := step{Name: "errors", Party: (*party).errorSummand, Server: (*server).errorAdder, Releases: releasesErrors(c.Job), Cost: errorsCost(c.Job)}
 	errs.Session, errs.Follow = sums.Summing(c, "errors", func(k public) (sums.Sum, error) {
-		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(k.drawn[:]), Groups: errorGroups(c.Job)}, nil
+		return sums.Sum{Epoch: "errors/" + hex.EncodeToString(k.drawn[:]), Groups: groups}, nil
 	})
 	return append(plan, countStep(c), drawStep(c), computeStep(c), errs, step{Name: "evaluate", Compute: (*server).evaluate, Cost: method.NoCost}), nil
+}
+
+// releasesErrors states what the sum of errors releases. With noise it is the release of the model, which names all rows.
+func releasesErrors(j *job.Job) func(*party) ([]method.Release, error) {
+	if j.Data.Private {
+		return (*party).release
+	}
+	return method.AlsoReleases[party](method.ReleaseErrors)
 }
 
 // countStep returns the step in which each party declares its training rows and commits to its part of the directions.
@@ -97,7 +110,7 @@ func gathering(c method.Instance) *method.Session {
 func computeStep(c method.Instance) step {
 	s := step{Name: "sealed", Session: &method.Session{Protocol: sealed.Name, Version: sealed.Version, Members: protocol.Members(protocol.RoleParty, c.Parties...), Purpose: "train",
 		SlowTimers: []protocol.Timer{sealed.TimerWeights}},
-		Party: (*party).computer, Releases: (*party).release, Cost: computeCost}
+		Party: (*party).computer, Releases: (*party).release, Cost: computeCost(c.Job)}
 	if slices.Contains(keepersOf(c), c.Coordinator) {
 		s.Session.Members = append(s.Session.Members, protocol.Members(protocol.RoleKeeper, c.Coordinator)...)
 		s.Server = (*server).keeper
@@ -139,12 +152,13 @@ func (k public) total() int {
 }
 
 // errorGroups describes the groups of entries of the sum of errors. These are a party's number of held-out rows, and
-// its sums of errors.
-func errorGroups(j *job.Job) []secagg.Group {
+// its sums of errors, with room for noise.
+func errorGroups(j *job.Job) ([]secagg.Group, error) {
+	noise, err := heldOutNoise(j)
 	return []secagg.Group{
 		{Entries: 1, Bound: sealed.MaxRows},
-		{Entries: targetOf(j).errorSums(), Bound: sealed.MaxRows * moments.SquaredBound, Signed: true},
-	}
+		{Entries: targetOf(j).errorSums(), Bound: sealed.MaxRows*moments.SquaredBound + roomFor(noise), Signed: true},
+	}, err
 }
 
 // noFile tells where the model of a job lies.

@@ -327,7 +327,7 @@ func TestStatement(t *testing.T) {
 // The result page names the model's numbers and the settings that the rows determined.
 func TestPresent(t *testing.T) {
 	j := digitsJob(t, "north, south, east", "")
-	r := &method.Result{HeldOut: 180, Details: &Details{&Figures{Keepers: []string{"a", "b", "c"}, Features: 450, Targets: 10, Numbers: 4500, Most: 14400, Alpha: .09, Steps: 592, Within: .066}}}
+	r := &method.Result{HeldOut: 180, Details: &Details{Sealed: &Figures{Keepers: []string{"a", "b", "c"}, Features: 450, Targets: 10, Numbers: 4500, Most: 14400, Alpha: .09, Steps: 592, Within: .066}}}
 	shown, err := present(j, r)
 	if err != nil || len(shown.More) != 3 || shown.Within != .066 || shown.Settings != ", features = 450, alpha = 0.09 (for all rows)" {
 		t.Fatalf("%+v, %v", shown, err)

@@ -86,7 +86,12 @@ func (s *server) result() (*method.Result, error) {
 	}
 	r := &method.Result{
 		Job: s.Job.Name, Metrics: targetOf(s.Job).metrics(s.heldOut, s.figures), Grid: []learner.Cell{}, HeldOut: int(s.heldOut), Training: s.public().total(),
-		Leakage: s.leakage(details.Sealed), Exposures: s.exposures(), Details: details,
+		Details: details,
+	}
+	if details.Privacy != nil {
+		r.Leakage, r.Exposures, r.Warnings = s.noisyLeakage(details), noisyExposures(details.Privacy), s.noiseWarnings(details)
+	} else {
+		r.Leakage, r.Exposures = s.leakage(details.Sealed), s.exposures()
 	}
 	rows.Expose(s.Instance, r)
 	return r, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/described"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/protocol/sealed"
 )
 
@@ -19,7 +20,8 @@ type Keys struct {
 	Keepers  []string // servers a and b, dealer c; nil for the default
 	Features int      // 0: the default for the declared rows
 	// PerRow is the learner's alpha divided by the number of training rows. 0 means that the learner states alpha.
-	PerRow float64
+	PerRow  float64
+	Privacy noised.Privacy
 	described.Labels
 }
 
@@ -38,10 +40,11 @@ func (k *Keys) Section() *section.Section {
 			k.ModeKey(),
 			{Key: "keepers", Value: section.Words{Dst: &k.Keepers, Most: 3, Example: "[north, south, east]"}, Else: "the first three parties; of two parties a and b, [a, b, coordinator]",
 				Doc: "The two servers and the dealer, which hold the shares: parties or, as the third, the coordinator. Any two of them together read everybody's sums, so they belong to different organisations."},
-			{Key: "features", Value: section.Whole{Dst: &k.Features}, Else: "512; fewer for few rows or columns",
+			{Key: "features", Value: section.Whole{Dst: &k.Features}, Else: "512; fewer for few rows or columns; 128 with privacy",
 				Doc: "The number of random features, even and from 2 to 4096."},
-			{Key: "alpha_per_row", Value: section.Number{Dst: &k.PerRow}, Else: "0.0001; none if the learner has an alpha",
+			{Key: "alpha_per_row", Value: section.Number{Dst: &k.PerRow}, Else: "0.0001; none if the learner has an alpha, or with privacy",
 				Doc: "The learner's penalty alpha for each training row of all parties, in place of alpha."},
+			k.Privacy.PrivacyKey(),
 		}, k.LabelKeys("ridge-classifier needs it", "ridge needs it")), Finish: k.finish}
 }
 
@@ -61,7 +64,7 @@ func (k *Keys) finish(in *section.Place) error {
 
 // Demands implements [job.Settings].
 func (k *Keys) Demands() job.Demands {
-	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Features}, Describes: k.Describes()}
+	return job.Demands{Mode: k.Mode, Check: k.check, Limits: map[string]int{"directions": k.Features}, Describes: k.Describes(), Privacy: k.Privacy.Guarantee}
 }
 
 // learns reports whether the protocol runs a job's learner: a ridge regression on classes or numbers.
@@ -76,15 +79,12 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if !learns(j) {
 		return in.Refuse("learner", "protocol sealed runs learner %s, not %s", learner.Able(" or ", learns), j.Learner.Name())
 	}
-	if err := k.Labels.Check(j, in); err != nil {
-		return err
-	}
-	if err := k.checkAlpha(j, in); err != nil {
-		return err
+	for _, check := range []func(*job.Job, *section.Place) error{k.Labels.Check, k.Privacy.Check, k.checkAlpha, k.checkKernel} {
+		if err := check(j, in); err != nil {
+			return err
+		}
 	}
 	switch {
-	case j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "" || j.Kernel.Amplitude != 0:
-		return in.Refuse("kernel", "protocol sealed needs kernel rbf or laplacian, with gamma as a number such as 0.1, without gamma_unit and without amplitude")
 	case j.Data.Folds > 0:
 		return in.Refuse("data.folds", "protocol sealed opens one model, and so has no folds; use test: {fraction: 0.25}")
 	case j.Data.Test.Split() != "":
@@ -98,12 +98,31 @@ func (k *Keys) checkAlpha(j *job.Job, in *section.Place) error {
 	const unset = 1 // the default of the learners' alpha, which the canonical file states
 	objective, _ := learner.ObjectiveOf(j.Learner)
 	switch given := in.Given("learner.alpha"); {
+	case k.Privacy.Private() && k.PerRow > 0:
+		return in.Refuse("protocol.alpha_per_row", "with privacy, alpha follows from the noise; remove alpha_per_row")
+	case k.Privacy.Private():
 	case k.PerRow == defaultPerRow && objective.Penalty != unset: // a canonical file whose learner has got an alpha since
 		k.PerRow = 0
 	case k.PerRow > 0 && objective.Penalty != unset:
 		return in.Refuse("learner", "the learner has alpha %g and the protocol alpha_per_row %g; remove one of them", objective.Penalty, k.PerRow)
 	case k.PerRow == 0 && !given:
 		k.PerRow = defaultPerRow
+	}
+	return nil
+}
+
+// checkKernel refuses kernels without features, and states the default number of features with privacy.
+func (k *Keys) checkKernel(j *job.Job, in *section.Place) error {
+	linear, private := j.Kernel.Name == job.Linear, k.Privacy.Private()
+	switch {
+	case linear && !private:
+		return in.Refuse("kernel", "protocol sealed runs kernel linear with privacy alone, since all jobs have the same features and their models together would tell single rows; use kernel rbf, or add privacy: {epsilon: 4, delta: 1e-6}")
+	case linear && k.Features > 0:
+		return in.Refuse("protocol.features", "kernel linear has the columns and a constant as features; remove \"features\"")
+	case !linear && j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "" || j.Kernel.Amplitude != 0:
+		return in.Refuse("kernel", "protocol sealed needs kernel rbf or laplacian, with gamma as a number such as 0.1, without gamma_unit and without amplitude")
+	case private && !linear && k.Features == 0:
+		k.Features = noised.Features
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package sealed
 
 import (
 	"errors"
-	"math"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -11,6 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/randommodel"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/method/sums"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/model"
@@ -53,6 +53,9 @@ func (p *party) public() public {
 
 // release returns one release, which says that the model is of the party's training rows, too.
 func (p *party) release() ([]method.Release, error) {
+	if p.Job.Data.Private {
+		return p.noiseRelease(), nil
+	}
 	r := p.Release(method.ReleaseModels)
 	r.Classes = p.Job.Task().Classes
 	if r.Blocks == nil {
@@ -60,6 +63,15 @@ func (p *party) release() ([]method.Release, error) {
 	}
 	r.Numbers, r.Cells = p.numbers()
 	return []method.Release{r}, nil
+}
+
+// noiseRelease states the one release of a job with privacy: everything that follows from the party's rows has noise.
+// Held-out rows have the same guarantee as training rows, so all rows are in it.
+func (p *party) noiseRelease() []method.Release {
+	g := privacyOf(p.Job).Guarantee
+	r := p.Release(method.ReleaseNoise)
+	r.Classes, r.Rho, r.Epsilon, r.Delta = p.Job.Task().Classes, g.Rho(), g.Epsilon, g.Delta
+	return []method.Release{r}
 }
 
 // numbers returns how many numbers the job's model has and how many table cells the training rows have. Before all
@@ -101,6 +113,9 @@ func (p *party) checkDeclared() error {
 	if most := p.Limits.Directions; most > 0 && m > most {
 		return fault.Forbiddenf("for the parties' %d training rows the model has %d features; this party allows at most %d (max_directions in its policy)", k.total(), m, most)
 	}
+	if p.Job.Data.Private { // how many people have a class decides nothing
+		return nil
+	}
 	return p.CheckClassCells(m)
 }
 
@@ -135,7 +150,7 @@ func (p *party) computer(setup method.Setup) (*method.Run, error) {
 
 // sums adds up the party's training rows.
 func (p *party) sums(problem sealed.Problem) (*sealed.Sums, error) {
-	directions, err := directions(p.Job, p.drawn, problem.Features, p.Width())
+	features, err := directions(p.Job, p.drawn, problem.Features, p.Width())
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +159,7 @@ func (p *party) sums(problem sealed.Problem) (*sealed.Sums, error) {
 		return nil, err
 	}
 	to := targetOf(p.Job)
-	err = p.Each(false, func(rows linalg.Rows, labels []string) error { return addRows(all, directions, to, rows, labels) })
+	err = p.Each(false, func(rows linalg.Rows, labels []string) error { return addRows(all, p.Job, features, to, rows, labels) })
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
@@ -152,10 +167,9 @@ func (p *party) sums(problem sealed.Problem) (*sealed.Sums, error) {
 	return &sealed.Sums{Outer: outer, Cross: cross}, nil
 }
 
-// solutionOf converts weights of the scaled features of the protocol to weights of the features of the directions,
-// whose squares add up to half of their number.
+// solutionOf converts weights of the scaled features of the protocol to weights of the job's features.
 func solutionOf(j *job.Job, problem sealed.Problem, weights linalg.Matrix[float64]) moments.Solution {
-	scale := problem.RowScale() * math.Sqrt(2/float64(problem.Features))
+	scale := problem.RowScale() * unitOf(j, problem.Features)
 	scaled := linalg.New[float64](weights.Rows, weights.Cols)
 	for i := range weights.Rows {
 		for k, v := range weights.Row(i) {
@@ -163,7 +177,7 @@ func solutionOf(j *job.Job, problem sealed.Problem, weights linalg.Matrix[float6
 		}
 	}
 	s := targetOf(j).solution(scaled)
-	s.Alpha = problem.Ratio() * float64(problem.Rows)
+	s.Alpha = problem.Alpha()
 	return s
 }
 
@@ -190,7 +204,11 @@ func (p *party) errorSummand(setup method.Setup) (*method.Run, error) {
 	if err != nil {
 		return nil, fault.BadInput(err)
 	}
-	return sums.Client(setup, sums.Vector{{int64(n)}, to.round(figures, n)}, func() {})
+	figures = to.round(figures, n)
+	if err := blurErrors(p.Job, figures, setup.Setup); err != nil {
+		return nil, err
+	}
+	return sums.Client(setup, sums.Vector{{int64(n)}, figures}, func() {})
 }
 
 // retainedState returns the model and the party's scaling, as state for later queries.
@@ -198,14 +216,25 @@ func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 	if p.solution == nil {
 		return method.RetainedState{}, errNoModel
 	}
-	return randommodel.Keep("sealed", p.model(), p.Party)
+	m, err := p.model()
+	if err != nil {
+		return method.RetainedState{}, err
+	}
+	return randommodel.Keep("sealed", m, p.Party)
 }
 
-// model returns the job's model: the weights, and the seed of the random features.
-func (p *party) model() model.RandomSpec {
+// model returns the job's model: the weights, and what determines the features.
+func (p *party) model() (model.RandomSpec, error) {
 	r := model.RandomSpec{Kernel: p.Job.Kernel.Spec(), Seed: p.drawn, Solution: *p.solution, Scaled: p.Job.Data.Scale != job.None}
+	if p.Job.Kernel.Name == job.Linear {
+		of, err := directions(p.Job, p.drawn, p.solution.Weights.Cols, p.Width())
+		if err != nil {
+			return r, err
+		}
+		r.Seed, r.Bound = [32]byte{}, of.(feature.Linear).Bound
+	}
 	r.Output = learner.OutputOf(p.Job, job.As[*Keys](p.Job.Protocol).Classes)
-	return r
+	return r, nil
 }
 
 func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {

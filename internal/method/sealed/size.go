@@ -19,8 +19,12 @@ const mostByDefault = 512
 // mostNumbers returns the most numbers that a model of the declared rows may have.
 func (k public) mostNumbers() int { return k.total() * k.columns / cellsPerNumber }
 
-// features returns the job's number of features, or the default for the declared rows, an even number.
+// features returns the job's number of features, or the default for the declared rows, an even number. With kernel
+// linear it is that of the columns and a constant.
 func (k public) features(j *job.Job) int {
+	if j.Kernel.Name == job.Linear {
+		return k.columns + 1
+	}
 	if m := job.As[*Keys](j.Protocol).Features; m > 0 {
 		return m
 	}
@@ -37,10 +41,12 @@ func (k public) perRow(j *job.Job) float64 {
 }
 
 // problem returns the public numbers of the job's ridge regression. It refuses a model with too many numbers for the
-// declared rows.
+// declared rows. Noise hides rows in a model of any size.
 func (k public) problem(j *job.Job) (sealed.Problem, error) {
 	m, targets := k.features(j), targetOf(j).columns()
-	switch {
+	switch p := privacyOf(j); {
+	case p.Private():
+		return sealed.NewPrivateProblem(k.total(), m, targets, p.Guarantee)
 	case m < 2:
 		return sealed.Problem{}, fmt.Errorf("sealed: %d training rows of %d columns are too few for two random features, which need four rows and %d table cells for each of the model's numbers", k.total(), k.columns, cellsPerNumber)
 	case m*targets > k.mostNumbers():

@@ -1,8 +1,7 @@
 package sealed
 
 import (
-	"math"
-
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -10,9 +9,9 @@ import (
 )
 
 // addRows adds the features and targets of some rows, in panels that bound the memory.
-func addRows(all *sealed.Accumulator, m feature.Map, to target, rows linalg.Rows, labels []string) error {
+func addRows(all *sealed.Accumulator, j *job.Job, m feature.Mapping, to target, rows linalg.Rows, labels []string) error {
 	n, _ := rows.Shape()
-	unit := math.Sqrt(2 / float64(m.Len()))
+	unit := unitOf(j, m.Len())
 	for lo := 0; lo < n; lo += moments.MaxBlock {
 		hi := min(lo+moments.MaxBlock, n)
 		y, err := to.values(labels[lo:hi])
@@ -23,7 +22,7 @@ func addRows(all *sealed.Accumulator, m feature.Map, to target, rows linalg.Rows
 		linalg.Gather(x, rows, lo)
 		phi := linalg.New[float64](m.Len(), hi-lo)
 		m.Columns(phi, x)
-		for k := range phi.Data { // the squares of the features add up to 1
+		for k := range phi.Data {
 			phi.Data[k] *= unit
 		}
 		if err := all.Add(phi, y); err != nil {

@@ -20,7 +20,7 @@ type target interface {
 	solution(weights linalg.Matrix[float64]) moments.Solution
 	// measure returns errorSums() sums of errors over held-out rows. The sums over parts of the rows add up to those
 	// over all n rows, which round rounds before they leave the party.
-	measure(m feature.Map, s moments.Solution, rows linalg.Rows, labels []string) ([]int64, error)
+	measure(m feature.Mapping, s moments.Solution, rows linalg.Rows, labels []string) ([]int64, error)
 	errorSums() int
 	round(figures []int64, n int) []int64
 	metrics(rows int64, figures []int64) learner.Metrics
@@ -29,7 +29,12 @@ type target interface {
 // targetOf returns the target of a job's learner.
 func targetOf(j *job.Job) target {
 	k := job.As[*Keys](j.Protocol)
-	if j.Task().Numbers {
+	switch private := k.Privacy.Private(); {
+	case private && j.Task().Numbers:
+		return blurredNumbers{numbers(k.Range())}
+	case private:
+		return blurredClasses{k.Classes}
+	case j.Task().Numbers:
 		return numbers(k.Range())
 	}
 	return classes(k.Classes)
@@ -79,7 +84,7 @@ func (c classes) solution(w linalg.Matrix[float64]) moments.Solution {
 	return moments.Solution{Weights: w, Offset: make([]float64, len(c))}
 }
 
-func (c classes) measure(m feature.Map, s moments.Solution, rows linalg.Rows, labels []string) ([]int64, error) {
+func (c classes) measure(m feature.Mapping, s moments.Solution, rows linalg.Rows, labels []string) ([]int64, error) {
 	correct, err := moments.Correct(m, s, rows, c.codes(labels))
 	return []int64{int64(correct)}, err
 }
@@ -123,7 +128,7 @@ func (n numbers) solution(w linalg.Matrix[float64]) moments.Solution {
 	return moments.Solution{Weights: scaled, Offset: []float64{n.middle()}}
 }
 
-func (n numbers) measure(m feature.Map, s moments.Solution, rows linalg.Rows, labels []string) ([]int64, error) {
+func (n numbers) measure(m feature.Mapping, s moments.Solution, rows linalg.Rows, labels []string) ([]int64, error) {
 	list, err := dataset.Targets(labels)
 	if err != nil {
 		return nil, err
