@@ -75,7 +75,7 @@ type streamed struct {
 	folder   string
 	rows     int
 	job      *job.Job
-	features feature.Map
+	features feature.Mapping
 	party    *rows.Party
 	sums     *moments.Partial
 	solution []byte

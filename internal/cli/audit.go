@@ -72,7 +72,7 @@ func eventText(e audit.Event) string {
 	add("study %s", study)
 	add("with %s", strings.Join(e.Parties, ", "))
 	for _, r := range e.Releases {
-		add("release %s", r.Kind+" "+r.ID)
+		add("release %s", r.Kind+" "+r.ID+guarantee(r.Epsilon, r.Delta))
 	}
 	if e.Sent+e.Received > 0 {
 		add("%s", fmt.Sprintf("%d bytes sent, %d received", e.Sent, e.Received))
@@ -97,6 +97,14 @@ func eventText(e audit.Event) string {
 	}
 	add("%s", e.Outcome)
 	return strings.Join(parts, "; ")
+}
+
+// guarantee writes the guarantee of a release of noise behind its name; "" for other releases.
+func guarantee(epsilon, delta float64) string {
+	if epsilon == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (epsilon %g at delta %g)", epsilon, delta)
 }
 
 func (a *app) auditShow() *cobra.Command {

@@ -160,8 +160,10 @@ func (a *app) auditAcceptLoss() *cobra.Command {
 		Long: `A party that was restored from an old backup does not know what it has released since, so
 its ledger of releases compares later jobs with less than they must be compared with. This
 command lets it start all the same, and adds the decision, with your Unix user, to the
-audit record. Before, look for a later backup. Repeat what operators did since: withdrawals
-of people, revoked dictionaries and approvals.`,
+audit record. Jobs since the backup may have spent the privacy budgets of the home's tables,
+so all of them count as spent until mercer budget settle states what was. Before, look for
+a later backup. Repeat what operators did since: withdrawals of people, revoked
+dictionaries and approvals.`,
 		Example: "  mercer audit accept-loss --home ./north --yes",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {

@@ -63,5 +63,8 @@ func (o opinion) Print(w io.Writer) error {
 	for _, what := range o.Undecided {
 		p.linef("%s", paragraph("not decided here: "+what))
 	}
+	for _, what := range o.Notes {
+		p.linef("%s", paragraph("note: "+what))
+	}
 	return p.err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
 	"github.com/mercer-fl/mercer/model"
 )
@@ -73,12 +74,11 @@ func describeFile(path string, m model.Predictor) modelResult {
 	case *model.Random:
 		scale, _ := m.Scaling()
 		r.Kernel, r.Scaled = m.Kernel(), scale != nil
-		holds := "a weight for each column"
-		if m.Kernel().Name != "linear" {
-			r.Random, holds = m.Features(), "a public seed of random features, and a weight for each feature"
+		if r.Kernel.Name != string(job.Linear) {
+			r.Random = m.Features()
 		}
 		r.Leakage = []string{
-			"The file holds no row. It holds " + holds + ".",
+			"The file holds no row. It holds " + featuresOf(m) + ".",
 			"Its decisions reveal something about the training rows. With few rows for each feature, they reveal who was among them.",
 		}
 	}
@@ -86,6 +86,14 @@ func describeFile(path string, m model.Predictor) modelResult {
 		r.Leakage = append(r.Leakage, "The scale has an offset and a factor for each column: a mean and a deviation, or a least and a greatest value, of the training rows.")
 	}
 	return r
+}
+
+// featuresOf says what a model without rows holds.
+func featuresOf(m *model.Random) string {
+	if m.Kernel().Name == string(job.Linear) {
+		return "a weight for each column, and the greatest length of a row"
+	}
+	return "a public seed of random features, and a weight for each feature"
 }
 
 // Print writes one fact on each line.
@@ -113,10 +121,10 @@ func (r modelResult) Print(w io.Writer) error {
 	switch {
 	case r.Random > 0:
 		fact("rows", fmt.Sprintf("none; %d random features", r.Random))
-	case r.Rows > 0:
-		fact("rows", humanize.Count(r.Rows, "row")+" of the training table")
+	case r.Rows == 0:
+		fact("rows", "none; weights of the columns")
 	default:
-		fact("rows", "none")
+		fact("rows", humanize.Count(r.Rows, "row")+" of the training table")
 	}
 	for i, line := range r.Leakage {
 		p.linef("%s", listItem("reveals", i, line))

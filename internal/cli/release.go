@@ -32,8 +32,10 @@ type releaseEntry struct {
 	Peers   []string             `json:"peers"`
 	Columns int                  `json:"columns"`
 	Rows    int                  `json:"rows"`
-	Uses    int                  `json:"uses"`           // number of releases, for kinds whose number is limited
-	Told    float64              `json:"told,omitempty"` // number of released sums divided by the number of cells in the rows
+	Uses    int                  `json:"uses"`              // number of releases, for kinds whose number is limited
+	Told    float64              `json:"told,omitempty"`    // number of released sums divided by the number of cells in the rows
+	Epsilon float64              `json:"epsilon,omitempty"` // of noise: the job's guarantee
+	Delta   float64              `json:"delta,omitempty"`
 	Reveals []string             `json:"reveals"`
 }
 
@@ -60,7 +62,7 @@ func (r releaseList) Print(w io.Writer) error {
 		if e.Asked {
 			what = "a prediction query on job"
 		}
-		p.linef("%10s  %s  %-17s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, e.Kind, what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.usesText(), e.toldText()+e.alsoText())
+		p.linef("%10s  %s  %-17s  %s of %s %s to %s: %d columns, %d rows%s%s", e.Day, e.ID, e.State, string(e.Kind)+guarantee(e.Epsilon, e.Delta), what, e.Job, strings.Join(e.Peers, ", "), e.Columns, e.Rows, e.usesText(), e.toldText()+e.alsoText())
 		if e.State != disclosure.Held.Words() {
 			p.linef("    %s", e.Learns)
 		}
@@ -103,7 +105,7 @@ func (e releaseEntry) alsoText() string {
 }
 
 func listed(e disclosure.Listed) releaseEntry {
-	return releaseEntry{e.ID, e.State.Words(), e.Kind, e.Also, e.Job, e.Day, e.Learns(), e.Question, e.Peers, e.Columns, e.Rows, e.Uses, e.Told, append([]string{}, e.Reveals...)}
+	return releaseEntry{e.ID, e.State.Words(), e.Kind, e.Also, e.Job, e.Day, e.Learns(), e.Question, e.Peers, e.Columns, e.Rows, e.Uses, e.Told, e.Epsilon, e.Delta, append([]string{}, e.Reveals...)}
 }
 
 func (a *app) releaseList() *cobra.Command {

@@ -53,7 +53,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help(root.HelpFunc()))
 	root.SetHelpCommand(helpCommand())
 	root.AddCommand(
-		a.demo(), a.simulate(), a.plan(), a.federation(), a.coordinator(), a.party(), a.backup(), a.restore(), a.gateway(), a.relay(), a.issuer(), a.device(), a.status(), a.page(), a.job(), a.release(), a.audit(), a.edition(), a.erase(), a.predict(), a.model(), a.cell(), a.fit(), a.svmTrain(), a.svmPredict(),
+		a.demo(), a.simulate(), a.plan(), a.federation(), a.coordinator(), a.party(), a.backup(), a.restore(), a.gateway(), a.relay(), a.issuer(), a.device(), a.status(), a.page(), a.job(), a.release(), a.budget(), a.audit(), a.edition(), a.erase(), a.predict(), a.model(), a.cell(), a.fit(), a.svmTrain(), a.svmPredict(),
 		a.data(), a.bench(), a.doctor(), a.version())
 	return root
 }

@@ -75,7 +75,7 @@ func TestScript(t *testing.T) {
 		},
 	}
 	if testing.Short() {
-		params.Files, params.Dir = quick(params.Dir, "jobfile", "policy", "usage", "version"), ""
+		params.Files, params.Dir = quick(params.Dir, "budget", "jobfile", "policy", "usage", "version"), ""
 	}
 	testscript.Run(t, params)
 }

@@ -26,6 +26,7 @@ func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.V
 		Name: h.config().Name, Reader: jobs, Identity: h.id, Roster: h.members(), Usage: Usage,
 		Policy:   func(table string) (party.Policy, error) { return h.config().policy(h.Home, table) },
 		Approved: h.Dictionaries().Approved, Studies: h.Studies(jobs), Releases: h.Releases(),
+		Whence: func(table string) string { return h.config().whence(h.Home, table) }, Noise: h.recordedNoise,
 		Vault: claims, Retained: artifacts.States(), Alignments: artifacts.Of(vault.Aligned),
 		Peek: func(d job.Data) (method.Table, error) { return h.load(ctx, h.config(), d, h.key, &peeked{}) },
 	}
@@ -91,6 +92,9 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 		if o.AwaitsApproval {
 			c.Undecided = append(c.Undecided, "whether the operator approves the job (approve: each in the policy)")
 		}
+		if o.Voids != "" {
+			c.Notes = append(c.Notes, o.Voids)
+		}
 		if d := j.Data.Dictionary; d != nil && o.Refusal == nil {
 			c.Undecided = append(c.Undecided, fmt.Sprintf("whether the coordinator's dictionary %s is the one approved here (%.12s)", d.Name, d.Hash()))
 		}
@@ -116,12 +120,17 @@ var limitNamed = regexp.MustCompile(`\b(\w+) in (the limits of )?its policy`)
 func (h Home) placeOf(table string, why error) (*admin.Place, error) {
 	var policy *party.Refusal
 	var held *disclosure.HeldError
+	var budget *disclosure.BudgetError
 	var full *study.LimitError
 	switch named := limitNamed.FindStringSubmatch(why.Error()); {
 	case errors.As(why, &policy) && policy.Key != "":
 		return h.placeOfPolicy(table, policy.Key)
 	case errors.As(why, &policy):
 		return nil, nil
+	case errors.As(why, &budget) && !budget.Unknown:
+		return h.placeOfPolicy(table, "privacy")
+	case errors.As(why, &budget):
+		return &admin.Place{File: string(h.Releases())}, nil
 	case errors.As(why, &held):
 		return &admin.Place{File: string(h.Releases()), Key: held.ID}, nil
 	case errors.Is(why, job.ErrUnapproved):

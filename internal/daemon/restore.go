@@ -22,6 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/regular"
 	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -294,7 +295,8 @@ func (h Home) goOn(record *audit.Log, why audit.Event) error {
 }
 
 // AcceptLoss lets a party start although its home was restored from a backup that may be an old one. The
-// audit record has the user of this process, who takes the responsibility. No daemon may run.
+// audit record has the user of this process, who takes the responsibility. All privacy budgets of the home count as spent
+// until [Home.SettleBudget]. No daemon may run.
 func (h Home) AcceptLoss(jobs *job.Reader) error {
 	return h.alone(func() error {
 		if _, err := os.Stat(h.restoredPath()); errors.Is(err, fs.ErrNotExist) {
@@ -304,6 +306,13 @@ func (h Home) AcceptLoss(jobs *job.Reader) error {
 		if err != nil {
 			return err
 		}
-		return h.goOn(record, audit.Event{Kind: audit.LossAccepted, By: &by, Outcome: "restored from a backup; what was released since may be unknown"})
+		id, err := h.Releases().Lose() // before the line, so that no home goes on with a budget that may be spent
+		if err != nil {
+			return err
+		}
+		return h.goOn(record, audit.Event{
+			Kind: audit.LossAccepted, By: &by, Releases: []audit.Release{{Kind: string(method.ReleaseNoise), ID: id}},
+			Outcome: "restored from a backup; what was released since may be unknown, so all privacy budgets count as spent until mercer budget settle",
+		})
 	})
 }

@@ -96,7 +96,8 @@ type Release struct {
 	Count   int
 	Classes bool // labels are classes, and each class has its own sum
 	// Model names the job that trains on the rows, or whose model predicts them. It is "" if no
-	// later release depends on it and the ledger counts nothing.
+	// later release depends on it and the ledger counts nothing. For noise it names what is paid for once: the job,
+	// and the attempt at it.
 	Model string
 	// Directions is the number of random directions that are released for each row.
 	Directions int
@@ -108,6 +109,9 @@ type Release struct {
 	// costs of all such releases of a table add up. Epsilon and Delta are the guarantee that the job names. All
 	// three are 0 in other kinds.
 	Rho, Epsilon, Delta float64
+	// Known lists names besides Table by which the ledger knows the table of a noisy release after a renaming, such as
+	// the file that it is read from. None of them depends on rows.
+	Known []string
 	// Study is the hash of the study inside which the job lies; "" for none. The operator has approved
 	// what the jobs of a study reveal together.
 	Study string

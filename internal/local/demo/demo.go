@@ -24,6 +24,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
 	"github.com/mercer-fl/mercer/internal/node/roster"
+	"github.com/mercer-fl/mercer/privacy"
 )
 
 // Coordinator is the name of the coordinator's process.
@@ -156,7 +157,8 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
 		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true,
-		Limits: party.PolicyLimits{ClassRows: new(0)},
+		Privacy: privacy.Guarantee{Epsilon: privacy.MostEpsilon, Delta: privacy.MostDelta},
+		Limits:  party.PolicyLimits{ClassRows: new(0)},
 	}}
 	if set.Labels != nil {
 		c.Label = daemon.Labels{Columns: []string{"label"}}

@@ -15,6 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/internal/method/okra"
 	"github.com/mercer-fl/mercer/internal/node/disclosure/disclosuretest"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
@@ -116,7 +117,7 @@ func second(t testing.TB, f *methodtest.Federation, d int) (products *mat.Dense,
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := mat.NewDense(half, d, features.Directions.Data)
+	w := mat.NewDense(half, d, features.(feature.Map).Directions.Data)
 	sines, angles := mat.NewDense(half, half, nil), mat.NewVecDense(half, nil)
 	for i := range half {
 		angles.SetVec(i, s.sums.Cross.Row(0)[half+i]/(1<<32))

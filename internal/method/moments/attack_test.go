@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/linalg"
 	"gonum.org/v1/gonum/mat"
 )
@@ -70,7 +71,7 @@ func soleRow(t *testing.T, f *federated, class int) []float64 {
 		angles.SetVec(k, math.Atan2(z[half+k], z[k]))
 	}
 	var x mat.VecDense
-	if err := x.SolveVec(mat.NewDense(half, 64, features.Directions.Data), angles); err != nil {
+	if err := x.SolveVec(mat.NewDense(half, 64, features.(feature.Map).Directions.Data), angles); err != nil {
 		t.Fatal(err)
 	}
 	return x.RawVector().Data

@@ -25,7 +25,7 @@ func (l Labelled) each(use panel) error { return use(l.Rows, l.Labels) }
 // Ordinary returns the job without privacy: with the same features, and with the learner's own regulariser.
 func Ordinary(j *job.Job) *job.Job {
 	plain, k := *j, *job.As[*Keys](j.Protocol)
-	k.Privacy = noised.Privacy{}
+	k.Privacy = noised.Privacy{Bound: k.Privacy.Bound}
 	plain.Protocol.Values, plain.Data.Private = &k, false
 	return &plain
 }

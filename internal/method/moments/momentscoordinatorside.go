@@ -190,17 +190,21 @@ func (s *server) tellsShares() bool {
 }
 
 // randomModel returns the model of a job: the solution, and the seed of the random features.
-func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) model.RandomSpec {
-	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Solution: t.solution, Scaled: j.Data.Scale != job.None}
+func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) (model.RandomSpec, error) {
+	bound, err := boundOf(j)
+	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Bound: bound, Solution: t.solution, Scaled: j.Data.Scale != job.None}
 	r.Output = learner.OutputOf(j, job.As[*Keys](j.Protocol).Classes)
 	objectiveOf(j).describe(t, &r)
-	return r
+	return r, err
 }
 
 // writeModel writes the model without preparation, scaling and width of the rows, which only the
 // parties keep.
 func (s *server) writeModel(out io.Writer) error {
-	r := randomModel(s.Job, s.fitted, s.session)
+	r, err := randomModel(s.Job, s.fitted, s.session)
+	if err != nil {
+		return err
+	}
 	r.Scaled = r.Scaled || s.Job.Data.Prepares()
 	m, err := model.NewRandom(r)
 	if err != nil {
@@ -214,7 +218,11 @@ func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 	if p.fitted == nil {
 		return method.RetainedState{}, errors.New("moments: this party has not received the job's solution")
 	}
-	return randommodel.Keep("moments", randomModel(p.Job, p.fitted, p.session), p.Party)
+	r, err := randomModel(p.Job, p.fitted, p.session)
+	if err != nil {
+		return method.RetainedState{}, err
+	}
+	return randommodel.Keep("moments", r, p.Party)
 }
 
 func openParty(k method.RetainedState, _ *job.Reader) (method.Erasable, error) {

@@ -79,7 +79,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	}
 	objective, _ := learner.ObjectiveOf(j.Learner)
 	switch components := objective.Components; {
-	case len(j.Kernels()) > 1 || j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "":
+	case len(j.Kernels()) > 1 || !k.allows(j.Kernel.Name) || j.Kernel.GammaUnit != "":
 		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with gamma as a number such as 0.1, and without gamma_unit")
 	case k.Directions > 0 && components > k.Directions:
 		return in.Refuse("learner", "the learner has %d components, but the protocol has only %d directions; write at most as many components as directions", components, k.Directions)
@@ -106,10 +106,18 @@ func (k *Keys) checkPrivacy(j *job.Job, in *section.Place) error {
 		return in.Refuse("protocol.histogram", "privacy adds noise to one count of right answers, and the histogram has 200 counts; remove \"histogram\" or privacy")
 	case j.Compares(job.Curve):
 		return in.Refuse("compare", "the curve measures membership in sums without noise; remove curve from compare")
-	case k.Directions == 0:
+	case isLinear(j) && k.Directions > 0:
+		return in.Refuse("protocol.directions", "kernel linear has a feature for each column and no directions; remove \"directions\"")
+	case !isLinear(j) && k.Directions == 0:
 		k.Directions = noised.Features
 	}
 	return k.Privacy.Check(j, in)
+}
+
+// allows reports whether the protocol has features for a kernel. Sums of the columns themselves tell more of each row than
+// sums of random features, so they need noise.
+func (k *Keys) allows(name job.KernelName) bool {
+	return name == job.RBF || name == job.Laplacian || name == job.Linear && k.Privacy.Private()
 }
 
 // maxFeatures returns the job's number of random features, or the upper limit if the job sets no

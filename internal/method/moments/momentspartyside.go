@@ -23,7 +23,7 @@ type party struct {
 	*rows.Party
 	counted  headcount
 	session  protocol.SessionID // ID of the session that adds up the sums
-	features feature.Map
+	features feature.Mapping
 	own      *moments.Partial
 	fitted   *fitted
 	digest   [32]byte // SHA-256 of the received solution
@@ -148,8 +148,13 @@ func (p *party) blur(own *moments.Partial, s protocol.Setup) error {
 }
 
 // directions returns the random features, which all members know. Their seed is the ID of the
-// session that adds up the sums, which no member can know before job and roster are fixed.
-func directions(j *job.Job, sums protocol.SessionID, features, columns int) (feature.Map, error) {
+// session that adds up the sums, which no member can know before job and roster are fixed. With kernel
+// linear the features are the columns.
+func directions(j *job.Job, sums protocol.SessionID, features, columns int) (feature.Mapping, error) {
+	if isLinear(j) {
+		bound, err := boundOf(j)
+		return feature.Linear{Inputs: columns, Bound: bound}, err
+	}
 	return moments.Features(j.Kernel.Spec(), sums, features, columns)
 }
 
@@ -238,8 +243,23 @@ func DefaultFeatures(rows int64, columns, width int) int {
 	return int(m)
 }
 
-// features returns the job's number of random features, or the default for the declared rows.
+// isLinear reports whether the features of a job are the columns and a constant.
+func isLinear(j *job.Job) bool { return j.Kernel.Name == job.Linear }
+
+// boundOf returns the greatest length of a row with kernel linear; 0 for other kernels.
+func boundOf(j *job.Job) (float64, error) {
+	if !isLinear(j) {
+		return 0, nil
+	}
+	return job.As[*Keys](j.Protocol).Privacy.Length(&j.Data)
+}
+
+// features returns the job's number of random features, or the default for the declared rows. With kernel linear each
+// column is a feature, and a constant is one more.
 func (k public) features(j *job.Job) int {
+	if isLinear(j) {
+		return min(k.columns, MaxDirections-1) + 1
+	}
 	if job.As[*Keys](j.Protocol).Directions > 0 {
 		return job.As[*Keys](j.Protocol).Directions
 	}
@@ -308,6 +328,9 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 	c.digest = digest
 	if room := c.public().room; room > leastRoom && int64(len(parties))*room > moments.MaxTotal {
 		return headcount{}, fault.Public(fault.BadInputf("moments: with %d rows of the largest of %d parties, the sums need room for %d rows of each; %d rows together are the limit; let fewer parties or fewer rows take part", slices.Max(c.list), len(parties), room, int64(moments.MaxTotal)))
+	}
+	if isLinear(j) && c.columns >= MaxDirections {
+		return headcount{}, fault.Public(fault.BadInputf("moments: kernel linear takes at most %d columns, and the tables have %d; leave some out", MaxDirections-1, c.columns))
 	}
 	if rows := c.total(); c.public().features(j) < 2 {
 		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, which need %d rows each and four table cells for each number in the sums; to learn from so few rows, write directions in the job, but the sums then reveal who is among the rows", rows, c.columns, rowsPerFeature))

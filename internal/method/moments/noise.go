@@ -22,6 +22,7 @@ import (
 // job file and the number of columns.
 type noise struct {
 	privacy.Ridge
+	square  float64         // the greatest squared length of a row's features
 	heldOut []privacy.Noise // of each sum of errors
 }
 
@@ -57,15 +58,15 @@ func noiseOf(j *job.Job, features int) (*noise, error) {
 	if !private {
 		return nil, nil
 	}
-	of := summandsOf(j)
+	of, square := summandsOf(j), squaredFeatures(j, features)
 	ridge, err := privacy.NewRidge(k.Privacy.Guarantee, privacy.Shape{
 		Features: features, Targets: l.width(),
-		SquaredFeatures: squaredFeatures(features), SquaredTargets: moments.One * moments.One, Summands: of,
+		SquaredFeatures: privacy.Nearest(math.Sqrt(square), fractionBits, features), SquaredTargets: moments.One * moments.One, Summands: of,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("moments: %w", err)
 	}
-	n := &noise{Ridge: ridge}
+	n := &noise{Ridge: ridge, square: square}
 	for _, s := range l.spends() {
 		square := new(big.Int).Mul(big.NewInt(s.most), big.NewInt(s.most))
 		one, err := privacy.NewNoise(s.share*k.Privacy.Rho(), square, 1, of)
@@ -77,26 +78,24 @@ func noiseOf(j *job.Job, features int) (*noise, error) {
 	return n, nil
 }
 
-// squaredFeatures returns the greatest squared length of a row's rounded features, in squared units of 1/One. The
-// squares of the cosines and sines add up to half of the number of features.
-func squaredFeatures(features int) int64 {
-	return privacy.Nearest(math.Sqrt(float64(features)/2), fractionBits, features)
+// squaredFeatures returns the greatest squared length of a row's features. The squares of cosines and sines add up to half
+// of the number of features; linear features have a length of at most 1.
+func squaredFeatures(j *job.Job, features int) float64 {
+	if isLinear(j) {
+		return 1
+	}
+	return float64(features) / 2
 }
 
 // fractionBits is the binary logarithm of [moments.One].
 const fractionBits = 16
 
-// unit returns the number of units of the sums that a product of two features is at most, if the features of a row are
-// scaled to length 1.
-func unit(features int) float64 { return float64(features) / 2 * moments.One * moments.One }
+// ridge returns alpha for features of which a row's have length 1 at most.
+func (n *noise) ridge() float64 { return float64(n.Alpha()) / (n.square * moments.One * moments.One) }
 
-// crossUnit is like unit for products of features and targets.
-func crossUnit(features int) float64 {
-	return math.Sqrt(float64(features)/2) * moments.One * moments.One
-}
-
-// alpha returns the ridge for the noise of all parties, in the learner's unit.
-func (n *noise) alpha() float64 { return float64(n.Alpha()) / unit(n.Shape.Features) }
+// alpha returns the ridge for the noise of all parties as [moments.Solve] counts it: as a multiple of half the number of
+// features.
+func (n *noise) alpha() float64 { return n.ridge() * n.square / (float64(n.Shape.Features) / 2) }
 
 // alphas returns the one value of the regulariser; nil without noise.
 func (n *noise) alphas() []float64 {
@@ -237,7 +236,7 @@ func (n blurredNumbers) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 	return &fitted{solution: moments.UnitNumbers{Range: n.within}.Outputs(one)}, nil
 }
 
-func (n blurredNumbers) measurer(m feature.Map, t *fitted) (measurer, error) {
+func (n blurredNumbers) measurer(m feature.Mapping, t *fitted) (measurer, error) {
 	return func(rows linalg.Rows, labels []string) ([]int64, error) {
 		y, err := n.of(labels)
 		if err != nil {

@@ -10,10 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/methodtest"
 	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/privacy"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -378,11 +380,15 @@ func TestOnePersonChangesNothingButNoise(t *testing.T) {
 	}
 }
 
-// The prepared rows of the others do not depend on one person either.
+// The prepared rows of the others do not depend on one person either: not even if this person is the tenth with a value.
 func TestOnePersonChangesNoOtherRow(t *testing.T) {
 	j := read(t, fmt.Sprintf(personFile, ofPersons))
-	rows := func(cells string) [][]float64 {
-		p := partyOf(t, j, "north", methodtest.Hospital(t, j, "north", rareClass(t, 9, person(cells)), "patient"))
+	rows := func(rare int, cells string) [][]float64 {
+		var same []string
+		for k := range rare {
+			same = append(same, fmt.Sprintf("north-h%d,50,100,20000,25,yes,often,a", k))
+		}
+		p := partyOf(t, j, "north", methodtest.Hospital(t, j, "north", rareClass(t, 9, strings.Join(append(same, person(cells)), "\n")), "patient"))
 		x, err := p.Common()
 		if err != nil {
 			t.Fatal(err)
@@ -395,10 +401,12 @@ func TestOnePersonChangesNoOtherRow(t *testing.T) {
 		}
 		return all
 	}
-	usual := rows("50,100,20000,25,no,never,a")
-	for _, cells := range []string{"1e300,1e-300,20000,-1e308,no,never,a", "50,100,20000,25,yes,sometimes,b", ",,20000,,,,a"} {
-		if d := cmp.Diff(usual, rows(cells)); d != "" {
-			t.Errorf("%s: %s", cells, d)
+	for rare := range 18 { // about three quarters of them train
+		usual := rows(rare, "50,100,20000,25,no,never,a")
+		for _, cells := range []string{"1e300,1e-300,20000,-1e308,no,never,a", "50,100,20000,25,yes,sometimes,b", ",,20000,,,,a"} {
+			if d := cmp.Diff(usual, rows(rare, cells)); d != "" {
+				t.Errorf("%d others with a yes, %s: %s", rare, cells, d)
+			}
 		}
 	}
 }
@@ -446,6 +454,98 @@ func TestSumsHaveRoomForNoise(t *testing.T) {
 	for i, deviation := range []float64{n.Squares.Deviation(), n.Cross.Deviation()} {
 		if left := float64(groups[i].Bound - leastRoom*moments.Bound); left < 20*deviation {
 			t.Errorf("group %d has room for %v, and the noise has deviation %v", i, left, deviation)
+		}
+	}
+}
+
+// With kernel linear the features are the columns and a constant, shortened to the bound that the ranges or the job state.
+func TestNoisyLinearModel(t *testing.T) {
+	text := strings.NewReplacer("directions: 40, ", "", "kernel: {name: rbf, gamma: 0.002}", "kernel: {name: linear}", "delta: 1.0e-5", "delta: 1.0e-5, bound: 70").Replace(fmt.Sprintf(noisyFile, 40, 100.))
+	j := read(t, text)
+	tables, set := deal(t, j, 1)
+	f := runSteps(t, j, tables)
+	n, err := noiseOf(j, 65)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Shape.SquaredFeatures < moments.One*moments.One || float64(n.Shape.SquaredFeatures) > 1.001*moments.One*moments.One {
+		t.Errorf("a row's features have a squared length of up to %d units", n.Shape.SquaredFeatures)
+	}
+	exact, opened := exactSums(t, f).Sums(), f.Server.sums
+	var products squares
+	for i := range 65 {
+		for k := i + 1; k < 65; k++ {
+			products.add(opened.Outer.Row(i)[k]-exact.Outer.Row(i)[k], n.Products.Deviation())
+		}
+	}
+	products.check(t, "products of columns")
+	if a := f.Result(t).Metrics["accuracy"]; a < .5 {
+		t.Errorf("the accuracy is %.3f", a)
+	}
+	kept, err := f.Parties["north"].retainedState(method.Closing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := set.Subset(every(600, 690))
+	answer, err := predict(kept, held)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, label := range held.Labels {
+		if answer.Predicted[i] == label {
+			right++
+		}
+	}
+	if want := float64(f.Server.figures[0]) / moments.Thousand; math.Abs(float64(right)-want) > 5*n.heldOut[0].Deviation()/moments.Thousand+1e-3 {
+		t.Errorf("the model is right for %d rows, and %v were counted", right, want)
+	}
+	ranged := read(t, strings.NewReplacer("directions: 16, ", "", "kernel: {name: rbf, gamma: 0.5}", "kernel: {name: linear}").Replace(fmt.Sprintf(personFile, ofPersons)))
+	if bound, err := boundOf(ranged); err != nil || math.Abs(bound-math.Sqrt(6)) > 1e-12 { // five columns and an indicator
+		t.Errorf("the ranges give the bound %v, %v", bound, err)
+	}
+}
+
+// A table of numbers with one that is too large for features is refused without privacy. With privacy the number is cut,
+// in memory and in blocks, and nobody else's features change.
+func TestExtremeNumbersAreCut(t *testing.T) {
+	j := noisyJob(t, 8, 4)
+	tables, _ := deal(t, j, 1)
+	usual := tables["north"].Set
+	x := dataset.DenseOf(usual.X).Matrix()
+	wild := linalg.New[float64](x.Rows, x.Cols)
+	copy(wild.Data, x.Data)
+	wild.Row(3)[5] = -1e300
+	odd := *usual
+	odd.X = dataset.NewDense(wild)
+	table := method.Table{Set: &odd, Key: dataset.SplitKey{1}}
+	j.Data.Test = job.Test{Fraction: .25}
+	inBlocks, _ := streamed(table, 7)
+	features, err := directions(j, protocol.SessionID{1}, 8, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, one := range map[string]method.Table{"in memory": table, "in blocks": inBlocks} {
+		p := partyOf(t, j, "north", one)
+		own, err := addUp(objectiveOf(j), features, func(use panel) error { return p.Each(false, use) })
+		if err != nil || own.Rows == 0 {
+			t.Errorf("%s: %v", what, err)
+		}
+		sample, err := p.Sample(false, 200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, width := sample.Shape()
+		row, cut := make([]float64, width), 0
+		for i := range n {
+			sample.ReadRow(i, row)
+			if slices.Contains(row, -1<<50) {
+				cut++
+			}
+		}
+		held := p.Count(true)
+		if cut+held == 0 || cut > 1 || n+held != 200 {
+			t.Errorf("%s: %d rows are cut", what, cut)
 		}
 	}
 }

@@ -2,11 +2,13 @@ package moments
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/internal/method/rows"
+	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -24,8 +26,8 @@ func (s *server) privacyFigures() (*noised.Figures, error) {
 // figures describes the noise, apart from what it does to metrics.
 func (n *noise) figures(j *job.Job) *noised.Figures {
 	f := noised.NewFigures(job.As[*Keys](j.Protocol).Privacy.Guarantee, n.Shape.Summands)
-	one := unit(n.Shape.Features)
-	f.Products, f.Cross, f.Alpha = n.Products.Deviation()/one, n.Cross.Deviation()/crossUnit(n.Shape.Features), n.alpha()
+	const one = moments.One * moments.One
+	f.Products, f.Cross, f.Alpha = n.Products.Deviation()/(n.square*one), n.Cross.Deviation()/(math.Sqrt(n.square)*one), n.ridge()
 	return f
 }
 
@@ -83,5 +85,5 @@ func warningOf(j *job.Job, sizes method.Sizes) (string, error) {
 	if err != nil || n == nil {
 		return "", err
 	}
-	return noised.Few(int(k.rows), n.Shape.Features, n.alpha()), nil
+	return noised.Few(int(k.rows), n.Shape.Features, n.ridge()), nil
 }

@@ -41,7 +41,7 @@ func (n numberRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 // errorSumCount returns 3: the sums of the numbers, of their squares and of the squared errors.
 func (n numberRidge) errorSumCount() int { return 3 }
 
-func (n numberRidge) measurer(m feature.Map, t *fitted) (measurer, error) {
+func (n numberRidge) measurer(m feature.Mapping, t *fitted) (measurer, error) {
 	return func(rows linalg.Rows, labels []string) ([]int64, error) {
 		y, err := n.numbers(labels)
 		if err != nil {
@@ -119,7 +119,7 @@ func (p gaussianProcess) errorSumCount() int {
 	return p.numberRidge.errorSumCount() + 2
 }
 
-func (p gaussianProcess) measurer(m feature.Map, t *fitted) (measurer, error) {
+func (p gaussianProcess) measurer(m feature.Mapping, t *fitted) (measurer, error) {
 	errors, err := p.numberRidge.measurer(m, t)
 	if err != nil || !p.deviations {
 		return errors, err
@@ -210,7 +210,7 @@ func (c classRidge) solve(s *moments.Sums, alpha float64) (*fitted, error) {
 // errorSumCount returns 1: the number of correctly classified rows.
 func (c classRidge) errorSumCount() int { return 1 }
 
-func (c classRidge) measurer(m feature.Map, t *fitted) (measurer, error) {
+func (c classRidge) measurer(m feature.Mapping, t *fitted) (measurer, error) {
 	return func(rows linalg.Rows, labels []string) ([]int64, error) {
 		correct, err := moments.Correct(m, t.solution, rows, c.codes(labels))
 		return []int64{int64(correct)}, err

@@ -31,7 +31,7 @@ type objective interface {
 	// measurer returns a function that computes errorSumCount() sums of errors over some held-out
 	// rows. Each row adds at most moments.SquaredBound to a sum. The sums over parts of the rows add up
 	// to those over all n rows, which round rounds before they leave the party.
-	measurer(m feature.Map, t *fitted) (measurer, error)
+	measurer(m feature.Mapping, t *fitted) (measurer, error)
 	round(figures []int64, n int) []int64
 	errorSumCount() int
 	// evaluate computes metrics from the sums of errors of all parties over the given number of
@@ -170,7 +170,7 @@ func (c components) solve(s *moments.Sums, _ float64) (*fitted, error) {
 // errorSumCount returns 1: the sum of the squared scores.
 func (c components) errorSumCount() int { return 1 }
 
-func (c components) measurer(m feature.Map, t *fitted) (measurer, error) {
+func (c components) measurer(m feature.Mapping, t *fitted) (measurer, error) {
 	return func(rows linalg.Rows, _ []string) ([]int64, error) {
 		kept, err := moments.MeasureComponents(m, t.solution, rows)
 		return []int64{kept}, err

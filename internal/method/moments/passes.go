@@ -21,7 +21,7 @@ type panel = func(rows linalg.Rows, labels []string) error
 type each = func(use panel) error
 
 // addUp returns the moments of training rows. They do not depend on the division into panels.
-func addUp(l objective, m feature.Map, training each) (*moments.Partial, error) {
+func addUp(l objective, m feature.Mapping, training each) (*moments.Partial, error) {
 	a := moments.NewAccumulator(m, l.width())
 	err := training(func(rows linalg.Rows, labels []string) error {
 		n, _ := rows.Shape()
@@ -39,7 +39,7 @@ func addUp(l objective, m feature.Map, training each) (*moments.Partial, error) 
 
 // SumShard returns the moments of a shard's training rows, for the features of a job. It depends on
 // nothing else. The partial sums of a table's shards merge to those of the table.
-func SumShard(j *job.Job, m feature.Map, s rows.Shard) (*moments.Partial, error) {
+func SumShard(j *job.Job, m feature.Mapping, s rows.Shard) (*moments.Partial, error) {
 	return addUp(objectiveOf(j), m, func(use panel) error { return s.Each(j, false, use) })
 }
 
@@ -80,7 +80,7 @@ func (h *HeldOut) count(bins [2][]int) {
 
 // MeasureShard measures a solution, as the coordinator sends it to the parties, on a shard's held-out
 // rows. It depends on nothing else. The results of a table's shards merge to that of the table.
-func MeasureShard(j *job.Job, m feature.Map, solution []byte, s rows.Shard) (*HeldOut, error) {
+func MeasureShard(j *job.Job, m feature.Mapping, solution []byte, s rows.Shard) (*HeldOut, error) {
 	t, err := decodeFitted(j, m.Len(), solution)
 	if err != nil {
 		return nil, fault.BadInput(err)
@@ -90,7 +90,7 @@ func MeasureShard(j *job.Job, m feature.Map, solution []byte, s rows.Shard) (*He
 
 // Directions returns the random features of a job over rows of the given columns, whose seed is the
 // ID of the session that adds up the sums.
-func Directions(j *job.Job, seed protocol.SessionID, features, columns int) (feature.Map, error) {
+func Directions(j *job.Job, seed protocol.SessionID, features, columns int) (feature.Mapping, error) {
 	return directions(j, seed, features, columns)
 }
 
@@ -105,7 +105,7 @@ func Learn(ctx context.Context, j *job.Job, s *moments.Sums) ([]byte, error) {
 }
 
 // errorsOf measures a solution on held-out rows. The sums do not depend on the division into panels.
-func errorsOf(j *job.Job, m feature.Map, t *fitted, heldOut each) (*HeldOut, error) {
+func errorsOf(j *job.Job, m feature.Mapping, t *fitted, heldOut each) (*HeldOut, error) {
 	l := objectiveOf(j)
 	h := &HeldOut{Figures: make([]int64, l.errorSumCount())}
 	measure, err := l.measurer(m, t)

@@ -210,7 +210,7 @@ func TestAttackOnlyOneWithARareValue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, gamma := range []float64{1e-4, 1e-3} {
 				f := sumOf(t, data, gamma, the)
-				m := f.Parties["east"].features
+				m := f.Parties["east"].features.(feature.Map)
 				if d := farFromThe(outer(t, unmasked(t, f), m), the.cells); d > 0.02 {
 					t.Fatalf("gamma %v: the row is read to %.3f of the ranges, want the attack to work on rows as they are", gamma, d)
 				}
@@ -242,7 +242,7 @@ func TestRareIsFewerThanTen(t *testing.T) {
 	}
 	for n, want := range map[int]float64{9: 0, 10: 10} {
 		f := sumOf(t, rareSchema, 1e-4, slices.Repeat([]patient{the}, n)...)
-		if got := outer(t, f.Server.sums, f.Parties["east"].features).At(4, 4); math.Abs(got-want) > 0.1 {
+		if got := outer(t, f.Server.sums, f.Parties["east"].features.(feature.Map)).At(4, 4); math.Abs(got-want) > 0.1 {
 			t.Errorf("of %d people with hiv the sums count %.2f, want %v", n, got, want)
 		}
 	}

@@ -70,6 +70,7 @@ func TestStreamedPartyEqualsOneInMemory(t *testing.T) {
 	for name, text := range map[string]string{
 		"classes":    fmt.Sprintf(streamFile, "diagnosis", "standard", "directions: 32, classes: ['0', '1']", "0.01", "ridge-classifier, alpha: [0.01, 1]"),
 		"histogram":  fmt.Sprintf(streamFile, "diagnosis", "minmax", "directions: 32, classes: ['0', '1'], histogram: true", "0.1", "ridge-classifier"),
+		"privacy":    fmt.Sprintf(streamFile, "diagnosis\n    features: 30", "none", "directions: 32, classes: ['0', '1'], privacy: {epsilon: 4, delta: 1.0e-6}", "0.00001", "ridge-classifier"),
 		"components": fmt.Sprintf(streamFile, "none", "none", "directions: 32", "0.00001", "kpca, n_components: 3"),
 		"deviations": fmt.Sprintf(streamFile, "diagnosis", "standard", "directions: 16, targets: [0, 1], deviations: true", "0.01", "gp, noise: [0.1, 1]"),
 	} {

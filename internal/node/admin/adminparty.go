@@ -72,6 +72,7 @@ type Checked struct {
 	Where   *Place     `json:"where,omitempty"`   // what refuses the job; nil if none of the party's files does
 	// Undecided lists what depends on other parties.
 	Undecided []string `json:"undecided,omitempty"`
+	Notes     []string `json:"notes,omitempty"` // what the operator should know besides
 }
 
 // Place is a key of a party's file.

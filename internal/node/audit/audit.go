@@ -56,6 +56,8 @@ const (
 	ReleaseRefused   Kind = "release refused"   // an operator refused such a release
 	ReleaseWithdrawn Kind = "release withdrawn" // an operator withdrew a release that awaited approval, or its approval
 
+	BudgetSettled Kind = "budget settled" // an operator stated what unknown jobs have spent of the privacy budgets
+
 	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
 	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided
 )
@@ -97,8 +99,10 @@ type Event struct {
 
 // Release is a part of the member's data, under its ID in the ledger of releases.
 type Release struct {
-	Kind string `json:"kind"`
-	ID   string `json:"id"`
+	Kind    string  `json:"kind"`
+	ID      string  `json:"id"`
+	Epsilon float64 `json:"epsilon,omitempty"` // of noise: the guarantee of the job, or what an operator has stated
+	Delta   float64 `json:"delta,omitempty"`
 }
 
 // Discard is a record that keeps nothing, for a process that plays all members with its own data.

@@ -83,6 +83,30 @@ func Look(path, hash string) (f Found, err error) {
 	return f, err
 }
 
+// Noise returns the IDs of the releases of a kind that must be in the ledger: those that were made, and the notes of
+// losses, since an operator last stated what unknown jobs have spent. A home without a record has none.
+func Noise(path, kind string) (ids []string, err error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	_, err = Verify(path, func(e Event, _ string) error {
+		switch e.Kind {
+		case BudgetSettled:
+			ids = nil
+		case Released, LossAccepted:
+		default:
+			return nil
+		}
+		for _, r := range e.Releases {
+			if r.Kind == kind {
+				ids = append(ids, r.ID)
+			}
+		}
+		return nil
+	})
+	return ids, err
+}
+
 // follow reads lines that continue the chain.
 func (s *state) follow(r io.Reader, path string, each func(Event, string) error) error {
 	in := bufio.NewReaderSize(r, MaxLine+1)

@@ -56,9 +56,11 @@ func (l Ledger) compare(now *Entry, id string, space extsort.Store) (*comparison
 		return nil, err
 	}
 	for _, h := range all {
-		if h.Kind == now.Kind {
+		switch h.Kind {
+		case now.Kind:
 			c.heads = append(c.heads, h)
-		} else {
+		case method.ReleaseNoise: // no difference from it tells more of a person than its own cost
+		default:
 			c.others = append(c.others, h)
 		}
 	}

@@ -90,6 +90,14 @@ func newEntry(key []byte, r method.Release) *Entry {
 	if e.fitted() || e.Kind == method.ReleaseFit {
 		e.Fit = d.fit()
 	}
+	if e.Kind == method.ReleaseNoise {
+		e.Rho, e.Epsilon, e.Delta = r.Rho, r.Epsilon, r.Delta
+		for _, name := range r.Known {
+			e.Known = append(e.Known, d.hex("name of a table", []byte(name)))
+		}
+		slices.Sort(e.Known)
+		e.Known = slices.Compact(e.Known)
+	}
 	return e
 }
 

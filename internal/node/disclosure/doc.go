@@ -20,7 +20,9 @@
 //	fit       of a dictionary (jobs of kind Fit): other rows or peers
 //	ids       that others look up (psi): peers, ids, and a bound on the ids that each
 //	          peer has looked up, over all sessions
-//	all       another schema over the same table, or over some of its people
+//	noise     by which a job is differentially private: nothing; the costs of all jobs over a
+//	          table add up, and what exceeds the table's budget is refused
+//	all       another schema over the same table, or over some of its people; not for noise
 //
 // An edition is a table that the home has frozen for a data dictionary. Releases of two editions of one
 // table are compared without reading rows: when the home makes an edition, it finds out whether it

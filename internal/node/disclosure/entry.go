@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -40,6 +41,10 @@ type Entry struct {
 	Study         string                               // hash of the study inside which the job lies; "" for none
 	Clear         []string                             // ids of editions that together with this one reveal nothing about one to nine people
 	Size          int                                  // number of rows of an edition
+	Known         []string                             // in noise: digests of further names of the table, ascending
+	Rho           float64                              // in noise: the cost in zero-concentrated differential privacy; else 0
+	Epsilon       float64                              // in noise: the job's guarantee; 0 if nobody knows it
+	Delta         float64                              // of the guarantee
 	Rows          []Row                                // one row for each person, ascending; empty for an edition
 	More          []Member                             // second and further classes of people with several classes, ascending by person
 	editionPeople func(extsort.Store) (persons, error) // sorts the people of an edition; nil without an edition
@@ -150,6 +155,9 @@ func (e *Entry) digest() string {
 	if e.Weight != "" {
 		h.Write([]byte("weight " + e.Weight + "/"))
 	}
+	if e.Kind == method.ReleaseNoise {
+		h.Write(e.payment())
+	}
 	if e.Edition != "" {
 		h.Write([]byte("edition " + e.Edition + " without " + e.Out))
 		return hex.EncodeToString(h.Sum(nil)[:8])
@@ -258,6 +266,7 @@ const (
 	maxColumns = 1 << 24
 	maxRows    = 1 << 28
 	maxNumbers = 1 << 20 // number of editions in the field Clear
+	maxKnown   = 16      // number of further names of a table
 )
 
 // These strings begin the formats of earlier programs, which DecodeEntry still reads. The ID of a
@@ -277,6 +286,7 @@ const (
 	groupMagic  = "mercer/v9/release"  // adds to v8 the groups of ids
 	weightMagic = "mercer/v10/release" // adds to v9 the column of the weights and their digests; written only for a release with weights
 	studyMagic  = "mercer/v11/release" // adds to v10 the study; written only for a release of a study's job
+	noiseMagic  = "mercer/v12/release" // adds to v11 the cost of noise, and further names of its table; written only for noise
 )
 
 // Encode returns the entry's canonical encoding in the newest format that it needs.
@@ -284,6 +294,11 @@ func (e *Entry) Encode() []byte {
 	var w wire.Writer
 	w.Grow(256 + 40*len(e.Rows))
 	switch {
+	case e.Kind == method.ReleaseNoise:
+		w.String(noiseMagic)
+		w.String(e.Study)
+		w.Bytes32([]byte(e.Weight))
+		e.writeNoise(&w)
 	case e.Study != "":
 		w.String(studyMagic)
 		w.String(e.Study)
@@ -409,7 +424,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	r := wire.NewReader(b)
 	e := &Entry{}
 	magic := r.String(32)
-	groups := magic == groupMagic || magic == weightMagic || magic == studyMagic
+	groups := magic == groupMagic || magic == weightMagic || magic == studyMagic || magic == noiseMagic
 	editions := magic == editionMagic || groups
 	whole := magic == wholeMagic || editions
 	e.readStudyAndWeight(r, magic)
@@ -444,6 +459,12 @@ func DecodeEntry(b []byte) (*Entry, error) {
 		e.Columns = append(e.Columns, string(r.Bytes32(maxName)))
 	}
 	e.readUses(r, editions)
+	if r.Err() == nil && (e.Kind == method.ReleaseNoise) != (magic == noiseMagic) {
+		r.Fail(errors.New("the entry's format and its kind disagree about noise"))
+	}
+	if magic == noiseMagic && len(e.Uses) != 1 && r.Err() == nil {
+		r.Fail(fmt.Errorf("the entry of noise is for %d jobs; it must be for one", len(e.Uses)))
+	}
 	if editions {
 		e.readEdition(r)
 	}
@@ -467,6 +488,9 @@ func DecodeEntry(b []byte) (*Entry, error) {
 // readStudyAndWeight reads the study and the column of the weights, if the format begins with them.
 func (e *Entry) readStudyAndWeight(r *wire.Reader, magic string) {
 	switch magic {
+	case noiseMagic:
+		e.Study, e.Weight = r.String(maxDigest), string(r.Bytes32(maxName))
+		e.readNoise(r)
 	case studyMagic:
 		if e.Study, e.Weight = r.String(maxDigest), string(r.Bytes32(maxName)); e.Study == "" && r.Err() == nil {
 			r.Fail(errors.New("the entry names no study; this format requires one"))
@@ -476,6 +500,52 @@ func (e *Entry) readStudyAndWeight(r *wire.Reader, magic string) {
 			r.Fail(errors.New("the entry names no column of weights; this format requires one"))
 		}
 	}
+}
+
+// payment encodes what makes noise a release of its own: the job that draws it, and what it costs.
+func (e *Entry) payment() []byte {
+	var w wire.Writer
+	w.String("noise")
+	for _, u := range e.Uses {
+		w.String(u.Model)
+	}
+	e.writeCost(&w)
+	return w.Bytes()
+}
+
+func (e *Entry) writeNoise(w *wire.Writer) {
+	w.Strings(e.Known)
+	e.writeCost(w)
+}
+
+func (e *Entry) writeCost(w *wire.Writer) {
+	for _, v := range [...]float64{e.Rho, e.Epsilon, e.Delta} {
+		w.Float64(v)
+	}
+}
+
+// readNoise reads the fields that writeNoise has written.
+func (e *Entry) readNoise(r *wire.Reader) {
+	e.Known = r.Strings(maxKnown, maxDigest)
+	for _, to := range [...]*float64{&e.Rho, &e.Epsilon, &e.Delta} {
+		*to = r.Float64()
+	}
+	if err := e.checkNoise(); err != nil && r.Err() == nil {
+		r.Fail(err)
+	}
+}
+
+// checkNoise returns an error for a cost that cannot be added up, and for names out of order.
+func (e *Entry) checkNoise() error {
+	if !(e.Rho > 0 && e.Rho <= math.MaxFloat64 && e.Epsilon >= 0 && e.Epsilon <= math.MaxFloat64 && e.Delta >= 0 && e.Delta < 1) {
+		return fmt.Errorf("noise of the cost %g for epsilon %g at delta %g is no guarantee; the cost must be a number above 0", e.Rho, e.Epsilon, e.Delta)
+	}
+	for i := 1; i < len(e.Known); i++ {
+		if e.Known[i] <= e.Known[i-1] {
+			return errors.New("the further names of the table are not in ascending order, or one is repeated")
+		}
+	}
+	return nil
 }
 
 // readUses reads the uses by jobs, with numbers and cells if the format has them.

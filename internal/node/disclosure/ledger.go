@@ -332,11 +332,11 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	return files, nil
 }
 
-// canMerge reports whether two entries can be merged into one. Entries of different tables cannot,
-// because an entry has one table's name. Neither can entries of a study and of jobs outside it, because
+// canMerge reports whether two entries can be merged into one. Noise cannot, because each costs by itself. Entries of
+// different tables cannot, because an entry has one table's name. Neither can entries of a study and of jobs outside it, because
 // the operator's yes to the study covers the former alone.
 func (e *Entry) canMerge(o *Entry) bool {
-	if !e.sameSettings(o) || e.Study != o.Study || e.Weight != o.Weight || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
+	if e.Kind == method.ReleaseNoise || !e.sameSettings(o) || e.Study != o.Study || e.Weight != o.Weight || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
 	}
 	return e.Kind == method.ReleaseRows && e.Fit == Fit{} && o.Fit == Fit{} && e.Schema == o.Schema || e.Question && len(e.Uses) == 1 && len(o.Uses) == 1 && e.Uses[0] == o.Uses[0]
@@ -355,6 +355,7 @@ func (e *Entry) mergeFrom(earlier *Entry) {
 	e.Uses = nil
 	e.addUses(earlier.Uses)
 	e.addUses(uses)
+	e.Known = slices.Compact(slices.Sorted(slices.Values(slices.Concat(e.Known, earlier.Known))))
 	var more []Row
 	has := make([]bool, len(earlier.Rows))
 	meet(earlier.Rows, e.Rows, func(i int, _ Row) { has[i] = true })

@@ -35,7 +35,9 @@ type Listed struct {
 	Earlier  []Earlier // the first of these releases and of those that only count; none in old notes
 	Others   int       // how many more such releases there are
 	Table    string    // in the catalogue; "" in old notes
-	Askers   []Asker   // jobs that have asked for the release, the latest last; never none for a release that awaits approval
+	Epsilon  float64   // of noise: the job's guarantee
+	Delta    float64
+	Askers   []Asker // jobs that have asked for the release, the latest last; never none for a release that awaits approval
 	Since    time.Time
 }
 
@@ -79,6 +81,8 @@ func (n Listed) Learns() string {
 		return "the coordinator can learn sums over all parties' rows; together with all other parties, the sums over these alone"
 	case method.ReleaseModels:
 		return "the parties can learn the weights of one model of all parties' rows, and who has records of a person can test whether that person is among them; two keepers together can learn the sums over these rows"
+	case method.ReleaseNoise:
+		return "the parties can learn the weights of one model of all parties' rows with noise, or the coordinator sums with noise; from these nobody can test well whether a person is among the rows, however much else is known: the smaller epsilon is, the worse"
 	case method.ReleaseProducts:
 		return "the coordinator can learn the product of every two of these rows over all parties' columns together"
 	case method.ReleasePhases:
@@ -249,9 +253,12 @@ func (l Ledger) Awaiting() ([]Listed, error) {
 func (l Ledger) List() ([]Listed, error) {
 	var list []Listed
 	err := l.forEach(func(s State, _ string, e *Entry) {
+		if e.everywhere() {
+			return // no release, but a note about unknown ones
+		}
 		list = append(list, Listed{
 			ID: e.ID(), State: s, Kind: e.Kind, Also: e.Also, Job: e.Job, Day: e.Day, Question: e.Question, Peers: e.Peers,
-			Columns: e.Width, Rows: e.size(), Uses: len(e.Uses), Told: e.Told(),
+			Columns: e.Width, Rows: e.size(), Uses: len(e.Uses), Told: e.Told(), Epsilon: e.Epsilon, Delta: e.Delta,
 		})
 	})
 	if err != nil {

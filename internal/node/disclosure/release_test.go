@@ -209,6 +209,8 @@ func FuzzDecodeEntry(f *testing.F) {
 	visits := of(method.ReleaseSums, table(3, "age"))
 	visits.Set.Groups = []string{"ann", "bob", "ann"}
 	f.Add(newEntry(testKey, visits).Encode())
+	f.Add(newEntry(testKey, noise("job", "people", 2, "file x", "dictionary d")).Encode())
+	f.Add(lostEntry("unknown").Encode())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e, err := DecodeEntry(b)

@@ -37,6 +37,9 @@ func (l Ledger) Search(ids []string) (list []Search, err error) {
 	}
 	var failed error
 	err = l.forEach(func(s State, _ string, e *Entry) {
+		if e.everywhere() {
+			return // no release, but a note about unknown ones
+		}
 		one := Search{ID: e.ID(), Kind: e.Kind, State: s, Job: e.Job, Day: e.Day, Peers: e.Peers, Table: e.Table, Edition: e.Number}
 		people, err := l.listed(e)
 		if err == nil {

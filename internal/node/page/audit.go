@@ -158,7 +158,7 @@ func (v *auditView) add(jobs map[string]*let, e entry) {
 
 // isDecision reports whether an event is the decision of a person about a job or a release.
 func isDecision(kind audit.Kind) bool {
-	return slices.Contains([]audit.Kind{audit.Approved, audit.Rejected, audit.ReleaseApproved, audit.ReleaseRefused, audit.ReleaseWithdrawn}, kind)
+	return slices.Contains([]audit.Kind{audit.Approved, audit.Rejected, audit.ReleaseApproved, audit.ReleaseRefused, audit.ReleaseWithdrawn, audit.BudgetSettled}, kind)
 }
 
 // act is an event that the view lists by itself, in words.
@@ -266,7 +266,7 @@ func monthName(month string) string {
 // kindWords describes a kind of a release.
 func kindWords(kind string) string {
 	words := map[string]string{
-		"rows": "encoded rows", "sums": "sums over rows", "models": "weights of a model", "products": "products of rows", "phases": "random phases of rows", "ids": "which ids all have", "fit": "fitted values",
+		"rows": "encoded rows", "sums": "sums over rows", "models": "weights of a model", "products": "products of rows", "phases": "random phases of rows", "noise": "sums or a model with noise", "ids": "which ids all have", "fit": "fitted values",
 		"counts": "row counts", "errors": "sums of errors", "fits": "statistics of columns", "folds": "folds of rows", "weights": "weights of rows", "labels": "labels", "questions": "encoded queries",
 	}
 	return cmp.Or(words[kind], kind)

@@ -133,7 +133,7 @@ func (k *tail) readOn() error {
 func (k *tail) add(e audit.Event) {
 	kept := audit.Event{Kind: e.Kind, Time: e.Time, Session: e.Session, Stage: e.Stage, Releases: e.Releases, Sent: e.Sent, Skipped: e.Skipped, By: e.By, UID: e.UID, Alone: e.Alone}
 	switch e.Kind {
-	case audit.Rejected, audit.ReleaseRefused, audit.ReleaseWithdrawn, audit.Erased, audit.Started:
+	case audit.Rejected, audit.ReleaseRefused, audit.ReleaseWithdrawn, audit.BudgetSettled, audit.Erased, audit.Started:
 		kept.Outcome = e.Outcome
 	case audit.Released, audit.Ended, audit.Refused, audit.Approved, audit.ReleaseApproved, audit.Submitted, audit.Reloaded:
 	default:

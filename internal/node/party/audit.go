@@ -20,7 +20,7 @@ func (p *Party) sessionEvent(kind audit.Kind, r *running) audit.Event {
 	e := p.jobEvent(kind, r.work)
 	e.Session, e.Stage = r.session.ID().String(), r.step
 	for _, a := range r.admission {
-		e.Releases = append(e.Releases, audit.Release{Kind: string(a.kind), ID: a.id})
+		e.Releases = append(e.Releases, audit.Release{Kind: string(a.kind), ID: a.id, Epsilon: a.out.Epsilon, Delta: a.out.Delta})
 	}
 	return e
 }

@@ -85,6 +85,9 @@ func (p *Party) disclose(r *running, mail driver.Mail) driver.Mail {
 		return mail
 	}
 	return &disclosing{Mail: mail, kinds: r.stage.Discloses, note: func() error {
+		if err := p.drawOnce(r); err != nil {
+			return err
+		}
 		for _, a := range r.admission {
 			if err := p.letOut(a); err != nil {
 				return err

@@ -27,6 +27,8 @@ type Opinion struct {
 	Undecided []string
 	// AwaitsApproval says that the party would accept the job only after its operator has approved it.
 	AwaitsApproval bool
+	// Voids says that the job and other releases of the table leave no guarantee of privacy. It is "" if that is not so.
+	Voids string
 	// Leaves lists the kinds of what the job would reveal of this party's rows. It is empty for a job that is
 	// refused before the party reads its table.
 	Leaves []method.ReleaseKind
@@ -121,7 +123,11 @@ func (p *Party) opinionOf(j *job.Job) Opinion {
 	if err != nil {
 		return Opinion{Refusal: err}
 	}
-	return Opinion{Undecided: p.undecided(r.work), AwaitsApproval: asks, Leaves: p.leaves(r.work)}
+	voids, err := p.voids(r.work)
+	if err != nil {
+		return Opinion{Refusal: fault.Ledger.Of(err)}
+	}
+	return Opinion{Undecided: p.undecided(r.work), AwaitsApproval: asks, Leaves: p.leaves(r.work), Voids: voids}
 }
 
 // tryFirst judges a proposal of the first of the job's sessions that have this party as a member. It

@@ -3,6 +3,7 @@ package party
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/driver"
 	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/privacy"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -23,6 +25,7 @@ import (
 // admits, or its preview.
 type admitter interface {
 	Admit(asker disclosure.Asker, r method.Release, maxDirections int) (id string, err error)
+	Reserve(r method.Release, budget privacy.Guarantee, recorded []string) (id string, err error)
 	Expect(session string, peers []string, most, total int) error
 }
 
@@ -31,7 +34,8 @@ type admission struct {
 	kind       method.ReleaseKind
 	id         string
 	out        method.Release
-	directions int // limit on the random directions over all jobs
+	directions int               // limit on the random directions over all jobs
+	budget     privacy.Guarantee // of noise: the most that all jobs on the table may spend
 	asker      disclosure.Asker
 }
 
@@ -44,11 +48,23 @@ func (p *Party) letOut(a admission) error {
 	if !errors.Is(err, disclosure.ErrNotAdmitted) {
 		return err
 	}
-	id, err := p.Releases.Admit(a.asker, a.out, a.directions)
+	id, err := p.enroll(p.Releases, a)
 	if err != nil {
 		return p.ledgerError(err)
 	}
 	return p.Releases.Release(a.kind, id)
+}
+
+// enroll asks a ledger to admit a release, or to reserve the cost of noise.
+func (p *Party) enroll(by admitter, a admission) (id string, err error) {
+	if a.kind != method.ReleaseNoise {
+		return by.Admit(a.asker, a.out, a.directions)
+	}
+	recorded, err := p.recordedNoise()
+	if err != nil {
+		return "", err
+	}
+	return by.Reserve(a.out, a.budget, recorded)
 }
 
 // admit asks the ledger to admit the session's releases. In the first session of a job it asks
@@ -56,6 +72,7 @@ func (p *Party) letOut(a admission) error {
 // nothing.
 func (p *Party) admit(r *running) ([]admission, error) {
 	w := r.work
+	w.attempt = r.proposal.Descriptor.Attempt
 	policy, err := p.Policy(w.table())
 	if err != nil {
 		return nil, errUnusable(err)
@@ -130,12 +147,15 @@ func (p *Party) enterOne(w *work, out method.Release, policy Policy) (admission,
 	if policy.Own {
 		out.Split = "" // no approval is needed, because one operator owns all parties' data
 	}
-	asker := disclosure.Asker{Job: w.id.String(), Submitter: w.submitter}
-	entry, err := p.admits.Admit(asker, out, policy.directionsTotal())
-	if err != nil {
+	a := admission{kind: out.Kind, out: out, directions: policy.directionsTotal(), asker: disclosure.Asker{Job: w.id.String(), Submitter: w.submitter}}
+	if out.Kind == method.ReleaseNoise {
+		a.out.Known, a.budget = p.knownBy(w), policy.budget()
+	}
+	var err error
+	if a.id, err = p.enroll(p.admits, a); err != nil {
 		return admission{}, p.ledgerError(err)
 	}
-	return admission{out.Kind, entry, out, policy.directionsTotal(), asker}, nil
+	return a, nil
 }
 
 // withOne adds a release to a list, or replaces an earlier description of the same release.
@@ -153,12 +173,13 @@ func (p *Party) ledgerError(err error) error {
 	var held *disclosure.HeldError
 	var ids *disclosure.IDsError
 	var directions *disclosure.DirectionsError
+	var budget *disclosure.BudgetError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &held):
 		return fault.Forbidden(err)
-	case errors.As(err, &ids), errors.As(err, &directions): // these errors are public, because they name only counts and the policy
+	case errors.As(err, &ids), errors.As(err, &directions), errors.As(err, &budget): // these errors are public, because they name only counts, costs and the policy
 		return fault.Public(fault.Forbidden(err))
 	}
 	return fault.Ledger.Of(err)
@@ -179,13 +200,16 @@ func (w *work) modelOf(kind method.ReleaseKind) string {
 	if w.inquiry != nil {
 		id = w.inquiry.Job
 	}
-	counted := kind.Summed() || kind == method.ReleasePhases
+	counted := kind.Summed() || kind == method.ReleasePhases || kind == method.ReleaseNoise
 	if !counted && (kind != method.ReleaseProducts || w.job.Prediction != job.Open) {
 		return ""
 	}
 	h := sha256.New()
 	h.Write(id[:])
 	h.Write(w.job.Encode())
+	if kind == method.ReleaseNoise && w.attempt > 0 { // another attempt draws other noise, which is paid for again
+		h.Write(binary.LittleEndian.AppendUint32([]byte("attempt"), w.attempt))
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 

@@ -49,6 +49,12 @@ type Config struct {
 	// jobs of studies.
 	Studies  Studies
 	Releases disclosure.Ledger
+	// Whence names the file or database that a table of the catalogue is read from, or returns "". It may be nil. The
+	// ledger knows a table by it that was renamed.
+	Whence func(table string) string
+	// Noise returns the IDs of the releases of noise that the audit record has, as far as the ledger must have them. It
+	// may be nil.
+	Noise func() ([]string, error)
 	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
 	// accepted.
 	Audit Auditor

@@ -3,6 +3,7 @@ package party
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/node/disclosure"
+	"github.com/mercer-fl/mercer/privacy"
 )
 
 // Policy lists the uses of a table that a party's operator allows. The zero value allows nothing.
@@ -57,6 +60,9 @@ type Policy struct {
 	// and "study" if only jobs of a study that the operator has approved begin. Jobs of such a study
 	// begin without a question.
 	Approve string `yaml:"approve,omitempty"`
+	// Privacy is the most that all jobs with differential privacy may spend of the table together. Without it each such
+	// job is refused.
+	Privacy privacy.Guarantee `yaml:"privacy,omitempty" json:",omitzero"`
 	// Limits holds conditions that every job and the table must meet.
 	Limits PolicyLimits `yaml:"limits,omitempty"`
 	// Earlier holds limits that the policy file states under the keys of the last version.
@@ -70,7 +76,7 @@ func PolicyFor(j *job.Job) Policy {
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: j.Protocol.Demands().Outlives, SpreadLabels: j.Data.Spread, Histograms: j.Protocol.Demands().Counts,
 		Ratings: j.Protocol.Demands().Rates, Views: learner.UsesViews(j), OwnFigures: true,
-		Limits: NoLimits(),
+		Privacy: j.Protocol.Demands().Privacy, Limits: NoLimits(),
 	}
 }
 
@@ -99,6 +105,11 @@ func (p Policy) Validate(known job.Names) error {
 	}
 	if p.Approve != "" && p.Approve != approveEach && p.Approve != approveStudy {
 		return fmt.Errorf("approve in the policy is %q; write approve: each or approve: study, or remove the key", p.Approve)
+	}
+	if p.Privacy != (privacy.Guarantee{}) {
+		if err := p.Privacy.Check(); err != nil {
+			return fmt.Errorf("privacy in the policy: %w", err)
+		}
 	}
 	if p.MinParties < 0 {
 		return fmt.Errorf("min_parties in the policy is %d; write 2 or more", p.MinParties)
@@ -208,7 +219,19 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []Refusal) {
 	if j.Protocol.Demands().Rates && !p.Ratings {
 		say("ratings", "the job adds up the squares of all items' ratings, which reveals the rating of an item that one person rates, and this party does not allow it (ratings in its policy)")
 	}
+	if asked := j.Protocol.Demands().Privacy; asked != (privacy.Guarantee{}) && p.Privacy == (privacy.Guarantee{}) {
+		say("privacy", "%v", &disclosure.BudgetError{Asked: asked})
+	}
 	return reasons
+}
+
+// budget returns the most that all jobs may spend of the table. A process that plays all parties with its own data
+// spends without a limit.
+func (p Policy) budget() privacy.Guarantee {
+	if p.Own {
+		return privacy.Guarantee{Epsilon: math.Inf(1), Delta: p.Privacy.Delta}
+	}
+	return p.Privacy
 }
 
 // defaultMaxIDs is the default limit on the ids that each party may look up.

@@ -150,6 +150,9 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		w.question.work = w
 	}
 	p.consented(r)
+	if len(r.work.sessions) == 1 {
+		p.warnOfVoids(r.work)
+	}
 	return r, nil
 }
 

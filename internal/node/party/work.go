@@ -27,6 +27,7 @@ type work struct {
 	sessions  []*running           // sessions in the order of the plan's steps
 	asked     bool                 // the ledger has admitted all of the job's releases that are known so far
 	admission []admission          // releases that the ledger has admitted
+	attempt   uint32               // of the session that asked the ledger last
 	beside    []method.ReleaseKind // kinds of releases that accompany the job's admitted releases
 	cpu       float64              // CPU seconds of the process when the job began
 	submitter access.Person        // who submitted the job, as the coordinator says

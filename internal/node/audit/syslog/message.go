@@ -34,7 +34,7 @@ const (
 func Message(o Origin, m audit.Mark, e audit.Event) []byte {
 	severity := informal
 	switch e.Kind {
-	case audit.Refused, audit.Rejected, audit.ReleaseRefused, audit.ReleaseWithdrawn:
+	case audit.Refused, audit.Rejected, audit.ReleaseRefused, audit.ReleaseWithdrawn, audit.BudgetSettled:
 		severity = notice
 	}
 	var b strings.Builder
