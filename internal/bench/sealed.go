@@ -26,7 +26,7 @@ const (
 	sealedRatio  = 1e-4 // alpha divided by the number of rows
 	sealedCPU    = 8    // target: seconds of the three keepers, for DigitsSealed
 	sealedChain  = 100  // target: messages in a row, for DigitsSealed
-	sealedStep   = 100  // target: milliseconds of a machine's step, for DigitsSealed
+	sealedStep   = 100  // target: milliseconds of processor time of a machine's step, for DigitsSealed
 	linkSeconds  = .02  // assumed time of a message over a link
 	sealedBlocks = 2048 // rows that are made at a time
 )
@@ -87,7 +87,7 @@ type sealedSession struct {
 // sealedTurn holds the figures of one run of a session.
 type sealedTurn struct {
 	work    map[string]*stages // processor seconds by keeper
-	longest stages             // seconds of a keeper's longest step
+	longest stages             // processor seconds of a keeper's longest step
 	bytes   map[string]int64   // that a keeper sent
 }
 
@@ -263,7 +263,7 @@ type stagedMeter struct {
 	stopped func() error // why the measurement is to end
 	stage   string       // of the last step
 	spent   *stages
-	longest *stages // wall seconds of the longest step of all keepers
+	longest *stages // processor seconds of the longest step of all keepers
 }
 
 // Step runs one step and adds its processor time. It ends the session once the measurement is to end.
@@ -280,7 +280,7 @@ func (m *stagedMeter) Step(e protocol.Event) (effects protocol.Effects, err erro
 	}
 	*m.spent.of(m.stage) += took.cpu
 	longest := m.longest.of(m.stage)
-	*longest = max(*longest, took.wall)
+	*longest = max(*longest, took.cpu)
 	return effects, err
 }
 
@@ -288,13 +288,14 @@ func (m *stagedMeter) Step(e protocol.Event) (effects protocol.Effects, err erro
 // keepers compute one after the other, on one core.
 func (s *sealedSession) linked(cpu float64) float64 { return float64(s.cost.Rounds)*linkSeconds + cpu }
 
-// longestSteps returns the rows of the longest steps of all keepers.
+// longestSteps returns the rows of the longest steps of all keepers, in processor time. That is no less than the time of a
+// step on an idle machine, and does not depend much on other programs.
 func (s *sealedSession) longestSteps() (rows []Row) {
 	for _, stage := range []struct {
 		name    string
 		seconds float64
 	}{{"uploads", s.longest.uploads}, {"computation", s.longest.computation}, {"check", s.longest.check}} {
-		r := figure("longest step of the "+stage.name, 1000*stage.seconds, "ms")
+		r := figure("longest step of the "+stage.name, 1000*stage.seconds, "CPU ms")
 		if s.size == DigitsSealed {
 			r = r.within(sealedStep)
 		}

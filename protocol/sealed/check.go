@@ -181,7 +181,7 @@ func (k *check) done() bool { return k.opening != nil && k.opening.done() && len
 // waits returns whose message of the round is missing. After its token a keeper does not give up: see "Opening" in the
 // package's comment.
 func (k *check) waits() wait {
-	if k.opening != nil || len(k.pieces) > 0 || !k.sent || len(k.out) > 0 {
+	if k.opening != nil || !k.sent || len(k.out) > 0 {
 		return wait{}
 	}
 	for _, from := range k.self.others() {

@@ -325,3 +325,32 @@ func equal(x, y []ring128.Word) (n int) {
 	}
 	return n
 }
+
+// Servers and dealer hold H beside a square only for the products with H.
+func TestKeepersHoldHForItsProductsOnly(t *testing.T) {
+	p, sums, _ := small(t)
+	s := settingOf(p)
+	k := newTrio(t, p, 0, inputsOf(t, s, uploads(t, s, 1, sums.outer, sums.cross)))
+	held := 0
+	for went := true; went; {
+		went = false
+		for _, r := range []role{serverA, dealerC, serverB} {
+			did, err := k.turn(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			went = went || did
+			step, words := k.c.step, len(k.c.matrix.Data)
+			if r != dealerC {
+				server := []*server{k.a, k.b}[r]
+				step, words = server.step, len(server.matrix.masked.Data)+len(server.matrix.mask.Data)
+			}
+			if held += words; words > 0 && k.squaring(step) || words > 0 && step > k.steps()-2 {
+				t.Errorf("%s holds H in step %d", k.keepers[r], step)
+			}
+		}
+	}
+	if !k.a.done() || held == 0 {
+		t.Errorf("done: %v; %d words of H", k.a.done(), held)
+	}
+}

@@ -2,10 +2,11 @@ package sealed
 
 import "github.com/mercer-fl/mercer/protocol/internal/ring128"
 
-// A step of a machine takes about 100 ms at most. Work is measured in multiply-adds of products, of some 1.2 ns on one
-// core. To draw, copy or add a word takes up to wordWork of them, mostly for memory that is touched first.
+// A step of a machine takes about 100 ms at most. Work is measured in multiply-adds of products, of 1.2 to 1.6 ns on one
+// core, which other programs may slow down. To draw, copy or add a word takes up to wordWork of them, mostly for memory
+// that is touched first.
 const (
-	stepWork  = 1 << 26
+	stepWork  = 3 << 24
 	wordWork  = 16
 	stepWords = stepWork / wordWork / 4 // of masks that a collection adds in a step
 )

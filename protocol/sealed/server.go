@@ -276,7 +276,7 @@ func (s *server) squareOfB() []ring128.Word {
 	return z
 }
 
-// squareOfA holds E + U_a in the place of E for a while, so that there is no third matrix.
+// squareOfA puts E + U_a in the place of E, which it does not need again, so that there is no third matrix.
 func (s *server) squareOfA() []ring128.Word {
 	n, x := s.problem.Features, s.power
 	rows := func(i int) int { return (n - i) * n }
@@ -286,7 +286,6 @@ func (s *server) squareOfA() []ring128.Word {
 	s.pieces.sub(z, own)
 	s.pieces.add(x.masked.Data, x.mask.Data)
 	s.pieces.split(n, rows, func(lo, hi int) { ring128.AddSyrkRows(z, x.masked, lo, hi) })
-	s.pieces.sub(x.masked.Data, x.mask.Data)
 	return z
 }
 
