@@ -116,6 +116,10 @@ func TestCertificateOfAnHonestModel(t *testing.T) {
 				t.Errorf("%d parties: a sum is %d units, and %d are accepted", parties, largest, c.Tolerance())
 			}
 		}
+		norm := float64(c.problem.Bound()) * (1 + 2*c.bounds.Weights) * math.Sqrt(48) // of 24 x 2 words
+		if most := float64(c.Most()) * c.Unit(); most < norm || most > 2*norm {
+			t.Errorf("%d parties: a summand may have %v rows, and the words' norm is at most %v", parties, most, norm)
+		}
 		if beta, most := c.bounds.Residual, float64(c.Tolerance())*c.Unit(); most < beta || most > 3*beta {
 			t.Errorf("%d parties: %v rows are accepted, and the bound of the residual is %v", parties, most, beta)
 		}
@@ -219,12 +223,14 @@ func TestRoundingOfACertificate(t *testing.T) {
 	if len(seen) != 2 || math.Abs(mean-exact) > .05 {
 		t.Errorf("%v; on average %v units, and the sum is %v", seen, mean, exact)
 	}
-	var sum int64
-	for i := range 3 {
-		sum += c.ridge(i)
-	}
-	if sum != c.problem.Ridge {
-		t.Errorf("the parties' parts of alpha add up to %d of %d", sum, c.problem.Ridge)
+	for parties := 1; parties < 10; parties++ {
+		sum, of := int64(0), Certificate{problem: c.problem, parties: parties}
+		for i := range parties {
+			sum += of.ridge(i)
+		}
+		if sum != c.problem.Ridge {
+			t.Errorf("%d parties' parts of alpha add up to %d of %d", parties, sum, c.problem.Ridge)
+		}
 	}
 }
 
