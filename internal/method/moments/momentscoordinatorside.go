@@ -189,10 +189,14 @@ func (s *server) tellsShares() bool {
 	return false
 }
 
-// randomModel returns the model of a job: the solution, and the seed of the random features.
+// randomModel returns the model of a job: the solution, and the seed of the random features or, with kernel linear, the
+// bound of rows.
 func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) (model.RandomSpec, error) {
 	bound, err := boundOf(j)
 	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Bound: bound, Solution: t.solution, Scaled: j.Data.Scale != job.None}
+	if isLinear(j) {
+		r.Seed, r.Width = [32]byte{}, t.solution.Weights.Cols-1
+	}
 	r.Output = learner.OutputOf(j, job.As[*Keys](j.Protocol).Classes)
 	objectiveOf(j).describe(t, &r)
 	return r, err

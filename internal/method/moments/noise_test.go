@@ -2,6 +2,7 @@ package moments
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -485,6 +486,9 @@ func TestNoisyLinearModel(t *testing.T) {
 	kept, err := f.Parties["north"].retainedState(method.Closing{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if err := f.Server.writeModel(io.Discard); err != nil {
+		t.Error(err)
 	}
 	held := set.Subset(every(600, 690))
 	answer, err := predict(kept, held)
