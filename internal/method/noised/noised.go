@@ -110,7 +110,7 @@ func checkRows(j *job.Job, in *section.Place) error {
 // checkFits refuses values that the parties would compute from their rows to prepare them.
 func checkFits(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
-	case d.ScalesTogether():
+	case d.Scale == job.Standard, d.ScalesTogether(): // means of a schema's columns are fitted with what it fits
 		return in.Refuse("data.scale", "scale: %s is computed from the rows, without noise; with privacy write scale: range and a range for each column, or scale: none", d.Scale)
 	case d.Schema == nil && d.Features == 0:
 		return in.Refuse("data", "privacy needs a number of columns that no row decides; name a dictionary, or add features: and the number of columns")

@@ -17,7 +17,7 @@ func privateJob(t testing.TB, protocol string) *job.Job {
 	t.Helper()
 	return jobtest.Parse(t, strings.NewReplacer(
 		"missing: median, transform: log", "missing: 80, outside: clip", "range: [0, 120]", "range: [0, 120], missing: 50, outside: clip", "categories: agree", "categories: [smoker, nonsmoker, exsmoker], missing: nonsmoker, unknown: other",
-		"scale: standard", "scale: range", "{name: okra}", fmt.Sprintf(`{name: %s, classes: [ill, well], privacy: {epsilon: 5, delta: 1.0e-6}}`, protocol),
+		"scale: standard", "scale: range", "label: diagnosis", "label: {column: diagnosis, classes: [ill, well]}", "{name: okra}", fmt.Sprintf(`{name: %s, privacy: {epsilon: 5, delta: 1.0e-6}}`, protocol),
 		"{name: svc, C: 1}", "{name: ridge-classifier}").Replace(schemaJob))
 }
 
@@ -39,7 +39,7 @@ func TestAJobWithPrivacyPaysOnce(t *testing.T) {
 	for _, d := range []death{{}, {"north", 1, "send secagg/MaskedInput"}, {"north", 2, "send secagg/MaskedInput"}, {"south", 1, "send control/Acceptance"}, {hub, 1, "send secagg/Survivors"}} {
 		t.Run(fmt.Sprintf("%s/%s/%d", d.name, d.op, d.nth), func(t *testing.T) {
 			w := newTestbed(t, hospitals(t, j))
-			w.policy.Privacy = privacy.Guarantee{Epsilon: 8, Delta: 1e-6}
+			w.policy.Privacy = privacy.Guarantee{Epsilon: 6, Delta: 1e-6}
 			if d.name != "" {
 				died := w.dies(d)
 				defer func() {
@@ -58,7 +58,7 @@ func TestAJobWithPrivacyPaysOnce(t *testing.T) {
 				}
 			}
 			again := w.wait(w.submit(j))
-			if f := again.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "of the table's privacy budget, epsilon 8 at delta 1e-06, earlier jobs have left one job with epsilon 5") && !strings.Contains(f.Message, "have left one job with epsilon 4.") {
+			if f := again.Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "of the table's privacy budget, epsilon 6 at delta 1e-06, earlier jobs have left one job with epsilon") {
 				t.Errorf("the same job again: %+v", f)
 			}
 			for _, name := range j.Parties() {
@@ -75,7 +75,7 @@ func TestAnAbortedJobHasPaid(t *testing.T) {
 	t.Parallel()
 	j := privateJob(t, "moments, directions: 4")
 	w := newTestbed(t, hospitals(t, j))
-	w.policy.Privacy = privacy.Guarantee{Epsilon: 8, Delta: 1e-6}
+	w.policy.Privacy = privacy.Guarantee{Epsilon: 6, Delta: 1e-6}
 	w.loses = func(_, kind string) bool { return kind == "secagg/Survivors" }
 	w.startAll()
 	id := w.submit(j)

@@ -202,9 +202,11 @@ func newTestbed(t *testing.T, shares []partition.Share) *testbed {
 	return w
 }
 
-// lets has members run a job that says itself which classes its labels have, as the parties of simulate do.
+// lets has members run a job that says itself which classes its labels have, and what noise it adds, as the parties of
+// simulate do.
 func (w *testbed) lets(j *job.Job) *testbed {
 	w.policy.Own = j.OwnWord() != nil
+	w.policy.Privacy = j.Protocol.Demands().Privacy
 	return w
 }
 

@@ -48,14 +48,14 @@ var judged = map[string][]string{
 		"spec.data.features", "spec.data.test.party", "spec.data.test.column", "spec.data.test.from",
 		"protocol okra.mode", "protocol flake.mode", "protocol escaped.mode", "protocol moments.mode", "protocol gram.mode", "protocol fdskl.mode", "protocol pp-svmv.mode", "protocol fd-svrg.mode",
 		"protocol secureboost.mode", "protocol okra.continuable", "protocol okra.continues", "protocol okra.preparation", "protocol moments.directions", "protocol moments.histogram",
-		"protocol sealed.mode", "protocol sealed.features",
+		"protocol sealed.mode", "protocol sealed.features", "protocol moments.privacy.", "protocol sealed.privacy.",
 		"protocol fdskl.directions", "protocol fdskl.labels", "protocol fdskl.active", "protocol gram.max_ids", "protocol fdskl.max_ids", "protocol pp-svmv.max_ids", "protocol fd-svrg.max_ids",
 		"protocol secureboost.max_ids", "learner cca.view",
 	},
 	byLedger: {"spec.data.columns", "spec.data.partition.columns", "spec.data.scale", "spec.data.folds", "spec.data.fit.", "spec.data.partition.alignment", "spec.data.partition.aligned_by", "kind Fit: spec.parties", "kind Fit: spec.scale"},
 	ofProtocol: {
 		"protocol okra.encoder", "protocol okra.wire", "protocol okra.rounds", "protocol flake.wire", "protocol moments.deviations", "protocol fdskl.training", "protocol fdskl.bits",
-		"protocol fdskl.tree", "protocol sealed.keepers", "protocol sealed.alpha_per_row",
+		"protocol fdskl.tree", "protocol sealed.keepers", "protocol sealed.alpha_per_row", "protocol sealed.certify",
 	},
 	afterwards: {
 		"spec.scoring", "learner svc.", "learner nu-svc.", "learner one-class.", "learner svr.", "learner ridge.", "learner gp.", "learner kpca.", "learner cca.", "learner kmeans.",
