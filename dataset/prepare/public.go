@@ -26,9 +26,9 @@ func (c *Column) checkPublic() error {
 	case c.Agree:
 		return errors.New("has categories on which the parties agree; list its categories")
 	case c.Missing == FillMean || c.Missing == FillMedian || c.Missing == FillMostFrequent:
-		return fmt.Errorf("fills gaps with a value that is computed from the rows (%s); write a value, such as missing: 0", c.Missing)
+		return fmt.Errorf("fills gaps with a value that is computed from the rows (%s); write a usual value that nobody computes from rows, such as missing: 80", c.Missing)
 	case c.Missing == FillError || c.Missing == FillDropRow:
-		return errors.New("has no value for gaps; write one, such as missing: 0, which is used only if there is a gap")
+		return errors.New("has no value for gaps; write a usual one, such as missing: 80, which is used only if there is a gap")
 	case numbers && !c.Ranged():
 		return errors.New("has no range; add range: [least, greatest], from general knowledge and not from the data")
 	case numbers && c.Outside == OutsideRefuse && !c.withinAlways():

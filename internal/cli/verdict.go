@@ -375,6 +375,9 @@ func (o outcome) coarse() string {
 	default:
 		return ""
 	}
+	if o.job.Data.Private {
+		return fmt.Sprintf("With the exact kernel and without noise, pooled rows reach %s. What is missing here is the price of privacy, and of random features: more rows and a larger epsilon come nearer, and often kernel: {name: linear}; try other values of gamma.", decimals(best))
+	}
 	return fmt.Sprintf("With the exact kernel, pooled rows reach %s. The job's random features approximate it: a smaller gamma comes nearer, and so do more rows, and more directions, which reveal more.", decimals(best))
 }
 

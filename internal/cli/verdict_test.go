@@ -144,6 +144,11 @@ func TestCoarseFeatures(t *testing.T) {
 			t.Errorf("%s: %q", name, o.coarse())
 		}
 	}
+	r, private := patients(), *sums
+	r.Pooled, private.Data.Private = learner.Metrics{"accuracy": .9}, true
+	if got := (outcome{Result: r, job: &private}).coarse(); !strings.Contains(got, "price of privacy") || strings.Contains(got, "more directions") {
+		t.Errorf("with privacy: %q", got)
+	}
 }
 
 // A constant answer has the metrics that it would have as a model.

@@ -72,17 +72,22 @@ func (f *Figures) Text() string {
 }
 
 // Few says that the noise is strong for so many training rows and features, with which ridge it goes, and what helps.
-// It is "" if the rows outweigh the noise. A feature's sum of squares is rows / features on average, and the noise
-// changes it by about alpha.
+// It is "" if the rows outweigh the noise ten times. A feature's sum of squares is rows / features on average, and the
+// noise changes it by about alpha. Most features have less than the average.
 func Few(rows, features int, alpha float64) string {
-	enough := alpha * float64(features)
+	of := float64(rows) / (alpha * float64(features))
+	text, enough := "", round(10*alpha*float64(features))
 	switch {
-	case float64(rows) < enough/10:
-		return fmt.Sprintf("%d training rows are too few for this privacy: the noise outweighs them more than ten times, and the model will hardly be better than guessing. It takes some %s rows; or write fewer features or a larger epsilon.", rows, round(enough))
-	case float64(rows) < enough:
-		return fmt.Sprintf("%d training rows are few for this privacy: the noise outweighs them, and costs accuracy. It takes some %s rows; or write fewer features or a larger epsilon.", rows, round(enough))
+	case of < .1:
+		text = "%d training rows are too few for this privacy: the noise outweighs them more than ten times. The model will hardly be better than guessing, so do not use it. From some %s rows on it is close to one without noise; fewer features or a larger epsilon help, too."
+	case of < 1:
+		text = "%d training rows are few for this privacy: the noise outweighs them, and takes much of the accuracy. From some %s rows on the model is close to one without noise; fewer features or a larger epsilon help, too."
+	case of < 10:
+		text = "with %d training rows this privacy may cost several hundredths of accuracy. From some %s rows on it costs little; fewer features or a larger epsilon help, too."
+	default:
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(text, rows, enough)
 }
 
 // round writes a number of rows with one digit.

@@ -10,7 +10,7 @@ import (
 
 // A result warns of rows that are few for the noise, as strongly as the noise is.
 func TestFew(t *testing.T) {
-	for rows, says := range map[int]string{300: "300 training rows are too few", 2000: "2000 training rows are few", 4799: "It takes some 5000 rows", 4800: ""} {
+	for rows, says := range map[int]string{300: "300 training rows are too few", 2000: "2000 training rows are few", 4800: "with 4800 training rows this privacy may cost", 47999: "From some 50000 rows on", 48000: ""} {
 		if got := Few(rows, 96, 50); !strings.Contains(got, says) || (got == "") != (says == "") {
 			t.Errorf("%d rows: %q, want %q", rows, got, says)
 		}
