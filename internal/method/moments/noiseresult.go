@@ -42,7 +42,7 @@ func (s *server) noisyLeakage(f *noised.Figures) map[string][]string {
 			noised.Outside,
 		},
 		"party": {
-			"Every party learns the model, which follows from the sums with noise. " + f.Unit(),
+			"Every party learns the model, which follows from the sums with noise. " + noised.TowardsParties,
 			fmt.Sprintf("Every party and the server learn how many training rows each party declares: %s, of %d prepared columns. Nothing proves that these numbers count real rows, or that a party adds the noise that it should.", s.declaredRows(), s.counted.columns),
 		},
 		"coalition": {f.Together()},
@@ -71,9 +71,9 @@ func (s *server) noisyCrossSums() string {
 
 // noisyExposures returns how much of others' rows each role can reconstruct in a job with privacy.
 func noisyExposures(f *noised.Figures) map[string]protocol.Exposure {
-	none := protocol.Exposure{Reach: protocol.ReachNone, Why: f.Unit()}
 	return map[string]protocol.Exposure{
-		"server": none, "party": none,
+		"server":    {Reach: protocol.ReachNone, Why: f.Unit()},
+		"party":     {Reach: protocol.ReachNone, Why: noised.TowardsParties},
 		"coalition": {Reach: protocol.ReachNone, Why: f.Together()},
 	}
 }

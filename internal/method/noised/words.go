@@ -53,6 +53,9 @@ func (f *Figures) Together() string {
 	return fmt.Sprintf("The guarantee holds towards the coordinator and towards each party alone. The coordinator and all parties but one together know the noise of these parties: towards them the last party's noise alone gives epsilon = %.3g. A party that adds no noise weakens the guarantee of the others in the same way.", f.Coalition)
 }
 
+// TowardsParties says to whom, besides the coordinator, the guarantee holds.
+const TowardsParties = "The same guarantee holds towards each party alone, whatever it knows of other rows or makes up."
+
 // Outside lists what the guarantee does not cover.
 const Outside = "Outside of the guarantee are the numbers of training and held-out rows of each party; cells that the dictionary cannot read, for which a table is refused; releases of the same people without noise, in this table or another, which void it (mercer budget show names those of the table); and what the model says of everybody, whether or not they took part."
 

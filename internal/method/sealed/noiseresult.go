@@ -66,8 +66,7 @@ func (s *server) noisyLeakage(d *Details) map[string][]string {
 		},
 		"party": {
 			fmt.Sprintf("Every party learns the model, %d numbers that follow from the sums with noise, and how many training rows each party declares: %s, of %d prepared columns. Nothing proves that these numbers count real rows.", d.Sealed.Numbers, s.declaredRows(), s.public().columns),
-			f.Unit(),
-			"A party that makes sums up, or knows all other rows, learns no more of a person than the guarantee allows.",
+			noised.TowardsParties,
 		},
 		"keeper":    {"One keeper alone holds shares, which are random numbers without another keeper's, and its own noise. What it learns from the 80 sums of the check, and by lies, has the guarantee, too, also in a job that fails."},
 		"coalition": {keepersTogether, heldOutTogether(f)},
@@ -84,9 +83,10 @@ func (s *server) noisySentence() string {
 
 // noisyExposures returns how much of others' rows each role can reconstruct in a job with privacy.
 func noisyExposures(f *noised.Figures) map[string]protocol.Exposure {
-	none := protocol.Exposure{Reach: protocol.ReachNone, Why: f.Unit()}
+	alike := protocol.Exposure{Reach: protocol.ReachNone, Why: noised.TowardsParties}
 	return map[string]protocol.Exposure{
-		"server": none, "party": none, "keeper": none,
+		"server": {Reach: protocol.ReachNone, Why: f.Unit()},
+		"party":  alike, "keeper": alike,
 		"coalition": {Reach: protocol.ReachPart, Why: keepersTogether},
 	}
 }
