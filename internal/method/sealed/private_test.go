@@ -176,7 +176,7 @@ func TestNoiseEntersTheErrors(t *testing.T) {
 		all.add(float64(drawn(1, seed)), of[0].Deviation()/math.Sqrt(3))
 	}
 	all.check(t, "errors", 5)
-	if drawn(1, 1) != drawn(1, 1) || drawn(1, 1) == drawn(2, 1) || drawn(1, 1) == drawn(1, 2) {
+	if once, again := drawn(1, 1), drawn(1, 1); once != again || once == drawn(2, 1) || once == drawn(1, 2) {
 		t.Error("noise does not depend on seed and session alone")
 	}
 	plain := []int64{5000}
