@@ -189,10 +189,13 @@ func (s *server) tellsShares() bool {
 	return false
 }
 
-// randomModel returns the model of a job: the solution, and the seed of the random features.
+// randomModel returns the model of a job: the solution, and the seed of the random features or the bound of linear ones.
 func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) (model.RandomSpec, error) {
 	bound, err := boundOf(j)
 	r := model.RandomSpec{Kernel: j.Kernel.Spec(), Seed: sums, Bound: bound, Solution: t.solution, Scaled: j.Data.Scale != job.None}
+	if isLinear(j) {
+		r.Seed = [32]byte{}
+	}
 	r.Output = learner.OutputOf(j, job.As[*Keys](j.Protocol).Classes)
 	objectiveOf(j).describe(t, &r)
 	return r, err
