@@ -114,6 +114,8 @@ func (k *Keys) checkAlpha(j *job.Job, in *section.Place) error {
 	case k.Privacy.Private() && k.PerRow > 0:
 		return in.Refuse("protocol.alpha_per_row", "with privacy, alpha follows from the noise; remove alpha_per_row")
 	case k.Privacy.Private():
+	case objective.Process && k.PerRow > 0:
+		return in.Refuse("protocol.alpha_per_row", "learner gp has a noise in place of alpha; remove \"alpha_per_row\" from protocol")
 	case k.PerRow == defaultPerRow && objective.Penalty != unset: // a canonical file whose learner has got an alpha since
 		k.PerRow = 0
 	case k.PerRow > 0 && objective.Penalty != unset:
