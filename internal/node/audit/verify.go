@@ -83,28 +83,40 @@ func Look(path, hash string) (f Found, err error) {
 	return f, err
 }
 
-// Noise returns the IDs of the releases of a kind that must be in the ledger: those that were made, and the notes of
-// losses, since an operator last stated what unknown jobs have spent. A home without a record has none.
-func Noise(path, kind string) (ids []string, err error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+// noise is the kind of the releases that privacy budgets pay.
+const noise = "noise"
+
+// Noise returns the IDs of the releases of noise that must be in the ledger: those that were made, and the notes of
+// losses, since an operator last stated what unknown jobs have spent. It knows those of removed lines, too. A home
+// without a record has none.
+func Noise(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	_, err = Verify(path, func(e Event, _ string) error {
-		switch e.Kind {
-		case BudgetSettled:
-			ids = nil
-		case Released, LossAccepted:
-		default:
-			return nil
+	if err != nil {
+		return nil, fmt.Errorf("audit: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	var s state
+	err = s.follow(f, path, nil)
+	return s.noise, err
+}
+
+// spend notes the noise that an event releases, or that an operator has settled everything before.
+func (s *state) spend(e Event) {
+	switch e.Kind {
+	case BudgetSettled:
+		s.noise = nil
+	case Released, LossAccepted, Cut:
+	default:
+		return
+	}
+	for _, r := range e.Releases {
+		if r.Kind == noise && !slices.Contains(s.noise, r.ID) { // each session of a job names its release
+			s.noise = append(s.noise, r.ID)
 		}
-		for _, r := range e.Releases {
-			if r.Kind == kind {
-				ids = append(ids, r.ID)
-			}
-		}
-		return nil
-	})
-	return ids, err
+	}
 }
 
 // follow reads lines that continue the chain.
@@ -129,6 +141,7 @@ func (s *state) follow(r io.Reader, path string, each func(Event, string) error)
 			return &BrokenError{path, s.lines + 1, why}
 		}
 		s.next(line, e.Kind)
+		s.spend(e)
 		if each != nil {
 			if err := each(e, s.head); err != nil {
 				return err
@@ -145,6 +158,7 @@ func (s *state) skipCut(line []byte) bool {
 	}
 	s.lines, s.head, s.cut, s.end = e.Number, e.Previous, e.Number, int64(len(line))
 	s.steps, s.origin = e.Steps, e.Origin
+	s.spend(e)
 	return true
 }
 
