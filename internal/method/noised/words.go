@@ -85,6 +85,23 @@ func Few(rows, features int, alpha float64) string {
 	return ""
 }
 
+// Loose says that delta is so large that the guarantee may fail for somebody. It is "" if delta is at most a tenth of one
+// over the number of training rows.
+func Loose(rows int, delta float64) string {
+	if most := .1 / float64(rows); delta > most {
+		scale := math.Pow(10, math.Floor(math.Log10(most)))
+		most = math.Floor(most/scale) * scale // so that the advice to write it is right
+		return fmt.Sprintf("delta %g is much for %d training rows: a guarantee that fails with this probability allows to publish rows drawn at random. Write a delta of at most %.0e.", delta, rows, most)
+	}
+	return ""
+}
+
+// Warnings lists what [Few] and [Loose] say.
+func Warnings(rows, features int, alpha, delta float64) []string {
+	said := []string{Few(rows, features, alpha), Loose(rows, delta)}
+	return slices.DeleteFunc(said, func(text string) bool { return text == "" })
+}
+
 // round writes a number of rows with one digit.
 func round(rows float64) string {
 	scale := math.Pow(10, math.Floor(math.Log10(rows)))

@@ -17,6 +17,21 @@ func TestFew(t *testing.T) {
 	}
 }
 
+// A result warns of a delta that does not protect so many rows.
+func TestLoose(t *testing.T) {
+	for rows, says := range map[int]string{10_000: "", 10_001: "delta 1e-05 is much for 10001 training rows"} {
+		if got := Loose(rows, 1e-5); !strings.HasPrefix(got, says) || (got == "") != (says == "") {
+			t.Errorf("%d rows: %q, want %q", rows, got, says)
+		}
+	}
+	if list := Warnings(150, 96, 50, .01); len(list) != 2 || !strings.HasSuffix(list[1], "at most 6e-04.") {
+		t.Errorf("%q", list)
+	}
+	if list := Warnings(10_000, 96, 50, 1e-5); len(list) != 0 {
+		t.Errorf("%q", list)
+	}
+}
+
 // The figures follow from the guarantee: what a row of other values and what a coalition changes in rho.
 func TestFiguresFollowFromRho(t *testing.T) {
 	g := privacy.Guarantee{Epsilon: 2, Delta: 1e-6}
