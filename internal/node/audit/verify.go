@@ -35,17 +35,22 @@ type Summary struct {
 // hash of its line. It returns a *BrokenError for the first line that is changed, missing or added. It
 // changes nothing.
 func Verify(path string, each func(e Event, hash string) error) (Summary, error) {
+	s, err := readWhole(path, each)
+	return Summary{s.lines, s.head, s.torn, s.cut}, err
+}
+
+// readWhole returns the end of a record. A home without a record has the zero one.
+func readWhole(path string, each func(e Event, hash string) error) (s state, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Summary{}, nil
+		return s, nil
 	}
 	if err != nil {
-		return Summary{}, fmt.Errorf("audit: %w", err)
+		return s, fmt.Errorf("audit: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
-	var s state
 	err = s.follow(f, path, each)
-	return Summary{s.lines, s.head, s.torn, s.cut}, err
+	return s, err
 }
 
 // Found describes the record of a member that was restored from a backup.
@@ -60,11 +65,10 @@ type Found struct {
 func Look(path, hash string) (f Found, err error) {
 	type session struct{ job, id string }
 	var open []session
-	_, err = Verify(path, func(e Event, own string) error {
+	end, err := readWhole(path, func(e Event, own string) error {
 		f.Has = f.Has || own == hash
 		switch e.Kind {
 		case Accepted:
-			f.Accepted = true
 			open = append(open, session{e.Job, e.Session})
 		case Ended:
 			open = slices.DeleteFunc(open, func(s session) bool { return s.id == e.Session })
@@ -75,6 +79,7 @@ func Look(path, hash string) (f Found, err error) {
 		}
 		return nil
 	})
+	f.Accepted = end.steps > 0 // counts removed lines, too; a job that was closed was accepted before
 	for _, s := range open {
 		if !slices.Contains(f.Open, s.job) {
 			f.Open = append(f.Open, s.job)
@@ -90,16 +95,7 @@ const noise = "noise"
 // losses, since an operator last stated what unknown jobs have spent. It knows those of removed lines, too. A home
 // without a record has none.
 func Noise(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
-	}
-	defer f.Close() //nolint:errcheck // read only
-	var s state
-	err = s.follow(f, path, nil)
+	s, err := readWhole(path, nil)
 	return s.noise, err
 }
 
