@@ -34,8 +34,17 @@ func NewFigures(g privacy.Guarantee, of privacy.Summands) *Figures {
 	rho := g.Rho()
 	return &Figures{
 		Epsilon: g.Epsilon, Delta: g.Delta, Rho: rho,
-		Replaced: privacy.Epsilon(replacing*rho, g.Delta), Coalition: privacy.Epsilon(float64(of.Honest)*rho, g.Delta),
+		Replaced: epsilonOf(replacing*rho, g.Delta), Coalition: epsilonOf(float64(of.Honest)*rho, g.Delta),
 	}
+}
+
+// epsilonOf is [privacy.Epsilon] for every rho above 0. Beyond its limits, which hundreds of members reach, the standard
+// conversion gives a number, if a larger one: a result cannot hold infinity.
+func epsilonOf(rho, delta float64) float64 {
+	if rho > privacy.MostRho {
+		return rho + 2*math.Sqrt(-rho*math.Log(delta))
+	}
+	return privacy.Epsilon(rho, delta)
 }
 
 // replacing is the factor of rho if a row is replaced by another instead of zeros. The squared change of the sums of

@@ -1,6 +1,7 @@
 package noised
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -14,6 +15,15 @@ func TestFew(t *testing.T) {
 		if got := Few(rows, 96, 50); !strings.Contains(got, says) || (got == "") != (says == "") {
 			t.Errorf("%d rows: %q, want %q", rows, got, says)
 		}
+	}
+}
+
+// The figures of every job are numbers, which a result can hold: also of a weak guarantee and the most parties.
+func TestFiguresAreFinite(t *testing.T) {
+	g := privacy.Guarantee{Epsilon: privacy.MostEpsilon, Delta: privacy.MostDelta}
+	f := NewFigures(g, privacy.Summands{Honest: 1023, All: 1024})
+	if _, err := json.Marshal(f); err != nil || !(f.Coalition > 1023*f.Rho) {
+		t.Errorf("%+v, %v", f, err)
 	}
 }
 
