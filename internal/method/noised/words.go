@@ -63,7 +63,7 @@ func (f *Figures) Together() string {
 }
 
 // Outside lists what the guarantee does not cover.
-const Outside = "Outside of the guarantee are the numbers of training and held-out rows of each party; cells that the dictionary cannot read, for which a table is refused; releases of the same people without noise, in this table or another, which void it (mercer budget show names those of the table); and what the model says of everybody, whether or not they took part."
+const Outside = "Outside of the guarantee are the numbers of training and held-out rows of each party; cells that the dictionary cannot read and ids that occur twice, for which a table is refused; releases of the same people without noise, in this table or another, which void it (mercer budget show names those of the table); and what the model says of everybody, whether or not they took part."
 
 // text describes the noise and the ridge in one line.
 func (f *Figures) text() string {
