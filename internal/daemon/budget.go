@@ -126,7 +126,7 @@ func (h Home) resolved(path string) string {
 
 // recordedNoise returns the IDs of the releases of noise that the audit record has, and that the ledger must have.
 func (h Home) recordedNoise() ([]string, error) {
-	return audit.Noise(h.AuditPath(), string(method.ReleaseNoise))
+	return audit.Noise(h.AuditPath())
 }
 
 // SettleBudget states what jobs that the home does not know have spent of all its privacy budgets, as the user of this

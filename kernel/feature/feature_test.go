@@ -67,6 +67,32 @@ func TestFeaturesGiveTheKernel(t *testing.T) {
 	}
 }
 
+// Features have the length sqrt(directions) for all phases, however large, as differential privacy relies on. From 2^53
+// on neighbouring float64 are 2 apart, and the phase a quarter of a turn earlier is rounded to the phase itself.
+func TestFeaturesOfLargePhasesHaveTheSameLength(t *testing.T) {
+	for _, size := range []float64{1, 4000, 5000, 1e6, 1e12, 1e16, 1e18, 1e300} {
+		m := Map{linalg.New[float64](5, 1)}
+		for i := range m.Directions.Data {
+			m.Directions.Data[i] = size * (1 + .1*float64(i))
+		}
+		for _, x := range []float64{-1, .3, .7, 1.1} {
+			row, column := linalg.New[float64](1, 10), linalg.New[float64](10, 1)
+			at := linalg.Matrix[float64]{Rows: 1, Cols: 1, Stride: 1, Data: []float64{x}}
+			m.Rows(row, at)
+			m.Columns(column, at)
+			for _, phi := range [][]float64{row.Data, column.Data} {
+				length := 0.
+				for _, v := range phi {
+					length += v * v
+				}
+				if !(math.Abs(length/5-1) < 1e-12) {
+					t.Errorf("direction %g, x = %g: the squared length is %v, want 5", size, x, length)
+				}
+			}
+		}
+	}
+}
+
 // Features are cosines and sines.
 func TestRowsAndColumns(t *testing.T) {
 	for _, shape := range [][3]int{{1, 1, 1}, {7, 3, 5}, {300, 33, 20}, {0, 2, 2}} {

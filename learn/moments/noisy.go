@@ -81,7 +81,7 @@ func (n UnitNumbers) Shape() (rows, targets int) { return len(n.Values), 1 }
 // Columns sets dst to the scaled numbers of consecutive rows.
 func (n UnitNumbers) Columns(dst linalg.Matrix[float64], first int) {
 	for i := range dst.Cols {
-		dst.Row(0)[i] = min(max(n.Range.toUnit(n.Values[first+i]), -1), 1)
+		dst.Row(0)[i] = n.Range.cut(n.Values[first+i])
 	}
 }
 

@@ -183,3 +183,27 @@ func TestUnitTargets(t *testing.T) {
 		t.Errorf("numbers: outputs %v", got)
 	}
 }
+
+// A row adds at most UnitSquare to the sum of squared errors, whatever solution a server sends. Products of huge weights
+// overflow to infinities of both signs, whose sum is no number.
+func TestErrorsOfForgedSolutionsAreBounded(t *testing.T) {
+	const columns, features = 4, 512 // more than linalg adds up at a time
+	m := featuresOf(1, features, columns, .1)
+	x := linalg.Matrix[float64]{Rows: 1, Cols: columns, Stride: columns, Data: []float64{.3, .5, .1, .9}}
+	phi := linalg.New[float64](1, features)
+	m.Rows(phi, x)
+	forged := Solution{Weights: linalg.New[float64](1, features), Offset: []float64{0}}
+	for j := range forged.Weights.Data {
+		forged.Weights.Data[j] = math.Copysign(1.7e308, phi.Data[j])
+		if j >= features/2 {
+			forged.Weights.Data[j] *= -1
+		}
+	}
+	if f := forged.At(phi).Data[0]; !math.IsNaN(f) {
+		t.Fatalf("the output is %v, want none", f)
+	}
+	e, err := MeasureUnitNumbers(m, forged, x, UnitNumbers{[]float64{1}, Range{-1, 1}})
+	if err != nil || e.Squared != SquaredOne {
+		t.Errorf("the squared error is %d, %v; want %d, as of the middle", e.Squared, err, SquaredOne)
+	}
+}

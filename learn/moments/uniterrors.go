@@ -34,5 +34,12 @@ func MeasureUnitNumbers(m feature.Mapping, s Solution, rows linalg.Rows, y UnitN
 	return e, nil
 }
 
-// cut maps a number of the range linearly to [-1, 1], and other numbers to the nearer end.
-func (r Range) cut(y float64) float64 { return min(max(r.toUnit(y), -1), 1) }
+// cut maps a number of the range linearly to [-1, 1], and other numbers to the nearer end. It maps NaN to the
+// middle: a solution with huge weights has such outputs for the rows that its author chooses.
+func (r Range) cut(y float64) float64 {
+	t := r.toUnit(y)
+	if math.IsNaN(t) {
+		return 0
+	}
+	return min(max(t, -1), 1)
+}

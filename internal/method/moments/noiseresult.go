@@ -3,6 +3,7 @@ package moments
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
@@ -52,12 +53,9 @@ func (s *server) noisyLeakage(f *noised.Figures) map[string][]string {
 	return lines
 }
 
-// noiseWarnings warns of rows that are few for the noise.
+// noiseWarnings warns of rows that are few for the noise, and of a large delta.
 func (s *server) noiseWarnings(f *noised.Figures) []string {
-	if few := noised.Few(s.sums.Rows, s.features(), f.Alpha); few != "" {
-		return []string{few}
-	}
-	return nil
+	return noised.Warnings(s.sums.Rows, s.features(), f.Alpha, f.Delta)
 }
 
 // noisyCrossSums describes the sums of features with labels of a job with privacy.
@@ -78,12 +76,13 @@ func noisyExposures(f *noised.Figures) map[string]protocol.Exposure {
 	}
 }
 
-// warningOf says before a job runs that its rows are few for its noise; "" otherwise.
+// warningOf warns before a job runs, as its result would; "" if it would not.
 func warningOf(j *job.Job, sizes method.Sizes) (string, error) {
 	k := expected(sizes)
 	n, err := noiseOf(j, k.features(j))
 	if err != nil || n == nil {
 		return "", err
 	}
-	return noised.Few(int(k.rows), n.Shape.Features, n.ridge()), nil
+	delta := job.As[*Keys](j.Protocol).Privacy.Delta
+	return strings.Join(noised.Warnings(int(k.rows), n.Shape.Features, n.ridge(), delta), " "), nil
 }

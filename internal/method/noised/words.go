@@ -34,8 +34,17 @@ func NewFigures(g privacy.Guarantee, of privacy.Summands) *Figures {
 	rho := g.Rho()
 	return &Figures{
 		Epsilon: g.Epsilon, Delta: g.Delta, Rho: rho,
-		Replaced: privacy.Epsilon(replacing*rho, g.Delta), Coalition: privacy.Epsilon(float64(of.Honest)*rho, g.Delta),
+		Replaced: epsilonOf(replacing*rho, g.Delta), Coalition: epsilonOf(float64(of.Honest)*rho, g.Delta),
 	}
+}
+
+// epsilonOf is [privacy.Epsilon] for every rho above 0. Beyond its limits, which hundreds of members reach, the standard
+// conversion gives a number, if a larger one: a result cannot hold infinity.
+func epsilonOf(rho, delta float64) float64 {
+	if rho > privacy.MostRho {
+		return rho + 2*math.Sqrt(-rho*math.Log(delta))
+	}
+	return privacy.Epsilon(rho, delta)
 }
 
 // replacing is the factor of rho if a row is replaced by another instead of zeros. The squared change of the sums of
@@ -57,7 +66,7 @@ func (f *Figures) Together() string {
 const TowardsParties = "The same guarantee holds towards each party alone, whatever it knows of other rows or makes up."
 
 // Outside lists what the guarantee does not cover.
-const Outside = "Outside of the guarantee are the numbers of training and held-out rows of each party; cells that the dictionary cannot read, for which a table is refused; releases of the same people without noise, in this table or another, which void it (mercer budget show names those of the table); and what the model says of everybody, whether or not they took part."
+const Outside = "Outside of the guarantee are the numbers of training and held-out rows of each party; cells that the dictionary cannot read and ids that occur twice, for which a table is refused; releases of the same people without noise, in this table or another, which void it (mercer budget show names those of the table); and what the model says of everybody, whether or not they took part."
 
 // text describes the noise and the ridge in one line.
 func (f *Figures) text() string {
@@ -91,6 +100,23 @@ func Few(rows, features int, alpha float64) string {
 		return ""
 	}
 	return fmt.Sprintf(text, rows, enough)
+}
+
+// Loose says that delta is so large that the guarantee may fail for somebody. It is "" if delta is at most a tenth of one
+// over the number of training rows.
+func Loose(rows int, delta float64) string {
+	if most := .1 / float64(rows); delta > most {
+		scale := math.Pow(10, math.Floor(math.Log10(most)))
+		most = math.Floor(most/scale) * scale // so that the advice to write it is right
+		return fmt.Sprintf("delta %g is much for %d training rows: a guarantee that fails with this probability allows to publish rows drawn at random. Write a delta of at most %.0e.", delta, rows, most)
+	}
+	return ""
+}
+
+// Warnings lists what [Few] and [Loose] say.
+func Warnings(rows, features int, alpha, delta float64) []string {
+	said := []string{Few(rows, features, alpha), Loose(rows, delta)}
+	return slices.DeleteFunc(said, func(text string) bool { return text == "" })
 }
 
 // round writes a number of rows with one digit.

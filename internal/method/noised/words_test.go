@@ -1,6 +1,7 @@
 package noised
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -14,6 +15,30 @@ func TestFew(t *testing.T) {
 		if got := Few(rows, 96, 50); !strings.Contains(got, says) || (got == "") != (says == "") {
 			t.Errorf("%d rows: %q, want %q", rows, got, says)
 		}
+	}
+}
+
+// The figures of every job are numbers, which a result can hold: also of a weak guarantee and the most parties.
+func TestFiguresAreFinite(t *testing.T) {
+	g := privacy.Guarantee{Epsilon: privacy.MostEpsilon, Delta: privacy.MostDelta}
+	f := NewFigures(g, privacy.Summands{Honest: 1023, All: 1024})
+	if _, err := json.Marshal(f); err != nil || !(f.Coalition > 1023*f.Rho) {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A result warns of a delta that does not protect so many rows.
+func TestLoose(t *testing.T) {
+	for rows, says := range map[int]string{10_000: "", 10_001: "delta 1e-05 is much for 10001 training rows"} {
+		if got := Loose(rows, 1e-5); !strings.HasPrefix(got, says) || (got == "") != (says == "") {
+			t.Errorf("%d rows: %q, want %q", rows, got, says)
+		}
+	}
+	if list := Warnings(150, 96, 50, .01); len(list) != 2 || !strings.HasSuffix(list[1], "at most 6e-04.") {
+		t.Errorf("%q", list)
+	}
+	if list := Warnings(10_000, 96, 50, 1e-5); len(list) != 0 {
+		t.Errorf("%q", list)
 	}
 }
 

@@ -28,21 +28,18 @@ func (s *server) noiseFigures(p sealed.Problem) (*noised.Figures, error) {
 	return f, nil
 }
 
-// noiseWarnings warns of rows that are few for the noise.
+// noiseWarnings warns of rows that are few for the noise, and of a large delta.
 func (s *server) noiseWarnings(d *Details) []string {
-	if few := noised.Few(s.public().total(), d.Sealed.Features, d.Privacy.Alpha); few != "" {
-		return []string{few}
-	}
-	return nil
+	return noised.Warnings(s.public().total(), d.Sealed.Features, d.Privacy.Alpha, d.Privacy.Delta)
 }
 
-// warningOf says before a job runs that its rows are few for its noise; "" otherwise.
+// warningOf warns before a job runs, as its result would; "" if it would not.
 func warningOf(j *job.Job, s *protocol.Session) (string, error) {
 	p, err := sealed.DecodeParams(s.Params)
 	if err != nil || !j.Data.Private {
 		return "", err
 	}
-	return noised.Few(p.Problem.Rows, p.Features, p.Alpha()), nil
+	return strings.Join(noised.Warnings(p.Problem.Rows, p.Features, p.Alpha(), privacyOf(j).Delta), " "), nil
 }
 
 // keepersTogether says which members together void the guarantee.

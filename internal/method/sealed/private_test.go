@@ -405,9 +405,9 @@ spec:
 	}
 }
 
-// A plan warns of rows that are few for the noise, before the job runs.
+// A plan warns of rows that are few for the noise, and of a delta that is large for them, before the job runs.
 func TestPrivateWarning(t *testing.T) {
-	for rows, want := range map[int]bool{150: true, 100_000: false} {
+	for rows, want := range map[int]string{150: "300 training rows are few", 4_000: "", 100_000: "delta 1e-05 is much for 200000 training rows"} {
 		c := methodtest.Instance(privateJob(t, "north, south", "features: 64, ", 4))
 		params, err := public{rows: []int{rows, rows}, columns: 64}.params(c)
 		if err != nil {
@@ -419,8 +419,16 @@ func TestPrivateWarning(t *testing.T) {
 			t.Fatal(err)
 		}
 		cost, err := computeCost(c.Job)(method.Sizes{}, s)
-		if err != nil || (cost.Warning != "") != want {
-			t.Errorf("%d rows: warning %q, %v", rows, cost.Warning, err)
+		if err != nil || !strings.HasPrefix(cost.Warning, want) || (cost.Warning == "") != (want == "") {
+			t.Errorf("%d rows: warning %q, %v; want %q", rows, cost.Warning, err, want)
 		}
+	}
+	c := methodtest.Instance(read(t, strings.Replace(fmt.Sprintf(privateFile, "north, south", "features: 64, ", 4.), "1.0e-5", "1.0e-7", 1)))
+	params, err := public{rows: []int{100_000, 100_000}, columns: 64}.params(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if warning, err := warningOf(c.Job, &protocol.Session{Descriptor: protocol.Descriptor{Params: params.Encode()}}); warning != "" || err != nil {
+		t.Errorf("many rows: warning %q, %v", warning, err)
 	}
 }

@@ -92,7 +92,8 @@ type Event struct {
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
 	Alone     bool           `json:"alone,omitempty"`     // the approver may be the submitter; the home's setting roles allows it, or its owner approved
 
-	// A line about removed lines has the Tip of the record before the next line, without its hash.
+	// A line about removed lines has the Tip of the record before the next line, without its hash. Its Releases are those
+	// of noise that must be in the ledger: a budget does not come back with the age of a line.
 	Steps  int    `json:"steps,omitempty"`
 	Origin string `json:"origin,omitempty"`
 }
@@ -133,6 +134,9 @@ type state struct {
 	// As in Tip.
 	steps  int
 	origin string
+
+	// noise has the IDs of [Noise], of lines that were read by follow.
+	noise []string
 }
 
 // Open reads the record, and checks it. It begins a new one if there is none.

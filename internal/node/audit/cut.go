@@ -50,9 +50,16 @@ func (l *Log) lastBefore(f *os.File, before time.Time) (last state, err error) {
 
 // replace writes the record anew without the lines up to a last one.
 func (l *Log) replace(f *os.File, last state) error {
-	first, err := json.Marshal(Event{Number: last.lines, Time: time.Now().UTC(), Previous: last.head, Kind: Cut, Steps: last.steps, Origin: last.origin})
+	e := Event{Number: last.lines, Time: time.Now().UTC(), Previous: last.head, Kind: Cut, Steps: last.steps, Origin: last.origin}
+	for _, id := range last.noise {
+		e.Releases = append(e.Releases, Release{Kind: noise, ID: id})
+	}
+	first, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("audit: %w", err)
+	}
+	if len(first) >= MaxLine {
+		return fmt.Errorf("audit: %d releases of noise do not fit into a line; keep the record whole, without audit in retention", len(last.noise))
 	}
 	first = append(first, '\n')
 	err = disk.ReplaceBy(l.path, func(to io.Writer) error {

@@ -35,17 +35,22 @@ type Summary struct {
 // hash of its line. It returns a *BrokenError for the first line that is changed, missing or added. It
 // changes nothing.
 func Verify(path string, each func(e Event, hash string) error) (Summary, error) {
+	s, err := readWhole(path, each)
+	return Summary{s.lines, s.head, s.torn, s.cut}, err
+}
+
+// readWhole returns the end of a record. A home without a record has the zero one.
+func readWhole(path string, each func(e Event, hash string) error) (s state, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Summary{}, nil
+		return s, nil
 	}
 	if err != nil {
-		return Summary{}, fmt.Errorf("audit: %w", err)
+		return s, fmt.Errorf("audit: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
-	var s state
 	err = s.follow(f, path, each)
-	return Summary{s.lines, s.head, s.torn, s.cut}, err
+	return s, err
 }
 
 // Found describes the record of a member that was restored from a backup.
@@ -60,11 +65,10 @@ type Found struct {
 func Look(path, hash string) (f Found, err error) {
 	type session struct{ job, id string }
 	var open []session
-	_, err = Verify(path, func(e Event, own string) error {
+	end, err := readWhole(path, func(e Event, own string) error {
 		f.Has = f.Has || own == hash
 		switch e.Kind {
 		case Accepted:
-			f.Accepted = true
 			open = append(open, session{e.Job, e.Session})
 		case Ended:
 			open = slices.DeleteFunc(open, func(s session) bool { return s.id == e.Session })
@@ -75,6 +79,7 @@ func Look(path, hash string) (f Found, err error) {
 		}
 		return nil
 	})
+	f.Accepted = end.steps > 0 // counts removed lines, too; a job that was closed was accepted before
 	for _, s := range open {
 		if !slices.Contains(f.Open, s.job) {
 			f.Open = append(f.Open, s.job)
@@ -83,28 +88,31 @@ func Look(path, hash string) (f Found, err error) {
 	return f, err
 }
 
-// Noise returns the IDs of the releases of a kind that must be in the ledger: those that were made, and the notes of
-// losses, since an operator last stated what unknown jobs have spent. A home without a record has none.
-func Noise(path, kind string) (ids []string, err error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+// noise is the kind of the releases that privacy budgets pay.
+const noise = "noise"
+
+// Noise returns the IDs of the releases of noise that must be in the ledger: those that were made, and the notes of
+// losses, since an operator last stated what unknown jobs have spent. It knows those of removed lines, too. A home
+// without a record has none.
+func Noise(path string) ([]string, error) {
+	s, err := readWhole(path, nil)
+	return s.noise, err
+}
+
+// spend notes the noise that an event releases, or that an operator has settled everything before.
+func (s *state) spend(e Event) {
+	switch e.Kind {
+	case BudgetSettled:
+		s.noise = nil
+	case Released, LossAccepted, Cut:
+	default:
+		return
 	}
-	_, err = Verify(path, func(e Event, _ string) error {
-		switch e.Kind {
-		case BudgetSettled:
-			ids = nil
-		case Released, LossAccepted:
-		default:
-			return nil
+	for _, r := range e.Releases {
+		if r.Kind == noise && !slices.Contains(s.noise, r.ID) { // each session of a job names its release
+			s.noise = append(s.noise, r.ID)
 		}
-		for _, r := range e.Releases {
-			if r.Kind == kind {
-				ids = append(ids, r.ID)
-			}
-		}
-		return nil
-	})
-	return ids, err
+	}
 }
 
 // follow reads lines that continue the chain.
@@ -129,6 +137,7 @@ func (s *state) follow(r io.Reader, path string, each func(Event, string) error)
 			return &BrokenError{path, s.lines + 1, why}
 		}
 		s.next(line, e.Kind)
+		s.spend(e)
 		if each != nil {
 			if err := each(e, s.head); err != nil {
 				return err
@@ -145,6 +154,7 @@ func (s *state) skipCut(line []byte) bool {
 	}
 	s.lines, s.head, s.cut, s.end = e.Number, e.Previous, e.Number, int64(len(line))
 	s.steps, s.origin = e.Steps, e.Origin
+	s.spend(e)
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // A head is found in any line. A session is open until its end, the end of its job, or the acceptance of its loss is in
@@ -49,5 +50,11 @@ func TestLook(t *testing.T) {
 		if f, err := Look(path, head); err != nil || !f.Has {
 			t.Errorf("the last line: %+v, %v", f, err)
 		}
+	}
+	if n, err := l.Cut(time.Now().Add(time.Hour)); n == 0 || err != nil {
+		t.Fatalf("%d, %v", n, err)
+	}
+	if f, err := Look(path, ""); err != nil || !f.Accepted {
+		t.Errorf("without the lines of the consents: %+v, %v", f, err)
 	}
 }

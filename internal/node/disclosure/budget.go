@@ -218,10 +218,13 @@ func (e *Entry) everywhere() bool { return e.Kind == method.ReleaseNoise && len(
 // of returns the entries of a table. An entry that shares one name with the table adds its other names, so a table that
 // was first renamed and then moved has one budget. Without any name nobody can tell two tables apart.
 func (b books) of(table names) (list books) {
+	if len(table) == 0 {
+		return b
+	}
 	rest := slices.Clone(b)
 	for {
 		i := slices.IndexFunc(rest, func(h head) bool {
-			return h.everywhere() || len(table) == 0 || slices.ContainsFunc(h.names(), func(name string) bool { return table[name] })
+			return h.everywhere() || slices.ContainsFunc(h.names(), func(name string) bool { return table[name] })
 		})
 		if i < 0 {
 			return list

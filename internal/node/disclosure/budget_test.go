@@ -230,6 +230,8 @@ func TestATableUnderTwoNames(t *testing.T) {
 		"more rows":                   {[]method.Release{noise("a", "people", 6)}, noiseOver(wide(30), "b", "people", 6)},
 		"other columns":               {[]method.Release{noise("a", "people", 6)}, noiseOver(table(20, "weight"), "b", "people", 6)},
 		"a table without a name":      {[]method.Release{noise("a", "people", 6)}, noise("b", "", 6)},
+		"no name, and two tables":     {[]method.Release{noise("a", "others", .01), noise("c", "people", 6)}, noise("b", "", 6)},
+		"no name, and two more":       {[]method.Release{noise("a", "others", 6), noise("c", "people", .01)}, noise("b", "", 6)},
 	} {
 		l := Ledger(t.TempDir())
 		for _, r := range c.then {
