@@ -204,7 +204,7 @@ func newTestbed(t *testing.T, shares []partition.Share) *testbed {
 
 // lets has members run a job that says itself which classes its labels have, as the parties of simulate do.
 func (w *testbed) lets(j *job.Job) *testbed {
-	w.policy.Own = j.OwnWord() != nil
+	w.policy.Own, w.policy.Privacy = j.OwnWord() != nil, j.Protocol.Demands().Privacy
 	return w
 }
 
