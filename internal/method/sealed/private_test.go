@@ -407,7 +407,7 @@ spec:
 
 // A plan warns of rows that are few for the noise, and of a delta that is large for them, before the job runs.
 func TestPrivateWarning(t *testing.T) {
-	for rows, want := range map[int]string{150: "300 training rows are few", 4_000: "", 100_000: "delta 1e-05 is much for 200000 training rows"} {
+	for rows, want := range map[int]string{150: "300 training rows are few", 4_000: "with 8000 training rows this privacy may cost", 100_000: "delta 1e-05 is much for 200000 training rows"} {
 		c := methodtest.Instance(privateJob(t, "north, south", "features: 64, ", 4))
 		params, err := public{rows: []int{rows, rows}, columns: 64}.params(c)
 		if err != nil {
