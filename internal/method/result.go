@@ -54,8 +54,8 @@ type Result struct {
 	Parties         []Cost              `json:"parties"`
 	Processes       []int               `json:"processes"`
 	Models          []ModelFile         `json:"models"`
-	ModelHash       string              `json:"model_sha256"` // hash of the sorted model list
-	Leakage         map[string][]string `json:"leakage"`      // describes in words what each role learns
+	ModelHash       string              `json:"model_sha256,omitempty"` // hash of the sorted model list; "" if the list is empty
+	Leakage         map[string][]string `json:"leakage"`                // describes in words what each role learns
 	// Exposures says, by role, how much of others' rows the role can reconstruct. It is nil in results
 	// of earlier versions.
 	Exposures map[string]protocol.Exposure `json:"row_exposure,omitempty"`
@@ -141,6 +141,9 @@ func Roles() []string {
 // HashModels returns the SHA-256 of the sorted list of models. Two runs with equal hashes left the
 // same models with the same members.
 func HashModels(models []ModelFile) string {
+	if len(models) == 0 {
+		return ""
+	}
 	var lines []string
 	for _, m := range models {
 		lines = append(lines, m.Party+" "+m.SHA256+"\n")
