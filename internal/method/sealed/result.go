@@ -69,14 +69,15 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		{Label: "Keepers", Value: fmt.Sprintf("%s and %s computed, %s dealt random numbers", f.Keepers[0], f.Keepers[1], f.Keepers[2])},
 	}}
 	if f.Certificate != nil {
-		p.More = append(p.More, report.Row{Label: "Certificate", Value: f.Certificate.text()})
+		p.More, p.Notes = append(p.More, report.Row{Label: "Certificate", Value: f.Certificate.text()}), append(p.Notes, "The certificate "+f.Certificate.text()+".")
 	}
 	if f.Within > 0 {
 		text := fmt.Sprintf("%d, which each party counts in fives: the accuracy is off by at most %.4f", r.HeldOut, f.Within)
-		p.More, p.Later = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Later, method.Block{Line: "Held-out rows: " + text})
+		p.More, p.Notes = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Notes, "Held-out rows: "+text+".")
 	}
 	if d.Privacy != nil {
 		p.More, p.Later = append(p.More, report.Row{Label: "Privacy", Value: d.Privacy.Text()}), append(p.Later, method.Block{Line: "Privacy: " + d.Privacy.Text()})
+		p.Notes = append(p.Notes, d.Privacy.Notes()...)
 	}
 	if j != nil {
 		p.Settings = settings(job.As[*Keys](j.Protocol), f)

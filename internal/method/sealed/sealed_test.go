@@ -339,6 +339,9 @@ func TestPresent(t *testing.T) {
 	if err != nil || len(shown.More) != 3 || shown.Within != .066 || shown.Settings != ", features = 450, alpha = 0.09 (for all rows)" {
 		t.Fatalf("%+v, %v", shown, err)
 	}
+	if want := []string{"Held-out rows: 180, which each party counts in fives: the accuracy is off by at most 0.0660."}; !slices.Equal(shown.Notes, want) {
+		t.Errorf("notes %q, want %q", shown.Notes, want)
+	}
 	if want := "4500 numbers (450 random features, drawn anew in each job, by 10 targets) of at most 14400; alpha 0.09, by a polynomial of degree 592"; shown.More[0].Value != want {
 		t.Error(shown.More[0].Value)
 	}
