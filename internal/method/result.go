@@ -229,6 +229,8 @@ type Presentation struct {
 	// Settings describes the settings that the data determined. The page shows them after the job's
 	// settings.
 	Settings string
+	// Learner replaces the job's learner on the page, where the method determines a number of it; "" if the job's holds.
+	Learner string
 	// Summary replaces the rows at the head of the report page. Nil means the common head, followed
 	// by More.
 	Summary, More []report.Row

@@ -85,7 +85,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 func (d *Details) presentNoise(j *job.Job) *method.Presentation {
 	p := &method.Presentation{Notes: d.Privacy.Notes(), More: []report.Row{{Label: "Privacy", Value: d.Privacy.Text()}}, Later: []method.Block{{Line: "Privacy: " + d.Privacy.Text()}}}
 	if j != nil {
-		p.Settings = fmt.Sprintf(", alpha = %.4g (from the noise)", d.Privacy.Alpha)
+		p.Learner = fmt.Sprintf("%s, alpha = %.4g (from the noise)", j.Learner.Name(), d.Privacy.Alpha)
 	}
 	return p
 }

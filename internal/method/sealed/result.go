@@ -80,23 +80,30 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		p.Notes = append(p.Notes, d.Privacy.Notes()...)
 	}
 	if j != nil {
-		p.Settings = settings(job.As[*Keys](j.Protocol), f)
+		k := job.As[*Keys](j.Protocol)
+		p.Settings, p.Learner = settings(k, f), learnerText(j, k, f)
 	}
 	return p, nil
 }
 
 // settings describes the settings that the declared rows determined.
-func settings(k *Keys, f *Figures) (text string) {
-	if k.Features == 0 {
-		text += fmt.Sprintf(", features = %d", f.Features)
+func settings(k *Keys, f *Figures) string {
+	if k.Features > 0 {
+		return ""
 	}
-	if k.Privacy.Private() {
-		text += fmt.Sprintf(", alpha = %.4g (from the noise)", f.Alpha)
+	return fmt.Sprintf(", features = %d", f.Features)
+}
+
+// learnerText describes the learner whose alpha the noise or the number of rows determines; "" if the learner states it.
+// The canonical job file has the learner's default then, which nobody uses.
+func learnerText(j *job.Job, k *Keys, f *Figures) string {
+	switch {
+	case k.Privacy.Private():
+		return fmt.Sprintf("%s, alpha = %.4g (from the noise)", j.Learner.Name(), f.Alpha)
+	case k.PerRow > 0:
+		return fmt.Sprintf("%s, alpha = %.4g (for all rows)", j.Learner.Name(), f.Alpha)
 	}
-	if k.PerRow > 0 {
-		text += fmt.Sprintf(", alpha = %.4g (for all rows)", f.Alpha)
-	}
-	return text
+	return ""
 }
 
 // text describes the model.
