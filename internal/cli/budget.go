@@ -15,7 +15,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/daemon"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
-	"github.com/mercer-fl/mercer/internal/node/overview"
 	"github.com/mercer-fl/mercer/privacy"
 )
 
@@ -45,8 +44,9 @@ type budgetSpending struct {
 	Job      string    `json:"job"`          // its name; "" for what an operator has stated about unknown jobs
 	Table    string    `json:"table,omitempty"`
 	Day      string    `json:"day,omitempty"`
-	Time     time.Time `json:"time,omitzero"` // when the job spent it, or reserved it; zero if the audit record does not have it
-	Outcome  string    `json:"outcome,omitempty"`
+	Time     time.Time `json:"time,omitzero"`     // when the job spent it, or reserved it; zero if the audit record does not have it
+	Outcome  string    `json:"outcome,omitempty"` // "done", or why the job ended without a result
+	Failed   bool      `json:"failed,omitempty"`
 	Epsilon  float64   `json:"epsilon"`
 	Delta    float64   `json:"delta"`
 	Reserved bool      `json:"reserved,omitempty"` // an open job that has sent nothing yet
@@ -74,7 +74,7 @@ func budgetOf(b daemon.TableBudget) tableBudget {
 	}
 	for _, s := range b.Spendings {
 		by := b.Payers[s.ID]
-		r.Jobs = append(r.Jobs, budgetSpending{by.Job, s.Job, s.Table, s.Day, by.Time, by.Outcome, s.Epsilon, s.Delta, s.State == disclosure.Admitted, s.ID})
+		r.Jobs = append(r.Jobs, budgetSpending{by.Job, s.Job, s.Table, s.Day, by.Time, by.Outcome, by.Failed(), s.Epsilon, s.Delta, s.State == disclosure.Admitted, s.ID})
 	}
 	for _, v := range b.Voids {
 		r.Voids = append(r.Voids, budgetVoid{v.Kind, v.Job, v.Day, v.ID})
@@ -139,8 +139,8 @@ func (s budgetSpending) text(table string) string {
 	if s.Job == "" {
 		what = "unknown jobs, as an operator has stated"
 	}
-	if s.Outcome != "" && s.Outcome != string(overview.Done) {
-		what += ", which ended without a result (" + s.Outcome + ")"
+	if s.Failed {
+		what += ", which ended without a result"
 	}
 	if s.Table != "" && s.Table != table {
 		what += ", under the table's name " + s.Table

@@ -59,6 +59,19 @@ func TestPayers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, e := range []Event{{Kind: Refused, Job: "4", Outcome: "too many rows"}, {Kind: Refused, Job: "5", Outcome: "too many jobs"}, {Kind: Closed, Job: "5", Outcome: "done, and forgotten since"}} {
+		if err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for job, want := range map[string]string{"1": "failed", "2": "", "3": "", "4": "too many rows", "5": ""} {
+		if why, err := Failure(path, job); why != want || err != nil {
+			t.Errorf("job %s failed: %q, %v; want %q", job, why, err, want)
+		}
+	}
+	if (Payer{Outcome: "done, and forgotten since"}).Failed() || (Payer{}).Failed() {
+		t.Error("a job that is done or open has failed")
+	}
 	times := make(map[int]Payer)
 	if _, err := Verify(path, func(e Event, _ string) error {
 		times[e.Number] = Payer{Job: e.Job, Time: e.Time}

@@ -1,12 +1,36 @@
 package audit
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Payer is the job of a release.
 type Payer struct {
 	Job     string    // id
 	Time    time.Time // of the release; of the consent while nothing has left the member
 	Outcome string    // of the job, "done" or how else it ended; "" while it is open
+}
+
+// Failed reports whether the job has ended without a result.
+func (p Payer) Failed() bool { return p.Outcome != "" && !strings.HasPrefix(p.Outcome, "done") }
+
+// Failure returns why a job ended without a result here: why the member refused it, or what the coordinator said of its
+// end. It returns "" if the record does not say that it did.
+func Failure(path, job string) (why string, err error) {
+	_, err = Verify(path, func(e Event, _ string) error {
+		switch {
+		case e.Job != job:
+		case e.Kind == Refused:
+			why = e.Outcome
+		case e.Kind == Closed && Payer{Outcome: e.Outcome}.Failed():
+			why = e.Outcome
+		case e.Kind == Closed:
+			why = ""
+		}
+		return nil
+	})
+	return why, err
 }
 
 // Payers returns the job of each release of a kind, by the ID of the release. Each release must be of one job, as noise is.
