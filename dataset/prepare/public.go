@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mercer-fl/mercer/dataset"
 )
@@ -25,7 +26,7 @@ func (c *Column) checkPublic() error {
 	switch {
 	case c.Agree:
 		return errors.New("has categories on which the parties agree; list its categories")
-	case c.Missing == FillMean || c.Missing == FillMedian || c.Missing == FillMostFrequent:
+	case c.fillsByRows():
 		return fmt.Errorf("fills gaps with a value that is computed from the rows (%s); write a usual value that nobody computes from rows, such as missing: 80", c.Missing)
 	case c.Missing == FillError || c.Missing == FillDropRow:
 		return errors.New("has no value for gaps; write a usual one, such as missing: 80, which is used only if there is a gap")
@@ -37,6 +38,22 @@ func (c *Column) checkPublic() error {
 		return errors.New("refuses words outside its categories; write unknown: other")
 	}
 	return nil
+}
+
+// fillsByRows reports whether training rows decide what fills the column's gaps.
+func (c *Column) fillsByRows() bool {
+	return c.Missing == FillMean || c.Missing == FillMedian || c.Missing == FillMostFrequent
+}
+
+// DecidedByRows reports whether training rows decide the fill or the categories of any column.
+func (s Schema) DecidedByRows() bool {
+	return slices.ContainsFunc(s, func(c Column) bool { return c.Agree || c.fillsByRows() })
+}
+
+// ScaledByRange reports whether the scaling follows from the schema's ranges, and from no row.
+func (p *Preparation) ScaledByRange() bool {
+	public := &Preparation{schema: p.schema, columns: p.columns}
+	return public.scaleByRange() == nil && slices.Equal(p.Offset, public.Offset) && slices.Equal(p.Factor, public.Factor)
 }
 
 // withinAlways reports whether every date is inside the column's range.

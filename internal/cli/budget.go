@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,13 +40,17 @@ type tableBudget struct {
 
 // budgetSpending is what one job has spent.
 type budgetSpending struct {
-	Job      string  `json:"job"` // "" for what an operator has stated about unknown jobs
-	Table    string  `json:"table,omitempty"`
-	Day      string  `json:"day,omitempty"`
-	Epsilon  float64 `json:"epsilon"`
-	Delta    float64 `json:"delta"`
-	Reserved bool    `json:"reserved,omitempty"` // an open job that has sent nothing yet
-	Release  string  `json:"release"`
+	ID       string    `json:"id,omitempty"` // of the job; "" if the audit record does not have it any more
+	Job      string    `json:"job"`          // its name; "" for what an operator has stated about unknown jobs
+	Table    string    `json:"table,omitempty"`
+	Day      string    `json:"day,omitempty"`
+	Time     time.Time `json:"time,omitzero"`     // when the job spent it, or reserved it; zero if the audit record does not have it
+	Outcome  string    `json:"outcome,omitempty"` // "done", or why the job ended without a result
+	Failed   bool      `json:"failed,omitempty"`
+	Epsilon  float64   `json:"epsilon"`
+	Delta    float64   `json:"delta"`
+	Reserved bool      `json:"reserved,omitempty"` // an open job that has sent nothing yet
+	Release  string    `json:"release"`
 }
 
 // budgetVoid is a release without noise.
@@ -67,7 +73,8 @@ func budgetOf(b daemon.TableBudget) tableBudget {
 		r.Left = b.Left(b.Budget)
 	}
 	for _, s := range b.Spendings {
-		r.Jobs = append(r.Jobs, budgetSpending{s.Job, s.Table, s.Day, s.Epsilon, s.Delta, s.State == disclosure.Admitted, s.ID})
+		by := b.Payers[s.ID]
+		r.Jobs = append(r.Jobs, budgetSpending{by.Job, s.Job, s.Table, s.Day, by.Time, by.Outcome, by.Failed(), s.Epsilon, s.Delta, s.State == disclosure.Admitted, s.ID})
 	}
 	for _, v := range b.Voids {
 		r.Voids = append(r.Voids, budgetVoid{v.Kind, v.Job, v.Day, v.ID})
@@ -91,7 +98,7 @@ func (r budgetList) Print(w io.Writer) error {
 			p.linef("    %s", s.text(t.Table))
 		}
 		for _, v := range t.Voids {
-			p.linef("    %10s  void: job %s released %s without noise (%s)", v.Day, v.Job, v.Kind, v.Release)
+			p.linef("    %-16s  void: job %s released %s without noise (release %s)", v.Day, v.Job, v.Kind, v.Release)
 		}
 		if len(t.Voids) > 0 {
 			p.linef("%s", paragraph("    The budget bounds what the jobs with noise tell of a person. Releases without noise are outside it, and so nothing bounds what all of them tell together."))
@@ -128,9 +135,12 @@ func upwards(v float64) string {
 
 // text describes what a job has spent of the budget of a table.
 func (s budgetSpending) text(table string) string {
-	what := "job " + s.Job
+	what := strings.TrimSuffix("job "+s.Job+" "+s.ID, " ")
 	if s.Job == "" {
 		what = "unknown jobs, as an operator has stated"
+	}
+	if s.Failed {
+		what += ", which ended without a result"
 	}
 	if s.Table != "" && s.Table != table {
 		what += ", under the table's name " + s.Table
@@ -138,7 +148,15 @@ func (s budgetSpending) text(table string) string {
 	if s.Reserved {
 		what += ", which has sent nothing yet"
 	}
-	return fmt.Sprintf("%10s  epsilon %g at delta %g: %s (%s)", s.Day, s.Epsilon, s.Delta, what, s.Release)
+	return fmt.Sprintf("%-16s  epsilon %g at delta %g: %s (release %s)", s.when(), s.Epsilon, s.Delta, what, s.Release)
+}
+
+// when returns the time of a spending, or its day if the time is unknown.
+func (s budgetSpending) when() string {
+	if s.Time.IsZero() {
+		return s.Day
+	}
+	return minute(s.Time)
 }
 
 func (a *app) budgetShow() *cobra.Command {
@@ -152,7 +170,8 @@ the ledger knows it by its name in the catalogue, by the file or database that i
 from, and by the dictionary of its jobs. The costs of jobs add up as zero-concentrated
 differential privacy, so the epsilon of two jobs together is less than the sum of theirs.
 The list also names the releases without noise of the same table or people. They void the
-guarantee: no budget bounds what they tell.`,
+guarantee: no budget bounds what they tell. Jobs have their ids and times from the home's
+audit record, oldest first, and a job that has failed is named as such.`,
 		Example: "  mercer budget show --home ./shop\n  mercer budget show --home ./shop --json",
 		Args:    args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mercer-fl/mercer/dataset/prepare"
 	"github.com/mercer-fl/mercer/internal/base/humanize"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/kernel"
@@ -52,8 +53,8 @@ figures are in the result of the job that made the model. A private model is ref
 			r := describeFile(args[0], m)
 			if made != nil {
 				r.Reads = made.Describe()
-				r.Leakage = append(r.Leakage, "The fills and agreed categories of the preparation are fitted on the training rows.")
 			}
+			r.Leakage = append(r.Leakage, fittedOnRows(made, r.Scaled)...)
 			return r, nil
 		}),
 	}
@@ -82,10 +83,25 @@ func describeFile(path string, m model.Predictor) modelResult {
 			"Its decisions reveal something about the training rows. With few rows for each feature, they reveal who was among them.",
 		}
 	}
-	if r.Scaled {
-		r.Leakage = append(r.Leakage, "The scale has an offset and a factor for each column: a mean and a deviation, or a least and a greatest value, of the training rows.")
-	}
 	return r
+}
+
+// fittedOnRows says which numbers of the preparation and of the scaling training rows have decided.
+func fittedOnRows(made *prepare.Preparation, scaled bool) (lines []string) {
+	switch {
+	case scaled && made != nil && made.ScaledByRange():
+		lines = append(lines, "The scale of each column follows from its range in the dictionary or schema, and from no row.")
+	case scaled:
+		lines = append(lines, "The scale has an offset and a factor for each column: a mean and a deviation, or a least and a greatest value, of the training rows.")
+	}
+	switch {
+	case made == nil:
+	case made.Schema().DecidedByRows():
+		lines = append(lines, "The fills and agreed categories of the preparation are fitted on the training rows.")
+	default:
+		lines = append(lines, "The fills and categories of the preparation are constants of the dictionary or schema, and follow from no row.")
+	}
+	return lines
 }
 
 // featuresOf says what a model without rows holds.

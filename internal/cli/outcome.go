@@ -114,7 +114,7 @@ func (o outcome) printVerdict(p *printer) {
 // over several runs.
 func (o outcome) printScores(p *printer) {
 	p.join(o.scores().print(p.w))
-	for _, line := range o.scoreNotes() {
+	for _, line := range slices.Concat(o.methodNotes(), o.scoreNotes()) {
 		p.linef("%s", paragraph(line))
 	}
 	if o.Repeats != nil {
@@ -125,6 +125,14 @@ func (o outcome) printScores(p *printer) {
 		p.linef("\nLeave one site out: figures of each party, by a model of the others; all other figures are for %s held out", o.LeaveOneSiteOut.Parties[0].Party)
 		p.join(o.sites().print(p.w))
 	}
+}
+
+// methodNotes returns what the method says about the scores and the model. A report page has it in its head.
+func (o outcome) methodNotes() []string {
+	if o.shown == nil {
+		return nil
+	}
+	return o.shown.Notes
 }
 
 // scoreNotes names the missing scores, with the reasons.

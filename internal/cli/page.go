@@ -53,7 +53,7 @@ func page(o outcome) report.Run {
 			{Label: "Parties", Value: describeParties(j)},
 			{Label: "Protocol", Value: o.settings()},
 			{Label: "Kernel", Value: describeKernel(j, r)},
-			{Label: "Learner", Value: chosenLearner(j, r).Text()},
+			{Label: "Learner", Value: o.learnerText()},
 			{Label: "Rows", Value: fmt.Sprintf("%d in training, %s", r.Training, describeHeldOut(r))},
 		},
 		Grid:    o.reportGrid(),
@@ -121,6 +121,14 @@ func lastFacts(r *method.Result, metrics []string) (facts []report.Row) {
 		add("model of "+m.Party, describeModel(m))
 	}
 	return facts
+}
+
+// learnerText describes the learner with the numbers that trained the model.
+func (o outcome) learnerText() string {
+	if o.shown != nil && o.shown.Learner != "" {
+		return o.shown.Learner
+	}
+	return chosenLearner(o.job, o.Result).Text()
 }
 
 // chosenLearner returns the learner of the chosen grid cell. Cells have the order of the job's

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/report"
 )
 
 // The page says what was set, whichever the protocol and the learner are.
@@ -37,6 +39,10 @@ spec:
 	}
 	if len(want) > 0 {
 		t.Errorf("the page says nothing of %v", want)
+	}
+	shown := &method.Presentation{Learner: "huber, delta = 7 (from the noise)"}
+	if run := page(outcome{Result: r, job: j, shown: shown}); !slices.Contains(run.Summary, report.Row{Label: "Learner", Value: shown.Learner}) {
+		t.Errorf("the page does not have the method's learner: %v", run.Summary)
 	}
 	if run.Metrics[0] != "rmse" || run.Metrics[1] != "r2" || run.Metrics[2] != "coverage_95" {
 		t.Errorf("figures in the order %v", run.Metrics)

@@ -45,6 +45,15 @@ func TestIntervalOfARoundedShare(t *testing.T) {
 	}
 }
 
+// What a method says about its scores is under their table without --verbose, too.
+func TestNotesOfTheMethod(t *testing.T) {
+	o := outcome{Result: patients(), shown: &method.Presentation{Notes: []string{"The certificate holds.", "Off by at most 0.02."}}}
+	var b strings.Builder
+	if err := o.Print(&b); err != nil || !strings.Contains(b.String(), "\nThe certificate holds.\nOff by at most 0.02.\n") {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+}
+
 func TestVerdict(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(o *outcome)

@@ -1,10 +1,13 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
@@ -22,6 +25,7 @@ type TableBudget struct {
 	Listed bool              // the catalogue has the table; else only the ledger does
 	Budget privacy.Guarantee // zero if the policy sets none
 	disclosure.Account
+	Payers map[string]audit.Payer // of the spendings, by their IDs, as far as the audit record has them
 }
 
 // Budgets returns the privacy budgets of the catalogue's tables, and the accounts of tables that the catalogue has no
@@ -39,6 +43,10 @@ func (h Home) Budgets(jobs *job.Reader) (list []TableBudget, err error) {
 	if err != nil {
 		return nil, err
 	}
+	payers, err := audit.Payers(h.AuditPath(), string(method.ReleaseNoise))
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[string]bool) // spendings that are listed under a table
 	for _, name := range slices.Sorted(maps.Keys(c.Data)) {
 		one := TableBudget{Table: name, Listed: true, Budget: c.policyOf(c.Data[name]).Privacy}
@@ -53,7 +61,27 @@ func (h Home) Budgets(jobs *job.Reader) (list []TableBudget, err error) {
 		}
 	}
 	gone, err := h.goneTables(found, recorded)
-	return append(list, gone...), err
+	list = append(list, gone...)
+	for i := range list {
+		list[i].Payers = payers
+		list[i].order()
+	}
+	return list, err
+}
+
+// order sorts the spendings by their times, and then by the names of the jobs. One without a time in the audit record has
+// the beginning of its day.
+func (b *TableBudget) order() {
+	when := func(s disclosure.Spending) time.Time {
+		if p, known := b.Payers[s.ID]; known {
+			return p.Time
+		}
+		day, _ := time.Parse(time.DateOnly, s.Day) // zero for a reservation, which has no day
+		return day
+	}
+	slices.SortStableFunc(b.Spendings, func(x, y disclosure.Spending) int {
+		return cmp.Or(when(x).Compare(when(y)), strings.Compare(x.Job, y.Job))
+	})
 }
 
 // goneTables returns the accounts of tables of the ledger that are under no table of the catalogue.

@@ -238,6 +238,31 @@ data:
 	}
 }
 
+// Spendings are listed in the order of their time, whatever their IDs are, with the job that the audit record has.
+func TestOrderOfSpendings(t *testing.T) {
+	h := newHome(t, roster.Party)
+	var want []string
+	for _, name := range []string{"e", "b", "d", "a", "c"} {
+		id := h.spends(t, noiseOf(name, "patients", 1))
+		want = append(want, name+" 0123 "+id)
+	}
+	list, err := h.Budgets(all.Reader())
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	var got []string
+	for _, s := range list[0].Spendings {
+		got = append(got, s.Job+" "+list[0].Payers[s.ID].Job+" "+s.ID)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	b := TableBudget{Account: disclosure.Account{Spendings: []disclosure.Spending{{Job: "b", Day: "2026-11-02"}, {Job: "a", Day: "2026-11-02"}, {Job: "c", Day: "2026-11-01"}}}}
+	if b.order(); b.Spendings[0].Job != "c" || b.Spendings[1].Job != "a" {
+		t.Errorf("by day: %v", b.Spendings)
+	}
+}
+
 // A table is known by the file, database or program that it is read from, whatever is read of it.
 func TestWhence(t *testing.T) {
 	h := newHome(t, roster.Party)

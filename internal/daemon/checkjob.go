@@ -13,6 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/node/admin"
+	"github.com/mercer-fl/mercer/internal/node/audit"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/party"
@@ -27,7 +28,8 @@ func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.V
 		Policy:   func(table string) (party.Policy, error) { return h.config().policy(h.Home, table) },
 		Approved: h.Dictionaries().Approved, Studies: h.Studies(jobs), Releases: h.Releases(),
 		Whence: func(table string) string { return h.config().whence(h.Home, table) }, Noise: h.recordedNoise,
-		Vault: claims, Retained: artifacts.States(), Alignments: artifacts.Of(vault.Aligned),
+		Failure: func(id string) (string, error) { return audit.Failure(h.AuditPath(), id) },
+		Vault:   claims, Retained: artifacts.States(), Alignments: artifacts.Of(vault.Aligned),
 		Peek: func(d job.Data) (method.Table, error) { return h.load(ctx, h.config(), d, h.key, &peeked{}) },
 	}
 }

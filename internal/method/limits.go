@@ -65,16 +65,21 @@ func TooFew(format string, args ...any) error {
 	return fault.TooFewRows.Errorf(format, args...)
 }
 
+// LargestShare returns the largest share of all training rows that one of several parties may hold.
+func (f Limits) LargestShare(parties int) float64 {
+	if parties == 2 {
+		return f.Share + (1-f.Share)/2
+	}
+	return f.Share
+}
+
 // CheckShares refuses a job in which one party's share of the training rows exceeds the limit.
 func (f Limits) CheckShares(rows []int64) error {
 	most, total := int64(0), int64(0)
 	for _, n := range rows {
 		most, total = max(most, n), total+n
 	}
-	share := f.Share
-	if len(rows) == 2 {
-		share += (1 - share) / 2
-	}
+	share := f.LargestShare(len(rows))
 	if f.Share > 0 && float64(most) > share*float64(total) {
 		return fault.Forbiddenf("one party has %d of %d training rows; this party accepts at most %.0f %% (share in the limits of its policy)", most, total, 100*share)
 	}

@@ -86,6 +86,9 @@ func TestHashModels(t *testing.T) {
 	if method.HashModels([]method.ModelFile{a}) == method.HashModels([]method.ModelFile{b}) {
 		t.Error("two models have one hash")
 	}
+	if got := method.HashModels(nil); got != "" {
+		t.Errorf("no model has the hash %s", got)
+	}
 	f, err := learner.Constant(&job.Job{Learner: job.Named{Kind: learner.SVC{}, Values: learner.SVC{}.New()}}, "a", []string{"a"})
 	if err != nil || method.NewOutcome(f).Predicted[0] != "a" {
 		t.Error("a constant does not predict its class")

@@ -54,8 +54,8 @@ type Result struct {
 	Parties         []Cost              `json:"parties"`
 	Processes       []int               `json:"processes"`
 	Models          []ModelFile         `json:"models"`
-	ModelHash       string              `json:"model_sha256"` // hash of the sorted model list
-	Leakage         map[string][]string `json:"leakage"`      // describes in words what each role learns
+	ModelHash       string              `json:"model_sha256,omitempty"` // hash of the sorted model list; "" if the list is empty
+	Leakage         map[string][]string `json:"leakage"`                // describes in words what each role learns
 	// Exposures says, by role, how much of others' rows the role can reconstruct. It is nil in results
 	// of earlier versions.
 	Exposures map[string]protocol.Exposure `json:"row_exposure,omitempty"`
@@ -141,6 +141,9 @@ func Roles() []string {
 // HashModels returns the SHA-256 of the sorted list of models. Two runs with equal hashes left the
 // same models with the same members.
 func HashModels(models []ModelFile) string {
+	if len(models) == 0 {
+		return ""
+	}
 	var lines []string
 	for _, m := range models {
 		lines = append(lines, m.Party+" "+m.SHA256+"\n")
@@ -218,12 +221,16 @@ type Presentation struct {
 	// exact.
 	Within float64
 	Pooled int // amount of the pooled learner's training data, in Unit; 0 means the number of training rows
+	// Notes are sentences under the table of scores on a terminal: how exact the metrics are, and what judges the model.
+	Notes []string
 	// Text replaces the line that counts training rows and held-out rows.
 	Text  []Block
 	Later []Block // blocks after the table of the hyperparameter grid
 	// Settings describes the settings that the data determined. The page shows them after the job's
 	// settings.
 	Settings string
+	// Learner replaces the job's learner on the page, where the method determines a number of it; "" if the job's holds.
+	Learner string
 	// Summary replaces the rows at the head of the report page. Nil means the common head, followed
 	// by More.
 	Summary, More []report.Row

@@ -254,7 +254,7 @@ func TestNoisyAccuracyHasAStandardError(t *testing.T) {
 		t.Errorf("warnings %q", r.Warnings)
 	}
 	shown, err := present(j, r)
-	if err != nil || !strings.Contains(fmt.Sprint(shown.Later), "epsilon = 1, delta = 1e-05") || !strings.Contains(fmt.Sprint(shown.Later), "standard error") {
+	if err != nil || !strings.HasPrefix(shown.Learner, "ridge-classifier, alpha = ") || !strings.Contains(fmt.Sprint(shown.Later), "epsilon = 1, delta = 1e-05") || !strings.Contains(fmt.Sprint(shown.Notes), "Together, the noise gives accuracy a standard error of ") {
 		t.Errorf("shown is %v, %v", shown, err)
 	}
 	for role, lines := range r.Leakage {

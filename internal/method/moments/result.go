@@ -69,7 +69,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 	}
 	if w := d.Sums.Within; w > 0 {
 		text := fmt.Sprintf("%d, which each party counts in fives: shares of them (accuracy, coverage) are off by at most %.4f", r.HeldOut, w)
-		p.More, p.Later = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Later, method.Block{Line: "Held-out rows: " + text})
+		p.More, p.Notes = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Notes, "Held-out rows: "+text+".")
 	}
 	if j != nil && job.As[*Keys](j.Protocol).Directions == 0 {
 		p.Settings = fmt.Sprintf(", directions = %d (a twentieth of the training rows)", d.Sums.Features)
@@ -83,9 +83,9 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 
 // presentNoise returns the presentation of a result with privacy.
 func (d *Details) presentNoise(j *job.Job) *method.Presentation {
-	p := &method.Presentation{More: []report.Row{{Label: "Privacy", Value: d.Privacy.Text()}}, Later: []method.Block{{Line: "Privacy: " + d.Privacy.Text()}}}
+	p := &method.Presentation{Notes: d.Privacy.Notes(), More: []report.Row{{Label: "Privacy", Value: d.Privacy.Text()}}, Later: []method.Block{{Line: "Privacy: " + d.Privacy.Text()}}}
 	if j != nil {
-		p.Settings = fmt.Sprintf(", alpha = %.4g (from the noise)", d.Privacy.Alpha)
+		p.Learner = fmt.Sprintf("%s, alpha = %.4g (from the noise)", j.Learner.Name(), d.Privacy.Alpha)
 	}
 	return p
 }

@@ -76,11 +76,24 @@ func (f *Figures) text() string {
 
 // Text describes the noise in one line, with what it does to the figures on held-out rows.
 func (f *Figures) Text() string {
-	parts := []string{f.text()}
+	return strings.Join(append([]string{f.text()}, f.errors()...), "; ")
+}
+
+// errors says for each metric how far the noise moves it.
+func (f *Figures) errors() (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(f.Deviations)) {
-		parts = append(parts, fmt.Sprintf("the noise gives %s a standard error of %.2g", name, f.Deviations[name]))
+		list = append(list, fmt.Sprintf("the noise gives %s a standard error of %.2g", name, f.Deviations[name]))
 	}
-	return strings.Join(parts, "; ")
+	return list
+}
+
+// Notes returns a sentence about how exact the metrics are; none without metrics.
+func (f *Figures) Notes() []string {
+	list := f.errors()
+	if len(list) == 0 {
+		return nil
+	}
+	return []string{"Together, " + strings.Join(list, ", and ") + "."}
 }
 
 // Few says that the noise is strong for so many training rows and features, with which ridge it goes, and what helps.

@@ -26,7 +26,7 @@ func TestCertificateOfAJob(t *testing.T) {
 			t.Errorf("%v", r.Leakage)
 		}
 		shown, err := present(j, r)
-		if err != nil || !slices.ContainsFunc(shown.More, func(r report.Row) bool { return r.Label == "Certificate" && r.Value == c.text() }) {
+		if err != nil || len(shown.Notes) != 2 || shown.Notes[0] != "The certificate "+c.text()+"." || !slices.ContainsFunc(shown.More, func(r report.Row) bool { return r.Label == "Certificate" && r.Value == c.text() }) {
 			t.Errorf("%+v, %v", shown, err)
 		}
 	}

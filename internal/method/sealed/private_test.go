@@ -303,7 +303,8 @@ func TestPrivateStatement(t *testing.T) {
 		t.Errorf("no warning of few rows: %v", few)
 	}
 	shown, err := present(s.Job, &method.Result{HeldOut: 120, Details: d})
-	if err != nil || len(shown.More) != 3 || shown.More[2].Label != "Privacy" || !strings.Contains(shown.Settings, "from the noise") || shown.Within != 0 {
+	if err != nil || len(shown.More) != 3 || shown.More[2].Label != "Privacy" || !strings.HasPrefix(shown.Learner, "ridge-classifier, alpha = ") || !strings.HasSuffix(shown.Learner, " (from the noise)") || shown.Within != 0 ||
+		len(shown.Notes) != 1 || !strings.HasPrefix(shown.Notes[0], "Together, the noise gives accuracy a standard error of 0.") {
 		t.Errorf("%+v, %v", shown, err)
 	}
 }

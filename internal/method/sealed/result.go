@@ -69,33 +69,41 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		{Label: "Keepers", Value: fmt.Sprintf("%s and %s computed, %s dealt random numbers", f.Keepers[0], f.Keepers[1], f.Keepers[2])},
 	}}
 	if f.Certificate != nil {
-		p.More = append(p.More, report.Row{Label: "Certificate", Value: f.Certificate.text()})
+		p.More, p.Notes = append(p.More, report.Row{Label: "Certificate", Value: f.Certificate.text()}), append(p.Notes, "The certificate "+f.Certificate.text()+".")
 	}
 	if f.Within > 0 {
 		text := fmt.Sprintf("%d, which each party counts in fives: the accuracy is off by at most %.4f", r.HeldOut, f.Within)
-		p.More, p.Later = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Later, method.Block{Line: "Held-out rows: " + text})
+		p.More, p.Notes = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Notes, "Held-out rows: "+text+".")
 	}
 	if d.Privacy != nil {
 		p.More, p.Later = append(p.More, report.Row{Label: "Privacy", Value: d.Privacy.Text()}), append(p.Later, method.Block{Line: "Privacy: " + d.Privacy.Text()})
+		p.Notes = append(p.Notes, d.Privacy.Notes()...)
 	}
 	if j != nil {
-		p.Settings = settings(job.As[*Keys](j.Protocol), f)
+		k := job.As[*Keys](j.Protocol)
+		p.Settings, p.Learner = settings(k, f), learnerText(j, k, f)
 	}
 	return p, nil
 }
 
 // settings describes the settings that the declared rows determined.
-func settings(k *Keys, f *Figures) (text string) {
-	if k.Features == 0 {
-		text += fmt.Sprintf(", features = %d", f.Features)
+func settings(k *Keys, f *Figures) string {
+	if k.Features > 0 {
+		return ""
 	}
-	if k.Privacy.Private() {
-		text += fmt.Sprintf(", alpha = %.4g (from the noise)", f.Alpha)
+	return fmt.Sprintf(", features = %d", f.Features)
+}
+
+// learnerText describes the learner whose alpha the noise or the number of rows determines; "" if the learner states it.
+// The canonical job file has the learner's default then, which nobody uses.
+func learnerText(j *job.Job, k *Keys, f *Figures) string {
+	switch {
+	case k.Privacy.Private():
+		return fmt.Sprintf("%s, alpha = %.4g (from the noise)", j.Learner.Name(), f.Alpha)
+	case k.PerRow > 0:
+		return fmt.Sprintf("%s, alpha = %.4g (for all rows)", j.Learner.Name(), f.Alpha)
 	}
-	if k.PerRow > 0 {
-		text += fmt.Sprintf(", alpha = %.4g (for all rows)", f.Alpha)
-	}
-	return text
+	return ""
 }
 
 // text describes the model.

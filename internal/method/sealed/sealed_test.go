@@ -336,8 +336,11 @@ func TestPresent(t *testing.T) {
 	j := digitsJob(t, "north, south, east", "")
 	r := &method.Result{HeldOut: 180, Details: &Details{Sealed: &Figures{Keepers: []string{"a", "b", "c"}, Features: 450, Targets: 10, Numbers: 4500, Most: 14400, Alpha: .09, Steps: 592, Within: .066}}}
 	shown, err := present(j, r)
-	if err != nil || len(shown.More) != 3 || shown.Within != .066 || shown.Settings != ", features = 450, alpha = 0.09 (for all rows)" {
+	if err != nil || len(shown.More) != 3 || shown.Within != .066 || shown.Settings != ", features = 450" || shown.Learner != "ridge-classifier, alpha = 0.09 (for all rows)" {
 		t.Fatalf("%+v, %v", shown, err)
+	}
+	if want := []string{"Held-out rows: 180, which each party counts in fives: the accuracy is off by at most 0.0660."}; !slices.Equal(shown.Notes, want) {
+		t.Errorf("notes %q, want %q", shown.Notes, want)
 	}
 	if want := "4500 numbers (450 random features, drawn anew in each job, by 10 targets) of at most 14400; alpha 0.09, by a polynomial of degree 592"; shown.More[0].Value != want {
 		t.Error(shown.More[0].Value)

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -72,5 +73,54 @@ func TestNoise(t *testing.T) {
 		if ids, err := Noise(path); err != nil || !slices.Equal(ids, c.want) {
 			t.Errorf("line %d: %q, %v; want %q", i+1, ids, err, c.want)
 		}
+	}
+}
+
+// A release is of the job that sent it first. A release that was accepted and never sent has a job, too.
+func TestPayers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit")
+	if list, err := Payers(path, "noise"); err != nil || len(list) != 0 {
+		t.Errorf("no record: %v, %v", list, err)
+	}
+	l := mustOpen(t, path)
+	of := func(kind Kind, job, id, outcome string) Event {
+		return Event{Kind: kind, Job: job, Outcome: outcome, Releases: []Release{{Kind: "sums", ID: "exact"}, {Kind: "noise", ID: id}}}
+	}
+	for _, e := range []Event{
+		of(Accepted, "1", "a", ""), of(Accepted, "2", "b", ""), of(Released, "1", "a", ""), of(Ended, "1", "a", "done"), of(Released, "1", "a", ""),
+		{Kind: Closed, Job: "1", Outcome: "failed"}, of(Released, "3", "c", ""), {Kind: Closed, Job: "3", Outcome: "done"},
+	} {
+		if err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range []Event{{Kind: Refused, Job: "4", Outcome: "too many rows"}, {Kind: Refused, Job: "5", Outcome: "too many jobs"}, {Kind: Closed, Job: "5", Outcome: "done, and forgotten since"}} {
+		if err := l.Append(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for job, want := range map[string]string{"1": "failed", "2": "", "3": "", "4": "too many rows", "5": ""} {
+		if why, err := Failure(path, job); why != want || err != nil {
+			t.Errorf("job %s failed: %q, %v; want %q", job, why, err, want)
+		}
+	}
+	if (Payer{Outcome: "done, and forgotten since"}).Failed() || (Payer{}).Failed() {
+		t.Error("a job that is done or open has failed")
+	}
+	times := make(map[int]Payer)
+	if _, err := Verify(path, func(e Event, _ string) error {
+		times[e.Number] = Payer{Job: e.Job, Time: e.Time}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Payer{"a": times[3], "b": times[2], "c": times[7]}
+	for id, outcome := range map[string]string{"a": "failed", "c": "done"} {
+		p := want[id]
+		p.Outcome = outcome
+		want[id] = p
+	}
+	if got, err := Payers(path, "noise"); err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
 	}
 }

@@ -45,6 +45,9 @@ func TestSealed(t *testing.T) {
 			if a := done.Result.Metrics["accuracy"]; a < .85 {
 				t.Errorf("%v", done.Result.Metrics)
 			}
+			if r := done.Result; r.ModelHash != "" || len(r.Models) > 0 {
+				t.Errorf("the coordinator lists models %v with the hash %q", r.Models, r.ModelHash)
+			}
 			if _, err := w.members[hub].boss.Download(done.ID); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "lies at each party") {
 				t.Errorf("the coordinator's model: %v", err)
 			}

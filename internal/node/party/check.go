@@ -183,7 +183,7 @@ func (p *Party) undecided(w *work) []string {
 		list = append(list, fmt.Sprintf("how many rows all parties have in common (rows in the limits of the policy: at least %d), and whether their release awaits approval", limits.Rows))
 	}
 	if p.sums(w) && limits.Share > 0 {
-		list = append(list, fmt.Sprintf("which share of all training rows one party has (share in the limits of the policy: %g)", limits.Share))
+		list = append(list, fmt.Sprintf("which share of all training rows one party has (share in the limits of the policy: at most %g with %d parties)", limits.LargestShare(len(w.job.Parties())), len(w.job.Parties())))
 	}
 	if most := limits.Directions; p.sums(w) && most > 0 && w.job.Protocol.Limit("directions") == 0 {
 		list = append(list, fmt.Sprintf("how many random features the job has, which follows from all training rows (max_directions in the limits of the policy: %d)", most))

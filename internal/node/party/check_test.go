@@ -3,6 +3,7 @@ package party
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -83,6 +84,20 @@ func unlabelled() *dataset.Set {
 	set := wdbc()
 	set.Labels = nil
 	return set
+}
+
+// A check names the largest share that the run of the job accepts: of two parties it is larger.
+func TestACheckNamesTheShareOfTheRun(t *testing.T) {
+	text := strings.NewReplacer("{name: svc, C: 10}", "{name: kpca, n_components: 2}", "label: label", "label: none").Replace(fmt.Sprintf(jobFile, "none", "{name: moments, directions: 8}", "closed"))
+	policy := usual()
+	policy.Limits.Share = new(.5)
+	s := newFixture(t, policy)
+	for parties, want := range map[string]string{"[north, south, east]": "at most 0.5 with 3 parties", "[north, south]": "at most 0.75 with 2 parties"} {
+		o, err := s.party.Check(t.Context(), jobtest.Parse(t, strings.Replace(text, "[north, south, east]", parties, 1)))
+		if err != nil || !strings.Contains(strings.Join(o.Undecided, "; "), want) {
+			t.Errorf("%s: %+v, %v; want %q", parties, o, err, want)
+		}
+	}
 }
 
 // A check takes no place, no id and no entry of the ledger, and the limit of open jobs holds for it as for

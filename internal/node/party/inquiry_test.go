@@ -215,4 +215,8 @@ func TestForgetting(t *testing.T) {
 	if _, err := s.party.Predict(ctx, id, rows, ""); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "retained no state here") {
 		t.Errorf("error %v", err)
 	}
+	s.party.Failure = func(id string) (string, error) { return "failed", nil }
+	if _, err := s.party.Predict(ctx, id, rows, ""); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "ended without a model (failed); submit it again") {
+		t.Errorf("error %v", err)
+	}
 }

@@ -55,6 +55,8 @@ type Config struct {
 	// Noise returns the IDs of the releases of noise that the audit record has, as far as the ledger must have them. It
 	// may be nil.
 	Noise func() ([]string, error)
+	// Failure returns why a job ended without a result, as far as the audit record knows; "" otherwise. It may be nil.
+	Failure func(id string) (string, error)
 	// Audit keeps the record of what the party consents to. A session that cannot be recorded is not
 	// accepted.
 	Audit Auditor

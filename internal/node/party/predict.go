@@ -149,7 +149,7 @@ func (p *Party) open(retained []byte) (method.Erasable, error) {
 func (p *Party) Preparation(id job.ID) ([]byte, error) {
 	retained, err := p.Retained.Get(id)
 	if errors.Is(err, vault.ErrNoState) {
-		return nil, errNothingRetained(id)
+		return nil, p.nothingRetained(id)
 	}
 	if err != nil {
 		return nil, err
@@ -214,7 +214,7 @@ func (p *Party) prepareQuestion(q *question) error {
 	}
 	secret, err := p.Retained.Get(q.job)
 	if errors.Is(err, vault.ErrNoState) {
-		return errNothingRetained(q.job)
+		return p.nothingRetained(q.job)
 	}
 	if err != nil {
 		return err
@@ -247,10 +247,24 @@ func (p *Party) prepareQuestion(q *question) error {
 	return p.prepareAlone(q, asked, about)
 }
 
-// errNothingRetained returns the error about a job that has nothing here to predict with. The party
-// keeps no list of such jobs, so the error names all three causes.
-func errNothingRetained(id job.ID) error {
+// nothingRetained returns the error about a job that has nothing here to predict with. Of a job that has not failed the
+// party keeps no cause, so the error names all three.
+func (p *Party) nothingRetained(id job.ID) error {
+	why, err := p.failureOf(id)
+	switch {
+	case err != nil:
+		return err
+	case why != "":
+		return fault.BadInputf("job %v ended without a model (%s); submit it again", id, why)
+	}
 	return fault.BadInputf("job %v retained no state here to encode new rows: it was submitted without prediction: open, or forgotten, or the home was restored from a backup without it", id)
+}
+
+func (p *Party) failureOf(id job.ID) (why string, err error) {
+	if p.Failure == nil {
+		return "", nil
+	}
+	return p.Failure(id.String())
 }
 
 // prepareAlone prepares a question that the coordinator answers alone.
