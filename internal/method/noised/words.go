@@ -59,14 +59,14 @@ func (f *Figures) Unit() string {
 
 // Together says what is left of the guarantee towards members that put what they know together.
 func (f *Figures) Together() string {
-	return fmt.Sprintf("The guarantee holds towards the coordinator and towards each party alone. The coordinator and all parties but one together know the noise of these parties: towards them the last party's noise alone gives epsilon = %.3g. A party that adds no noise weakens the guarantee of the others in the same way.", f.Coalition)
+	return fmt.Sprintf("The guarantee holds towards the coordinator and towards each party alone. The coordinator and all parties but one together know the noise of these parties: towards them the last party's noise alone gives epsilon = %.3g. A party that adds no noise counts like one that reveals it.", f.Coalition)
 }
 
 // TowardsParties says to whom, besides the coordinator, the guarantee holds.
 const TowardsParties = "The same guarantee holds towards each party alone, whatever it knows of other rows or makes up."
 
 // Outside lists what the guarantee does not cover.
-const Outside = "Outside of the guarantee are the numbers of training and held-out rows of each party; cells that the dictionary cannot read and ids that occur twice, for which a table is refused; releases of the same people without noise, in this table or another, which void it (mercer budget show names those of the table); and what the model says of everybody, whether or not they took part."
+const Outside = "Outside of the guarantee are the numbers of training and held-out rows of each party; cells that the dictionary cannot read and ids that occur twice, for which a table is refused; releases of the same people without noise, in this table or another, which void it (mercer budget show names those that the ledger knows); and what the model says of everybody, whether or not they took part."
 
 // text describes the noise and the ridge in one line.
 func (f *Figures) text() string {
@@ -108,7 +108,7 @@ func Few(rows, features int, alpha float64) string {
 	case of < 1:
 		text = "%d training rows are few for this privacy: the noise outweighs them, and takes much of the accuracy. From some %s rows on the model is close to one without noise; fewer features or a larger epsilon help, too."
 	case of < 10:
-		text = "with %d training rows this privacy may cost several hundredths of accuracy. From some %s rows on it costs little; fewer features or a larger epsilon help, too."
+		text = "with %d training rows this privacy may cost hundredths of accuracy. From some %s rows on it costs little; fewer features or a larger epsilon help, too."
 	default:
 		return ""
 	}

@@ -37,7 +37,7 @@ func TestLoose(t *testing.T) {
 	if list := Warnings(150, 96, 50, .01); len(list) != 2 || !strings.HasSuffix(list[1], "at most 6e-04.") {
 		t.Errorf("%q", list)
 	}
-	if list := Warnings(10_000, 96, 50, 1e-5); len(list) != 0 {
+	if list := Warnings(10_000, 96, 5, 1e-5); len(list) != 0 {
 		t.Errorf("%q", list)
 	}
 }

@@ -43,7 +43,7 @@ func warningOf(j *job.Job, s *protocol.Session) (string, error) {
 }
 
 // keepersTogether says which members together void the guarantee.
-const keepersTogether = "Any two keepers together read every party's sums over its training rows with the noise beside them: the guarantee does not hold towards them. It holds towards one keeper that lies or tells its noise, together with any parties that are no keepers: the noise of the two other keepers alone gives it. So keepers belong to different organisations, and each operator approves their names."
+const keepersTogether = "Any two keepers together read every party's sums over its training rows with the noise beside them: the guarantee does not hold towards them. It holds towards one keeper that lies or reveals its noise, together with any parties that are no keepers: the noise of the two other keepers alone gives it. So keepers belong to different organisations, and each operator approves their names."
 
 // heldOutTogether says what is left of the guarantee about held-out rows.
 func heldOutTogether(f *noised.Figures) string {

@@ -475,11 +475,8 @@ func (b books) spendings() (list []Spending) {
 }
 
 // voids lists the releases without noise of a table, or of people in its releases of noise. Only the operator sees it,
-// since it depends on rows.
+// since it depends on rows. Before a table's first noise these are the releases under its name, which void what is to come.
 func (l Ledger) voids(table names, noisy books) (list []Void, err error) {
-	if len(noisy) == 0 {
-		return nil, nil
-	}
 	heads, err := l.heads()
 	if err != nil {
 		return nil, err

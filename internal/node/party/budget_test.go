@@ -245,6 +245,16 @@ func TestVoids(t *testing.T) {
 	says(of("second", 1), "1 release of table tumours without noise void the guarantee")
 }
 
+// A release without noise voids the guarantee of the first noise after it, too.
+func TestVoidsBeforeTheFirstNoise(t *testing.T) {
+	s, of := noisy(t, eight)
+	s.begin(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1})
+	s.letOut()
+	if o, err := s.party.Check(t.Context(), of("first", 1)); err != nil || o.Refusal != nil || !strings.Contains(o.Voids, "1 release of table tumours without noise void") {
+		t.Errorf("%+v, %v", o, err)
+	}
+}
+
 // A process that plays all parties with its own data spends without a limit.
 func TestAnOwnBudget(t *testing.T) {
 	_, of := noisy(t, eight)
