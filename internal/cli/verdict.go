@@ -355,7 +355,7 @@ func (o outcome) sharedCell() string {
 }
 
 // coarse advises how a job's random features come nearer to the exact kernel, if pooled rows with that
-// kernel do clearly better: by a point of accuracy, or 5 % of an error. It returns "" otherwise.
+// kernel do clearly better: by a point of accuracy beyond its rounding, or by 5 % of an error. It returns "" otherwise.
 func (o outcome) coarse() string {
 	exact := o.Pooled
 	if o.ExactKernel != nil {
@@ -369,7 +369,7 @@ func (o outcome) coarse() string {
 	wrong, numbers := exact["rmse"]
 	best := right
 	switch {
-	case features && classes && right-o.Metrics["accuracy"] >= 0.01:
+	case features && classes && right-o.Metrics["accuracy"] >= 0.01+o.rounding():
 	case features && numbers && o.Metrics["rmse"] >= 1.05*wrong:
 		best = wrong
 	default:
@@ -379,6 +379,14 @@ func (o outcome) coarse() string {
 		return fmt.Sprintf("With the exact kernel and without noise, pooled rows reach %s. What is missing here is the price of privacy, and of random features: more rows and a larger epsilon come nearer, and often kernel: {name: linear}; try other values of gamma.", decimals(best))
 	}
 	return fmt.Sprintf("With the exact kernel, pooled rows reach %s. The job's random features approximate it: a smaller gamma comes nearer, and so do more rows, and more directions, which reveal more.", decimals(best))
+}
+
+// rounding returns by how much the parties' rounding can have changed the accuracy.
+func (o outcome) rounding() float64 {
+	if o.shown == nil {
+		return 0
+	}
+	return o.shown.Within
 }
 
 // errorMetrics lists the metrics whose smaller values are better.

@@ -154,6 +154,13 @@ func TestCoarseFeatures(t *testing.T) {
 		}
 	}
 	r, private := patients(), *sums
+	r.Pooled = learner.Metrics{"accuracy": .7}
+	if got := (outcome{Result: r, job: sums, shown: &method.Presentation{Within: .03}}).coarse(); got != "" {
+		t.Errorf("within the rounding: %q", got)
+	}
+	if got := (outcome{Result: r, job: sums}).coarse(); got == "" {
+		t.Error("without rounding: no advice")
+	}
 	r.Pooled, private.Data.Private = learner.Metrics{"accuracy": .9}, true
 	if got := (outcome{Result: r, job: &private}).coarse(); !strings.Contains(got, "price of privacy") || strings.Contains(got, "more directions") {
 		t.Errorf("with privacy: %q", got)

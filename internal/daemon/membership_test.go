@@ -166,7 +166,8 @@ func trained(t *testing.T, homes string, of map[string]*site, during func() (mea
 	if err := south.client().Approve(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	for j, err := boss.client().Job(t.Context(), id); ; j, err = boss.client().Job(t.Context(), id) {
+	client := boss.client() // one, since each keeps a connection, of which the socket allows 64
+	for j, err := client.Job(t.Context(), id); ; j, err = client.Job(t.Context(), id) {
 		if err != nil {
 			t.Fatal(err)
 		}
