@@ -11,6 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -153,8 +154,8 @@ func sumGroups(j *job.Job, features int, rows int64) ([]secagg.Group, error) {
 	}
 	noise, err := noiseOf(j, features)
 	if err == nil && noise != nil {
-		groups[0].Bound += noise.roomFor(noise.Squares)
-		groups[1].Bound += noise.roomFor(noise.Cross)
+		groups[0].Bound += noised.Room(noise.Squares)
+		groups[1].Bound += noised.Room(noise.Cross)
 	}
 	return groups, err
 }
@@ -171,7 +172,7 @@ func errorGroups(j *job.Job, features int, rows int64) ([]secagg.Group, error) {
 		return nil, err
 	}
 	if noise != nil {
-		errors.Bound += noise.roomForErrors()
+		errors.Bound += noise.heldOut.Room()
 		return []secagg.Group{{Entries: 1, Bound: rows}, errors}, nil
 	}
 	groups := []secagg.Group{{Entries: 1, Bound: rows}, errors, {Entries: 2, Bound: membershipOne}}

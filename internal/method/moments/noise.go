@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/big"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -18,38 +18,25 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// noise is what each party adds to its summands in a job with differential privacy. Everything in it follows from the
+// noise holds what each party adds to its summands in a job with differential privacy. Everything in it follows from the
 // job file and the number of columns.
 type noise struct {
 	privacy.Ridge
-	square  float64         // the greatest squared length of a row's features
-	heldOut []privacy.Noise // of each sum of errors
+	square  float64 // the greatest squared length of a row's features
+	heldOut noised.Errors
 }
 
 // blurred is an objective whose sums get noise. It rounds nothing, because the noise hides single rows.
 type blurred interface {
 	objective
 	// spends lists what each sum of errors costs.
-	spends() []spending
+	spends() []noised.Spending
 	// deviations returns the standard deviations of the metrics that follow from those of the sums of errors.
 	deviations(rows int64, figures []int64, of []float64) learner.Metrics
 }
 
-// spending is the cost of one sum of errors.
-type spending struct {
-	most  int64   // the most that one row adds to the sum, in magnitude
-	share float64 // part of rho; the parts of all sums add up to 1
-}
-
 // errIndefinite ends a job whose noise has made the sums indefinite. A job that draws noise again is another release.
 var errIndefinite = fault.BadInput(errors.New("moments: the noise makes the sums of products indefinite, which happens once in a million jobs; submit the job again, which spends the privacy again"))
-
-// summandsOf returns who adds noise: every party of the job. Each party knows its own noise, and so the others' alone
-// gives the guarantee, towards the coordinator and towards each party by itself.
-func summandsOf(j *job.Job) privacy.Summands {
-	n := len(j.Parties())
-	return privacy.Summands{Honest: n - 1, All: n}
-}
 
 // noiseOf returns the noise of a job with the given number of features; nil for a job without privacy.
 func noiseOf(j *job.Job, features int) (*noise, error) {
@@ -58,7 +45,7 @@ func noiseOf(j *job.Job, features int) (*noise, error) {
 	if !private {
 		return nil, nil
 	}
-	of, square := summandsOf(j), squaredFeatures(j, features)
+	of, square := noised.Parties(j), squaredFeatures(j, features)
 	ridge, err := privacy.NewRidge(k.Privacy.Guarantee, privacy.Shape{
 		Features: features, Targets: l.width(),
 		SquaredFeatures: privacy.Nearest(math.Sqrt(square), fractionBits, features), SquaredTargets: moments.One * moments.One, Summands: of,
@@ -66,16 +53,11 @@ func noiseOf(j *job.Job, features int) (*noise, error) {
 	if err != nil {
 		return nil, fmt.Errorf("moments: %w", err)
 	}
-	n := &noise{Ridge: ridge, square: square}
-	for _, s := range l.spends() {
-		square := new(big.Int).Mul(big.NewInt(s.most), big.NewInt(s.most))
-		one, err := privacy.NewNoise(s.share*k.Privacy.Rho(), square, 1, of)
-		if err != nil {
-			return nil, fmt.Errorf("moments: %w", err)
-		}
-		n.heldOut = append(n.heldOut, one)
+	heldOut, err := k.Privacy.Errors(l.spends(), of)
+	if err != nil {
+		return nil, fmt.Errorf("moments: %w", err)
 	}
-	return n, nil
+	return &noise{ridge, square, heldOut}, nil
 }
 
 // squaredFeatures returns the greatest squared length of a row's features. The squares of cosines and sines add up to half
@@ -105,25 +87,6 @@ func (n *noise) alphas() []float64 {
 	return []float64{n.alpha()}
 }
 
-// room is the magnitude, in standard deviations of one party's noise, for which the sums have room. A larger noise has a
-// probability of less than 2^-1000, and ends the session.
-const room = 40
-
-// roomFor returns the largest of one party's numbers with some noise, for which the sums have room.
-func (n *noise) roomFor(of privacy.Noise) int64 {
-	sigma := new(big.Int).Sqrt(of.Variance)
-	return room * (sigma.Int64() + 1)
-}
-
-// roomForErrors returns the largest of one party's sums of errors with some noise, for which the sum has room.
-func (n *noise) roomForErrors() int64 {
-	most := int64(0)
-	for _, one := range n.heldOut {
-		most = max(most, n.roomFor(one))
-	}
-	return most
-}
-
 // stream returns the random bytes of a party's noise in a session. They follow from the session's seed, so that a replay
 // repeats the noise, and from the session, so that another one never does.
 func stream(s protocol.Setup, of string) *prg.Stream {
@@ -148,24 +111,7 @@ func (n *noise) blur(of *moments.Partial, s protocol.Setup) error {
 
 // blurErrors adds the party's noise to its sums of errors.
 func (n *noise) blurErrors(figures []int64, s protocol.Setup) error {
-	random := stream(s, "errors")
-	for i := range figures {
-		var v [1]int64
-		if err := n.heldOut[i].Draw(v[:], random); err != nil {
-			return err
-		}
-		figures[i] += v[0]
-	}
-	return nil
-}
-
-// deviationsOfErrors returns the standard deviations of all parties' noise in the sums of errors.
-func (n *noise) deviationsOfErrors() []float64 {
-	list := make([]float64, len(n.heldOut))
-	for i, one := range n.heldOut {
-		list[i] = one.Deviation()
-	}
-	return list
+	return n.heldOut.Blur(figures, stream(s, "errors"))
 }
 
 // blurredClasses is like [classRidge] for sums with noise. The targets of a row have length 1, for any number of classes:
@@ -199,7 +145,7 @@ func (c blurredClasses) round(figures []int64, _ int) []int64 {
 	return []int64{moments.Thousand * figures[0]}
 }
 
-func (c blurredClasses) spends() []spending { return []spending{{moments.Thousand, 1}} }
+func (c blurredClasses) spends() []noised.Spending { return noised.RightAnswers() }
 
 // evaluate computes the accuracy. Noise can put the count of right answers beyond its bounds.
 func (c blurredClasses) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
@@ -207,7 +153,7 @@ func (c blurredClasses) evaluate(s *moments.Sums, t *fitted, rows int64, figures
 }
 
 func (c blurredClasses) deviations(rows int64, _ []int64, of []float64) learner.Metrics {
-	return learner.Metrics{"accuracy": of[0] / moments.Thousand / float64(rows)}
+	return noised.AccuracyDeviation(rows, of)
 }
 
 // blurredNumbers is like [numberRidge] for sums with noise. It has no sums of the numbers and of their squares, and cuts
@@ -252,11 +198,7 @@ func (n blurredNumbers) measurer(m feature.Mapping, t *fitted) (measurer, error)
 
 func (n blurredNumbers) round(figures []int64, _ int) []int64 { return figures }
 
-// spends gives half of the budget to the squared errors, from which rmse follows, and the rest to the sums that only r2
-// needs beside it.
-func (n blurredNumbers) spends() []spending {
-	return []spending{{moments.SquaredOne, .25}, {moments.SquaredOne, .25}, {moments.UnitSquare, .5}}
-}
+func (n blurredNumbers) spends() []noised.Spending { return noised.UnitErrors() }
 
 // evaluate computes rmse and, if the numbers vary by more than the noise may, r2. Noise can make sums of squares
 // negative.
@@ -264,9 +206,6 @@ func (n blurredNumbers) evaluate(s *moments.Sums, t *fitted, rows int64, figures
 	return n.numberRidge.evaluate(s, t, rows, []int64{figures[0], max(figures[1], 0), max(figures[2], 0)})
 }
 
-// deviations returns that of rmse alone, to first order.
 func (n blurredNumbers) deviations(rows int64, figures []int64, of []float64) learner.Metrics {
-	half := (n.within.Greatest - n.within.Least) / 2
-	square := max(float64(figures[2]), of[2]) / moments.SquaredOne / float64(rows)
-	return learner.Metrics{"rmse": half * of[2] / moments.SquaredOne / float64(rows) / (2 * math.Sqrt(square))}
+	return noised.ErrorDeviation(rows, figures, of, (n.within.Greatest-n.within.Least)/2)
 }

@@ -2,8 +2,6 @@ package sealed
 
 import (
 	"fmt"
-	"math"
-	"math/big"
 
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
@@ -13,7 +11,6 @@ import (
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
-	"github.com/mercer-fl/mercer/privacy"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -27,53 +24,22 @@ func privacyOf(j *job.Job) *noised.Privacy { return &job.As[*Keys](j.Protocol).P
 type blurred interface {
 	target
 	// spends lists what each sum of errors costs.
-	spends() []spending
+	spends() []noised.Spending
 	// deviations returns the standard deviations of metrics that follow from those of the sums of errors.
 	deviations(rows int64, figures []int64, of []float64) learner.Metrics
 }
 
-// spending is the cost of one sum of errors.
-type spending struct {
-	most  int64   // the most that one row adds to the sum, in magnitude
-	share float64 // part of rho; the parts of all sums add up to 1
-}
-
-// membersNoise says who adds noise to errors: every party of the job. Each knows its own, and so the others' alone gives
-// the guarantee, towards the coordinator and towards each party by itself.
-func membersNoise(j *job.Job) privacy.Summands {
-	n := len(j.Parties())
-	return privacy.Summands{Honest: n - 1, All: n}
-}
-
-// heldOutNoise returns the noise of each sum of errors; nil without privacy.
-func heldOutNoise(j *job.Job) ([]privacy.Noise, error) {
+// heldOutNoise returns the parties' noise in the sums of errors; nil without privacy.
+func heldOutNoise(j *job.Job) (noised.Errors, error) {
 	to, private := targetOf(j).(blurred)
 	if !private {
 		return nil, nil
 	}
-	var list []privacy.Noise
-	for _, s := range to.spends() {
-		square := new(big.Int).Mul(big.NewInt(s.most), big.NewInt(s.most))
-		one, err := privacy.NewNoise(s.share*privacyOf(j).Rho(), square, 1, membersNoise(j))
-		if err != nil {
-			return nil, fmt.Errorf("sealed: %w", err)
-		}
-		list = append(list, one)
+	list, err := privacyOf(j).Errors(to.spends(), noised.Parties(j))
+	if err != nil {
+		return nil, fmt.Errorf("sealed: %w", err)
 	}
 	return list, nil
-}
-
-// room is the magnitude, in standard deviations of one party's noise, for which the sums of errors have room. A larger
-// noise has a probability of less than 2^-1000, and ends the session.
-const room = 40
-
-// roomFor returns the largest of one party's numbers of some noise, for which the sums have room.
-func roomFor(list []privacy.Noise) (most int64) {
-	for _, one := range list {
-		sigma := new(big.Int).Sqrt(one.Variance)
-		most = max(most, room*(sigma.Int64()+1))
-	}
-	return most
 }
 
 // blurErrors adds the party's noise to its sums of errors. The noise follows from the seed of the session, so that a
@@ -84,15 +50,7 @@ func blurErrors(j *job.Job, figures []int64, setup protocol.Setup) error {
 		return err
 	}
 	id := setup.Session.ID()
-	random := prg.New(setup.Seed, "sealed/noise of errors", id[:])
-	for i, one := range list {
-		var v [1]int64
-		if err := one.Draw(v[:], random); err != nil {
-			return err
-		}
-		figures[i] += v[0]
-	}
-	return nil
+	return list.Blur(figures, prg.New(setup.Seed, "sealed/noise of errors", id[:]))
 }
 
 // blurredClasses is like [classes] for errors with noise.
@@ -104,7 +62,7 @@ func (c blurredClasses) round(figures []int64, _ int) []int64 {
 	return []int64{moments.Thousand * figures[0]}
 }
 
-func (c blurredClasses) spends() []spending { return []spending{{moments.Thousand, 1}} }
+func (c blurredClasses) spends() []noised.Spending { return noised.RightAnswers() }
 
 // metrics cuts the count of right answers to its bounds, which noise can exceed.
 func (c blurredClasses) metrics(rows int64, figures []int64) learner.Metrics {
@@ -112,7 +70,7 @@ func (c blurredClasses) metrics(rows int64, figures []int64) learner.Metrics {
 }
 
 func (c blurredClasses) deviations(rows int64, _ []int64, of []float64) learner.Metrics {
-	return learner.Metrics{"accuracy": of[0] / moments.Thousand / float64(rows)}
+	return noised.AccuracyDeviation(rows, of)
 }
 
 // blurredNumbers is like [numbers] for errors with noise. It cuts numbers to their range.
@@ -148,19 +106,13 @@ func (n blurredNumbers) measure(m feature.Mapping, s moments.Solution, rows lina
 
 func (n blurredNumbers) round(figures []int64, _ int) []int64 { return figures }
 
-// spends gives half of the budget to the squared errors, from which rmse follows, and the rest to the sums that only r2
-// needs beside it.
-func (n blurredNumbers) spends() []spending {
-	return []spending{{moments.SquaredOne, .25}, {moments.SquaredOne, .25}, {moments.UnitSquare, .5}}
-}
+func (n blurredNumbers) spends() []noised.Spending { return noised.UnitErrors() }
 
 // metrics cuts sums of squares, which noise can make negative.
 func (n blurredNumbers) metrics(rows int64, figures []int64) learner.Metrics {
 	return n.numbers.metrics(rows, []int64{figures[0], max(figures[1], 0), max(figures[2], 0)})
 }
 
-// deviations returns that of rmse alone, to first order.
 func (n blurredNumbers) deviations(rows int64, figures []int64, of []float64) learner.Metrics {
-	square := max(float64(figures[2]), of[2]) / moments.SquaredOne / float64(rows)
-	return learner.Metrics{"rmse": n.half() * of[2] / moments.SquaredOne / float64(rows) / (2 * math.Sqrt(square))}
+	return noised.ErrorDeviation(rows, figures, of, n.half())
 }

@@ -17,14 +17,10 @@ func (s *server) noiseFigures(p sealed.Problem) (*noised.Figures, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := noised.NewFigures(privacyOf(s.Job).Guarantee, membersNoise(s.Job))
+	f := noised.NewFigures(privacyOf(s.Job).Guarantee, noised.Parties(s.Job))
 	f.Products, f.Cross = p.Deviations()
 	f.Alpha = p.Alpha()
-	deviations := make([]float64, len(of))
-	for i, one := range of {
-		deviations[i] = one.Deviation()
-	}
-	f.Deviations = targetOf(s.Job).(blurred).deviations(s.heldOut, s.figures, deviations)
+	f.Deviations = targetOf(s.Job).(blurred).deviations(s.heldOut, s.figures, of.Deviations())
 	return f, nil
 }
 

@@ -206,7 +206,7 @@ func TestNoisyMetrics(t *testing.T) {
 	}
 	share := 0.
 	for _, s := range n.spends() {
-		share += s.share
+		share += s.Share
 	}
 	if share != 1 {
 		t.Errorf("the sums of errors spend %v of the budget", share)

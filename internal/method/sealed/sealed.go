@@ -161,7 +161,7 @@ func errorGroups(j *job.Job) ([]secagg.Group, error) {
 	noise, err := heldOutNoise(j)
 	return []secagg.Group{
 		{Entries: 1, Bound: sealed.MaxRows},
-		{Entries: targetOf(j).errorSums(), Bound: sealed.MaxRows*moments.SquaredBound + roomFor(noise), Signed: true},
+		{Entries: targetOf(j).errorSums(), Bound: sealed.MaxRows*moments.SquaredBound + noise.Room(), Signed: true},
 	}, err
 }
 

@@ -1,0 +1,98 @@
+package noised
+
+import (
+	"io"
+	"math"
+	"math/big"
+
+	"github.com/mercer-fl/mercer/internal/job"
+	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/learn/moments"
+	"github.com/mercer-fl/mercer/privacy"
+)
+
+// Parties returns who adds noise to sums of the parties: every party of the job. Each party knows its own noise, and so
+// the others' alone gives the guarantee, towards the coordinator and towards each party by itself.
+func Parties(j *job.Job) privacy.Summands {
+	n := len(j.Parties())
+	return privacy.Summands{Honest: n - 1, All: n}
+}
+
+// Spending holds the cost of one sum of errors on held-out rows.
+type Spending struct {
+	Most  int64   // the most that one row adds to the sum, in magnitude
+	Share float64 // part of rho; the parts of all sums add up to 1
+}
+
+// RightAnswers lists the cost of the one sum of a classification: the right answers, in thousandths.
+func RightAnswers() []Spending { return []Spending{{moments.Thousand, 1}} }
+
+// UnitErrors lists the costs of the sums of a regression, in the order of [moments.MeasureUnitNumbers]. Half of the budget
+// is for the squared errors, from which rmse follows, and the rest for the sums that only r2 needs beside it.
+func UnitErrors() []Spending {
+	return []Spending{{moments.SquaredOne, .25}, {moments.SquaredOne, .25}, {moments.UnitSquare, .5}}
+}
+
+// Errors holds one party's noise in each sum of errors.
+type Errors []privacy.Noise
+
+// Errors returns the noise of the sums of errors in a job of the parties.
+func (p *Privacy) Errors(costs []Spending, parties privacy.Summands) (list Errors, err error) {
+	for _, s := range costs {
+		square := new(big.Int).Mul(big.NewInt(s.Most), big.NewInt(s.Most))
+		one, err := privacy.NewNoise(s.Share*p.Rho(), square, 1, parties)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// Blur adds the noise to the sums. The random bytes are those of [privacy.Noise.Draw].
+func (e Errors) Blur(sums []int64, random io.Reader) error {
+	for i, one := range e {
+		var v [1]int64
+		if err := one.Draw(v[:], random); err != nil {
+			return err
+		}
+		sums[i] += v[0]
+	}
+	return nil
+}
+
+// Deviations returns the standard deviations of all parties' noise in the sums.
+func (e Errors) Deviations() []float64 {
+	list := make([]float64, len(e))
+	for i, one := range e {
+		list[i] = one.Deviation()
+	}
+	return list
+}
+
+// Room returns the largest of one party's numbers of noise for which the sums have room; 0 without noise.
+func (e Errors) Room() (most int64) {
+	for _, one := range e {
+		most = max(most, Room(one))
+	}
+	return most
+}
+
+// Room returns the largest of one party's numbers of some noise for which sums have room: 40 standard deviations. A larger
+// number has a probability of less than 2^-1000, and ends the session.
+func Room(of privacy.Noise) int64 {
+	const deviations = 40
+	return deviations * (new(big.Int).Sqrt(of.Variance).Int64() + 1)
+}
+
+// AccuracyDeviation returns the standard deviation of the accuracy over some rows, from that of the sum of right answers.
+func AccuracyDeviation(rows int64, of []float64) learner.Metrics {
+	return learner.Metrics{"accuracy": of[0] / moments.Thousand / float64(rows)}
+}
+
+// ErrorDeviation returns the standard deviation of rmse over some rows, to first order, from the sums of [UnitErrors] and
+// theirs. half is half of the range of the labels.
+func ErrorDeviation(rows int64, sums []int64, of []float64, half float64) learner.Metrics {
+	square := max(float64(sums[2]), of[2]) / moments.SquaredOne / float64(rows)
+	return learner.Metrics{"rmse": half * of[2] / moments.SquaredOne / float64(rows) / (2 * math.Sqrt(square))}
+}
