@@ -25,7 +25,7 @@ func (a *app) budget() *cobra.Command {
 	return cmd
 }
 
-// tableBudget is the privacy budget of one table.
+// tableBudget prints the privacy budget of one table.
 type tableBudget struct {
 	Table   string           `json:"table"`
 	Listed  bool             `json:"in_catalogue"`
@@ -38,7 +38,7 @@ type tableBudget struct {
 	Voids   []budgetVoid     `json:"voids"`
 }
 
-// budgetSpending is what one job has spent.
+// budgetSpending prints the cost of one job.
 type budgetSpending struct {
 	ID       string    `json:"id,omitempty"` // of the job; "" if the audit record does not have it any more
 	Job      string    `json:"job"`          // its name; "" for what an operator has stated about unknown jobs
@@ -53,7 +53,7 @@ type budgetSpending struct {
 	Release  string    `json:"release"`
 }
 
-// budgetVoid is a release without noise.
+// budgetVoid prints a release without noise.
 type budgetVoid struct {
 	Kind    method.ReleaseKind `json:"kind"`
 	Job     string             `json:"job"`
@@ -187,13 +187,13 @@ audit record, oldest first, and a job that has failed is named as such.`,
 	return cmd
 }
 
-// settledBudget is what an operator has stated about unknown jobs.
+// settledBudget prints an operator's statement about unknown jobs.
 type settledBudget struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta,omitempty"`
 }
 
-// Print says what counts from now on.
+// Print writes the statement, which counts from now on.
 func (r settledBudget) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if r.Epsilon == 0 {

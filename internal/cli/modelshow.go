@@ -104,7 +104,7 @@ func fittedOnRows(made *prepare.Preparation, scaled bool) (lines []string) {
 	return lines
 }
 
-// featuresOf says what a model without rows holds.
+// featuresOf lists the contents of a model without rows.
 func featuresOf(m *model.Random) string {
 	if m.Kernel().Name == string(job.Linear) {
 		return "a weight for each column, and the greatest length of a row"

@@ -33,7 +33,7 @@ type Linear struct {
 // constantShare is the part of the squared length of phi that is the constant's.
 const constantShare = .1
 
-// Factors returns the numbers of which the features of a row x are row x/max(Bound, |x|) and constant.
+// Factors returns sqrt(.9), the factor of the shortened row, and sqrt(.1), the last feature.
 func (l Linear) Factors() (row, constant float64) {
 	return math.Sqrt(1 - constantShare), math.Sqrt(constantShare)
 }

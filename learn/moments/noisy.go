@@ -20,7 +20,12 @@ func SolveNoisy(s *Sums, r privacy.Ridge) (Solution, error) {
 	if features != r.Shape.Features || targets != r.Shape.Targets {
 		return Solution{}, fmt.Errorf("moments: the sums have %d features and %d targets, their noise is for %d and %d; use the noise of these sums", features, targets, r.Shape.Features, r.Shape.Targets)
 	}
-	return Solve(s, float64(r.Alpha())/(One*One)/(float64(features)/2))
+	return Solve(s, NoisyAlpha(r))
+}
+
+// NoisyAlpha returns the ridge of [SolveNoisy] as [Solve] counts it.
+func NoisyAlpha(r privacy.Ridge) float64 {
+	return float64(r.Alpha()) / (One * One) / (float64(r.Shape.Features) / 2)
 }
 
 // UnitClasses holds regression targets for classes whose Euclidean length is 1 for every row. Two classes

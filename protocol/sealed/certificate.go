@@ -74,9 +74,9 @@ func (c Certificate) Most() int64 {
 // ErrLargeWeights says that the weights are larger than those of any rows, so that they have no summands.
 var ErrLargeWeights = errors.New("sealed: the opened weights are larger than any rows make them")
 
-// Summands returns the party's [CheckSums] summands in units. index is the party's place among the parties. seed is the
-// party's secret for this certificate: it decides the roundings. It returns [ErrLargeWeights] if the norm of the weights, as targets x features, is above omega, and another error if
-// weights or sums have other shapes.
+// Summands returns the party's [CheckSums] summands in units. Weights are targets x features. index is the party's place
+// among the parties. seed is the party's secret for this certificate: it decides the roundings. It returns
+// [ErrLargeWeights] if the norm of the weights is above omega, and another error if weights or sums have other shapes.
 func (c Certificate) Summands(weights linalg.Matrix[float64], own *Sums, index int, seed [32]byte) ([]int64, error) {
 	p := c.problem
 	if weights.Rows != p.Targets || weights.Cols != p.Features {

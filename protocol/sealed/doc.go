@@ -40,8 +40,7 @@
 //	two keepers                     everything
 //
 // W tells much by itself, also who took part: sealing protects rows and sums, and only noise in the sums hides
-// participation (Differential privacy). Of two
-// parties each can take W's equations for the other's. [M: TestMembershipOfDigits, TestMembershipOfA9a] On digits
+// participation (Differential privacy). Of two parties each can take W's equations for the other's. [M: TestMembershipOfDigits, TestMembershipOfA9a] On digits
 // (1,347 rows, M = 512) losses tell members with an AUC of .59, likelihood ratios of 64 shadow models with .93: they
 // find 44 % of members at one false alarm in a hundred. With alpha 1 in place of .13 the AUC is .84, with 10 .70; with
 // the 32,561 rows of a9a .53. [M: TestMembershipOfAllCandidates] alpha W = sum of (y - W phi) phi^T is linear in who
@@ -275,7 +274,7 @@
 // up anyway.) Package privacy states the variances: the noise of two keepers, accounted as the sum of two discrete
 // Gaussians, gives the guarantee. One keeper may add none, and knows its own in any case. If all three add theirs,
 // variances are 1.5 times as large. The noise is a stream of the keeper's seed for the session: a whole journal
-// repeats it, and generations keep it as they keep uploads. Another session draws other noise and is another release.
+// repeats it. Another session draws other noise and is another release.
 //
 // [P] Let a keeper that lies and any data parties work together. All that they see, until the session ends in whatever
 // way, is a function of their own secrets, of random numbers that do not depend on honest rows, and of S, the sums of the

@@ -75,16 +75,12 @@ const fractionBits = 16
 // ridge returns alpha for features of which a row's have length 1 at most.
 func (n *noise) ridge() float64 { return float64(n.Alpha()) / (n.square * moments.One * moments.One) }
 
-// alpha returns the ridge for the noise of all parties as [moments.Solve] counts it: as a multiple of half the number of
-// features.
-func (n *noise) alpha() float64 { return n.ridge() * n.square / (float64(n.Shape.Features) / 2) }
-
 // alphas returns the one value of the regulariser; nil without noise.
 func (n *noise) alphas() []float64 {
 	if n == nil {
 		return nil
 	}
-	return []float64{n.alpha()}
+	return []float64{moments.NoisyAlpha(n.Ridge)}
 }
 
 // stream returns the random bytes of a party's noise in a session. They follow from the session's seed, so that a replay

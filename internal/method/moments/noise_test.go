@@ -224,9 +224,9 @@ func TestNoisyModelIsTheRidgeOfTheSums(t *testing.T) {
 	if d := cmp.Diff(want, f.Server.fitted.solution); d != "" {
 		t.Errorf("the model is another one: %s", d)
 	}
-	ordinary := runSteps(t, read(t, strings.Replace(fmt.Sprintf(momentsFile, "none"), "[0.01, 1, 100]", fmt.Sprint(n.alpha()), 1)), tables).Result(t).Metrics["accuracy"]
+	ordinary := runSteps(t, read(t, strings.Replace(fmt.Sprintf(momentsFile, "none"), "[0.01, 1, 100]", fmt.Sprint(n.alphas()[0]), 1)), tables).Result(t).Metrics["accuracy"]
 	got := f.Result(t).Metrics["accuracy"]
-	t.Logf("accuracy %.3f with alpha %.3g, %.3f without noise", got, n.alpha(), ordinary)
+	t.Logf("accuracy %.3f with alpha %.3g, %.3f without noise", got, n.alphas()[0], ordinary)
 	if got < ordinary-.15 {
 		t.Errorf("with little noise the accuracy is %.3f, and %.3f without", got, ordinary)
 	}

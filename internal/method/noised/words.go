@@ -57,7 +57,7 @@ func (f *Figures) Unit() string {
 		f.Epsilon, math.Exp(f.Epsilon), f.Delta, f.Rho, f.Replaced)
 }
 
-// Together says what is left of the guarantee towards members that put what they know together.
+// Together states the guarantee towards members that put what they know together.
 func (f *Figures) Together() string {
 	return fmt.Sprintf("The guarantee holds towards the coordinator and towards each party alone. The coordinator and all parties but one together know the noise of these parties: towards them the last party's noise alone gives epsilon = %.3g. A party that adds no noise counts like one that reveals it.", f.Coalition)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Certifying says whether the parties certify the opened model by their own sums.
+// Certifying has the parties certify the opened model by their own sums, or not.
 type Certifying string
 
 // The ways of a job to certify.

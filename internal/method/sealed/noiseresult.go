@@ -41,7 +41,7 @@ func warningOf(j *job.Job, s *protocol.Session) (string, error) {
 // keepersTogether says which members together void the guarantee.
 const keepersTogether = "Any two keepers together read every party's sums over its training rows with the noise beside them: the guarantee does not hold towards them. It holds towards one keeper that lies or reveals its noise, together with any parties that are no keepers: the noise of the two other keepers alone gives it. So keepers belong to different organisations, and each operator approves their names."
 
-// heldOutTogether says what is left of the guarantee about held-out rows.
+// heldOutTogether states the guarantee about held-out rows towards the coordinator and all parties but one.
 func heldOutTogether(f *noised.Figures) string {
 	return fmt.Sprintf("The parties add the noise to the figures on held-out rows. The coordinator and all parties but one together know theirs: about the last party's held-out rows its own noise gives epsilon = %.3g towards them.", f.Coalition)
 }
