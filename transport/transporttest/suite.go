@@ -154,16 +154,23 @@ func (b *bench) later(d transport.Delivery, delay time.Duration) {
 	}
 }
 
-// requireQuiet fails the test if a message arrives within d.
-func (b *bench) requireQuiet(c transport.Conn, d time.Duration) {
+// quiet reports whether no message arrives within d, else it returns the message.
+func (b *bench) quiet(c transport.Conn, d time.Duration) (transport.Delivery, bool) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, d)
 	defer cancel()
 	got, err := c.Receive(ctx, b.lane)
-	if err == nil {
+	if err != nil {
+		b.is(err, context.DeadlineExceeded)
+	}
+	return got, err != nil
+}
+
+func (b *bench) requireQuiet(c transport.Conn, d time.Duration) {
+	b.Helper()
+	if got, quiet := b.quiet(c, d); !quiet {
 		b.Fatalf("%d bytes from %q arrived, want nothing", len(got.Data), got.From)
 	}
-	b.is(err, context.DeadlineExceeded)
 }
 
 func (b *bench) is(err, want error) {
