@@ -16,7 +16,8 @@ type Figures struct {
 	Delta   float64 `json:"delta"`
 	Rho     float64 `json:"rho"` // the same guarantee in zero-concentrated differential privacy
 	// Replaced is the epsilon of the same noise if neighbouring tables differ in a row with other values. Epsilon is
-	// for a row of zeros.
+	// for a row of zeros. [privacy.Replacement] covers training rows, held-out rows, which take less, and a row that
+	// leaves one side for the other, which takes twice the rho.
 	Replaced float64 `json:"epsilon_if_a_row_is_replaced"`
 	// Coalition is the epsilon towards the coordinator and all members but one together, who know their own noise.
 	Coalition float64 `json:"epsilon_towards_all_but_one"`
@@ -34,7 +35,7 @@ func NewFigures(g privacy.Guarantee, of privacy.Summands) *Figures {
 	rho := g.Rho()
 	return &Figures{
 		Epsilon: g.Epsilon, Delta: g.Delta, Rho: rho,
-		Replaced: epsilonOf(replacing*rho, g.Delta), Coalition: epsilonOf(float64(of.Honest)*rho, g.Delta),
+		Replaced: epsilonOf(privacy.Replacement*rho, g.Delta), Coalition: epsilonOf(float64(of.Honest)*rho, g.Delta),
 	}
 }
 
@@ -46,10 +47,6 @@ func epsilonOf(rho, delta float64) float64 {
 	}
 	return privacy.Epsilon(rho, delta)
 }
-
-// replacing is the factor of rho if a row is replaced by another instead of zeros. The squared change of the sums of
-// products, which have .8 of rho, doubles; that of the sums of targets, which have .2, quadruples.
-const replacing = .8*2 + .2*4
 
 // Unit says whom the guarantee protects, and how.
 func (f *Figures) Unit() string {
