@@ -104,10 +104,11 @@ func regularisers(j *job.Job, features int) ([]float64, error) {
 	if err != nil || noise != nil {
 		return noise.alphas(), err
 	}
-	var list []float64
+	// moments.Solve counts alpha for features whose squares add up to half of their number.
+	unit, list := squaredFeatures(j, features)/(float64(features)/2), []float64(nil)
 	for _, one := range j.Learners() {
 		l, _ := learner.ObjectiveOf(one)
-		list = append(list, l.Penalty)
+		list = append(list, unit*l.Penalty)
 	}
 	return list, nil
 }
