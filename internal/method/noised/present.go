@@ -11,6 +11,9 @@ func (f *Figures) Show(p *method.Presentation, j *job.Job, r *method.Result) {
 	text := f.Text()
 	p.More, p.Later = append(p.More, report.Row{Label: "Privacy", Value: text}), append(p.Later, method.Block{Line: "Privacy: " + text})
 	p.Notes = append(p.Notes, f.Notes()...)
+	if r.Repeats != nil {
+		add(p, "Privacy of all runs", f.Repeated(len(r.Repeats.Seeds)))
+	}
 	if j != nil && (r.Pooled != nil || len(r.Alone) > 0) {
 		add(p, "Alone and pooled", comparison(j))
 	}

@@ -1,6 +1,7 @@
 package noised
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,6 +20,21 @@ func said(t *testing.T, f *Figures, j *job.Job, r *method.Result) string {
 		t.Errorf("%+v", p)
 	}
 	return strings.Join(p.Notes, "\n")
+}
+
+// The epsilon of a repeated job is one run's. The result says so, and which epsilon all runs together have, whose rhos
+// add up.
+func TestRepeatedRunsAddUp(t *testing.T) {
+	g := privacy.Guarantee{Epsilon: 2, Delta: 1e-6}
+	f := NewFigures(g, privacy.Summands{Honest: 2, All: 3})
+	if got := said(t, f, nil, &method.Result{}); got != "" {
+		t.Errorf("one run: %q", got)
+	}
+	got := said(t, f, nil, &method.Result{Repeats: &learner.Repeats{Seeds: make([]uint64, 5)}})
+	all := fmt.Sprintf("all 5 runs, if published, have epsilon = %.3g together (delta = 1e-06)", privacy.Epsilon(5*g.Rho(), 1e-6))
+	if !strings.HasPrefix(got, "Each of the 5 runs has drawn its own noise, and epsilon = 2 holds for one run.") || !strings.Contains(got, all) {
+		t.Errorf("%q, want %q", got, all)
+	}
 }
 
 // A result with comparisons says what they have in place of noise and of features.

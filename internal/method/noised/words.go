@@ -54,6 +54,12 @@ func (f *Figures) Unit() string {
 		f.Epsilon, math.Exp(f.Epsilon), f.Delta, f.Rho, f.Replaced)
 }
 
+// Repeated says what the epsilon of one of several runs means. Their rhos add up.
+func (f *Figures) Repeated(runs int) string {
+	return fmt.Sprintf("Each of the %d runs has drawn its own noise, and epsilon = %g holds for one run. The models and figures of all %d runs, if published, have epsilon = %.3g together (delta = %g).",
+		runs, f.Epsilon, runs, epsilonOf(float64(runs)*f.Rho, f.Delta), f.Delta)
+}
+
 // Together states the guarantee towards members that put what they know together.
 func (f *Figures) Together() string {
 	return fmt.Sprintf("The guarantee holds towards the coordinator and towards each party alone. The coordinator and all parties but one together know the noise of these parties: towards them the last party's noise alone gives epsilon = %.3g. A party that adds no noise counts like one that reveals it.", f.Coalition)
