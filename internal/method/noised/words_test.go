@@ -73,8 +73,8 @@ func TestReplacedHeldOutRow(t *testing.T) {
 		least []int64 // what one row adds, in the order of the costs
 		want  float64
 	}{
-		"classes": {RightAnswers(), []int64{0}, 1},
-		"numbers": {UnitErrors(), []int64{-moments.SquaredOne, 0, 0}, 1.75},
+		"classes": {RightAnswers{}.Spends(), []int64{0}, 1},
+		"numbers": {UnitErrors{}.Spends(), []int64{-moments.SquaredOne, 0, 0}, 1.75},
 	} {
 		taken := 0.
 		for i, s := range c.costs {
