@@ -137,6 +137,13 @@ func TestBaselinesOfLinearFeatures(t *testing.T) {
 	if want := methodtest.CornerAccuracy(c.Splits, c.Splits, 1.2, 1); pooled != want || pooled < private {
 		t.Errorf("pooled %v, want %v and at least %v", pooled, want, private)
 	}
+	all, err := pool.PrepareExactly(j, c.Splits, c.Splits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := random(t.Context(), sums.Ordinary(j), all); err != nil || math.Abs(m["accuracy"]-pooled) > .01 {
+		t.Errorf("as for many rows, counted in fives: %v, want %v; %v", m, pooled, err)
+	}
 	for i, a := range c.Result.Alone {
 		if want := methodtest.CornerAccuracy(c.Splits[i:i+1], c.Splits, 1.2, 1); a.Metrics["accuracy"] != want {
 			t.Errorf("alone %+v, want %v", a, want)

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"math"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset/bundled"
@@ -121,6 +122,13 @@ func TestLinearBaselines(t *testing.T) {
 	t.Logf("private %v, pooled %v, alone %+v", private, pooled, c.Result.Alone)
 	if want := methodtest.CornerAccuracy(c.Splits, c.Splits, 1.2, .12); pooled != want || pooled < private {
 		t.Errorf("pooled %v, want %v and at least %v", pooled, want, private)
+	}
+	all, err := pool.PrepareExactly(j, c.Splits, c.Splits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := random(sealed.Ordinary(j), all, 1200); err != nil || math.Abs(m["accuracy"]-pooled) > .01 {
+		t.Errorf("as for many rows, counted in fives: %v, want %v; %v", m, pooled, err)
 	}
 	for i, a := range c.Result.Alone {
 		if want := methodtest.CornerAccuracy(c.Splits[i:i+1], c.Splits, 1.2, .04); a.Metrics["accuracy"] != want {
