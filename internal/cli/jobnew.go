@@ -30,7 +30,7 @@ func (j draftedJob) Print(w io.Writer) error {
 }
 
 func (a *app) jobNew() *cobra.Command {
-	var protocol string
+	var asked profile.Draft
 	var labels, ids []string
 	cmd := &cobra.Command{
 		Use:   "new [SITE=]FILE...",
@@ -46,6 +46,11 @@ rows, sealed for sums that nobody sees, pooled for training without privacy, and
 fdskl for sites that have other columns of the same people. The first of these sites has
 the labels, and all have --id.
 
+--epsilon drafts a job with differential privacy, by moments or sealed: its noise hides
+whether any one person took part. It is for 10,000 rows or more (docs/privacy.md). No row
+may decide a range or what a gap counts as: the draft has the data's, rounded, so write
+others from general knowledge.
+
 Someone who knows the data must correct the job: units, ranges, and words that mean the
 same. The ranges show the least and the greatest number of the data, rounded: write
 possible ranges before anybody else reads the job. A further draft guesses all of them
@@ -58,7 +63,7 @@ anew: write it to another file, and copy your corrections.`,
 			return nil
 		},
 		RunE: a.run(func(_ context.Context, files []string) (Result, error) {
-			d, err := a.draft(protocol, files, labels, ids)
+			d, err := a.draft(asked, files, labels, ids)
 			if err != nil {
 				return nil, err
 			}
@@ -68,15 +73,16 @@ anew: write it to another file, and copy your corrections.`,
 			return draftedJob{d.Job()}, nil
 		}),
 	}
-	cmd.Flags().StringVar(&protocol, "protocol", "", "protocol of the job: "+strings.Join(profile.Protocols(), ", ")+"; default okra, or pooled for one table")
+	cmd.Flags().StringVar(&asked.Protocol, "protocol", "", "protocol of the job: "+strings.Join(profile.Protocols(), ", ")+"; default okra, or pooled for one table")
+	cmd.Flags().Float64Var(&asked.Epsilon, "epsilon", 0, "epsilon of a job with differential privacy, such as 4, for protocol moments or sealed; default no privacy")
 	cmd.Flags().StringSliceVar(&labels, "label", nil, "column of the labels, or SITE=COLUMN for a site that calls it otherwise")
 	cmd.Flags().StringSliceVar(&ids, "id", nil, "column of the row ids, or SITE=COLUMN for a site that calls it otherwise")
 	return cmd
 }
 
-// draft describes the tables of all sites. The protocol "" stands for the usual one.
-func (a *app) draft(protocol string, files, labels, ids []string) (d profile.Draft, err error) {
-	d.Protocol = cmp.Or(protocol, profile.Usual(len(files)))
+// draft adds the tables of all sites to a draft. Its protocol "" stands for the usual one.
+func (a *app) draft(d profile.Draft, files, labels, ids []string) (profile.Draft, error) {
+	d.Protocol = cmp.Or(d.Protocol, profile.Usual(len(files)))
 	if !slices.Contains(profile.Protocols(), d.Protocol) {
 		return d, usage("job new drafts no job of protocol %q; write --protocol with one of %s", d.Protocol, strings.Join(profile.Protocols(), ", "))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mercer-fl/mercer/internal/base/humanize"
+	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/learn/metrics"
@@ -356,6 +357,7 @@ func (o outcome) sharedCell() string {
 
 // coarse advises how a job's random features come nearer to the exact kernel, if pooled rows with that
 // kernel do clearly better: by a point of accuracy beyond its rounding, or by 5 % of an error. It returns "" otherwise.
+// With privacy it advises what outweighs the noise. What pooled rows learn from stands under the scores.
 func (o outcome) coarse() string {
 	exact := o.Pooled
 	if o.ExactKernel != nil {
@@ -375,8 +377,11 @@ func (o outcome) coarse() string {
 	default:
 		return ""
 	}
-	if o.job.Data.Private {
-		return fmt.Sprintf("With the exact kernel and without noise, pooled rows reach %s. What is missing here is the price of privacy, and of random features: more rows and a larger epsilon come nearer, and often kernel: {name: linear}; try other values of gamma.", decimals(best))
+	switch {
+	case o.job.Data.Private && o.job.Kernel.Name == job.Linear:
+		return fmt.Sprintf("Without noise, pooled rows reach %s. What is missing here is the price of privacy: more rows and a larger epsilon come nearer.", decimals(best))
+	case o.job.Data.Private:
+		return fmt.Sprintf("Without noise, pooled rows reach %s. What is missing here is the price of privacy, and of random features: more rows and a larger epsilon come nearer, and often kernel: {name: linear}; try other values of gamma.", decimals(best))
 	}
 	return fmt.Sprintf("With the exact kernel, pooled rows reach %s. The job's random features approximate it: a smaller gamma comes nearer, and so do more rows, and more directions, which reveal more.", decimals(best))
 }

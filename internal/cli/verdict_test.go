@@ -165,6 +165,10 @@ func TestCoarseFeatures(t *testing.T) {
 	if got := (outcome{Result: r, job: &private}).coarse(); !strings.Contains(got, "price of privacy") || strings.Contains(got, "more directions") {
 		t.Errorf("with privacy: %q", got)
 	}
+	private.Kernel.Name = job.Linear
+	if got := (outcome{Result: r, job: &private}).coarse(); !strings.Contains(got, "Without noise") || strings.Contains(got, "features") {
+		t.Errorf("with privacy and linear features: %q", got)
+	}
 }
 
 // A constant answer has the metrics that it would have as a model.

@@ -51,17 +51,31 @@ func (p *Problem) blur(g privacy.Guarantee) (err error) {
 
 // newPrivateNoise returns the noise with the least N.
 func newPrivateNoise(p Problem, g privacy.Guarantee) (*privateNoise, error) {
-	for log := bits.Len(uint(p.Rows - 1)); 1<<log <= MaxRows; log++ {
-		n := &privateNoise{guarantee: g, rows: p.Rows, log: log}
-		fits, err := n.calibrate(p)
-		if err != nil {
-			return nil, fmt.Errorf("sealed: %w", err)
-		}
-		if fits {
-			return n, nil
-		}
+	n, fits, err := leastNoise(p, g)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("sealed: %w", err)
+	case !fits:
+		return nil, n.noRoom()
 	}
-	return nil, fmt.Errorf("sealed: for epsilon %g and delta %g the noise is larger than the sums of %d rows can be; use a larger epsilon or fewer features", g.Epsilon, g.Delta, MaxRows)
+	return n, nil
+}
+
+// leastNoise returns the noise with the least N, or that of the largest N, in which it does not fit.
+func leastNoise(p Problem, g privacy.Guarantee) (n *privateNoise, fits bool, err error) {
+	for log := bits.Len(uint(p.Rows - 1)); !fits && err == nil && 1<<log <= MaxRows; log++ {
+		n = &privateNoise{guarantee: g, rows: p.Rows, log: log}
+		fits, err = n.calibrate(p)
+	}
+	return n, fits, err
+}
+
+// noRoom refuses rows beside which the noise has no room. Its advice is fewer rows: the weakest noise has no room beside
+// MaxRows, and the strongest, in the limits of [privacy.Guarantee] and [privacy.Shape], has room beside most of them.
+func (n *privateNoise) noRoom() error {
+	taken := int(math.Ceil(math.Ldexp(2*float64(n.norm), -2*cellBits(n.log))))
+	return fmt.Errorf("sealed: the noise for epsilon %g and delta %g takes the room of %d rows, and beside %d training rows there is room for %d; let at most %d rows train (a larger epsilon or fewer features leave room for more)",
+		n.guarantee.Epsilon, n.guarantee.Delta, taken, n.rows, MaxRows-n.rows, MaxRows-taken)
 }
 
 // calibrate sets the noise so that the eigenvalues of n rows and of the noise fill the interval from 0 to N, and

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -100,6 +101,27 @@ func TestPrivateProblem(t *testing.T) {
 	} {
 		if _, err := f(); err == nil {
 			t.Errorf("%s: no error", what)
+		}
+	}
+}
+
+// The advice to train on fewer rows holds to the row, also where no epsilon helps.
+func TestRoomForNoise(t *testing.T) {
+	for _, epsilon := range []float64{privacy.LeastEpsilon, 8, privacy.MostEpsilon} {
+		_, err := NewPrivateProblem(MaxRows, 64, 2, guaranteeOf(epsilon))
+		if err == nil {
+			t.Fatalf("epsilon %v: %d rows have room", epsilon, MaxRows)
+		}
+		var most int
+		_, after, _ := strings.Cut(err.Error(), "let at most ")
+		if _, none := fmt.Sscan(after, &most); none != nil {
+			t.Fatalf("epsilon %v: no advice in %v", epsilon, err)
+		}
+		if _, err := NewPrivateProblem(most, 64, 2, guaranteeOf(epsilon)); err != nil {
+			t.Errorf("epsilon %v, %d rows as advised: %v", epsilon, most, err)
+		}
+		if _, err := NewPrivateProblem(most+1, 64, 2, guaranteeOf(epsilon)); err == nil {
+			t.Errorf("epsilon %v: a row more than %d has room, too", epsilon, most)
 		}
 	}
 }

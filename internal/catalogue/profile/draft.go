@@ -18,8 +18,9 @@ import (
 // made. A person who knows the data has to correct it.
 type Draft struct {
 	Sites    []Site
-	Label    string // the label's name in the job
-	Protocol string // one of Protocols
+	Label    string  // the label's name in the job
+	Protocol string  // one of Protocols
+	Epsilon  float64 // of a job with differential privacy; 0 for none
 }
 
 // Site is one party's table. Label and ID are the names that its own file has.
@@ -60,6 +61,10 @@ func (d Draft) Job() string {
 	b.WriteString("    test: {fraction: 0.25}\n")
 	if d.tunes() {
 		fmt.Fprintf(&b, "    folds: %d # a cross-validation on the training rows chooses gamma and the learner's number\n", folds)
+	}
+	if d.private() {
+		b.WriteString("    scale: range # by the ranges above, and by no row\n" + d.privateTraining())
+		return b.String()
 	}
 	b.WriteString("    scale: standard\n")
 	b.WriteString(d.training(columns))
@@ -117,6 +122,9 @@ func (d Draft) shared() (list []shared) {
 			all.join()
 			list = append(list, all)
 		}
+	}
+	if d.private() {
+		list = slices.DeleteFunc(list, func(c shared) bool { return c.publicKeys() == "" })
 	}
 	return list
 }
@@ -243,7 +251,7 @@ func joinSpellings(list, words []string) []string {
 
 // dictionary returns the text of the dictionary inside the job.
 func (d Draft) dictionary(columns []shared) string {
-	joint := Suggestion{Table: &Table{}, Label: d.Label, Values: true}
+	joint := Suggestion{Table: &Table{}, Label: d.Label, Values: true, Public: d.private()}
 	for _, c := range columns {
 		joint.Columns = append(joint.Columns, c.Column)
 	}

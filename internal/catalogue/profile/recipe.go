@@ -65,7 +65,7 @@ func (d Draft) Check() error {
 	case !d.recipe().oneTable && len(d.Sites) < 2:
 		return fmt.Errorf("protocol %s needs the tables of at least two sites; give more files, or --protocol %s", d.Protocol, Usual(1))
 	}
-	return nil
+	return d.checkPrivacy()
 }
 
 // Limits of a draft whose numbers are chosen by cross-validation, in rows: fewer are too few for five

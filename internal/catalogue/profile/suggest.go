@@ -26,6 +26,7 @@ type Suggestion struct {
 	Label, ID string
 	Guessed   bool // whether Label is the last column, since nobody named the labels
 	Values    bool // whether to suggest ranges from the data
+	Public    bool // whether no row may decide what a cell becomes, for differential privacy
 }
 
 // Dictionary returns the text of a dictionary file, for all members.
@@ -111,6 +112,9 @@ var identifying = regexp.MustCompile(`^(patient|patienten|subject|participant|pe
 // columnKeys returns the text of a column's keys in the dictionary. fills reports whether they fill
 // the column's gaps.
 func (s Suggestion) columnKeys(c Column) (text string, fills bool) {
+	if s.Public {
+		return c.publicKeys(), true
+	}
 	keys := []string{"type: " + string(c.Type)}
 	fill := ""
 	if c.unit != "" {
@@ -165,6 +169,8 @@ func (c Column) dateNumber() string {
 // advice returns a YAML comment for the person who corrects the entry of a column.
 func (s Suggestion) advice(c Column) string {
 	switch {
+	case s.Public && c.alone == nil:
+		return c.publicAdvice()
 	case c.Unread && c.gaps > 0:
 		return " # with range: [least, greatest possible], missing: median fills the gaps, and complete need not list it"
 	case c.Unread:

@@ -152,8 +152,7 @@ func (p *party) blur(own *moments.Partial, s protocol.Setup) error {
 // linear the features are the columns.
 func directions(j *job.Job, sums protocol.SessionID, features, columns int) (feature.Mapping, error) {
 	if isLinear(j) {
-		bound, err := boundOf(j)
-		return feature.Linear{Inputs: columns, Bound: bound}, err
+		return job.As[*Keys](j.Protocol).Privacy.Linear(&j.Data, columns)
 	}
 	return moments.Features(j.Kernel.Spec(), sums, features, columns)
 }

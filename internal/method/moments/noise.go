@@ -9,7 +9,6 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/job"
-	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
@@ -29,10 +28,7 @@ type noise struct {
 // blurred is an objective whose sums get noise. It rounds nothing, because the noise hides single rows.
 type blurred interface {
 	objective
-	// spends lists what each sum of errors costs.
-	spends() []noised.Spending
-	// deviations returns the standard deviations of the metrics that follow from those of the sums of errors.
-	deviations(rows int64, figures []int64, of []float64) learner.Metrics
+	noised.Sums
 }
 
 // errIndefinite ends a job whose noise has made the sums indefinite. A job that draws noise again is another release.
@@ -53,7 +49,7 @@ func noiseOf(j *job.Job, features int) (*noise, error) {
 	if err != nil {
 		return nil, fmt.Errorf("moments: %w", err)
 	}
-	heldOut, err := k.Privacy.Errors(l.spends(), of)
+	heldOut, err := k.Privacy.Errors(l.Spends(), of)
 	if err != nil {
 		return nil, fmt.Errorf("moments: %w", err)
 	}
@@ -112,7 +108,10 @@ func (n *noise) blurErrors(figures []int64, s protocol.Setup) error {
 
 // blurredClasses is like [classRidge] for sums with noise. The targets of a row have length 1, for any number of classes:
 // two classes share one target.
-type blurredClasses struct{ classRidge }
+type blurredClasses struct {
+	classRidge
+	noised.RightAnswers
+}
 
 var _ blurred = blurredClasses{}
 
@@ -141,20 +140,17 @@ func (c blurredClasses) round(figures []int64, _ int) []int64 {
 	return []int64{moments.Thousand * figures[0]}
 }
 
-func (c blurredClasses) spends() []noised.Spending { return noised.RightAnswers() }
-
 // evaluate computes the accuracy. Noise can put the count of right answers beyond its bounds.
 func (c blurredClasses) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
 	return c.classRidge.evaluate(s, t, rows, []int64{min(max(figures[0], 0), moments.Thousand*rows)})
 }
 
-func (c blurredClasses) deviations(rows int64, _ []int64, of []float64) learner.Metrics {
-	return noised.AccuracyDeviation(rows, of)
-}
-
 // blurredNumbers is like [numberRidge] for sums with noise. It has no sums of the numbers and of their squares, and cuts
 // numbers to their range.
-type blurredNumbers struct{ numberRidge }
+type blurredNumbers struct {
+	numberRidge
+	noised.UnitErrors
+}
 
 var _ blurred = blurredNumbers{}
 
@@ -194,14 +190,8 @@ func (n blurredNumbers) measurer(m feature.Mapping, t *fitted) (measurer, error)
 
 func (n blurredNumbers) round(figures []int64, _ int) []int64 { return figures }
 
-func (n blurredNumbers) spends() []noised.Spending { return noised.UnitErrors() }
-
 // evaluate computes rmse and, if the numbers vary by more than the noise may, r2. Noise can make sums of squares
 // negative.
 func (n blurredNumbers) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
 	return n.numberRidge.evaluate(s, t, rows, []int64{figures[0], max(figures[1], 0), max(figures[2], 0)})
-}
-
-func (n blurredNumbers) deviations(rows int64, figures []int64, of []float64) learner.Metrics {
-	return noised.ErrorDeviation(rows, figures, of, (n.within.Greatest-n.within.Least)/2)
 }

@@ -264,6 +264,19 @@ func TestNoisyAccuracyHasAStandardError(t *testing.T) {
 	}
 }
 
+// Without privacy, linear features have the learner's own alpha, in the unit in which a row's features have length 1, as
+// the one that follows from the noise. [moments.Solve] multiplies by half of the number of features.
+func TestOrdinaryAlphaOfLinearFeatures(t *testing.T) {
+	j := read(t, strings.NewReplacer("directions: %d, ", "", "delta: 1.0e-5", "delta: 1.0e-5, bound: 1", "%v", "4", "rbf, gamma: 0.002", "linear").Replace(noisyFile))
+	for _, one := range []*job.Job{Ordinary(j), Ordinary(noisyJob(t, 64, 4))} {
+		features := public{columns: 64}.features(one)
+		got, err := regularisers(one, features)
+		if err != nil || len(got) != 1 || math.Abs(got[0]*float64(features)/2/squaredFeatures(one, features)-1) > 1e-12 {
+			t.Errorf("%s: alphas %v of %d features, %v", one.Kernel.Name, got, features, err)
+		}
+	}
+}
+
 // A release of a job with privacy has its cost, and is the same for the sums and the errors.
 func TestNoiseIsReleasedOnce(t *testing.T) {
 	j := noisyJob(t, 8, 4)

@@ -20,7 +20,7 @@ func (s *server) privacyFigures() (*noised.Figures, error) {
 		return nil, err
 	}
 	f := n.figures(s.Job)
-	f.Deviations = objectiveOf(s.Job).(blurred).deviations(s.heldOut, s.figures, n.heldOut.Deviations())
+	f.Deviations = objectiveOf(s.Job).(blurred).Deviations(s.heldOut, s.figures, n.heldOut.Deviations())
 	return f, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -84,9 +85,9 @@ func objectiveOf(j *job.Job) objective {
 	private := k.Privacy.Private()
 	switch l, _ := learner.ObjectiveOf(j.Learner); {
 	case private && j.Task().Numbers:
-		return blurredNumbers{numberRidge{k.Range()}}
+		return blurredNumbers{numberRidge{k.Range()}, noised.UnitErrorsOf(k.Range())}
 	case private:
-		return blurredClasses{k.Classes}
+		return blurredClasses{classRidge: k.Classes}
 	case l.Components > 0:
 		return components(l.Components)
 	case l.Process:
@@ -104,10 +105,11 @@ func regularisers(j *job.Job, features int) ([]float64, error) {
 	if err != nil || noise != nil {
 		return noise.alphas(), err
 	}
-	var list []float64
+	// moments.Solve counts alpha for features whose squares add up to half of their number.
+	unit, list := squaredFeatures(j, features)/(float64(features)/2), []float64(nil)
 	for _, one := range j.Learners() {
 		l, _ := learner.ObjectiveOf(one)
-		list = append(list, l.Penalty)
+		list = append(list, unit*l.Penalty)
 	}
 	return list, nil
 }

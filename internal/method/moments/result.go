@@ -61,7 +61,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		return nil, err
 	}
 	if d.Privacy != nil {
-		return d.presentNoise(j), nil
+		return d.presentNoise(j, r), nil
 	}
 	p := &method.Presentation{Within: d.Sums.Within, More: []report.Row{{Label: "Sums", Value: d.Sums.text()}}}
 	if text := histogramText(d.Sums, r); text != "" {
@@ -82,8 +82,9 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 }
 
 // presentNoise returns the presentation of a result with privacy.
-func (d *Details) presentNoise(j *job.Job) *method.Presentation {
-	p := &method.Presentation{Notes: d.Privacy.Notes(), More: []report.Row{{Label: "Privacy", Value: d.Privacy.Text()}}, Later: []method.Block{{Line: "Privacy: " + d.Privacy.Text()}}}
+func (d *Details) presentNoise(j *job.Job, r *method.Result) *method.Presentation {
+	p := &method.Presentation{}
+	d.Privacy.Show(p, j, r)
 	if j != nil {
 		p.Learner = fmt.Sprintf("%s, alpha = %.4g (from the noise)", j.Learner.Name(), d.Privacy.Alpha)
 	}

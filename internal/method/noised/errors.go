@@ -24,13 +24,41 @@ type Spending struct {
 	Share float64 // part of rho; the parts of all sums add up to 1
 }
 
-// RightAnswers lists the cost of the one sum of a classification: the right answers, in thousandths.
-func RightAnswers() []Spending { return []Spending{{moments.Thousand, 1}} }
+// Sums says what noise in sums of errors on held-out rows costs and does.
+type Sums interface {
+	// Spends lists what each sum costs.
+	Spends() []Spending
+	// Deviations returns the standard deviations of metrics over some rows that follow from those of the sums.
+	Deviations(rows int64, sums []int64, of []float64) learner.Metrics
+}
 
-// UnitErrors lists the costs of the sums of a regression, in the order of [moments.MeasureUnitNumbers]. Half of the budget
-// is for the squared errors, from which rmse follows, and the rest for the sums that only r2 needs beside it.
-func UnitErrors() []Spending {
+// RightAnswers is the one sum of a classification: the right answers, in thousandths.
+type RightAnswers struct{}
+
+// Spends implements [Sums].
+func (RightAnswers) Spends() []Spending { return []Spending{{moments.Thousand, 1}} }
+
+// Deviations implements [Sums].
+func (RightAnswers) Deviations(rows int64, _ []int64, of []float64) learner.Metrics {
+	return learner.Metrics{"accuracy": of[0] / moments.Thousand / float64(rows)}
+}
+
+// UnitErrors are the sums of a regression, in the order of [moments.MeasureUnitNumbers].
+type UnitErrors struct{ Half float64 } // half of the range of the labels
+
+// UnitErrorsOf returns the sums of a regression on numbers in a range.
+func UnitErrorsOf(r moments.Range) UnitErrors { return UnitErrors{(r.Greatest - r.Least) / 2} }
+
+// Spends implements [Sums]. Half of the budget is for the squared errors, from which rmse follows, and the rest for the
+// sums that only r2 needs beside it.
+func (UnitErrors) Spends() []Spending {
 	return []Spending{{moments.SquaredOne, .25}, {moments.SquaredOne, .25}, {moments.UnitSquare, .5}}
+}
+
+// Deviations implements [Sums]. That of rmse is to first order.
+func (e UnitErrors) Deviations(rows int64, sums []int64, of []float64) learner.Metrics {
+	square := max(float64(sums[2]), of[2]) / moments.SquaredOne / float64(rows)
+	return learner.Metrics{"rmse": e.Half * of[2] / moments.SquaredOne / float64(rows) / (2 * math.Sqrt(square))}
 }
 
 // Errors holds one party's noise in each sum of errors.
@@ -83,16 +111,4 @@ func (e Errors) Room() (most int64) {
 func Room(of privacy.Noise) int64 {
 	const deviations = 40
 	return deviations * (new(big.Int).Sqrt(of.Variance).Int64() + 1)
-}
-
-// AccuracyDeviation returns the standard deviation of the accuracy over some rows, from that of the sum of right answers.
-func AccuracyDeviation(rows int64, of []float64) learner.Metrics {
-	return learner.Metrics{"accuracy": of[0] / moments.Thousand / float64(rows)}
-}
-
-// ErrorDeviation returns the standard deviation of rmse over some rows, to first order, from the sums of [UnitErrors] and
-// theirs. half is half of the range of the labels.
-func ErrorDeviation(rows int64, sums []int64, of []float64, half float64) learner.Metrics {
-	square := max(float64(sums[2]), of[2]) / moments.SquaredOne / float64(rows)
-	return learner.Metrics{"rmse": half * of[2] / moments.SquaredOne / float64(rows) / (2 * math.Sqrt(square))}
 }

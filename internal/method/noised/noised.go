@@ -8,6 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/job/section"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/kernel/feature"
+	"github.com/mercer-fl/mercer/linalg"
 	"github.com/mercer-fl/mercer/privacy"
 )
 
@@ -155,4 +157,29 @@ func (p *Privacy) Length(d *job.Data) (float64, error) {
 		return 0, fmt.Errorf("noised: %w", err)
 	}
 	return length, nil
+}
+
+// Linear returns the features of a job with kernel linear, for prepared rows of so many columns: the columns and a
+// constant.
+func (p *Privacy) Linear(d *job.Data, columns int) (feature.Linear, error) {
+	most, err := p.Length(d)
+	return feature.Linear{Inputs: columns, Bound: most}, err
+}
+
+// Mapped returns rows whose inner products a comparison without noise learns from. With kernel linear these are the
+// features of the job, because without their constant a model would lie below the private one. Other kernels have the
+// rows themselves.
+func (p *Privacy) Mapped(j *job.Job, rows linalg.Rows) (linalg.Rows, error) {
+	if j.Kernel.Name != job.Linear {
+		return rows, nil
+	}
+	n, columns := rows.Shape()
+	m, err := p.Linear(&j.Data, columns)
+	if err != nil {
+		return nil, err
+	}
+	x, phi := linalg.New[float64](n, columns), linalg.New[float64](n, m.Len())
+	linalg.Gather(x, rows, 0)
+	m.Rows(phi, x)
+	return phi, nil
 }

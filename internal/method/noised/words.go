@@ -16,7 +16,8 @@ type Figures struct {
 	Delta   float64 `json:"delta"`
 	Rho     float64 `json:"rho"` // the same guarantee in zero-concentrated differential privacy
 	// Replaced is the epsilon of the same noise if neighbouring tables differ in a row with other values. Epsilon is
-	// for a row of zeros.
+	// for a row of zeros. [privacy.Replacement] covers training rows, held-out rows, which take less, and a row that
+	// leaves one side for the other, which takes twice the rho.
 	Replaced float64 `json:"epsilon_if_a_row_is_replaced"`
 	// Coalition is the epsilon towards the coordinator and all members but one together, who know their own noise.
 	Coalition float64 `json:"epsilon_towards_all_but_one"`
@@ -34,7 +35,7 @@ func NewFigures(g privacy.Guarantee, of privacy.Summands) *Figures {
 	rho := g.Rho()
 	return &Figures{
 		Epsilon: g.Epsilon, Delta: g.Delta, Rho: rho,
-		Replaced: epsilonOf(replacing*rho, g.Delta), Coalition: epsilonOf(float64(of.Honest)*rho, g.Delta),
+		Replaced: epsilonOf(privacy.Replacement*rho, g.Delta), Coalition: epsilonOf(float64(of.Honest)*rho, g.Delta),
 	}
 }
 
@@ -47,14 +48,16 @@ func epsilonOf(rho, delta float64) float64 {
 	return privacy.Epsilon(rho, delta)
 }
 
-// replacing is the factor of rho if a row is replaced by another instead of zeros. The squared change of the sums of
-// products, which have .8 of rho, doubles; that of the sums of targets, which have .2, quadruples.
-const replacing = .8*2 + .2*4
-
 // Unit says whom the guarantee protects, and how.
 func (f *Figures) Unit() string {
 	return fmt.Sprintf("Everything that the job releases of the rows has noise: whether or not one person's row has its values, the probability of any result changes by at most the factor exp(%g) = %.3g, but for a probability of %g (differential privacy; rho = %.4g). The unit is one person with one row, whose values are there or are zeros; the number of rows is public. If the row is replaced by another one, the same noise gives epsilon = %.3g.",
 		f.Epsilon, math.Exp(f.Epsilon), f.Delta, f.Rho, f.Replaced)
+}
+
+// Repeated says what the epsilon of one of several runs means. Their rhos add up.
+func (f *Figures) Repeated(runs int) string {
+	return fmt.Sprintf("Each of the %d runs has drawn its own noise, and epsilon = %g holds for one run. The models and figures of all %d runs, if published, have epsilon = %.3g together (delta = %g).",
+		runs, f.Epsilon, runs, epsilonOf(float64(runs)*f.Rho, f.Delta), f.Delta)
 }
 
 // Together states the guarantee towards members that put what they know together.

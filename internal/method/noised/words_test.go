@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/privacy"
 )
 
@@ -48,7 +49,7 @@ func TestFiguresFollowFromRho(t *testing.T) {
 	f := NewFigures(g, privacy.Summands{Honest: 3, All: 4})
 	for what, c := range map[string]struct{ got, rho float64 }{
 		"the guarantee":  {f.Epsilon, f.Rho},
-		"a replaced row": {f.Replaced, 2.4 * f.Rho},
+		"a replaced row": {f.Replaced, privacy.Replacement * f.Rho},
 		"a coalition":    {f.Coalition, 3 * f.Rho},
 	} {
 		if want := privacy.Epsilon(c.rho, g.Delta); math.Abs(c.got/want-1) > 1e-4 {
@@ -61,5 +62,27 @@ func TestFiguresFollowFromRho(t *testing.T) {
 	f.Deviations = map[string]float64{"rmse": .25, "accuracy": .01}
 	if text := f.Text(); !strings.HasSuffix(text, "the noise gives accuracy a standard error of 0.01; the noise gives rmse a standard error of 0.25") {
 		t.Error(text)
+	}
+}
+
+// A held-out row of other values takes less of the budget than a training row of other values, whose part is
+// privacy.Replacement: the sums of errors change by at most what separates the least from the greatest that a row adds.
+func TestReplacedHeldOutRow(t *testing.T) {
+	for what, c := range map[string]struct {
+		costs []Spending
+		least []int64 // what one row adds, in the order of the costs
+		want  float64
+	}{
+		"classes": {RightAnswers{}.Spends(), []int64{0}, 1},
+		"numbers": {UnitErrors{}.Spends(), []int64{-moments.SquaredOne, 0, 0}, 1.75},
+	} {
+		taken := 0.
+		for i, s := range c.costs {
+			change := float64(s.Most-c.least[i]) / float64(s.Most)
+			taken += s.Share * change * change
+		}
+		if taken != c.want || taken > privacy.Replacement {
+			t.Errorf("%s: a row of other values takes %v times the budget", what, taken)
+		}
 	}
 }

@@ -132,8 +132,7 @@ func (d declared) open(parties []string, statements [][]byte) ([32]byte, error) 
 // and a constant.
 func directions(j *job.Job, seed [32]byte, features, columns int) (feature.Mapping, error) {
 	if j.Kernel.Name == job.Linear {
-		most, err := privacyOf(j).Length(&j.Data)
-		return feature.Linear{Inputs: columns, Bound: most}, err
+		return privacyOf(j).Linear(&j.Data, columns)
 	}
 	return moments.Features(j.Kernel.Spec(), seed, features, columns)
 }

@@ -23,10 +23,7 @@ func privacyOf(j *job.Job) *noised.Privacy { return &job.As[*Keys](j.Protocol).P
 // blurred is a target whose sums of errors get noise. It rounds nothing, because the noise hides single rows.
 type blurred interface {
 	target
-	// spends lists what each sum of errors costs.
-	spends() []noised.Spending
-	// deviations returns the standard deviations of metrics that follow from those of the sums of errors.
-	deviations(rows int64, figures []int64, of []float64) learner.Metrics
+	noised.Sums
 }
 
 // heldOutNoise returns the parties' noise in the sums of errors; nil without privacy.
@@ -35,7 +32,7 @@ func heldOutNoise(j *job.Job) (noised.Errors, error) {
 	if !private {
 		return nil, nil
 	}
-	list, err := privacyOf(j).Errors(to.spends(), noised.Parties(j))
+	list, err := privacyOf(j).Errors(to.Spends(), noised.Parties(j))
 	if err != nil {
 		return nil, fmt.Errorf("sealed: %w", err)
 	}
@@ -54,7 +51,10 @@ func blurErrors(j *job.Job, figures []int64, setup protocol.Setup) error {
 }
 
 // blurredClasses is like [classes] for errors with noise.
-type blurredClasses struct{ classes }
+type blurredClasses struct {
+	classes
+	noised.RightAnswers
+}
 
 var _ blurred = blurredClasses{}
 
@@ -62,19 +62,16 @@ func (c blurredClasses) round(figures []int64, _ int) []int64 {
 	return []int64{moments.Thousand * figures[0]}
 }
 
-func (c blurredClasses) spends() []noised.Spending { return noised.RightAnswers() }
-
 // metrics cuts the count of right answers to its bounds, which noise can exceed.
 func (c blurredClasses) metrics(rows int64, figures []int64) learner.Metrics {
 	return c.classes.metrics(rows, []int64{min(max(figures[0], 0), moments.Thousand*rows)})
 }
 
-func (c blurredClasses) deviations(rows int64, _ []int64, of []float64) learner.Metrics {
-	return noised.AccuracyDeviation(rows, of)
-}
-
 // blurredNumbers is like [numbers] for errors with noise. It cuts numbers to their range.
-type blurredNumbers struct{ numbers }
+type blurredNumbers struct {
+	numbers
+	noised.UnitErrors
+}
 
 var _ blurred = blurredNumbers{}
 
@@ -106,13 +103,7 @@ func (n blurredNumbers) measure(m feature.Mapping, s moments.Solution, rows lina
 
 func (n blurredNumbers) round(figures []int64, _ int) []int64 { return figures }
 
-func (n blurredNumbers) spends() []noised.Spending { return noised.UnitErrors() }
-
 // metrics cuts sums of squares, which noise can make negative.
 func (n blurredNumbers) metrics(rows int64, figures []int64) learner.Metrics {
 	return n.numbers.metrics(rows, []int64{figures[0], max(figures[1], 0), max(figures[2], 0)})
-}
-
-func (n blurredNumbers) deviations(rows int64, figures []int64, of []float64) learner.Metrics {
-	return noised.ErrorDeviation(rows, figures, of, n.half())
 }

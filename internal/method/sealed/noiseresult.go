@@ -20,7 +20,7 @@ func (s *server) noiseFigures(p sealed.Problem) (*noised.Figures, error) {
 	f := noised.NewFigures(privacyOf(s.Job).Guarantee, noised.Parties(s.Job))
 	f.Products, f.Cross = p.Deviations()
 	f.Alpha = p.Alpha()
-	f.Deviations = targetOf(s.Job).(blurred).deviations(s.heldOut, s.figures, of.Deviations())
+	f.Deviations = targetOf(s.Job).(blurred).Deviations(s.heldOut, s.figures, of.Deviations())
 	return f, nil
 }
 

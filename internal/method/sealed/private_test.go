@@ -187,7 +187,7 @@ func TestNoiseEntersTheErrors(t *testing.T) {
 
 // What noise does to counts and sums of squares stays within the bounds of the metrics.
 func TestNoisyMetrics(t *testing.T) {
-	c := blurredClasses{classes{"ill", "well"}}
+	c := blurredClasses{classes: classes{"ill", "well"}}
 	for figure, want := range map[int64]float64{-3000: 0, 25_000: .5, 99_000: 1} {
 		if got := c.metrics(50, []int64{figure})["accuracy"]; got != want {
 			t.Errorf("%d thousandths of 50 rows: %v, want %v", figure, got, want)
@@ -196,7 +196,7 @@ func TestNoisyMetrics(t *testing.T) {
 	if got := c.round([]int64{7}, 9); got[0] != 7000 {
 		t.Errorf("%v: noise hides single rows, and rounding would add an error", got)
 	}
-	n := blurredNumbers{numbers(moments.Range{Least: 10, Greatest: 30})}
+	n := blurredNumbers{numbers: numbers(moments.Range{Least: 10, Greatest: 30})}
 	y, err := n.values([]string{"9", "20", "31", "25"})
 	if err != nil || !slices.Equal(y.Data, []float64{-1, 0, 1, .5}) {
 		t.Errorf("%v, %v: numbers beyond the range must be cut", y, err)
@@ -205,7 +205,7 @@ func TestNoisyMetrics(t *testing.T) {
 		t.Errorf("%v", m)
 	}
 	share := 0.
-	for _, s := range n.spends() {
+	for _, s := range n.Spends() {
 		share += s.Share
 	}
 	if share != 1 {

@@ -76,8 +76,7 @@ func present(j *job.Job, r *method.Result) (*method.Presentation, error) {
 		p.More, p.Notes = append(p.More, report.Row{Label: "Held-out rows", Value: text}), append(p.Notes, "Held-out rows: "+text+".")
 	}
 	if d.Privacy != nil {
-		p.More, p.Later = append(p.More, report.Row{Label: "Privacy", Value: d.Privacy.Text()}), append(p.Later, method.Block{Line: "Privacy: " + d.Privacy.Text()})
-		p.Notes = append(p.Notes, d.Privacy.Notes()...)
+		d.Privacy.Show(p, j, r)
 	}
 	if j != nil {
 		k := job.As[*Keys](j.Protocol)

@@ -6,6 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/dataset"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
+	"github.com/mercer-fl/mercer/internal/method/noised"
 	"github.com/mercer-fl/mercer/kernel/feature"
 	"github.com/mercer-fl/mercer/learn/moments"
 	"github.com/mercer-fl/mercer/linalg"
@@ -31,9 +32,9 @@ func targetOf(j *job.Job) target {
 	k := job.As[*Keys](j.Protocol)
 	switch private := k.Privacy.Private(); {
 	case private && j.Task().Numbers:
-		return blurredNumbers{numbers(k.Range())}
+		return blurredNumbers{numbers(k.Range()), noised.UnitErrorsOf(k.Range())}
 	case private:
-		return blurredClasses{k.Classes}
+		return blurredClasses{classes: k.Classes}
 	case j.Task().Numbers:
 		return numbers(k.Range())
 	}

@@ -110,8 +110,11 @@ func collect(j *job.Job, train, test []method.Split, by scale.Scaling) (*Rows, e
 }
 
 // Problem returns a learning problem on the Gram matrix of the rows.
-func (p *Rows) Problem() learner.Problem {
-	return learner.Problem{Gram: kernel.LinearGram(p.X), Labels: p.Labels, Test: p.Test, Groups: p.Groups, Weights: p.Weights}
+func (p *Rows) Problem() learner.Problem { return p.ProblemOf(p.X) }
+
+// ProblemOf is like Problem, with features of the rows in their place.
+func (p *Rows) ProblemOf(features linalg.Rows) learner.Problem {
+	return learner.Problem{Gram: kernel.LinearGram(features), Labels: p.Labels, Test: p.Test, Groups: p.Groups, Weights: p.Weights}
 }
 
 // Tables returns the held-out rows of several parties if heldOut is true, and their training rows

@@ -16,7 +16,7 @@ import (
 // addBaselines adds the metrics of two trainings to a job's result. One has the training rows of all
 // parties in one place, with nothing withheld. The other is each party's on its own rows. Both use
 // the regulariser that the job chose, and predict the held-out rows of all parties. Both are without
-// noise, which nobody needs for rows of their own.
+// noise, which nobody needs for rows of their own, and have the regulariser of a job without privacy then.
 func addBaselines(ctx context.Context, c local.Comparison) error {
 	cell := sums.Ordinary(c.Job.At(pool.ChosenCell(c.Result)))
 	return pool.Baselines(ctx, c, func(p *pool.Rows) (learner.Metrics, error) { return measured(ctx, cell, p) })
@@ -30,9 +30,13 @@ func measured(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, e
 	return exact(ctx, j, p)
 }
 
-// exact learns with the exact kernel.
+// exact learns with the exact kernel, which of linear features is that of the columns and a constant.
 func exact(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, error) {
-	problem, spec, err := p.Problem(), learner.Spec{}, error(nil)
+	x, err := job.As[*sums.Keys](j.Protocol).Privacy.Mapped(j, p.X)
+	if err != nil {
+		return nil, err
+	}
+	problem, spec := p.ProblemOf(x), learner.Spec{}
 	if j.Task().Classes {
 		l, _ := learner.ObjectiveOf(j.Learner)
 		spec.Solver, problem.Order = learner.RidgeClassifier{Alpha: l.Penalty}, job.As[*sums.Keys](j.Protocol).Classes
@@ -50,8 +54,8 @@ func exact(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, erro
 	return f.Measure()
 }
 
-// random learns with random features, as many as a job over these rows has. It draws directions of
-// its own.
+// random learns with random features, as many as a job over these rows has, or with linear ones. It draws
+// directions of its own.
 func random(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, error) {
 	var training, held sums.Labelled
 	first := slices.Index(p.Test, true) // training rows come first

@@ -8,7 +8,11 @@ import (
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/method"
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
+	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	sums "github.com/mercer-fl/mercer/internal/method/moments"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 )
 
 // baselines returns the baselines of a job over wdbc. Every third row of each party is held out.
@@ -95,5 +99,54 @@ func TestBaselineByRandomFeatures(t *testing.T) {
 	m, err := random(t.Context(), j, p)
 	if err != nil || m["accuracy"] < .9 {
 		t.Errorf("%v, %v", m, err)
+	}
+}
+
+const corner = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: corner}
+spec:
+  data: {source: corner, label: label, features: 2, partition: {parties: [north, south, east]}, test: {source: other}, scale: none}
+  protocol: {name: moments, classes: [low, high], privacy: {epsilon: 8, delta: 1.0e-5, bound: 1.2}}
+  kernel: {name: linear}
+  learner: {name: ridge-classifier}
+  compare: [pooled, alone]
+`
+
+// Beside a job with privacy and linear features, baselines have the same features, so that noise alone separates them
+// from the job: the ridge regression of the columns and a constant, and not of the columns alone.
+func TestBaselinesOfLinearFeatures(t *testing.T) {
+	j := jobtest.Parse(t, corner)
+	tables := methodtest.Corners(j.Parties(), 400)
+	f := methodtest.New(t, sums.Protocol(), methodtest.Instance(j), tables)
+	f.Finish(t)
+	c := local.Comparison{Job: j, Result: f.Result(t)}
+	for _, name := range j.Parties() {
+		s, err := rows.Split(j, name, tables[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Splits = append(c.Splits, s)
+	}
+	c.Pooled = func() ([]method.Split, error) { return c.Splits, nil }
+	if err := addBaselines(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	private, pooled := c.Result.Metrics["accuracy"], c.Result.Pooled["accuracy"]
+	t.Logf("private %v, pooled %v, alone %+v", private, pooled, c.Result.Alone)
+	if want := methodtest.CornerAccuracy(c.Splits, c.Splits, 1.2, 1); pooled != want || pooled < private {
+		t.Errorf("pooled %v, want %v and at least %v", pooled, want, private)
+	}
+	all, err := pool.PrepareExactly(j, c.Splits, c.Splits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := random(t.Context(), sums.Ordinary(j), all); err != nil || math.Abs(m["accuracy"]-pooled) > .01 {
+		t.Errorf("as for many rows, counted in fives: %v, want %v; %v", m, pooled, err)
+	}
+	for i, a := range c.Result.Alone {
+		if want := methodtest.CornerAccuracy(c.Splits[i:i+1], c.Splits, 1.2, 1); a.Metrics["accuracy"] != want {
+			t.Errorf("alone %+v, want %v", a, want)
+		}
 	}
 }

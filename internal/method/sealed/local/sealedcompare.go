@@ -39,13 +39,18 @@ func measured(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, e
 	return exact(ctx, j, p, first)
 }
 
-// exact learns with the exact kernel on the first rows. The mean of a Gaussian process is a ridge regression.
+// exact learns with the exact kernel on the first rows. Of linear features it is that of the columns and a constant. The
+// mean of a Gaussian process is a ridge regression.
 func exact(ctx context.Context, j *job.Job, p *pool.Rows, training int) (learner.Metrics, error) {
+	x, err := job.As[*sealed.Keys](j.Protocol).Privacy.Mapped(j, p.X)
+	if err != nil {
+		return nil, err
+	}
 	k, err := kernel.New(j.Kernel.Spec())
 	if err != nil {
 		return nil, err
 	}
-	problem, alpha := p.Problem(), sealed.AlphaFor(j, training)
+	problem, alpha := p.ProblemOf(x), sealed.AlphaFor(j, training)
 	spec := learner.Spec{Kernel: k, Solver: learner.Ridge{Alpha: alpha}}
 	if j.Task().Classes {
 		spec.Solver, problem.Order = learner.RidgeClassifier{Alpha: alpha}, job.As[*sealed.Keys](j.Protocol).Classes
@@ -57,8 +62,8 @@ func exact(ctx context.Context, j *job.Job, p *pool.Rows, training int) (learner
 	return f.Measure()
 }
 
-// random learns with random features on the first rows, as many as a job over these rows has. It draws directions of
-// its own.
+// random learns with random features on the first rows, as many as a job over these rows has, or with linear ones. It
+// draws directions of its own.
 func random(j *job.Job, p *pool.Rows, training int) (learner.Metrics, error) {
 	part := func(lo, hi int) sealed.Labelled {
 		return sealed.Labelled{Rows: linalg.Pick(p.X, linalg.Range(lo, hi)), Labels: p.Labels[lo:hi]}

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"math"
 	"testing"
 
 	"github.com/mercer-fl/mercer/dataset/bundled"
@@ -10,6 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	"github.com/mercer-fl/mercer/internal/method/local"
 	"github.com/mercer-fl/mercer/internal/method/local/pool"
+	"github.com/mercer-fl/mercer/internal/method/methodtest"
+	"github.com/mercer-fl/mercer/internal/method/rows"
 	"github.com/mercer-fl/mercer/internal/method/sealed"
 )
 
@@ -82,5 +85,54 @@ func TestAlphaFor(t *testing.T) {
 	job.As[*sealed.Keys](j.Protocol).PerRow = 1e-3
 	if a := sealed.AlphaFor(j, 380); a < .3799 || a > .3801 {
 		t.Errorf("alpha %v for 380 rows", a)
+	}
+}
+
+const corner = `apiVersion: mercer/v1
+kind: Job
+metadata: {name: corner}
+spec:
+  data: {source: corner, label: label, features: 2, partition: {parties: [north, south, east]}, test: {source: other}, scale: none}
+  protocol: {name: sealed, classes: [low, high], privacy: {epsilon: 8, delta: 1.0e-5, bound: 1.2}}
+  kernel: {name: linear}
+  learner: {name: ridge-classifier}
+  compare: [pooled, alone]
+`
+
+// Beside a job with privacy and linear features, baselines have the same features, so that noise alone separates them
+// from the job: the ridge regression of the columns and a constant, and not of the columns alone.
+func TestLinearBaselines(t *testing.T) {
+	j := jobtest.Parse(t, corner)
+	tables := methodtest.Corners(j.Parties(), 400)
+	f := methodtest.New(t, sealed.Protocol(), methodtest.Instance(j), tables)
+	f.Finish(t)
+	c := local.Comparison{Job: j, Result: f.Result(t)}
+	for _, name := range j.Parties() {
+		s, err := rows.Split(j, name, tables[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Splits = append(c.Splits, s)
+	}
+	c.Pooled = func() ([]method.Split, error) { return c.Splits, nil }
+	if err := compare(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	private, pooled := c.Result.Metrics["accuracy"], c.Result.Pooled["accuracy"]
+	t.Logf("private %v, pooled %v, alone %+v", private, pooled, c.Result.Alone)
+	if want := methodtest.CornerAccuracy(c.Splits, c.Splits, 1.2, .12); pooled != want || pooled < private {
+		t.Errorf("pooled %v, want %v and at least %v", pooled, want, private)
+	}
+	all, err := pool.PrepareExactly(j, c.Splits, c.Splits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := random(sealed.Ordinary(j), all, 1200); err != nil || math.Abs(m["accuracy"]-pooled) > .01 {
+		t.Errorf("as for many rows, counted in fives: %v, want %v; %v", m, pooled, err)
+	}
+	for i, a := range c.Result.Alone {
+		if want := methodtest.CornerAccuracy(c.Splits[i:i+1], c.Splits, 1.2, .04); a.Metrics["accuracy"] != want {
+			t.Errorf("alone %+v, want %v", a, want)
+		}
 	}
 }
