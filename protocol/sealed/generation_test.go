@@ -201,14 +201,20 @@ func TestAnew(t *testing.T) {
 	}
 }
 
-// The same if messages come in any order, late and twice, and members crash.
+// The same if messages come in any order, late and twice, and the other members crash, before and after they hear of it.
 func TestAnewInDisorder(t *testing.T) {
 	g := newGroup(t, "five", 5)
 	whole := g.run(t, sim.Schedule{}, nil)
 	for seed := range uint64(20) {
 		keeper := g.Keepers[seed%3]
 		f := g.forgetful(t, keeper, func(event int, e protocol.Effects) bool { return event == int(seed*7) })
-		r := g.losing(t, sim.Schedule{Seed: seed, Loss: .3, Duplicate: .3, Reorder: 1, MaxDelay: 9}, f)
+		s := sim.Schedule{Seed: seed, Loss: .3, Duplicate: .3, Reorder: 1, MaxDelay: 9}
+		for _, m := range g.session.Members {
+			for event := int(seed); m.Name != keeper && event < 200; event += 9 {
+				s.Crash = append(s.Crash, sim.Crash{Node: m.Name, Event: event})
+			}
+		}
+		r := g.losing(t, s, f)
 		what := fmt.Sprintf("seed %d", seed)
 		tellsSumsOnce(t, what, r)
 		if f.sends(kindCommitments) < 2 {
