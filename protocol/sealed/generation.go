@@ -13,8 +13,8 @@ import (
 // kindAnew is the kind of the message by which it asks a data party that is no keeper for the upload again.
 const kindAnew = "Anew"
 
-// generations is the number of generations that a session can have: the first, and one that each keeper begins. A keeper
-// takes part in two of them at most.
+// generations is the number of generations that a session can have: the first, and one that each keeper begins. A
+// keeper takes part in two of them at most.
 const generations = 4
 
 // begins returns the generation that a keeper begins if its journal is lost.

@@ -201,7 +201,8 @@ func TestAnew(t *testing.T) {
 	}
 }
 
-// The same if messages come in any order, late and twice, and the other members crash, before and after they hear of it.
+// The same if messages come in any order, late and twice, and the other members crash, before and after they hear of
+// it.
 func TestAnewInDisorder(t *testing.T) {
 	g := newGroup(t, "five", 5)
 	whole := g.run(t, sim.Schedule{}, nil)
@@ -293,8 +294,8 @@ func TestLiarBeginsAnew(t *testing.T) {
 	}
 }
 
-// A keeper that has shown its coins ends if another begins anew, and one that has shown its token refuses. A keeper that
-// has begun anew, or followed another, ends if a third begins. Each names the sender.
+// A keeper that has shown its coins ends if another begins anew, and one that has shown its token refuses. A keeper
+// that has begun anew, or followed another, ends if a third begins. Each names the sender.
 func TestFollow(t *testing.T) {
 	g := newGroup(t, "three keepers", 5)
 	for _, c := range []struct {
@@ -321,8 +322,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Messages of another generation: those of the first are past, contributions to one that the receiver may begin wait, and
-// all others are refused.
+// Messages of another generation: those of the first are past, contributions to one that the receiver may begin wait,
+// and all others are refused.
 func TestElsewhere(t *testing.T) {
 	g := newGroup(t, "three keepers", 5)
 	a, b := g.Keepers[serverA], g.Keepers[serverB]
@@ -418,8 +419,8 @@ func TestUploadAgain(t *testing.T) {
 	}
 }
 
-// A keeper that has begun anew draws all but its upload from its fresh bytes: with others it contributes other bytes, and
-// commits to other coins and another token.
+// A keeper that has begun anew draws all but its upload from its fresh bytes: with others it contributes other bytes,
+// and commits to other coins and another token.
 func TestAnewDrawsAfresh(t *testing.T) {
 	g := newGroup(t, "three keepers", 5)
 	name := g.Keepers[serverB]
@@ -447,8 +448,8 @@ func TestAnewDrawsAfresh(t *testing.T) {
 	}
 }
 
-// A keeper claims its name in the step that shows its coins, once, and then forgets its upload. A party that is no keeper
-// has no name, and nothing begins anew there.
+// A keeper claims its name in the step that shows its coins, once, and then forgets its upload. A party that is no
+// keeper has no name, and nothing begins anew there.
 func TestAnewUntil(t *testing.T) {
 	g := newGroup(t, "five", 5)
 	for _, member := range []string{g.Keepers[0], "essen"} {

@@ -105,8 +105,8 @@ func patient(t *testing.T, parties string) *job.Job {
 	return j
 }
 
-// losesAJournal runs a job in which a member dies, and comes back without the end of its journal. It waits until the job
-// ends, before any timer.
+// losesAJournal runs a job in which a member dies, and comes back without the end of its journal. It waits until the
+// job ends, before any timer.
 func (w *testbed) losesAJournal(j *job.Job, d death) coordinator.Job {
 	w.t.Helper()
 	id := w.leavesAPart(j, d)
@@ -158,7 +158,8 @@ func (w *testbed) models(party string) (n int) {
 	return n
 }
 
-// beginsAnew reports whether a session goes on although a member loses its journal: a keeper that has not shown its coins.
+// beginsAnew reports whether a session goes on although a member loses its journal: a keeper that has not shown its
+// coins.
 func beginsAnew(d death, j *job.Job) bool {
 	kind := strings.TrimPrefix(d.op, "send sealed/")
 	keeper := slices.Contains(job.As[*sealedmethod.Keys](j.Protocol).Keepers, d.name) || d.name == hub
@@ -185,9 +186,9 @@ func (w *testbed) opensAnew(j *job.Job, d death, want *method.Prediction) {
 	}
 }
 
-// A keeper whose journal is lost before it shows its coins begins the session anew, and the job goes on. Any other member
-// whose journal is not whole does not go on, whatever it had sent: the job ends as an attempt at each party, and names the
-// member.
+// A keeper whose journal is lost before it shows its coins begins the session anew, and the job goes on. Any other
+// member whose journal is not whole does not go on, whatever it had sent: the job ends as an attempt at each party, and
+// names the member.
 func TestLostJournalOfSealed(t *testing.T) {
 	t.Parallel()
 	for _, parties := range []string{"[north, south, east, west]", "[north, south]"} { // west holds no piece; without it, the coordinator deals
@@ -214,6 +215,30 @@ func TestLostJournalOfSealed(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// A keeper that has begun anew and dies again, with a whole journal, replays that one.
+func TestCrashAfterALostJournal(t *testing.T) {
+	t.Parallel()
+	j := patient(t, "[north, south]")
+	shares := firstTumours(t, j, 569)
+	undisturbed := newTestbed(t, shares).lets(j)
+	want := undisturbed.answersOf(undisturbed.mustRun(j).ID, j.Parties())[0]
+	for _, name := range []string{"south", hub} {
+		w := newTestbed(t, shares).lets(j)
+		id := w.leavesAPart(j, death{name, 1, "send sealed/Inputs"})
+		w.start(name, onThe(1, "send sealed/Commitments"))
+		w.untilDead(name)
+		w.start(name, never)
+		if done := w.waitFor(id, time.Minute); done.Failure != nil {
+			t.Fatalf("%s: %+v", name, done.Failure)
+		}
+		for _, got := range w.answersOf(id, j.Parties()) {
+			if !slices.Equal(got.Predicted, want.Predicted) {
+				t.Errorf("%s: other predictions than undisturbed", name)
+			}
 		}
 	}
 }
@@ -247,7 +272,8 @@ func TestLostJournalAndOtherRows(t *testing.T) {
 	}
 }
 
-// After a lost journal the job may be submitted again. It draws other directions, 16 of which move one row in 20 at most.
+// After a lost journal the job may be submitted again. It draws other directions, 16 of which move one row in 20 at
+// most.
 func TestSealedAgainAfterALostJournal(t *testing.T) {
 	t.Parallel()
 	j := patient(t, "[north, south, east]")

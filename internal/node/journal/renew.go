@@ -12,11 +12,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Renew begins a session anew whose log is lost ([ErrLost]). It draws fresh bytes and makes an empty log under them; the
-// session's seed stays. The caller answers for it that the session may go on, though it has forgotten what it did.
+// Renew begins a session anew whose log is lost ([ErrLost]). It draws fresh bytes and makes an empty log under them;
+// the session's seed stays. The caller answers for it that the session may go on, though it has forgotten what it did.
 //
-// A session is begun anew once: after that, its mark says so, and a log that is lost again is lost. Renew also returns an
-// [ErrLost] if the seed, the mark or the first log's header is damaged, since the header names the build.
+// A session is begun anew once: after that, its mark says so, and a log that is lost again is lost. Renew also returns
+// an [ErrLost] if the seed, the mark or the first log's header is damaged, since the header names the build.
 func (s *Store) Renew(id protocol.SessionID, build string) (*Journal, error) {
 	j, err := s.renew(id, build)
 	if err != nil {

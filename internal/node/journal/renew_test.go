@@ -35,8 +35,8 @@ func renewed(t *testing.T, s *Store) (*Journal, []byte) {
 	return j, fresh[:]
 }
 
-// A session that begins anew keeps its seed, has an empty journal under fresh bytes, and is whole after a restart. When it
-// ends, neither seed nor fresh bytes are left.
+// A session that begins anew keeps its seed, has an empty journal under fresh bytes, and is whole after a restart. When
+// it ends, neither seed nor fresh bytes are left.
 func TestRenew(t *testing.T) {
 	root := t.TempDir()
 	s := openStore(t, root)

@@ -127,9 +127,9 @@ func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*j
 }
 
 // Open returns the sessions that an earlier process began and did not destroy. It begins anew a
-// session that is lost but may do so. It destroys any other
-// session that cannot be resumed, and returns it as lost: the session's job must be submitted
-// again, but the process can serve all other jobs. Open fails, and keeps the session, if a session
+// session that is lost but may do so. It destroys any other session that cannot be resumed, and
+// returns it as lost: the session's job must be submitted again, but the process can serve all
+// other jobs. Open fails, and keeps the session, if a session
 // cannot be read for another reason, such as too many open files. While sessions of another build
 // are open, Open keeps them and fails with a [*BuildError], unless [Disk.Abandon] was called.
 func (v *Disk) Open() (open []Session, lost []Lost, err error) {
@@ -143,14 +143,7 @@ func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	var failed error
 	foreign := &BuildError{}
 	for _, id := range ids {
-		s, err := v.reopen(id)
-		if errors.Is(err, journal.ErrLost) {
-			if again, why := v.renew(id); why == nil {
-				s, err = again, nil
-			} else if !errors.Is(why, journal.ErrLost) { // such as too many open files
-				err = why
-			}
-		}
+		s, err := v.resume(id)
 		switch {
 		case err == nil:
 			open = append(open, s)
@@ -171,6 +164,19 @@ func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 		return nil, nil, errors.Join(fmt.Errorf("vault: %w", failed), closeAll(open))
 	}
 	return open, lost, nil
+}
+
+// resume opens a session again, or begins it anew if it is lost and may begin anew.
+func (v *Disk) resume(id protocol.SessionID) (*diskSession, error) {
+	s, err := v.reopen(id)
+	if !errors.Is(err, journal.ErrLost) {
+		return s, err
+	}
+	s, why := v.renew(id)
+	if errors.Is(why, journal.ErrLost) {
+		return nil, err // the first cause
+	}
+	return s, why
 }
 
 func closeAll(open []Session) error {

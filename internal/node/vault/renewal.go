@@ -12,9 +12,9 @@ import (
 // ErrInput reports that a session's input is another one than that of an earlier process.
 var ErrInput = errors.New("vault: the session has begun with another input")
 
-// AllowAnew stores, before a machine's first message, what a session needs to begin anew if its journal is lost: the hash
-// of the machine's input, and the name that the machine claims before its session can no longer begin anew. It stores
-// nothing for a machine whose session never can. A later process calls it again with the same input.
+// AllowAnew stores, before a machine's first message, what a session needs to begin anew if its journal is lost: the
+// hash of the machine's input, and the name that the machine claims before its session can no longer begin anew. It
+// stores nothing for a machine whose session never can. A later process calls it again with the same input.
 func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
 	until := protocol.AnewUntil(m)
 	if until == "" {

@@ -36,8 +36,8 @@ func recorded(t *testing.T, s Session) {
 	}
 }
 
-// A session whose journal is lost begins anew with its seed and fresh bytes, once. It is lost if its machine has no name
-// for that, or has claimed it.
+// A session whose journal is lost begins anew with its seed and fresh bytes, once. It is lost if its machine has no
+// name for that, or has claimed it.
 func TestSessionsBeginAnew(t *testing.T) {
 	v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
 	root := v.root
@@ -99,8 +99,8 @@ func TestSessionsBeginAnew(t *testing.T) {
 
 func secretBytes(n byte) []byte { s := secret(n); return s[:] }
 
-// A session that began anew is not resumed from its first journal, whole or not, and does not begin anew again: the mark
-// outside its folder says that it did.
+// A session that began anew is not resumed from its first journal, whole or not, and does not begin anew again: the
+// mark outside its folder says that it did.
 func TestSessionsBeginAnewOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		cut     bool
