@@ -15,11 +15,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/method"
+	"github.com/mercer-fl/mercer/internal/method/jobtest"
 	sealedmethod "github.com/mercer-fl/mercer/internal/method/sealed"
 	"github.com/mercer-fl/mercer/internal/node/control"
 	"github.com/mercer-fl/mercer/internal/node/coordinator"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
 	"github.com/mercer-fl/mercer/internal/node/vault"
+	"github.com/mercer-fl/mercer/privacy"
 	"github.com/mercer-fl/mercer/protocol/sealed"
 )
 
@@ -238,6 +240,27 @@ func TestCrashAfterALostJournal(t *testing.T) {
 		for _, got := range w.answersOf(id, j.Parties()) {
 			if !slices.Equal(got.Predicted, want.Predicted) {
 				t.Errorf("%s: other predictions than undisturbed", name)
+			}
+		}
+	}
+}
+
+// With privacy a keeper that begins anew repeats its noise: the budget pays once.
+func TestALostJournalPaysOnce(t *testing.T) {
+	t.Parallel()
+	text := strings.NewReplacer("[north, south, east]", "[north, south]", "{name: okra}", `{name: sealed, features: 4, classes: ["0", "1"], privacy: {epsilon: 8, delta: 1.0e-6}}`,
+		"{name: svc, C: 10, tol: 1.0e-8}", "{name: ridge-classifier}", "label: label", "label: label\n    features: 30\n    scale: none", "20s", "1h").Replace(fmt.Sprintf(jobFile, ""))
+	j := jobtest.Parse(t, text)
+	shares := firstTumours(t, j, 569)
+	for _, name := range []string{"south", hub} { // which adds noise, too
+		w := newTestbed(t, shares).lets(j)
+		w.policy.Privacy = privacy.Guarantee{Epsilon: 9, Delta: 1e-6}
+		if done := w.losesAJournal(j, death{name, 1, "send sealed/Inputs"}); done.Failure != nil {
+			t.Fatalf("%s: %+v", name, done.Failure)
+		}
+		for _, party := range j.Parties() {
+			if list := w.spent(party); len(list) != 1 || list[0].State != disclosure.Released || list[0].Epsilon != 8 {
+				t.Errorf("%s: %s has spent %+v", name, party, list)
 			}
 		}
 	}
