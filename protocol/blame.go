@@ -11,6 +11,10 @@ import (
 // message until then. A machine returns it to slow down a fast peer.
 var ErrLater = errors.New("protocol: the machine has no room for this message yet")
 
+// ErrPast tells the runner to acknowledge a message and forget it: it belongs to what is over, and
+// its sender is not at fault.
+var ErrPast = errors.New("protocol: the message belongs to what is over")
+
 // ErrInput matches errors that end a session because the members' inputs or settings
 // contradict each other. That is a mistake in data or settings, not misbehaviour. Such an
 // error may have a method Public() string, which returns the part that other members may

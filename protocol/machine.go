@@ -11,7 +11,7 @@ type Machine interface {
 	// [MaxStepBytes]; a machine requests time for further work with Effects.Resume.
 	//
 	// An error refuses the event and leaves the state as it was. [ErrLater] requests the
-	// same event again when the machine has room. A [*BlameError] names the peer that sent
+	// same event again when the machine has room. [ErrPast] drops a message. A [*BlameError] names the peer that sent
 	// a forbidden message.
 	Step(Event) (Effects, error)
 }
@@ -22,6 +22,16 @@ type Machine interface {
 func MustGoOn(m Machine) bool {
 	bound, can := m.(interface{ MustGoOn() bool })
 	return can && bound.MustGoOn()
+}
+
+// AnewUntil returns the name that a machine claims before its session can no longer begin anew. Until then the session
+// may go on although its journal is lost, with a new machine that has [Setup].Anew. Such a machine has a method
+// AnewUntil. For any other it returns "": its session ends if the journal is lost.
+func AnewUntil(m Machine) string {
+	if able, can := m.(interface{ AnewUntil() string }); can {
+		return able.AnewUntil()
+	}
+	return ""
 }
 
 // Event is something that happens to a machine: [Start], [Received], [Expired] or

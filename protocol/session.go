@@ -99,6 +99,10 @@ type Setup struct {
 	// Seed is the secret from which the machine derives all its randomness. It is drawn once
 	// for each session and party.
 	Seed [32]byte
+	// Anew holds fresh secret bytes if the session's journal was lost and the session is begun anew. The
+	// machine has forgotten what it did before, so it derives from them all that must not be used twice. It
+	// is nil for a session whose journal is whole. Only a machine that [AnewUntil] allows begins anew.
+	Anew *[32]byte
 }
 
 // Check returns an error unless the session has the given protocol and version, and this member has

@@ -39,17 +39,22 @@ func (d *delivery) done() bool { return len(d.waiting) == 0 }
 
 func (d *delivery) waits() wait { return wait{} }
 
-// receiving takes the weights at a data party that is no keeper. It believes what two keepers say: at most one lies.
+// receiving takes the weights at a data party that is no keeper. It believes what two keepers say of one generation: at
+// most one lies.
 type receiving struct {
 	computation
-	said   [3]*inflow // by the keeper's role
+	own    *upload
+	asked  [3]bool                 // whether a keeper has asked for the upload again
+	said   [generations][3]*inflow // by the generation, and the keeper's role
 	opened []ring128.Word
 }
 
-func newReceiving(c computation) *receiving {
-	r := &receiving{computation: c}
-	for k := range r.said {
-		r.said[k] = newInflow(c.vectors())
+func newReceiving(c computation, own *upload) *receiving {
+	r := &receiving{computation: c, own: own}
+	for g := range r.said {
+		for k := range r.said[g] {
+			r.said[g][k] = newInflow(c.vectors())
+		}
 	}
 	return r
 }
@@ -59,14 +64,19 @@ func (r *receiving) send() (protocol.Message, bool) { return protocol.Message{},
 // receive takes words of a keeper. The third keeper's do not matter if two have said the same.
 func (r *receiving) receive(m protocol.Message) error {
 	from := slices.Index(r.keepers[:], m.Sender)
-	if from < 0 || m.Kind != kindWeights || m.Round != 0 || m.Sequence != r.generation {
+	switch {
+	case from < 0 || m.Round != 0 || m.Sequence >= generations:
+		return m.Unexpected()
+	case m.Kind == kindAnew:
+		return r.takeAnew(role(from), m)
+	case m.Kind != kindWeights:
 		return m.Unexpected()
 	}
-	in := r.said[from]
+	in := r.said[m.Sequence][from]
 	if err := in.accept(m); err != nil || !in.complete() {
 		return err
 	}
-	for k, other := range r.said {
+	for k, other := range r.said[m.Sequence] {
 		if k != from && other.complete() && slices.Equal(other.words, in.words) {
 			r.opened = in.words
 		}
@@ -85,12 +95,17 @@ func (r *receiving) work() (bool, error) {
 func (r *receiving) done() bool { return r.opened != nil }
 
 func (r *receiving) waits() wait {
-	for k, in := range r.said {
-		if !r.done() && !in.complete() {
-			return wait{TimerWeights, r.keepers[k], "the weights"}
+	for k, keeper := range r.keepers {
+		if !r.done() && !r.heard(role(k)) {
+			return wait{TimerWeights, keeper, "the weights"}
 		}
 	}
 	return wait{}
+}
+
+// heard reports whether a keeper has said the weights of a generation.
+func (r *receiving) heard(from role) bool {
+	return slices.ContainsFunc(r.said[:], func(said [3]*inflow) bool { return said[from].complete() })
 }
 
 func (r *receiving) weights() []ring128.Word { return r.opened }

@@ -17,6 +17,7 @@ type deposit struct {
 	self        role
 	party       string
 	rows        int               // that the session's parameters state
+	sequence    uint32            // of the messages: 0, or the generation of a keeper that asked for them again
 	digest      [sha256.Size]byte // of the document
 	commitments [parts][sha256.Size]byte
 	secrets
@@ -31,13 +32,18 @@ func newDeposit(s setting, self role, party string, rows int, sum []ring128.Word
 }
 
 // receive takes a message of the party. It refuses all that the session does not expect from it, and names it.
-// [protocol.ErrLater] is for masked words before the document or before earlier ones.
+// [protocol.ErrLater] is for masked words before the document or before earlier ones, [protocol.ErrPast] for what was
+// sent to an earlier life of this keeper.
 func (d *deposit) receive(m protocol.Message) error {
 	if err := d.admit(m.Header, d.self); err != nil {
 		return err
 	}
 	switch {
-	case m.Sender != d.party || m.Round != 0 || m.Sequence != 0:
+	case m.Sender != d.party || m.Round != 0:
+		return m.Unexpected()
+	case m.Sequence == 0 && d.sequence != 0 && (m.Kind == kindUpload || m.Kind == kindMasked):
+		return protocol.ErrPast // the party sends it again, or has
+	case m.Sequence != d.sequence:
 		return m.Unexpected()
 	case m.Kind == kindMasked && d.self != dealerC:
 		return d.takeMasked(m)
@@ -151,6 +157,13 @@ func newCollection(s setting, self role, of []uploader) *collection {
 		c.deposits = append(c.deposits, newDeposit(s, self, u.name, u.rows, c.parts[masked]))
 	}
 	return c
+}
+
+// expect makes the collection one of uploads that are sent in a generation.
+func (c *collection) expect(generation uint32) {
+	for _, d := range c.deposits {
+		d.sequence = generation
+	}
 }
 
 // of returns a party's deposit, or nil.

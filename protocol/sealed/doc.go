@@ -1,8 +1,8 @@
 // Package sealed lets several parties train a ridge regression on all their rows and open nothing but its weights. Three
 // keepers compute on shares, check the result and open it. This comment is the argument that the code has to satisfy, and
-// the reason for each of its rules. The code does all of it within one session and one generation. It begins no second
-// generation: a session ends if a journal is lost. What is said of several sessions or jobs (attempts, counts of numbers,
-// classes that are left out, certificates) is for those who run them.
+// the reason for each of its rules. The code does all of it within one session. The session has one generation, and a
+// second one if a keeper loses its journal before coins are shown. What is said of several sessions or jobs (attempts,
+// counts of numbers, classes that are left out, certificates) is for those who run them.
 //
 // With phi(x) the M features of a row and y its L targets (see learn/moments), the sums over all n rows are
 //
@@ -100,7 +100,8 @@
 // b sends and of earlier covers, minus its own cover. So exactly one value of the cover gives the value in the view.
 // (3) Hence each view belongs to exactly one choice of all covers. Covers are uniform, so the view is. For a the covers
 // are U_b and V_b; it gets no word of c. c gets seeds, salted hashes, and word of
-// the step that b is in; as a broker it passes sealed messages. Uses of an X and generations are not limited, as long as no cover serves twice.
+// the step that b is in; as a broker it passes sealed messages. Uses of an X and generations are not limited, as long as no
+// cover serves twice [C: TestOpenedWordsOfTwoGenerations].
 //
 // [P] What a liar can do to W: b adds known words e to its share; or opens F + e to a, and adds E e or not. c adds
 // known words to U V or U^2. That suffices for harm: e on B gives W = (A + alpha)^-1 (B + e), with a residual that the
@@ -311,15 +312,55 @@
 //
 // A whole journal replays the same messages [M: TestProperties, TestCrashOfSealed]. A member that had forgotten what it
 // accepted could cover other words with the same stream: if the dealer has sent b two words under one Z_a, b has their
-// difference. So each step that sends waits for the disk, and a member whose journal is not whole does not go on. [M:
-// TestLostJournalOfSealed] Package journal refuses a log that is damaged or ends before what was on disk. The member
-// destroys the session's seed and says so, and the coordinator names it and ends the job for all, before any timer.
-// [P] What has been sent stays uniform, since nothing is sent again. A loss after the token is one of the cases above
-// in which a keeper may have W alone.
+// difference. So each step that sends waits for the disk, and a member whose journal is not whole does not go on as if
+// it were. Package journal refuses a log that is damaged or ends before what was on disk.
 //
-// Submitted again, the job is another session, with new bytes in every seed, new uploads and new directions. (A
-// generation could keep uploads and directions: new bytes of all three keepers in every pair seed, before the coins
-// only. The messages have a place for its number, which is 0. Generations differ in the last bits of W [M].) A session
+// A keeper whose journal is lost before it shows its coins begins a generation [M: TestAnew, TestLostJournalOfSealed].
+// It draws 32 fresh bytes. All that it draws from then on follows from them, but its upload, which follows from the
+// session's seed and its sums as before. The first generation has number 0, and this one a number of the keeper's own.
+// The keeper sends contributions, and its upload again. To each other keeper its contribution says that it has begun.
+// That keeper drops what it computed, keeps uploads, contributes to the new generation, and sends the keeper its own
+// upload again, byte for byte, as data parties do that are no keepers, once. Two generations differ in the last bits
+// of W [M: TestKeepersOnFewFeatures]. The rules, with L for a keeper that has lost its journal:
+//
+//	(1) A keeper whose journal is whole begins one generation after the first at most, and none after it has shown its
+//	    coins. If another begins, it ends the session and names that one; after its token it refuses and goes on.
+//	(2) L takes part in its own generation only. It is L once: a second loss ends the session.
+//	(3) Outside the journal are on disk: a hash of L's sums, before its first message; that it shows its coins, before
+//	    it does; that it has begun anew, before its first message after that. Other sums or shown coins end the session.
+//	(4) Of a keeper that takes part in another generation, messages of the first one are dropped.
+//	(5) A data party that is no keeper believes two keepers that say the same W of one generation.
+//
+// [P] Opened words stay uniform. The proof goes over the words of all generations in the order in which they are sent,
+// with what a keeper forgets as part of the past. It needs that no cover serves twice. The covers that a liar lacks
+// are streams of the two honest keepers' pair, whose seed is a hash of generation and both contributions. A life of a
+// keeper draws from a seed once and in order. Each life of L has other contributions: those of the first follow from
+// the session's seed, those of the second from fresh bytes. So each seed belongs to one life of each keeper. The masks
+// of an upload serve twice, but for the same words: a keeper sees E and the seeds that it holds again. If the sums had
+// changed, it would see their difference: hence the hash in (3). L compares the parts that it gets again with the
+// documents, and these with the other keepers, so that nobody can change an upload by showing L another one. Hashes of
+// W's parts, and commitments, have salts and secrets of their generation. In the first generation a lying server sees
+// F, under a V_a or V_b that is never shown.
+//
+// [P] Sums are told in one generation at most. A keeper tells them only after both honest keepers have shown coins of
+// that generation. Let both have shown coins of g, and then of another one. By (1) neither has a whole journal, so
+// both are L, and (2) puts them into different generations. It follows from (1) and (2) alone, so it holds even if
+// what (3) keeps is lost with the journal. All that a session tells besides uniform words comes after coins: D,
+// verdicts, predicates, W. So a generation that ends before them has told nothing, and is no attempt. With noise
+// (Differential privacy) uploads are the same, so it is no second release either.
+//
+// [M: TestLiarBeginsAnew, TestFollow] A keeper that lies may begin a generation without need, late, or tell one of the
+// others only. It can end the session by that, and have an honest keeper named that it kept waiting; so it can by
+// silence. If two keepers lose their journals, or one does twice, each other keeper ends at the second [M:
+// TestAnewOnce].
+//
+// In all other cases a lost journal ends the session: after coins, that of a data party that is no keeper, or one
+// whose beginning cannot be read. The member destroys the session's seed and says so, and the coordinator names it and
+// ends the job for all, before any timer. [P] What has been sent stays uniform, since nothing is sent again. A loss
+// after the token is one of the cases above in which a keeper may have W alone. If another keeper has shown its coins,
+// and L has not, the other ends and names L.
+//
+// Submitted again, the job is another session, with new bytes in every seed, new uploads and new directions. A session
 // that has ended is an attempt, which has told 80 blurred sums at most. There are 3 on the same rows, also if a liar
 // wastes them. Before the coins nothing was told, but a data party that is no keeper cannot see when a session ended.
 // So it counts an attempt and M L numbers before its first message, and takes none back. Attempts belong to the rows:

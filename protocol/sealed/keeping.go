@@ -24,9 +24,11 @@ type keeping struct {
 	homes    []string // the data parties that are no keepers
 	phase    phase
 	stage    stage
-	seed     [32]byte // of the machine
+	seed     [32]byte // of all that it draws but its upload
 	gathered *gathering
-	links    [3]*covers // the sources in common with each other keeper, by its role
+	own      *upload            // nil at a keeper that uploads nothing
+	news     []protocol.Message // to data parties that are no keepers
+	links    [3]*covers         // the sources in common with each other keeper, by its role
 	opened   []ring128.Word
 }
 
@@ -35,27 +37,45 @@ func newDuty(setup protocol.Setup, p Params, own *upload) duty {
 	c := computation{setting: p.setting(setup.Session.ID())}
 	self := role(slices.Index(p.Keepers[:], setup.Self))
 	if self < 0 {
-		return newReceiving(c)
+		return newReceiving(c, own)
+	}
+	seed := setup.Seed
+	if setup.Anew != nil {
+		c.generation, seed = self.begins(), *setup.Anew
 	}
 	uploads := newCollection(c.setting, self, p.uploaders(setup.Session))
+	uploads.expect(c.generation)
 	if own != nil {
 		uploads.of(setup.Self).own(own)
 	}
-	k := &keeping{computation: c, self: self, seed: setup.Seed, gathered: newGathering(c, self, setup.Seed, uploads)}
+	k := &keeping{computation: c, self: self, seed: seed, gathered: newGathering(c, self, seed, uploads), own: own}
 	k.stage = k.gathered
 	for _, party := range setup.Session.With(protocol.RoleParty) {
 		if !slices.Contains(p.Keepers[:], party) {
 			k.homes = append(k.homes, party)
 		}
 	}
+	if setup.Anew != nil {
+		k.ask()
+	}
 	return k
 }
 
-func (k *keeping) send() (protocol.Message, bool) { return k.stage.send() }
+func (k *keeping) send() (protocol.Message, bool) {
+	if len(k.news) > 0 {
+		m := k.news[0]
+		k.news = k.news[1:]
+		return m, true
+	}
+	return k.stage.send()
+}
 
 // receive passes a message to the current stage. Another keeper may be ahead by the messages that it can send without
 // this one.
 func (k *keeping) receive(m protocol.Message) error {
+	if from, is := k.elsewhere(m.Header); is {
+		return k.receiveElsewhere(from, m)
+	}
 	if from, err := k.admitKeeper(m.Header, k.self); err == nil && k.comesLater(from, m.Header) {
 		return protocol.ErrLater
 	}

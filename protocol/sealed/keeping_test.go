@@ -88,7 +88,7 @@ func TestContributionsAreNew(t *testing.T) {
 func TestReceivingRefuses(t *testing.T) {
 	p, _, _ := small(t)
 	c := computation{setting: settingOf(p)}
-	r := newReceiving(c)
+	r := newReceiving(c, nil)
 	h := c.header(serverB, serverB, 0, kindWeights)
 	h.Receiver = "home"
 	genuine := protocol.Message{Header: h, Body: make([]byte, c.vectors()*ring128.Bytes)}
@@ -98,7 +98,7 @@ func TestReceivingRefuses(t *testing.T) {
 	}{
 		"a party's":    {protocol.KindUnexpected, func(m *protocol.Message) { m.Sender = "x" }},
 		"a round":      {protocol.KindUnexpected, func(m *protocol.Message) { m.Round = 1 }},
-		"a generation": {protocol.KindUnexpected, func(m *protocol.Message) { m.Sequence = 1 }},
+		"a generation": {protocol.KindUnexpected, func(m *protocol.Message) { m.Sequence = generations }},
 		"a kind":       {protocol.KindUnexpected, func(m *protocol.Message) { m.Kind = kindMaskedWeights }},
 		"two chunks":   {protocol.KindInconsistent, func(m *protocol.Message) { m.Chunks = 2 }},
 		"short":        {protocol.KindMalformed, func(m *protocol.Message) { m.Body = m.Body[16:] }},

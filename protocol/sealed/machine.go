@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
 	"github.com/mercer-fl/mercer/linalg"
@@ -81,7 +82,8 @@ type duty interface {
 //
 // A keeper keeps no uploads: it adds them up as they arrive, so it holds two words of 16 bytes for each number in the
 // upper triangle of A, whatever the number of parties. In a squaring a server holds up to 12: see [Cost]. A data party
-// holds one more, its upload, until that is sent.
+// holds one more, its upload, as a keeper that loses its journal needs it again: until coins are shown or, at a party that
+// is no keeper, to the end.
 type Machine struct {
 	setup  protocol.Setup
 	life   protocol.Life
@@ -89,6 +91,7 @@ type Machine struct {
 	hash   [sha256.Size]byte // of the sums; zero at a member without rows
 	upload *upload           // nil at a member that uploads nothing
 	duty   duty
+	bound  bool // whether this keeper has claimed that it shows its coins
 }
 
 // NewMachine returns the machine of a member. The sums are nil exactly for a member without rows. It refuses a session
@@ -105,6 +108,9 @@ func NewMachine(setup protocol.Setup, own *Sums) (*Machine, error) {
 	}
 	if hasRows := setup.Session.RoleOf(setup.Self) == protocol.RoleParty; hasRows != (own != nil) {
 		return nil, fmt.Errorf("sealed: %q has sums: %v; exactly the data parties have", setup.Self, own != nil)
+	}
+	if setup.Anew != nil && !slices.Contains(p.Keepers[:], setup.Self) {
+		return nil, fmt.Errorf("sealed: %q is no keeper, and only a keeper's session begins anew", setup.Self)
 	}
 	m := &Machine{setup: setup, params: p}
 	if own != nil {
@@ -186,7 +192,7 @@ func (m *Machine) receive(msg protocol.Message) (protocol.Effects, error) {
 // refuse refuses a message, or ends the session if the error is not the message's alone.
 func (m *Machine) refuse(err error) (protocol.Effects, error) {
 	var blame *protocol.BlameError
-	if errors.Is(err, protocol.ErrLater) || errors.As(err, &blame) {
+	if errors.Is(err, protocol.ErrLater) || errors.Is(err, protocol.ErrPast) || errors.As(err, &blame) {
 		return protocol.Effects{}, err
 	}
 	return protocol.Finish(protocol.Effects{}, err)
@@ -200,10 +206,8 @@ func (m *Machine) proceed() (protocol.Effects, error) {
 		return protocol.Finish(protocol.Effects{}, err)
 	}
 	send := m.outgoing()
-	if m.upload != nil && m.upload.sent() {
-		m.upload.free()
-	}
 	e := protocol.Effects{Sync: len(send) > 0, Send: send, Resume: did || len(send) > 0, Progress: m.duty.progress()}
+	m.bind(&e)
 	if m.duty.done() && (m.upload == nil || m.upload.sent()) {
 		return protocol.Finish(e, nil)
 	}
@@ -211,6 +215,25 @@ func (m *Machine) proceed() (protocol.Effects, error) {
 		e.Arm = []protocol.Timer{w.timer}
 	}
 	return e, nil
+}
+
+// bind claims the machine's name in the step that shows its coins, before they leave.
+func (m *Machine) bind(e *protocol.Effects) {
+	if k, is := m.duty.(*keeping); !is || m.bound || !k.tossed() {
+		return
+	}
+	m.bound, e.Claim = true, []string{m.AnewUntil()}
+	if m.upload != nil && m.upload.sent() {
+		m.upload.free()
+	}
+}
+
+// AnewUntil implements [protocol.AnewUntil]: a keeper's session begins anew until it has shown its coins.
+func (m *Machine) AnewUntil() string {
+	if _, is := m.duty.(*keeping); !is {
+		return ""
+	}
+	return "sealed/coins/" + m.setup.Session.ID().Hex()
 }
 
 // outgoing returns the next messages, as many as one step may send.

@@ -203,7 +203,7 @@ func (u *upload) sent() bool {
 	return u.to > dealerC || u.to == dealerC && u.setting.keepers[dealerC] == u.party
 }
 
-// free forgets the words of an upload that is sent.
+// free forgets the words of an upload that is sent and that no keeper may ask for again.
 func (u *upload) free() { u.masked, u.waiting = nil, nil }
 
 // encode returns the body of the kindUpload message to a keeper.

@@ -173,6 +173,10 @@ func (s *simulation) handleRefused(it item, err error) error {
 		it.later = len(it.to.journal) + 1
 		s.push(it)
 		return nil
+	case errors.Is(err, protocol.ErrPast) && received:
+		s.write(it, "past")
+		s.settle(it.parcel)
+		return nil
 	}
 	s.write(it, "refused: "+err.Error())
 	refusal := Refusal{Node: it.to.Name, Event: it.event, Err: err}

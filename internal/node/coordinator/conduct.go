@@ -161,7 +161,7 @@ func (c *Coordinator) prepare(w *course, index uint16, step method.Step) (*condu
 // setup returns the parameters with which the coordinator builds its machine.
 func (c *Coordinator) setup(d *conducted) method.Setup {
 	return method.Setup{
-		Setup: protocol.Setup{Session: d.session, Self: c.name, Seed: d.kept.Seed()}, Announced: d.announce,
+		Setup: protocol.Setup{Session: d.session, Self: c.name, Seed: d.kept.Seed(), Anew: d.kept.Anew()}, Announced: d.announce,
 		Sign: func(message []byte) []byte { return ed25519.Sign(c.Identity.SigningKey(), message) },
 		Key:  c.signer,
 	}

@@ -168,6 +168,9 @@ func (c *Coordinator) readSessions() error {
 		c.Logger.Error("a session was open and is lost; its secrets are destroyed", "session", l.ID.String(), "error", l.Err)
 	}
 	for _, s := range open {
+		if s.Anew() != nil {
+			c.Logger.Warn("a session has lost its journal and was begun anew", "session", s.ID().String())
+		}
 		id, described, err := c.jobOf(s)
 		if errors.Is(err, errSetAside) {
 			c.Logger.Warn("kept a session: this program cannot read its job", "session", s.ID().String(), "job", id.String())

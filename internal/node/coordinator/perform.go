@@ -168,6 +168,9 @@ func (c *Coordinator) sendDirectory(ctx context.Context, d *conducted, list cont
 
 // drive runs the coordinator's machine in the session.
 func (c *Coordinator) drive(ctx context.Context, d *conducted, mail driver.Mail) error {
+	if err := driver.AllowAnew(d.kept, d.run.Machine, d.run.InputHash); err != nil {
+		return err
+	}
 	_, err := driver.Run(ctx, driver.Config{
 		Session: d.session, Machine: d.run.Machine, InputHash: d.run.InputHash, Records: d.kept.Records(),
 		Log: d.kept, Ledger: c.Vault, Mail: mail, Logger: c.Logger,

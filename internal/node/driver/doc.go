@@ -5,7 +5,8 @@
 //
 //  1. Step the machine. A refusal ends here: the message is logged with the
 //     peer's name, acknowledged with the next that are (step 4), and forgotten;
-//     ErrLater leaves it unacknowledged, so that it comes again.
+//     ErrLater leaves it unacknowledged, so that it comes again. ErrPast
+//     acknowledges it without a word.
 //  2. Append the event, with the digest of every message the step sends, to
 //     the journal.
 //  3. If anything is about to leave the process, wait until the journal is on

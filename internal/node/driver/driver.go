@@ -233,6 +233,9 @@ func (d *driver) receive(in Inbound) error {
 			d.Logger.Warn("could not put a message back; it will come again", "message", m.Header.String(), "error", err)
 		}
 		return nil
+	case errors.Is(err, protocol.ErrPast):
+		d.acknowledge(in)
+		return nil
 	case isRefusal(err):
 		d.refuse(in, err)
 		return nil

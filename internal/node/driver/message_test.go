@@ -208,6 +208,7 @@ func TestSilenceIsExplained(t *testing.T) {
 		{"plain", errors.New("no room for it"), nil, protocol.KindSilent, "within a minute; an earlier message from this member was refused: no room for it"},
 		{"sealed to nobody", nil, protocol.Blame(peer, protocol.KindMalformed, errors.New("does not open")), protocol.KindMalformed, "does not open; then the member went silent"},
 		{"nothing refused", nil, nil, protocol.KindSilent, "within a minute"},
+		{"past", protocol.ErrPast, nil, protocol.KindSilent, "within a minute"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := scripted(t, refuse(c.err))

@@ -135,7 +135,8 @@ func FuzzHeader(f *testing.F) {
 
 func FuzzMark(f *testing.F) {
 	f.Add(state{}.String())
-	f.Add(state{true, 1 << 63}.String())
+	f.Add(state{ended: true, records: 1 << 63}.String())
+	f.Add(state{anew: true, records: 7}.String())
 	f.Add("open  1\n")
 	f.Fuzz(func(t *testing.T, line string) {
 		if s, err := parseState(line); err == nil && s.String() != line {

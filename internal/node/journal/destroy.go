@@ -67,12 +67,9 @@ func bury(dir string, tombstone []byte) error {
 	return disk.Replace(tombPath(dir), tombstone)
 }
 
-// erase removes a session's seed, and then everything else in its folder except the tombstone.
+// erase removes a session's seed and fresh bytes, and then everything else in its folder except the tombstone.
 func (s *Store) erase(dir string) error {
-	err := disk.Erase(seedPath(dir))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
+	err := eraseSeeds(dir)
 	entries, readErr := os.ReadDir(dir)
 	if errors.Is(readErr, fs.ErrNotExist) {
 		return err

@@ -18,6 +18,8 @@
 //	ROOT/used/ID            one mark for each session ever begun; never removed
 //	ROOT/session/ID/seed    32 bytes, mode 0600; removed at the end
 //	ROOT/session/ID/log     a header in clear, then sealed records
+//	ROOT/session/ID/anew    32 fresh bytes, mode 0600, of a session that was begun anew after its log was lost
+//	ROOT/session/ID/anew-log    its log, sealed under them in place of the seed; the first log no longer counts
 //	ROOT/session/ID/body/N  message bodies over 64 KiB, sealed, of record N
 //	ROOT/session/ID/tombstone   public facts about a session that has ended
 //	ROOT/session/ID.new     a session that is being created
@@ -40,7 +42,8 @@
 //     finishes what a crash interrupted.
 //   - A session whose seed or log is missing, damaged or older than its mark
 //     (restored from a backup, say) is refused with [ErrLost]: running it could
-//     answer twice under the same masks.
+//     answer twice under the same masks. Its owner may begin it anew, once, if
+//     that cannot happen ([Store.Renew]). The mark keeps that it was.
 //
 // # What is not promised
 //

@@ -38,7 +38,7 @@ type Journal struct {
 func (j *Journal) Header() Header { return j.header }
 
 // Seed reads the session's seed from the disk. The journal keeps no copy in memory.
-func (j *Journal) Seed() ([SeedSize]byte, error) { return readSeed(j.dir) }
+func (j *Journal) Seed() ([SeedSize]byte, error) { return readSeed(seedPath(j.dir)) }
 
 // Size returns the number of bytes that the log and the side files take.
 func (j *Journal) Size() int64 { return j.end + j.bodies.bytes }

@@ -60,7 +60,7 @@ func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, 
 		return nil, Note{}, errors.Join(err, m.close())
 	}
 	j := &Journal{store: s, dir: s.dir(id), mark: m}
-	note, err := j.load(id, st.records)
+	note, err := j.load(id, st)
 	if err != nil {
 		// The journal may be incomplete here, so each of its files is closed separately.
 		err = errors.Join(fmt.Errorf("journal: session %v: %w", id, err), j.bodies.close(), m.close())
@@ -84,13 +84,14 @@ func (s *Store) claim(id protocol.SessionID) error {
 	return nil
 }
 
-func (j *Journal) load(id protocol.SessionID, marked uint64) (Note, error) {
-	seed, err := readSeed(j.dir)
+func (j *Journal) load(id protocol.SessionID, st state) (Note, error) {
+	key, log := keyFiles(j.dir, st.anew)
+	seed, err := readSeed(key)
 	if err != nil {
-		return Note{}, fault(seedPath(j.dir), 0, err)
+		return Note{}, fault(key, 0, err)
 	}
-	if j.log, err = os.OpenFile(logPath(j.dir), os.O_RDWR, 0); err != nil {
-		return Note{}, fault(logPath(j.dir), 0, err)
+	if j.log, err = os.OpenFile(log, os.O_RDWR, 0); err != nil {
+		return Note{}, fault(log, 0, err)
 	}
 	if j.header, j.sealer, j.start, err = readHeader(j.log, seed); err != nil {
 		return Note{}, fault(j.log.Name(), 0, err)
@@ -99,7 +100,7 @@ func (j *Journal) load(id protocol.SessionID, marked uint64) (Note, error) {
 		return Note{}, fault(j.log.Name(), 0, damage("it is the log of session "+j.header.Session.String()))
 	}
 	j.bodies = bodies{dir: bodyPath(j.dir), sealer: j.sealer}
-	return j.mend(marked)
+	return j.mend(st.records)
 }
 
 // mend checks the whole log, cuts off a torn end, and flushes the rest. The argument marked is the
@@ -177,8 +178,8 @@ func (j *Journal) adopt(number uint64, want side, flushed bool) (kept bool, err 
 	return true, nil
 }
 
-func readSeed(dir string) (seed [SeedSize]byte, err error) {
-	b, err := os.ReadFile(seedPath(dir))
+func readSeed(path string) (seed [SeedSize]byte, err error) {
+	b, err := os.ReadFile(path)
 	if err != nil {
 		return seed, err
 	}
@@ -239,6 +240,7 @@ func fault(file string, offset int64, err error) error {
 // that a folder restored from a backup is detected.
 type state struct {
 	ended   bool
+	anew    bool   // whether the session was begun anew, so that its first log no longer counts
 	records uint64 // number of records that were on disk
 }
 
@@ -246,10 +248,14 @@ type state struct {
 const markFormat = "%-5s %020d\n"
 
 func (s state) String() string {
-	if s.ended {
-		return fmt.Sprintf(markFormat, "ended", s.records)
+	word := "open"
+	switch {
+	case s.ended:
+		word = "ended"
+	case s.anew:
+		word = "anew"
 	}
-	return fmt.Sprintf(markFormat, "open", s.records)
+	return fmt.Sprintf(markFormat, word, s.records)
 }
 
 func parseState(line string) (state, error) {
@@ -258,7 +264,7 @@ func parseState(line string) (state, error) {
 	if _, err := fmt.Sscanf(line, "%s %d\n", &word, &s.records); err != nil {
 		return s, damage("not a mark")
 	}
-	s.ended = word == "ended"
+	s.ended, s.anew = word == "ended", word == "anew"
 	if s.String() != line {
 		return s, damage("not a mark")
 	}
@@ -266,7 +272,10 @@ func parseState(line string) (state, error) {
 }
 
 // mark is the open file of a session's mark.
-type mark struct{ file *os.File }
+type mark struct {
+	file *os.File
+	anew bool
+}
 
 func openMark(path string) (*mark, state, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -277,7 +286,7 @@ func openMark(path string) (*mark, state, error) {
 	if err != nil {
 		return nil, state{}, errors.Join(fault(path, 0, err), f.Close())
 	}
-	return &mark{f}, s, nil
+	return &mark{f, s.anew}, s, nil
 }
 
 func readState(r io.Reader) (state, error) {
@@ -291,7 +300,7 @@ func readState(r io.Reader) (state, error) {
 // set writes the number of records on disk into the mark, without flushing. After a power cut the
 // mark can be too low, which is harmless, but not too high.
 func (m *mark) set(records uint64) error {
-	_, err := m.file.WriteAt([]byte(state{records: records}.String()), 0)
+	_, err := m.file.WriteAt([]byte(state{anew: m.anew, records: records}.String()), 0)
 	return err
 }
 

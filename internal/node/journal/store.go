@@ -130,7 +130,7 @@ func createMark(path string) (*mark, error) {
 		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	return &mark{f}, err
+	return &mark{file: f}, err
 }
 
 // draft returns the path of the folder in which a new session is prepared. A crash leaves either no

@@ -43,7 +43,7 @@ func (p *Party) signer(member string) ed25519.PublicKey {
 // setup returns the parameters with which the party builds the session's machine.
 func (p *Party) setup(ctx context.Context, r *running) method.Setup {
 	return method.Setup{
-		Setup: protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed()}, Announced: r.proposal.Announced,
+		Setup: protocol.Setup{Session: r.session, Self: p.Name, Seed: r.Seed(), Anew: r.Anew()}, Announced: r.proposal.Announced,
 		Sign: func(message []byte) []byte { return ed25519.Sign(p.Identity.SigningKey(), message) },
 		Key:  p.signer,
 
@@ -66,6 +66,9 @@ func (p *Party) start(ctx context.Context, r *running, d control.Directory) {
 func (p *Party) drive(ctx context.Context, r *running, d control.Directory) (driver.Traffic, error) {
 	var err error
 	if r.run, err = p.build(ctx, r); err != nil {
+		return driver.Traffic{}, err
+	}
+	if err := driver.AllowAnew(r, r.run.Machine, r.run.InputHash); err != nil {
 		return driver.Traffic{}, err
 	}
 	mail, err := p.router.Open(r.session, r.keys, d)

@@ -32,6 +32,9 @@ func (p *Party) resume(ctx context.Context) error {
 	}
 	var found []*running
 	for _, v := range open {
+		if v.Anew() != nil {
+			p.Logger.Warn("a session has lost its journal and was begun anew", "session", v.ID().String())
+		}
 		r, err := p.reopen(v)
 		var unread *fs.PathError
 		switch {

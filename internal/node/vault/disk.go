@@ -18,7 +18,7 @@ import (
 // Disk is a vault in a folder on disk. The folder has these entries:
 //
 //	ROOT/journals      seeds and journals, see package journal
-//	ROOT/documents/ID  proposal, directory, report of each open session
+//	ROOT/documents/ID  proposal, directory, report, renewal of each open session
 //	ROOT/claims        the ledger of names that sessions have claimed
 type Disk struct {
 	root   string
@@ -113,7 +113,7 @@ func (v *Disk) Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Se
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("vault: %w", err), os.RemoveAll(v.folder(id)))
 	}
-	return &diskSession{v, id, seed, j}, nil
+	return &diskSession{vault: v, id: id, seed: seed, journal: j}, nil
 }
 
 func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*journal.Journal, error) {
@@ -126,9 +126,10 @@ func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*j
 	return v.store.Create(id, seed, v.build)
 }
 
-// Open returns the sessions that an earlier process began and did not destroy. It destroys a
-// session that cannot be resumed, and returns it as lost: the session's job must be submitted
-// again, but the process can serve all other jobs. Open fails, and keeps the session, if a session
+// Open returns the sessions that an earlier process began and did not destroy. It begins anew a
+// session that is lost but may do so. It destroys any other session that cannot be resumed, and
+// returns it as lost: the session's job must be submitted again, but the process can serve all
+// other jobs. Open fails, and keeps the session, if a session
 // cannot be read for another reason, such as too many open files. While sessions of another build
 // are open, Open keeps them and fails with a [*BuildError], unless [Disk.Abandon] was called.
 func (v *Disk) Open() (open []Session, lost []Lost, err error) {
@@ -142,7 +143,7 @@ func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	var failed error
 	foreign := &BuildError{}
 	for _, id := range ids {
-		s, err := v.reopen(id)
+		s, err := v.resume(id)
 		switch {
 		case err == nil:
 			open = append(open, s)
@@ -163,6 +164,19 @@ func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 		return nil, nil, errors.Join(fmt.Errorf("vault: %w", failed), closeAll(open))
 	}
 	return open, lost, nil
+}
+
+// resume opens a session again, or begins it anew if it is lost and may begin anew.
+func (v *Disk) resume(id protocol.SessionID) (*diskSession, error) {
+	s, err := v.reopen(id)
+	if !errors.Is(err, journal.ErrLost) {
+		return s, err
+	}
+	s, why := v.renew(id)
+	if errors.Is(why, journal.ErrLost) {
+		return nil, err // the first cause
+	}
+	return s, why
 }
 
 func closeAll(open []Session) error {
@@ -197,8 +211,17 @@ func (v *Disk) reopen(id protocol.SessionID) (*diskSession, error) {
 	if err != nil {
 		return nil, err
 	}
+	return v.sessionOf(id, j)
+}
+
+// sessionOf returns the session of an open journal, unless its proposal is missing.
+func (v *Disk) sessionOf(id protocol.SessionID, j *journal.Journal) (*diskSession, error) {
 	s := &diskSession{vault: v, id: id, journal: j}
-	if s.seed, err = j.Seed(); err != nil {
+	var err error
+	if s.seed, err = j.Seed(); err == nil {
+		s.anew, err = j.Anew()
+	}
+	if err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	proposal, err := s.Get(Proposal)
@@ -229,11 +252,13 @@ type diskSession struct {
 	vault   *Disk
 	id      protocol.SessionID
 	seed    [32]byte
+	anew    *[32]byte
 	journal *journal.Journal
 }
 
 func (s *diskSession) ID() protocol.SessionID                    { return s.id }
 func (s *diskSession) Seed() [32]byte                            { return s.seed }
+func (s *diskSession) Anew() *[32]byte                           { return s.anew }
 func (s *diskSession) Created() time.Time                        { return s.journal.Header().Created }
 func (s *diskSession) Records() iter.Seq2[journal.Record, error] { return s.journal.Records() }
 func (s *diskSession) Append(r journal.Record) error             { return s.journal.Append(r) }
@@ -256,5 +281,8 @@ func (s *diskSession) Get(name Document) ([]byte, error) {
 
 func (s *diskSession) Destroy(outcome string) error {
 	clear(s.seed[:])
+	if s.anew != nil {
+		clear(s.anew[:])
+	}
 	return errors.Join(s.journal.Close(), s.vault.bury(s.id, outcome))
 }

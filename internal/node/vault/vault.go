@@ -3,7 +3,8 @@
 // killed at any instruction; "mercer simulate" keeps them in memory.
 //
 // A session is created once and destroyed once. Its id is remembered without limit: a session that was
-// destroyed, or whose folder was lost or restored from a backup, never runs again.
+// destroyed, or whose folder was lost or restored from a backup, never runs again, but for sessions that may begin anew
+// without harm: see [AllowAnew].
 package vault
 
 import (
@@ -31,13 +32,15 @@ const (
 	Proposal  Document = "proposal"  // the coordinator's proposal of the session
 	Directory Document = "directory" // the signed session keys of all members
 	Report    Document = "report"    // this process's report of how the session ended
+	Renewal   Document = "renewal"   // what the session needs to begin anew; see AllowAnew
 )
 
 // Vault holds the sessions of one process. It is safe for concurrent use.
 type Vault interface {
 	// Create stores a new session. The seed is durable when it returns.
 	Create(id protocol.SessionID, seed [32]byte, proposal []byte) (Session, error)
-	// Open returns the sessions that an earlier process did not destroy. It also returns the lost
+	// Open returns the sessions that an earlier process did not destroy. It begins a session anew
+	// whose journal is lost, if AllowAnew and the claims let it. It also returns the other lost
 	// sessions, which it had to destroy, because nothing can resume them. A *BuildError means that
 	// this program must not continue some of the sessions. Any other error means that some sessions
 	// could not be read or destroyed.
@@ -62,6 +65,9 @@ type Lost struct {
 type Session interface {
 	ID() protocol.SessionID
 	Seed() [32]byte
+	// Anew returns fresh secret bytes if the session was begun anew after its journal was lost,
+	// otherwise nil. The journal then has the records since.
+	Anew() *[32]byte
 	Created() time.Time
 	// Put stores a document durably.
 	Put(name Document, data []byte) error
@@ -159,6 +165,7 @@ type memorySession struct {
 
 func (s *memorySession) ID() protocol.SessionID            { return s.id }
 func (s *memorySession) Seed() [32]byte                    { return s.seed }
+func (s *memorySession) Anew() *[32]byte                   { return nil }
 func (s *memorySession) Created() time.Time                { return s.created }
 func (s *memorySession) Get(name Document) ([]byte, error) { return s.documents[name], nil }
 func (s *memorySession) Append(journal.Record) error       { return nil }

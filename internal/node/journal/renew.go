@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// Renew begins a session anew whose log is lost ([ErrLost]). It draws fresh bytes and makes an empty log under them;
+// the session's seed stays. The caller answers for it that the session may go on, though it has forgotten what it did.
+//
+// A session is begun anew once: after that, its mark says so, and a log that is lost again is lost. Renew also returns
+// an [ErrLost] if the seed, the mark or the first log's header is damaged, since the header names the build.
+func (s *Store) Renew(id protocol.SessionID, build string) (*Journal, error) {
+	j, err := s.renew(id, build)
+	if err != nil {
+		return nil, fmt.Errorf("journal: session %v cannot begin anew: %w", id, err)
+	}
+	return j, nil
+}
+
+func (s *Store) renew(id protocol.SessionID, build string) (*Journal, error) {
+	m, st, err := openMark(s.markPath(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, s.unknown(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case st.ended:
+		return nil, errors.Join(ErrEnded, m.close())
+	case st.anew:
+		return nil, errors.Join(fmt.Errorf("it was begun anew before: %w", ErrLost), m.close())
+	}
+	if err := s.layAnew(id, build); err != nil {
+		return nil, errors.Join(err, m.close())
+	}
+	if err := m.renew(); err != nil {
+		return nil, errors.Join(err, m.close())
+	}
+	j, _, err := s.load(id, m, state{anew: true})
+	return j, err
+}
+
+// layAnew writes the fresh bytes and the empty log. Nothing reads them before the mark says that the session was begun
+// anew, so a crash in between leaves a lost session.
+func (s *Store) layAnew(id protocol.SessionID, build string) error {
+	header, err := s.firstHeader(id)
+	if err != nil {
+		return err
+	}
+	if header.Build != build {
+		return fmt.Errorf("it was begun by build %q, but this is build %q: %w", header.Build, build, ErrBuild)
+	}
+	var fresh [SeedSize]byte
+	_, _ = rand.Read(fresh[:]) // it never fails
+	log, err := newLog(header, fresh)
+	if err != nil {
+		return err
+	}
+	if err := disk.Replace(anewPath(s.dir(id)), fresh[:]); err != nil {
+		return err
+	}
+	return disk.Replace(anewLogPath(s.dir(id)), log)
+}
+
+// firstHeader reads the header of the log that is lost.
+func (s *Store) firstHeader(id protocol.SessionID) (Header, error) {
+	seed, err := readSeed(seedPath(s.dir(id)))
+	if err != nil {
+		return Header{}, fault(seedPath(s.dir(id)), 0, err)
+	}
+	path := logPath(s.dir(id))
+	file, err := os.Open(path)
+	if err != nil {
+		return Header{}, fault(path, 0, err)
+	}
+	h, _, _, err := readHeader(file, seed)
+	if err == nil && h.Session != id {
+		err = damage("it is the log of session " + h.Session.String())
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return Header{}, fault(path, 0, err)
+	}
+	return h, nil
+}
+
+// renew marks the session as begun anew, durably.
+func (m *mark) renew() error {
+	m.anew = true
+	return errors.Join(m.set(0), m.file.Sync())
+}
+
+// Anew returns the fresh bytes of a session that was begun anew, or nil. The journal keeps no copy in memory.
+func (j *Journal) Anew() (*[SeedSize]byte, error) {
+	if !j.mark.anew {
+		return nil, nil
+	}
+	fresh, err := readSeed(anewPath(j.dir))
+	return &fresh, err
+}
+
+// keyFiles returns the file whose bytes seal the log, and the log.
+func keyFiles(dir string, anew bool) (key, log string) {
+	if anew {
+		return anewPath(dir), anewLogPath(dir)
+	}
+	return seedPath(dir), logPath(dir)
+}
+
+// eraseSeeds overwrites and removes a session's secrets.
+func eraseSeeds(dir string) error {
+	var errs error
+	for _, path := range []string{seedPath(dir), anewPath(dir)} {
+		if err := disk.Erase(path); !errors.Is(err, fs.ErrNotExist) {
+			errs = errors.Join(errs, err)
+		}
+	}
+	return errs
+}
+
+func anewPath(dir string) string    { return filepath.Join(dir, "anew") }
+func anewLogPath(dir string) string { return filepath.Join(dir, "anew-log") }

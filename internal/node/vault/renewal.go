@@ -1,0 +1,53 @@
+package vault
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/mercer-fl/mercer/internal/node/journal"
+	"github.com/mercer-fl/mercer/protocol"
+)
+
+// ErrInput reports that a session's input is another one than that of an earlier process.
+var ErrInput = errors.New("vault: the session has begun with another input")
+
+// AllowAnew stores, before a machine's first message, what a session needs to begin anew if its journal is lost: the
+// hash of the machine's input, and the name that the machine claims before its session can no longer begin anew. It
+// stores nothing for a machine whose session never can. A later process calls it again with the same input.
+func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
+	until := protocol.AnewUntil(m)
+	if until == "" {
+		return nil
+	}
+	want := append(bytes.Clone(input[:]), until...)
+	stored, err := s.Get(Renewal)
+	switch {
+	case err != nil:
+		return err
+	case stored == nil:
+		return s.Put(Renewal, want)
+	case !bytes.Equal(stored, want):
+		return fmt.Errorf("session %v: %w", s.ID(), ErrInput)
+	}
+	return nil
+}
+
+// renew begins a session anew whose journal is lost. It returns an error if the session may not.
+func (v *Disk) renew(id protocol.SessionID) (*diskSession, error) {
+	stored, err := (&diskSession{vault: v, id: id}).Get(Renewal)
+	if err != nil {
+		return nil, err
+	}
+	if len(stored) <= 32 {
+		return nil, fmt.Errorf("vault: session %v does not begin anew: %w", id, journal.ErrLost)
+	}
+	if err := v.Unclaimed(protocol.SessionID{}, string(stored[32:])); err != nil { // no session has this id
+		return nil, fmt.Errorf("vault: session %v no longer begins anew: %w", id, errors.Join(err, journal.ErrLost))
+	}
+	j, err := v.store.Renew(id, v.build)
+	if err != nil {
+		return nil, err
+	}
+	return v.sessionOf(id, j)
+}
