@@ -32,7 +32,7 @@ func Lines(list []Refusal) (lines []string) {
 		}
 	}
 	if more > 0 {
-		lines = append(lines, fmt.Sprintf("and so would %d other parties", more))
+		lines = append(lines, fmt.Sprintf("and so would %d more", more))
 	}
 	return lines
 }

@@ -53,7 +53,7 @@ spec:
 			if tt.want == "" && got != nil || tt.want != "" && (len(got) == 0 || !strings.Contains(got[0], tt.want)) {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
-			if name == "six small parties" && !slices.Contains(got, "and so would 3 other parties") {
+			if name == "six small parties" && !slices.Contains(got, "and so would 3 more") {
 				t.Errorf("%q", got)
 			}
 		})
