@@ -328,7 +328,8 @@
 //	(2) L takes part in its own generation only. It is L once: a second loss ends the session.
 //	(3) Outside the journal are on disk: a hash of L's sums, before its first message; that it shows its coins, before
 //	    it does; that it has begun anew, before its first message after that. Other sums or shown coins end the session.
-//	(4) Of a keeper that takes part in another generation, messages of the first one are dropped.
+//	(4) A keeper drops what was sent to its earlier life, and what belongs to a generation in which it takes no part. It
+//	    blames nobody for it.
 //	(5) A data party that is no keeper believes two keepers that say the same W of one generation.
 //
 // [P] Opened words stay uniform. The proof goes over the words of all generations in the order in which they are sent,

@@ -345,7 +345,10 @@ func TestElsewhere(t *testing.T) {
 		{"to a generation of another keeper", 0, of(dealerC.begins(), same), protocol.ErrLater},
 		{"to the receiver's own", 0, of(serverA.begins(), same), nil},
 		{"to a generation that none begins", 0, of(generations, same), nil},
-		{"to a third", serverB.begins(), of(dealerC.begins(), same), nil},
+		{"to a third", serverB.begins(), of(dealerC.begins(), same), protocol.ErrPast},
+		{"to a third, of a keeper that has forgotten", serverA.begins(), of(dealerC.begins(), same), protocol.ErrPast},
+		{"a step of what the receiver has forgotten", serverA.begins(), of(dealerC.begins(), func(m *protocol.Message) { m.Kind = kindOpening }), protocol.ErrPast},
+		{"a step of a third", serverB.begins(), of(dealerC.begins(), func(m *protocol.Message) { m.Kind = kindOpening }), nil},
 		{"a step", 0, of(serverB.begins(), func(m *protocol.Message) { m.Kind = kindOpening }), nil},
 		{"a round", 0, of(serverB.begins(), func(m *protocol.Message) { m.Round = 1 }), nil},
 		{"a piece", 0, of(serverB.begins(), func(m *protocol.Message) { m.Chunks = 2 }), nil},
@@ -361,6 +364,42 @@ func TestElsewhere(t *testing.T) {
 		}
 		if k.generation != c.own {
 			t.Errorf("%s: the keeper begins generation %d", c.name, k.generation)
+		}
+	}
+}
+
+// A keeper that has shown its coins blames nobody who has heard before it that another has begun anew.
+func TestElsewhereAfterCoins(t *testing.T) {
+	g := newGroup(t, "three keepers", 5)
+	k := g.machine(t, g.Keepers[serverA]).duty.(*keeping)
+	k.stage = &check{revealed: [3]secret{{1}}}
+	m := g.begun(g.Keepers[serverB], g.Keepers[serverA])
+	m.Sequence = dealerC.begins()
+	if err := k.receive(m); !errors.Is(err, protocol.ErrPast) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What a member has sent to a keeper's earlier life may come at any stage of the later one, as a broker delivers again
+// what was not acknowledged. Nobody is blamed for it. An upload of the later life that comes at a wrong stage is refused.
+func TestUploadToAnEarlierLife(t *testing.T) {
+	g := newGroup(t, "five", 5)
+	c := computation{setting: g.setting(g.session.ID())}
+	for r, keeper := range g.Keepers {
+		for what, later := range map[string]stage{"gathers": nil, "serves": &server{}, "deals": &dealer{}, "checks": &check{}, "opens": &check{opening: &disclosure{}}, "delivers": &delivery{}} {
+			for _, sender := range []string{"essen", g.Keepers[(r+1)%3]} {
+				for _, kind := range []string{kindUpload, kindMasked} {
+					k := g.anew(t, keeper).duty.(*keeping)
+					if later != nil {
+						k.stage = later
+					}
+					h := c.header(role(r), role(r), 0, kind)
+					h.Sender = sender
+					if err := k.receive(protocol.Message{Header: h}); !errors.Is(err, protocol.ErrPast) {
+						t.Errorf("%s %s, %s of %s: %v", keeper, what, kind, sender, err)
+					}
+				}
+			}
 		}
 	}
 }
