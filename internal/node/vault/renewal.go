@@ -14,7 +14,8 @@ var ErrInput = errors.New("vault: the session has begun with another input")
 
 // AllowAnew stores, before a machine's first message, what a session needs to begin anew if its journal is lost: the
 // hash of the machine's input, and the name that the machine claims before its session can no longer begin anew. It
-// stores nothing for a machine whose session never can. A later process calls it again with the same input.
+// stores nothing for a machine whose session never can. A later process calls it again with the same input. A session that
+// was begun anew, and has lost what was stored, has [ErrInput]: nothing else tells its input.
 func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
 	until := protocol.AnewUntil(m)
 	if until == "" {
@@ -25,7 +26,7 @@ func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
 	switch {
 	case err != nil:
 		return err
-	case stored == nil:
+	case stored == nil && s.Anew() == nil:
 		return s.Put(Renewal, want)
 	case !bytes.Equal(stored, want):
 		return fmt.Errorf("session %v: %w", s.ID(), ErrInput)

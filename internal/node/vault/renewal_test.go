@@ -195,3 +195,58 @@ func TestSessionsThatDoNotBeginAnew(t *testing.T) {
 		})
 	}
 }
+
+// A session that began anew and whose seed is gone or damaged is lost. It neither goes on under other masks nor keeps
+// the process from its other sessions.
+func TestSessionsThatBeganAnewNeedTheirSeed(t *testing.T) {
+	for name, damage := range map[string]func(seed string) error{
+		"gone":  os.Remove,
+		"short": func(seed string) error { return os.Truncate(seed, 7) },
+		"other": func(seed string) error { return os.WriteFile(seed, make([]byte, 32), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+			root := v.root
+			s, beside := create(t, v, 1), create(t, v, 2)
+			if err := AllowAnew(s, able{until: "x"}, [32]byte{}); err != nil {
+				t.Fatal(err)
+			}
+			recorded(t, s)
+			closeVault(t, v)
+			cutOff(t, root, s.ID(), "log")
+			v = openDisk(t, root)
+			openAll(t, v, 2, 0)
+			closeVault(t, v)
+			if err := damage(filepath.Join(root, "journals", "session", s.ID().Hex(), "seed")); err != nil {
+				t.Fatal(err)
+			}
+			v = openDisk(t, root)
+			if open, _ := openAll(t, v, 1, 1); open[0].ID() != beside.ID() {
+				t.Errorf("session %v is open", open[0].ID())
+			}
+			closeVault(t, v)
+		})
+	}
+}
+
+// Without what it has stored of its sums, a session that began anew does not know that they are the same: it ends.
+func TestSessionsThatBeganAnewNeedTheirHash(t *testing.T) {
+	v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+	root := v.root
+	s := create(t, v, 1)
+	if err := AllowAnew(s, able{until: "x"}, [32]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	recorded(t, s)
+	closeVault(t, v)
+	cutOff(t, root, s.ID(), "log")
+	v = openDisk(t, root)
+	open, _ := openAll(t, v, 1, 0)
+	if err := os.Remove(filepath.Join(root, "documents", s.ID().Hex(), "renewal")); err != nil {
+		t.Fatal(err)
+	}
+	if err := AllowAnew(open[0], able{until: "x"}, [32]byte{2}); !errors.Is(err, ErrInput) {
+		t.Errorf("another input: %v", err)
+	}
+	closeVault(t, v)
+}
