@@ -120,7 +120,7 @@ func (j *Journal) mend(marked uint64) (Note, error) {
 	j.end, j.next, j.synced = fr.offset, fr.number, marked
 	note := Note{Records: int(j.next), TornBytes: info.Size() - j.end}
 	if note.LostBodies, err = j.bodies.sweep(keep); err != nil {
-		return note, err
+		return note, fault(j.bodies.dir, 0, err)
 	}
 	if note.TornBytes == 0 && j.synced == j.next {
 		return note, nil

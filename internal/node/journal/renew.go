@@ -75,6 +75,9 @@ func (s *Store) layAnew(id protocol.SessionID, build string) error {
 	if err != nil {
 		return err
 	}
+	if err := disk.MakeDir(bodyPath(s.dir(id))); err != nil {
+		return err
+	}
 	if err := disk.Replace(anewPath(s.dir(id)), fresh[:]); err != nil {
 		return err
 	}

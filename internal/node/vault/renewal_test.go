@@ -250,3 +250,34 @@ func TestSessionsThatBeganAnewNeedTheirHash(t *testing.T) {
 	}
 	closeVault(t, v)
 }
+
+// A session whose bodies' folder is lost, too, begins anew. A session that began anew before and loses it is lost, and
+// the process serves the others.
+func TestSessionsBeginAnewWithoutBodies(t *testing.T) {
+	v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+	root := v.root
+	s := create(t, v, 1)
+	create(t, v, 2)
+	if err := AllowAnew(s, able{until: "x"}, [32]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	large := journal.Record{Event: protocol.Received{Message: protocol.Message{Header: protocol.Header{Chunks: 1}, Body: make([]byte, 100<<10)}}}
+	if err := errors.Join(s.Append(large), s.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	closeVault(t, v)
+	bodies := filepath.Join(root, "journals", "session", s.ID().Hex(), "body")
+	for _, want := range []int{2, 1} {
+		if err := os.RemoveAll(bodies); err != nil {
+			t.Fatal(err)
+		}
+		v = openDisk(t, root)
+		open, _ := openAll(t, v, want, 2-want)
+		if want == 2 {
+			if err := errors.Join(open[0].Append(large), open[0].Sync()); open[0].Anew() == nil || err != nil {
+				t.Errorf("fresh bytes %x, %v", open[0].Anew(), err)
+			}
+		}
+		closeVault(t, v)
+	}
+}
