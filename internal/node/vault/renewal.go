@@ -34,6 +34,20 @@ func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
 	return nil
 }
 
+// whole returns an error if the journal of a session that may begin anew is lost. It reads all of it, since a body that is
+// damaged in place shows only then. What cannot be read for another reason is left to those who run the session.
+func (s *diskSession) whole() error {
+	if stored, err := s.Get(Renewal); err != nil || stored == nil || s.anew != nil {
+		return err
+	}
+	for _, err := range s.Records() {
+		if errors.Is(err, journal.ErrLost) {
+			return err
+		}
+	}
+	return nil
+}
+
 // renew begins a session anew whose journal is lost. It returns an error if the session may not.
 func (v *Disk) renew(id protocol.SessionID) (*diskSession, error) {
 	stored, err := (&diskSession{vault: v, id: id}).Get(Renewal)

@@ -281,3 +281,43 @@ func TestSessionsBeginAnewWithoutBodies(t *testing.T) {
 		closeVault(t, v)
 	}
 }
+
+// A body that is damaged in place is a lost journal, too, as soon as the session is opened.
+func TestSessionsBeginAnewOverADamagedBody(t *testing.T) {
+	for _, begins := range []bool{true, false} {
+		v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+		root := v.root
+		s := create(t, v, 1)
+		if err := AllowAnew(s, able{until: "x"}, [32]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		large := journal.Record{Event: protocol.Received{Message: protocol.Message{Header: protocol.Header{Chunks: 1}, Body: make([]byte, 100<<10)}}}
+		if err := errors.Join(s.Append(large), s.Sync()); err != nil {
+			t.Fatal(err)
+		}
+		if !begins {
+			if err := v.Claim(s.ID(), "x"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closeVault(t, v)
+		body := filepath.Join(root, "journals", "session", s.ID().Hex(), "body", "0000000000000000")
+		b, err := os.ReadFile(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(body, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v = openDisk(t, root)
+		if begins {
+			if open, _ := openAll(t, v, 1, 0); open[0].Anew() == nil {
+				t.Error("it goes on as if it were whole")
+			}
+		} else {
+			openAll(t, v, 0, 1)
+		}
+		closeVault(t, v)
+	}
+}
