@@ -23,7 +23,9 @@ type forgetful struct {
 	loses func(event int, e protocol.Effects) bool // before the effects of an event
 	event int
 	lost  bool
+	ended bool
 	sent  map[protocol.Header][32]byte
+	heard []protocol.Message // by the first life
 }
 
 func (g *group) forgetful(t testing.TB, name string, loses func(event int, e protocol.Effects) bool) *forgetful {
@@ -31,9 +33,13 @@ func (g *group) forgetful(t testing.TB, name string, loses func(event int, e pro
 }
 
 func (f *forgetful) Step(e protocol.Event) (protocol.Effects, error) {
+	f.hearsAgain()
 	effects, err := f.now.Step(e)
 	if err != nil {
 		return effects, err
+	}
+	if r, is := e.(protocol.Received); is && !f.lost {
+		f.heard = append(f.heard, r.Message)
 	}
 	if !f.lost && f.loses(f.event, effects) {
 		f.lost, f.now = true, f.anew(f, f.name)
@@ -42,8 +48,25 @@ func (f *forgetful) Step(e protocol.Event) (protocol.Effects, error) {
 		}
 	}
 	f.event++
+	f.ended = effects.End != nil
 	effects.Send = f.unsent(effects.Send)
 	return effects, nil
+}
+
+// hearsAgain gives the second life all that the first one has heard, as a broker does that got no receipt. It drops that
+// and blames nobody, whenever it comes.
+func (f *forgetful) hearsAgain() {
+	if !f.lost || f.ended {
+		return
+	}
+	for _, m := range f.heard {
+		if m.Kind == kindContribution && m.Sequence == f.roleOf(m.Sender).begins() {
+			continue // another one has begun anew, too, which ends the session
+		}
+		if _, err := f.now.Step(protocol.Received{Message: m}); !errors.Is(err, protocol.ErrPast) {
+			f.Errorf("%v, which the first life has heard: %v", m.Header, err)
+		}
+	}
 }
 
 // anew is the machine of a keeper that has lost its journal.
