@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -320,4 +321,29 @@ func TestSessionsBeginAnewOverADamagedBody(t *testing.T) {
 		}
 		closeVault(t, v)
 	}
+}
+
+// The hash of the input that a session has stored has a key, as it tells about rows and is not overwritten.
+func TestTheHashOfTheInputHasAKey(t *testing.T) {
+	v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+	input := secret(9)
+	for n := range byte(2) {
+		if err := AllowAnew(create(t, v, n), able{until: "x"}, input); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := found(t, v.root, input[:]); len(left) > 0 {
+		t.Errorf("the hash itself is in %v", left)
+	}
+	var stored [2][]byte
+	for n := range stored {
+		var err error
+		if stored[n], err = os.ReadFile(v.path(protocol.SessionID{byte(n)}, Renewal)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bytes.Equal(stored[0], stored[1]) {
+		t.Error("two seeds give one hash")
+	}
+	closeVault(t, v)
 }
