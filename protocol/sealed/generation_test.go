@@ -127,6 +127,9 @@ func (g *group) opensAlike(t *testing.T, what string, r, whole *sim.Result) {
 		t.Errorf("%s: %v", what, err)
 		return
 	}
+	for _, refusal := range r.Refusals {
+		t.Errorf("%s: %s refuses: %v", what, refusal.Node, refusal.Err)
+	}
 	first := machineOf(r, g.Keepers[0]).Weights().Data
 	for _, m := range g.session.Members {
 		if !slices.Equal(machineOf(r, m.Name).Weights().Data, first) {
