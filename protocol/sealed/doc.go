@@ -350,16 +350,16 @@
 // verdicts, predicates, W. So a generation that ends before them has told nothing, and is no attempt. With noise
 // (Differential privacy) uploads are the same, so it is no second release either.
 //
-// [M: TestLiarBeginsAnew, TestFollow] A keeper that lies may begin a generation without need, late, or tell one of the
-// others only. It can end the session by that, and have an honest keeper named that it kept waiting; so it can by
-// silence. If two keepers lose their journals, or one does twice, each other keeper ends at the second [M:
-// TestAnewOnce].
+// [M: TestLiarBeginsAnew, TestLiarBesideLostJournals, TestFollow] A keeper that lies may begin a generation without
+// need, late, or tell one of the others only. It can end the session by that, and have an honest keeper named that it
+// kept waiting; so it can by silence. If two keepers lose their journals, or one does twice, each other keeper ends at
+// the second [M: TestAnewOnce].
 //
-// In all other cases a lost journal ends the session: after coins, that of a data party that is no keeper, or one
-// whose beginning cannot be read. The member destroys the session's seed and says so, and the coordinator names it and
-// ends the job for all, before any timer. [P] What has been sent stays uniform, since nothing is sent again. A loss
-// after the token is one of the cases above in which a keeper may have W alone. If another keeper has shown its coins,
-// and L has not, the other ends and names L.
+// In all other cases a lost journal ends the session: after coins, that of a data party that is no keeper, one whose
+// beginning cannot be read, or without the hash in (3). The member destroys the session's seed and says so, and the
+// coordinator names it and ends the job for all, before any timer. [P] What has been sent stays uniform, since nothing
+// is sent again. A loss after the token is one of the cases above in which a keeper may have W alone. If another keeper
+// has shown its coins, and L has not, the other ends and names L.
 //
 // Submitted again, the job is another session, with new bytes in every seed, new uploads and new directions. A session
 // that has ended is an attempt, which has told 80 blurred sums at most. There are 3 on the same rows, also if a liar

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -101,11 +102,17 @@ func (f *forgetful) unsent(list []protocol.Message) (fresh []protocol.Message) {
 // losing runs a session in which keepers lose their journals.
 func (g *group) losing(t testing.TB, s sim.Schedule, keepers ...*forgetful) *sim.Result {
 	t.Helper()
+	return g.losingBeside(t, s, nil, keepers...)
+}
+
+// losingBeside does so while messages are changed.
+func (g *group) losingBeside(t testing.TB, s sim.Schedule, change func(protocol.Message) []protocol.Message, keepers ...*forgetful) *sim.Result {
+	t.Helper()
 	nodes := g.nodes(t)
 	for _, f := range keepers {
 		nodes[g.session.Index(f.name)].New = func() (protocol.Machine, error) { return f, nil }
 	}
-	r, err := sim.Run(sim.Config{Session: g.session, Nodes: nodes, Schedule: s})
+	r, err := sim.Run(sim.Config{Session: g.session, Nodes: nodes, Schedule: s, Intercept: change})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,6 +324,74 @@ func TestLiarBeginsAnew(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A keeper lies and begins anew without need, at one other or both, and one or both honest keepers lose their journals
+// before coins, at any time. All end, sums are told in one generation, and no honest member is named but for silence, or
+// for a journal that it has lost.
+func TestLiarBesideLostJournals(t *testing.T) {
+	g := newGroup(t, "five", 5)
+	tries := uint64(60)
+	if thorough {
+		tries = 1000
+	}
+	done, named := 0, 0
+	for seed := range tries {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		liar := g.Keepers[seed%3]
+		honest := slices.DeleteFunc(slices.Clone(g.Keepers[:]), func(k string) bool { return k == liar })
+		var losers []*forgetful
+		for i, k := range honest {
+			at, claimed := rng.IntN(120), false
+			if i == int(seed/3%2) || rng.IntN(5) == 0 {
+				losers = append(losers, g.forgetful(t, k, func(event int, e protocol.Effects) bool {
+					claimed = claimed || e.Claim != nil
+					return event == at && !claimed
+				}))
+			}
+		}
+		when, told := rng.IntN(300), [][]string{honest, honest[:1], honest[1:], nil, nil, nil}[rng.IntN(6)]
+		sent, said := 0, []string(nil)
+		r := g.losingBeside(t, sim.Schedule{Seed: seed, Reorder: 1, MaxDelay: 9, Duplicate: .2}, func(m protocol.Message) []protocol.Message {
+			sent++
+			if m.Sender != liar || sent < when || !slices.Contains(told, m.Receiver) || slices.Contains(said, m.Receiver) {
+				return []protocol.Message{m}
+			}
+			said = append(said, m.Receiver)
+			return []protocol.Message{m, g.begun(liar, m.Receiver)}
+		}, losers...)
+		what := fmt.Sprintf("seed %d: %s lies to %v", seed, liar, told)
+		tellsSumsOnce(t, what, r)
+		mayBeNamed := func(member string) bool {
+			return member == liar || slices.ContainsFunc(losers, func(f *forgetful) bool { return f.lost && f.name == member })
+		}
+		for _, m := range g.session.Members {
+			end := r.Outcome(m.Name).End
+			if end == nil && !machineOf(r, m.Name).MustGoOn() {
+				t.Errorf("%s: %s does not end", what, m.Name)
+			}
+			if end == nil || end.Err == nil {
+				done++
+				continue
+			}
+			var lost *lostError
+			var blame *protocol.BlameError
+			named++
+			if errors.As(end.Err, &lost) && !mayBeNamed(lost.keeper) ||
+				errors.As(end.Err, &blame) && blame.Party != liar && blame.Kind != protocol.KindSilent {
+				t.Errorf("%s: %s: %v", what, m.Name, end.Err)
+			}
+		}
+		for _, refusal := range r.Refusals {
+			var blame *protocol.BlameError
+			if errors.As(refusal.Err, &blame) && refusal.Node != liar && blame.Party != liar {
+				t.Errorf("%s: %s refuses: %v", what, refusal.Node, blame)
+			}
+		}
+	}
+	if done == 0 || named == 0 {
+		t.Errorf("%d members are done, %d name another", done, named)
 	}
 }
 
