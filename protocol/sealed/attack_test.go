@@ -35,7 +35,7 @@ func TestLateMessagesOfTheOpening(t *testing.T) {
 			if !c.done() || !slices.Equal(c.weights(), words) {
 				t.Fatalf("%s lacks the weights", j.computation.keepers[r])
 			}
-			d := &keeping{computation: j.computation, self: r, phase: delivers, stage: newDelivery(c, []string{"delphi"}, words)}
+			d := &keeping{computation: j.computation, self: r, gathered: &gathering{uploads: &collection{}}, phase: delivers, stage: newDelivery(c, []string{"delphi"}, words)}
 			for _, m := range held {
 				if m.Receiver != j.computation.keepers[r] {
 					continue

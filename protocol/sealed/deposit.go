@@ -41,8 +41,8 @@ func (d *deposit) receive(m protocol.Message) error {
 	switch {
 	case m.Sender != d.party || m.Round != 0:
 		return m.Unexpected()
-	case m.Sequence == 0 && d.sequence != 0 && (m.Kind == kindUpload || m.Kind == kindMasked):
-		return protocol.ErrPast // the party sends it again, or has
+	case d.past(m.Header):
+		return protocol.ErrPast
 	case m.Sequence != d.sequence:
 		return m.Unexpected()
 	case m.Kind == kindMasked && d.self != dealerC:
@@ -55,6 +55,12 @@ func (d *deposit) receive(m protocol.Message) error {
 		return m.Malformed(err)
 	}
 	return d.take(m.Header, doc, own)
+}
+
+// past reports whether a message of the party was sent to an earlier life of this keeper. The party sends it again, or has.
+func (d *deposit) past(h protocol.Header) bool {
+	upload := h.Kind == kindUpload || h.Kind == kindMasked
+	return upload && h.Sequence == 0 && d.sequence != 0 && h.Round == 0 && d.admit(h, d.self) == nil
 }
 
 func (d *deposit) take(h protocol.Header, doc document, own secrets) error {

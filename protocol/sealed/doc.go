@@ -328,7 +328,8 @@
 //	(2) L takes part in its own generation only. It is L once: a second loss ends the session.
 //	(3) Outside the journal are on disk: a hash of L's sums, before its first message; that it shows its coins, before
 //	    it does; that it has begun anew, before its first message after that. Other sums or shown coins end the session.
-//	(4) Of a keeper that takes part in another generation, messages of the first one are dropped.
+//	(4) A keeper drops what was sent to its earlier life, and what belongs to a generation in which it takes no part. It
+//	    blames nobody for it.
 //	(5) A data party that is no keeper believes two keepers that say the same W of one generation.
 //
 // [P] Opened words stay uniform. The proof goes over the words of all generations in the order in which they are sent,
@@ -349,16 +350,16 @@
 // verdicts, predicates, W. So a generation that ends before them has told nothing, and is no attempt. With noise
 // (Differential privacy) uploads are the same, so it is no second release either.
 //
-// [M: TestLiarBeginsAnew, TestFollow] A keeper that lies may begin a generation without need, late, or tell one of the
-// others only. It can end the session by that, and have an honest keeper named that it kept waiting; so it can by
-// silence. If two keepers lose their journals, or one does twice, each other keeper ends at the second [M:
-// TestAnewOnce].
+// [M: TestLiarBeginsAnew, TestLiarBesideLostJournals, TestFollow] A keeper that lies may begin a generation without
+// need, late, or tell one of the others only. It can end the session by that, and have an honest keeper named that it
+// kept waiting; so it can by silence. If two keepers lose their journals, or one does twice, each other keeper ends at
+// the second [M: TestAnewOnce].
 //
-// In all other cases a lost journal ends the session: after coins, that of a data party that is no keeper, or one
-// whose beginning cannot be read. The member destroys the session's seed and says so, and the coordinator names it and
-// ends the job for all, before any timer. [P] What has been sent stays uniform, since nothing is sent again. A loss
-// after the token is one of the cases above in which a keeper may have W alone. If another keeper has shown its coins,
-// and L has not, the other ends and names L.
+// In all other cases a lost journal ends the session: after coins, that of a data party that is no keeper, one whose
+// beginning cannot be read, or without the hash in (3). The member destroys the session's seed and says so, and the
+// coordinator names it and ends the job for all, before any timer. [P] What has been sent stays uniform, since nothing
+// is sent again. A loss after the token is one of the cases above in which a keeper may have W alone. If another keeper
+// has shown its coins, and L has not, the other ends and names L.
 //
 // Submitted again, the job is another session, with new bytes in every seed, new uploads and new directions. A session
 // that has ended is an attempt, which has told 80 blurred sums at most. There are 3 on the same rows, also if a liar

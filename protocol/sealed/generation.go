@@ -43,19 +43,24 @@ func (k *keeping) elsewhere(h protocol.Header) (from role, is bool) {
 }
 
 // receiveElsewhere takes a message of another generation. Honest keepers may still send those of the first, and may
-// contribute to one before this keeper hears of it by the keeper that has begun it.
+// contribute to one of which this keeper has not heard by the keeper that has begun it. It drops what belongs to one in
+// which it takes no part, as the sender does not know that.
 func (k *keeping) receiveElsewhere(from role, m protocol.Message) error {
-	switch {
+	switch contributes := isContribution(m); {
 	case m.Sequence == 0:
 		return protocol.ErrPast
-	case !isContribution(m):
-		return m.Unexpected()
-	case m.Sequence == from.begins():
+	case contributes && m.Sequence == from.begins():
 		return k.follow(from, m)
-	case k.generation == 0 && !k.tossed() && m.Sequence < generations && m.Sequence != k.self.begins():
+	case m.Sequence >= generations || m.Sequence == k.self.begins():
+		return m.Unexpected()
+	case k.generation == k.self.begins():
+		return protocol.ErrPast // it may have taken part, and has forgotten it
+	case !contributes:
+		return m.Unexpected()
+	case k.generation == 0 && !k.tossed():
 		return protocol.ErrLater
 	}
-	return m.Unexpected()
+	return protocol.ErrPast
 }
 
 // follow begins the generation of a keeper whose journal is lost, unless this keeper has begun another one or shown its

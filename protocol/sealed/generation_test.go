@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,9 @@ type forgetful struct {
 	loses func(event int, e protocol.Effects) bool // before the effects of an event
 	event int
 	lost  bool
+	ended bool
 	sent  map[protocol.Header][32]byte
+	heard []protocol.Message // by the first life
 }
 
 func (g *group) forgetful(t testing.TB, name string, loses func(event int, e protocol.Effects) bool) *forgetful {
@@ -31,9 +34,13 @@ func (g *group) forgetful(t testing.TB, name string, loses func(event int, e pro
 }
 
 func (f *forgetful) Step(e protocol.Event) (protocol.Effects, error) {
+	f.hearsAgain()
 	effects, err := f.now.Step(e)
 	if err != nil {
 		return effects, err
+	}
+	if r, is := e.(protocol.Received); is && !f.lost {
+		f.heard = append(f.heard, r.Message)
 	}
 	if !f.lost && f.loses(f.event, effects) {
 		f.lost, f.now = true, f.anew(f, f.name)
@@ -42,8 +49,25 @@ func (f *forgetful) Step(e protocol.Event) (protocol.Effects, error) {
 		}
 	}
 	f.event++
+	f.ended = effects.End != nil
 	effects.Send = f.unsent(effects.Send)
 	return effects, nil
+}
+
+// hearsAgain gives the second life all that the first one has heard, as a broker does that got no receipt. It drops that
+// and blames nobody, whenever it comes.
+func (f *forgetful) hearsAgain() {
+	if !f.lost || f.ended {
+		return
+	}
+	for _, m := range f.heard {
+		if m.Kind == kindContribution && m.Sequence == f.roleOf(m.Sender).begins() {
+			continue // another one has begun anew, too, which ends the session
+		}
+		if _, err := f.now.Step(protocol.Received{Message: m}); !errors.Is(err, protocol.ErrPast) {
+			f.Errorf("%v, which the first life has heard: %v", m.Header, err)
+		}
+	}
 }
 
 // anew is the machine of a keeper that has lost its journal.
@@ -78,11 +102,17 @@ func (f *forgetful) unsent(list []protocol.Message) (fresh []protocol.Message) {
 // losing runs a session in which keepers lose their journals.
 func (g *group) losing(t testing.TB, s sim.Schedule, keepers ...*forgetful) *sim.Result {
 	t.Helper()
+	return g.losingBeside(t, s, nil, keepers...)
+}
+
+// losingBeside does so while messages are changed.
+func (g *group) losingBeside(t testing.TB, s sim.Schedule, change func(protocol.Message) []protocol.Message, keepers ...*forgetful) *sim.Result {
+	t.Helper()
 	nodes := g.nodes(t)
 	for _, f := range keepers {
 		nodes[g.session.Index(f.name)].New = func() (protocol.Machine, error) { return f, nil }
 	}
-	r, err := sim.Run(sim.Config{Session: g.session, Nodes: nodes, Schedule: s})
+	r, err := sim.Run(sim.Config{Session: g.session, Nodes: nodes, Schedule: s, Intercept: change})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +133,9 @@ func (g *group) opensAlike(t *testing.T, what string, r, whole *sim.Result) {
 	if err := r.Err(); err != nil {
 		t.Errorf("%s: %v", what, err)
 		return
+	}
+	for _, refusal := range r.Refusals {
+		t.Errorf("%s: %s refuses: %v", what, refusal.Node, refusal.Err)
 	}
 	first := machineOf(r, g.Keepers[0]).Weights().Data
 	for _, m := range g.session.Members {
@@ -294,6 +327,74 @@ func TestLiarBeginsAnew(t *testing.T) {
 	}
 }
 
+// A keeper lies and begins anew without need, at one other or both, and one or both honest keepers lose their journals
+// before coins, at any time. All end, sums are told in one generation, and no honest member is named but for silence, or
+// for a journal that it has lost.
+func TestLiarBesideLostJournals(t *testing.T) {
+	g := newGroup(t, "five", 5)
+	tries := uint64(60)
+	if thorough {
+		tries = 1000
+	}
+	done, named := 0, 0
+	for seed := range tries {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		liar := g.Keepers[seed%3]
+		honest := slices.DeleteFunc(slices.Clone(g.Keepers[:]), func(k string) bool { return k == liar })
+		var losers []*forgetful
+		for i, k := range honest {
+			at, claimed := rng.IntN(120), false
+			if i == int(seed/3%2) || rng.IntN(5) == 0 {
+				losers = append(losers, g.forgetful(t, k, func(event int, e protocol.Effects) bool {
+					claimed = claimed || e.Claim != nil
+					return event == at && !claimed
+				}))
+			}
+		}
+		when, told := rng.IntN(300), [][]string{honest, honest[:1], honest[1:], nil, nil, nil}[rng.IntN(6)]
+		sent, said := 0, []string(nil)
+		r := g.losingBeside(t, sim.Schedule{Seed: seed, Reorder: 1, MaxDelay: 9, Duplicate: .2}, func(m protocol.Message) []protocol.Message {
+			sent++
+			if m.Sender != liar || sent < when || !slices.Contains(told, m.Receiver) || slices.Contains(said, m.Receiver) {
+				return []protocol.Message{m}
+			}
+			said = append(said, m.Receiver)
+			return []protocol.Message{m, g.begun(liar, m.Receiver)}
+		}, losers...)
+		what := fmt.Sprintf("seed %d: %s lies to %v", seed, liar, told)
+		tellsSumsOnce(t, what, r)
+		mayBeNamed := func(member string) bool {
+			return member == liar || slices.ContainsFunc(losers, func(f *forgetful) bool { return f.lost && f.name == member })
+		}
+		for _, m := range g.session.Members {
+			end := r.Outcome(m.Name).End
+			if end == nil && !machineOf(r, m.Name).MustGoOn() {
+				t.Errorf("%s: %s does not end", what, m.Name)
+			}
+			if end == nil || end.Err == nil {
+				done++
+				continue
+			}
+			var lost *lostError
+			var blame *protocol.BlameError
+			named++
+			if errors.As(end.Err, &lost) && !mayBeNamed(lost.keeper) ||
+				errors.As(end.Err, &blame) && blame.Party != liar && blame.Kind != protocol.KindSilent {
+				t.Errorf("%s: %s: %v", what, m.Name, end.Err)
+			}
+		}
+		for _, refusal := range r.Refusals {
+			var blame *protocol.BlameError
+			if errors.As(refusal.Err, &blame) && refusal.Node != liar && blame.Party != liar {
+				t.Errorf("%s: %s refuses: %v", what, refusal.Node, blame)
+			}
+		}
+	}
+	if done == 0 || named == 0 {
+		t.Errorf("%d members are done, %d name another", done, named)
+	}
+}
+
 // A keeper that has shown its coins ends if another begins anew, and one that has shown its token refuses. A keeper
 // that has begun anew, or followed another, ends if a third begins. Each names the sender.
 func TestFollow(t *testing.T) {
@@ -345,7 +446,10 @@ func TestElsewhere(t *testing.T) {
 		{"to a generation of another keeper", 0, of(dealerC.begins(), same), protocol.ErrLater},
 		{"to the receiver's own", 0, of(serverA.begins(), same), nil},
 		{"to a generation that none begins", 0, of(generations, same), nil},
-		{"to a third", serverB.begins(), of(dealerC.begins(), same), nil},
+		{"to a third", serverB.begins(), of(dealerC.begins(), same), protocol.ErrPast},
+		{"to a third, of a keeper that has forgotten", serverA.begins(), of(dealerC.begins(), same), protocol.ErrPast},
+		{"a step of what the receiver has forgotten", serverA.begins(), of(dealerC.begins(), func(m *protocol.Message) { m.Kind = kindOpening }), protocol.ErrPast},
+		{"a step of a third", serverB.begins(), of(dealerC.begins(), func(m *protocol.Message) { m.Kind = kindOpening }), nil},
 		{"a step", 0, of(serverB.begins(), func(m *protocol.Message) { m.Kind = kindOpening }), nil},
 		{"a round", 0, of(serverB.begins(), func(m *protocol.Message) { m.Round = 1 }), nil},
 		{"a piece", 0, of(serverB.begins(), func(m *protocol.Message) { m.Chunks = 2 }), nil},
@@ -361,6 +465,42 @@ func TestElsewhere(t *testing.T) {
 		}
 		if k.generation != c.own {
 			t.Errorf("%s: the keeper begins generation %d", c.name, k.generation)
+		}
+	}
+}
+
+// A keeper that has shown its coins blames nobody who has heard before it that another has begun anew.
+func TestElsewhereAfterCoins(t *testing.T) {
+	g := newGroup(t, "three keepers", 5)
+	k := g.machine(t, g.Keepers[serverA]).duty.(*keeping)
+	k.stage = &check{revealed: [3]secret{{1}}}
+	m := g.begun(g.Keepers[serverB], g.Keepers[serverA])
+	m.Sequence = dealerC.begins()
+	if err := k.receive(m); !errors.Is(err, protocol.ErrPast) {
+		t.Errorf("%v", err)
+	}
+}
+
+// What a member has sent to a keeper's earlier life may come at any stage of the later one, as a broker delivers again
+// what was not acknowledged. Nobody is blamed for it. An upload of the later life that comes at a wrong stage is refused.
+func TestUploadToAnEarlierLife(t *testing.T) {
+	g := newGroup(t, "five", 5)
+	c := computation{setting: g.setting(g.session.ID())}
+	for r, keeper := range g.Keepers {
+		for what, later := range map[string]stage{"gathers": nil, "serves": &server{}, "deals": &dealer{}, "checks": &check{}, "opens": &check{opening: &disclosure{}}, "delivers": &delivery{}} {
+			for _, sender := range []string{"essen", g.Keepers[(r+1)%3]} {
+				for _, kind := range []string{kindUpload, kindMasked} {
+					k := g.anew(t, keeper).duty.(*keeping)
+					if later != nil {
+						k.stage = later
+					}
+					h := c.header(role(r), role(r), 0, kind)
+					h.Sender = sender
+					if err := k.receive(protocol.Message{Header: h}); !errors.Is(err, protocol.ErrPast) {
+						t.Errorf("%s %s, %s of %s: %v", keeper, what, kind, sender, err)
+					}
+				}
+			}
 		}
 	}
 }

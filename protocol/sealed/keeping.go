@@ -76,6 +76,11 @@ func (k *keeping) receive(m protocol.Message) error {
 	if from, is := k.elsewhere(m.Header); is {
 		return k.receiveElsewhere(from, m)
 	}
+	if k.generation == k.self.begins() { // a broker delivers again what the earlier life did not acknowledge, at any stage
+		if d := k.gathered.uploads.of(m.Sender); d != nil && d.past(m.Header) {
+			return protocol.ErrPast
+		}
+	}
 	if from, err := k.admitKeeper(m.Header, k.self); err == nil && k.comesLater(from, m.Header) {
 		return protocol.ErrLater
 	}

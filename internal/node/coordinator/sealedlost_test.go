@@ -295,6 +295,26 @@ func TestLostJournalAndOtherRows(t *testing.T) {
 	}
 }
 
+// A keeper that begins its session anew without the members' keys, as its disk has lost these, too, says so at once.
+func TestLostJournalAndDirectory(t *testing.T) {
+	t.Parallel()
+	j := patient(t, "[north, south, east]")
+	w := newTestbed(t, firstTumours(t, j, 569)).lets(j)
+	id := w.leavesAPart(j, death{"south", 1, "send sealed/Opening"})
+	for _, folder := range w.sessionFolders("south") {
+		if _, err := os.Stat(filepath.Join(folder, string(vault.Renewal))); err != nil {
+			continue
+		}
+		if err := os.Remove(filepath.Join(folder, string(vault.Directory))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.start("south", never)
+	if f := w.waitFor(id, 20*time.Second).Failure; f == nil || !strings.Contains(f.Message, "south") || !strings.Contains(f.Message, "lost its journal") {
+		t.Errorf("failure %+v", f)
+	}
+}
+
 // After a lost journal the job may be submitted again. It draws other directions, 16 of which move one row in 20 at
 // most.
 func TestSealedAgainAfterALostJournal(t *testing.T) {

@@ -19,7 +19,7 @@
 //	ROOT/session/ID/seed    32 bytes, mode 0600; removed at the end
 //	ROOT/session/ID/log     a header in clear, then sealed records
 //	ROOT/session/ID/anew    32 fresh bytes, mode 0600, of a session that was begun anew after its log was lost
-//	ROOT/session/ID/anew-log    its log, sealed under them in place of the seed; the first log no longer counts
+//	ROOT/session/ID/anew-log    its log, sealed under seed and fresh bytes; the first log no longer counts
 //	ROOT/session/ID/body/N  message bodies over 64 KiB, sealed, of record N
 //	ROOT/session/ID/tombstone   public facts about a session that has ended
 //	ROOT/session/ID.new     a session that is being created

@@ -85,15 +85,14 @@ func (s *Store) claim(id protocol.SessionID) error {
 }
 
 func (j *Journal) load(id protocol.SessionID, st state) (Note, error) {
-	key, log := keyFiles(j.dir, st.anew)
-	seed, err := readSeed(key)
+	key, log, err := readKey(j.dir, st.anew)
 	if err != nil {
-		return Note{}, fault(key, 0, err)
+		return Note{}, err
 	}
 	if j.log, err = os.OpenFile(log, os.O_RDWR, 0); err != nil {
 		return Note{}, fault(log, 0, err)
 	}
-	if j.header, j.sealer, j.start, err = readHeader(j.log, seed); err != nil {
+	if j.header, j.sealer, j.start, err = readHeader(j.log, key); err != nil {
 		return Note{}, fault(j.log.Name(), 0, err)
 	}
 	if j.header.Session != id {
@@ -121,7 +120,7 @@ func (j *Journal) mend(marked uint64) (Note, error) {
 	j.end, j.next, j.synced = fr.offset, fr.number, marked
 	note := Note{Records: int(j.next), TornBytes: info.Size() - j.end}
 	if note.LostBodies, err = j.bodies.sweep(keep); err != nil {
-		return note, err
+		return note, fault(j.bodies.dir, 0, err)
 	}
 	if note.TornBytes == 0 && j.synced == j.next {
 		return note, nil
@@ -178,13 +177,14 @@ func (j *Journal) adopt(number uint64, want side, flushed bool) (kept bool, err 
 	return true, nil
 }
 
+// readSeed reads 32 secret bytes.
 func readSeed(path string) (seed [SeedSize]byte, err error) {
 	b, err := os.ReadFile(path)
-	if err != nil {
-		return seed, err
+	if err == nil && len(b) != SeedSize {
+		err = damage(fmt.Sprintf("%d bytes where a seed has %d", len(b), SeedSize))
 	}
-	if len(b) != SeedSize {
-		return seed, damage(fmt.Sprintf("%d bytes where a seed has %d", len(b), SeedSize))
+	if err != nil {
+		return seed, fault(path, 0, err)
 	}
 	return [SeedSize]byte(b), nil
 }

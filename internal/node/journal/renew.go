@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -52,7 +54,11 @@ func (s *Store) renew(id protocol.SessionID, build string) (*Journal, error) {
 // layAnew writes the fresh bytes and the empty log. Nothing reads them before the mark says that the session was begun
 // anew, so a crash in between leaves a lost session.
 func (s *Store) layAnew(id protocol.SessionID, build string) error {
-	header, err := s.firstHeader(id)
+	seed, err := readSeed(seedPath(s.dir(id)))
+	if err != nil {
+		return err
+	}
+	header, err := s.firstHeader(id, seed)
 	if err != nil {
 		return err
 	}
@@ -61,8 +67,15 @@ func (s *Store) layAnew(id protocol.SessionID, build string) error {
 	}
 	var fresh [SeedSize]byte
 	_, _ = rand.Read(fresh[:]) // it never fails
-	log, err := newLog(header, fresh)
+	key, err := anewKey(seed, fresh)
 	if err != nil {
+		return err
+	}
+	log, err := newLog(header, key)
+	if err != nil {
+		return err
+	}
+	if err := disk.MakeDir(bodyPath(s.dir(id))); err != nil {
 		return err
 	}
 	if err := disk.Replace(anewPath(s.dir(id)), fresh[:]); err != nil {
@@ -72,11 +85,7 @@ func (s *Store) layAnew(id protocol.SessionID, build string) error {
 }
 
 // firstHeader reads the header of the log that is lost.
-func (s *Store) firstHeader(id protocol.SessionID) (Header, error) {
-	seed, err := readSeed(seedPath(s.dir(id)))
-	if err != nil {
-		return Header{}, fault(seedPath(s.dir(id)), 0, err)
-	}
+func (s *Store) firstHeader(id protocol.SessionID, seed [SeedSize]byte) (Header, error) {
 	path := logPath(s.dir(id))
 	file, err := os.Open(path)
 	if err != nil {
@@ -107,12 +116,27 @@ func (j *Journal) Anew() (*[SeedSize]byte, error) {
 	return &fresh, err
 }
 
-// keyFiles returns the file whose bytes seal the log, and the log.
-func keyFiles(dir string, anew bool) (key, log string) {
-	if anew {
-		return anewPath(dir), anewLogPath(dir)
+// readKey returns the bytes that seal a session's log, and the log's path. Of a session that was begun anew they follow
+// from seed and fresh bytes, so the log's header proves that both are whole.
+func readKey(dir string, anew bool) (key [SeedSize]byte, log string, err error) {
+	seed, err := readSeed(seedPath(dir))
+	if err != nil || !anew {
+		return seed, logPath(dir), err
 	}
-	return seedPath(dir), logPath(dir)
+	fresh, err := readSeed(anewPath(dir))
+	if err != nil {
+		return key, "", err
+	}
+	key, err = anewKey(seed, fresh)
+	return key, anewLogPath(dir), err
+}
+
+func anewKey(seed, fresh [SeedSize]byte) (key [SeedSize]byte, err error) {
+	b, err := hkdf.Key(sha256.New, seed[:], fresh[:], keyLabel+"/anew", SeedSize)
+	if err != nil {
+		return key, fmt.Errorf("journal: %w", err)
+	}
+	return [SeedSize]byte(b), nil
 }
 
 // eraseSeeds overwrites and removes a session's secrets.

@@ -117,6 +117,9 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.tell(ctx, r.ID(), control.KindReport, r.report)
 	}
 	body, err := r.Get(vault.Directory)
+	if err == nil && body == nil && r.Anew() != nil { // it began, and the coordinator sends the keys once
+		return p.conclude(ctx, finished{r: r, err: fault.Lost.Errorf("party: the keys of the session's members are lost with its journal")})
+	}
 	if err != nil || body == nil {
 		return err // the session has not begun; the coordinator will propose it again
 	}

@@ -169,8 +169,14 @@ func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 // resume opens a session again, or begins it anew if it is lost and may begin anew.
 func (v *Disk) resume(id protocol.SessionID) (*diskSession, error) {
 	s, err := v.reopen(id)
+	if err == nil {
+		if err = s.whole(); err == nil {
+			return s, nil
+		}
+		err = errors.Join(err, s.journal.Close())
+	}
 	if !errors.Is(err, journal.ErrLost) {
-		return s, err
+		return nil, err
 	}
 	s, why := v.renew(id)
 	if errors.Is(why, journal.ErrLost) {

@@ -2,6 +2,8 @@ package vault
 
 import (
 	"bytes"
+	"crypto/hkdf"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -14,21 +16,49 @@ var ErrInput = errors.New("vault: the session has begun with another input")
 
 // AllowAnew stores, before a machine's first message, what a session needs to begin anew if its journal is lost: the
 // hash of the machine's input, and the name that the machine claims before its session can no longer begin anew. It
-// stores nothing for a machine whose session never can. A later process calls it again with the same input.
+// stores nothing for a machine whose session never can. A later process calls it again with the same input. A session that
+// was begun anew, and has lost what was stored, has [ErrInput]: nothing else tells its input.
 func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
 	until := protocol.AnewUntil(m)
 	if until == "" {
 		return nil
 	}
-	want := append(bytes.Clone(input[:]), until...)
+	want, err := renewalOf(s.Seed(), input, until)
+	if err != nil {
+		return err
+	}
 	stored, err := s.Get(Renewal)
 	switch {
 	case err != nil:
 		return err
-	case stored == nil:
+	case stored == nil && s.Anew() == nil:
 		return s.Put(Renewal, want)
 	case !bytes.Equal(stored, want):
 		return fmt.Errorf("session %v: %w", s.ID(), ErrInput)
+	}
+	return nil
+}
+
+// renewalOf returns the document Renewal. Its hash has the seed as a key, as the document is no secret file: it is not
+// overwritten when the session ends.
+func renewalOf(seed, input [32]byte, until string) ([]byte, error) {
+	hash, err := hkdf.Key(sha256.New, seed[:], input[:], "mercer/v1/renewal", sha256.Size)
+	if err != nil {
+		return nil, fmt.Errorf("vault: %w", err)
+	}
+	return append(hash, until...), nil
+}
+
+// whole returns an error if the journal of a session that may begin anew is lost. It reads all of it, since a body that is
+// damaged in place shows only then. What cannot be read for another reason is left to those who run the session.
+func (s *diskSession) whole() error {
+	if stored, err := s.Get(Renewal); err != nil || stored == nil || s.anew != nil {
+		return err
+	}
+	for _, err := range s.Records() {
+		if errors.Is(err, journal.ErrLost) {
+			return err
+		}
 	}
 	return nil
 }
@@ -39,10 +69,10 @@ func (v *Disk) renew(id protocol.SessionID) (*diskSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(stored) <= 32 {
+	if len(stored) <= sha256.Size {
 		return nil, fmt.Errorf("vault: session %v does not begin anew: %w", id, journal.ErrLost)
 	}
-	if err := v.Unclaimed(protocol.SessionID{}, string(stored[32:])); err != nil { // no session has this id
+	if err := v.Unclaimed(protocol.SessionID{}, string(stored[sha256.Size:])); err != nil { // no session has this id
 		return nil, fmt.Errorf("vault: session %v no longer begins anew: %w", id, errors.Join(err, journal.ErrLost))
 	}
 	j, err := v.store.Renew(id, v.build)

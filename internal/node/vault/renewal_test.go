@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -194,4 +195,155 @@ func TestSessionsThatDoNotBeginAnew(t *testing.T) {
 			closeVault(t, v)
 		})
 	}
+}
+
+// A session that began anew and whose seed is gone or damaged is lost. It neither goes on under other masks nor keeps
+// the process from its other sessions.
+func TestSessionsThatBeganAnewNeedTheirSeed(t *testing.T) {
+	for name, damage := range map[string]func(seed string) error{
+		"gone":  os.Remove,
+		"short": func(seed string) error { return os.Truncate(seed, 7) },
+		"other": func(seed string) error { return os.WriteFile(seed, make([]byte, 32), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+			root := v.root
+			s, beside := create(t, v, 1), create(t, v, 2)
+			if err := AllowAnew(s, able{until: "x"}, [32]byte{}); err != nil {
+				t.Fatal(err)
+			}
+			recorded(t, s)
+			closeVault(t, v)
+			cutOff(t, root, s.ID(), "log")
+			v = openDisk(t, root)
+			openAll(t, v, 2, 0)
+			closeVault(t, v)
+			if err := damage(filepath.Join(root, "journals", "session", s.ID().Hex(), "seed")); err != nil {
+				t.Fatal(err)
+			}
+			v = openDisk(t, root)
+			if open, _ := openAll(t, v, 1, 1); open[0].ID() != beside.ID() {
+				t.Errorf("session %v is open", open[0].ID())
+			}
+			closeVault(t, v)
+		})
+	}
+}
+
+// Without what it has stored of its sums, a session that began anew does not know that they are the same: it ends.
+func TestSessionsThatBeganAnewNeedTheirHash(t *testing.T) {
+	v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+	root := v.root
+	s := create(t, v, 1)
+	if err := AllowAnew(s, able{until: "x"}, [32]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	recorded(t, s)
+	closeVault(t, v)
+	cutOff(t, root, s.ID(), "log")
+	v = openDisk(t, root)
+	open, _ := openAll(t, v, 1, 0)
+	if err := os.Remove(filepath.Join(root, "documents", s.ID().Hex(), "renewal")); err != nil {
+		t.Fatal(err)
+	}
+	if err := AllowAnew(open[0], able{until: "x"}, [32]byte{2}); !errors.Is(err, ErrInput) {
+		t.Errorf("another input: %v", err)
+	}
+	closeVault(t, v)
+}
+
+// A session whose bodies' folder is lost, too, begins anew. A session that began anew before and loses it is lost, and
+// the process serves the others.
+func TestSessionsBeginAnewWithoutBodies(t *testing.T) {
+	v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+	root := v.root
+	s := create(t, v, 1)
+	create(t, v, 2)
+	if err := AllowAnew(s, able{until: "x"}, [32]byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	large := journal.Record{Event: protocol.Received{Message: protocol.Message{Header: protocol.Header{Chunks: 1}, Body: make([]byte, 100<<10)}}}
+	if err := errors.Join(s.Append(large), s.Sync()); err != nil {
+		t.Fatal(err)
+	}
+	closeVault(t, v)
+	bodies := filepath.Join(root, "journals", "session", s.ID().Hex(), "body")
+	for _, want := range []int{2, 1} {
+		if err := os.RemoveAll(bodies); err != nil {
+			t.Fatal(err)
+		}
+		v = openDisk(t, root)
+		open, _ := openAll(t, v, want, 2-want)
+		if want == 2 {
+			if err := errors.Join(open[0].Append(large), open[0].Sync()); open[0].Anew() == nil || err != nil {
+				t.Errorf("fresh bytes %x, %v", open[0].Anew(), err)
+			}
+		}
+		closeVault(t, v)
+	}
+}
+
+// A body that is damaged in place is a lost journal, too, as soon as the session is opened.
+func TestSessionsBeginAnewOverADamagedBody(t *testing.T) {
+	for _, begins := range []bool{true, false} {
+		v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+		root := v.root
+		s := create(t, v, 1)
+		if err := AllowAnew(s, able{until: "x"}, [32]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		large := journal.Record{Event: protocol.Received{Message: protocol.Message{Header: protocol.Header{Chunks: 1}, Body: make([]byte, 100<<10)}}}
+		if err := errors.Join(s.Append(large), s.Sync()); err != nil {
+			t.Fatal(err)
+		}
+		if !begins {
+			if err := v.Claim(s.ID(), "x"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		closeVault(t, v)
+		body := filepath.Join(root, "journals", "session", s.ID().Hex(), "body", "0000000000000000")
+		b, err := os.ReadFile(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)/2] ^= 1
+		if err := os.WriteFile(body, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v = openDisk(t, root)
+		if begins {
+			if open, _ := openAll(t, v, 1, 0); open[0].Anew() == nil {
+				t.Error("it goes on as if it were whole")
+			}
+		} else {
+			openAll(t, v, 0, 1)
+		}
+		closeVault(t, v)
+	}
+}
+
+// The hash of the input that a session has stored has a key, as it tells about rows and is not overwritten.
+func TestTheHashOfTheInputHasAKey(t *testing.T) {
+	v := openDisk(t, filepath.Join(t.TempDir(), "vault"))
+	input := secret(9)
+	for n := range byte(2) {
+		if err := AllowAnew(create(t, v, n), able{until: "x"}, input); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left := found(t, v.root, input[:]); len(left) > 0 {
+		t.Errorf("the hash itself is in %v", left)
+	}
+	var stored [2][]byte
+	for n := range stored {
+		var err error
+		if stored[n], err = os.ReadFile(v.path(protocol.SessionID{byte(n)}, Renewal)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if bytes.Equal(stored[0], stored[1]) {
+		t.Error("two seeds give one hash")
+	}
+	closeVault(t, v)
 }
