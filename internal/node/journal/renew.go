@@ -1,9 +1,7 @@
 package journal
 
 import (
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/mercer-fl/mercer/internal/base/disk"
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/protocol"
 )
 
@@ -67,11 +66,7 @@ func (s *Store) layAnew(id protocol.SessionID, build string) error {
 	}
 	var fresh [SeedSize]byte
 	_, _ = rand.Read(fresh[:]) // it never fails
-	key, err := anewKey(seed, fresh)
-	if err != nil {
-		return err
-	}
-	log, err := newLog(header, key)
+	log, err := newLog(header, anewKey(seed, fresh))
 	if err != nil {
 		return err
 	}
@@ -127,16 +122,11 @@ func readKey(dir string, anew bool) (key [SeedSize]byte, log string, err error) 
 	if err != nil {
 		return key, "", err
 	}
-	key, err = anewKey(seed, fresh)
-	return key, anewLogPath(dir), err
+	return anewKey(seed, fresh), anewLogPath(dir), nil
 }
 
-func anewKey(seed, fresh [SeedSize]byte) (key [SeedSize]byte, err error) {
-	b, err := hkdf.Key(sha256.New, seed[:], fresh[:], keyLabel+"/anew", SeedSize)
-	if err != nil {
-		return key, fmt.Errorf("journal: %w", err)
-	}
-	return [SeedSize]byte(b), nil
+func anewKey(seed, fresh [SeedSize]byte) [SeedSize]byte {
+	return prg.Derive(seed, keyLabel+"/anew", fresh[:])
 }
 
 // eraseSeeds overwrites and removes a session's secrets.

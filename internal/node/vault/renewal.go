@@ -2,11 +2,11 @@ package vault
 
 import (
 	"bytes"
-	"crypto/hkdf"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 
+	"github.com/mercer-fl/mercer/internal/crypto/prg"
 	"github.com/mercer-fl/mercer/internal/node/journal"
 	"github.com/mercer-fl/mercer/protocol"
 )
@@ -23,10 +23,7 @@ func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
 	if until == "" {
 		return nil
 	}
-	want, err := renewalOf(s.Seed(), input, until)
-	if err != nil {
-		return err
-	}
+	want := renewalOf(s.Seed(), input, until)
 	stored, err := s.Get(Renewal)
 	switch {
 	case err != nil:
@@ -41,12 +38,9 @@ func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
 
 // renewalOf returns the document Renewal. Its hash has the seed as a key, as the document is no secret file: it is not
 // overwritten when the session ends.
-func renewalOf(seed, input [32]byte, until string) ([]byte, error) {
-	hash, err := hkdf.Key(sha256.New, seed[:], input[:], "mercer/v1/renewal", sha256.Size)
-	if err != nil {
-		return nil, fmt.Errorf("vault: %w", err)
-	}
-	return append(hash, until...), nil
+func renewalOf(seed, input [32]byte, until string) []byte {
+	hash := prg.Derive(seed, "mercer/v1/renewal", input[:])
+	return append(hash[:], until...)
 }
 
 // whole returns an error if the journal of a session that may begin anew is lost. It reads all of it, since a body that is
