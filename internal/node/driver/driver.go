@@ -10,6 +10,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/tally"
 	"github.com/mercer-fl/mercer/internal/node/journal"
+	"github.com/mercer-fl/mercer/internal/node/vault"
 	"github.com/mercer-fl/mercer/protocol"
 	"github.com/mercer-fl/mercer/transport"
 )
@@ -350,4 +351,16 @@ func (d *driver) explain(err error) error {
 		return fmt.Errorf("%w; then the member went silent", why)
 	}
 	return fmt.Errorf("%w; an earlier message from this member was refused: %w", err, why)
+}
+
+// AllowAnew stores in a session, before its machine runs, what the session needs to begin anew if its journal is lost
+// ([vault.AllowAnew]). Its errors are of the kinds that Run returns.
+func AllowAnew(s vault.Session, m protocol.Machine, input [32]byte) error {
+	switch err := vault.AllowAnew(s, m, input); {
+	case errors.Is(err, vault.ErrInput):
+		return ErrInputChanged
+	case err != nil:
+		return interrupt(err)
+	}
+	return nil
 }
