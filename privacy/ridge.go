@@ -82,8 +82,8 @@ type Ridge struct {
 // outerShare is the part of rho that pays for A.
 const outerShare = .8
 
-// Replacement is how many times the rho of a [Ridge] this guarantee takes: that nobody can tell whether
-// one row was replaced by another one. With c = phi.psi of the two rows, A changes by up to sqrt(2 - 2 c^2)
+// Replacement multiplies the rho of a [Ridge] where nobody may be able to tell whether one row was
+// replaced by another one. With c = phi.psi of the two rows, A changes by up to sqrt(2 - 2 c^2)
 // times as much as by leaving out a row, at most sqrt 2, and B by up to sqrt(2 + 2 |c|) times, at most 2. The
 // worst c for both is 1/8. [Epsilon] converts the product.
 const Replacement = 2 + (1-outerShare)*(1-outerShare)/(2*outerShare)

@@ -257,7 +257,7 @@ func TestAnewInDisorder(t *testing.T) {
 	}
 }
 
-// A second loss ends the session, whoever loses a journal again: no keeper takes part in a third generation.
+// A second loss ends the session, also that of another keeper: no keeper takes part in a third generation.
 func TestAnewOnce(t *testing.T) {
 	g := newGroup(t, "three keepers", 5)
 	for _, second := range g.Keepers[1:] {

@@ -63,7 +63,7 @@ type stage interface {
 	waits() wait
 }
 
-// wait is what a stage needs from another member.
+// wait names the member for which a stage waits, and what it needs from it.
 type wait struct {
 	timer  protocol.Timer
 	member string

@@ -12,8 +12,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
 
-// privateNoise is what the keepers of a private problem add to A and B. All members compute it from public numbers. With it the
-// problem is one of A + norm, whose eigenvalues are from 0 to N, and of the ridge less norm.
+// privateNoise describes the noise that the keepers of a private problem add to A and B. All members compute it from
+// public numbers. With it the problem is one of A + norm, whose eigenvalues are from 0 to N, and of the ridge less norm.
 type privateNoise struct {
 	guarantee privacy.Guarantee
 	rows      int
@@ -61,7 +61,8 @@ func newPrivateNoise(p Problem, g privacy.Guarantee) (*privateNoise, error) {
 	return n, nil
 }
 
-// leastNoise returns the noise with the least N, or that of the largest N, in which it does not fit.
+// leastNoise returns the noise for the least N in which it fits, and whether there is one. If not, the noise is that for
+// the largest N.
 func leastNoise(p Problem, g privacy.Guarantee) (n *privateNoise, fits bool, err error) {
 	for log := bits.Len(uint(p.Rows - 1)); !fits && err == nil && 1<<log <= MaxRows; log++ {
 		n = &privateNoise{guarantee: g, rows: p.Rows, log: log}

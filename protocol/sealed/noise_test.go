@@ -44,7 +44,7 @@ func (g *group) privately(t testing.TB, epsilon float64) *group {
 	return g
 }
 
-// noiseOf is what a keeper of a session draws.
+// noiseOf returns the noise that a keeper of a session draws.
 func (g *group) noiseOf(t testing.TB, keeper string) *Sums {
 	t.Helper()
 	s := g.setting(g.session.ID())

@@ -332,7 +332,7 @@ func rareClass(t *testing.T, rare int, more string) string {
 	return strings.Join(append(lines, more), "\n") + "\n"
 }
 
-// seen is what others see of a party's run: the sizes of all messages in order, and everything public.
+// seen holds all that others see of a party's run: the sizes of all messages in order, and everything public.
 type seen struct {
 	Messages []string
 	Public   public

@@ -24,7 +24,7 @@ type Spending struct {
 	Share float64 // part of rho; the parts of all sums add up to 1
 }
 
-// Sums says what noise in sums of errors on held-out rows costs and does.
+// Sums lists the costs of sums of errors on held-out rows, and turns noise in them into that of metrics.
 type Sums interface {
 	// Spends lists what each sum costs.
 	Spends() []Spending

@@ -24,8 +24,9 @@ func add(p *method.Presentation, label, text string) {
 	p.More, p.Notes = append(p.More, report.Row{Label: label, Value: text}), append(p.Notes, text)
 }
 
-// comparison says what learns alone and pooled beside a job with privacy. With random features it is the exact kernel,
-// so that the difference is the price of features and noise together; linear features cost nothing.
+// comparison states from which features, and with which alpha, alone and pooled learn beside a job with privacy. With
+// random features it is the exact kernel, so that the difference is the price of features and noise together; linear
+// features cost nothing.
 func comparison(j *job.Job) string {
 	if j.Kernel.Name == job.Linear {
 		return "Alone and pooled learn from the same features, the columns and a constant, without noise and with the alpha of a job without privacy."

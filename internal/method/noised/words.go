@@ -54,7 +54,7 @@ func (f *Figures) Unit() string {
 		f.Epsilon, math.Exp(f.Epsilon), f.Delta, f.Rho, f.Replaced)
 }
 
-// Repeated says what the epsilon of one of several runs means. Their rhos add up.
+// Repeated states the epsilon of one of several runs and of all together. Their rhos add up.
 func (f *Figures) Repeated(runs int) string {
 	return fmt.Sprintf("Each of the %d runs has drawn its own noise, and epsilon = %g holds for one run. The models and figures of all %d runs, if published, have epsilon = %.3g together (delta = %g).",
 		runs, f.Epsilon, runs, epsilonOf(float64(runs)*f.Rho, f.Delta), f.Delta)

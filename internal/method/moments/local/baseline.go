@@ -30,7 +30,7 @@ func measured(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, e
 	return exact(ctx, j, p)
 }
 
-// exact learns with the exact kernel, which of linear features is that of the columns and a constant.
+// exact learns with the exact kernel. Linear features have the kernel of the columns and a constant.
 func exact(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, error) {
 	x, err := job.As[*sums.Keys](j.Protocol).Privacy.Mapped(j, p.X)
 	if err != nil {

@@ -39,8 +39,8 @@ func measured(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, e
 	return exact(ctx, j, p, first)
 }
 
-// exact learns with the exact kernel on the first rows. Of linear features it is that of the columns and a constant. The
-// mean of a Gaussian process is a ridge regression.
+// exact learns with the exact kernel on the first rows. Linear features have the kernel of the columns and a constant.
+// The mean of a Gaussian process is a ridge regression.
 func exact(ctx context.Context, j *job.Job, p *pool.Rows, training int) (learner.Metrics, error) {
 	x, err := job.As[*sealed.Keys](j.Protocol).Privacy.Mapped(j, p.X)
 	if err != nil {
