@@ -35,5 +35,5 @@
 // # What is not promised
 //
 // Verify accepts a token any number of times: verifiers must keep the nonces. Tokens can be
-// passed to others. The times of fetching and spending may link tokens to clients.
+// passed to others. The times of fetching and spending can link tokens to clients.
 package privacypass

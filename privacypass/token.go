@@ -37,7 +37,7 @@ func (t *Token) Input() []byte {
 // Encode returns the encoded token.
 func (t *Token) Encode() []byte { return append(t.Input(), t.Authenticator...) }
 
-// ParseToken decodes a token of either type. It checks only the length.
+// ParseToken decodes a token of either type. It checks only the type and the length.
 func ParseToken(b []byte) (*Token, error) {
 	if len(b) < 2 {
 		return nil, errors.New("privacypass: the token is too short to hold a type")
@@ -98,7 +98,7 @@ func (t *Token) Authorization() string {
 func ParseAuthorization(value string) (*Token, error) {
 	params, ok := cutScheme(value)
 	if !ok {
-		return nil, fmt.Errorf("privacypass: the authorization must have scheme %s", scheme)
+		return nil, fmt.Errorf("privacypass: the authorization does not have the scheme %s", scheme)
 	}
 	name, encoded, ok := strings.Cut(params, "=")
 	if !ok || strings.TrimSpace(name) != "token" {

@@ -101,8 +101,11 @@ func DecodeDescriptor(b []byte) (*Descriptor, error) {
 // Validate returns an error if d has no protocol, no members, or invalid or repeated member
 // names.
 func (d *Descriptor) Validate() error {
-	if d.Protocol == "" || len(d.Members) == 0 {
-		return errors.New("protocol: a descriptor needs the name of a protocol and at least one member")
+	switch {
+	case d.Protocol == "":
+		return errors.New("protocol: the descriptor names no protocol")
+	case len(d.Members) == 0:
+		return errors.New("protocol: the descriptor names no members")
 	}
 	seen := make(map[string]bool, len(d.Members))
 	for _, m := range d.Members {

@@ -14,7 +14,7 @@
 // # Who learns what
 //
 // In an all-gather every member, the server included, learns every party's statement. In a gather the server
-// learns every party's body, and whose it is; parties learn nothing. In a broadcast every party learns the
+// learns every party's body, and which party sent it; parties learn nothing. In a broadcast every party learns the
 // body; the server learns nothing.
 //
 // # What is not promised

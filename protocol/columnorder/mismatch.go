@@ -88,7 +88,7 @@ func (e *Mismatch) outline() string {
 	case !e.named && e.leaderNamed:
 		return fmt.Sprintf("the columns of %s (the leader) have names, and those of %s have none", e.Leader, e.Party)
 	case !e.named:
-		return fmt.Sprintf("%s and %s (the leader) have different numbers of columns, and neither has names; write features: with the number of columns", e.Party, e.Leader)
+		return fmt.Sprintf(`%s and %s (the leader) have different numbers of columns, and neither has names; write "features:" with the number of columns`, e.Party, e.Leader)
 	case e.missing == 0:
 		return fmt.Sprintf("%s has a column without a partner in the table of %s (the leader)", e.Party, e.Leader)
 	}

@@ -15,8 +15,8 @@ type Schedule interface {
 	// after the last request is answered, in a separate step.
 	Next() (Request, bool)
 	// Answer receives the phases of some consecutive rows of the last request. words holds the sums
-	// of all workers' words, little-endian, row after row, with a word for each direction. The
-	// machine reuses words after the call.
+	// of all workers' words, little-endian, row after row, with a word for each direction. Answer must
+	// not keep words after it returns.
 	Answer(rows []int, words []byte)
 }
 
@@ -74,8 +74,8 @@ func (a *Active) ready() bool {
 	return a.canSend() || a.complete() || a.nextAction() != nil
 }
 
-// nextAction returns the worker's next action after its last request is answered, or nil if it must
-// wait.
+// nextAction returns the worker's next action after its last request is answered, or nil if the worker
+// must wait or has finished.
 func (a *Active) nextAction() func() protocol.Effects {
 	t := &a.turns
 	switch {
@@ -121,7 +121,7 @@ func (a *Active) resume() protocol.Effects {
 	return a.nextAction()()
 }
 
-// iterate sends the schedule's next request.
+// iterate sends the schedule's next request. If the schedule needs no more phases, the worker retires.
 func (a *Active) iterate() protocol.Effects {
 	q, more := a.schedule.Next()
 	switch {

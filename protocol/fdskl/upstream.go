@@ -35,8 +35,8 @@ func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 }
 
 // directionOffsets returns a worker's part of the phase offsets b in mode paper, one word for each
-// direction. A randomly drawn passive worker (the paper's l', line 6 of Algorithm 3) adds b, and
-// all others add zero. The choice of this worker and the offset depend on the direction only,
+// direction. A randomly drawn worker that did not make the request (the paper's l', line 6 of
+// Algorithm 3) adds b, and all others add zero. The choice of this worker and the offset depend on the direction only,
 // because an offset that differed from row to row would make the feature worthless.
 func directionOffsets(s protocol.Setup, self, workers int, d Span, r ring) []byte {
 	id := s.Session.ID()

@@ -57,7 +57,7 @@ func (p *upstreamSum) ready() bool {
 	return !some && p.next < min(p.chunks, p.credit)
 }
 
-// addWords adds a child's words to the sum for the same chunk. It may keep the message's body.
+// addWords adds a child's words to the sum for the same chunk. It can keep the message's body.
 func (p *upstreamSum) addWords(m protocol.Message, child, size int, r ring) error {
 	i, chunk := slices.Index(p.children, child), int(m.Chunk)
 	if i < 0 || int(m.Chunks) != p.chunks || chunk < p.next || chunk >= p.next+window {

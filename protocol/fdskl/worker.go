@@ -147,9 +147,9 @@ const (
 	// TimerPhases limits a worker's wait for the next key, chunk of words, witness or flow-control
 	// credit.
 	TimerPhases protocol.Timer = "fdskl/phases"
-	// TimerRequest limits a passive worker's wait for the active worker's next message. It must
-	// outlast the work of the slowest other worker on the last request, and the computation of the
-	// active worker before the next message.
+	// TimerRequest limits a worker's wait for an active worker's next request, part of f or turn. It
+	// must outlast the work of the slowest other worker on the last request, and the computation of
+	// the active worker before its next message.
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
@@ -198,8 +198,8 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 }
 
 // In mode hardened, start sends the worker's key to all other workers. In both modes, a training
-// session claims the input in the ledger, so that no second one computes phases of the same input,
-// even if the session fails.
+// session claims the input in the ledger, so that no second training session computes phases of the
+// same input, even if this session fails.
 func (w *worker) start(start protocol.Start) (protocol.Effects, error) {
 	if start.InputHash != w.input.Hash {
 		return protocol.Effects{}, errors.New("fdskl: the rows or directions have changed since the session started; restore them, or start a new job")
@@ -323,9 +323,9 @@ func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
 	return [32]byte(secret), nil
 }
 
-// The rounds of a session. All but the first and the last occur once for each request. Their
-// messages have the request's sequence number: counter times the number of active workers, plus the
-// index of the active worker.
+// The rounds of a session. All messages but those of roundKeys and roundTurn have the sequence number
+// of the active worker's last request: its counter times the number of active workers, plus the index
+// of the active worker.
 const (
 	roundKeys uint16 = 1 + iota
 	roundRequest

@@ -74,7 +74,7 @@ func (t *Part) Hash() [sha256.Size]byte {
 }
 
 // Read sets dst to the entries of a group, beginning with entry number start. The entries are in
-// units of 2^-2s. It may be called by several goroutines at once.
+// units of 2^-2s, where s is the scale. Several goroutines can call Read at once.
 func (t *Part) Read(group, start int, dst []int64) {
 	if group += t.params.first; group == groupDiagonal {
 		for i := range dst {

@@ -213,7 +213,8 @@ func (s *Session) resuming() []*seat {
 	return free
 }
 
-// deliver passes a message to its receiver, or stores it if the receiver defers it.
+// deliver passes a message to its receiver, or stores it if the receiver defers it. It drops the message if
+// the receiver's machine has ended.
 func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	at, from := s.seats[s.Index(m.Receiver)], s.seats[s.Index(m.Sender)]
 	if at.ended {
@@ -290,7 +291,7 @@ type Ledger struct{ taken map[claim]protocol.SessionID }
 type claim struct{ member, name string }
 
 // Claim records that a session of a member claims a name. It returns an error if another
-// session has claimed the name. The same session may claim a name again, as a replay does.
+// session has claimed the name. The same session can claim a name again, as a replay does.
 func (l *Ledger) Claim(member, name string, by protocol.SessionID) error {
 	key := claim{member, name}
 	if holder, taken := l.taken[key]; taken && holder != by {

@@ -54,8 +54,8 @@
 //
 // # Encoder hadamard
 //
-// A round transforms two overlapping windows of a power of two coordinates, and changes signs
-// between them. A Walsh-Hadamard transform turns a shift into signs and signs into a shift, so
+// A round transforms two overlapping windows of coordinates, whose length is a power of two, and
+// changes signs between the two transforms. A Walsh-Hadamard transform turns a shift into signs and signs into a shift, so
 // without these signs the second window nearly undoes the first. Of 1024 features after three
 // rounds, half would keep more than .34 of themselves in one coordinate and one .70; with the signs
 // these numbers are .10 and .16.
@@ -81,7 +81,8 @@
 //   - p known rows give the projection of every other row onto their span.
 //   - Independent, non-Gaussian features are recovered by blind source
 //     separation once rows greatly outnumber features.
-//   - The number of features, once rows are as many; before, its bucket.
+//   - The number of features, once there are as many rows; with fewer rows, only that
+//     it is one of the numbers with the same encoded width.
 //   - Encoder haar adds nothing to the Gram matrix; this is proven. Encoders
 //     hadamard and hbh add nothing that is known; this is a heuristic. Encoder block
 //     adds the Gram matrix of each block of some hundred features: as many known

@@ -42,15 +42,15 @@ type Encoder interface {
 	// Width returns f+k, the number of coordinates of an encoded row.
 	Width() int
 	// Encode encodes each row of src (n x f) into the same row of dst (n x (f+k)), on all cores.
-	// They must not overlap. Rows are encoded together for speed only: a row's encoding does not
-	// depend on the others.
+	// dst and src must not overlap. Rows are encoded together for speed only: a row's encoding does
+	// not depend on the other rows.
 	Encode(dst, src linalg.Matrix[float64])
-	// panel returns how many rows a session encodes together. They are enough to make the cost of
-	// common random draws small for each row.
+	// panel returns how many rows a session encodes together. These are so many that the cost of
+	// common random draws is small for each row.
 	panel() int
 	// pieces returns the number of pieces into which the encoding of the given number of rows is
-	// divided. A piece takes about pieceTime. piece computes one piece; all pieces in order give
-	// the result of Encode.
+	// divided. A piece takes about pieceTime. The method piece computes one piece; all pieces in
+	// order give the result of Encode.
 	pieces(rows int) int
 	piece(dst, src linalg.Matrix[float64], i int)
 }
@@ -113,7 +113,8 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 }
 
 // isWide reports whether rows are encoded eight at a time, interleaved. This applies to rows that
-// do not fit the cache and can be cut into parts. Padding makes all wide rows divisible.
+// do not fit the cache, have at most widest coordinates, and can be cut into parts. Padding makes all
+// such rows divisible.
 func isWide(width, window int) bool {
 	return width > cachedWidth && width <= widest && width%part == 0 && window%part == 0
 }
@@ -151,7 +152,7 @@ func (p Params) fits(f, k int) error {
 	case f < 1 || k < 0 || f > MaxFeatures || k > MaxFeatures:
 		return fmt.Errorf("okra: rows have %d features and %d extra dimensions; at most %d of each are allowed", f, k, MaxFeatures)
 	case p.spec.Encoder == Haar && f+k > MaxHaarWidth:
-		return fmt.Errorf("okra: encoder haar, whose cost is quadratic in the width, takes at most %d coordinates, not %d; use encoder: hadamard", MaxHaarWidth, f+k)
+		return fmt.Errorf("okra: encoder haar, whose cost is quadratic in the width, takes at most %d coordinates, not %d; write \"encoder: hadamard\"", MaxHaarWidth, f+k)
 	case p.spec.Encoder == Flake && f > MaxFlakeFeatures:
 		return fmt.Errorf("okra: encoder flake, whose cost is cubic in the number of features, takes at most %d features, not %d; use protocol okra", MaxFlakeFeatures, f)
 	}

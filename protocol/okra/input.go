@@ -21,7 +21,7 @@ const (
 	maxLabelBytes = labelled.MaxBytes
 )
 
-// Input holds a party's rows and their labels. Other members refer to rows by position only, so no
+// Input holds a party's rows and their labels. Other members refer to rows by position only: no
 // field may hold the id of a patient.
 type Input struct {
 	Rows   linalg.Rows // n x f, already scaled, preferably to [0, 1]

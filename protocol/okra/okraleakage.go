@@ -56,7 +56,7 @@ func Leakage(f Facts) map[string][]string {
 }
 
 // Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
-// are those of [Leakage].
+// also occur in [Leakage]. The broker, who reads no rows, has no entry.
 func Exposures(f Facts) map[string]protocol.Exposure {
 	return map[string]protocol.Exposure{
 		"server":    serverExposure(f),

@@ -43,7 +43,7 @@ func (l Limits) check(rows, width, word int, extra int64) error {
 	return nil
 }
 
-// Server receives encoded rows and computes their linear Gram matrix. Its results may be read once
+// Server receives encoded rows and computes their linear Gram matrix. Its results can be read once
 // the session has ended without error.
 type Server struct {
 	core

@@ -70,7 +70,7 @@ func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 }
 
 var (
-	errStranger = errors.New("issuer: the request must be signed by a device of the roster")
+	errStranger = errors.New("issuer: no device of the roster has signed the request")
 	errTwice    = errors.New("issuer: another request of this device is in progress")
 	errSlow     = errors.New("issuer: the request did not arrive in time")
 	errBusy     = errors.New("issuer: too many requests are in progress; try again")

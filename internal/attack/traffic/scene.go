@@ -58,8 +58,8 @@ func (s *Scene) Open() error {
 	return nil
 }
 
-// sealedOnes returns the exchanges whose requests are sealed. The other requests fetch public
-// facts or report to a witness, and are equal for all devices.
+// sealedOnes returns the exchanges whose requests are sealed. The other requests fetch public data or
+// report to a witness.
 func sealedOnes(all []Exchange) (list []Exchange) {
 	for _, e := range all {
 		if isSealed(e) {
@@ -272,8 +272,8 @@ func (s *Scene) ByOwnConnection() error {
 }
 
 // ByConnection tests the relay's connections to the gateway. A table of devices and connections,
-// merged until each cell expects five packages, must show no association. A small number of
-// devices has too few packages.
+// merged until each cell expects five packages, must show no association. ByConnection returns an
+// error if there are too few packages for such a table.
 func (s *Scene) ByConnection() (Statistic, error) {
 	list, devices := s.arrivals(s.Gateway)
 	lanes := min(8, len(list)/(5*s.Devices))

@@ -51,7 +51,7 @@ func CheckNumbers(prefix string, rows linalg.Rows, limit float64) error {
 		rows.ReadRow(i, row)
 		for j, v := range row {
 			if !(math.Abs(v) <= limit) { // the comparison is false for NaN
-				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v is not finite or too large; fill in missing values and scale the features first", prefix, i, j, v)
+				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v is not a number of magnitude up to %v; fill in missing values and scale the features first", prefix, i, j, v, limit)
 			}
 		}
 	}

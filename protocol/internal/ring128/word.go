@@ -70,7 +70,7 @@ func FromBig(v *big.Int) (Word, error) {
 		magnitude = new(big.Int).Not(v) // -v - 1 has as many bits as the words' range allows
 	}
 	if magnitude.BitLen() > 127 {
-		return Word{}, fmt.Errorf("ring128: a number of %d bits; a word holds 127 and a sign", v.BitLen())
+		return Word{}, fmt.Errorf("ring128: the number has %d bits; a word holds a sign and 127 bits", v.BitLen())
 	}
 	var b [Bytes]byte
 	magnitude.FillBytes(b[:])
@@ -110,7 +110,7 @@ func (w Word) Float(fraction uint) float64 {
 	}
 	shift := 0
 	if w.Hi != 0 {
-		// The highest 64 bits; a 1 further down is kept in the last bit, which decides a tie.
+		// Keep the highest 64 bits. If a lower bit is 1, set the last of them, which decides a tie.
 		shift = bits.Len64(w.Hi)
 		top := w.rshUnsigned(uint(shift))
 		if w.Lo<<(64-uint(shift)) != 0 {
