@@ -36,8 +36,8 @@ type Config struct {
 	// Seeds holds the device's secrets for tests that compare it with a simulated device. If Seeds
 	// is nil, the device draws its secrets.
 	Seeds *secvm.Seeds
-	// Report is called for each window that the device has answered, or has not answered because too
-	// few devices were ready. It can be nil.
+	// Report is called for each window that the device has answered, or has not answered because
+	// too few devices were ready. It can be nil.
 	Report func(Report)
 }
 
@@ -238,8 +238,8 @@ func (d *Device) draw(limit time.Duration) time.Duration {
 	return time.Duration(d.random.Uint64n(uint64(limit)))
 }
 
-// waitToRepeat waits for about a fortieth of a window before the device repeats a request. The mean time
-// is from 20 ms to 5 s.
+// waitToRepeat waits for about a fortieth of a window before the device repeats a request. The mean
+// time is from 20 ms to 5 s.
 func (d *Device) waitToRepeat(ctx context.Context) error {
 	mean := min(max(d.length()/40, 20*time.Millisecond), 5*time.Second)
 	return d.sleepUntil(ctx, time.Now().Add(mean/2+d.draw(mean)))

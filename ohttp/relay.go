@@ -186,8 +186,8 @@ func noRedirects(t http.RoundTripper, timeout time.Duration) *http.Client {
 	return &http.Client{Transport: t, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// StatusError reports an answer that is not sealed. The answer comes from the relay, or from a gateway
-// that did not accept the request.
+// StatusError reports an answer that is not sealed. The answer comes from the relay, or from a
+// gateway that did not accept the request.
 type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string {

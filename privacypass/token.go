@@ -159,7 +159,7 @@ type Challenge struct {
 	Type    Type
 	Issuer  string
 	Context []byte // 32 bytes or empty
-	Origin  string // names of origins, separated by commas; may be empty
+	Origin  string // names of origins, separated by commas; can be empty
 }
 
 var errChallenge = errors.New("privacypass: the challenge does not have the format of RFC 9577")

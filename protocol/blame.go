@@ -11,8 +11,8 @@ import (
 // message until then. A machine returns it to slow down a fast peer.
 var ErrLater = errors.New("protocol: the machine has no room for this message yet")
 
-// ErrPast tells the runner to acknowledge a message and forget it: the message belongs to a part of the
-// session that is over, and its sender is not at fault.
+// ErrPast tells the runner to acknowledge a message and forget it: the message belongs to a part of
+// the session that is over, and its sender is not at fault.
 var ErrPast = errors.New("protocol: the message belongs to a part of the session that is over")
 
 // ErrInput matches errors that end a session because the members' inputs or settings
@@ -59,11 +59,11 @@ func (e *BlameError) Error() string { return fmt.Sprintf("%s (%s): %v", e.Party,
 
 func (e *BlameError) Unwrap() error { return e.Err }
 
-// Public returns the part of the error that other members may read: the blamed party and the kind
-// of fault. The cause stays in the log of the member that blames, because it may quote the message,
-// or the value that the message was compared with. Two kinds of cause are public all the same:
-// silence, whose text holds only names, counts and the expected message, and errors that are marked
-// as public, such as a fault in a header.
+// Public returns the part of the error that other members are allowed to read: the blamed party and
+// the kind of fault. The cause stays in the log of the member that blames, because it can quote the
+// message, or the value that the message was compared with. Two kinds of cause are public all the
+// same: silence, whose text holds only names, counts and the expected message, and errors that are
+// marked as public, such as a fault in a header.
 func (e *BlameError) Public() string {
 	if e.Kind == KindSilent {
 		return e.Error()

@@ -4,7 +4,7 @@
 // [Descriptor], the party's private input and the events it has accepted. It
 // opens no socket, reads no clock and draws no randomness of its own, so that
 // the same machine runs unchanged under the deterministic network of
-// protocol/sim, inside "mercer simulate", and in a daemon that may be killed
+// protocol/sim, inside "mercer simulate", and in a daemon that can be killed
 // at any instruction and started again.
 //
 // The runner of a machine obeys its [Effects] in this order:

@@ -82,8 +82,8 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 // errResume refuses a Resumed event that the machine did not request.
 var errResume = errors.New("columnorder: the machine has no work to resume")
 
-// sendColumns sends as many chunks of the leader's columns as one step may send. Each chunk
-// goes to all parties before the next one.
+// sendColumns sends as many chunks of the leader's columns as one step is allowed to send. Each
+// chunk goes to all parties before the next one.
 func (l *Leader) sendColumns() protocol.Effects {
 	var eff protocol.Effects
 	n := len(l.others) * l.layout.chunks()
@@ -143,8 +143,8 @@ func (p *Party) begin(c chunk) {
 	p.theirs = digests{make([]exact, width), make([]folded, width)}
 }
 
-// MatchKind is the kind of a party's answer if its table has exactly the leader's columns. The answer
-// also holds the party's classes.
+// MatchKind is the kind of a party's answer if its table has exactly the leader's columns. The
+// answer also holds the party's classes.
 const MatchKind = "Match"
 
 // A session has these rounds, kinds of messages and timers.

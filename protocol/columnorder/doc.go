@@ -44,7 +44,7 @@
 //
 // # What is not promised
 //
-// A column may hold other values than its name says, or another unit. A party may lie: if
+// A column can hold other values than its name says, or another unit. A party can lie: if
 // it reports a match and trains on columns in another order, it spoils the model, as it
 // can with any false rows.
 //

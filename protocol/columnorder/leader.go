@@ -179,9 +179,9 @@ func (l *Leader) mismatches() error {
 	return errorList(all)
 }
 
-// takeVerdict ends the session. The session ends with this party's own mismatch, if there is one,
-// and otherwise with the leader's verdict. A verdict that all tables match is refused if this
-// party's table does not match.
+// takeVerdict ends the session. The session ends with this party's own mismatch, if there is
+// one, and otherwise with the leader's verdict. A verdict that all tables match is refused if
+// this party's table does not match.
 func (p *Party) takeVerdict(m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case p.got == nil || p.missing > 0:

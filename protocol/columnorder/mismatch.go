@@ -135,12 +135,12 @@ type errorList []error
 
 func (s errorList) Error() string { return s.join(error.Error) }
 
-// Public returns the part of the error that the server may read.
+// Public returns the parts of the errors that the server is allowed to read.
 func (s errorList) Public() string {
 	return s.join(publicText)
 }
 
-// publicText returns the part of an error that other members may read.
+// publicText returns the part of an error that other members are allowed to read.
 func publicText(err error) string {
 	if said := fault.NoticeOf(err); said.Text != "" {
 		return said.Text

@@ -3,9 +3,9 @@
 // them into the linear Gram matrix of all rows.
 //
 // Source: Uenal, Akguen, Pfeifer, "ESCAPED: Efficient Secure and Private Dot Product Framework for
-// Kernel-based Machine Learning Algorithms with Applications in Healthcare", AAAI 2021. This package
-// exists for comparison only, because OKRA's paper (arXiv 2410.15840) compares OKRA with ESCAPED.
-// ESCAPED is insecure: see below. There is no hardened version.
+// Kernel-based Machine Learning Algorithms with Applications in Healthcare", AAAI 2021. This
+// package exists for comparison only, because OKRA's paper (arXiv 2410.15840) compares OKRA with
+// ESCAPED. ESCAPED is insecure: see below. There is no hardened version.
 //
 // Party i draws a mask A_i of the shape of its rows X_i, and a number a_i. Of two parties, P is the
 // one that precedes Q in the session. The server adds three products of each pair:
@@ -44,5 +44,5 @@
 //
 // # What is not promised
 //
-// Nothing is verified: a party may send wrong products.
+// Nothing is verified: a party can send wrong products.
 package escaped

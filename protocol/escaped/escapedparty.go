@@ -127,7 +127,7 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true}, nil
 }
 
-// receiveSheet stores a chunk of a partner's matrix. The chunk may arrive before this party has
+// receiveSheet stores a chunk of a partner's matrix. The chunk can arrive before this party has
 // finished with other partners.
 func (p *Party) receiveSheet(m protocol.Message, from int) (protocol.Effects, error) {
 	if p.counts == nil {
@@ -274,7 +274,7 @@ const (
 const (
 	TimerAnnounce protocol.Timer = "escaped/announce" // the server waits for announcements
 	TimerGrant    protocol.Timer = "escaped/grant"    // a party waits for the numbers of rows
-	TimerPartner  protocol.Timer = "escaped/partner"  // a party waits for a partner, who may be busy
+	TimerPartner  protocol.Timer = "escaped/partner"  // a party waits for a partner, who can be busy with other parties
 	TimerProducts protocol.Timer = "escaped/products" // the server waits for products
 	TimerReceipt  protocol.Timer = "escaped/receipt"  // a party waits for the receipt
 )

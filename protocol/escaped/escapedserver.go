@@ -108,8 +108,8 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	return s.grant()
 }
 
-// grant sends all parties the numbers of rows. It ends the session with an error if there are too many
-// rows, or if only some of the parties have labels.
+// grant sends all parties the numbers of rows. It ends the session with an error if there are too
+// many rows, or if only some of the parties have labels.
 func (s *Server) grant() (protocol.Effects, error) {
 	var counts []int
 	total := 0
@@ -366,7 +366,7 @@ func decodeScale(b []byte) (float64, error) {
 }
 
 // decodeLabels decodes n labels and held-out flags. All labels must be empty if the party has
-// announced none; otherwise no label may be empty.
+// announced none; otherwise every label must have text.
 func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bool, err error) {
 	r := wire.NewReader(body)
 	for range n {

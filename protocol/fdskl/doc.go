@@ -60,22 +60,22 @@
 //
 // # Requests
 //
-// A request is rows times directions. Requests are counted. A worker answers each count once, and each
-// (row, direction) once: the directions of a row must be requested in ascending order. Rows belong to the
-// agreed alignment. An invalid request is refused and blamed on the active worker. Requests are
-// signed, and each worker shows the request that it received to the next worker. An active worker that requests
-// different rows from different workers under one counter, to isolate one worker, is exposed by its
-// two signatures, and receives noise in any case.
+// A request is rows times directions. Requests are counted. A worker answers each count once, and
+// each (row, direction) once: the directions of a row must be requested in ascending order. Rows
+// belong to the agreed alignment. An invalid request is refused and blamed on the active worker.
+// Requests are signed, and each worker shows the request that it received to the next worker. An
+// active worker that requests different rows from different workers under one counter, to isolate
+// one worker, is exposed by its two signatures, and receives noise in any case.
 //
 // # Several active workers
 //
-// Each active worker has its own directions with their coefficients, and is the root of its own trees.
-// A request that begins an iteration asks the other active workers for their parts of f at its rows, for
-// which they may have to make requests of their own: a [Partner]. In turns, one iteration after the
-// other, the result equals that of a single learner. Asynchronously, parts of f may be some
-// iterations old, and steps should be shorter: gamma over the number of active workers. The paper
-// adds parts of f up in a tree; here they go directly to the requesting worker, which sees each of
-// them.
+// Each active worker has its own directions with their coefficients, and is the root of its own
+// trees. A request that begins an iteration asks the other active workers for their parts of f at
+// its rows, for which they might have to make requests of their own: see [Partner]. If they take
+// turns, one iteration after the other, the result equals that of a single learner. Asynchronously,
+// parts of f can be some iterations old, and steps should be shorter: gamma over the number of
+// active workers. The paper adds parts of f up in a tree; here they go directly to the requesting
+// worker, which sees each of them.
 //
 // # Predictions
 //
@@ -85,17 +85,17 @@
 //
 // # Memory
 //
-// A worker holds at most 8 chunks of 512 KiB for each tree of each active worker, whatever the number
-// and speed of its senders: a child sends more only when its parent grants room. See
-// [Params.HeldBytes]. The active worker passes answers to its schedule, chunk by chunk, and keeps no
-// copy.
+// A worker holds at most 8 chunks of 512 KiB for each tree of each active worker, whatever the
+// number and speed of its senders: a child sends more only when its parent grants room. See
+// [Params.HeldBytes]. The active worker passes answers to its schedule, chunk by chunk, and keeps
+// no copy.
 //
 // # Who learns what
 //
 //   - The active worker learns the sum of the others' phases for every row that it
 //     asks for. Differences of these show the kernel, hence the distance, of any
 //     two rows over the others' columns, to (2 M)^-1/2 with M directions. With two
-//     workers, that is the one passive worker's phases. Phases that do not wrap
+//     workers, the sum is the one passive worker's phases. Phases that do not wrap
 //     around are linear in the columns: lattice reduction reads values on a grid.
 //   - In mode paper that is enough for the data themselves: unwrapped phases are
 //     linear equations with known coefficients.
@@ -114,6 +114,6 @@
 // # What is not promised
 //
 // Workers' phases cannot be verified: wrong phases, or a wrong key, spoil the sum, and nobody can
-// detect whose they were. Distances and some known rows may reveal the other rows. Predicted rows
+// detect whose they were. Distances and some known rows can reveal the other rows. Predicted rows
 // join the training rows. This page makes no statement about what labels or decisions reveal.
 package fdskl

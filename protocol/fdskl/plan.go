@@ -7,16 +7,16 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Edge holds the traffic from one worker to another in a session. Bytes counts only the bodies of the
-// messages.
+// Edge holds the traffic from one worker to another in a session. Bytes counts only the bodies of
+// the messages.
 type Edge struct {
 	From, To string
 	Messages int
 	Bytes    int64
 }
 
-// RequestBytes returns the number of bytes that the answer to a request takes along each edge of each
-// tree: rows x directions x Bits/8. Mode paper has two trees.
+// RequestBytes returns the number of bytes that the answer to a request takes along each edge of
+// each tree: rows x directions x Bits/8. Mode paper has two trees.
 func (p Params) RequestBytes(q Request) int64 {
 	return int64(q.rowCount()) * int64(q.Directions.Count) * int64(p.ring().bytes())
 }

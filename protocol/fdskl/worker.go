@@ -53,7 +53,7 @@ type worker struct {
 	queues   []requests
 
 	key    *ecdh.PrivateKey // nil in mode paper
-	shared [][32]byte       // the secret agreed with each other worker
+	shared [][32]byte       // the secret agreed with each of the other workers
 	agreed []bool           // true for each worker with which a secret is agreed; this worker's own entry becomes true at the start
 }
 
@@ -147,9 +147,9 @@ const (
 	// TimerPhases limits a worker's wait for the next key, chunk of words, witness or flow-control
 	// credit.
 	TimerPhases protocol.Timer = "fdskl/phases"
-	// TimerRequest limits a worker's wait for an active worker's next request, part of f or turn. It
-	// must outlast the work of the slowest other worker on the last request, and the computation of
-	// the active worker before its next message.
+	// TimerRequest limits a worker's wait for an active worker's next request, part of f or turn.
+	// It must outlast the work of the slowest other worker on the last request, and the computation
+	// of the active worker before its next message.
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
@@ -270,7 +270,7 @@ func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message)
 	return e, nil
 }
 
-// maxDirections returns the largest number of directions that one request may have.
+// maxDirections returns the largest number of directions that one request can have.
 func (w *worker) maxDirections() int { return w.chunk / w.params.ring().bytes() }
 
 // Round 1, Keys (mode hardened): every worker sends its X25519 key of this session directly to
@@ -323,9 +323,9 @@ func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
 	return [32]byte(secret), nil
 }
 
-// The rounds of a session. All messages but those of roundKeys and roundTurn have the sequence number
-// of the active worker's last request: its counter times the number of active workers, plus the index
-// of the active worker.
+// The rounds of a session. All messages but those of roundKeys and roundTurn have the sequence
+// number of the active worker's last request: its counter times the number of active workers, plus
+// the index of the active worker.
 const (
 	roundKeys uint16 = 1 + iota
 	roundRequest

@@ -1,14 +1,14 @@
 // Package fdsvrg lets workers that hold different columns of the same rows train a linear model by
 // variance-reduced stochastic gradients (Zhang, Zhao, Gao, Li, "Feature-distributed SVRG for
-// high-dimensional linear classification", 2018). It is here for comparisons only: partial margins are
-// sent in the clear.
+// high-dimensional linear classification", 2018). It is here for comparisons only: partial margins
+// are sent in the clear.
 //
 // Each worker has the weights of its own columns. A margin of a row is the sum over the
 // workers of weights times columns. One worker, the leader, has the labels.
 //
 // An epoch begins with a full step over all training rows. Inner steps follow, each over a batch of
-// rows, until every training row has been in one batch. A last step computes the margins of all rows, including
-// held-out ones. In each step:
+// rows, until every training row has been in one batch. A last step computes the margins of all
+// rows, including held-out ones. In each step:
 //
 //	1 Margins  child -> parent    sums of partial margins, up a binary tree to the leader
 //	2 Slopes   leader -> workers  a number for each margin; each worker updates its weights by them

@@ -17,8 +17,8 @@
 //
 // A value x is represented by the whole number nearest to 2^s x, halves to even, with one scale s
 // for all holders ([Params.Scale]). The scale is 0 if every value is a whole number, which is then
-// exact; otherwise s is the largest number from 8 to 24 that keeps sums up to 2^53. Holder l's values have |x|
-// <= v_l = 2^e_l, so its entries are at most
+// exact; otherwise s is the largest number from 8 to 24 that keeps sums up to 2^53. Holder l's
+// values have |x| <= v_l = 2^e_l, so its entries are at most
 //
 //	B_l = d_l (2^s v_l)^2
 //

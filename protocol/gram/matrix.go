@@ -10,8 +10,8 @@ import (
 )
 
 // Matrix computes the Gram matrix of all rows from the sums over all holders. Training rows precede
-// held-out rows, and each entry is exactly a sum divided by 2^2s, where s is the scale. The entry of two different
-// held-out rows is 0, because the holders do not compute this product.
+// held-out rows, and each entry is exactly a sum divided by 2^2s, where s is the scale. The entry
+// of two different held-out rows is 0, because the holders do not compute this product.
 func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	if p.first != groupTriangle {
 		return linalg.Matrix[float64]{}, errors.New("gram: these parameters are for new rows; make parameters for training rows with NewParams")

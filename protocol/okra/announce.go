@@ -18,13 +18,13 @@ const (
 	roundAnnounce = 2
 	kindAnnounce  = "Announce"
 	kindGrant     = "Grant" // the message has no body
-	// maxRows limits the rows that one party may announce.
+	// maxRows limits the rows that one party can announce.
 	maxRows = 1 << 26
 )
 
 // Tag is the HMAC-SHA256, under the epoch's seed, of the settings on which all parties must agree:
-// the parameters, the number f of features, the number k of extra dimensions, and a session's ID. The
-// server only compares tags; they reveal nothing else to it.
+// the parameters, the number f of features, the number k of extra dimensions, and a session's ID.
+// The server only compares tags; they reveal nothing else to it.
 type Tag [sha256.Size]byte
 
 func newTag(p Params, epoch Seed, f int, session protocol.SessionID) (t Tag) {

@@ -11,7 +11,7 @@
 //
 //	1 Seed      leader -> parties   the epoch's seed, sealed end to end; never to the server
 //	2 Announce  party  -> server    rows and width to come; a tag that is equal for equal settings
-//	  Grant     server -> parties   all announcements agree: parties may send rows
+//	  Grant     server -> parties   all announcements agree: parties can send rows
 //	3 Rows      party  -> server    encoded rows, labels, held-out flags; in chunks
 //	4 Receipt   server -> parties   the total number of rows; all end
 //
@@ -55,10 +55,10 @@
 // # Encoder hadamard
 //
 // A round transforms two overlapping windows of coordinates, whose length is a power of two, and
-// changes signs between the two transforms. A Walsh-Hadamard transform turns a shift into signs and signs into a shift, so
-// without these signs the second window nearly undoes the first. Of 1024 features after three
-// rounds, half would keep more than .34 of themselves in one coordinate and one .70; with the signs
-// these numbers are .10 and .16.
+// changes signs between the two transforms. A Walsh-Hadamard transform turns a shift into signs and
+// signs into a shift, so without these signs the second window nearly undoes the first. Of 1024
+// features after three rounds, half would keep more than .34 of themselves in one coordinate and
+// one .70; with the signs these numbers are .10 and .16.
 //
 // # Waiting
 //
@@ -99,7 +99,7 @@
 //
 // # What is not promised
 //
-// Nothing is verified: a party may send wrong rows, a server a wrong model. The protocol assumes
+// Nothing is verified: a party can send wrong rows, a server a wrong model. The protocol assumes
 // that parties and server follow it, that the server does not collude with any party, and that
 // encodings are confidential in transit. The paper's claim that an image's size stays hidden does
 // not hold once there are as many rows as features. Its argument that encodings of another

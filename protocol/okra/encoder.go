@@ -12,11 +12,11 @@ import (
 // Limits on the number of features.
 const (
 	MaxFeatures = 1 << 22
-	// MaxHaarWidth limits the encoded width of encoder haar, whose cost per row is quadratic: 2
-	// (f+k)^2 multiply-adds.
+	// MaxHaarWidth limits the encoded width of encoder haar, because a row of width w costs 2 w^2
+	// multiply-adds.
 	MaxHaarWidth = 8192
-	// MaxFlakeFeatures limits the features of encoder flake, whose mask takes 35 f^2 (f+k)
-	// multiply-adds and 8 f (2f+k) bytes.
+	// MaxFlakeFeatures limits the features of encoder flake, because its mask takes 35 f^2 (f+k)
+	// multiply-adds and 8 f (2f+k) bytes for f features and k extra dimensions.
 	MaxFlakeFeatures = 8192
 )
 
@@ -63,9 +63,9 @@ type preparer interface {
 }
 
 // pieceTime is the target duration of one piece of work on one core, in nanoseconds. It is half of
-// the 100 ms that a step may take, so that a step on a busy machine still takes only about 100 ms.
-// Encoders estimate the duration of a piece from costs measured on one core of a 2020s server. The
-// estimates depend on shapes alone, so a replay takes the same steps.
+// the 100 ms that a step is allowed to take, so that a step on a busy machine still takes only
+// about 100 ms. Encoders estimate the duration of a piece from costs measured on one core of a
+// 2020s server. The estimates depend on shapes alone, so a replay takes the same steps.
 const pieceTime = 50e6
 
 // encode encodes the rows of src into dst, piece by piece.
@@ -113,8 +113,8 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 }
 
 // isWide reports whether rows are encoded eight at a time, interleaved. This applies to rows that
-// do not fit the cache, have at most widest coordinates, and can be cut into parts. Padding makes all
-// such rows divisible.
+// do not fit the cache, have at most widest coordinates, and can be cut into parts. Padding makes
+// all such rows divisible.
 func isWide(width, window int) bool {
 	return width > cachedWidth && width <= widest && width%part == 0 && window%part == 0
 }

@@ -24,8 +24,8 @@ type reflection struct {
 
 // vectorPlace returns the block of the random stream at which vector j of a frame begins. A vector
 // has 2^20 blocks of 16 bytes, far more than the longest vector needs, and a frame has room for
-// 2^20 vectors. The 2^40 blocks before frame 0 are reserved for the permutations and signs of encoders
-// block and hbh.
+// 2^20 vectors. The 2^40 blocks before frame 0 are reserved for the permutations and signs of
+// encoders block and hbh.
 func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<20 }
 
 // drawReflection draws the j-th Gaussian vector of a frame into v and turns it into a reflection.

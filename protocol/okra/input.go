@@ -22,9 +22,9 @@ const (
 )
 
 // Input holds a party's rows and their labels. Other members refer to rows by position only: no
-// field may hold the id of a patient.
+// field must hold the id of a patient.
 type Input struct {
-	Rows   linalg.Rows // n x f, already scaled, preferably to [0, 1]
+	Rows   linalg.Rows // n rows of features, already scaled, preferably to [0, 1]
 	Labels []string    // n labels of 1 to 64 bytes, or nil if the rows have none
 	Test   []bool      // n flags, true for held-out rows; nil if no row is held out
 	Grid   bool        // the values lie on a grid: integers, counts, one-hot, pixels

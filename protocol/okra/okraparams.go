@@ -15,7 +15,7 @@ const (
 	Version uint16 = 2
 )
 
-// The values that the text fields of [Spec] may have.
+// The values that the text fields of [Spec] can have.
 const (
 	Hadamard = "hadamard" // rounds of permutation, sign changes and Walsh-Hadamard transforms
 	Haar     = "haar"     // a uniformly random isometry

@@ -47,7 +47,7 @@ type Party struct {
 	origin      protocol.SessionID
 	holders     []string        // the members that have the epoch's seed
 	asked       map[string]bool // at the leader, the parties that must still consent
-	digest      hash.Hash       // hash of the data that this party sends; nil if no later session may continue this session
+	digest      hash.Hash       // hash of the data that this party sends; nil if no later session can continue this session
 }
 
 // NewParty returns the machine of the leader or of another party. It refuses an input that cannot

@@ -73,7 +73,8 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (
 	return &PredictParty{core: d, params: p, epoch: epoch, rows: n, features: f, hash: in.Hash(), upload: newUpload(encoder, rows, p.wordBytes())}, nil
 }
 
-// Decisions returns the decisions on each row, n x c, once the session has ended without error.
+// Decisions returns the decisions, one row of numbers for each row of the party, once the session
+// has ended without error.
 func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
 
 // InputHash returns the hash of the rows, which [protocol.Start] requires.

@@ -15,9 +15,9 @@
 // Tiles are sent one after the other, so that all sites work at the same time. At most eight of
 // them are in the ring.
 //
-// Entries are whole numbers, and words are taken modulo 2^64. The words of R are uniform, so a single
-// word in the ring reveals nothing, and the sum is exact. The paper adds real numbers, for which no pad
-// is uniform and no sum exact.
+// Entries are whole numbers, and words are taken modulo 2^64. The words of R are uniform, so a
+// single word in the ring reveals nothing, and the sum is exact. The paper adds real numbers, for
+// which no pad is uniform and no sum exact.
 //
 //	params, err := ppsvmv.NewParams([]int{n * n}, digest)
 //	leader, err := ppsvmv.NewLeader(setup, part)

@@ -10,8 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// checkHostile tests that an altered message never leads to a panic, nor, unless [Case].Trusts allows
-// it, to a wrong result.
+// checkHostile tests that an altered message never leads to a panic, nor, unless [Case].Trusts
+// allows it, to a wrong result.
 func checkHostile(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {

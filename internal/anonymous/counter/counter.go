@@ -1,7 +1,7 @@
 // Package counter counts the anonymous packages of one iteration of a SecVM job. Devices send the
-// packages in one or more windows, which are periods of time. The package counts at most one package
-// for each token. It keeps counts and half of the nonce of each spent token. It never keeps which
-// package came with which token, or the order of packages.
+// packages in one or more windows, which are periods of time. The package counts at most one
+// package for each token. It keeps counts and half of the nonce of each spent token. It never keeps
+// which package came with which token, or the order of packages.
 //
 //	c, err := counter.Open(params, path, 256)
 //	flush, again, err := c.Count(counter.Nonce(token.Nonce[:16]), p)

@@ -18,8 +18,8 @@ type outcome struct {
 	status int // HTTP status of the sealed answer, which only the device can read
 }
 
-// These outcomes are the answers to a device. After heard, loaded or no answer, the device sends the
-// package again; after all other outcomes it does not.
+// These outcomes are the answers to a device. After heard, loaded or no answer, the device sends
+// the package again; after all other outcomes it does not.
 var (
 	counted   = outcome{"counted", http.StatusOK}
 	duplicate = outcome{"duplicate", http.StatusAlreadyReported}

@@ -43,14 +43,15 @@ type Config struct {
 	// the window. Lead replaces Pause before the first window, because devices fetch their first
 	// tokens then. All are whole milliseconds.
 	Window, Grace, Pause, Lead time.Duration
-	// Least is the smallest number of packages in a record; the records at the end of a window and in
-	// its time of grace can hold fewer.
+	// Least is the smallest number of packages in a record; the records at the end of a window and
+	// in its time of grace can hold fewer.
 	Least int
 	// Hold is the longest time that a device waits for an answer before it must send again.
 	Hold   time.Duration
 	Tokens issuer.Public
-	// Verifiers holds, for each iteration, the verifier of tokens that only their issuer can verify.
-	// It is nil for blind RSA, whose tokens the public key verifies. If it is set, the gateway is its own issuer.
+	// Verifiers holds, for each iteration, the verifier of tokens that only their issuer can
+	// verify. It is nil for blind RSA, whose tokens the public key verifies. If it is set, the
+	// gateway is its own issuer.
 	Verifiers []*privacypass.Verifier
 	// Witnesses holds the addresses of relay and issuer, which countersign the history. It is empty
 	// if the gateway is its own issuer.
@@ -80,8 +81,8 @@ type Gateway struct {
 	metrics      *metrics
 }
 
-// Open opens a gateway's folder of files, writes the configuration, and prepares to continue from the
-// saved state.
+// Open opens a gateway's folder of files, writes the configuration, and prepares to continue from
+// the saved state.
 func Open(c Config) (*Gateway, error) {
 	g := &Gateway{Config: c, tokenSize: c.Tokens.Type.Size(), metrics: newMetrics()}
 	if err := Check(c.Job); err != nil {

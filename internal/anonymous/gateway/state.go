@@ -53,8 +53,8 @@ func encodeCurve(w *wire.Writer, curve []tested) {
 	}
 }
 
-// load reads the saved state, if there is one. It also removes keys of closed windows and records of
-// finished iterations that a crash has left behind.
+// load reads the saved state, if there is one. It also removes keys of closed windows and records
+// of finished iterations that a crash has left behind.
 func (g *Gateway) load() error {
 	b, err := os.ReadFile(g.path("state"))
 	if errors.Is(err, fs.ErrNotExist) {

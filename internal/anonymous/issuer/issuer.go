@@ -42,7 +42,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config holds an issuer's settings, and the devices that may receive tokens.
+// Config holds an issuer's settings, and the devices that are allowed to receive tokens.
 type Config struct {
 	Name       string // issuer name in token challenges
 	Home       string // folder of the keys and of the records of issued tokens
@@ -140,8 +140,8 @@ func (i *Issuer) furnish() (err error) {
 	return nil
 }
 
-// checkOwn checks that a configuration names this issuer, its type of tokens, its keys and its number of
-// tokens.
+// checkOwn checks that a configuration names this issuer, its type of tokens, its keys and its
+// number of tokens.
 func (i *Issuer) checkOwn(c *secvm.Configuration) error {
 	p := i.Public()
 	switch {

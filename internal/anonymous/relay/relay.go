@@ -4,9 +4,9 @@
 //
 // The relay is also a witness: it countersigns its gateway's announcements (package
 // internal/anonymous/witness), and counts the devices that have shown it a token for the next
-// window. Devices sign nothing here, so only slowness and number distinguish strangers from
-// devices ([endpoint.Timely], [endpoint.Serve]). The relay's folder holds its identity and the history
-// that it has countersigned, and nothing of devices.
+// window. Devices sign nothing here, so only slowness and number distinguish strangers from devices
+// ([endpoint.Timely], [endpoint.Serve]). The relay's folder holds its identity and the history that
+// it has countersigned, and nothing of devices.
 package relay
 
 import (

@@ -85,10 +85,10 @@ func (w *Witness) configure(c *secvm.Configuration) {
 	w.configuration, w.follower = c, secvm.Follower{Key: c.Signer, Configuration: c.Hash()}
 }
 
-// Countersign checks that h equals or extends the history that the witness has recorded, and records
-// h on disk. From then on, [Witness.State] signs the head of h. Countersign returns
-// [secvm.ErrConfiguration] if the configuration differs from the recorded one, and [secvm.ErrForked]
-// if h contradicts the recorded history.
+// Countersign checks that h equals or extends the history that the witness has recorded, and
+// records the head of h on disk. From then on, [Witness.State] signs this head. Countersign returns
+// [secvm.ErrConfiguration] if the configuration differs from the recorded one, and
+// [secvm.ErrForked] if h contradicts the recorded history.
 func (w *Witness) Countersign(h secvm.History) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +194,7 @@ func (w *Witness) Close() error {
 	return w.log.Close()
 }
 
-// Serve adds a witness's HTTP handlers to mux. The gateway posts its history, and anyone may
+// Serve adds a witness's HTTP handlers to mux. The gateway posts its history, and anyone can
 // request a signed statement. The function count returns the number of devices for the
 // statement.
 func (w *Witness) Serve(mux *http.ServeMux, log *slog.Logger, count func(Standing) int) {

@@ -29,8 +29,8 @@ const (
 )
 
 // insert adds a vector to the basis and reduces the basis by LLL. The arguments are the vector's
-// inner products with the basis and with itself. A vector that depends linearly on the basis does not
-// add a dimension.
+// inner products with the basis and with itself. A vector that depends linearly on the basis does
+// not add a dimension.
 func (b *form) insert(products []int64, square int64, carry []int64) {
 	n := len(b.gram)
 	for k, g := range products {

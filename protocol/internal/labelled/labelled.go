@@ -25,7 +25,7 @@ func Shape(rows linalg.Rows) (n, features int) {
 }
 
 // Check returns an error if the labels or the held-out flags do not fit the rows. Labels and flags
-// may be nil. Errors begin with the text in the argument prefix, such as "okra: ".
+// can be nil. Errors begin with the text in the argument prefix, such as "okra: ".
 func Check(prefix string, rows linalg.Rows, labels []string, test []bool) error {
 	n, _ := Shape(rows)
 	switch {

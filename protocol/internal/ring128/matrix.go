@@ -29,8 +29,8 @@ func Symmetric(n int, triangle []Word) Matrix {
 	return m
 }
 
-// SetSymmetric sets rows lo to hi-1 of the upper triangle of m, and columns lo to hi-1 of its lower triangle, to
-// the words of the given upper triangle. It panics on other sizes.
+// SetSymmetric sets rows lo to hi-1 of the upper triangle of m, and columns lo to hi-1 of its lower triangle,
+// to the words of the given upper triangle. It panics on other sizes.
 func SetSymmetric(m Matrix, triangle []Word, lo, hi int) {
 	n := m.Rows
 	if m.Cols != n || len(triangle) != Triangle(n) {

@@ -32,8 +32,8 @@ func AddMulTransBRows(dst, a, b Matrix, lo, hi int) {
 	})
 }
 
-// AddSyrk adds the upper triangle of a a^T to dst, row after row ([Start]). For a symmetric matrix a, a a^T is
-// its square. It panics on other sizes. The work is a.Rows (a.Rows+1)/2 a.Cols multiply-adds.
+// AddSyrk adds the upper triangle of a a^T to dst, row after row ([Start]). For a symmetric matrix a, a a^T
+// is its square. It panics on other sizes. The work is a.Rows (a.Rows+1)/2 a.Cols multiply-adds.
 func AddSyrk(dst []Word, a Matrix) { AddSyrkRows(dst, a, 0, a.Rows) }
 
 // AddSyrkRows is the part of [AddSyrk] for rows lo to hi-1 of the triangle. Row i takes (a.Rows-i) a.Cols
