@@ -39,8 +39,11 @@ func newActive(s protocol.Setup, in Input, id Identity, schedule Schedule, chunk
 	if err != nil {
 		return nil, err
 	}
-	if id.Sign == nil || schedule == nil {
-		return nil, errors.New("fdskl: the active worker's signing function or schedule is missing; set Identity.Sign and give a schedule")
+	switch {
+	case id.Sign == nil:
+		return nil, errors.New("fdskl: the active worker has no signing function; set Identity.Sign")
+	case schedule == nil:
+		return nil, errors.New("fdskl: the active worker's schedule is nil; give a schedule")
 	}
 	if _, ok := schedule.(Partner); len(w.queues) > 1 && !ok {
 		return nil, errors.New("fdskl: the schedule is not a Partner, but several active workers must exchange parts of the model; implement Partner")

@@ -66,8 +66,10 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 		return worker{}, err
 	}
 	switch {
-	case in.Source == nil || in.Hash == ([sha256.Size]byte{}):
-		return worker{}, errors.New("fdskl: the worker's input is incomplete; set Source and the Hash of the data from which it computes")
+	case in.Source == nil:
+		return worker{}, errors.New("fdskl: the worker's input has no source of phases; set Source")
+	case in.Hash == ([sha256.Size]byte{}):
+		return worker{}, errors.New("fdskl: the worker's input has no hash; set Hash to the SHA-256 of the data from which Source computes")
 	case in.Rows != p.spec.Rows:
 		return worker{}, fmt.Errorf("fdskl: %s holds %d rows, but %d were agreed; align the rows again: %w", s.Self, in.Rows, p.spec.Rows, protocol.ErrInput)
 	case in.Alignment != p.spec.Alignment:

@@ -86,6 +86,6 @@ func (in Input) label(i int) string {
 // test reports whether row i is held out.
 func (in Input) test(i int) bool { return in.Test != nil && in.Test[i] }
 
-// errEdited reports that the party's rows have changed since the session started. The difference of
+// errEdited reports that the party's input has changed since the session started. The difference of
 // two encodings under one seed would reveal the change in clear.
-var errEdited = errors.New("okra: the rows have changed since the session started; restore them, or start a new session")
+var errEdited = errors.New("okra: the rows or their labels have changed since the session started; restore them, or start a new session")

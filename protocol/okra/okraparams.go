@@ -102,7 +102,7 @@ func (s Spec) validateNames() error {
 	case s.Encoder == Block && s.Mode != Paper:
 		return errors.New("okra: encoder block is not secure, because the server learns every block's Gram matrix, and with about 110 known rows it can decode all others; to reproduce the paper, write \"mode: paper\"")
 	case s.Encoder != Block && s.Encoder != Flake && s.Mode == Paper:
-		return fmt.Errorf("okra: mode is paper, but encoder %s is not the paper's; leave out the mode or the encoder", s.Encoder)
+		return fmt.Errorf("okra: \"mode\" is paper, but encoder %s is not the paper's; leave out \"mode\" or \"encoder\"", s.Encoder)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestNewParams(t *testing.T) {
 		{Spec{Mode: Paper, Encoder: Block, BlockWidth: 128}, Spec{Encoder: Block, Wire: Float32, Mode: Paper, BlockWidth: 128}, ""},
 		{in: Spec{Encoder: Block}, err: sentence},
 		{in: Spec{Encoder: Block, Mode: Hardened}, err: sentence},
-		{in: Spec{Encoder: Haar, Mode: Paper}, err: "okra: mode is paper, but encoder haar is not the paper's; leave out the mode or the encoder"},
+		{in: Spec{Encoder: Haar, Mode: Paper}, err: `okra: "mode" is paper, but encoder haar is not the paper's; leave out "mode" or "encoder"`},
 		{Spec{Encoder: Flake}, Spec{Encoder: Flake, Wire: Float32, Mode: Hardened}, ""},
 		{Spec{Encoder: Flake, Mode: Paper}, Spec{Encoder: Flake, Wire: Float32, Mode: Paper}, ""},
 		{in: Spec{Encoder: "fourier"}, err: `okra: encoder is "fourier"; choose hadamard, haar, hbh, flake or block`},

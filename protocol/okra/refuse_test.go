@@ -210,7 +210,7 @@ func TestEventsOutOfPlace(t *testing.T) {
 		check(protocol.Received{}, "okra: the session has not started")
 		check(protocol.Expired{Timer: TimerRows}, "okra: the session has not started")
 		if n.Name != "hub" {
-			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows have changed since the session started; restore them, or start a new session")
+			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows or their labels have changed since the session started; restore them, or start a new session")
 		}
 		if _, err := m.Step(protocol.Start{InputHash: n.InputHash}); err != nil {
 			t.Fatal(err)

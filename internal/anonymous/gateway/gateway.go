@@ -152,7 +152,7 @@ func (c Config) checkMode() error {
 	case own && !paper:
 		return fault.BadInputf("a gateway that is its own issuer can read single records, so devices in mode hardened refuse it; let another operator run \"mercer issuer\", or write \"mode: paper\" in \"protocol\"")
 	case !own && paper:
-		return fault.BadInputf("a job with a separate issuer must have mode hardened; remove \"mode: paper\", or simulate the job")
+		return fault.BadInputf("the job has \"mode: paper\", which a gateway with a separate issuer cannot run; remove \"mode: paper\", or simulate the job")
 	case !own && len(c.Witnesses) != 2:
 		return fault.BadInputf("the gateway has %d addresses of witnesses; give two, of the relay and of the issuer, which countersign the announcements to devices", len(c.Witnesses))
 	}

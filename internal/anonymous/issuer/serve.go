@@ -81,7 +81,7 @@ var (
 // the roster before it reads the body.
 func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Method != http.MethodPost {
-		return nil, errors.New("issuer: a request for tokens must use the method POST")
+		return nil, fmt.Errorf("issuer: the request for tokens has the method %s; it must be POST", r.Method)
 	}
 	by, q, err := i.recognise(r)
 	if err != nil {
