@@ -216,7 +216,7 @@ type Issuer interface {
 	// PublicKey returns the public key that clients and verifiers need.
 	PublicKey() []byte
 	// Issue answers one request for a token (RFC 9578, sections 5.2 and 6.2). The caller must
-	// have decided that the client may have a token.
+	// have decided that the client is entitled to a token.
 	Issue(request []byte) (response []byte, err error)
 }
 

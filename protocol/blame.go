@@ -8,8 +8,9 @@ import (
 )
 
 // ErrLater tells the runner to offer a message again later. The runner does not acknowledge the
-// message until then. A machine returns it to slow down a fast peer.
-var ErrLater = errors.New("protocol: the machine has no room for this message yet")
+// message until then. A machine returns it for a message that it cannot take yet, for instance to
+// slow down a fast peer.
+var ErrLater = errors.New("protocol: the machine cannot take this message yet")
 
 // ErrPast tells the runner to acknowledge a message and forget it: the message belongs to a part of
 // the session that is over, and its sender is not at fault.

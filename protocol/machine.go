@@ -10,8 +10,8 @@ type Machine interface {
 	// Step accepts one event. It takes about 100 ms at most, and sends at most
 	// [MaxStepBytes]; a machine requests time for further work with Effects.Resume.
 	//
-	// An error refuses the event and leaves the state as it was. [ErrLater] requests the same message again when the
-	// machine has room. [ErrPast] drops a message. A [*BlameError] names the peer that sent a forbidden message.
+	// An error refuses the event and leaves the state as it was. [ErrLater] requests the same message again later.
+	// [ErrPast] drops a message. A [*BlameError] names the peer that sent a forbidden message.
 	Step(Event) (Effects, error)
 }
 

@@ -20,7 +20,8 @@ type Part struct {
 }
 
 // Part converts the rows of holder l, counted from 0, to fixed point. Training rows precede
-// held-out rows. It returns an error if a value contradicts the holder's declaration.
+// held-out rows. It returns an error if the size of the table or a value contradicts the holder's
+// declaration.
 func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
 	n, width := rows.Shape()
 	if n != p.training+p.heldOut || width != p.holders[l].Columns {

@@ -143,9 +143,10 @@ func Check(j *job.Job) error {
 // Spec returns the description of a job that devices receive. The job must have passed Check.
 func Spec(j *job.Job) secvmmachines.Spec { return secvm.SpecOf(j) }
 
-// checkMode requires the mode "paper" if the gateway is its own issuer. Such an issuer could give
-// tokens to a single device, and would then know the sender of the packages. Devices in the mode
-// "hardened" refuse such a gateway.
+// checkMode requires the mode "paper" if the gateway is its own issuer, and otherwise the mode
+// "hardened" and two witnesses. A gateway that is its own issuer could give tokens to a single
+// device, and would then know the sender of the packages. Devices in the mode "hardened" refuse
+// such a gateway.
 func (c Config) checkMode() error {
 	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode() == job.Paper
 	switch {
