@@ -18,8 +18,8 @@ import (
 
 // Config describes the job in which a device takes part, and holds the device's own settings.
 type Config struct {
-	// Configuration is the gateway's signed configuration. The device takes part only if the relay
-	// and the issuer have countersigned this configuration.
+	// Configuration is the gateway's signed configuration. Unless Limits.Paper is set, the device
+	// takes part only if the relay and the issuer have countersigned this configuration.
 	Configuration []byte
 	Relay, Issuer string // addresses of the relay and the issuer
 	// RelayKey and IssuerKey are the public keys that verify statements of the relay and the
@@ -36,7 +36,8 @@ type Config struct {
 	// Seeds holds the device's secrets for tests that compare it with a simulated device. If Seeds
 	// is nil, the device draws its secrets.
 	Seeds *secvm.Seeds
-	// Report is called with the outcome of each window. It may be nil.
+	// Report is called for each window that the device has answered, or has not answered because
+	// too few devices were ready. It can be nil.
 	Report func(Report)
 }
 
@@ -81,7 +82,7 @@ func New(c Config, features []string, label string) (*Device, error) {
 		return nil, err
 	}
 	if len(c.Credential) != ed25519.PrivateKeySize {
-		return nil, errors.New("device: the credential must be an Ed25519 private key")
+		return nil, errors.New("device: the credential is not an Ed25519 private key")
 	}
 	d := &Device{Config: c, job: job}
 	if d.HTTP == nil {
@@ -190,7 +191,7 @@ func (d *Device) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Run takes part in the job until the last window is over.
+// Run takes part in the job until the device has answered the last iteration.
 func (d *Device) Run(ctx context.Context) error {
 	if err := d.Prepare(ctx); err != nil {
 		return err
@@ -223,7 +224,8 @@ func (d *Device) length() time.Duration { return time.Duration(d.job.Window) * t
 func (d *Device) grace() time.Duration  { return time.Duration(d.job.Grace) * time.Millisecond }
 func (d *Device) pause() time.Duration  { return time.Duration(d.job.Pause) * time.Millisecond }
 
-// endOf returns the end of a window. Afterwards the device sends no package for the first time.
+// endOf returns the end of a window. After the end, the device can repeat packages but sends no new
+// ones.
 func (d *Device) endOf(l secvm.Link) time.Time { return time.UnixMilli(l.Opens).Add(d.length()) }
 
 // draw returns a uniformly random duration below limit.
@@ -236,7 +238,8 @@ func (d *Device) draw(limit time.Duration) time.Duration {
 	return time.Duration(d.random.Uint64n(uint64(limit)))
 }
 
-// waitToRepeat waits for about a fortieth of a window before the device repeats a request.
+// waitToRepeat waits for about a fortieth of a window before the device repeats a request. The mean
+// time is from 20 ms to 5 s.
 func (d *Device) waitToRepeat(ctx context.Context) error {
 	mean := min(max(d.length()/40, 20*time.Millisecond), 5*time.Second)
 	return d.sleepUntil(ctx, time.Now().Add(mean/2+d.draw(mean)))

@@ -291,13 +291,13 @@ func TestAttackAloneInAWindow(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	s := newServer(t)
 	for want, change := range map[string]func(*Config) string{
-		"signature is not valid":         func(c *Config) string { c.Configuration = bytes.Clone(s.signed); c.Configuration[9] ^= 1; return "odd" },
-		"requires at least 200":          func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
-		"RelayKey and Issuer":            func(c *Config) string { c.RelayKey = nil; return "odd" },
-		"have the same key":              func(c *Config) string { c.RelayKey = c.IssuerKey; return "odd" },
-		`job of mode "paper"`:            func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },
-		"must be an Ed25519 private key": func(c *Config) string { c.Configuration = s.signed; c.Credential = nil; return "odd" },
-		`the label is "prime"`:           func(*Config) string { return "prime" },
+		"signature is not valid":     func(c *Config) string { c.Configuration = bytes.Clone(s.signed); c.Configuration[9] ^= 1; return "odd" },
+		"requires at least 200":      func(c *Config) string { c.Limits = secvm.DefaultLimits(); c.Limits.Cohort = 200; return "odd" },
+		"RelayKey and Issuer":        func(c *Config) string { c.RelayKey = nil; return "odd" },
+		"have the same key":          func(c *Config) string { c.RelayKey = c.IssuerKey; return "odd" },
+		`job of mode "paper"`:        func(c *Config) string { c.Configuration = ownIssuer(t, s); return "odd" },
+		"not an Ed25519 private key": func(c *Config) string { c.Configuration = s.signed; c.Credential = nil; return "odd" },
+		`the label is "prime"`:       func(*Config) string { return "prime" },
 	} {
 		c := s.config(&memory{})
 		label := change(&c)

@@ -98,7 +98,7 @@ func (d *Device) askWitnesses(ctx context.Context, head [32]byte, links int) (de
 	return devices, nil
 }
 
-// getPublic repeats a request for public data until the server answers.
+// getPublic repeats a request for public data until the server answers or repeatTime is over.
 func (d *Device) getPublic(ctx context.Context, address, path string, most int) ([]byte, error) {
 	u, err := url.JoinPath(address, path)
 	if err != nil {

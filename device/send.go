@@ -69,8 +69,9 @@ func (d *Device) sendAnswer(ctx context.Context, link secvm.Link, weights secvm.
 	return d.sendAll(ctx, link, gateway, packages, tokens), nil
 }
 
-// commit computes the answer to a window and removes the window's tokens from the state. Whatever
-// happens afterwards, the device does not answer the window again. Without tokens it has no answer.
+// commit computes the answer to a window and removes the iteration's tokens from the state.
+// Whatever happens afterwards, the device does not answer the iteration again. Without tokens it
+// returns no packages.
 func (d *Device) commit(iteration uint32, weights secvm.Weights) ([]secvm.Package, [][]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Store saves the device's state on disk or elsewhere. The state contains random draws, the
-// history, the last answered window and tokens. The state is secret, and a device must not lose
-// it.
+// Store saves the device's state on disk or elsewhere. The state contains random draws, the head of
+// the history, the last answered iteration and tokens. The state is secret, and a device must not
+// lose it.
 type Store interface {
 	Load() ([]byte, error)   // returns the state that was saved last, or nil if there is none
 	Save(state []byte) error // returns when the state is durable
@@ -34,7 +34,8 @@ const (
 	maxToken   = 1 << 10
 )
 
-// take marks an iteration as answered, and removes and returns its tokens.
+// take marks an iteration as answered, and returns its tokens. It removes the tokens of this and
+// all earlier iterations from the state.
 func (s *state) take(iteration uint32) [][]byte {
 	s.answered = int64(iteration)
 	tokens := s.tokens[iteration]

@@ -82,7 +82,8 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 // maxAnswer is the largest number of bytes of an issuer's answer.
 const maxAnswer = 8 << 20
 
-// exchange sends a request to the issuer or the relay. The answer has at most maxBytes bytes.
+// exchange sends a request to the issuer or the relay. It reads at most maxBytes bytes of the
+// answer.
 func (d *Device) exchange(ctx context.Context, method, address string, body []byte, maxBytes int) (answer []byte, status int, err error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -95,7 +96,7 @@ func (d *Device) exchange(ctx context.Context, method, address string, body []by
 	return d.do(q, maxBytes)
 }
 
-// do sends one HTTP request and reads the answer, which has at most maxBytes bytes.
+// do sends one HTTP request and reads at most maxBytes bytes of the answer.
 func (d *Device) do(q *http.Request, maxBytes int) (answer []byte, status int, err error) {
 	r, err := d.HTTP.Do(q)
 	if err != nil {

@@ -23,9 +23,9 @@ type Client struct {
 	HTTP *http.Client // client for requests to the relay; nil for a client that follows no redirects
 }
 
-// Do sends a request through the relay and returns the service's answer. An error that wraps a
-// [StatusError] came from the relay, or from a gateway that could not open the request; all
-// other answers are the service's.
+// Do sends a request through the relay and returns the gateway's sealed answer, opened. An error
+// that wraps a [StatusError] reports an answer that was not sealed: it came from the relay, or from
+// a gateway that did not accept the request.
 func (c *Client) Do(ctx context.Context, q *bhttp.Request) (*bhttp.Response, error) {
 	message, err := c.encode(q)
 	if err != nil {

@@ -107,7 +107,7 @@ func ParseKeys(b []byte) ([]KeyConfig, error) {
 	return configs, nil
 }
 
-var errConfig = errors.New("ohttp: the key configuration ends early or is too long")
+var errConfig = errors.New("ohttp: the length of the key configuration does not match its content")
 
 // ParseKeyConfig decodes one configuration.
 func ParseKeyConfig(b []byte) (KeyConfig, error) {

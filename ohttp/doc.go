@@ -20,7 +20,7 @@
 //   - Relay and gateway together learn everything.
 //
 // A gateway that gives each client a different key can distinguish clients. Clients
-// must get the key from the same source as others (RFC 9458, section 6.2).
+// must get the key from the same source as other clients (RFC 9458, section 6.2).
 //
 // # What is not promised
 //

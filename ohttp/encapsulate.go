@@ -8,7 +8,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 )
@@ -69,7 +68,7 @@ func (c KeyConfig) Encapsulate(request []byte) (sealed []byte, answer *Opener, e
 // answer.
 func (k *Key) Decapsulate(sealed []byte) (request []byte, answer *Sealer, err error) {
 	if len(sealed) < Overhead {
-		return nil, nil, errors.New("ohttp: the sealed request is too short")
+		return nil, nil, fmt.Errorf("ohttp: the sealed request has %d bytes; at least %d are required", len(sealed), Overhead)
 	}
 	suite := Suite{binary.BigEndian.Uint16(sealed[3:]), binary.BigEndian.Uint16(sealed[5:])}
 	if sealed[0] != k.id || binary.BigEndian.Uint16(sealed[1:]) != x25519 {
@@ -127,7 +126,7 @@ type Opener struct {
 func (o *Opener) Open(sealed []byte) ([]byte, error) {
 	n := max(o.suite.keySize(), nonceSize)
 	if len(sealed) < n+tagSize {
-		return nil, errors.New("ohttp: the sealed answer is too short")
+		return nil, fmt.Errorf("ohttp: the sealed answer has %d bytes; at least %d are required", len(sealed), n+tagSize)
 	}
 	aead, iv, err := responseCipher(o.suite, o.enc, o.secret, sealed[:n])
 	if err != nil {

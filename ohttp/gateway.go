@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/ohttp/bhttp"
 )
 
-// MaxMessage is the largest size of a sealed request or answer in bytes. It is enough for
-// models of 2^20 bins.
+// MaxMessage is the largest size of a sealed request or answer in bytes. It is enough for the
+// weights of a SecVM model with 2^20 bins.
 const MaxMessage = 8 << 20
 
 // Service answers the requests that a gateway has opened. It must be safe for concurrent use.
@@ -49,7 +49,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, ErrCrowded):
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	case err != nil: // sends the same text for all errors, so that the text reveals nothing
+	case err != nil: // sends the same text for all other errors, so that the text reveals nothing
 		http.Error(w, "the request cannot be opened", http.StatusBadRequest)
 	default:
 		w.Header().Set("Content-Type", ResponseType)
@@ -81,8 +81,8 @@ func (g *Gateway) Answer(ctx context.Context, sealed []byte) ([]byte, error) {
 	return sealer.Seal(response)
 }
 
-// respond passes an opened request to Serve. If the content is not a request, respond returns an
-// answer with status 400. It is sealed like any other answer.
+// respond passes an opened request to Serve and returns the encoded answer, which is not yet
+// sealed. If the content is not a request, respond returns an answer with status 400.
 func (g *Gateway) respond(ctx context.Context, request []byte) ([]byte, error) {
 	response := &bhttp.Response{Status: http.StatusBadRequest}
 	if q, err := bhttp.ParseRequest(request); err == nil {

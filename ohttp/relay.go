@@ -26,7 +26,7 @@ type Relay struct {
 	Batch   int           // number of requests that are forwarded together; 0 means that each is forwarded at once
 	Wait    time.Duration // longest time that a request waits for its batch; 0 means 1 s
 	Pending int           // largest number of received requests that wait or are being forwarded; 0 means 4096
-	Lanes   int           // number of requests of one batch that are forwarded concurrently; 0 means 16
+	Lanes   int           // largest number of requests of one batch that are forwarded concurrently; 0 means 16
 
 	mu      sync.Mutex
 	waiting []*passage
@@ -186,8 +186,8 @@ func noRedirects(t http.RoundTripper, timeout time.Duration) *http.Client {
 	return &http.Client{Transport: t, Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// StatusError reports an answer that is not sealed. It comes from the relay, or from a gateway
-// that could not open the request.
+// StatusError reports an answer that is not sealed. The answer comes from the relay, or from a
+// gateway that did not accept the request.
 type StatusError struct{ Status int }
 
 func (e *StatusError) Error() string {
@@ -207,8 +207,10 @@ func post(client *http.Client, q *http.Request) ([]byte, error) {
 		return nil, fmt.Errorf("ohttp: cannot read an answer: %w", err)
 	case p.StatusCode != http.StatusOK:
 		return nil, &StatusError{p.StatusCode}
-	case p.Header.Get("Content-Type") != ResponseType || len(answer) > MaxMessage:
-		return nil, errors.New("ohttp: the answer is not sealed or is too large")
+	case p.Header.Get("Content-Type") != ResponseType:
+		return nil, errors.New("ohttp: the answer is not sealed")
+	case len(answer) > MaxMessage:
+		return nil, fmt.Errorf("ohttp: the answer has more than %d bytes", MaxMessage)
 	}
 	return answer, nil
 }

@@ -22,15 +22,16 @@ type ReplayCache struct {
 	now, old map[uint64]struct{}
 }
 
-// Admit returns these errors.
+// Admit returns these errors. A [Relay] that has too many pending requests answers with the text of
+// ErrCrowded.
 var (
 	ErrReplayed = errors.New("ohttp: the gateway has received this sealed request before; seal it again to repeat it")
-	ErrCrowded  = errors.New("ohttp: the gateway has received too many requests; try again later")
+	ErrCrowded  = errors.New("ohttp: this server has received too many requests; try again later")
 )
 
-// NewReplayCache returns a cache that holds at most capacity requests for each window. After two
-// windows, it may accept a repeated request. So the gateway's service must refuse an old request
-// for another reason, such as the request's date.
+// NewReplayCache returns a cache that holds at most capacity requests for each window. When more
+// than one window has passed, it can accept a repeated request. So the gateway's service must
+// refuse an old request for another reason, such as the request's date.
 func NewReplayCache(window time.Duration, capacity int) (*ReplayCache, error) {
 	if window <= 0 || capacity < 1 {
 		return nil, fmt.Errorf("ohttp: the replay cache has capacity %d and window %v; both must be above 0", capacity, window)

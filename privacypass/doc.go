@@ -23,7 +23,7 @@
 //   - Issuer and verifier together cannot link a token to its request, provided that many
 //     clients requested tokens under the same key and challenge: a key or a challenge for
 //     one client marks that client's tokens. Clients must get both from the same source as
-//     others.
+//     other clients.
 //
 // # Constant time
 //
@@ -35,5 +35,5 @@
 // # What is not promised
 //
 // Verify accepts a token any number of times: verifiers must keep the nonces. Tokens can be
-// passed to others. The times of fetching and spending may link tokens to clients.
+// passed to others. The times of fetching and spending can link tokens to clients.
 package privacypass

@@ -40,7 +40,7 @@ func encodeRSA(k *rsa.PublicKey) ([]byte, error) {
 // parseRSA decodes a public key that encodeRSA has encoded. It refuses other encodings of the
 // same key, because they would have another id.
 func parseRSA(b []byte) (*rsa.PublicKey, error) {
-	errKey := errors.New("privacypass: the public key must be an RSASSA-PSS key with SHA-384 and 2048 bits")
+	errKey := errors.New("privacypass: the public key is not an RSASSA-PSS key with SHA-384, 2048 bits and exponent 65537")
 	var s subjectKey
 	if rest, err := asn1.Unmarshal(b, &s); err != nil || len(rest) > 0 {
 		return nil, errKey
@@ -212,7 +212,7 @@ func (s *rsaSecret) sign(m *bigmod.Nat) ([]byte, error) {
 	hidden := s.power(factor)
 	signed := s.byPrimes(hidden.Mul(m, s.n)).Mul(inverse, s.n)
 	if s.power(signed).Equal(m) != 1 {
-		return nil, errors.New("the issuer's own signature does not verify; check the key and the machine")
+		return nil, errors.New("the issuer's own signature does not verify; check the key and the computer")
 	}
 	return signed.Bytes(s.n), nil
 }

@@ -74,7 +74,7 @@ func (k *rsaPublic) drawNumber() (*bigmod.Nat, error) {
 	}
 }
 
-// blinding holds what a client must keep secret to finish a request.
+// blinding holds the values by which a client finishes a request, and which it must keep secret.
 type blinding struct {
 	key     *rsaPublic
 	message *bigmod.Nat // encoded input
@@ -90,8 +90,8 @@ func (k *rsaPublic) blind(input, salt []byte, factor, inverse *bigmod.Nat) ([]by
 	}
 	blinded := k.power(factor).Mul(m, k.n).Bytes(k.n)
 	// A factor that the encoded input and the modulus have in common would survive blinding. So the
-	// check is made on the blinded number. It may take variable time, because the issuer sees that
-	// number.
+	// check is made on the blinded number. The check can take variable time, because the issuer
+	// sees that number.
 	if new(big.Int).GCD(nil, nil, new(big.Int).SetBytes(blinded), k.modulus).Cmp(big.NewInt(1)) != 0 {
 		return nil, nil, errors.New("privacypass: the input has a common factor with the issuer's RSA modulus; try again, or use another issuer")
 	}

@@ -37,7 +37,7 @@ func (t *Token) Input() []byte {
 // Encode returns the encoded token.
 func (t *Token) Encode() []byte { return append(t.Input(), t.Authenticator...) }
 
-// ParseToken decodes a token of either type. It checks only the length.
+// ParseToken decodes a token of either type. It checks only the type and the length.
 func ParseToken(b []byte) (*Token, error) {
 	if len(b) < 2 {
 		return nil, errors.New("privacypass: the token is too short to hold a type")
@@ -98,7 +98,7 @@ func (t *Token) Authorization() string {
 func ParseAuthorization(value string) (*Token, error) {
 	params, ok := cutScheme(value)
 	if !ok {
-		return nil, fmt.Errorf("privacypass: the authorization must have scheme %s", scheme)
+		return nil, fmt.Errorf("privacypass: the authorization does not have the scheme %s", scheme)
 	}
 	name, encoded, ok := strings.Cut(params, "=")
 	if !ok || strings.TrimSpace(name) != "token" {
@@ -159,7 +159,7 @@ type Challenge struct {
 	Type    Type
 	Issuer  string
 	Context []byte // 32 bytes or empty
-	Origin  string // names of origins, separated by commas; may be empty
+	Origin  string // names of origins, separated by commas; can be empty
 }
 
 var errChallenge = errors.New("privacypass: the challenge does not have the format of RFC 9577")
@@ -216,7 +216,7 @@ type Issuer interface {
 	// PublicKey returns the public key that clients and verifiers need.
 	PublicKey() []byte
 	// Issue answers one request for a token (RFC 9578, sections 5.2 and 6.2). The caller must
-	// have decided that the client may have a token.
+	// have decided that the client is entitled to a token.
 	Issue(request []byte) (response []byte, err error)
 }
 

@@ -8,17 +8,18 @@ import (
 )
 
 // ErrLater tells the runner to offer a message again later. The runner does not acknowledge the
-// message until then. A machine returns it to slow down a fast peer.
-var ErrLater = errors.New("protocol: the machine has no room for this message yet")
+// message until then. A machine returns it for a message that it cannot take yet, for instance to
+// slow down a fast peer.
+var ErrLater = errors.New("protocol: the machine cannot take this message yet")
 
-// ErrPast tells the runner to acknowledge a message and forget it: it belongs to what is over, and
-// its sender is not at fault.
-var ErrPast = errors.New("protocol: the message belongs to what is over")
+// ErrPast tells the runner to acknowledge a message and forget it: the message belongs to a part of
+// the session that is over, and its sender is not at fault.
+var ErrPast = errors.New("protocol: the message belongs to a part of the session that is over")
 
 // ErrInput matches errors that end a session because the members' inputs or settings
 // contradict each other. That is a mistake in data or settings, not misbehaviour. Such an
-// error may have a method Public() string, which returns the part that other members may
-// read.
+// error can have a method Public() string, which returns the part that other members are
+// allowed to read.
 var ErrInput error = errInput
 
 // errInput is the value by which package fault recognises an ErrInput.
@@ -29,9 +30,9 @@ type Kind string
 
 // The kinds of misbehaviour and failure for which a machine blames a peer.
 const (
-	KindForeign      Kind = "foreign"      // a message of another session, or from a non-member
-	KindMalformed    Kind = "malformed"    // a message body that does not decode
-	KindUnexpected   Kind = "unexpected"   // a message of a round or kind that this role never receives
+	KindForeign      Kind = "foreign"      // a message of another session or protocol, for another member, or from a non-member
+	KindMalformed    Kind = "malformed"    // a message body that cannot be read
+	KindUnexpected   Kind = "unexpected"   // a message that this role never receives, or not at this point
 	KindInconsistent Kind = "inconsistent" // a well-formed message that contradicts earlier messages or the parameters
 	KindEquivocation Kind = "equivocation" // two messages with the same header and different bodies
 	KindAborted      Kind = "aborted"      // the peer stopped the session and said so
@@ -59,11 +60,11 @@ func (e *BlameError) Error() string { return fmt.Sprintf("%s (%s): %v", e.Party,
 
 func (e *BlameError) Unwrap() error { return e.Err }
 
-// Public returns the part of the error that other members may read: the blamed party and the kind
-// of fault. The cause stays in the log of the member that blames, because it may quote the message,
-// or the value that the message was compared with. Two kinds of cause are public all the same:
-// silence, whose text holds only names and the expected message, and errors that are marked as
-// public, such as a fault in a header.
+// Public returns the part of the error that other members are allowed to read: the blamed party and
+// the kind of fault. The cause stays in the log of the member that blames, because it can quote the
+// message, or the value that the message was compared with. Two kinds of cause are public all the
+// same: silence, whose text holds only names, counts and the expected message, and errors that are
+// marked as public, such as a fault in a header.
 func (e *BlameError) Public() string {
 	if e.Kind == KindSilent {
 		return e.Error()

@@ -8,8 +8,8 @@ type Cost struct {
 	// Rounds is the number of messages in the longest chain in which each message waits for the one
 	// before. A body that is sent in chunks counts once.
 	Rounds  int
-	Members map[string]Load // what each member computes and holds; without an entry, next to nothing
-	// Assumed says what the cost assumes of the data, because it depends on them; "" if nothing.
+	Members map[string]Load // what each member computes and holds; a member without an entry does next to nothing
+	// Assumed says what the cost assumes about the data; "" if the cost does not depend on the data.
 	Assumed string
 	// Warning says what the member who submits the job should know of its result before it runs; "" if nothing.
 	Warning string
@@ -27,7 +27,7 @@ type Flow struct {
 // Load is what one member computes and holds.
 type Load struct {
 	Effort
-	Held int64 // bytes of memory during the session, besides what earlier ones have left
+	Held int64 // bytes of memory during the session, besides those that earlier sessions keep
 	Kept int64 // bytes of memory that stay until the job ends
 }
 
@@ -38,9 +38,9 @@ type Effort struct {
 	Butterflies float64 // additions and subtractions of pairs in Walsh-Hadamard transforms
 	Points      float64 // multiplications of elements of the group ristretto255
 	Agreements  float64 // agreements on a key by X25519
-	Keystream   float64 // bytes of masks
+	Keystream   float64 // bytes of pseudorandom masks
 	Moved       float64 // bytes of large arrays that are read or written
-	Hashed      float64 // bytes that are hashed by SHA-256, besides those of messages
+	Hashed      float64 // bytes that are hashed by SHA-256, besides the bytes of messages
 }
 
 // Plus returns the sum of two efforts.

@@ -13,9 +13,9 @@ type Role string
 
 // The roles of members.
 const (
-	RoleServer Role = "server" // computes on data that it must not read
-	RoleLeader Role = "leader" // draws the secrets that the server must not know
-	RoleParty  Role = "party"  // holds data; in some protocols it also computes as a keeper
+	RoleServer Role = "server" // computes on messages of the parties, which in most protocols hide their data
+	RoleLeader Role = "leader" // holds data and has a special part, such as drawing secrets that the server must not know
+	RoleParty  Role = "party"  // holds data; in some protocols it also computes like a keeper
 	RoleKeeper Role = "keeper" // computes on parts of data that say nothing alone, and holds no data
 )
 
@@ -101,8 +101,11 @@ func DecodeDescriptor(b []byte) (*Descriptor, error) {
 // Validate returns an error if d has no protocol, no members, or invalid or repeated member
 // names.
 func (d *Descriptor) Validate() error {
-	if d.Protocol == "" || len(d.Members) == 0 {
-		return errors.New("protocol: a descriptor needs the name of a protocol and at least one member")
+	switch {
+	case d.Protocol == "":
+		return errors.New("protocol: the descriptor names no protocol")
+	case len(d.Members) == 0:
+		return errors.New("protocol: the descriptor names no members")
 	}
 	seen := make(map[string]bool, len(d.Members))
 	for _, m := range d.Members {

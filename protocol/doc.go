@@ -4,21 +4,23 @@
 // [Descriptor], the party's private input and the events it has accepted. It
 // opens no socket, reads no clock and draws no randomness of its own, so that
 // the same machine runs unchanged under the deterministic network of
-// protocol/sim, inside "mercer simulate", and in a daemon that may be killed
+// protocol/sim, inside "mercer simulate", and in a daemon that can be killed
 // at any instruction and started again.
 //
 // The runner of a machine obeys its [Effects] in this order:
 //
 //  1. append the accepted event, with the digest of every message that the
 //     step sends, to the journal; with Sync, wait until it is on disk
-//  2. claim the names in Claim in the party's ledger, where a name is claimed once for ever
+//  2. claim the names in Claim in the party's ledger, where only one session can ever claim a name
 //  3. send the messages in Send
 //  4. arm the timers in Arm
 //  5. with Resume, call Step(Resumed{}) when there is room for more output
 //  6. with End, stop
 //
-// An error from Step refuses the event: the machine's state is unchanged, the
-// event is not journalled, and the session continues. Only End ends a session.
+// An error from Step refuses the event: the machine's state is unchanged, and
+// the event is not journalled. If the event is a message, the session
+// continues. A session ends by End, or when the machine refuses another event,
+// or when the runner cannot go on.
 //
 // A replay of the journal gives the same messages, byte for byte. Therefore a
 // machine never ranges over a map into its output, adds floats in the order of

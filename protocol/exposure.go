@@ -7,7 +7,7 @@ type Reach string
 const (
 	ReachNone Reach = "no"      // no value of a row
 	ReachPart Reach = "in part" // some values, approximate values, or values of people whom the role partly knows
-	ReachAll  Reach = "yes"     // the rows
+	ReachAll  Reach = "yes"     // all values of the rows
 )
 
 // level returns the position of a reach in the order of the constants.

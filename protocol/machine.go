@@ -10,23 +10,22 @@ type Machine interface {
 	// Step accepts one event. It takes about 100 ms at most, and sends at most
 	// [MaxStepBytes]; a machine requests time for further work with Effects.Resume.
 	//
-	// An error refuses the event and leaves the state as it was. [ErrLater] requests the
-	// same event again when the machine has room. [ErrPast] drops a message. A [*BlameError] names the peer that sent
-	// a forbidden message.
+	// An error refuses the event and leaves the state as it was. [ErrLater] requests the same message again later.
+	// [ErrPast] drops a message. A [*BlameError] names the peer that sent a forbidden message.
 	Step(Event) (Effects, error)
 }
 
-// MustGoOn reports whether a machine has revealed something for which others show it what they would otherwise keep to
-// themselves, and so must answer whatever comes. Such a machine has a method MustGoOn. Its runner then refuses what would
-// end another session: a second message under one header.
+// MustGoOn reports whether a machine has revealed something for which other members reveal secrets to it, so that it
+// must not stop before the session's end. Such a machine has a method MustGoOn. Its runner only refuses a second
+// message under one header, which would end the session of any other machine.
 func MustGoOn(m Machine) bool {
 	bound, can := m.(interface{ MustGoOn() bool })
 	return can && bound.MustGoOn()
 }
 
-// AnewUntil returns the name that a machine claims before its session can no longer begin anew. Until then the session
-// may go on although its journal is lost, with a new machine that has [Setup].Anew. Such a machine has a method
-// AnewUntil. For any other it returns "": its session ends if the journal is lost.
+// AnewUntil returns a name that a machine claims at some point of its session. If the journal is lost before this
+// claim, the session can begin anew, with a new machine that has [Setup].Anew; after the claim it cannot. Such a
+// machine has a method AnewUntil. For any other machine, AnewUntil returns "": its session ends if the journal is lost.
 func AnewUntil(m Machine) string {
 	if able, can := m.(interface{ AnewUntil() string }); can {
 		return able.AnewUntil()
@@ -60,7 +59,7 @@ func (Received) event() {}
 func (Expired) event()  {}
 func (Resumed) event()  {}
 
-// Every machine keeps these limits on its output. Runners may rely on them.
+// Every machine keeps these limits on its output. Runners can rely on them.
 const (
 	// MaxStepBytes limits the total size of the message bodies that one Step sends.
 	MaxStepBytes = 4 << 20
@@ -83,8 +82,8 @@ type Effects struct {
 // machine has no clock.
 type Timer string
 
-// Progress reports how far a stage of the machine has come. A runner that begins a stage reports it
-// without a total.
+// Progress reports how far a stage of a computation has come. A report without a total says that the
+// stage begins.
 type Progress struct {
 	Stage       string
 	Done, Total int64
@@ -98,9 +97,8 @@ type End struct{ Err error }
 // not depend on the protocol.
 type Life struct{ started, ended bool }
 
-// Handlers holds a machine's function for each kind of event. Only Start must be set. Without
-// Receive, the machine refuses all messages; without Resume, it never resumes; without Expire, it
-// has no timers.
+// Handlers holds a machine's function for each kind of event. Only Start must be set. Without Receive, the machine
+// refuses all messages; without Resume, it refuses the event Resumed; without Expire, it refuses the event Expired.
 type Handlers struct {
 	Start   func(Start) (Effects, error)
 	Receive func(Message) (Effects, error) // handles a message of the session to this machine
@@ -108,10 +106,9 @@ type Handlers struct {
 	Expire  func(Timer) (Effects, error)
 }
 
-// Step passes an event to its handler in h. It refuses events that are out of order (any event
-// before the start or after the end, a second start), and messages of another session or to another
-// member. A session starts when its handler accepts the start, and ends when a handler sets
-// Effects.End.
+// Step passes an event to its handler in h. It refuses events that are out of order (any event before the start or
+// after the end, a second start), and messages that [Session.Check] refuses. A session starts when its handler accepts
+// the start, and ends when a handler sets Effects.End.
 func (l *Life) Step(s Setup, e Event, h Handlers) (Effects, error) {
 	if err := l.admit(s, e); err != nil {
 		return Effects{}, err

@@ -17,7 +17,7 @@ type Header struct {
 	Session  SessionID
 	Protocol string // the protocol that the descriptor names
 	Round    uint16
-	Kind     string // the message's name in the paper, such as AdvertiseKeys
+	Kind     string // the message's name in its protocol, such as AdvertiseKeys
 	Sender   string
 	Receiver string
 	Sequence uint32 // distinguishes messages of one round and kind
@@ -147,8 +147,9 @@ type Inbox struct {
 	seen map[[sha256.Size]byte][sha256.Size]byte // maps the digest of each header to the digest of its body
 }
 
-// Fresh reports whether m is new. A second message under the same header with
-// another body is blamed on its sender: the session must abort.
+// Fresh reports whether m is new. For a second message under the same header with
+// another body it returns an error that blames the sender: the session must abort,
+// unless [MustGoOn] forbids that.
 func (in *Inbox) Fresh(m Message) (bool, error) {
 	h, body := in.key(m)
 	old, dup := in.seen[h]

@@ -67,8 +67,8 @@ func TestDescriptorRefuses(t *testing.T) {
 		change func(*Descriptor)
 		want   string
 	}{
-		{"no protocol", func(d *Descriptor) { d.Protocol = "" }, "protocol: a descriptor needs the name of a protocol and at least one member"},
-		{"nobody", func(d *Descriptor) { d.Members = nil }, "protocol: a descriptor needs the name of a protocol and at least one member"},
+		{"no protocol", func(d *Descriptor) { d.Protocol = "" }, "protocol: the descriptor names no protocol"},
+		{"nobody", func(d *Descriptor) { d.Members = nil }, "protocol: the descriptor names no members"},
 		{"twice", func(d *Descriptor) { d.Members[1].Name = "south" }, `protocol: two members are called "south"; give each its own name`},
 		{"no name", func(d *Descriptor) { d.Members[1].Name = "" }, `protocol: member name "" has a wrong length; use 1 to 64 bytes`},
 	}

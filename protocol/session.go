@@ -100,8 +100,9 @@ type Setup struct {
 	// for each session and party.
 	Seed [32]byte
 	// Anew holds fresh secret bytes if the session's journal was lost and the session is begun anew. The
-	// machine has forgotten what it did before, so it derives from them all that must not be used twice. It
-	// is nil for a session whose journal is whole. Only a machine that [AnewUntil] allows begins anew.
+	// machine has forgotten its earlier work, so it derives from these bytes all that must not be used
+	// twice. Anew is nil for a session whose journal is whole. Only a machine that [AnewUntil] allows
+	// begins anew.
 	Anew *[32]byte
 }
 

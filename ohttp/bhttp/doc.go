@@ -5,7 +5,7 @@
 //	r, err := bhttp.ParseRequest(b)
 //
 // The package decodes both forms, of known and of indeterminate length, and encodes
-// the first. Trailing parts that are empty may be missing, and zeros may follow as
+// the first. Trailing parts that are empty can be missing, and zeros can follow as
 // padding (section 3.8). [Request.EncodeTo] pads, so that messages with different
 // content have one size.
 package bhttp

@@ -24,7 +24,7 @@ type Request struct {
 }
 
 // Encode returns the request in the known-length form of RFC 9292. It leaves out empty parts at the
-// end. It returns an error if ParseRequest would refuse the request.
+// end. It returns an error if the method, the target or a field is not valid.
 func (q *Request) Encode() ([]byte, error) {
 	if err := q.validTarget(); err != nil {
 		return nil, err

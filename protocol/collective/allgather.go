@@ -19,7 +19,8 @@ const (
 // MaxStatementBytes is the largest length of a party's statement.
 const MaxStatementBytes = 4 << 10
 
-// maxMembers limits the members of a session. One step sends a statement to every other member.
+// maxMembers limits the members of a session, because one step sends a statement to every other
+// member.
 const maxMembers = protocol.MaxStepBytes / MaxStatementBytes
 
 // TimerAllGather limits a member's wait for the next statement.
@@ -71,7 +72,8 @@ func newAllGather(s protocol.Setup, statement []byte, roles ...protocol.Role) (*
 	return m, nil
 }
 
-// InputHash returns the hash of the member's statement, for [protocol.Start].
+// InputHash returns the hash of the member's statement, for [protocol.Start]. A server's statement
+// is empty.
 func (m *AllGather) InputHash() [sha256.Size]byte { return sha256.Sum256(m.own) }
 
 // Statements returns the parties' statements in the descriptor's order. It requires that the

@@ -35,7 +35,7 @@ func (f form) encode(bytes int) []byte {
 // decode returns the length of the bodies from parameters that encode has returned.
 func (f form) decode(b []byte) (int, error) {
 	r := wire.NewReader(b)
-	r.Magic(len(f.magic()), f.magic(), "parameters of %q")
+	r.Magic(len(f.magic()), f.magic(), "the parameters begin with %q, so they belong to another protocol")
 	n := r.Uint64()
 	if r.Err() == nil && (n < 1 || n > uint64(f.MaxBytes)) {
 		r.Fail(fmt.Errorf("the bodies have %d bytes; 1 to %d are allowed", n, f.MaxBytes))
@@ -59,8 +59,8 @@ func (f form) newFrame(s protocol.Setup, role protocol.Role, piece int) (frame, 
 		return frame{}, err
 	}
 	servers, parties := s.Session.With(protocol.RoleServer), s.Session.With(protocol.RoleParty)
-	if len(servers) != 1 || len(parties) != len(s.Session.Members)-1 {
-		return frame{}, f.errorf("the session must have one server, and all other members must be parties")
+	if n := len(s.Session.Members); len(servers) != 1 || len(parties) != n-1 {
+		return frame{}, f.errorf("the session has %d servers, %d parties and %d other members; one server and otherwise only parties are required", len(servers), len(parties), n-len(servers)-len(parties))
 	}
 	peers := servers
 	if role == protocol.RoleServer {

@@ -13,9 +13,9 @@ const (
 	minSlots     = 64
 	columnBytes  = exactBytes + foldedBytes
 	columnsBytes = keyBytes + 1 + 4
-	// minMatch is the smallest number of bytes to which an answer is padded.
+	// minMatch is the smallest number of bytes to which an answer or a verdict is padded.
 	minMatch = 1 << 10
-	// maxListed limits the number of missing columns that an answer lists.
+	// maxListed limits the number of columns that an answer or an error text lists.
 	maxListed = 8
 	// maxVerdict limits the number of bytes of the leader's verdict.
 	maxVerdict = 4 << 10
@@ -136,7 +136,7 @@ type match struct {
 	named   bool
 	width   int   // number of columns of the party's table
 	missing int   // number of the leader's columns that the party lacks
-	listed  []gap // the first missing columns, by index
+	listed  []gap // the first missing columns, in the leader's order
 	classes []string
 }
 

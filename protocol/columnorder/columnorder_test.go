@@ -216,9 +216,9 @@ func TestMismatches(t *testing.T) {
 			[]string{"the columns of p1 have names, and those of p0 (the leader) have none"},
 			[]string{"those of p0 (the leader) have none"}},
 		{"other widths", []Table{{Width: 122}, {Width: 121}},
-			[]string{"write features: with the number of columns"},
+			[]string{`write "features:" with the number of columns`},
 			[]string{"p1 and p0 (the leader) have different numbers of columns, and neither has names"},
-			[]string{"write features:"}},
+			[]string{`write "features:"`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := run(t, bulk(), c.tables...)

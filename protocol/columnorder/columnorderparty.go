@@ -82,8 +82,8 @@ func (p *Party) expire(t protocol.Timer) (protocol.Effects, error) {
 // errResume refuses a Resumed event that the machine did not request.
 var errResume = errors.New("columnorder: the machine has no work to resume")
 
-// sendColumns sends as many chunks of the leader's columns as one step may send. Each chunk
-// goes to all parties before the next one.
+// sendColumns sends as many chunks of the leader's columns as one step is allowed to send. Each
+// chunk goes to all parties before the next one.
 func (l *Leader) sendColumns() protocol.Effects {
 	var eff protocol.Effects
 	n := len(l.others) * l.layout.chunks()
@@ -143,8 +143,8 @@ func (p *Party) begin(c chunk) {
 	p.theirs = digests{make([]exact, width), make([]folded, width)}
 }
 
-// MatchKind is the kind of a party's answer if its table has the leader's columns. The answer also
-// holds the party's classes.
+// MatchKind is the kind of a party's answer if its table has exactly the leader's columns. The
+// answer also holds the party's classes.
 const MatchKind = "Match"
 
 // A session has these rounds, kinds of messages and timers.
@@ -203,7 +203,7 @@ func (m *machine) InputHash() [sha256.Size]byte { return m.own.Hash() }
 // checkStart returns an error if the start event is for another table than the machine's own.
 func (m *machine) checkStart(e protocol.Start) error {
 	if e.InputHash != m.InputHash() {
-		return errors.New("columnorder: the names have changed since the session started; restore them or start a new job")
+		return errors.New("columnorder: the table's columns or classes have changed since the session started; restore them or start a new job")
 	}
 	return nil
 }

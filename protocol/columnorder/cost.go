@@ -3,8 +3,8 @@ package columnorder
 import "github.com/mercer-fl/mercer/protocol"
 
 // Cost returns the cost of a session in which all tables have the same columns. The function
-// tables returns a member's table; of its Columns only their number counts, which is 0 if they have no
-// names.
+// tables returns a member's table. Cost uses its width and classes, and whether its columns have
+// names, but not the columns' names.
 func Cost(s *protocol.Session, tables func(member string) Table) protocol.Cost {
 	t := protocol.Cost{Rounds: 3}
 	for _, leader := range s.With(protocol.RoleLeader) {

@@ -10,9 +10,9 @@
 // numbered: its columns match by position, and it matches only other numbered tables
 // of its width.
 //
-// If classes are compared, a party that has all the leader's columns also sends
-// the leader its class names. Two that differ only by case, blanks or Unicode form are
-// refused: they would be trained as two classes.
+// If classes are compared, a party that has exactly the leader's columns also sends
+// the leader its class names. Class names that differ only by case, blanks or Unicode
+// form are refused: they would be trained as two classes.
 //
 // Source: none; scikit-learn's estimators compare names likewise
 // (feature_names_in_), within one process.
@@ -31,7 +31,7 @@
 // # Who learns what
 //
 // Every party learns the width of the leader's table and the places of its own names
-// there. For a name that it does not have it learns a digest. It has the key, so it can
+// there. For a name that it does not have it learns two digests. It has the key, so it can
 // test guesses at that name. The leader learns how many columns each party has, which of
 // the leader's columns the party lacks (their number and the first eight), and the names
 // of the party's classes, if classes are compared. A leader that invents columns can
@@ -40,11 +40,11 @@
 // The server takes no part and learns nothing. The broker sees who sends to whom, when and
 // how much. Bodies are padded to a power of two of columns, at least 64, and
 // answers and verdicts to a power of two of bytes, at least 1,024. The sizes reveal
-// nothing about numbered tables.
+// nothing about the columns of numbered tables.
 //
 // # What is not promised
 //
-// A column may hold other values than its name says, or another unit. A party may lie: if
+// A column can hold other values than its name says, or another unit. A party can lie: if
 // it reports a match and trains on columns in another order, it spoils the model, as it
 // can with any false rows.
 //
@@ -54,5 +54,5 @@
 //	party, err := columnorder.NewParty(setup, table)
 //	...
 //	// a runner feeds party with Start{InputHash: table.Hash()} and so on
-//	order := party.Order() // of this table's columns, by place in the leader's
+//	order := party.Order() // for each column of the leader, its index in this table
 package columnorder

@@ -100,7 +100,7 @@ func (l *Leader) sentTo(party int) bool {
 // place returns a party's index in l.others, or -1.
 func (l *Leader) place(party string) int { return slices.Index(l.others, party) }
 
-// Facts holds the numbers on which the leakage of one job depends.
+// Facts holds the properties of a job on which its leakage depends.
 type Facts struct {
 	Leader  string
 	Classes bool // whether class names are compared
@@ -179,8 +179,9 @@ func (l *Leader) mismatches() error {
 	return errorList(all)
 }
 
-// takeVerdict ends the session with the leader's verdict, or with an error if this party
-// knows that the verdict is wrong.
+// takeVerdict ends the session. The session ends with this party's own mismatch, if there is
+// one, and otherwise with the leader's verdict. A verdict that all tables match is refused if
+// this party's table does not match.
 func (p *Party) takeVerdict(m protocol.Message) (protocol.Effects, error) {
 	switch {
 	case p.got == nil || p.missing > 0:

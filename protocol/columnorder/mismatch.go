@@ -88,7 +88,7 @@ func (e *Mismatch) outline() string {
 	case !e.named && e.leaderNamed:
 		return fmt.Sprintf("the columns of %s (the leader) have names, and those of %s have none", e.Leader, e.Party)
 	case !e.named:
-		return fmt.Sprintf("%s and %s (the leader) have different numbers of columns, and neither has names; write features: with the number of columns", e.Party, e.Leader)
+		return fmt.Sprintf(`%s and %s (the leader) have different numbers of columns, and neither has names; write "features:" with the number of columns`, e.Party, e.Leader)
 	case e.missing == 0:
 		return fmt.Sprintf("%s has a column without a partner in the table of %s (the leader)", e.Party, e.Leader)
 	}
@@ -135,12 +135,12 @@ type errorList []error
 
 func (s errorList) Error() string { return s.join(error.Error) }
 
-// Public returns the part of the error that the server may read.
+// Public returns the parts of the errors that the server is allowed to read.
 func (s errorList) Public() string {
 	return s.join(publicText)
 }
 
-// publicText returns the part of an error that other members may read.
+// publicText returns the part of an error that other members are allowed to read.
 func publicText(err error) string {
 	if said := fault.NoticeOf(err); said.Text != "" {
 		return said.Text

@@ -63,7 +63,8 @@ func distinct(what string, names []string) error {
 	return nil
 }
 
-// checkClasses returns an error if the class names do not fit in one message.
+// checkClasses returns an error if the class names do not fit in one message, or if one of
+// them is too long or occurs twice.
 func checkClasses(classes []string) error {
 	if len(classes) > MaxClasses {
 		return fmt.Errorf("columnorder: the table has %d classes; at most %d are allowed", len(classes), MaxClasses)

@@ -13,9 +13,9 @@ const (
 	maskTop    = 50
 )
 
-// begin adds to the party's agenda the tasks that need no message of a partner. These tasks draw
-// the mask, send the server the labels and the Gram matrix of the party's own rows, and send the
-// masked rows to the first partner.
+// begin draws the factor of the party's mask, and adds to its agenda the tasks that need no message
+// of a partner. These tasks draw the mask, send the server the inverse of the factor, the labels
+// and the Gram matrix of the party's own rows, and do what greet adds for the first partner.
 func (p *Party) begin() {
 	id := p.setup.Session.ID()
 	stream := prg.New(p.setup.Seed, "escaped/mask", id[:])

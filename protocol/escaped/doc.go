@@ -3,9 +3,9 @@
 // them into the linear Gram matrix of all rows.
 //
 // Source: Uenal, Akguen, Pfeifer, "ESCAPED: Efficient Secure and Private Dot Product Framework for
-// Kernel-based Machine Learning Algorithms with Applications in Healthcare", AAAI 2021. It exists
-// for comparison only, as OKRA's paper (arXiv 2410.15840) compares itself with it. It is insecure:
-// see below. There is no hardened version.
+// Kernel-based Machine Learning Algorithms with Applications in Healthcare", AAAI 2021. This
+// package exists for comparison only, because OKRA's paper (arXiv 2410.15840) compares OKRA with
+// ESCAPED. ESCAPED is insecure: see below. There is no hardened version.
 //
 // Party i draws a mask A_i of the shape of its rows X_i, and a number a_i. Of two parties, P is the
 // one that precedes Q in the session. The server adds three products of each pair:
@@ -15,8 +15,8 @@
 // Rounds:
 //
 //	1 Announce   party  -> server   rows to come, and whether they have labels
-//	  Grant      server -> parties  the numbers of rows of all
-//	2 Masked     P <-> Q            X - A of either
+//	  Grant      server -> parties  every party's number of rows
+//	2 Masked     P <-> Q            X - A of each of the two
 //	  Mask       P  -> Q            a_P A_P
 //	3 Own        party  -> server   the Gram matrix of its own rows; Scale: 1/a; Labels
 //	  Component  P, Q   -> server   the first product from P, the second from Q
@@ -44,5 +44,5 @@
 //
 // # What is not promised
 //
-// Nothing is verified: a party may send wrong products.
+// Nothing is verified: a party can send wrong products.
 package escaped

@@ -6,7 +6,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Facts holds the numbers on which the leakage of a job depends.
+// Facts holds the properties of a job on which its leakage depends.
 type Facts struct {
 	Parties   []string // names in the session's order
 	TotalRows int
@@ -26,7 +26,7 @@ const (
 )
 
 // Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
-// are those of [Leakage].
+// also occur in [Leakage]. The broker, who reads no rows, has no entry.
 func Exposures(f Facts) map[string]protocol.Exposure {
 	server := protocol.Exposure{Reach: protocol.ReachPart, Why: kinReads}
 	if f.Grid {

@@ -20,8 +20,8 @@ type Party struct {
 	rows     linalg.Matrix[float64]
 	mask     linalg.Matrix[float64] // mask A of the rows
 	counts   []int                  // number of rows of each party; nil before the grant
-	incoming []*incoming            // matrices of every other party; nil for this party
-	partners []int                  // parties whose products are not yet computed, in order
+	incoming []*incoming            // matrices from every other party; nil for this party, and before a party's first chunk
+	partners []int                  // parties whose products are not yet on the agenda, in the order of partnersOf
 	agenda   []task
 }
 
@@ -49,7 +49,7 @@ func (g *incoming) forget() []protocol.Message {
 }
 
 // NewParty returns the machine of a party with the given input. It returns an error if the
-// input is invalid.
+// input or the session is invalid.
 func NewParty(s protocol.Setup, in Input) (*Party, error) {
 	c, err := newCore(s, protocol.RoleParty, protocol.RoleLeader)
 	if err != nil {
@@ -65,7 +65,7 @@ func NewParty(s protocol.Setup, in Input) (*Party, error) {
 	return p, nil
 }
 
-// InputHash returns the hash of the rows and labels, for [protocol.Start].
+// InputHash returns the hash of the party's input, for [protocol.Start].
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
 // TotalRows returns the number of rows of all parties together. It returns 0 before the server
@@ -127,7 +127,7 @@ func (p *Party) receiveGrant(m protocol.Message) (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true}, nil
 }
 
-// receiveSheet stores a chunk of a partner's matrix. The chunk may arrive before this party has
+// receiveSheet stores a chunk of a partner's matrix. The chunk can arrive before this party has
 // finished with other partners.
 func (p *Party) receiveSheet(m protocol.Message, from int) (protocol.Effects, error) {
 	if p.counts == nil {
@@ -274,7 +274,7 @@ const (
 const (
 	TimerAnnounce protocol.Timer = "escaped/announce" // the server waits for announcements
 	TimerGrant    protocol.Timer = "escaped/grant"    // a party waits for the numbers of rows
-	TimerPartner  protocol.Timer = "escaped/partner"  // a party waits for a partner, who may be busy
+	TimerPartner  protocol.Timer = "escaped/partner"  // a party waits for a partner, who can be busy with other parties
 	TimerProducts protocol.Timer = "escaped/products" // the server waits for products
 	TimerReceipt  protocol.Timer = "escaped/receipt"  // a party waits for the receipt
 )
@@ -315,7 +315,7 @@ func newCore(s protocol.Setup, roles ...protocol.Role) (core, error) {
 	case len(s.Session.Params) > 0:
 		return core{}, fmt.Errorf("escaped: the session has parameters; the protocol allows none")
 	case len(servers) != 1 || len(parties) < 2 || len(parties)+1 != len(s.Session.Members):
-		return core{}, fmt.Errorf("escaped: a session requires one server, at least two parties and no other member")
+		return core{}, fmt.Errorf("escaped: the session has %d servers, %d parties and %d other members; one server, at least two parties and no other member are required", len(servers), len(parties), len(s.Session.Members)-len(servers)-len(parties))
 	}
 	return core{setup: s, parties: parties}, nil
 }

@@ -22,7 +22,7 @@ func (e *LimitError) Error() string {
 }
 
 // Server is the machine that assembles the parties' products into a linear Gram matrix. Its
-// results may be read after the session has ended without an error.
+// results can be read after the session has ended without an error.
 type Server struct {
 	core
 	limits   Limits
@@ -39,8 +39,8 @@ type Server struct {
 // source holds what the server has received from one party.
 type source struct {
 	announce *announce
-	first    int // index of the party's first row in the matrix
-	scale    float64
+	first    int     // index of the party's first row in the matrix
+	scale    float64 // 1/a, where a is the factor of the party's mask; 0 before it arrives
 	own      *sheet
 	labels   []bool // whether each chunk of labels has arrived
 	missing  int    // number of chunks of labels that have not arrived
@@ -108,7 +108,8 @@ func (s *Server) receiveAnnounce(m protocol.Message, from *source) (protocol.Eff
 	return s.grant()
 }
 
-// grant sends all parties the numbers of rows. It ends the session if there are too many rows.
+// grant sends all parties the numbers of rows. It ends the session with an error if there are too
+// many rows, or if only some of the parties have labels.
 func (s *Server) grant() (protocol.Effects, error) {
 	var counts []int
 	total := 0
@@ -365,13 +366,16 @@ func decodeScale(b []byte) (float64, error) {
 }
 
 // decodeLabels decodes n labels and held-out flags. All labels must be empty if the party has
-// announced none.
+// announced none; otherwise every label must have text.
 func decodeLabels(body []byte, n int, labelled bool) (labels []string, test []bool, err error) {
 	r := wire.NewReader(body)
 	for range n {
 		l, t := r.String(maxLabelBytes), r.Bool()
-		if r.Err() == nil && (l != "") != labelled {
-			r.Fail(errors.New("a label is missing, or a row has a label although the party announced none"))
+		if r.Err() == nil && labelled && l == "" {
+			r.Fail(errors.New("a row has no label, although the party announced labels"))
+		}
+		if r.Err() == nil && !labelled && l != "" {
+			r.Fail(errors.New("a row has a label, although the party announced none"))
 		}
 		if r.Err() != nil {
 			break

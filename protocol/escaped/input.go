@@ -15,8 +15,8 @@ const (
 	// MaxValue limits the magnitude of the entries of rows. The entries of masks are at most 50, so
 	// masks do not hide entries above this limit, and only reduce the precision of such entries.
 	MaxValue = 1e6
-	// MaxWords limits the number of entries of a party's rows. A party holds five copies of its
-	// rows and two matrices from a partner.
+	// MaxWords limits the number of entries of a party's rows. A party holds the rows of its input,
+	// a copy of them, their mask, and up to two matrices from each partner.
 	MaxWords = 1 << 27
 	// MaxRows limits the number of rows of a party.
 	MaxRows       = 1 << 20
@@ -25,7 +25,7 @@ const (
 
 // Input is the private input of a party: its rows, labels and held-out flags.
 type Input struct {
-	Rows   linalg.Rows // n x f matrix, already scaled
+	Rows   linalg.Rows // n rows of features, already scaled
 	Labels []string    // n labels of 1 to 64 bytes, or nil for no labels
 	Test   []bool      // n flags, true for held-out rows; nil if no row is held out
 }
@@ -64,10 +64,10 @@ func (in Input) validate() error {
 
 // errEdited refuses a Start event whose input differs from the constructor's. Two inputs under
 // one mask would reveal their difference.
-var errEdited = errors.New("escaped: the rows have changed since the session started; restore them or start a new session")
+var errEdited = errors.New("escaped: the rows or their labels have changed since the session started; restore them or start a new session")
 
-// labelsPerChunk is the number of labels and held-out flags in one message. The server receives
-// them in the clear.
+// labelsPerChunk is the largest number of rows whose labels and held-out flags one message holds.
+// The server receives labels and flags in the clear.
 const labelsPerChunk = protocol.MaxChunkBytes / (2 + maxLabelBytes + 1)
 
 func labelChunks(rows int) int { return (rows + labelsPerChunk - 1) / labelsPerChunk }

@@ -8,15 +8,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Schedule decides which phases an active worker requests. A request may depend on the phases that
+// Schedule decides which phases an active worker requests. A request can depend on the phases that
 // answered the requests before it, and on nothing else, so that a replay makes the same requests.
 type Schedule interface {
 	// Next returns the next request, or false if the schedule needs no more phases. It is called
 	// after the last request is answered, in a separate step.
 	Next() (Request, bool)
 	// Answer receives the phases of some consecutive rows of the last request. words holds the sums
-	// of all workers' words, little-endian, row after row, with a word for each direction. The
-	// machine reuses words after the call.
+	// of all workers' words, little-endian, row after row, with a word for each direction. Answer
+	// must not keep words after it returns.
 	Answer(rows []int, words []byte)
 }
 
@@ -39,8 +39,11 @@ func newActive(s protocol.Setup, in Input, id Identity, schedule Schedule, chunk
 	if err != nil {
 		return nil, err
 	}
-	if id.Sign == nil || schedule == nil {
-		return nil, errors.New("fdskl: the active worker's signing function or schedule is missing; set Identity.Sign and give a schedule")
+	switch {
+	case id.Sign == nil:
+		return nil, errors.New("fdskl: the active worker has no signing function; set Identity.Sign")
+	case schedule == nil:
+		return nil, errors.New("fdskl: the active worker's schedule is nil; give a schedule")
 	}
 	if _, ok := schedule.(Partner); len(w.queues) > 1 && !ok {
 		return nil, errors.New("fdskl: the schedule is not a Partner, but several active workers must exchange parts of the model; implement Partner")
@@ -74,8 +77,8 @@ func (a *Active) ready() bool {
 	return a.canSend() || a.complete() || a.nextAction() != nil
 }
 
-// nextAction returns the worker's next action after its last request is answered, or nil if it must
-// wait.
+// nextAction returns the worker's next action after its last request is answered, or nil if the
+// worker must wait or has finished.
 func (a *Active) nextAction() func() protocol.Effects {
 	t := &a.turns
 	switch {
@@ -121,7 +124,8 @@ func (a *Active) resume() protocol.Effects {
 	return a.nextAction()()
 }
 
-// iterate sends the schedule's next request.
+// iterate sends the schedule's next request. If the schedule needs no more phases, the worker
+// retires.
 func (a *Active) iterate() protocol.Effects {
 	q, more := a.schedule.Next()
 	switch {
@@ -190,7 +194,7 @@ func (a *Active) passChunk() protocol.Effects {
 	return e
 }
 
-// awaits returns the message that the active worker waits for. It may also be a part of the model
+// awaits returns the message that the active worker waits for. It can also be a part of the model
 // function f, or the turn.
 func (a *Active) awaits() await {
 	if w, some := a.awaitsPeer(); some {

@@ -3,11 +3,11 @@ package fdskl
 import "github.com/mercer-fl/mercer/protocol"
 
 // Book plans the requests of a [Schedule] that needs the phases of rows in all directions below a
-// given direction. It records in how many directions each row's phases are known, and requests the
-// missing directions, each once.
+// given direction. It records in how many directions each row's phases have been requested, and
+// requests the missing directions, each once.
 type Book struct {
 	maxDirections int   // largest number of directions in a request
-	known         []int // for each row, the number of leading directions whose phases are known
+	known         []int // for each row, the number of leading directions whose phases are known or requested
 	waiting       []Request
 	last          Request
 }
@@ -19,8 +19,8 @@ func NewBook(rows, bits int) *Book {
 }
 
 // Want adds requests for the phases of the given rows in directions 0 to end-1. It leaves out
-// phases that are known or already requested. Rows known in the same number of directions share a
-// request. The rows must ascend.
+// phases that are known or already requested. Rows with the same number of known or requested
+// directions share requests. The rows must ascend.
 func (b *Book) Want(rows []int, end int) {
 	groups := make(map[int][]int)
 	var firsts []int // the keys of the map groups, in order of insertion

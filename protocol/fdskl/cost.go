@@ -36,8 +36,9 @@ func Cost(s *protocol.Session, requests []Request, columns func(worker string) i
 	return c, nil
 }
 
-// answering returns the load of a worker: it computes the phases of its own columns, and the words of
-// its masks, of which there is one for each other worker, or one and a sum in mode paper.
+// answering returns the load of a worker. The worker computes the phases of its own columns, and the
+// words of its masks: one mask for each other worker, or in mode paper its own mask, once for each of
+// the two trees.
 func (p Params) answering(requests []Request, workers, columns int) protocol.Load {
 	phases, bytes, masks := 0.0, 0.0, float64(workers-1)
 	if p.spec.Mode == Paper {

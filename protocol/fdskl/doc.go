@@ -1,6 +1,6 @@
 // Package fdskl lets workers train a kernel machine by random features, where each worker holds
 // different columns of the same rows. One of them, the active worker, has the labels; the others
-// are passive. There may be several active workers, each with the labels of some rows.
+// are passive. There can be several active workers, each with the labels of some rows.
 //
 // Source: Gu, Dang, Li, Huang, "Federated Doubly Stochastic Kernel Learning for Vertically
 // Partitioned Data", KDD 2020, arXiv 2008.06197: Algorithms 1 to 3. This package is Algorithm 3,
@@ -17,13 +17,13 @@
 //
 //	1 Keys     worker -> worker    an X25519 key of this session (hardened)
 //	then, for each request:
-//	2 Request  active -> passive   rows and directions, signed
-//	3 Witness  passive -> passive  the request's hash and signature, to the next
+//	2 Request  active -> others    rows and directions, signed
+//	3 Witness  worker -> worker    the request's hash and signature, to the next worker
 //	4 Phases   child -> parent     sums of masked words, in chunks; Room the other way
 //	5 Masks    child -> parent     sums of masks, up another tree (paper)
-//	6 Finish   active -> passive   no more requests; all end
+//	6 Finish   active -> others    no more requests; the last Finish ends the session
 //	and among several active workers:
-//	7 Shares   active -> active    parts of f at the rows of a request
+//	7 Shares   active -> active    parts of the model function f at the rows of a request
 //	8 Turn     active -> active    who makes the next iteration, and who has signed that it needs no more
 //
 // A passive and an active worker, training mode cached:
@@ -49,33 +49,33 @@
 //
 //   - The phase b of a direction is the same for all rows. The worker that adds
 //     it is drawn once for each direction.
-//   - Masks are fresh for each (row, direction, request). One for each direction,
-//     as line 2 of Algorithm 3 reads, is a pad used for all rows: its receiver
-//     sees the difference of any two rows' phases.
-//   - All workers mask, and the masks of all go up the second tree. Definition 2,
-//     totally different trees, admits trees that leak; [SafeTrees] is the test
-//     that this one upstream sums.
+//   - Masks are fresh for each (row, direction, request). One mask for each
+//     direction, as line 2 of Algorithm 3 reads, is a pad used for all rows: its
+//     receiver sees the difference of any two rows' phases.
+//   - All workers but the root, which sends no words, mask their words, and their
+//     masks go up the second tree. Definition 2, totally different trees, admits
+//     trees that leak; this package requires [SafeTrees] instead.
 //   - A row that is drawn twice meets a new direction each time: directions are
 //     counted by requests, and not by rows.
 //
 // # Requests
 //
-// A request is rows times directions. A passive worker answers each counter once, and each (row,
-// direction) once: the directions of a row must be requested in ascending order. Rows belong to the
-// agreed alignment. An invalid request is refused and blamed on the active worker. Requests are
-// signed, and each passive worker shows its own to the next. An active worker that requests
-// different rows from different workers under one counter, to isolate one worker, is exposed by its
-// two signatures, and receives noise in any case.
+// A request is rows times directions. Requests are counted. A worker answers each count once, and
+// each (row, direction) once: the directions of a row must be requested in ascending order. Rows
+// belong to the agreed alignment. An invalid request is refused and blamed on the active worker.
+// Requests are signed, and each worker shows the request that it received to the next worker. An
+// active worker that requests different rows from different workers under one counter, to isolate
+// one worker, is exposed by its two signatures, and receives noise in any case.
 //
 // # Several active workers
 //
-// Each has its own directions with their coefficients, and is the root of its own trees. A request
-// that begins an iteration asks the other active workers for their parts of f at its rows, for
-// which they may have to make requests of their own: a [Partner]. In turns, one iteration after the
-// other, the result equals that of a single learner. Asynchronously, parts of f may be some
-// iterations old, and steps should be shorter: gamma over the number of active workers. The paper
-// adds parts of f up in a tree; here they go directly to the requesting worker, which sees each of
-// them.
+// Each active worker has its own directions with their coefficients, and is the root of its own
+// trees. A request that begins an iteration asks the other active workers for their parts of f at
+// its rows, for which they might have to make requests of their own: see [Partner]. If they take
+// turns, one iteration after the other, the result equals that of a single learner. Asynchronously,
+// parts of f can be some iterations old, and steps should be shorter: gamma over the number of
+// active workers. The paper adds parts of f up in a tree; here they go directly to the requesting
+// worker, which sees each of them.
 //
 // # Predictions
 //
@@ -85,16 +85,17 @@
 //
 // # Memory
 //
-// A worker holds at most 8 chunks of 512 KiB for each tree, whatever the number and speed of its
-// senders: a child sends more only when its parent grants room. See [Params.HeldBytes]. The active
-// worker passes answers to its schedule, chunk by chunk; a [Table] is the only copy.
+// A worker holds at most 8 chunks of 512 KiB for each tree of each active worker, whatever the
+// number and speed of its senders: a child sends more only when its parent grants room. See
+// [Params.HeldBytes]. The active worker passes answers to its schedule, chunk by chunk, and keeps
+// no copy.
 //
 // # Who learns what
 //
 //   - The active worker learns the sum of the others' phases for every row that it
 //     asks for. Differences of these show the kernel, hence the distance, of any
 //     two rows over the others' columns, to (2 M)^-1/2 with M directions. With two
-//     workers, that is the one passive worker's phases. Phases that do not wrap
+//     workers, the sum is the one passive worker's phases. Phases that do not wrap
 //     around are linear in the columns: lattice reduction reads values on a grid.
 //   - In mode paper that is enough for the data themselves: unwrapped phases are
 //     linear equations with known coefficients.
@@ -103,14 +104,16 @@
 //     times a feature.
 //   - A passive worker learns which rows are used when. Words that it adds up are
 //     uniformly random to it.
-//   - A coalition with the active worker learns the sum over the rest, even of one;
-//     one without it learns nothing. In mode paper coalitions are not considered.
+//   - A coalition with the active worker learns the sum over the remaining workers,
+//     even over a single one; a coalition without it learns nothing. In mode paper
+//     coalitions are not considered.
 //
-// [Leakage] states this for a given job, and [Table.Expose] measures the distances.
+// [Leakage] states this for a given job, and [Table.Expose] measures how well the phases show the
+// kernel.
 //
 // # What is not promised
 //
 // Workers' phases cannot be verified: wrong phases, or a wrong key, spoil the sum, and nobody can
-// detect whose they were. Distances and some known rows may reveal the other rows. Predicted rows
+// detect whose they were. Distances and some known rows can reveal the other rows. Predicted rows
 // join the training rows. This page makes no statement about what labels or decisions reveal.
 package fdskl

@@ -41,8 +41,9 @@ const (
 )
 
 // Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
-// are those of [Leakage]. No member that computes the exposures knows whether the others' columns
-// hold values on a grid, so the exposures assume that they do.
+// also occur in [Leakage]. The broker, who reads no rows, has no entry. No member that computes the
+// exposures knows whether the others' columns hold values on a grid, so the exposures assume that
+// they do.
 func Exposures(f Facts) map[string]protocol.Exposure {
 	list := map[string]protocol.Exposure{
 		"active":    {Reach: protocol.ReachAll, Why: latticeReads},

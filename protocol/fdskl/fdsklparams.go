@@ -38,8 +38,8 @@ type Spec struct {
 	// Bits is the size of a phase's word: 8, 16 or 32, where 0 means 16. A full turn has 2^Bits
 	// steps.
 	Bits int
-	// Rows is the number of aligned rows, numbered 0 to Rows-1. Directions is the number of random
-	// directions that may be requested for each row.
+	// Rows is the number of aligned rows, numbered 0 to Rows-1. Directions is the largest number of
+	// random directions that can be requested for each row.
 	Rows, Directions int
 	// Alignment is a commitment to the rows and their order. All workers must have the same
 	// commitment.

@@ -7,23 +7,23 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Edge holds the traffic from one worker to another in a session. Only the bodies of messages
-// count.
+// Edge holds the traffic from one worker to another in a session. Bytes counts only the bodies of
+// the messages.
 type Edge struct {
 	From, To string
 	Messages int
 	Bytes    int64
 }
 
-// RequestBytes returns the number of bytes that a request sends along each edge of each tree: rows
-// x directions x Bits/8. Mode paper has two trees.
+// RequestBytes returns the number of bytes that the answer to a request takes along each edge of
+// each tree: rows x directions x Bits/8. Mode paper has two trees.
 func (p Params) RequestBytes(q Request) int64 {
 	return int64(q.rowCount()) * int64(q.Directions.Count) * int64(p.ring().bytes())
 }
 
 // HeldBytes returns the largest number of bytes that a worker needs to add up words for one active
-// worker. This is one window of chunks for each tree, whatever the number of children. In addition,
-// the worker's queue may hold as many bytes from each child.
+// worker: 8 chunks for each tree, whatever the number of children. In addition, the worker's queue
+// can hold as many bytes from each child.
 func (p Params) HeldBytes(workers int) int64 {
 	return int64(len(p.trees(workers))) * window * protocol.MaxChunkBytes
 }

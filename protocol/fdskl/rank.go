@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// SafeTrees returns an error unless masked phases may safely go up tree t1 while their masks go up
+// SafeTrees returns an error unless masked phases can safely go up tree t1 while their masks go up
 // tree t2. The phases o and the masks r of all workers are unknowns; each message that worker w
-// receives is a sum of some of them. No worker may be able to combine the messages that it receives
-// with its own phases and masks so that all masks cancel and phases of other workers remain. Only
-// the root may learn one such combination, the sum of all phases.
+// receives is a sum of some of them. No worker must be able to combine the messages that it
+// receives with its own phases and masks so that all masks cancel and phases of other workers
+// remain. Only the root is allowed to learn one such combination, the sum of all phases.
 //
 // Definition 2 of the paper, that no subtree of more than one leaf belongs to both trees, is not
 // enough: with four workers it allows trees in which one worker reads another one's phase.
 //
 // Combinations are counted modulo 2^31-1, in place of real numbers. They are also counted modulo 2,
-// because words are numbers modulo a power of two: there, half of a combination may reveal
+// because words are numbers modulo a power of two, where half of a combination can reveal
 // something. With two workers nothing can hide the other worker's phase from the root, because the
 // root subtracts its own phase from the sum.
 func SafeTrees(t1, t2 Tree) error {

@@ -62,12 +62,12 @@ func (q Request) rows(lo, hi int) []int {
 	return list
 }
 
-// marks is a list with one element for each row: the first direction that may still be requested.
+// marks is a list with one element for each row: the first direction that can still be requested.
 type marks []uint32
 
-// check returns an error for a request that the active worker may not make. The argument owned is
-// the active worker's range of directions, and limit is the largest number of directions in a
-// request.
+// check returns an error for a request that the active worker is not allowed to make. The argument
+// owned is the active worker's range of directions, and limit is the largest number of directions
+// in a request.
 func (m marks) check(q Request, owned Span, limit int) error {
 	if q.Directions.First < owned.First || q.Directions.Count < 1 || q.Directions.end() > owned.end() {
 		return fmt.Errorf("fdskl: the request is for directions %d to %d; this active worker may request directions %d to %d", q.Directions.First, q.Directions.end()-1, owned.First, owned.end()-1)

@@ -19,8 +19,8 @@ type Partner interface {
 	// request for them, and is called again after the answer. A returned part belongs to one
 	// iteration of the other worker.
 	Share(rows []int) (values []float64, missing Request, complete bool)
-	// Shares receives the sum of all other workers' parts of the model function f, at the rows of
-	// the last request that Next returned. It is called after that request is answered, and
+	// Shares receives the sum of all other active workers' parts of the model function f, at the
+	// rows of the last request that Next returned. It is called after that request is answered, and
 	// completes the iteration.
 	Shares(sum []float64)
 }
@@ -109,8 +109,8 @@ func (a *Active) sendOwed() protocol.Effects {
 	return protocol.Effects{Sync: true, Send: []protocol.Message{m}}
 }
 
-// conclude ends an iteration. It passes the sum of the other workers' parts of f to the schedule,
-// and passes the turn to the next active worker.
+// conclude ends an iteration. It passes the sum of the other workers' parts of f to the schedule.
+// If the active workers take turns, it passes the turn to the next one.
 func (a *Active) conclude() protocol.Effects {
 	sum := make([]float64, len(a.turns.parts[a.mine.index]))
 	for i, part := range a.turns.parts {

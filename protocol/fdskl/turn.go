@@ -14,11 +14,11 @@ import (
 // turns holds the state by which several active workers coordinate their iterations.
 //
 // By default they take turns: one worker makes an iteration, then the next worker. So the results
-// equal those of a single active worker and do not depend on timing. In asynchronous mode all work
-// at once, with parts of the model function f that may be some iterations old. The step size gamma
-// should then be divided by the number of active workers.
+// equal those of a single active worker and do not depend on timing. In asynchronous mode all
+// workers make iterations at once, with parts of the model function f that can be some iterations
+// old. The step size gamma should then be divided by the number of active workers.
 type turns struct {
-	mayIterate bool         // whether this worker may begin its next iteration
+	mayIterate bool         // whether this worker is allowed to begin its next iteration
 	made       uint32       // number of turns passed so far, by all workers
 	done       []retirement // signed retirement of each active worker; nil if the worker has not retired
 	told       bool         // whether this worker has told the next worker that all workers have retired

@@ -35,9 +35,10 @@ func (w *worker) newTask(l *requests, q Request, signed witness) *task {
 }
 
 // directionOffsets returns a worker's part of the phase offsets b in mode paper, one word for each
-// direction. A randomly drawn passive worker (the paper's l', line 6 of Algorithm 3) adds b, and
-// all others add zero. The choice of this worker and the offset depend on the direction only,
-// because an offset that differed from row to row would make the feature worthless.
+// direction. A randomly drawn worker that did not make the request (the paper's l', line 6 of
+// Algorithm 3) adds b, and all others add zero. The choice of this worker and the offset depend on
+// the direction only, because an offset that differed from row to row would make the feature
+// worthless.
 func directionOffsets(s protocol.Setup, self, workers int, d Span, r ring) []byte {
 	id := s.Session.ID()
 	drawn := prg.New(id, "fdskl/drawn")
@@ -270,7 +271,7 @@ type requests struct {
 	names     []string // names of the workers, this active worker first; the index is the worker's number in the trees
 	self      int
 	trees     []Tree
-	owned     Span // the directions that this active worker may request
+	owned     Span // the directions that this active worker is allowed to request
 	marks     marks
 	counter   uint32 // number of the last request, counted from 1; 0 before the first
 	task      *task  // nil before the first request

@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// window is the number of chunks that a worker may be ahead of its parent. So a worker holds at
-// most this number of chunks for each tree, whatever the number of its children. Parents grant
-// flow-control credit for half a window at a time.
+// window is the number of chunks that a worker is allowed to be ahead of its parent. So a worker
+// holds at most this number of chunks for each tree, whatever the number of its children. Parents
+// grant flow-control credit for half a window at a time.
 //
 // A parent that only postponed early chunks would leave them in a queue that all senders share. A
 // fast child could fill this queue with chunks that must wait for a slow child's chunks, and the
@@ -20,7 +20,7 @@ const (
 	grant  = window / 2
 )
 
-// upstreamSum adds up the chunks of a worker's children in one tree for one request. Chunks may
+// upstreamSum adds up the chunks of a worker's children in one tree for one request. Chunks can
 // arrive in any order and are released one by one.
 type upstreamSum struct {
 	round    uint16
@@ -51,13 +51,13 @@ func (p *upstreamSum) missingChild() (child int, some bool) {
 	return 0, false
 }
 
-// ready reports whether the next chunk is complete and may be sent or used.
+// ready reports whether the next chunk is complete, and can now be sent or used.
 func (p *upstreamSum) ready() bool {
 	_, some := p.missingChild()
 	return !some && p.next < min(p.chunks, p.credit)
 }
 
-// addWords adds a child's words to the sum for the same chunk. It may keep the message's body.
+// addWords adds a child's words to the sum for the same chunk. It can keep the message's body.
 func (p *upstreamSum) addWords(m protocol.Message, child, size int, r ring) error {
 	i, chunk := slices.Index(p.children, child), int(m.Chunk)
 	if i < 0 || int(m.Chunks) != p.chunks || chunk < p.next || chunk >= p.next+window {

@@ -53,7 +53,7 @@ type worker struct {
 	queues   []requests
 
 	key    *ecdh.PrivateKey // nil in mode paper
-	shared [][32]byte       // the secret agreed with each other worker
+	shared [][32]byte       // the secret agreed with each of the other workers
 	agreed []bool           // true for each worker with which a secret is agreed; this worker's own entry becomes true at the start
 }
 
@@ -66,8 +66,10 @@ func newWorker(s protocol.Setup, in Input, id Identity, role protocol.Role, chun
 		return worker{}, err
 	}
 	switch {
-	case in.Source == nil || in.Hash == ([sha256.Size]byte{}):
-		return worker{}, errors.New("fdskl: the worker's input is incomplete; set Source and the Hash of the data from which it computes")
+	case in.Source == nil:
+		return worker{}, errors.New("fdskl: the worker's input has no source of phases; set Source")
+	case in.Hash == ([sha256.Size]byte{}):
+		return worker{}, errors.New("fdskl: the worker's input has no hash; set Hash to the SHA-256 of the data from which Source computes")
 	case in.Rows != p.spec.Rows:
 		return worker{}, fmt.Errorf("fdskl: %s holds %d rows, but %d were agreed; align the rows again: %w", s.Self, in.Rows, p.spec.Rows, protocol.ErrInput)
 	case in.Alignment != p.spec.Alignment:
@@ -147,9 +149,9 @@ const (
 	// TimerPhases limits a worker's wait for the next key, chunk of words, witness or flow-control
 	// credit.
 	TimerPhases protocol.Timer = "fdskl/phases"
-	// TimerRequest limits a passive worker's wait for the active worker's next message. It must
-	// outlast the work of the slowest other worker on the last request, and the computation of the
-	// active worker before the next message.
+	// TimerRequest limits a worker's wait for an active worker's next request, part of f or turn.
+	// It must outlast the work of the slowest other worker on the last request, and the computation
+	// of the active worker before its next message.
 	TimerRequest protocol.Timer = "fdskl/request"
 )
 
@@ -198,8 +200,8 @@ func (w *worker) expire(m machine, t protocol.Timer) (protocol.Effects, error) {
 }
 
 // In mode hardened, start sends the worker's key to all other workers. In both modes, a training
-// session claims the input in the ledger, so that no second one computes phases of the same input,
-// even if the session fails.
+// session claims the input in the ledger, so that no second training session computes phases of the
+// same input, even if this session fails.
 func (w *worker) start(start protocol.Start) (protocol.Effects, error) {
 	if start.InputHash != w.input.Hash {
 		return protocol.Effects{}, errors.New("fdskl: the rows or directions have changed since the session started; restore them, or start a new job")
@@ -270,7 +272,7 @@ func (w *worker) receiveRequest(l *requests, counter uint32, m protocol.Message)
 	return e, nil
 }
 
-// maxDirections returns the largest number of directions that one request may have.
+// maxDirections returns the largest number of directions that one request can have.
 func (w *worker) maxDirections() int { return w.chunk / w.params.ring().bytes() }
 
 // Round 1, Keys (mode hardened): every worker sends its X25519 key of this session directly to
@@ -323,9 +325,9 @@ func agree(own *ecdh.PrivateKey, other []byte) ([32]byte, error) {
 	return [32]byte(secret), nil
 }
 
-// The rounds of a session. All but the first and the last occur once for each request. Their
-// messages have the request's sequence number: counter times the number of active workers, plus the
-// index of the active worker.
+// The rounds of a session. All messages but those of roundKeys and roundTurn have the sequence
+// number of the active worker's last request: its counter times the number of active workers, plus
+// the index of the active worker.
 const (
 	roundKeys uint16 = 1 + iota
 	roundRequest

@@ -1,20 +1,20 @@
 // Package fdsvrg lets workers that hold different columns of the same rows train a linear model by
 // variance-reduced stochastic gradients (Zhang, Zhao, Gao, Li, "Feature-distributed SVRG for
-// high-dimensional linear classification", 2018). It is a published rival for comparisons: partial
-// margins are sent in the clear.
+// high-dimensional linear classification", 2018). It is here for comparisons only: partial margins
+// are sent in the clear.
 //
 // Each worker has the weights of its own columns. A margin of a row is the sum over the
 // workers of weights times columns. One worker, the leader, has the labels.
 //
 // An epoch begins with a full step over all training rows. Inner steps follow, each over a batch of
-// rows, until every row has been in one. A last step computes the margins of all rows, including
-// held-out ones. In each step:
+// rows, until every training row has been in one batch. A last step computes the margins of all
+// rows, including held-out ones. In each step:
 //
 //	1 Margins  child -> parent    sums of partial margins, up a binary tree to the leader
-//	2 Slopes   leader -> workers  one number for each row, from which each moves its weights
+//	2 Slopes   leader -> workers  a number for each margin; each worker updates its weights by them
 //
 // The package transports the vectors. A [Worker] and a [Judge] compute margins and slopes. The rows
-// of a batch follow from the session's name, so they are not requested.
+// of a batch follow from the session's ID, so they are not requested.
 //
 //	params, err := fdsvrg.NewParams(fdsvrg.Spec{Rows: n, HeldOut: m, Outputs: 1, Batch: 32, Epochs: 20})
 //	worker, err := fdsvrg.NewWorker(setup, w)
@@ -31,8 +31,9 @@
 //     apart. Its own slopes moved the weights, so margins are linear equations in the inner products
 //     of rows over the other workers' columns. A leader that chooses its slopes can read any such
 //     product.
-//   - A worker with children learns their partial margins too, in the clear, and the slopes.
-//   - Every worker learns the slopes. From those at zero weights the labels follow.
+//   - A worker with children in the tree learns the sums of their branches' partial margins, in the
+//     clear.
+//   - Every worker learns the slopes. From the slopes at zero weights the labels follow.
 //
 // # What is not promised
 //

@@ -2,7 +2,6 @@ package fdsvrg
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -42,9 +41,9 @@ type Params struct{ spec Spec }
 func NewParams(s Spec) (Params, error) {
 	switch {
 	case s.Rows < 1 || s.HeldOut < 0 || s.Outputs < 1 || s.Rows > MaxWords || s.HeldOut > MaxWords || s.Outputs > MaxWords/(s.Rows+s.HeldOut):
-		return Params{}, fmt.Errorf("fdsvrg: there are %d training and %d held-out rows with %d margins each; a step can have at most %d margins", s.Rows, s.HeldOut, s.Outputs, MaxWords)
+		return Params{}, fmt.Errorf("fdsvrg: there are %d training and %d held-out rows with %d margins each; at least one training row, one margin of each row and at most %d margins in all are allowed", s.Rows, s.HeldOut, s.Outputs, MaxWords)
 	case s.Batch < 1 || s.Batch > MaxWords:
-		return Params{}, fmt.Errorf("fdsvrg: the batch has %d rows; at least 1 is required", s.Batch)
+		return Params{}, fmt.Errorf("fdsvrg: the batch has %d rows; 1 to %d are allowed", s.Batch, MaxWords)
 	case s.Epochs < 1 || s.Epochs > MaxEpochs:
 		return Params{}, fmt.Errorf("fdsvrg: the number of epochs is %d; 1 to %d are allowed", s.Epochs, MaxEpochs)
 	}
@@ -103,7 +102,7 @@ func DecodeParams(b []byte) (Params, error) {
 func ValidateSession(s *protocol.Session) (Params, error) {
 	leaders, others := s.With(protocol.RoleLeader), s.With(protocol.RoleParty)
 	if len(leaders) != 1 || len(others) < 1 || len(others) >= MaxWorkers || len(others)+1 != len(s.Members) {
-		return Params{}, errors.New("fdsvrg: a session requires one leader, 1 to 63 other workers and no other member")
+		return Params{}, fmt.Errorf("fdsvrg: the session has %d leaders, %d parties and %d other members; one leader, 1 to %d parties and no other member are required", len(leaders), len(others), len(s.Members)-len(leaders)-len(others), MaxWorkers-1)
 	}
 	return DecodeParams(s.Params)
 }

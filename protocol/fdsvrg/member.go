@@ -175,7 +175,7 @@ func (m *Member) put(to string, round uint16, body []byte) {
 	}
 }
 
-// flush sends as many messages of the queue as one step may send.
+// flush sends as many messages of the queue as one step is allowed to send.
 func (m *Member) flush() protocol.Effects {
 	n := min(len(m.queue), protocol.MaxStepBytes/protocol.MaxChunkBytes)
 	e := protocol.Effects{Send: m.queue[:n:n], Resume: len(m.queue) > n}

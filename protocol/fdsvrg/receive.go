@@ -31,7 +31,7 @@ func (m *Member) receive(msg protocol.Message) (protocol.Effects, error) {
 	return m.flush(), nil
 }
 
-// expected returns the vector to which a message belongs. A child may be one step ahead.
+// expected returns the vector to which a message belongs. A child can be one step ahead.
 func (m *Member) expected(msg protocol.Message) (*incoming, error) {
 	if msg.Kind != kindOf(msg.Round) || msg.Round != roundMargins && msg.Round != roundSlopes {
 		return nil, msg.Unexpected()

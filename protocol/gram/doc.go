@@ -17,8 +17,8 @@
 //
 // A value x is represented by the whole number nearest to 2^s x, halves to even, with one scale s
 // for all holders ([Params.Scale]). The scale is 0 if every value is a whole number, which is then
-// exact; otherwise it is as fine as sums below 2^53 allow, up to 2^-24. Holder l's values have |x|
-// <= v_l = 2^e_l, so its entries are at most
+// exact; otherwise s is the largest number from 8 to 24 that keeps sums up to 2^53. Holder l's
+// values have |x| <= v_l = 2^e_l, so its entries are at most
 //
 //	B_l = d_l (2^s v_l)^2
 //
@@ -42,8 +42,8 @@
 //     to order and sign of the columns.
 //   - A holder learns nothing of another's columns but what all declare: their
 //     number, the bound 2^e, and whether they are whole numbers.
-//   - The server and all holders but one learn that one's X_l X_l^T. With two
-//     holders the server and one of them suffice.
+//   - The server and all holders but one together learn the last holder's X_l X_l^T.
+//     With two holders the server and one of them suffice.
 //
 // # What is not promised
 //

@@ -10,8 +10,8 @@ import (
 )
 
 // Matrix computes the Gram matrix of all rows from the sums over all holders. Training rows precede
-// held-out rows, and each entry is exactly a sum divided by 2^2s. The entry of two different
-// held-out rows is 0, because the holders do not compute this product.
+// held-out rows, and each entry is exactly a sum divided by 2^2s, where s is the scale. The entry
+// of two different held-out rows is 0, because the holders do not compute this product.
 func (p Params) Matrix(sums [][]int64) (linalg.Matrix[float64], error) {
 	if p.first != groupTriangle {
 		return linalg.Matrix[float64]{}, errors.New("gram: these parameters are for new rows; make parameters for training rows with NewParams")
@@ -125,7 +125,7 @@ type Holder struct {
 
 // ErrTooLarge reports that no fixed-point scale gives exact sums for values up to the declared
 // bounds.
-var ErrTooLarge = errors.New("the values are too large for exact sums below 2^53; scale them (scale: minmax)")
+var ErrTooLarge = errors.New("the values are too large for exact sums up to 2^53; scale them (write \"scale: minmax\")")
 
 // Params holds the fixed-point scale and the sizes on which all holders agree. It never
 // changes.
@@ -155,7 +155,7 @@ func newParams(holders []Holder, training, heldOut int) (Params, error) {
 	whole := true
 	for i, h := range holders {
 		if h.Columns < 1 || h.Columns > MaxColumns || h.Exponent < 0 || h.Exponent > MaxExponent {
-			return Params{}, fmt.Errorf("gram: the declaration of holder %d (from 0) is out of range: %d columns of values up to 2^%d", i, h.Columns, h.Exponent)
+			return Params{}, fmt.Errorf("gram: the declaration of holder %d (from 0) is out of range: %d columns of values up to 2^%d; 1 to %d columns and exponents from 0 to %d are allowed", i, h.Columns, h.Exponent, MaxColumns, MaxExponent)
 		}
 		whole = whole && h.Whole
 	}
@@ -198,8 +198,8 @@ func (p Params) fits() bool {
 	return true
 }
 
-// boundOf returns the bound of a holder's entries, or false if the bound exceeds MaxSum. For holder
-// l, the bound is B_l = d_l (2^s v_l)^2.
+// boundOf returns the bound of a holder's entries, or false if the bound has more than 62 bits. For
+// holder l with d_l columns of values up to v_l, the bound is B_l = d_l (2^s v_l)^2.
 func (p Params) boundOf(l int) (uint64, bool) {
 	h := p.holders[l]
 	square := 2 * (p.scale + h.Exponent)

@@ -20,7 +20,8 @@ type Part struct {
 }
 
 // Part converts the rows of holder l, counted from 0, to fixed point. Training rows precede
-// held-out rows. It returns an error if a value contradicts the holder's declaration.
+// held-out rows. It returns an error if the size of the table or a value contradicts the holder's
+// declaration.
 func (p Params) Part(rows linalg.Rows, l int) (*Part, error) {
 	n, width := rows.Shape()
 	if n != p.training+p.heldOut || width != p.holders[l].Columns {
@@ -74,7 +75,7 @@ func (t *Part) Hash() [sha256.Size]byte {
 }
 
 // Read sets dst to the entries of a group, beginning with entry number start. The entries are in
-// units of 2^-2s. It may be called by several goroutines at once.
+// units of 2^-2s, where s is the scale. Several goroutines can call Read at once.
 func (t *Part) Read(group, start int, dst []int64) {
 	if group += t.params.first; group == groupDiagonal {
 		for i := range dst {

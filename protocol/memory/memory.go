@@ -23,7 +23,7 @@ type Session struct {
 	// Ledger holds the names that members have claimed (Effects.Claim). If it is nil, Run uses
 	// an empty ledger.
 	Ledger *Ledger
-	// The session calls Sent with each message that a member sends. Sent may be nil. The function
+	// The session calls Sent with each message that a member sends. Sent can be nil. The function
 	// must not change the body.
 	Sent func(protocol.Message)
 
@@ -193,8 +193,8 @@ func (s *Session) deliverSent() (moved bool, err error) {
 	return moved, nil
 }
 
-// resuming returns the members that may resume. A member waits while a receiver defers one of its
-// messages, so that the number of undelivered messages is bounded. Such members continue if no
+// resuming returns the members that can now resume. A member waits while a receiver defers one of
+// its messages, so that the number of undelivered messages is bounded. Such members continue if no
 // other member can.
 func (s *Session) resuming() []*seat {
 	var free, owed []*seat
@@ -213,13 +213,14 @@ func (s *Session) resuming() []*seat {
 	return free
 }
 
-// deliver passes a message to its receiver, or stores it if the receiver defers it.
+// deliver passes a message to its receiver, or stores it if the receiver defers it. It drops the
+// message if the receiver's machine has ended.
 func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	at, from := s.seats[s.Index(m.Receiver)], s.seats[s.Index(m.Sender)]
 	if at.ended {
 		return false, nil
 	}
-	m.Body = bytes.Clone(m.Body) // copies the body, because the receiver may change it
+	m.Body = bytes.Clone(m.Body) // copies the body, because the receiver is allowed to change it
 	err = s.offer(at, protocol.Received{Message: m})
 	if errors.Is(err, protocol.ErrLater) {
 		at.later = append(at.later, m)
@@ -290,7 +291,7 @@ type Ledger struct{ taken map[claim]protocol.SessionID }
 type claim struct{ member, name string }
 
 // Claim records that a session of a member claims a name. It returns an error if another
-// session has claimed the name. The same session may claim a name again, as a replay does.
+// session has claimed the name. The same session can claim a name again, as a replay does.
 func (l *Ledger) Claim(member, name string, by protocol.SessionID) error {
 	key := claim{member, name}
 	if holder, taken := l.taken[key]; taken && holder != by {

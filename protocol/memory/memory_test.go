@@ -247,7 +247,7 @@ func TestBadDescriptorIsToldByRun(t *testing.T) {
 		}
 		s.Add("server", m, err)
 	}
-	if err := s.Run(); err == nil || !strings.Contains(err.Error(), "the name of a protocol") {
+	if err := s.Run(); err == nil || !strings.Contains(err.Error(), "names no protocol") {
 		t.Errorf("%v", err)
 	}
 }

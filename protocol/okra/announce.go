@@ -12,19 +12,19 @@ import (
 
 // Round 2, Announce: each party announces the number and the width of its rows to the server. The
 // announcement also has a tag. Parties with the same seed, settings and number of features send
-// equal tags. When all announcements agree, the server grants the upload to every party. Without
+// equal tags. When all announcements agree, the server allows every party to send its rows. Without
 // the grant, rows would wait in queues until the slowest party has announced.
 const (
 	roundAnnounce = 2
 	kindAnnounce  = "Announce"
 	kindGrant     = "Grant" // the message has no body
-	// maxRows limits the rows that one party may announce.
+	// maxRows limits the rows that one party can announce.
 	maxRows = 1 << 26
 )
 
-// Tag is the HMAC-SHA256, under the epoch's seed, of the settings on which all parties must agree.
-// These are the parameters, f, k and the training session's identity. The server only compares
-// tags; they reveal nothing else to it.
+// Tag is the HMAC-SHA256, under the epoch's seed, of the settings on which all parties must agree:
+// the parameters, the number f of features, the number k of extra dimensions, and a session's ID.
+// The server only compares tags; they reveal nothing else to it.
 type Tag [sha256.Size]byte
 
 func newTag(p Params, epoch Seed, f int, session protocol.SessionID) (t Tag) {
@@ -42,7 +42,7 @@ func newTag(p Params, epoch Seed, f int, session protocol.SessionID) (t Tag) {
 type announce struct {
 	tag      Tag
 	rows     int
-	width    int // f+k, the encoded width
+	width    int // number of coordinates of an encoded row
 	wire     int // bytes of an encoded number: 4 or 8
 	grid     bool
 	labelled bool
@@ -95,7 +95,8 @@ func checkShape(rows, width, word int) error {
 }
 
 // compareAnnouncements returns an error that names the parties whose announcements differ from the
-// leader's. The server may know the tags, so the comparison in constant time is only a precaution.
+// leader's. The tags are no secret from the server, so the comparison in constant time is only a
+// precaution.
 func compareAnnouncements(leader *source, sources []*source) error {
 	var odd, unlabelled []string
 	for _, s := range sources {

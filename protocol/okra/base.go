@@ -11,8 +11,8 @@ import (
 )
 
 // Digest is a hash of all data that a party has sent in the sessions of an epoch. Each session
-// hashes the previous digest, the labels and the encoded rows as sent. It reveals nothing that the
-// server does not hold.
+// hashes the previous digest, the labels and the encoded rows as sent. The digest reveals nothing
+// that the server does not hold.
 type Digest [sha256.Size]byte
 
 // segment returns the bytes with which the hash of one session's data begins. The labels and the
@@ -35,7 +35,7 @@ type Part struct {
 	first int  // index of the party's first row in the Gram matrix
 }
 
-// Base holds what a server keeps of a session so that a later session may continue it. It has the
+// Base holds the data that a server keeps of a session so that a later session can continue it: the
 // encoded rows, their labels and their Gram matrix. Anyone with a Base and the epoch's seed can
 // read every row.
 type Base struct {
@@ -129,7 +129,7 @@ func (b *Base) Find(party string) (Part, bool) {
 
 // Emptied returns a copy of the base without rows, so that the parties send all rows again under
 // the epoch's seed. A session that continues the copy costs as much as a first session. Its results
-// equal those of the sessions before it, bit for bit.
+// equal, bit for bit, those of a session with the same rows that continues the base itself.
 func (b *Base) Emptied() *Base {
 	empty := *b
 	empty.Parts, empty.rows, empty.labels, empty.test, empty.gram = nil, nil, nil, nil, linalg.Matrix[float64]{}

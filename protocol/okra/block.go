@@ -102,8 +102,8 @@ func (b *block) pieces(rows int) int {
 // Encode encodes all rows; it draws each frame once.
 func (b *block) Encode(dst, src linalg.Matrix[float64]) { encode(b, dst, src) }
 
-// distant is the least number of values that do not fit in the cache of two cores, which has 16
-// MiB.
+// distant is the smallest number of values that do not fit in the common cache of two cores, which
+// has 16 MiB.
 const distant = 1 << 21
 
 // piece multiplies all rows by the frames of one piece of work. The first piece also moves the

@@ -252,7 +252,7 @@ func decodeWelcome(body []byte) (b welcome, err error) {
 	return b, r.Close("okra: welcome")
 }
 
-// confirm is an announcement in a continued session. It may announce no rows.
+// confirm is an announcement in a continued session. It can announce 0 rows.
 type confirm struct {
 	announce
 	kept int    // number of the party's rows in earlier sessions

@@ -94,8 +94,8 @@ func (p Params) encoding(s Shape) protocol.Load {
 	return l
 }
 
-// transformed returns the additions and subtractions in the transforms of a row: in each round one
-// window, or two that overlap.
+// transformed returns the number of additions and subtractions in the transforms of a row. Each
+// round transforms one window of coordinates, or two windows that overlap.
 func transformed(rounds, width int) float64 {
 	window, windows := float64(windowOf(width)), 1.0
 	if windowOf(width) < width {

@@ -11,7 +11,7 @@
 //
 //	1 Seed      leader -> parties   the epoch's seed, sealed end to end; never to the server
 //	2 Announce  party  -> server    rows and width to come; a tag that is equal for equal settings
-//	  Grant     server -> parties   all announcements agree: parties may send rows
+//	  Grant     server -> parties   all announcements agree: parties can send rows
 //	3 Rows      party  -> server    encoded rows, labels, held-out flags; in chunks
 //	4 Receipt   server -> parties   the total number of rows; all end
 //
@@ -54,11 +54,11 @@
 //
 // # Encoder hadamard
 //
-// A round transforms two overlapping windows of a power of two coordinates, and changes signs
-// between them. A Walsh-Hadamard transform turns a shift into signs and signs into a shift, so
-// without these signs the second window nearly undoes the first. Of 1024 features after three
-// rounds, half would keep more than .34 of themselves in one coordinate and one .70; with the signs
-// these numbers are .10 and .16.
+// A round transforms two overlapping windows of coordinates, whose length is a power of two, and
+// changes signs between the two transforms. A Walsh-Hadamard transform turns a shift into signs and
+// signs into a shift, so without these signs the second window nearly undoes the first. Of 1024
+// features after three rounds, half would keep more than .34 of themselves in one coordinate and
+// one .70; with the signs these numbers are .10 and .16.
 //
 // # Waiting
 //
@@ -81,7 +81,8 @@
 //   - p known rows give the projection of every other row onto their span.
 //   - Independent, non-Gaussian features are recovered by blind source
 //     separation once rows greatly outnumber features.
-//   - The number of features, once rows are as many; before, its bucket.
+//   - The number of features, once there are as many rows; with fewer rows, only that
+//     it is one of the numbers with the same encoded width.
 //   - Encoder haar adds nothing to the Gram matrix; this is proven. Encoders
 //     hadamard and hbh add nothing that is known; this is a heuristic. Encoder block
 //     adds the Gram matrix of each block of some hundred features: as many known
@@ -98,7 +99,7 @@
 //
 // # What is not promised
 //
-// Nothing is verified: a party may send wrong rows, a server a wrong model. The protocol assumes
+// Nothing is verified: a party can send wrong rows, a server a wrong model. The protocol assumes
 // that parties and server follow it, that the server does not collude with any party, and that
 // encodings are confidential in transit. The paper's claim that an image's size stays hidden does
 // not hold once there are as many rows as features. Its argument that encodings of another

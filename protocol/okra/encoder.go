@@ -12,11 +12,11 @@ import (
 // Limits on the number of features.
 const (
 	MaxFeatures = 1 << 22
-	// MaxHaarWidth limits the encoded width of encoder haar, whose cost per row is quadratic: 2
-	// (f+k)^2 multiply-adds.
+	// MaxHaarWidth limits the encoded width of encoder haar, because a row of width w costs 2 w^2
+	// multiply-adds.
 	MaxHaarWidth = 8192
-	// MaxFlakeFeatures limits the features of encoder flake, whose mask takes 35 f^2 (f+k)
-	// multiply-adds and 8 f (2f+k) bytes.
+	// MaxFlakeFeatures limits the features of encoder flake, because its mask takes 35 f^2 (f+k)
+	// multiply-adds and 8 f (2f+k) bytes for f features and k extra dimensions.
 	MaxFlakeFeatures = 8192
 )
 
@@ -42,15 +42,15 @@ type Encoder interface {
 	// Width returns f+k, the number of coordinates of an encoded row.
 	Width() int
 	// Encode encodes each row of src (n x f) into the same row of dst (n x (f+k)), on all cores.
-	// They must not overlap. Rows are encoded together for speed only: a row's encoding does not
-	// depend on the others.
+	// dst and src must not overlap. Rows are encoded together for speed only: a row's encoding does
+	// not depend on the other rows.
 	Encode(dst, src linalg.Matrix[float64])
-	// panel returns how many rows a session encodes together. They are enough to make the cost of
-	// common random draws small for each row.
+	// panel returns how many rows a session encodes together. These are so many that the cost of
+	// common random draws is small for each row.
 	panel() int
 	// pieces returns the number of pieces into which the encoding of the given number of rows is
-	// divided. A piece takes about pieceTime. piece computes one piece; all pieces in order give
-	// the result of Encode.
+	// divided. A piece takes about pieceTime. The method piece computes one piece; all pieces in
+	// order give the result of Encode.
 	pieces(rows int) int
 	piece(dst, src linalg.Matrix[float64], i int)
 }
@@ -63,9 +63,9 @@ type preparer interface {
 }
 
 // pieceTime is the target duration of one piece of work on one core, in nanoseconds. It is half of
-// the 100 ms that a step may take, so that a step on a busy machine still takes only about 100 ms.
-// Encoders estimate the duration of a piece from costs measured on one core of a 2020s server. The
-// estimates depend on shapes alone, so a replay takes the same steps.
+// the 100 ms that a step is allowed to take, so that a step on a busy machine still takes only
+// about 100 ms. Encoders estimate the duration of a piece from costs measured on one core of a
+// 2020s server. The estimates depend on shapes alone, so a replay takes the same steps.
 const pieceTime = 50e6
 
 // encode encodes the rows of src into dst, piece by piece.
@@ -113,7 +113,8 @@ func NewEncoder(p Params, epoch Seed, f, k int) (Encoder, error) {
 }
 
 // isWide reports whether rows are encoded eight at a time, interleaved. This applies to rows that
-// do not fit the cache and can be cut into parts. Padding makes all wide rows divisible.
+// do not fit the cache, have at most widest coordinates, and can be cut into parts. Padding makes
+// all such rows divisible.
 func isWide(width, window int) bool {
 	return width > cachedWidth && width <= widest && width%part == 0 && window%part == 0
 }
@@ -151,7 +152,7 @@ func (p Params) fits(f, k int) error {
 	case f < 1 || k < 0 || f > MaxFeatures || k > MaxFeatures:
 		return fmt.Errorf("okra: rows have %d features and %d extra dimensions; at most %d of each are allowed", f, k, MaxFeatures)
 	case p.spec.Encoder == Haar && f+k > MaxHaarWidth:
-		return fmt.Errorf("okra: encoder haar, whose cost is quadratic in the width, takes at most %d coordinates, not %d; use encoder: hadamard", MaxHaarWidth, f+k)
+		return fmt.Errorf("okra: encoder haar, whose cost is quadratic in the width, takes at most %d coordinates, not %d; write \"encoder: hadamard\"", MaxHaarWidth, f+k)
 	case p.spec.Encoder == Flake && f > MaxFlakeFeatures:
 		return fmt.Errorf("okra: encoder flake, whose cost is cubic in the number of features, takes at most %d features, not %d; use protocol okra", MaxFlakeFeatures, f)
 	}

@@ -46,9 +46,9 @@ func TestServerComparesAnnouncements(t *testing.T) {
 		{"labels", map[string]bool{"east": true}, func(a *announce) { a.labelled = false },
 			"okra: east and the leader (north) do not agree on whether rows have labels"},
 		{"rows", map[string]bool{"east": true}, func(a *announce) { a.rows = 1 << 21 },
-			"okra: the parties announce 2097158 rows, but this server takes at most 1048576; bring fewer"},
+			"okra: the parties announce 2097158 rows, but this server takes at most 1048576; bring fewer rows"},
 		{"bytes", map[string]bool{"east": true}, func(a *announce) { a.rows = 1 << 19 },
-			"okra: 524294 rows of 72 encoded numbers need 2048.2 GiB with their Gram matrix, but this server allows 8.0 GiB; bring fewer"},
+			"okra: 524294 rows of 72 encoded numbers need 2048.2 GiB with their Gram matrix, but this server allows 8.0 GiB; bring fewer rows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := training(t, Spec{}, share(randomRows("compare", 8, 5), 3, 3, 2)...)

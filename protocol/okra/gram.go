@@ -176,8 +176,9 @@ func (a *assembly) progress() protocol.Progress {
 // store holds encoded rows in the wire's precision and multiplies them in float64.
 type store interface {
 	// put decodes the numbers of a chunk and stores them in the matrix. The span s says which rows
-	// and columns the chunk holds. Row 0 of s is the matrix's row number first. If a number is too
-	// large for any encoder, put returns an error and stores nothing.
+	// of a party, and which columns, the chunk holds. The party's row 0 is the matrix's row number
+	// first. If body has a wrong length, or a number is not finite or too large for any encoder,
+	// put returns an error and stores nothing.
 	put(s span, first int, body []byte) error
 	// rows returns all stored rows.
 	rows() linalg.Rows

@@ -15,7 +15,7 @@ import (
 // its reflection is applied.
 
 // reflection is H = I - beta v v^T. It maps the Gaussian vector g from which it was made to a
-// multiple of the first unit vector: -sign |g| e_1.
+// multiple of the first unit vector: sign |g| e_1, where sign is the field.
 type reflection struct {
 	v    []float64
 	beta float64
@@ -24,7 +24,8 @@ type reflection struct {
 
 // vectorPlace returns the block of the random stream at which vector j of a frame begins. A vector
 // has 2^20 blocks of 16 bytes, far more than the longest vector needs, and a frame has room for
-// 2^20 vectors. The 2^40 blocks before frame 0 are reserved for the integers of encoder block.
+// 2^20 vectors. The 2^40 blocks before frame 0 are reserved for the permutations and signs of
+// encoders block and hbh.
 func vectorPlace(frame, j int) uint64 { return uint64(frame+1)<<40 | uint64(j)<<20 }
 
 // drawReflection draws the j-th Gaussian vector of a frame into v and turns it into a reflection.

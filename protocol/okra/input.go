@@ -21,10 +21,10 @@ const (
 	maxLabelBytes = labelled.MaxBytes
 )
 
-// Input holds a party's rows and their labels. Other members refer to rows by position only, so no
-// field may hold the id of a patient.
+// Input holds a party's rows and their labels. Other members refer to rows by position only: no
+// field must hold the id of a patient.
 type Input struct {
-	Rows   linalg.Rows // n x f, already scaled, preferably to [0, 1]
+	Rows   linalg.Rows // n rows of features, already scaled, preferably to [0, 1]
 	Labels []string    // n labels of 1 to 64 bytes, or nil if the rows have none
 	Test   []bool      // n flags, true for held-out rows; nil if no row is held out
 	Grid   bool        // the values lie on a grid: integers, counts, one-hot, pixels
@@ -86,6 +86,6 @@ func (in Input) label(i int) string {
 // test reports whether row i is held out.
 func (in Input) test(i int) bool { return in.Test != nil && in.Test[i] }
 
-// errEdited reports that the party's rows have changed since the session started. The difference of
+// errEdited reports that the party's input has changed since the session started. The difference of
 // two encodings under one seed would reveal the change in clear.
-var errEdited = errors.New("okra: the rows have changed since the session started; restore them, or start a new session")
+var errEdited = errors.New("okra: the rows or their labels have changed since the session started; restore them, or start a new session")

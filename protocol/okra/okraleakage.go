@@ -56,7 +56,7 @@ func Leakage(f Facts) map[string][]string {
 }
 
 // Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
-// are those of [Leakage].
+// also occur in [Leakage]. The broker, who reads no rows, has no entry.
 func Exposures(f Facts) map[string]protocol.Exposure {
 	return map[string]protocol.Exposure{
 		"server":    serverExposure(f),
@@ -146,8 +146,8 @@ func (f Facts) readsConstants() bool {
 	return f.Grid && f.rowsAtMostFeatures() && f.Dependent
 }
 
-// readsBlocks reports whether the lattice attack succeeds on single blocks of encoder block. The
-// narrowest block has about three quarters of the width.
+// readsBlocks reports whether the lattice attack succeeds on single blocks of encoder block. A block
+// can be as narrow as three quarters of the encoder's width, less 3 features.
 func (f Facts) readsBlocks() bool {
 	return f.Encoder == Block && f.Grid && f.TotalRows > 3*f.blockWidth()/4-3
 }

@@ -15,7 +15,7 @@ const (
 	Version uint16 = 2
 )
 
-// The values that the text fields of [Spec] may have.
+// The values that the text fields of [Spec] can have.
 const (
 	Hadamard = "hadamard" // rounds of permutation, sign changes and Walsh-Hadamard transforms
 	Haar     = "haar"     // a uniformly random isometry
@@ -38,7 +38,7 @@ const (
 // Spec holds a job file's settings of the protocol. The zero value gives the recommended settings.
 type Spec struct {
 	Encoder string `yaml:"encoder"` // hadamard (default), haar, hbh, flake or block
-	Wire    string `yaml:"wire"`    // float32 (default) or float64: how encoded numbers travel
+	Wire    string `yaml:"wire"`    // float32 (default) or float64: type of the encoded numbers in messages
 	Mode    string `yaml:"mode"`    // hardened (default) or paper
 	// Rounds is the number of rounds of encoder hadamard: 2 to 16, default 3.
 	Rounds int `yaml:"rounds"`
@@ -84,7 +84,7 @@ func (s Spec) validate() error {
 	case s.Encoder == Hadamard && s.Rounds == 1:
 		return errors.New("okra: one round of encoder hadamard hides nothing, because the transform is public and undoes itself; use at least 2 rounds")
 	case s.Encoder == Hadamard && (s.Rounds < 2 || s.Rounds > maxRounds):
-		return fmt.Errorf("okra: rounds is %d; encoder hadamard takes 2 to %d rounds", s.Rounds, maxRounds)
+		return fmt.Errorf("okra: \"rounds\" is %d; encoder hadamard takes 2 to %d rounds", s.Rounds, maxRounds)
 	case s.Encoder == Block && (s.BlockWidth < minBlock || s.BlockWidth > maxBlockWidth):
 		return fmt.Errorf("okra: block_width is %d; encoder block takes %d to %d features", s.BlockWidth, minBlock, maxBlockWidth)
 	}
@@ -100,9 +100,9 @@ func (s Spec) validateNames() error {
 	case !slices.Contains([]string{Hadamard, Haar, HBH, Flake, Block}, s.Encoder):
 		return fmt.Errorf("okra: encoder is %q; choose hadamard, haar, hbh, flake or block", s.Encoder)
 	case s.Encoder == Block && s.Mode != Paper:
-		return errors.New("okra: encoder block is not secure, because the server learns every block's Gram matrix, and with about 110 known rows it can decode all others; to reproduce the paper, set mode: paper")
+		return errors.New("okra: encoder block is not secure, because the server learns every block's Gram matrix, and with about 110 known rows it can decode all others; to reproduce the paper, write \"mode: paper\"")
 	case s.Encoder != Block && s.Encoder != Flake && s.Mode == Paper:
-		return fmt.Errorf("okra: mode is paper, but encoder %s is not the paper's; leave out the mode or the encoder", s.Encoder)
+		return fmt.Errorf("okra: \"mode\" is paper, but encoder %s is not the paper's; leave out \"mode\" or \"encoder\"", s.Encoder)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ type Party struct {
 	origin      protocol.SessionID
 	holders     []string        // the members that have the epoch's seed
 	asked       map[string]bool // at the leader, the parties that must still consent
-	digest      hash.Hash       // hash of the data that this party sends; nil if no later session may continue this session
+	digest      hash.Hash       // hash of the data that this party sends; nil if no later session can continue this session
 }
 
 // NewParty returns the machine of the leader or of another party. It refuses an input that cannot
@@ -93,7 +93,7 @@ func (p *Party) Padding() int { return Padding(p.features) }
 
 func (p *Party) leader() string { return p.setup.Session.With(protocol.RoleLeader)[0] }
 
-// InputHash returns the hash of the rows and labels, which [protocol.Start] requires.
+// InputHash returns the hash of the party's input, which [protocol.Start] requires.
 func (p *Party) InputHash() [sha256.Size]byte { return p.hash }
 
 // Step implements [protocol.Machine].
@@ -333,8 +333,11 @@ func (p *Party) receiveReceipt(m protocol.Message) (protocol.Effects, error) {
 	if err != nil {
 		return protocol.Effects{}, m.Malformed(err)
 	}
-	if rows < uint64(p.allRows()) || rows > maxRows*protocol.MaxMembers {
+	if rows < uint64(p.allRows()) {
 		return protocol.Effects{}, m.Inconsistent("the receipt counts %d rows, but this party alone has sent %d", rows, p.allRows())
+	}
+	if rows > maxRows*protocol.MaxMembers {
+		return protocol.Effects{}, m.Inconsistent("the receipt counts %d rows; a session has at most %d", rows, maxRows*protocol.MaxMembers)
 	}
 	p.total = int(rows)
 	return protocol.Finish(protocol.Effects{}, nil)

@@ -34,16 +34,16 @@ func (e *LimitError) Error() string { return "okra: " + e.problem }
 // number of further bytes that the session needs.
 func (l Limits) check(rows, width, word int, extra int64) error {
 	if rows > l.Rows {
-		return &LimitError{fmt.Sprintf("the parties announce %d rows, but this server takes at most %d; bring fewer", rows, l.Rows)}
+		return &LimitError{fmt.Sprintf("the parties announce %d rows, but this server takes at most %d; bring fewer rows", rows, l.Rows)}
 	}
 	if need := int64(rows)*int64(width)*int64(word) + extra; need > l.Bytes {
 		const gib = 1 << 30
-		return &LimitError{fmt.Sprintf("%d rows of %d encoded numbers need %.1f GiB with their Gram matrix, but this server allows %.1f GiB; bring fewer", rows, width, float64(need)/gib, float64(l.Bytes)/gib)}
+		return &LimitError{fmt.Sprintf("%d rows of %d encoded numbers need %.1f GiB with their Gram matrix, but this server allows %.1f GiB; bring fewer rows", rows, width, float64(need)/gib, float64(l.Bytes)/gib)}
 	}
 	return nil
 }
 
-// Server receives encoded rows and computes their linear Gram matrix. Its results may be read once
+// Server receives encoded rows and computes their linear Gram matrix. Its results can be read once
 // the session has ended without error.
 type Server struct {
 	core

@@ -9,7 +9,7 @@ import (
 )
 
 func TestNewParams(t *testing.T) {
-	const sentence = "okra: encoder block is not secure, because the server learns every block's Gram matrix, and with about 110 known rows it can decode all others; to reproduce the paper, set mode: paper"
+	const sentence = `okra: encoder block is not secure, because the server learns every block's Gram matrix, and with about 110 known rows it can decode all others; to reproduce the paper, write "mode: paper"`
 	for _, c := range []struct {
 		in   Spec
 		want Spec
@@ -22,15 +22,15 @@ func TestNewParams(t *testing.T) {
 		{Spec{Mode: Paper, Encoder: Block, BlockWidth: 128}, Spec{Encoder: Block, Wire: Float32, Mode: Paper, BlockWidth: 128}, ""},
 		{in: Spec{Encoder: Block}, err: sentence},
 		{in: Spec{Encoder: Block, Mode: Hardened}, err: sentence},
-		{in: Spec{Encoder: Haar, Mode: Paper}, err: "okra: mode is paper, but encoder haar is not the paper's; leave out the mode or the encoder"},
+		{in: Spec{Encoder: Haar, Mode: Paper}, err: `okra: "mode" is paper, but encoder haar is not the paper's; leave out "mode" or "encoder"`},
 		{Spec{Encoder: Flake}, Spec{Encoder: Flake, Wire: Float32, Mode: Hardened}, ""},
 		{Spec{Encoder: Flake, Mode: Paper}, Spec{Encoder: Flake, Wire: Float32, Mode: Paper}, ""},
 		{in: Spec{Encoder: "fourier"}, err: `okra: encoder is "fourier"; choose hadamard, haar, hbh, flake or block`},
 		{in: Spec{Wire: "float16"}, err: `okra: wire is "float16"; choose float32 or float64`},
 		{in: Spec{Mode: "soft"}, err: `okra: mode is "soft"; choose hardened or paper`},
 		{in: Spec{Rounds: 1}, err: "okra: one round of encoder hadamard hides nothing, because the transform is public and undoes itself; use at least 2 rounds"},
-		{in: Spec{Rounds: -1}, err: "okra: rounds is -1; encoder hadamard takes 2 to 16 rounds"},
-		{in: Spec{Rounds: 17}, err: "okra: rounds is 17; encoder hadamard takes 2 to 16 rounds"},
+		{in: Spec{Rounds: -1}, err: `okra: "rounds" is -1; encoder hadamard takes 2 to 16 rounds`},
+		{in: Spec{Rounds: 17}, err: `okra: "rounds" is 17; encoder hadamard takes 2 to 16 rounds`},
 		{in: Spec{Encoder: Haar, Rounds: 3}, err: "okra: \"rounds\" is set, but encoder haar has no rounds; leave \"rounds\" out or use encoder hadamard"},
 		{in: Spec{BlockWidth: 96}, err: "okra: block_width is set, but encoder hadamard has no blocks; leave block_width out or use encoder block"},
 		{in: Spec{Mode: Paper, BlockWidth: 63}, err: "okra: block_width is 63; encoder block takes 64 to 128 features"},

@@ -13,7 +13,7 @@ import (
 
 // A prediction is a session of two members. The owner of new rows encodes them under the seed of a
 // training session, the descriptor's Parent, and the server replies with the model's decisions.
-// Rounds 2 and 3 are the training's rounds; round 4 carries the decisions.
+// Rounds 2 and 3 are the training's rounds, without the grant; round 4 carries the decisions.
 const (
 	roundDecisions = 4
 	kindDecisions  = "Decisions"
@@ -73,7 +73,8 @@ func NewPredictParty(s protocol.Setup, p Params, epoch Seed, rows linalg.Rows) (
 	return &PredictParty{core: d, params: p, epoch: epoch, rows: n, features: f, hash: in.Hash(), upload: newUpload(encoder, rows, p.wordBytes())}, nil
 }
 
-// Decisions returns the decisions on each row, n x c, once the session has ended without error.
+// Decisions returns the decisions, one row of numbers for each row of the party, once the session
+// has ended without error.
 func (p *PredictParty) Decisions() linalg.Matrix[float64] { return p.decisions }
 
 // InputHash returns the hash of the rows, which [protocol.Start] requires.

@@ -310,5 +310,5 @@ func TestPredictionConstructorsRefuse(t *testing.T) {
 func TestPredictionLimits(t *testing.T) {
 	trained := train(t, Spec{}, share(randomRows("train", 6, 9), 3, 3)...)
 	q := query{epoch: trained.party("north").EpochSeed(), rows: randomRows("new", 5, 9), limits: Limits{Rows: 4}}
-	run(t, trained.prediction(t, q)).wantEnd(t, "hub", "okra: the parties announce 5 rows, but this server takes at most 4; bring fewer")
+	run(t, trained.prediction(t, q)).wantEnd(t, "hub", "okra: the parties announce 5 rows, but this server takes at most 4; bring fewer rows")
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Answer computes a model's decisions, n x c, on encoded rows, n x (f+k). It is a pure function
-// that handles each row independently; c is the same for all calls.
+// Answer computes a model's decisions on encoded rows. It returns the same number of decisions, in
+// one row of the result, for each encoded row. It is a pure function that handles each row
+// independently.
 type Answer func(encoded linalg.Matrix[float64]) (linalg.Matrix[float64], error)
 
 // PredictServer is the server of a prediction: it sends a model's decisions on the rows that it

@@ -210,7 +210,7 @@ func TestEventsOutOfPlace(t *testing.T) {
 		check(protocol.Received{}, "okra: the session has not started")
 		check(protocol.Expired{Timer: TimerRows}, "okra: the session has not started")
 		if n.Name != "hub" {
-			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows have changed since the session started; restore them, or start a new session")
+			check(protocol.Start{InputHash: [32]byte{1}}, "okra: the rows or their labels have changed since the session started; restore them, or start a new session")
 		}
 		if _, err := m.Step(protocol.Start{InputHash: n.InputHash}); err != nil {
 			t.Fatal(err)
@@ -301,9 +301,9 @@ func TestBadInputs(t *testing.T) {
 		{Input{Rows: good, Labels: []string{"a", ""}}, `okra: row 1: label "" has a wrong length; use 1 to 64 bytes`},
 		{Input{Rows: good, Labels: []string{strings.Repeat("a", 65), "b"}}, `okra: row 0: label "` + strings.Repeat("a", 65) + `" has a wrong length; use 1 to 64 bytes`},
 		{Input{Rows: good, Test: []bool{true}}, "okra: 1 test flags were given for 2 rows"},
-		{Input{Rows: with(math.NaN())}, "okra: row 1, feature 2: NaN is not finite or too large; fill in missing values and scale the features first"},
-		{Input{Rows: with(math.Inf(1))}, "okra: row 1, feature 2: +Inf is not finite or too large; fill in missing values and scale the features first"},
-		{Input{Rows: with(-2e15)}, "okra: row 1, feature 2: -2e+15 is not finite or too large; fill in missing values and scale the features first"},
+		{Input{Rows: with(math.NaN())}, "okra: row 1, feature 2: NaN is not a number of magnitude up to 1e+15; fill in missing values and scale the features first"},
+		{Input{Rows: with(math.Inf(1))}, "okra: row 1, feature 2: +Inf is not a number of magnitude up to 1e+15; fill in missing values and scale the features first"},
+		{Input{Rows: with(-2e15)}, "okra: row 1, feature 2: -2e+15 is not a number of magnitude up to 1e+15; fill in missing values and scale the features first"},
 	} {
 		p := mustParams(t, Spec{})
 		_, err := NewParty(protocol.Setup{Session: newSession(t, p, hospitals...), Self: "north"}, p, c.in)

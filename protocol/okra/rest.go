@@ -81,8 +81,11 @@ func (b *Base) readParts(r *wire.Reader) (total int) {
 		p := Part{Party: r.String(protocol.MaxNameBytes), Rows: int(r.Uint32())}
 		r.Fixed(p.Sent[:])
 		p.Grid, p.first = r.Bool(), total
-		if r.Err() == nil && (p.Rows > maxRows || b.partOf(p.Party).Rows > 0) {
-			r.Fail(fmt.Errorf("the header lists %d rows of %q; the number is too large or the party occurs twice", p.Rows, p.Party))
+		if r.Err() == nil && p.Rows > maxRows {
+			r.Fail(fmt.Errorf("the header lists %d rows of %q; at most %d are allowed", p.Rows, p.Party, maxRows))
+		}
+		if r.Err() == nil && b.partOf(p.Party).Rows > 0 {
+			r.Fail(fmt.Errorf("the header lists the rows of %q twice", p.Party))
 		}
 		if r.Err() != nil {
 			return 0
@@ -157,7 +160,7 @@ func DecodeStanding(b []byte) (s EpochState, err error) {
 	s.Labels = r.Bool()
 	s.Preparation = r.Bytes32(MaxPreparation)
 	if r.Err() == nil && (s.Features < 1 || s.Features > MaxFeatures || s.Rows > maxRows) {
-		r.Fail(fmt.Errorf("the state has %d rows of %d features; one of these numbers is outside its allowed range", s.Rows, s.Features))
+		r.Fail(fmt.Errorf("the state has %d rows of %d features; at most %d rows, and 1 to %d features, are allowed", s.Rows, s.Features, maxRows, MaxFeatures))
 	}
-	return s, r.Close("okra: standing")
+	return s, r.Close("okra: kept state")
 }

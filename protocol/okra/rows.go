@@ -16,7 +16,8 @@ const (
 // RowsKind is the kind of the messages that carry encoded rows.
 const RowsKind = kindRows
 
-// panelBytes limits the memory of the rows that are encoded together. A single row may be larger.
+// panelBytes limits the memory of the rows that are encoded together. A single row, or the rows of
+// one chunk, can take more.
 const panelBytes = 64 << 20
 
 // upload encodes rows and divides them into the bodies of chunks. It holds one panel of rows at a
@@ -76,8 +77,8 @@ func (u *upload) batch() (first int, bodies [][]byte) {
 	return first, bodies
 }
 
-// encode does the next piece of the work: it prepares the encoder or encodes a panel of rows. It
-// reports whether that panel is complete.
+// encode does the next piece of the work: a piece of the encoder's preparation, or else of the
+// encoding of the next panel. It reports whether the panel is complete.
 func (u *upload) encode() bool {
 	if p, is := u.encoder.(preparer); is && !u.ready {
 		u.ready = p.prepare()

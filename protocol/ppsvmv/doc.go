@@ -1,7 +1,7 @@
 // Package ppsvmv adds up, around a ring, the kernel matrices of sites that hold different columns
 // of the same rows (Yu, Vaidya, Jiang, "Privacy-preserving SVM classification on vertically
-// partitioned data", PAKDD 2006). It is a published rival for comparisons: two sites can together
-// read the matrix of the site between them. Protocol gram adds up the same matrices by secure
+// partitioned data", PAKDD 2006). It is here for comparisons only: two sites can together read the
+// matrix of the site between them. Protocol gram adds up the same matrices by secure
 // aggregation, so that two such sites cannot.
 //
 // The first site, the leader, adds a random matrix R to its own matrix and sends the sum to the
@@ -15,9 +15,9 @@
 // Tiles are sent one after the other, so that all sites work at the same time. At most eight of
 // them are in the ring.
 //
-// Entries are whole numbers, and words are taken modulo 2^64. R is uniform there, so a single word
-// in the ring reveals nothing, and the sum is exact. The paper adds real numbers, for which no pad
-// is uniform and no sum exact.
+// Entries are whole numbers, and words are taken modulo 2^64. The words of R are uniform, so a
+// single word in the ring reveals nothing, and the sum is exact. The paper adds real numbers, for
+// which no pad is uniform and no sum exact.
 //
 //	params, err := ppsvmv.NewParams([]int{n * n}, digest)
 //	leader, err := ppsvmv.NewLeader(setup, part)
@@ -32,9 +32,10 @@
 //   - The leader and the server learn the sum: every inner product over all columns.
 //   - A site without accomplices sees uniformly random words, and learns nothing.
 //   - The two neighbours of a site other than the leader, if they collude, learn its matrix
-//     exactly: its output minus its input. Likewise the neighbours of several consecutive such
-//     sites learn their sum. With two sites, the leader alone learns the other's matrix.
-//   - The server and all sites but the leader learn the leader's matrix.
+//     exactly: its output minus its input. Likewise the two neighbours of several consecutive
+//     such sites learn the sum of these sites' matrices. With two sites, the leader alone learns
+//     the other site's matrix.
+//   - The server and all sites but the leader, if they collude, learn the leader's matrix.
 //
 // # What is not promised
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// window is the largest number of tiles that may be in the ring at one time.
+// window is the largest number of tiles in the ring at one time.
 const window = 8
 
 // Leader is the machine of the first site. It masks its own matrix and later subtracts the mask
@@ -57,7 +57,7 @@ func (l *Leader) start(e protocol.Start) (protocol.Effects, error) {
 // underWay returns the number of tiles in the ring.
 func (l *Leader) underWay() int { return l.sent - (len(l.tiles) - l.missing) }
 
-// ready reports whether the leader may send another tile into the ring.
+// ready reports whether the leader can now send another tile into the ring.
 func (l *Leader) ready() bool { return l.sent < len(l.tiles) && l.underWay() < window }
 
 // resume sends the next tile, which is the sum of the mask R and the leader's own matrix.

@@ -3,7 +3,6 @@ package ppsvmv
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -93,7 +92,7 @@ func ValidateSession(s *protocol.Session) (Params, error) {
 	sites := s.With(protocol.RoleParty)
 	switch {
 	case len(s.With(protocol.RoleLeader)) != 1 || len(s.With(protocol.RoleServer)) != 1:
-		return Params{}, errors.New("ppsvmv: a session requires one leader and one server")
+		return Params{}, fmt.Errorf("ppsvmv: the session has %d leaders and %d servers; one of each is required", len(s.With(protocol.RoleLeader)), len(s.With(protocol.RoleServer)))
 	case len(sites) < 1 || len(sites) >= MaxSites || len(sites)+2 != len(s.Members):
 		return Params{}, fmt.Errorf("ppsvmv: a session requires one leader, one server, 1 to %d other sites and no other member; this session has %d other sites among %d members", MaxSites-1, len(sites), len(s.Members))
 	}

@@ -39,7 +39,7 @@ func (s *Server) Step(e protocol.Event) (protocol.Effects, error) {
 
 func (s *Server) start(e protocol.Start) (protocol.Effects, error) {
 	if e.InputHash != s.InputHash() {
-		return protocol.Effects{}, errors.New("ppsvmv: a server has no input")
+		return protocol.Effects{}, errors.New("ppsvmv: a server has no input; its InputHash must be zero")
 	}
 	return protocol.Effects{Sync: true, Arm: []protocol.Timer{TimerTile}}, nil
 }

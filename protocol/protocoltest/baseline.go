@@ -89,8 +89,9 @@ func (c *Case) checkUnchanged(b *baseline, r *sim.Result) error {
 	return c.checkResults(r)
 }
 
-// firstDifferent describes the first message of r, in alphabetical order, that differs from the
-// undisturbed run. It returns "" if there is none.
+// firstDifferent describes a difference between the messages of r and of the undisturbed run. If
+// several messages differ, it returns the first description in alphabetical order. It returns "" if
+// there is no difference.
 func (b *baseline) firstDifferent(r *sim.Result) string {
 	var odd []string
 	for h, digest := range r.Sent {

@@ -30,7 +30,7 @@ type Case struct {
 	// each receiver.
 	InFlight int64
 	// Trusts reports whether a message contains a statement that its receiver cannot verify. A lie
-	// in the statement may change results. Nil means that there are no such messages.
+	// in the statement can change results. Nil means that there are no such messages.
 	Trusts func(protocol.Header) bool
 	// Runs is the largest number of runs for one property; 0 means 200. If a property needs more
 	// runs, the suite takes a fixed sample of them.

@@ -7,15 +7,15 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// Chain finds the longest chain of messages in which each sender has received the message before. The
-// zero value has seen none.
+// Chain finds the longest chain of messages in which each sender has received the previous message of
+// the chain. The zero value has seen no messages.
 type Chain struct {
 	Longest int
 	sent    map[[sha256.Size]byte]int // place of each message in its longest chain, from 1
 	reached map[string]int            // place of the last message of the longest chain to each member
 }
 
-// Watch returns a node whose messages count.
+// Watch returns a copy of n whose messages the chain sees.
 func (c *Chain) Watch(n sim.Node) sim.Node {
 	build := n.New
 	n.New = func() (protocol.Machine, error) {
@@ -25,7 +25,7 @@ func (c *Chain) Watch(n sim.Node) sim.Node {
 	return n
 }
 
-// watched is the machine of a member whose messages count.
+// watched is a machine whose messages a chain sees.
 type watched struct {
 	protocol.Machine
 	name  string

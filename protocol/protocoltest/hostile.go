@@ -10,7 +10,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
-// checkHostile tests that altered messages of one member never lead to a wrong result or a panic.
+// checkHostile tests that an altered message never leads to a panic, nor, unless [Case].Trusts
+// allows it, to a wrong result.
 func checkHostile(c *Case) error {
 	b, err := c.baseline()
 	if err != nil {

@@ -43,8 +43,8 @@ type pace struct {
 
 func defaultPace() pace { return pace{limit: time.Second, tries: 3} }
 
-// checkPace tests that no step exceeds the time limit. On a busy machine any step may take a second
-// once, so a step is slow only if it is slow each time.
+// checkPace tests that no step exceeds the time limit. On a busy computer any step can take a
+// second once, so a step is slow only if it is slow each time.
 func checkPace(c *Case) error {
 	var fastest map[step]time.Duration
 	for range c.pace.tries {

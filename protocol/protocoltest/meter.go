@@ -7,7 +7,7 @@ import (
 )
 
 // Meter counts the messages of a session by sender, receiver, round and kind. The zero value has
-// counted none. Its method Count is for sim.Config.Intercept.
+// counted no messages. Its method Count is for sim.Config.Intercept.
 type Meter struct {
 	flows map[protocol.Flow]protocol.Flow
 }
@@ -30,7 +30,8 @@ func (m *Meter) add(f protocol.Flow) {
 }
 
 // Check fails the test unless the cost of a session states the counted messages. The function reduce
-// may leave out of a flow what only the sums over several flows state; nil leaves out nothing.
+// can clear fields of a flow that the cost does not state, such as its round; Check then adds up the
+// flows that have become alike. If reduce is nil, nothing is cleared.
 func (m *Meter) Check(t testing.TB, c protocol.Cost, reduce func(protocol.Flow) protocol.Flow) {
 	t.Helper()
 	if reduce == nil {

@@ -53,8 +53,9 @@ func checkVanished(c *Case, b *baseline) error {
 	return nil
 }
 
-// checkNoticed returns an error unless the remaining nodes noticed that a node was removed. Every
-// node with timers, except one that must go on, must end and blame the removed node, or a node that failed because of it.
+// checkNoticed returns an error unless the remaining nodes noticed that a node was removed. Every node with timers must
+// end and blame the removed node, or a node that failed because of it. Nodes that [protocol.MustGoOn] forbids to end
+// are excepted.
 func checkNoticed(c *Case, r *sim.Result, gone string) error {
 	failed, named := false, false
 	for i, o := range r.Nodes {
@@ -62,7 +63,7 @@ func checkNoticed(c *Case, r *sim.Result, gone string) error {
 		case o.Name == gone || o.End != nil && o.End.Err == nil:
 			continue
 		case o.End == nil && protocol.MustGoOn(o.Machine):
-			named = true // others may wait for this node, which does not say for whom it waits
+			named = true // other nodes can wait for this node, which does not say for whom it waits
 			continue
 		case o.End == nil && len(c.Nodes[i].Timers) > 0:
 			return withTranscript(r, fmt.Errorf("node %s waits forever", o.Name))

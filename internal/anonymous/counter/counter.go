@@ -1,6 +1,7 @@
-// Package counter counts the anonymous packages of one iteration of a SecVM job. It counts at
-// most one package for each token. It keeps counts and the nonces of spent tokens. It never
-// keeps which package came with which token, or the order of packages.
+// Package counter counts the anonymous packages of one iteration of a SecVM job. Devices send the
+// packages in one or more windows, which are periods of time. The package counts at most one
+// package for each token. It keeps counts and half of the nonce of each spent token. It never keeps
+// which package came with which token, or the order of packages.
 //
 //	c, err := counter.Open(params, path, 256)
 //	flush, again, err := c.Count(counter.Nonce(token.Nonce[:16]), p)
@@ -39,7 +40,7 @@ const NonceSize = 16
 const shards = 16
 
 // ErrOver is returned for a package that arrives after the last record of its window.
-var ErrOver = errors.New("counter: the window is over; its packages have been summed")
+var ErrOver = errors.New("counter: the time for packages is over; the packages have been summed")
 
 // Counter counts the packages of one iteration. It is safe for concurrent use.
 type Counter struct {
@@ -280,8 +281,11 @@ func decodeRecord(b []byte) ([]Nonce, sums, error) {
 		all[p] = r.Uint64()
 		total += all[p]
 	}
-	if r.Err() == nil && (total != uint64(len(nonces)) || len(all) != n) {
-		r.Fail(errors.New("the record must have as many packages as tokens"))
+	if r.Err() == nil && total != uint64(len(nonces)) {
+		r.Fail(fmt.Errorf("the record has %d tokens for %d packages", len(nonces), total))
+	}
+	if r.Err() == nil && len(all) != n {
+		r.Fail(errors.New("the record lists a package twice"))
 	}
 	return nonces, all, r.Close("counter: a record of packages")
 }

@@ -18,8 +18,8 @@ type outcome struct {
 	status int // HTTP status of the sealed answer, which only the device can read
 }
 
-// These outcomes are the answers to a device. After counted or duplicate, the device does not send
-// the package again. After heard, loaded or no answer, the device sends the package again.
+// These outcomes are the answers to a device. After heard, loaded or no answer, the device sends
+// the package again; after all other outcomes it does not.
 var (
 	counted   = outcome{"counted", http.StatusOK}
 	duplicate = outcome{"duplicate", http.StatusAlreadyReported}
@@ -97,7 +97,7 @@ func (g *Gateway) redeem(s secvm.Spent, d *window) (*privacypass.Token, outcome,
 }
 
 // await waits until a package is on disk, for at most the time Hold. If few packages arrive, the
-// record may be written only at the end of the window. In this case await returns heard, and the
+// record might be written only at the end of the window. In this case await returns heard, and the
 // device sends the package again.
 func (g *Gateway) await(ctx context.Context, f *counter.Flush, done outcome) outcome {
 	if f == nil {

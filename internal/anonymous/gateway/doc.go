@@ -1,23 +1,23 @@
-// Package gateway implements the server of a SecVM job. It publishes weights, counts the
-// anonymous packages of many devices and takes a training step after each window that had enough
-// participants. It keeps counts only.
+// Package gateway implements the server of a SecVM job. It publishes weights, counts the anonymous
+// packages of many devices and takes a training step when the windows of an iteration have had
+// enough participants. A window is the time in which devices send packages. The gateway keeps
+// counts and, until the iteration is over, parts of the nonces of spent tokens.
 //
 //	HOME/configuration     the signed configuration; devices need a copy
-//	HOME/state             history and results after the last closed window
-//	HOME/key-N             seed of the window's key, while it is open
-//	HOME/packages-N        records of the open iteration: sorted nonces of tokens, and sums
+//	HOME/state             history of all windows, and results of the closed windows
+//	HOME/key-N             seed of the key of window N, until that window is closed
+//	HOME/packages-N        records of the open iteration N: sorted nonces of tokens, and sums
 //	HOME/model             the model, after the last window
 //
 // # A package
 //
-// A package arrives with a token through Oblivious HTTP, alone in a request of
-// constant size. The gateway checks it (size, token's challenge, iteration and model,
-// token, and that the token is unspent), adds it to sums in memory, and answers
-// when a record with it is on disk. Records hold the packages of many devices:
-// at least [Config.Least], except the last record of a window. If few packages arrive,
-// the gateway asks the device to send again; the token keeps the package from being counted
-// twice. So a crash loses no acknowledged package, no file reveals which package came
-// with which token or when, and no log line is about one package.
+// A package arrives with a token through Oblivious HTTP, alone in a request of constant size. The
+// gateway checks it (size, token's challenge, iteration and model, token, and that the token is
+// unspent), adds it to sums in memory, and answers when a record with it is on disk. Records hold
+// the packages of many devices: at least [Config.Least], except the records at the end of a window
+// and in its time of grace. If few packages arrive, the gateway asks the device to send again; the
+// token keeps the package from being counted twice. So a crash loses no acknowledged package, no
+// file reveals which package came with which token or when, and no log line is about one package.
 //
 // # A window
 //

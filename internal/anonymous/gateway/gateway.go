@@ -43,14 +43,15 @@ type Config struct {
 	// the window. Lead replaces Pause before the first window, because devices fetch their first
 	// tokens then. All are whole milliseconds.
 	Window, Grace, Pause, Lead time.Duration
-	// Least is the smallest number of packages in a record; the last record of a window may hold
-	// fewer.
+	// Least is the smallest number of packages in a record; the records at the end of a window and
+	// in its time of grace can hold fewer.
 	Least int
 	// Hold is the longest time that a device waits for an answer before it must send again.
 	Hold   time.Duration
 	Tokens issuer.Public
-	// Verifiers holds, for each iteration, the verifier of tokens that have no public verification.
-	// It is nil for blind RSA. If it is set, the gateway is its own issuer.
+	// Verifiers holds, for each iteration, the verifier of tokens that only their issuer can
+	// verify. It is nil for blind RSA, whose tokens the public key verifies. If it is set, the
+	// gateway is its own issuer.
 	Verifiers []*privacypass.Verifier
 	// Witnesses holds the addresses of relay and issuer, which countersign the history. It is empty
 	// if the gateway is its own issuer.
@@ -74,14 +75,14 @@ type Gateway struct {
 	participants  int                      // number of participants of the first iteration
 	rare          int                      // result of [secvm.Rare] for the first iteration
 
-	window       atomic.Pointer[window]        // data of the open iteration; nil after the last window
+	window       atomic.Pointer[window]        // data of the open iteration; nil if none is open
 	inbox        atomic.Pointer[ohttp.Gateway] // opens requests sealed to the window's key
 	announcement atomic.Pointer[[]byte]        // the announcement that devices receive now
 	metrics      *metrics
 }
 
-// Open opens a gateway's home, writes the configuration, and prepares to continue from the
-// saved state.
+// Open opens a gateway's folder of files, writes the configuration, and prepares to continue from
+// the saved state.
 func Open(c Config) (*Gateway, error) {
 	g := &Gateway{Config: c, tokenSize: c.Tokens.Type.Size(), metrics: newMetrics()}
 	if err := Check(c.Job); err != nil {
@@ -130,11 +131,11 @@ func newMetrics() *metrics {
 func Check(j *job.Job) error {
 	switch k, ok := j.Protocol.Values.(*secvm.Keys); {
 	case !ok:
-		return fault.BadInputf("a gateway runs jobs of protocol secvm; write protocol: {name: secvm, classes: [MINUS, PLUS]}")
+		return fault.BadInputf("a gateway cannot run this job, because its protocol is not secvm; write \"protocol: {name: secvm, classes: [MINUS, PLUS]}\"")
 	case k.Aggregation != secvm.AnonymousPackages:
-		return fault.BadInputf("this gateway cannot run a job with \"aggregation: secagg\"; run mercer gateway sums")
+		return fault.BadInputf("this gateway cannot run a job with \"aggregation: secagg\"; run \"mercer gateway sums\"")
 	case j.Timeout.Job > 0:
-		return fault.BadInputf("a gateway gives its job no deadline; remove job from timeout")
+		return fault.BadInputf("the job has a deadline, which a gateway cannot keep; remove \"job\" from \"timeout\"")
 	}
 	return secvm.CheckUnseen(j, "a gateway")
 }
@@ -142,18 +143,19 @@ func Check(j *job.Job) error {
 // Spec returns the description of a job that devices receive. The job must have passed Check.
 func Spec(j *job.Job) secvmmachines.Spec { return secvm.SpecOf(j) }
 
-// checkMode requires the mode "paper" if the gateway is its own issuer. Such an issuer could give
-// tokens to a single device, and would then know the sender of the packages. Devices in the mode
-// "hardened" refuse such a gateway.
+// checkMode requires the mode "paper" if the gateway is its own issuer, and otherwise the mode
+// "hardened" and two witnesses. A gateway that is its own issuer could give tokens to a single
+// device, and would then know the sender of the packages. Devices in the mode "hardened" refuse
+// such a gateway.
 func (c Config) checkMode() error {
 	own, paper := c.Verifiers != nil, c.Job.Protocol.Mode() == job.Paper
 	switch {
 	case own && !paper:
-		return fault.BadInputf("a gateway that is its own issuer can read single records, so devices in mode hardened refuse it; let another operator run mercer issuer, or write \"mode: paper\" in protocol")
+		return fault.BadInputf("a gateway that is its own issuer can read single records, so devices in mode hardened refuse it; let another operator run \"mercer issuer\", or write \"mode: paper\" in \"protocol\"")
 	case !own && paper:
-		return fault.BadInputf("a job with a separate issuer must have mode hardened; remove \"mode: paper\", or simulate the job")
+		return fault.BadInputf("the job has \"mode: paper\", which a gateway with a separate issuer cannot run; remove \"mode: paper\", or simulate the job")
 	case !own && len(c.Witnesses) != 2:
-		return fault.BadInputf("relay and issuer must countersign the announcements to devices; give the addresses of both")
+		return fault.BadInputf("the gateway has %d addresses of witnesses; give two, of the relay and of the issuer, which countersign the announcements to devices", len(c.Witnesses))
 	}
 	return nil
 }
@@ -273,8 +275,7 @@ func (g *Gateway) Iteration() int {
 // History returns the announcements so far. It must not be called while the gateway runs.
 func (g *Gateway) History() secvmmachines.Chain { return slices.Clone(g.chain) }
 
-// metrics holds the gateway's metrics. All of them are counts, like everything else that a
-// gateway keeps.
+// metrics holds the gateway's metrics. None of them is about a single package.
 type metrics struct {
 	outcomes     *prometheus.CounterVec
 	packages     map[outcome]prometheus.Counter

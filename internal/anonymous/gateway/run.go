@@ -105,7 +105,7 @@ func (g *Gateway) record(d *window, last bool) error {
 }
 
 // close sums the packages of the window. If there were enough participants, it takes the
-// training step. It then announces the next window.
+// training step. It then announces the next window, if the job is not finished.
 func (g *Gateway) close(d *window) error {
 	if err := g.record(d, true); err != nil {
 		return err

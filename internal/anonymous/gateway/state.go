@@ -53,8 +53,8 @@ func encodeCurve(w *wire.Writer, curve []tested) {
 	}
 }
 
-// load reads the saved state, if there is one. It also removes records of finished iterations
-// that a crash has left behind.
+// load reads the saved state, if there is one. It also removes keys of closed windows and records
+// of finished iterations that a crash has left behind.
 func (g *Gateway) load() error {
 	b, err := os.ReadFile(g.path("state"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,7 +90,7 @@ func (g *Gateway) load() error {
 
 func (g *Gateway) decodeState(b []byte) error {
 	r := wire.NewReader(b)
-	r.Magic(64, stateMagic, "a file with the magic %q")
+	r.Magic(64, stateMagic, "the file begins with %q, so it does not hold a gateway's state")
 	chain, snapshot := r.Bytes32(maxSnapshot), r.Bytes32(maxSnapshot)
 	for _, n := range []*int{&g.windows, &g.participants, &g.rare} {
 		*n = int(r.Uint32())
@@ -104,7 +104,7 @@ func (g *Gateway) decodeState(b []byte) error {
 		g.chain, err = secvm.DecodeChain(chain)
 	}
 	if err == nil && len(g.chain) == 0 {
-		err = errors.New("gateway: the saved state must have a window, but has none")
+		err = fmt.Errorf("gateway: %s: the saved state has no window", g.path("state"))
 	}
 	if err != nil {
 		return err

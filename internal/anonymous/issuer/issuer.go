@@ -42,7 +42,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secvm"
 )
 
-// Config holds an issuer's settings, and the devices that may receive tokens.
+// Config holds an issuer's settings, and the devices that are allowed to receive tokens.
 type Config struct {
 	Name       string // issuer name in token challenges
 	Home       string // folder of the keys and of the records of issued tokens
@@ -140,11 +140,17 @@ func (i *Issuer) furnish() (err error) {
 	return nil
 }
 
-// checkOwn checks that a configuration names this issuer, its keys and its number of tokens.
+// checkOwn checks that a configuration names this issuer, its type of tokens, its keys and its
+// number of tokens.
 func (i *Issuer) checkOwn(c *secvm.Configuration) error {
 	p := i.Public()
-	if c.Issuer != p.Name || c.TokenType != uint16(p.Type) || !slices.EqualFunc(c.TokenKeys, p.Keys, bytes.Equal) || c.Params.Tokens() != i.Quota {
-		return errors.New("issuer: the configuration names another issuer, other token keys or another number of tokens")
+	switch {
+	case c.Issuer != p.Name:
+		return fmt.Errorf("issuer: the gateway's configuration names the issuer %q; this issuer is %q", c.Issuer, p.Name)
+	case c.TokenType != uint16(p.Type) || !slices.EqualFunc(c.TokenKeys, p.Keys, bytes.Equal):
+		return errors.New("issuer: the gateway's configuration has other token keys than this issuer")
+	case c.Params.Tokens() != i.Quota:
+		return fmt.Errorf("issuer: the gateway's configuration requires %d tokens for each device; this issuer gives %d", c.Params.Tokens(), i.Quota)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // already has.
 var errSpent = errors.New("issuer: the device has already received other tokens for this iteration")
 
-// claim identifies the tokens of one device for one iteration. A device may claim them once.
+// claim identifies the tokens of one device for one iteration. A device can claim them once.
 type claim struct {
 	device    [ed25519.PublicKeySize]byte
 	iteration uint32
@@ -105,7 +105,7 @@ func (q *quota) write(b *batch) error {
 	q.next = &batch{}
 	q.mu.Unlock()
 	b.written, b.err = true, q.log.Append(b.record.Bytes())
-	if b.err != nil { // the disk may hold part of the batch, so no further batch is written
+	if b.err != nil { // the disk might hold part of the batch, so no further batch is written
 		q.mu.Lock()
 		q.next.written, q.next.err = true, b.err
 		q.mu.Unlock()

@@ -70,7 +70,7 @@ func (i *Issuer) serveTokens(w http.ResponseWriter, r *http.Request) {
 }
 
 var (
-	errStranger = errors.New("issuer: the request must be signed by a device of the roster")
+	errStranger = errors.New("issuer: no device of the roster has signed the request")
 	errTwice    = errors.New("issuer: another request of this device is in progress")
 	errSlow     = errors.New("issuer: the request did not arrive in time")
 	errBusy     = errors.New("issuer: too many requests are in progress; try again")
@@ -81,7 +81,7 @@ var (
 // the roster before it reads the body.
 func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Method != http.MethodPost {
-		return nil, errors.New("issuer: a request for tokens must use the method POST")
+		return nil, fmt.Errorf("issuer: the request for tokens has the method %s; it must be POST", r.Method)
 	}
 	by, q, err := i.recognise(r)
 	if err != nil {

@@ -22,7 +22,7 @@ type news struct {
 	url    string
 
 	mu   sync.Mutex
-	last *issue // the latest request to the gateway, which may not be answered yet
+	last *issue // the latest request to the gateway, which might not be answered yet
 }
 
 // issue holds the answer to one request to the gateway, or its error.

@@ -1,11 +1,11 @@
 // Package relay forwards requests from devices to the gateway by Oblivious HTTP. It sees the
 // senders of requests but not the contents; the gateway sees the contents but not the senders.
-// The relay may be killed at any time, because devices send again.
+// The relay can be killed at any time without harm, because devices send again.
 //
 // The relay is also a witness: it countersigns its gateway's announcements (package
 // internal/anonymous/witness), and counts the devices that have shown it a token for the next
-// window. Devices sign nothing here, so only slowness and number distinguish strangers from
-// devices ([endpoint.Timely], [endpoint.Serve]). Its home holds its identity and the history that
+// window. Devices sign nothing here, so only slowness and number distinguish strangers from devices
+// ([endpoint.Timely], [endpoint.Serve]). The relay's folder holds its identity and the history that
 // it has countersigned, and nothing of devices.
 package relay
 
@@ -72,7 +72,7 @@ func Transport(roots *x509.CertPool) *http.Transport {
 	}
 }
 
-// Open checks a configuration and opens the relay's home.
+// Open checks a configuration and opens the relay's folder of files.
 func Open(c Config) (*Relay, error) {
 	u, err := url.Parse(c.Gateway)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

@@ -1,6 +1,6 @@
 // Package simulator runs many devices in one process: one device for each row of a table. Each
 // device has its own credential, state and secrets. The package serves tests, demonstrations,
-// and households that share a machine.
+// and households that share a computer.
 package simulator
 
 import (
@@ -59,7 +59,7 @@ func Credential(id *identity.Identity, row int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
-// Run runs the devices until the last window is over.
+// Run runs the devices until each of them has answered the last iteration.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	if c.First < 0 || c.Count < 1 || c.First+c.Count > c.Rows.X.Rows() {
 		return nil, fault.BadInputf("%s has only %d rows, so devices cannot own rows %d to %d, counted from 0", c.Rows.Name, c.Rows.X.Rows(), c.First, c.First+c.Count-1)

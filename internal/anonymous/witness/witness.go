@@ -42,7 +42,7 @@ type Witness struct {
 // countersign a configuration that gateway has not signed, or that accept refuses.
 func Open(path string, key ed25519.PrivateKey, gateway ed25519.PublicKey, accept func(*secvm.Configuration) error) (*Witness, error) {
 	if len(gateway) != ed25519.PublicKeySize {
-		return nil, fault.BadInputf("the witness does not have the gateway's key; its operator can print the key with mercer gateway key")
+		return nil, fault.BadInputf("the witness does not have the gateway's key; the gateway's operator can print the key with \"mercer gateway key\"")
 	}
 	w := &Witness{key: key, gateway: gateway, accept: accept, shown: make(chan struct{}, maxShown)}
 	var err error
@@ -76,18 +76,19 @@ func (w *Witness) remember(record []byte) error {
 		w.follower.Seen, w.iteration = int(r.Uint32()), r.Uint32()
 		r.Fixed(w.follower.Head[:])
 	default:
-		r.Fail(fmt.Errorf("the record's kind %d is unknown", kind))
+		r.Fail(fmt.Errorf("the record's kind %d is unknown, or must not occur here", kind))
 	}
-	return r.Close("witness: a record of its memory")
+	return r.Close("witness: a record of its file")
 }
 
 func (w *Witness) configure(c *secvm.Configuration) {
 	w.configuration, w.follower = c, secvm.Follower{Key: c.Signer, Configuration: c.Hash()}
 }
 
-// Countersign checks that h equals or extends the history that the witness signed last, and signs
-// the new head. It returns [secvm.ErrConfiguration] if the configuration differs from the
-// countersigned one, and [secvm.ErrForked] if h contradicts the countersigned history.
+// Countersign checks that h equals or extends the history that the witness has recorded, and
+// records the head of h on disk. From then on, [Witness.State] signs this head. Countersign returns
+// [secvm.ErrConfiguration] if the configuration differs from the recorded one, and
+// [secvm.ErrForked] if h contradicts the recorded history.
 func (w *Witness) Countersign(h secvm.History) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,14 +194,14 @@ func (w *Witness) Close() error {
 	return w.log.Close()
 }
 
-// Serve adds a witness's HTTP handlers to mux. The gateway posts its history, and anyone may
+// Serve adds a witness's HTTP handlers to mux. The gateway posts its history, and anyone can
 // request a signed statement. The function count returns the number of devices for the
 // statement.
 func (w *Witness) Serve(mux *http.ServeMux, log *slog.Logger, count func(Standing) int) {
 	mux.HandleFunc("POST "+secvm.HistoryPath, func(a http.ResponseWriter, q *http.Request) {
 		status, err := w.take(a, q)
 		switch {
-		case errors.Is(err, ErrStranger): // logged at level debug because anyone may send such a history
+		case errors.Is(err, ErrStranger): // logged at level debug because anyone can send such a history
 			log.Debug("a history of somebody else was not read", "error", err)
 		case status == http.StatusServiceUnavailable:
 			log.Error("cannot countersign", "error", err)

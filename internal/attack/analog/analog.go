@@ -4,12 +4,12 @@
 // program imports it.
 //
 // A Gram matrix determines the rows up to an isometry. Public rows give the axes along which rows
-// of this kind vary most, and the typical rows of each class. The first isometry between both
-// clouds brings the means of the classes as close together as possible, or flips axes (P.
-// Schönemann, A generalized solution of the orthogonal Procrustes problem, Psychometrika 31,
-// 1966). The following ones fit, step by step, the best pairs of rows within each class (E.
-// Grave, A. Joulin, Q. Berthet, Unsupervised alignment of embeddings with Wasserstein Procrustes,
-// AISTATS 2019).
+// of this kind vary most, and the typical rows of each class. The first isometry between the secret
+// and the public rows brings the means of the classes as close together as possible, or flips axes
+// (P. Schönemann, A generalized solution of the orthogonal Procrustes problem, Psychometrika 31,
+// 1966). The following ones fit, step by step, the best pairs of rows within each class (E. Grave,
+// A. Joulin, Q. Berthet, Unsupervised alignment of embeddings with Wasserstein Procrustes, AISTATS
+// 2019).
 //
 //	public := analog.Public{Rows: rows, Labels: labels}
 //	guess := public.Guess(gram, theirs, public.Axes(candidates, 200))

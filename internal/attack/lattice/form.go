@@ -29,8 +29,8 @@ const (
 )
 
 // insert adds a vector to the basis and reduces the basis by LLL. The arguments are the vector's
-// inner products with the basis and with itself. A vector that depends on the others does not
-// change the basis.
+// inner products with the basis and with itself. A vector that depends linearly on the basis does
+// not add a dimension.
 func (b *form) insert(products []int64, square int64, carry []int64) {
 	n := len(b.gram)
 	for k, g := range products {
@@ -48,7 +48,7 @@ func (b *form) insert(products []int64, square int64, carry []int64) {
 }
 
 // reduce shortens each vector from index k on, and then moves the vector forward. The function
-// place chooses the new index.
+// place chooses the new index. A vector of length zero is removed.
 func (b *form) reduce(k int, place func(k int) int) {
 	for k < len(b.gram) {
 		b.shorten(k)

@@ -15,7 +15,7 @@ const (
 	penalty = 1 << 8
 	// rowsPerDimension is the number of rows that Read uses for each dimension of their span.
 	rowsPerDimension = 2
-	// noisyRowsPerDimension is the same number of ReadNoisy. More rows make coefficients smaller.
+	// noisyRowsPerDimension is the same number for ReadNoisy. More rows make coefficients smaller.
 	noisyRowsPerDimension = 4
 )
 
@@ -52,7 +52,7 @@ func Read(gram linalg.Matrix[float64]) Reading {
 // distorted. The map must be nearly an isometry, as a random map to many dimensions is. The features
 // are the coordinates of the rows in the reduced basis, which the map does not change. Step is the
 // length of the distorted basis vector, which is close to the feature's step. The argument noise is
-// the length of a row's error as a share of the longest row, and may be too large by far.
+// the length of a row's error as a share of the longest row. It can be far too large without harm.
 func ReadNoisy(gram linalg.Matrix[float64], noise float64) Reading {
 	rows, rank := spanning(gram, noisyRowsPerDimension)
 	b := combinations(gram, rows, max(penalty, int64(unit*noise*noise))).last(rank)
@@ -248,7 +248,7 @@ type Reading struct {
 }
 
 // Column is a reconstructed feature: the feature equals Step times Values in every row, or Step
-// times -Values. A column may also be the difference or the sum of two features with equal steps.
+// times -Values. A column can also be the difference or the sum of two features with equal steps.
 // Step is then the step of one of the two features, divided by the square root of 2. The entry of
 // Values with the largest magnitude is positive.
 //

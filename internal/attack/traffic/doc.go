@@ -3,6 +3,7 @@
 // one sender. Only tests import the package.
 //
 // Every statistic comes with its p-value, the chance of an equal or larger value among requests
-// without a link. It is suspicious below [Level]: once in a hundred thousand times without a
-// reason. The tests of this package plant links, and each statistic finds them.
+// without a link. A statistic is suspicious if its p-value is below [Level], which happens once in
+// a hundred thousand times without a link. The tests of this package plant links, and each
+// statistic finds them.
 package traffic

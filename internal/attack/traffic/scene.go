@@ -31,7 +31,7 @@ type Scene struct {
 	// sent it.
 	Device func(Exchange, *privacypass.Token) int
 
-	found map[string]*content // content of each package, by sealed request
+	found map[string]*content // content of each package; the key is the sealed request that carries it
 }
 
 // content holds facts about the package in a sealed request.
@@ -58,8 +58,8 @@ func (s *Scene) Open() error {
 	return nil
 }
 
-// sealedOnes returns the exchanges whose requests are sealed. The other requests fetch public
-// facts or report to a witness, and are equal for all devices.
+// sealedOnes returns the exchanges whose requests are sealed. The other requests fetch public data
+// or report to a witness.
 func sealedOnes(all []Exchange) (list []Exchange) {
 	for _, e := range all {
 		if isSealed(e) {
@@ -127,7 +127,7 @@ func (s *Scene) unseal(sealed []byte) (b []byte, err error) {
 }
 
 // BySize compares the sizes and the header fields of requests. Only the sealed bytes of requests
-// may differ, and all answers must have equal sizes.
+// are allowed to differ, and all answers must have equal sizes.
 func (s *Scene) BySize() error {
 	for name, seen := range map[string][]Exchange{"relay": s.Relay, "gateway": s.Gateway} {
 		sizes, first := map[int]int{}, seen[0].Request
@@ -153,8 +153,9 @@ func (s *Scene) BySize() error {
 // 4.3.
 const ohttpHeader = 7
 
-// ByBytes looks for equal bytes in different messages. After the common header, no two requests
-// may share eight consecutive bytes. No two answers may share eight consecutive bytes anywhere.
+// ByBytes looks for equal bytes in different messages. Two requests must not share eight
+// consecutive bytes after the common header. Two answers must not share eight consecutive bytes
+// anywhere.
 func (s *Scene) ByBytes() error {
 	var requests, answers [][]byte
 	for _, e := range s.Relay {
@@ -272,8 +273,8 @@ func (s *Scene) ByOwnConnection() error {
 }
 
 // ByConnection tests the relay's connections to the gateway. A table of devices and connections,
-// merged until each cell expects five packages, must show no association. A small number of
-// devices has too few packages.
+// merged until each cell expects five packages, must show no association. ByConnection returns an
+// error if there are too few packages for such a table.
 func (s *Scene) ByConnection() (Statistic, error) {
 	list, devices := s.arrivals(s.Gateway)
 	lanes := min(8, len(list)/(5*s.Devices))

@@ -25,7 +25,7 @@ func Shape(rows linalg.Rows) (n, features int) {
 }
 
 // Check returns an error if the labels or the held-out flags do not fit the rows. Labels and flags
-// may be nil. Errors begin with the text in the argument prefix, such as "okra: ".
+// can be nil. Errors begin with the text in the argument prefix, such as "okra: ".
 func Check(prefix string, rows linalg.Rows, labels []string, test []bool) error {
 	n, _ := Shape(rows)
 	switch {
@@ -51,7 +51,7 @@ func CheckNumbers(prefix string, rows linalg.Rows, limit float64) error {
 		rows.ReadRow(i, row)
 		for j, v := range row {
 			if !(math.Abs(v) <= limit) { // the comparison is false for NaN
-				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v is not finite or too large; fill in missing values and scale the features first", prefix, i, j, v)
+				return fault.OfNumber(v).Errorf("%srow %d, feature %d: %v is not a number of magnitude up to %v; fill in missing values and scale the features first", prefix, i, j, v, limit)
 			}
 		}
 	}

@@ -3,7 +3,7 @@
 //
 // A word stands for a signed whole number from -2^127 to 2^127 - 1. A number with f fraction bits is a
 // word of 2^f times the number. Sums and products of words are right modulo 2^128 in any order, so
-// the products may use all cores and any blocking: the result is the same bits.
+// the products use all cores and any blocking: the bits of the result stay the same.
 //
 // Two holders share a word z as words a + b = z. Each truncates its own word by f bits, without a message:
 // the first by [TruncateFirst], the second by [TruncateSecond] (Mohassel and Zhang, "SecureML", S&P 2017,

@@ -18,8 +18,8 @@ func (m Matrix) Row(i int) []Word { return m.Data[i*m.Cols : (i+1)*m.Cols] }
 // Triangle returns the number of words in the upper triangle of an n x n matrix.
 func Triangle(n int) int { return n * (n + 1) / 2 }
 
-// Start returns the place of entry (i, i) in the upper triangle of an n x n matrix, row after row. It is
-// the order of package moments.
+// Start returns the index of entry (i, i) in the upper triangle of an n x n matrix, row after row. Package
+// moments uses the same order.
 func Start(n, i int) int { return i*n - i*(i-1)/2 }
 
 // Symmetric returns the n x n matrix with the given upper triangle. It panics on another number of words.
@@ -29,8 +29,8 @@ func Symmetric(n int, triangle []Word) Matrix {
 	return m
 }
 
-// SetSymmetric sets rows lo to hi-1 of the upper triangle of m, and the same columns of the lower one, to those
-// of the given upper triangle. It panics on other sizes.
+// SetSymmetric sets rows lo to hi-1 of the upper triangle of m, and columns lo to hi-1 of its lower triangle,
+// to the words of the given upper triangle. It panics on other sizes.
 func SetSymmetric(m Matrix, triangle []Word, lo, hi int) {
 	n := m.Rows
 	if m.Cols != n || len(triangle) != Triangle(n) {

@@ -32,7 +32,7 @@ func AddMulTransBRows(dst, a, b Matrix, lo, hi int) {
 	})
 }
 
-// AddSyrk adds the upper triangle of a a^T to dst, row after row ([Start]). For a symmetric matrix that
+// AddSyrk adds the upper triangle of a a^T to dst, row after row ([Start]). For a symmetric matrix a, a a^T
 // is its square. It panics on other sizes. The work is a.Rows (a.Rows+1)/2 a.Cols multiply-adds.
 func AddSyrk(dst []Word, a Matrix) { AddSyrkRows(dst, a, 0, a.Rows) }
 
@@ -112,7 +112,7 @@ func dot(x, y []Word) Word {
 	return Word{hi, lo}
 }
 
-// dots returns the inner products of two rows and y, whose words it reads once.
+// dots returns the inner products of x0 and y, and of x1 and y. It reads each word of y once.
 func dots(x0, x1, y []Word) (Word, Word) {
 	var hi0, lo0, hi1, lo1, carry uint64
 	x0, x1 = x0[:len(y)], x1[:len(y)]

@@ -23,7 +23,7 @@ func Append(dst []byte, words []Word) []byte {
 // sequence of 16 bytes is a word. The caller sizes dst by what it expects, never by what it received.
 func Decode(dst []Word, b []byte) error {
 	if len(b) != Bytes*len(dst) {
-		return fmt.Errorf("ring128: %d bytes for %d words of %d", len(b), len(dst), Bytes)
+		return fmt.Errorf("ring128: the encoding has %d bytes; %d words of %d bytes each are required", len(b), len(dst), Bytes)
 	}
 	for i := range dst {
 		dst[i] = Word{binary.LittleEndian.Uint64(b[Bytes*i+8:]), binary.LittleEndian.Uint64(b[Bytes*i:])}

@@ -67,10 +67,10 @@ func (w Word) Int64() (int64, bool) {
 func FromBig(v *big.Int) (Word, error) {
 	magnitude := v
 	if v.Sign() < 0 {
-		magnitude = new(big.Int).Not(v) // -v - 1 has as many bits as the words' range allows
+		magnitude = new(big.Int).Not(v) // -v - 1 has at most 127 bits if v is at least -2^127
 	}
 	if magnitude.BitLen() > 127 {
-		return Word{}, fmt.Errorf("ring128: a number of %d bits; a word holds 127 and a sign", v.BitLen())
+		return Word{}, fmt.Errorf("ring128: the number has %d bits; a word holds a sign and 127 bits", v.BitLen())
 	}
 	var b [Bytes]byte
 	magnitude.FillBytes(b[:])
@@ -95,7 +95,7 @@ func FromFloat(x float64, fraction uint) (Word, error) {
 	if math.IsNaN(x) || math.IsInf(x, 0) || exponent > 127 {
 		return Word{}, fmt.Errorf("ring128: the number %v with %d fraction bits is not in a word's range", x, fraction)
 	}
-	if exponent <= 53 { // the word is a float64
+	if exponent <= 53 { // a float64 holds the word exactly
 		return FromInt64(int64(math.RoundToEven(math.Ldexp(mantissa, exponent)))), nil
 	}
 	return FromInt64(int64(math.Ldexp(mantissa, 53))).Lsh(uint(exponent - 53)), nil
@@ -110,7 +110,7 @@ func (w Word) Float(fraction uint) float64 {
 	}
 	shift := 0
 	if w.Hi != 0 {
-		// The highest 64 bits; a 1 further down is kept in the last bit, which decides a tie.
+		// Keep the highest 64 bits. If a lower bit is 1, set the last of them, which decides a tie.
 		shift = bits.Len64(w.Hi)
 		top := w.rshUnsigned(uint(shift))
 		if w.Lo<<(64-uint(shift)) != 0 {

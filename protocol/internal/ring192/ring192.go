@@ -109,7 +109,7 @@ func dot(x []ring128.Word, y []Word) Word {
 	return Word{high, mid, low}
 }
 
-// LiftAll returns the numbers of words.
+// LiftAll returns the lifted words ([Lift]).
 func LiftAll(words []ring128.Word) []Word {
 	lifted := make([]Word, len(words))
 	for i, w := range words {
@@ -150,7 +150,7 @@ func Append(dst []byte, words ...Word) []byte {
 // is a word.
 func Decode(b []byte, n int) ([]Word, error) {
 	if len(b) != Bytes*n {
-		return nil, fmt.Errorf("ring192: %d bytes for %d words of %d", len(b), n, Bytes)
+		return nil, fmt.Errorf("ring192: the encoding has %d bytes; %d words of %d bytes each are required", len(b), n, Bytes)
 	}
 	words := make([]Word, n)
 	for i := range words {
@@ -160,7 +160,7 @@ func Decode(b []byte, n int) ([]Word, error) {
 	return words, nil
 }
 
-// Draw sets words to the next ones of a stream, in the encoding of [Append]. Words of a fresh stream are
+// Draw sets words to the next words of a stream, in the encoding of [Append]. Words of a fresh stream are
 // uniform.
 func Draw(words []Word, s *prg.Stream) {
 	for i := range words {
