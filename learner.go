@@ -38,7 +38,7 @@ type Regressor interface {
 type SVC struct {
 	C       float64            // cost of a margin error; 0 means 1
 	Weights map[string]float64 // factor of C for each class; 1 for classes without an entry
-	// Probability makes [Model.Probabilities] available. The training then takes about six times as
+	// Probability makes [Model.Probabilities] available. The training then takes several times as
 	// long: five more trainings on four fifths of the rows calibrate the decisions, by Platt scaling.
 	Probability bool
 	Seed        uint64 // seed of the division into fifths

@@ -25,7 +25,7 @@ type Params struct {
 	Depth  int // greatest depth of a tree; 1 makes stumps
 	Rate   float64
 	Lambda float64 // weight of the penalty on the squared leaf values
-	Gamma  float64 // least gain of a split
+	Gamma  float64 // cost of a split, which the split's gain must exceed
 }
 
 // These constants bound the settings and the number of training rows.

@@ -11,7 +11,7 @@ import (
 // These constants decide when a descent stops.
 const (
 	maxSteps = 20000
-	stillIs  = 1e-10 // the descent ends when a step moves no weight by more than this
+	stillIs  = 1e-10 // the descent ends when a step without momentum moves every weight by less than this
 )
 
 // Descend returns a stationary point of 1/2 a^T P a - q^T a over a >= 0 with sum a = 1. From a
