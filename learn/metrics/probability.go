@@ -159,9 +159,9 @@ func countReached(positive []bool, probabilities []float64, threshold float64) (
 	return right, wrong
 }
 
-// Contradictions counts the predictions of a class that does not have the largest probability. The
-// function row returns the class probabilities of prediction i. Equal probabilities contradict
-// none.
+// Contradictions counts the predictions of a class that is less probable than another class. The
+// function row returns the class probabilities of prediction i, in the order of classes. A prediction
+// that is not in classes is not counted.
 func Contradictions(classes, predicted []string, row func(i int) []float64) int {
 	n := 0
 	for i, class := range predicted {

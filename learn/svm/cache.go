@@ -136,7 +136,8 @@ func (c *cache[T]) load(rows []int) error {
 	return nil
 }
 
-// take returns a vacant slot for a row. If there is none, it empties the least recently used one.
+// take returns a vacant slot for a row. If there is none, it adds a slab, or empties the least
+// recently used slot if there are most slabs already.
 func (c *cache[T]) take() int {
 	last, ok := c.recent.leastRecent()
 	if (!ok || c.owner[last] != vacant) && len(c.slabs) < c.most {

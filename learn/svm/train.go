@@ -174,8 +174,8 @@ func (t *trainer) run() (*Classifier, error) {
 	return t.classifier(), t.unconverged
 }
 
-// train trains pair k unless an earlier pair has failed. So the reported error is always the error
-// of the first pair that fails.
+// train trains pair k unless an earlier pair has failed. So the reported error is the error of the
+// first pair that fails, unless progress fails.
 func (t *trainer) train(k int) {
 	if t.skip(k) {
 		return
