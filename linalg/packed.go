@@ -13,7 +13,7 @@ import (
 type Packed struct {
 	rows, cols int
 	micro      simd.Micro[float64]
-	parts      []panels[float64] // depth columns each
+	parts      []panels[float64] // consecutive columns of the matrix; each part but the last has depth columns
 }
 
 // Pack packs the given rows of m, or all rows if rows is nil. It runs on all cores.

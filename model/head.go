@@ -32,12 +32,13 @@ func Dense(coef []float64, rho float64) Function {
 // model.
 type Head struct {
 	Output
-	// Functions are the functions from which the outputs are computed. A model of kind svc or
-	// nu-svc has one function for each pair of classes, in the order (0,1), (0,2), ... A kpca model
-	// has one for each component, a kmeans model one for each cluster, any other model one.
+	// Functions are the functions from which the outputs are computed. A model of shape Pairs has one
+	// function for each pair of classes, in the order (0,1), (0,2), ... A model of another shape has
+	// one for each component, cluster or class; a single one predicts a number, a side, or one of two
+	// classes.
 	Functions []Function
-	// Sigmoids hold the calibration of each pair of classes of svc and nu-svc, or nil without a
-	// calibration.
+	// Sigmoids hold the calibration of each pair of classes of a model of shape Pairs, or nil without
+	// a calibration.
 	Sigmoids []svm.Sigmoid
 	// Noise and Unit are the noise variance and the target scale of a Gaussian process. The process
 	// was fitted to (targets - mean) / Unit. The functions do not depend on Noise and Unit.

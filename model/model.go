@@ -268,7 +268,7 @@ func (s *Scale) apply(rows linalg.Matrix[float64]) linalg.Matrix[float64] {
 const maxColumnName = 1024
 
 // Named returns a copy of the model with the given names of columns. The names identify the columns
-// of new rows. Without names, the positions do.
+// of new rows. Without names, the positions identify them.
 func (m *Model) Named(columns []string) (*Model, error) {
 	if err := checkColumns(columns, m.width); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -291,8 +291,11 @@ func checkColumns(columns []string, width int) error {
 	}
 	seen := make(map[string]bool, len(columns))
 	for j, name := range columns {
-		if len(name) > maxColumnName || seen[name] {
-			return fmt.Errorf("the name of column %d (from 0) has more than %d bytes or repeats an earlier name: %.40q", j, maxColumnName, name)
+		if len(name) > maxColumnName {
+			return fmt.Errorf("the name of column %d (from 0) has %d bytes; at most %d are allowed", j, len(name), maxColumnName)
+		}
+		if seen[name] {
+			return fmt.Errorf("the name of column %d (from 0) is also the name of an earlier column: %.40q", j, name)
 		}
 		seen[name] = true
 	}
