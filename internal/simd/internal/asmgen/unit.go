@@ -159,8 +159,8 @@ func (u unit) zero(r Register) { u.xor(r, r, r) }
 const picked = 8
 
 // pickValues writes the function that picks single values. A place beyond the end selects the last
-// value. Each turn asks for another line of what comes next. Past the caches, if away, go values
-// that begin with a line.
+// value. Each turn prefetches one line of ahead. If away is set and dst begins at a cache line, the
+// values are written past the caches.
 func (u unit) pickValues(name string, away bool) {
 	begin(name+u.suffix, "func(n int, dst, src []float64, places []uint32, ahead []float64)",
 		fmt.Sprintf("%s%s sets dst[i] to src[places[i]] for each i below n, like %s. The number n is a positive multiple of %d.", name, u.suffix, strings.ToUpper(name[:1])+name[1:], picked))
@@ -267,7 +267,7 @@ type scattering struct {
 	rowLoop
 	dst, src, places   Register
 	rowStep, placeStep Register // number of bytes from one part of the rows, or of the places, to the next part
-	last               Register // place
+	last               Register // index of the last row of dst
 	parts              int
 	scale, sign        VecVirtual
 }
