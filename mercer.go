@@ -51,7 +51,7 @@ func FitNumbers(rows [][]float64, targets []float64, regressor Regressor, kernel
 	labels := make([]string, len(targets))
 	for i, y := range targets {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return nil, fmt.Errorf("mercer: target %d is %v; a regression needs finite numbers", i, y)
+			return nil, fmt.Errorf("mercer: target %d is %v; it must be finite", i, y)
 		}
 		labels[i] = strconv.FormatFloat(y, 'g', -1, 64) // parsing this text gives exactly y
 	}

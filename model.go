@@ -127,7 +127,7 @@ func (m *Model) Probabilities(rows [][]float64) ([][]float64, error) {
 	classes := m.Classes()
 	p := m.file.Output().Probabilities(out)
 	if classes == nil || p.Cols != len(classes) {
-		return nil, fmt.Errorf("mercer: %s has no probabilities; train an SVC or NuSVC with Probability: true", m.kind())
+		return nil, fmt.Errorf("mercer: %s has no probabilities; train an SVC or NuSVC with \"Probability: true\"", m.kind())
 	}
 	return MatrixRows(p), nil
 }

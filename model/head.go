@@ -109,7 +109,7 @@ func (h *Head) check(rows int) error {
 	case h.Kind.OutputShape() != Deviation && (h.Noise != 0 || h.Unit != 0):
 		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in %s model", h.Noise, h.Unit, humanize.A(string(h.Kind)))
 	case h.Sigmoids != nil && (h.Kind.OutputShape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
-		return fmt.Errorf("there are %d sigmoids for %d functions of %s model; only a model that decides between pairs of classes may have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), humanize.A(string(h.Kind)))
+		return fmt.Errorf("there are %d sigmoids for %d functions of %s model; only a model that decides between pairs of classes can have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), humanize.A(string(h.Kind)))
 	case h.Kind.OutputShape() == Deviation && rows > MaxProcess:
 		return fmt.Errorf("a Gaussian process has %d rows; at most %d are allowed", rows, MaxProcess)
 	}

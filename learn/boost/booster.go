@@ -1,7 +1,6 @@
 package boost
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -87,9 +86,12 @@ func New(p Params, y []float64, n int) (*Booster, error) {
 	if p.Loss == Squared {
 		b.standardise()
 	}
-	for _, v := range b.y {
-		if p.Loss == Logistic && v != 0 && v != 1 || v-v != 0 {
-			return nil, errors.New("boost: a target is not valid; it must be finite, and for the logistic loss 0 or 1")
+	for i, v := range b.y {
+		switch {
+		case p.Loss == Logistic && v != 0 && v != 1:
+			return nil, fmt.Errorf("boost: target %d is neither 0 nor 1, which the logistic loss needs", i)
+		case v-v != 0:
+			return nil, fmt.Errorf("boost: target %d is not finite, or the targets overflow", i)
 		}
 	}
 	b.model = Model{Mean: b.mean, Unit: b.unit}

@@ -1,7 +1,6 @@
 package hinge
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,7 +54,7 @@ func New(s Spec, features int) (*Trainer, error) {
 	}
 	switch {
 	case !(s.Lambda > 0) || math.IsInf(s.Lambda, 0):
-		return nil, fmt.Errorf("hinge: lambda is %g; use a number above 0", s.Lambda)
+		return nil, fmt.Errorf("hinge: lambda is %g; use a finite number above 0", s.Lambda)
 	case s.Schedule != Pegasos && s.Schedule != Published && s.Schedule != Constant:
 		return nil, fmt.Errorf("hinge: schedule %q is not known; use %s, %s or %s", s.Schedule, Pegasos, Published, Constant)
 	case s.Schedule == Constant && !(s.Rate > 0 && s.Rate*s.Lambda < 1):
@@ -111,7 +110,7 @@ func (tr *Trainer) Step(sum []float64, n float64) error {
 		return fmt.Errorf("hinge: the sum has %d features; it must have %d, like the weights", len(sum), len(tr.w))
 	}
 	if !(n > 0) {
-		return errors.New("hinge: the number of rows in the sum must be above 0")
+		return fmt.Errorf("hinge: the weights of the rows in the sum add up to %g; they must add up to more than 0", n)
 	}
 	tr.t++
 	eta := tr.eta()

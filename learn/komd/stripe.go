@@ -21,7 +21,7 @@ type Stripe struct {
 // unique. Otherwise the weights are those of [Descend].
 func (s Stripe) Scores(lambda float64) (scores []float64, convex bool, err error) {
 	if s.Rows.Rows != len(s.Liked) || s.Rows.Cols != len(s.Mean) {
-		return nil, false, fmt.Errorf("komd: the stripe has %d x %d kernel values for %d liked items of %d; there must be a row for each liked item, and a column for each item", s.Rows.Rows, s.Rows.Cols, len(s.Liked), len(s.Mean))
+		return nil, false, fmt.Errorf("komd: there are %d x %d kernel values for %d liked items of %d; there must be a row for each liked item, and a column for each item", s.Rows.Rows, s.Rows.Cols, len(s.Liked), len(s.Mean))
 	}
 	if err := checkLiked(s.Liked, len(s.Mean)); err != nil {
 		return nil, false, err

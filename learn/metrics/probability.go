@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -133,7 +132,7 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 	out := make([]NetBenefit, len(thresholds))
 	for k, t := range thresholds {
 		if !(t > 0 && t < 1) {
-			return nil, errors.New("metrics: a threshold of a decision curve must be above 0 and below 1")
+			return nil, fmt.Errorf("metrics: a threshold of the decision curve is %v; it must be above 0 and below 1", t)
 		}
 		benefit := func(lowest float64) float64 {
 			right, wrong := countReached(positive, probabilities, lowest)

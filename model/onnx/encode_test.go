@@ -111,7 +111,7 @@ func TestEncodeMLRefuses(t *testing.T) {
 	}{
 		{kernel.Spec{Name: "cosine"}, 1, one, nil, "onnx: ai.onnx.ml has only the kernels linear, rbf and polynomial, without amplitude; write --format onnx"},
 		{kernel.Spec{Name: "linear"}, 1, components, nil, "onnx: ai.onnx.ml has no operator for a kpca model; write --format onnx"},
-		{kernel.Spec{Name: "linear"}, 101, one, nil, "onnx: a support vector has the number 101; the single precision of ai.onnx.ml needs scaled columns, with numbers up to 100; train with scale, or write --format onnx"},
+		{kernel.Spec{Name: "linear"}, 101, one, nil, `onnx: a support vector has the number 101; the single precision of ai.onnx.ml needs scaled columns, with numbers up to 100; train with "scale", or write --format onnx`},
 		{kernel.Spec{Name: "linear"}, 1, one, column(t, "scores"), `onnx: the column "scores" has the name of an output of the graph; rename the column, and train again`},
 	} {
 		m, err := model.New(tt.spec, nil, row(tt.x), tt.head)

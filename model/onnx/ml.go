@@ -82,7 +82,7 @@ func mlVectors(m *model.Model) ([][]float32, error) {
 		rows[i] = make([]float32, width)
 		for j, v := range row {
 			if math.Abs(v) > mostMagnitude {
-				return nil, fmt.Errorf("a support vector has the number %g; the single precision of ai.onnx.ml needs scaled columns, with numbers up to %d; train with scale, or write --format onnx", v, mostMagnitude)
+				return nil, fmt.Errorf(`a support vector has the number %g; the single precision of ai.onnx.ml needs scaled columns, with numbers up to %d; train with "scale", or write --format onnx`, v, mostMagnitude)
 			}
 			rows[i][j] = float32(v)
 		}
