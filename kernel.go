@@ -144,7 +144,7 @@ func gamma(given float64, rows linalg.Rows) float64 {
 	mean, squares, seen := 0.0, 0.0, 0.0
 	for i := range n {
 		rows.ReadRow(i, row)
-		for _, v := range row { // B. Welford 1962
+		for _, v := range row { // algorithm of B. Welford 1962
 			seen++
 			d := v - mean
 			mean += d / seen

@@ -58,7 +58,7 @@ type OneClass struct {
 
 // KMeans is kernel k-means. It takes no labels.
 type KMeans struct {
-	Clusters int    // 0 means 8
+	Clusters int    // number of clusters; 0 means 8
 	Seed     uint64 // seed for the random starts
 }
 

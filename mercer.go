@@ -9,9 +9,8 @@
 //
 // Names and defaults follow LIBSVM and scikit-learn; a field left at 0 has its default, and [Zero] is
 // the number 0. [TableRows], [MatrixRows] and [Matrix] convert rows. [CrossValidate] scores on rows that
-// were not used for training, and [Model.Score] on the rows that it is given. All rows are in this
-// process. Command mercer trains on rows that stay with their owners, by the protocols of package
-// protocol.
+// were not used for training, and [Model.Score] on any given rows. Command mercer trains on rows that
+// stay with their owners, by the protocols of package protocol.
 package mercer
 
 import (

@@ -12,7 +12,7 @@ import (
 // hi), the result is always the same. A single block runs on the caller's goroutine.
 //
 // If bodies panic, For waits for the other blocks and then panics with the value of the lowest
-// block that panicked. Calls may be nested.
+// block that panicked. Calls can be nested.
 func For(n, grain int, body func(lo, hi int)) {
 	if grain < 1 {
 		panic("linalg: For needs a grain of at least 1")

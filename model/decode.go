@@ -21,7 +21,7 @@ type Limits struct {
 	Bytes int64 // largest size of a file in bytes; 0 means DefaultBytes
 }
 
-// Open reads a public model under the default limits. For a private one it returns [ErrPrivate] and
+// Open reads a public model under the default limits. For a private model it returns [ErrPrivate] and
 // reads no further. A file that is not a model, is damaged or exceeds the limits gives an error for
 // which errors.Is(err, [ErrFormat]) holds.
 func Open(r io.Reader) (*Model, error) { return Limits{}.Open(r) }

@@ -17,11 +17,12 @@ import (
 // error refuses the file and exits with code 3.
 var ErrPrivate = errors.New("model: the file must stay with the coordinator, because any party could decode its rows; use a prediction session")
 
-// ErrFormat marks every error about a file's content. It does not mark errors of the io.Reader.
+// ErrFormat marks every error about a file's content except [ErrPrivate]. It does not mark errors of
+// the io.Reader.
 var ErrFormat = errors.New("model: unusable file")
 
 // These limits apply to written and read models alike. Every model that can be built can thus be
-// written and read back.
+// written, and read back if [Limits] allows the size of its file.
 const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
@@ -46,7 +47,7 @@ type Model struct {
 	width   int       // length of a support vector
 	norms   []float64 // squared norm of each support vector
 	head    Head
-	process func() (*ridge.GP, error) // computes standard deviations; nil except for kind gp
+	process func() (*ridge.GP, error) // computes standard deviations; nil unless the outputs have shape Deviation
 }
 
 // New makes a model from the learner's result h and the model's rows. Index i in h means row i of

@@ -159,8 +159,8 @@ func (r Output) Check(outputs int) error {
 }
 
 // Predict returns a prediction as text for each row of outputs. Depending on the kind of model, a
-// prediction is a class, [Inside] or [Outside], a number, or the index of a cluster. A kpca model
-// has no predictions, so Predict returns nil. The number of outputs must be one that Check accepts.
+// prediction is a class, [Inside] or [Outside], a number, or the index of a cluster. Predict returns
+// nil for shape Components, which has no predictions. The number of outputs must be one that Check accepts.
 func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
 	shape := r.Kind.OutputShape()
 	if shape == Components {

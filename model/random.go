@@ -33,7 +33,7 @@ type RandomSpec struct {
 	Bound    float64     // bound of a row's length with kernel linear, see [feature.Linear]; 0 with random features
 	Solution moments.Solution
 	Noise    float64                // noise of a Gaussian process: see moments.Process
-	Unit     float64                // unit of a Gaussian process's targets
+	Unit     float64                // standard deviation of a Gaussian process's targets
 	Outer    linalg.Matrix[float64] // sums of products of features, from moments.Sums, for a Gaussian process; else empty
 	Width    int                    // number of columns of a row; 0 if not known
 	Columns  []string               // names of the columns, or nil
@@ -46,7 +46,7 @@ type RandomSpec struct {
 // read-only and safe for concurrent use.
 type Random struct {
 	spec    RandomSpec
-	process func() (*moments.Process, error) // computes standard deviations; nil except for kind gp
+	process func() (*moments.Process, error) // computes standard deviations; nil unless the outputs have shape Deviation
 }
 
 // NewRandom returns a model with the given fields, or an error if a field is invalid.

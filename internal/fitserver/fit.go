@@ -16,7 +16,7 @@ import (
 
 // answer is the header of an answer, with its arrays.
 type answer struct {
-	Error string `json:"error,omitempty"` // why there is no result
+	Error string `json:"error,omitempty"` // text of the error; empty if there is a result
 	// Cause marks errors that callers tell from others: not-finite (a kernel value),
 	// not-positive-definite (the matrix of a ridge regression).
 	Cause string `json:"cause,omitempty"`

@@ -22,7 +22,7 @@ type request struct {
 	Kernel  kernel.Spec `json:"kernel"`
 	Columns int         `json:"columns"` // number of columns of sparse rows
 	Threads int         `json:"threads"` // number of cores to use; 0 means all
-	Seed    uint64      `json:"seed"`    // for the folds of calibrate
+	Seed    uint64      `json:"seed"`    // seed of the folds of calibrate
 	parameters
 	Arrays []array `json:"arrays"`
 }
@@ -38,10 +38,10 @@ type parameters struct {
 	Weights    []float64 `json:"class_weight"` // weight of each class, or empty
 	Classes    int       `json:"classes"`
 	Alpha      float64   `json:"alpha"`
-	Components int       `json:"components"` // at least 1
+	Components int       `json:"components"` // number of components of kpca, at least 1
 }
 
-// readRequest reads one request. It returns io.EOF if there is no further one.
+// readRequest reads one request. It returns io.EOF if there is no further request.
 func readRequest(r io.Reader) (*request, error) {
 	q := &request{}
 	if err := readHeader(r, q); err != nil {

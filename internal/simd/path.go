@@ -72,7 +72,7 @@ func SMOOf[T float](p Path) SMO[T] {
 }
 
 // PickValues sets dst[i] to src[places[i]]. A place beyond the end of src selects its last value.
-// Meanwhile it prefetches the values of ahead, which may be nil.
+// Meanwhile it prefetches the values of ahead, which can be nil.
 func PickValues(p Path, dst, src []float64, places []uint32, ahead []float64) {
 	pick, _ := pickers(p)
 	pick.values(dst, src, places, ahead)

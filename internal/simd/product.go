@@ -7,7 +7,7 @@ type Micro[T float] struct {
 	// Rows and Cols are the size of the tile. Both divide 48, the least edge of a tile of linalg's
 	// products.
 	Rows, Cols int
-	// Fused reports that each multiplication is fused with its addition, without rounding in
+	// Fused reports whether each multiplication is fused with its addition, without rounding in
 	// between.
 	Fused bool
 	// Set writes the product of two panels into the tile c, whose rows are stride values apart. The

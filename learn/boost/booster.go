@@ -66,7 +66,7 @@ const (
 // node k.
 type Booster struct {
 	params  Params
-	y       []float64 // targets of the training rows; numbers are scaled to -1 to 1
+	y       []float64 // targets of the training rows, for the squared loss scaled to the range from -1 to 1
 	mean    float64   // mean of the numbers to predict
 	unit    float64   // largest distance of a number from the mean
 	scores  []float64 // scores of all rows
@@ -129,7 +129,7 @@ func (b *Booster) Gradients() ([][2]int64, bool) {
 			p := logistic(b.scores[i])
 			g, h = p-y, float64(p*(1-p))
 		}
-		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // every row has a weight above 0
+		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // at least one step, so that no row counts as absent
 	}
 	b.pending = nil
 	return list, true

@@ -33,10 +33,10 @@ const MaxDegree = 20
 // Spec holds a kernel's name and parameters. Parameters that the kernel does not use are ignored.
 type Spec struct {
 	Name   Name
-	Degree int     // 1 to MaxDegree
-	Clause int     // 1 to MaxDegree
-	Coef0  float64 // 0 or more
-	Gamma  float64 // above 0
+	Degree int     // degree of Polynomial and of the Boolean kernels, 1 to MaxDegree
+	Clause int     // number of users of a clause of DNF and CNF, 1 to MaxDegree
+	Coef0  float64 // constant of Polynomial, 0 or more
+	Gamma  float64 // factor in RBF, above 0
 	// Coefficients lists the factors of the powers of the count in DotProduct, from the constant
 	// term on. It has 2 to MaxDegree + 1 numbers, none below 0, the last above 0.
 	Coefficients []float64

@@ -7,9 +7,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Stripe holds the kernel rows of the items that one user likes. The rows may be an estimate that
-// is not a kernel, as in FedCFK's mode "paper". Then several vectors of weights may be best, and
-// the stripe uses one such vector.
+// Stripe holds the kernel rows of the items that one user likes. The rows can be an estimate that
+// is not a kernel, as in FedCFK's mode "paper". Then several vectors of weights can be best, and
+// the stripe uses one of these vectors.
 type Stripe struct {
 	Liked []int                  // items that the user likes, each once
 	Rows  linalg.Matrix[float64] // kernel rows, len(Liked) x items; symmetric among the liked items

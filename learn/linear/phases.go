@@ -59,8 +59,8 @@ func (p *Phases[T]) Put(words []byte, row, count, start, directions int) {
 }
 
 // These are the sizes of the tiles in which [Phases.Put] transposes words. The cache lines of a
-// tile stay in the first-level cache until all of their words have been moved: if the distance of
-// rows is a power of two, that cache holds the lines of only a few rows.
+// tile stay in the first-level cache until all of their words have been moved. Tiles are small,
+// because that cache holds the lines of only a few rows if the distance of rows is a power of two.
 const (
 	tileDirections = 64
 	tileRows       = 8

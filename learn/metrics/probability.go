@@ -113,7 +113,7 @@ func means(sums []Bin) []Bin {
 	return out
 }
 
-// NetBenefit holds a point of a decision curve.
+// NetBenefit holds the net benefits of the model and of treating all rows at one threshold.
 type NetBenefit struct{ Threshold, Model, All float64 }
 
 // DecisionCurve returns the net benefit of two policies at each threshold. One policy treats the

@@ -14,7 +14,7 @@ type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
 	panel int                              // greatest number of rows that fetch reads at once
 	batch int                              // greatest number of rows that passPairs reads at once; even
-	next  func(taken []int, max int) []int // adds to taken the rows that may be needed soon; may be nil
+	next  func(taken []int, max int) []int // adds to taken the rows that will probably be needed soon; can be nil
 	// interrupt is called before rows are read. It is not called if it is nil.
 	interrupt func() error
 
@@ -103,10 +103,10 @@ func (c *cache[T]) fetch(i int) error {
 }
 
 // A cache that is too small for the rows that a solver uses loses guessed rows before they are asked
-// for. It stops guessing when more than wastedPerUsed were lost for each one that was used, but for
-// about one fetch in guessEvery, which shows when guesses are good again. Both counts survive shrink
-// and reset: counts from 0 would let guesses fill the cache before the first one is lost. Which rows
-// are guessed changes no result.
+// for. When it has lost more than wastedPerUsed guessed rows for each guessed row that was used, only
+// about one fetch in guessEvery guesses, which shows when guesses are good again. The counts of lost
+// and of used rows survive shrink and reset, because with counts from 0 guesses would fill the cache
+// before the first guessed row is lost. Which rows are guessed changes no result.
 const (
 	wastedPerUsed = 3
 	guessEvery    = 64

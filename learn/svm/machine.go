@@ -17,7 +17,7 @@ import (
 // package model stores them. It is read only and safe for concurrent use.
 type Machine struct {
 	Support []int     // training rows that are support vectors, ascending
-	Coef    []float64 // one per support vector; never 0
+	Coef    []float64 // coefficient of each support vector; never 0
 	Rho     float64
 	Report  Report // final state of the training, or zero if it is not known
 }

@@ -45,7 +45,7 @@ type solution struct {
 	iterations int
 }
 
-// report returns the counts of support vectors and other figures for a report.
+// report converts the solution to a report.
 func (s solution) report() Report {
 	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded, Margin: s.margin}
 	for _, b := range s.coef {

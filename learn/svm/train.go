@@ -114,7 +114,7 @@ type trainer struct {
 	cache   int64 // bytes of the cache for one pair
 	// solvePair solves the problem of pair k.
 	solvePair func(k int, d twoClasses, stop stopping) (solution, error)
-	starts    [][]float64 // initial coefficients of a C-SVC for each pair; nil: zero
+	starts    [][]float64 // initial coefficients of a C-SVC for each pair; nil means zeros
 
 	mu       sync.Mutex
 	done     int

@@ -80,7 +80,7 @@ func (s Search) RunFor(dot linalg.Matrix[float64], cell int) (*Result, error) {
 
 // RunOn is like [Search.Run], but the caller supplies the kernel matrices. The function matrix
 // returns the n x n matrix of a kernel. RunOn calls the function for one kernel at a time. A matrix
-// may compute its values on request, like a kernel.Lazy.
+// can compute its values on request, like a kernel.Lazy.
 func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result, error) {
 	return s.run(n, matrix, -1)
 }

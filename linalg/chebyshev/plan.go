@@ -34,8 +34,8 @@ func (p Plan) Squarings() int { return bits.TrailingZeros(uint(p.Block)) }
 // Products returns the number of products of a matrix and all vectors.
 func (p Plan) Products() int { return p.Block - 1 + p.Steps/p.Block - 1 }
 
-// InARow returns the number of squarings and products if they follow one another. Where each needs one
-// message, it is the number of messages in a row.
+// InARow returns the number of squarings and products, which follow one another. If each of them needs
+// one message, it is also the number of messages that follow one another.
 func (p Plan) InARow() int { return p.Squarings() + p.Products() }
 
 // Price holds the costs of the parts of an evaluation, in any common unit, such as nanoseconds.

@@ -125,7 +125,8 @@ func (p Polynomial) Blocks(m int) [][]float64 {
 }
 
 // RangeBits returns the number of bits before the binary point, with the sign, that hold every number of
-// an evaluation in blocks of m, twice its product with T_m(H), and the sum of that and a block. The vectors
+// Clenshaw's recurrence in blocks of m: the values of the blocks, the vectors of the recurrence, twice their
+// products with T_m(H), and the sums of a block and such a product. The vectors that P(H) multiplies
 // are B/N of a regression: B = F^T Y with |F|^2 <= N and |Y|^2 <= N, so that their part in an eigenvalue x N
 // of A is at most sqrt(x), and a further vector of norm spread (noise, or 0). It panics unless m divides the number of
 // steps.
