@@ -19,7 +19,7 @@ type Kernel interface {
 	// At returns k(x, z), given the inner products x.z, x.x and z.z.
 	At(xz, xx, zz float64) float64
 	// Map sets dst[j] to At(xz[j], xx, zz[j]). The three slices are of one
-	// length; dst may be xz.
+	// length; dst can be xz.
 	Map(dst []float64, xz []float64, xx float64, zz []float64)
 }
 

@@ -71,7 +71,7 @@ func part(m linalg.Matrix[float64], i, rows, j, cols int) linalg.Matrix[float64]
 type panels struct {
 	from linalg.Rows
 	rows int
-	size int                    // number of rows of a panel; the last panel may have fewer
+	size int                    // number of rows of a panel; the last panel can have fewer
 	room linalg.Matrix[float64] // memory for one panel; if from is a matrix, this is the matrix itself
 	held int                    // first row of the current panel; -1 if there is none
 }

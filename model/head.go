@@ -45,7 +45,7 @@ type Head struct {
 	Noise, Unit float64
 }
 
-// Voters returns the head of a classifier. The calibration may be nil.
+// Voters returns the head of a classifier. The calibration can be nil.
 func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	h := Head{Output: Output{Kind: kind, Classes: c.Classes}, Functions: make([]Function, len(c.Pairs))}
 	for k, p := range c.Pairs {

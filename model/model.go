@@ -34,7 +34,7 @@ const (
 // Factor.
 type Scale struct{ Offset, Factor []float64 }
 
-// Model is a trained model whose file may be given to others. It holds rows, a kernel and a
+// Model is a trained model with a public file. It holds rows, a kernel and a
 // learner's functions. The functions take the kernel values of a new row with the model's rows. It
 // is read-only and safe for concurrent use.
 type Model struct {

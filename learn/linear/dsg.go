@@ -199,7 +199,7 @@ type Stochastic struct {
 type OptimizerParams struct {
 	DSGParams
 	Batch    int // number of rows of an iteration, at least 1
-	Block    int // number of new features of an iteration; the last iteration may have fewer
+	Block    int // number of new features of an iteration; the last iteration can have fewer
 	Features int // number of features after all iterations
 	// Rho selects Newton's method if it is above 0, see [DSG.StepNewton]. Rho 0 selects plain
 	// steps.

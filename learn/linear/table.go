@@ -37,7 +37,7 @@ type span struct{ lo, hi int }
 
 func (s span) len() int { return s.hi - s.lo }
 
-// spans cuts n into ranges of the given length. The last range may be shorter.
+// spans cuts n into ranges of the given length. The last range can be shorter.
 func spans(n, length int) []span {
 	var out []span
 	for lo := 0; lo < n; lo += length {

@@ -87,7 +87,7 @@ func (c *cache[T]) at(slot int) []T {
 	return c.slabs[slot/perSlab][slot%perSlab*c.width:][:c.width:c.width]
 }
 
-// fetch reads row i and other rows that may be needed soon.
+// fetch reads row i and other rows that will probably be needed soon.
 func (c *cache[T]) fetch(i int) error {
 	rows := []int{i}
 	if c.panel > 1 && c.next != nil && c.guesses() {
@@ -252,7 +252,7 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 }
 
 // squeeze copies the entries with the given indices to the beginning of another slice. The slices
-// may overlap if dst begins before src.
+// can overlap if dst begins before src.
 func squeeze[T any](dst, src []T, keep []int) {
 	for a, k := range keep {
 		dst[a] = src[k]

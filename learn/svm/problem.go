@@ -221,7 +221,7 @@ type violator struct {
 }
 
 // offer adds a violation to the heap if it is among the largest. The argument limit is the largest
-// number of violations that the heap may hold. It returns the largest amount that would not be added.
+// number of violations that the heap can hold. It returns the largest amount that would not be added.
 func (h *violators) offer(v violator, limit int) (least float64) {
 	switch {
 	case limit < 1:
