@@ -14,8 +14,8 @@ type Folds struct {
 	Count int    // number of folds, at least 2; 0 means 5
 	Seed  uint64 // seed of the division
 	// Groups names the group of each row, such as the patient of the row. All rows of a group go to
-	// one fold, and Seed has no effect. If Groups is nil, rows are divided one by one, and each
-	// fold gets an equal share of every class.
+	// one fold, and Seed has no effect. If Groups is nil, rows are divided one by one; for a
+	// classifier, each fold then gets an equal share of every class.
 	Groups []string
 }
 
@@ -23,9 +23,8 @@ type Folds struct {
 type Validation struct {
 	Scores          []float64 // score of each fold, as of [Model.Score] or [Model.ScoreNumbers]
 	Mean, Deviation float64   // mean and standard deviation of the scores
-	// These are the predictions for each row, by the model that was not trained on the row. A
-	// classifier fills Predicted and leaves Numbers nil. A regression fills Numbers and leaves
-	// Predicted nil.
+	// Predicted and Numbers hold the prediction for each row, by the model that was not trained on the
+	// row. Predicted is nil for a regression, and Numbers is nil for a classifier.
 	Predicted []string
 	Numbers   []float64
 }
@@ -83,7 +82,7 @@ func CrossValidateNumbers(rows [][]float64, targets []float64, regressor Regress
 
 // run checks the rows, calls score for each fold, and collects the scores.
 func (v *Validation) run(rows [][]float64, labels []string, folds Folds, score func(train, test []int) (float64, error)) (*Validation, error) {
-	if _, err := Matrix(rows); err != nil { // its text counts rows from the first of all folds
+	if _, err := Matrix(rows); err != nil { // before the division, so that the error's row number counts all rows
 		return nil, err
 	}
 	n := len(rows)

@@ -18,20 +18,20 @@ type Kernel interface {
 // prepared holds a kernel together with its training rows.
 type prepared struct {
 	spec  kernel.Spec
-	scale *model.Scale // nil: none
-	rows  linalg.Rows  // scaled
+	scale *model.Scale // scale of the columns; nil if they are not scaled
+	rows  linalg.Rows  // training rows, scaled
 }
 
 // Linear is the inner product of two rows.
 type Linear struct{}
 
-// RBF is Amplitude exp(-Gamma |x-z|^2), with |x-z| the Euclidean distance. Gamma 0 means 1 over
-// the number of columns times the variance of all numbers in the training rows, as "scale" in
-// scikit-learn. Amplitude 0 means 1.
+// RBF is Amplitude exp(-Gamma |x-z|^2), with |x-z| the Euclidean distance. Gamma 0 means 1 / (n v),
+// where n is the number of columns and v the variance of all numbers in the training rows, as "scale"
+// in scikit-learn. Amplitude 0 means 1.
 type RBF struct{ Gamma, Amplitude float64 }
 
 // Polynomial is the kernel (Gamma x.z + Coef0)^Degree. Gamma is as in [RBF]. Coef0 0 is the number
-// 0, as in scikit-learn. Degree is 1 to 64, and 0 means 3: a kernel of degree 0 would be the same for
+// 0, as in scikit-learn's SVC. Degree is 1 to 64, and 0 means 3: a kernel of degree 0 would be the same for
 // all rows.
 type Polynomial struct {
 	Gamma, Coef0 float64
@@ -144,7 +144,7 @@ func gamma(given float64, rows linalg.Rows) float64 {
 	mean, squares, seen := 0.0, 0.0, 0.0
 	for i := range n {
 		rows.ReadRow(i, row)
-		for _, v := range row { // B. Welford 1962
+		for _, v := range row { // algorithm of B. Welford 1962
 			seen++
 			d := v - mean
 			mean += d / seen

@@ -38,7 +38,7 @@ type Regressor interface {
 type SVC struct {
 	C       float64            // cost of a margin error; 0 means 1
 	Weights map[string]float64 // factor of C for each class; 1 for classes without an entry
-	// Probability makes [Model.Probabilities] available. The training then takes about six times as
+	// Probability makes [Model.Probabilities] available. The training then takes several times as
 	// long: five more trainings on four fifths of the rows calibrate the decisions, by Platt scaling.
 	Probability bool
 	Seed        uint64 // seed of the division into fifths
@@ -58,7 +58,7 @@ type OneClass struct {
 
 // KMeans is kernel k-means. It takes no labels.
 type KMeans struct {
-	Clusters int    // 0 means 8
+	Clusters int    // number of clusters; 0 means 8
 	Seed     uint64 // seed for the random starts
 }
 

@@ -8,9 +8,9 @@
 //	predicted, err := model.Predict(newRows)
 //
 // Names and defaults follow LIBSVM and scikit-learn; a field left at 0 has its default, and [Zero] is
-// the number 0. [TableRows], [MatrixRows] and [Matrix] convert rows. [CrossValidate] and [Model.Score]
-// measure on rows that were not used for training. All rows are in this process. Command mercer trains
-// on rows that stay with their owners, and package protocol has its protocols.
+// the number 0. [TableRows], [MatrixRows] and [Matrix] convert rows. [CrossValidate] scores on rows that
+// were not used for training, and [Model.Score] on any given rows. Command mercer trains on rows that
+// stay with their owners, by the protocols of package protocol.
 package mercer
 
 import (
@@ -50,7 +50,7 @@ func FitNumbers(rows [][]float64, targets []float64, regressor Regressor, kernel
 	labels := make([]string, len(targets))
 	for i, y := range targets {
 		if math.IsNaN(y) || math.IsInf(y, 0) {
-			return nil, fmt.Errorf("mercer: target %d is %v; a regression needs finite numbers", i, y)
+			return nil, fmt.Errorf("mercer: target %d is %v; it must be finite", i, y)
 		}
 		labels[i] = strconv.FormatFloat(y, 'g', -1, 64) // parsing this text gives exactly y
 	}

@@ -13,7 +13,7 @@ import (
 
 // Model predicts classes or numbers for rows. It is read only and safe for concurrent use. Package
 // model describes the file format, and what a file reveals about the training rows. A zero Model is
-// empty: its methods return an error.
+// empty: its methods return an error or nil.
 type Model struct{ file model.Predictor }
 
 // check returns an error if the model is nil or empty.
@@ -37,7 +37,7 @@ func Load(r io.Reader) (*Model, error) {
 }
 
 // Save writes the model as a file that [Load] and the command mercer can read. The same model
-// always gives the same bytes. Errors come from w.
+// always gives the same bytes. Save returns an error if the model is empty or if w fails.
 func (m *Model) Save(w io.Writer) error {
 	if err := m.check(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (m *Model) Probabilities(rows [][]float64) ([][]float64, error) {
 	classes := m.Classes()
 	p := m.file.Output().Probabilities(out)
 	if classes == nil || p.Cols != len(classes) {
-		return nil, fmt.Errorf("mercer: %s has no probabilities; train an SVC or NuSVC with Probability: true", m.kind())
+		return nil, fmt.Errorf("mercer: %s has no probabilities; train an SVC or NuSVC with \"Probability: true\"", m.kind())
 	}
 	return MatrixRows(p), nil
 }

@@ -23,8 +23,8 @@ func MatrixRows(m linalg.Rows) [][]float64 {
 	return rows
 }
 
-// Matrix returns rows as a matrix, for packages such as learn/tune. It copies them. It refuses rows of
-// different widths and numbers that are not finite. [dataset.NewDense] makes a table of the matrix.
+// Matrix returns rows as a matrix, for packages such as learn/tune. It copies them. It refuses an empty
+// list, rows of different widths or without numbers, and numbers that are not finite. [dataset.NewDense] makes a table of the matrix.
 func Matrix(rows [][]float64) (linalg.Matrix[float64], error) {
 	if len(rows) == 0 {
 		return linalg.Matrix[float64]{}, errors.New("mercer: there are no rows; give at least one")

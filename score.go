@@ -7,7 +7,7 @@ import (
 )
 
 // Score returns the accuracy of a classifier: the share of rows whose class it predicts. Package
-// learn/metrics has other figures, and their intervals.
+// learn/metrics has other measures of quality, and their confidence intervals.
 func (m *Model) Score(rows [][]float64, labels []string) (float64, error) {
 	predicted, err := m.Predict(rows)
 	if err != nil {

@@ -78,7 +78,7 @@ func gather[T linalg.Float](dst, row []T, cols []int) {
 	}
 }
 
-// Dense is a symmetric n x n kernel matrix in memory. It implements [Source]. The matrix may be a
+// Dense is a symmetric n x n kernel matrix in memory. It implements [Source]. The matrix can be a
 // precomputed kernel of any origin.
 type Dense struct{ K linalg.Matrix[float64] }
 
@@ -105,7 +105,7 @@ func Materialize(src Source) Dense {
 }
 
 // MaterializeIn is like [Materialize] but overwrites k (n x n) with the matrix. It saves the
-// allocation of fresh memory, which takes more time than the computation of the kernel. The source
+// allocation of fresh memory, which takes more time than the computation of the kernel. The source src
 // must not read k; see also [MaterializeGram]. It panics if k has another shape.
 func MaterializeIn(k linalg.Matrix[float64], src Source) Dense {
 	const edge = 128

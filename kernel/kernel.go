@@ -19,11 +19,11 @@ type Kernel interface {
 	// At returns k(x, z), given the inner products x.z, x.x and z.z.
 	At(xz, xx, zz float64) float64
 	// Map sets dst[j] to At(xz[j], xx, zz[j]). The three slices are of one
-	// length; dst may be xz.
+	// length; dst can be xz.
 	Map(dst []float64, xz []float64, xx float64, zz []float64)
 }
 
-// pointwise is a kernel given by a function of one value.
+// pointwise is a kernel given by a function that computes one value.
 type pointwise struct {
 	name string
 	at   func(xz, xx, zz float64) float64
@@ -86,7 +86,7 @@ func cosine(xz, xx, zz float64) float64 {
 // family is the set of all kernels of one name.
 type family struct {
 	name  string
-	takes []string // parameters
+	takes []string // names of the parameters
 	build func(Spec) Kernel
 }
 
@@ -228,7 +228,7 @@ func parameters() []parameter {
 }
 
 // LeastParameter and MostParameter bound the parameters that must be above 0. Beyond them, products
-// of parameters would overflow, and the kernel of a row with itself could be NaN.
+// of parameters could overflow, and the kernel of a row with itself could be NaN.
 const (
 	LeastParameter = 1e-100
 	MostParameter  = 1e100

@@ -170,8 +170,8 @@ func (d *denseRows[T]) products(left, right []int, use func(lo, hi int, dots lin
 	linalg.Products(d.x, translate(d.which, left), packed, use)
 }
 
-// height returns the number of rows of a micro-kernel's tile. Fewer rows take as long: they are
-// padded with zeros, and the time is that of reading the right rows from memory.
+// height returns the number of rows of the largest tile of a micro-kernel. Fewer rows take as long,
+// because they are padded with zeros and the right rows must be read from memory.
 func (d *denseRows[T]) height() int { return 8 }
 
 // sparseRows is like denseRows, but for sparse rows.
@@ -241,7 +241,7 @@ func (l *Lazy) subset(rows []int) Source {
 // distinct returns the different row numbers among rows in the order of their first appearance. It
 // also returns the index of each row among them. Row numbers are below n.
 func distinct(rows []int, n int) (once, of []int) {
-	place := make([]int, n) // plus 1
+	place := make([]int, n) // index in once, plus 1; 0 for rows that are not in once
 	once, of = make([]int, 0, len(rows)), make([]int, len(rows))
 	for i, r := range rows {
 		if place[r] == 0 {
@@ -288,9 +288,9 @@ func (c copies) Panel(rows []int, dst [][]float32) {
 	linalg.Each(len(rows), 1, func(a int) { gather(dst[a], once[a], c.of) })
 }
 
-// Subset returns the part of src whose i-th row and column are rows[i] of src. The part may be a
-// fold, or the two classes of one problem of one-vs-one. Rows may repeat. Subset keeps the slice
-// rows, and panics if it has an index that is not a row of src.
+// Subset returns the part of src whose i-th row and column are rows[i] of src. The part can be a
+// fold, or the two classes of one problem of one-vs-one. Rows can repeat. The caller must not change
+// the slice rows afterwards. Subset panics if rows has an index that is not a row of src.
 func Subset(src Source, rows []int) Source {
 	for _, r := range rows {
 		if r < 0 || r >= src.Len() {
@@ -329,7 +329,7 @@ func (s subset) Block(rows, cols []int, dst linalg.Matrix[float64]) {
 	s.src.Block(linalg.At(s.rows, rows), linalg.At(s.rows, cols), dst)
 }
 
-// Source is a symmetric kernel matrix over n rows that learners read. It may be in memory or
+// Source is a symmetric kernel matrix over n rows that learners read. It can be in memory or
 // computed on request. A Source is safe for concurrent reads.
 type Source interface {
 	// Len returns n.

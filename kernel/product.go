@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// panelBytes is the maximum memory for the float64 rows of one operand of a product. One row may be
-// larger.
+// panelBytes is the maximum memory for the float64 rows of one operand of a product. A row that is
+// larger is held alone.
 const panelBytes = 256 << 20
 
 // LinearGram returns the inner products of all pairs of rows of x (n x f). The result is n x n,
@@ -42,8 +42,8 @@ func gramOfPanels(g linalg.Matrix[float64], x linalg.Rows, bytes int) {
 }
 
 // CrossGram returns the inner products of the rows of a (m x f) with the rows of b (n x f), an m x
-// n matrix. An operand that is not a matrix is read in panels of at most 256 MiB. CrossGram panics
-// if the widths differ.
+// n matrix. An operand that is not a matrix of float64 is read in panels of at most 256 MiB. CrossGram
+// panics if the widths differ.
 func CrossGram(a, b linalg.Rows) linalg.Matrix[float64] {
 	m, _ := a.Shape()
 	n, _ := b.Shape()
@@ -71,7 +71,7 @@ func part(m linalg.Matrix[float64], i, rows, j, cols int) linalg.Matrix[float64]
 type panels struct {
 	from linalg.Rows
 	rows int
-	size int                    // number of rows of a panel; the last panel may have fewer
+	size int                    // number of rows of a panel; the last panel can have fewer
 	room linalg.Matrix[float64] // memory for one panel; if from is a matrix, this is the matrix itself
 	held int                    // first row of the current panel; -1 if there is none
 }

@@ -97,7 +97,7 @@ func (s *Spec) set(field string) error {
 	}
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil {
-		return fmt.Errorf("kernel: parameter %q: %w", field, err)
+		return fmt.Errorf("kernel: the value of parameter %q is not a number: %w", field, err)
 	}
 	for _, p := range parameters() {
 		if p.name == name {

@@ -126,7 +126,7 @@ func TestParseRefuses(t *testing.T) {
 		"matern":                        `kernel: the description "matern" is not canonical; it should read "matern length_scale=1 nu=1.5"`,
 		"rbf gamma=1 gamma=2":           `kernel: the description "rbf gamma=1 gamma=2" is not canonical; it should read "rbf gamma=2"`,
 		"rbf sigma=1":                   `kernel: "sigma" is not a parameter of any kernel`,
-		"rbf gamma=x":                   `kernel: parameter "gamma=x": strconv.ParseFloat: parsing "x": invalid syntax`,
+		"rbf gamma=x":                   `kernel: the value of parameter "gamma=x" is not a number: strconv.ParseFloat: parsing "x": invalid syntax`,
 		"polynomial gamma=1 degree=2.5": `kernel: the description "polynomial gamma=1 degree=2.5" is not canonical; it should read "polynomial gamma=1 coef0=0 degree=2"`,
 		"dot-product coefficients=1,x":  `kernel: one of the coefficients is not a number: strconv.ParseFloat: parsing "x": invalid syntax`,
 		"dot-product coefficients=1,":   `kernel: one of the coefficients is not a number: strconv.ParseFloat: parsing "": invalid syntax`,

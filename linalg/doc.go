@@ -26,7 +26,8 @@
 // grows like 256 + k/256, not like k.
 //
 // If the machine has fused multiply-adds (see Path), a product is not rounded before it is added,
-// so two machines may differ in the last bits.
+// so results of two machines can differ in the last bits.
 //
-// Functions panic on wrong shapes only. Infinities and NaNs follow IEEE 754.
+// Functions panic on wrong arguments, such as shapes that do not agree, and not on infinities and NaNs,
+// which follow IEEE 754.
 package linalg

@@ -7,12 +7,12 @@ import (
 )
 
 // For cuts [0, n) into blocks of grain indices, calls body once for each block on all cores, and
-// returns when all calls are done. The last block may be shorter. The cut depends on n and grain
+// returns when all calls are done. The last block can be shorter. The cut depends on n and grain
 // only, never on the number of cores or on timing: if body(lo, hi) writes only the data of [lo,
 // hi), the result is always the same. A single block runs on the caller's goroutine.
 //
 // If bodies panic, For waits for the other blocks and then panics with the value of the lowest
-// block that panicked. Calls may be nested.
+// block that panicked. Calls can be nested.
 func For(n, grain int, body func(lo, hi int)) {
 	if grain < 1 {
 		panic("linalg: For needs a grain of at least 1")

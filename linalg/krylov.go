@@ -93,8 +93,8 @@ func (k *krylov) orthogonalise(v []float64) {
 
 // ritz holds the eigenpairs of T.
 type ritz struct {
-	values  []float64 // ascending
-	vectors []float64 // one per column
+	values  []float64 // eigenvalues, ascending
+	vectors []float64 // square matrix with one eigenvector per column
 	beta    float64   // length of the residual
 }
 

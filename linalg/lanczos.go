@@ -16,7 +16,8 @@ var ErrNotConverged = errors.New("not converged")
 // first. It also returns their orthonormal eigenvectors as the rows of a k x n matrix. It uses the
 // matrix only through apply, which sets dst to A x, both of length n, and must not change x. A pair
 // (theta, v) satisfies |A v - theta v| <= tol |A|, so that theta is within (tol |A|)^2 / gap of an
-// eigenvalue. A tol of 1e-10 is a good choice; rounding allows 1e-14.
+// eigenvalue, where gap is the distance of theta to the other eigenvalues. A tol of 1e-10 is a good
+// choice; rounding allows 1e-14.
 //
 // Every new vector is made orthogonal to all earlier ones, twice (Golub and Van Loan 2013, section
 // 10.3). That takes 8 n m bytes for m steps; m is some multiple of k. One start vector finds one
@@ -111,7 +112,7 @@ func (s *spectrum) run(limit int) (bool, error) {
 	}
 }
 
-// nothingAbove reports that all eigenvalues of A above the floor are known. It accepts a
+// nothingAbove reports whether all eigenvalues of A above the floor are known. It accepts a
 // larger residual than keep, because the pair itself is not used.
 func (s *spectrum) nothingAbove(r ritz) bool {
 	return r.residual(0) <= 1e-4*s.norm && r.value(0)+r.residual(0) <= s.floor

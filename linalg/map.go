@@ -11,7 +11,7 @@ import (
 // Functions of the squared distance d = max(0, xx + zz[j] - 2 xz[j]) also take the squared norms xx
 // of the row and zz of the others. Each operation rounds to T: in float32 a squared distance is
 // wrong by some 1e-7 of the squared norms. A value does not depend on its index j. The functions
-// run on one core; use them inside For. They panic unless the slices are equally long; dst may be
+// run on one core; use them inside For. They panic unless the slices are equally long; dst can be
 // xz.
 
 // RBF sets dst[j] to the Gaussian kernel exp(-gamma d) of the squared distance d.
@@ -113,10 +113,10 @@ func fill[T Float](vector int, dst, x []T, f func(n int, dst, x []T)) {
 }
 
 // Cos sets dst[i] to the cosine of x[i]. The error is at most 2.5 units in the last place up to |x|
-// = 2^40 (float32: everywhere). For a larger |x|, and in plain Go, Cos calls math.Cos. That
-// function is slower, and close to a zero of the cosine its error is up to 2^-53. The cosine of a
-// value that is not finite is NaN. It runs on one core; use it inside For. It panics unless dst is
-// as long as x; dst may be x.
+// = 2^40 (float32: everywhere). For a larger |x| (float32: above 2^16), and in plain Go, Cos calls
+// math.Cos. That function is slower, and close to a zero of the cosine its error is up to 2^-53.
+// The cosine of a value that is not finite is NaN. It runs on one core; use it inside For. It
+// panics unless dst is as long as x; dst can be x.
 func Cos[T Float](dst, x []T) { cosOn(Paths()[0], dst, x) }
 
 func cosOn[T Float](p Path, dst, x []T) {

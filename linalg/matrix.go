@@ -7,7 +7,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Float lists the types that a matrix's numbers may have.
+// Float lists the types that a matrix's numbers can have.
 type Float interface{ float32 | float64 }
 
 // Matrix is a dense row-major matrix. Element (i, j) is Data[i*Stride+j].
@@ -41,9 +41,9 @@ func (m Matrix[T]) Panel(lo, hi int) Matrix[T] {
 	return Matrix[T]{Rows: hi - lo, Cols: m.Cols, Stride: m.Stride, Data: m.Data[lo*m.Stride : (hi-1)*m.Stride+m.Cols]}
 }
 
-// Rows is a table of numbers whose rows are read one at a time. It may be a [Matrix], a table in
+// Rows is a table of numbers whose rows are read one at a time. It can be a [Matrix], a table in
 // another precision, a selection of another table's rows, or rows that are scaled as they are read.
-// Computations that take Rows hold a few of them in float64, not all. Rows are safe for concurrent
+// Most computations that take Rows hold only a few of the rows in float64. Rows are safe for concurrent
 // use.
 type Rows interface {
 	// Shape returns the number of rows and of columns.

@@ -12,8 +12,8 @@ import (
 
 // panels is an operand packed for the micro-kernels.
 type panels[T Float] struct {
-	width int // rows of a panel
-	depth int // columns
+	width int // number of rows of a panel
+	depth int // number of columns of the operand
 	data  []T
 }
 

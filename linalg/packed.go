@@ -13,7 +13,7 @@ import (
 type Packed struct {
 	rows, cols int
 	micro      simd.Micro[float64]
-	parts      []panels[float64] // depth columns each
+	parts      []panels[float64] // consecutive columns of the matrix; each part but the last has depth columns
 }
 
 // Pack packs the given rows of m, or all rows if rows is nil. It runs on all cores.
@@ -60,7 +60,7 @@ func span(m, width int) int { return ceil(min(max(spanValues/max(m, 1), 128), 40
 
 // Products computes the inner products of the given rows of a with all rows of b in float64. It
 // computes a few columns at a time and calls use with them: dots is len(rows) x (hi-lo), for the
-// rows lo to hi-1 of b. The function use may change dots. Products runs on all cores, so several
+// rows lo to hi-1 of b. The function use is allowed to change dots. Products runs on all cores, so several
 // goroutines call use at the same time. An inner product has the same bits as in MulTransB
 // (MulTransBWide for float32).
 func Products[T Float](a Matrix[T], rows []int, b *Packed, use func(lo, hi int, dots Matrix[float64])) {

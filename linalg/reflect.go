@@ -6,13 +6,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/simd"
 )
 
-// Reflect multiplies the first c values of each row of m by signs and then applies Householder
-// reflections. A row of n values becomes H_0 H_1 ... H_{c-1} [D; 0] x, where x is its first c
-// values; its other values have no effect. D multiplies x by the signs, 1 or -1. The Householder
-// reflections H_j = I - beta[j] v_j v_j^T act on the coordinates j to n-1: vectors[j] holds v_j,
-// n-j values, and c is at most n. Each row's result is independent of the others. The cost is that
-// of computing the n x c matrix, about the time of reflecting c/2 rows, and of the product with it.
-// It runs on one core; use it inside For. It panics on other lengths.
+// Reflect multiplies the first values of each row of m by signs and then applies Householder
+// reflections. Let c be the number of vectors, at most the number n of values of a row. A row becomes
+// H_0 H_1 ... H_{c-1} [D; 0] x, where x is its first c values; its other values have no effect. D
+// multiplies x by the signs, 1 or -1. The Householder reflections H_j = I - beta[j] v_j v_j^T act on
+// the coordinates j to n-1: vectors[j] holds the n-j values of v_j. The result of a row does not depend
+// on other rows. Reflect computes an n x c matrix, in about the time of reflecting c/2 rows, and
+// multiplies the rows by it. It runs on one core; use it inside For. It panics on other lengths.
 func Reflect(m Matrix[float64], signs []int8, vectors [][]float64, beta []float64) {
 	reflectOn(Paths()[0], m, signs, vectors, beta)
 }

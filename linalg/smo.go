@@ -18,12 +18,12 @@ const (
 	Shrink = 2 // the coefficient is above its lower bound
 )
 
-// Extremes holds the least gradient entry that can grow and the largest gradient entry that can
-// shrink.
+// Extremes holds the least gradient of the coefficients that can grow, and the largest gradient of the
+// coefficients that can shrink.
 type Extremes struct {
-	First int     // index of the least entry that can grow, the last one among equals; -1 if no entry can grow
-	Low   float64 // value of entry First, or +Inf
-	High  float64 // largest value among the entries that can shrink, or -Inf
+	First int     // index of the coefficient with gradient Low, the last of several; -1 if no coefficient can grow
+	Low   float64 // least gradient of the coefficients that can grow, or +Inf if none can
+	High  float64 // largest gradient of the coefficients that can shrink, or -Inf if none can
 }
 
 // and merges the extremes e of one range with the extremes o of the next range.
@@ -35,11 +35,12 @@ func (e Extremes) and(o Extremes) Extremes {
 	return e
 }
 
-// smoGrain is the number of coefficients that a core takes at a time. One core finishes fewer
-// coefficients before another core has started.
+// smoGrain is the number of coefficients that a core takes at a time. Smaller numbers do not pay,
+// because one core would finish them before another core has started.
 const smoGrain = 1 << 15
 
-// SMOScan returns the extremes of the gradient f. place has as many entries as f. It ignores NaN.
+// SMOScan returns the extremes of the gradient f. place holds the flags [Grow] and [Shrink] of each
+// coefficient. SMOScan ignores NaN.
 func SMOScan(f []float64, place []uint8) Extremes {
 	e := noExtremes()
 	for t, v := range f {
@@ -59,8 +60,8 @@ func (e *Extremes) see(t int, v float64, place uint8) {
 	}
 }
 
-// SMOMove adds a x + b y to the gradient f and returns the extremes of the sum. x, y and place have
-// as many entries as f. It uses all cores for a long f.
+// SMOMove adds a x + b y to the gradient f and returns the extremes of the sum. place is as in
+// [SMOScan]; x, y and place have as many entries as f. SMOMove uses all cores for a long f.
 func SMOMove[T Float](f []float64, a float64, x []T, b float64, y []T, place []uint8) Extremes {
 	return smoMove(Paths()[0], f, a, x, b, y, place)
 }
@@ -90,8 +91,8 @@ func smoMove[T Float](p Path, f []float64, a float64, x []T, b float64, y []T, p
 
 // Partner is the second coefficient of a working set.
 type Partner struct {
-	Index    int     // -1 if there is no partner
-	Decrease float64 // -Inf if there is no partner
+	Index    int     // index of the coefficient, or -1 if there is no partner
+	Decrease float64 // decrease of the objective times 2, or -Inf if there is no partner
 }
 
 func (p Partner) and(o Partner) Partner {

@@ -16,7 +16,7 @@ type SparseRows interface {
 
 // SparsePacked stores sparse rows by columns, for products with one row or a few. A product with a
 // row reads only the columns in which that row has entries. A SparsePacked takes 12 bytes per
-// entry, at most as much again for the beginnings of columns, and is read only.
+// entry, and 5 bytes for each column of each block of rows. It is read only.
 type SparsePacked struct {
 	rows   int
 	height int // number of rows of a block

@@ -21,7 +21,7 @@ type Limits struct {
 	Bytes int64 // largest size of a file in bytes; 0 means DefaultBytes
 }
 
-// Open reads a public model under the default limits. For a private one it returns [ErrPrivate] and
+// Open reads a public model under the default limits. For a private model it returns [ErrPrivate] and
 // reads no further. A file that is not a model, is damaged or exceeds the limits gives an error for
 // which errors.Is(err, [ErrFormat]) holds.
 func Open(r io.Reader) (*Model, error) { return Limits{}.Open(r) }
@@ -100,8 +100,11 @@ func checkMagic(head []byte, want string) error {
 	case privateMagic:
 		return ErrPrivate
 	case publicMagic:
-		if want == randomMagic {
+		switch want {
+		case randomMagic:
 			return formatError("the file holds a model of rows; a model of random features is expected")
+		case rowlessMagic:
+			return formatError("the file holds a model of rows; a model whose rows the parties hold is expected")
 		}
 		return formatError("the file holds a public model; a private model is expected")
 	case randomMagic:
@@ -117,7 +120,7 @@ func checkMagic(head []byte, want string) error {
 
 // partOf returns the protocol of a coordinator's part of a model, or "" for any other file, and
 // what the user can do to predict. Such a part begins with two bytes for the length of a name, and
-// then the name, which contains the protocol. The argument head may end within the name.
+// then the name, which contains the protocol. The argument head can end within the name.
 func partOf(head []byte) (protocol, remedy string) {
 	const ask, none = "use mercer predict --job ID at a party", "this protocol is for comparisons and does not predict new rows"
 	for _, p := range [][2]string{{"gram", ask}, {"fdskl", ask}, {"pp-svmv", none}, {"fd-svrg", none}, {"secureboost", none}} {
@@ -256,8 +259,8 @@ func readNumberSize(r *wire.Reader) (single bool) {
 	return n == 4
 }
 
-// hasRoom reports whether r still holds n items of the given size. If not, reading from r fails.
-// hasRoom precedes every allocation.
+// hasRoom reports whether r still holds n items of the given size. If not, reading from r fails. Call
+// it before an allocation whose size the file states.
 func hasRoom(r *wire.Reader, n, size int) bool {
 	if r.Err() == nil && n > r.Len()/size {
 		r.Fail(wire.ErrShort)

@@ -42,10 +42,10 @@
 // with code 3, "refused by policy". New rows are predicted in a session in which their owner
 // encodes them. Its bytes are not encrypted: protect the file like the encoded rows themselves.
 //
-// A model of random features ([Random], read by [OpenRandom]) holds no row: weights, a public seed,
-// class names, and the scale if its writer knows it. One of kind gp also holds sums of products of
-// features over the training rows. If these rows are few, the sums allow guesses about who is among
-// them (package moments).
+// A model of random features ([Random], read by [OpenRandom]) holds no row. It holds weights, a public
+// seed, class names, and the scale if its writer knows it. A model of kind gp also holds sums of
+// products of features over the training rows. If these rows are few, the sums allow guesses about who
+// is among them (package moments).
 //
 // A model with named columns (Named, Columns) shows the names. [WriteLIBSVM] omits them, because
 // LIBSVM's files have no column names.
@@ -94,13 +94,14 @@
 //
 // A model of random features begins with "MERCER", 0, "R", the version and the length, and
 // ends in the checksum likewise. Between them: strings kind and kernel, 8 bytes
-// gamma, 32 bytes seed; classes as above; 4 bytes width, 0 if not known; 1 byte, 1 if
+// gamma, with kernel linear 8 bytes bound, 32 bytes seed; classes as above; 4 bytes width, 0 if not known; 1 byte, 1 if
 // rows are scaled, and 1 byte, 1 if offsets and factors follow; in version 2 the columns'
 // names; 4 bytes outputs, 4 bytes
 // features, 8 bytes alpha, the weights output by output, the offsets; and for gp noise, unit
 // and the upper triangle of the sums.
 //
-// A reader accepts no file above its limit ([Limits]), allocates for counts only what the bytes
-// present can fill, and verifies the checksum before anything else. The checksum detects damage,
+// A reader accepts no file above its limit ([Limits]), and verifies the checksum before it reads the
+// content. Apart from memory for one row, it allocates only what the bytes of the file can fill. The
+// checksum detects damage,
 // not forgery: whoever can change the file can change the checksum too.
 package model

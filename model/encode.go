@@ -209,13 +209,14 @@ func (h *Head) tail() []byte {
 type Private struct{ model *Model }
 
 // NewPrivate converts m, whose support vectors are encoded rows, to a private model. It refuses a
-// model with a scale: the parties scale rows before they encode them, and keep the scale.
+// model with a scale, because the parties scale rows before they encode them, and keep the scale. It
+// also refuses a model with column names.
 func NewPrivate(m *Model) (*Private, error) {
 	if m.scale != nil {
 		return nil, errors.New("model: the private model has a scale; it must not have one, since parties scale rows before they encode them")
 	}
 	if m.columns != nil {
-		return nil, errors.New("model: the private model has column names; it must not have any, since only parties may know them")
+		return nil, errors.New("model: the private model has column names; it must not have any, since only parties are allowed to know them")
 	}
 	return &Private{model: m}, nil
 }

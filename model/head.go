@@ -32,19 +32,20 @@ func Dense(coef []float64, rho float64) Function {
 // model.
 type Head struct {
 	Output
-	// Functions are the functions from which the outputs are computed. A model of kind svc or
-	// nu-svc has one function for each pair of classes, in the order (0,1), (0,2), ... A kpca model
-	// has one for each component, a kmeans model one for each cluster, any other model one.
+	// Functions are the functions from which the outputs are computed. A model of shape Pairs has one
+	// function for each pair of classes, in the order (0,1), (0,2), ... A model of another shape has
+	// one for each component, cluster or class; a single one predicts a number, a side, or one of two
+	// classes.
 	Functions []Function
-	// Sigmoids hold the calibration of each pair of classes of svc and nu-svc, or nil without a
-	// calibration.
+	// Sigmoids hold the calibration of each pair of classes of a model of shape Pairs, or nil without
+	// a calibration.
 	Sigmoids []svm.Sigmoid
 	// Noise and Unit are the noise variance and the target scale of a Gaussian process. The process
 	// was fitted to (targets - mean) / Unit. The functions do not depend on Noise and Unit.
 	Noise, Unit float64
 }
 
-// Voters returns the head of a classifier. The calibration may be nil.
+// Voters returns the head of a classifier. The calibration can be nil.
 func Voters(kind Kind, c *svm.Classifier, calibration *svm.Calibration) Head {
 	h := Head{Output: Output{Kind: kind, Classes: c.Classes}, Functions: make([]Function, len(c.Pairs))}
 	for k, p := range c.Pairs {
@@ -108,7 +109,7 @@ func (h *Head) check(rows int) error {
 	case h.Kind.OutputShape() != Deviation && (h.Noise != 0 || h.Unit != 0):
 		return fmt.Errorf("the noise is %v and the unit is %v; both must be 0 in %s model", h.Noise, h.Unit, humanize.A(string(h.Kind)))
 	case h.Sigmoids != nil && (h.Kind.OutputShape() != Pairs || len(h.Sigmoids) != len(h.Functions)):
-		return fmt.Errorf("there are %d sigmoids for %d functions of %s model; only a model that decides between pairs of classes may have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), humanize.A(string(h.Kind)))
+		return fmt.Errorf("there are %d sigmoids for %d functions of %s model; only a model that decides between pairs of classes can have sigmoids, one for each function", len(h.Sigmoids), len(h.Functions), humanize.A(string(h.Kind)))
 	case h.Kind.OutputShape() == Deviation && rows > MaxProcess:
 		return fmt.Errorf("a Gaussian process has %d rows; at most %d are allowed", rows, MaxProcess)
 	}

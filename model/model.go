@@ -17,11 +17,12 @@ import (
 // error refuses the file and exits with code 3.
 var ErrPrivate = errors.New("model: the file must stay with the coordinator, because any party could decode its rows; use a prediction session")
 
-// ErrFormat marks every error about a file's content. It does not mark errors of the io.Reader.
+// ErrFormat marks every error about a file's content except [ErrPrivate]. It does not mark errors of
+// the io.Reader.
 var ErrFormat = errors.New("model: unusable file")
 
 // These limits apply to written and read models alike. Every model that can be built can thus be
-// written and read back.
+// written, and read back if [Limits] allows the size of its file.
 const (
 	maxWidth     = 1 << 26
 	maxVectors   = 1 << 26
@@ -33,7 +34,7 @@ const (
 // Factor.
 type Scale struct{ Offset, Factor []float64 }
 
-// Model is a trained model whose file may be given to others. It holds rows, a kernel and a
+// Model is a trained model with a public file. It holds rows, a kernel and a
 // learner's functions. The functions take the kernel values of a new row with the model's rows. It
 // is read-only and safe for concurrent use.
 type Model struct {
@@ -46,7 +47,7 @@ type Model struct {
 	width   int       // length of a support vector
 	norms   []float64 // squared norm of each support vector
 	head    Head
-	process func() (*ridge.GP, error) // computes standard deviations; nil except for kind gp
+	process func() (*ridge.GP, error) // computes standard deviations; nil unless the outputs have shape Deviation
 }
 
 // New makes a model from the learner's result h and the model's rows. Index i in h means row i of
@@ -268,7 +269,7 @@ func (s *Scale) apply(rows linalg.Matrix[float64]) linalg.Matrix[float64] {
 const maxColumnName = 1024
 
 // Named returns a copy of the model with the given names of columns. The names identify the columns
-// of new rows. Without names, the positions do.
+// of new rows. Without names, the positions identify them.
 func (m *Model) Named(columns []string) (*Model, error) {
 	if err := checkColumns(columns, m.width); err != nil {
 		return nil, fmt.Errorf("model: %w", err)
@@ -291,8 +292,11 @@ func checkColumns(columns []string, width int) error {
 	}
 	seen := make(map[string]bool, len(columns))
 	for j, name := range columns {
-		if len(name) > maxColumnName || seen[name] {
-			return fmt.Errorf("the name of column %d (from 0) has more than %d bytes or repeats an earlier name: %.40q", j, maxColumnName, name)
+		if len(name) > maxColumnName {
+			return fmt.Errorf("the name of column %d (from 0) has %d bytes; at most %d are allowed", j, len(name), maxColumnName)
+		}
+		if seen[name] {
+			return fmt.Errorf("the name of column %d (from 0) is also the name of an earlier column: %.40q", j, name)
 		}
 		seen[name] = true
 	}

@@ -102,8 +102,8 @@ func (k Kind) OutputShape() OutputShape {
 	return ""
 }
 
-// holdsRows reports whether the format allows rows in a model of this kind. A kind that is not in
-// the list above may hold rows if the kind has a shape.
+// holdsRows reports whether the format allows rows in a model of this kind. It allows rows in a kind
+// that is not in the list above if the kind has a shape.
 func (k Kind) holdsRows() bool {
 	return slices.Contains(Kinds(), k) || shapes()[k] == "" && k.OutputShape() != ""
 }
@@ -159,8 +159,8 @@ func (r Output) Check(outputs int) error {
 }
 
 // Predict returns a prediction as text for each row of outputs. Depending on the kind of model, a
-// prediction is a class, [Inside] or [Outside], a number, or the index of a cluster. A kpca model
-// has no predictions, so Predict returns nil. The number of outputs must be one that Check accepts.
+// prediction is a class, [Inside] or [Outside], a number, or the index of a cluster. Predict returns
+// nil for shape Components, which has no predictions. The number of outputs must be one that Check accepts.
 func (r Output) Predict(outputs linalg.Matrix[float64]) []string {
 	shape := r.Kind.OutputShape()
 	if shape == Components {
@@ -259,7 +259,7 @@ func columns(m linalg.Matrix[float64], lo, hi int) linalg.Matrix[float64] {
 
 // Predictor predicts rows; it is a [Model] or a [Random] model.
 type Predictor interface {
-	Width() int        // columns of a row; 0 if not known
+	Width() int        // number of columns of a row; 0 if not known
 	Columns() []string // names of a row's columns; nil if not known
 	Output() Output
 	Decisions(rows linalg.Matrix[float64]) (linalg.Matrix[float64], error)

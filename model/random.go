@@ -17,7 +17,7 @@ import (
 
 // ErrUnscaled is returned for a [Random] model whose file lacks the scaling that its rows need.
 // Only the parties of the job that trained the model know the scaling.
-var ErrUnscaled = errors.New("model: this model needs rows that are prepared or scaled as the parties of its job did it, but this file does not say how; only a party can predict: mercer predict --home HOME --job ID DATA, which works for jobs with prediction: open")
+var ErrUnscaled = errors.New("model: this model needs rows that are prepared or scaled as the parties of its job did it, but this file does not say how; only a party can predict: mercer predict --home HOME --job ID DATA, which works for jobs with \"prediction: open\"")
 
 // These are the limits of a [Random] model.
 const (
@@ -30,12 +30,12 @@ type RandomSpec struct {
 	Output
 	Kernel   kernel.Spec // rbf, laplacian or linear
 	Seed     [32]byte    // public seed of random features; zero with kernel linear
-	Bound    float64     // that of [feature.Linear] with kernel linear; 0 with random features
+	Bound    float64     // bound of a row's length with kernel linear, see [feature.Linear]; 0 with random features
 	Solution moments.Solution
 	Noise    float64                // noise of a Gaussian process: see moments.Process
-	Unit     float64                // unit of a Gaussian process's targets
+	Unit     float64                // standard deviation of a Gaussian process's targets
 	Outer    linalg.Matrix[float64] // sums of products of features, from moments.Sums, for a Gaussian process; else empty
-	Width    int                    // columns of a row; 0 if not known
+	Width    int                    // number of columns of a row; 0 if not known
 	Columns  []string               // names of the columns, or nil
 	Scaled   bool                   // whether the parties scaled or prepared the training rows
 	Scale    *Scale                 // scaling of the training rows, if it is known
@@ -46,7 +46,7 @@ type RandomSpec struct {
 // read-only and safe for concurrent use.
 type Random struct {
 	spec    RandomSpec
-	process func() (*moments.Process, error) // computes standard deviations; nil except for kind gp
+	process func() (*moments.Process, error) // computes standard deviations; nil unless the outputs have shape Deviation
 }
 
 // NewRandom returns a model with the given fields, or an error if a field is invalid.
@@ -81,8 +81,10 @@ func (s *RandomSpec) check() error {
 		return fmt.Errorf("the model has weights for %d outputs and %d features, and %d offsets; the number of features must be even and from 2 to %d, and each output needs one offset", w.Rows, w.Cols, len(s.Solution.Offset), maxFeatures)
 	case firstNotFinite(w.Data) >= 0 || firstNotFinite(s.Solution.Offset) >= 0:
 		return errors.New("a weight or an offset is not finite")
-	case s.Width < 0 || s.Width > maxWidth || s.Scale != nil && (!s.Scaled || s.Width == 0):
-		return fmt.Errorf("the width is %d; 0 to %d are allowed; a model with a scale must state its width and that its rows were scaled", s.Width, maxWidth)
+	case s.Width < 0 || s.Width > maxWidth:
+		return fmt.Errorf("the width is %d; 0 to %d are allowed", s.Width, maxWidth)
+	case s.Scale != nil && (!s.Scaled || s.Width == 0):
+		return errors.New("the model has a scale, so it must also state its width and that its rows were scaled")
 	case s.Kind.OutputShape() == Deviation && (!(s.Noise > 0) || !(s.Unit > 0) || !finite(s.Noise) || !finite(s.Unit) || s.Outer.Rows != w.Cols || firstNotFinite(s.Outer.Data) >= 0):
 		return fmt.Errorf("the noise is %v, the unit is %v and the sums have %d features; noise and unit must be above 0, and the sums must be finite and have %d features", s.Noise, s.Unit, s.Outer.Rows, w.Cols)
 	case s.Kind.OutputShape() != Deviation && (s.Noise != 0 || s.Unit != 0 || s.Outer.Rows != 0):
@@ -117,7 +119,7 @@ func (s *RandomSpec) features(columns int) (feature.Mapping, error) {
 func randomKinds() []Kind { return []Kind{RidgeClassifier, Ridge, GP, KPCA} }
 
 // isRandom reports whether a model of the kind can have random features. The kinds of randomKinds
-// can, and later kinds of the same shapes.
+// can, and so can kinds of the same shapes that this package does not list.
 func (k Kind) isRandom() bool {
 	later := shapes()[k] == "" && slices.Contains([]OutputShape{Each, Number, Deviation, Components}, k.OutputShape())
 	return later || slices.Contains(randomKinds(), k)

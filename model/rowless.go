@@ -29,7 +29,7 @@ type RowlessSpec struct {
 type Rowless struct {
 	spec    RowlessSpec
 	kernel  kernel.Kernel
-	process func() (*ridge.GP, error) // computes standard deviations; nil except for kind gp
+	process func() (*ridge.GP, error) // computes standard deviations; nil unless the outputs have shape Deviation
 }
 
 // NewRowless returns a model with the given fields, or an error if a field is invalid.

@@ -31,7 +31,7 @@ func (q *request) decide() (answer, error) {
 	for lo := 0; lo < rows; lo += step {
 		block := values(lo, min(lo+step, rows))
 		if block.Cols != coef.Cols {
-			return answer{}, fmt.Errorf("there are kernel values with %d rows, but %d coefficients", block.Cols, coef.Cols)
+			return answer{}, fmt.Errorf("each row has kernel values with %d rows, but each function has %d coefficients; the numbers must be equal", block.Cols, coef.Cols)
 		}
 		some := out.Panel(lo, lo+block.Rows)
 		linalg.MulTransB(some, block, coef)

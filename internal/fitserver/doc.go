@@ -8,7 +8,7 @@
 // significant byte first. The types are f8 (float64), i8 (int64) and i4 (int32).
 //
 // The parent is trusted with the time and memory of its own child. A frame is still checked in full,
-// and an array of more than 32 MB takes memory only as its bytes arrive. The answer to operation
-// interface has the number of the interface, by which the parent recognises a program of another
+// and an array of more than 32 MB takes memory only as its bytes arrive. The answer to the operation
+// "interface" has the number of the interface, by which the parent recognises a program of another
 // version.
 package fitserver

@@ -16,14 +16,14 @@ import (
 
 // answer is the header of an answer, with its arrays.
 type answer struct {
-	Error string `json:"error,omitempty"` // why there is no result
-	// Cause marks errors for which a caller has an answer of its own: not-finite (a kernel value),
+	Error string `json:"error,omitempty"` // text of the error; empty if there is a result
+	// Cause marks errors that callers tell from others: not-finite (a kernel value),
 	// not-positive-definite (the matrix of a ridge regression).
 	Cause string `json:"cause,omitempty"`
-	// Unconverged says why the training ended before it met the tolerance. The result is where it
-	// ended.
+	// Unconverged says why the training ended before it met the tolerance. The arrays hold the state in
+	// which it ended.
 	Unconverged string  `json:"unconverged,omitempty"`
-	Interface   int     `json:"interface,omitempty"` // answer to operation interface
+	Interface   int     `json:"interface,omitempty"` // number of the interface, in the answer to operation "interface"
 	Arrays      []array `json:"arrays"`
 }
 
@@ -234,7 +234,7 @@ func (q *request) rootWeights(n int) ([]float64, error) {
 			continue
 		}
 		if roots[r] = math.Sqrt(weights[r]); math.IsNaN(roots[r]) {
-			return nil, fmt.Errorf("the weight of row %d is %v; a weight of a ridge regression is at least 0", r, weights[r])
+			return nil, fmt.Errorf("the weight of row %d is %v; for a ridge regression it must be at least 0", r, weights[r])
 		}
 	}
 	return roots, nil

@@ -43,18 +43,21 @@ func (a *array) width() (int, error) {
 	case "i4":
 		return 4, nil
 	}
-	return 0, fmt.Errorf("array %q has the type %q; a type is f8, i8 or i4", a.Name, a.Type)
+	return 0, fmt.Errorf("array %q has the type %q; it must be f8, i8 or i4", a.Name, a.Type)
 }
 
-// count returns the number of numbers.
+// count returns the number of entries.
 func (a *array) count() (int, error) {
 	if len(a.Shape) != 1 && len(a.Shape) != 2 {
 		return 0, fmt.Errorf("array %q has %d dimensions, but must have 1 or 2", a.Name, len(a.Shape))
 	}
 	count := 1
 	for _, n := range a.Shape {
-		if n < 0 || n > 0 && count > maxValues/n {
-			return 0, fmt.Errorf("array %q has the shape %v, which is negative or too large", a.Name, a.Shape)
+		if n < 0 {
+			return 0, fmt.Errorf("array %q has the shape %v; no number of a shape can be negative", a.Name, a.Shape)
+		}
+		if n > 0 && count > maxValues/n {
+			return 0, fmt.Errorf("array %q has the shape %v, which is more than %d numbers", a.Name, a.Shape, maxValues)
 		}
 		count *= n
 	}
@@ -139,8 +142,8 @@ func (a *array) decode(b []byte, width, count int) {
 // atOnce is the number of values for which an array gets memory before they have arrived: 32 MB.
 const atOnce = 1 << 22
 
-// grow lengthens v by more values. It allocates for all values at most twice what has arrived, or
-// atOnce.
+// grow lengthens v by more values. It allocates memory for twice as many values as have arrived, but for
+// at least atOnce and at most all.
 func grow[T any](v []T, more, all int) []T {
 	if need := len(v) + more; need > cap(v) {
 		bigger := make([]T, len(v), min(all, max(2*need, atOnce)))

@@ -13,15 +13,16 @@ import (
 // request is the header of a request, with its arrays. It has the parameters of all learners and
 // kernels, of which a request gives some.
 type request struct {
-	// Op is what to do: fit, calibrate, decide, couple, or tell the number of the interface.
+	// Op is the operation: fit, calibrate, decide, couple, or interface, which asks for the number of
+	// the interface.
 	Op string `json:"op"`
 	// Learner is the machine of fit and calibrate: svc, nu-svc, svr, nu-svr, one-class, ridge, kpca.
 	Learner string `json:"learner"`
 	// Kernel is the kernel, or has the name precomputed: then the array K holds kernel values.
 	Kernel  kernel.Spec `json:"kernel"`
 	Columns int         `json:"columns"` // number of columns of sparse rows
-	Threads int         `json:"threads"` // number of cores to use; 0: all
-	Seed    uint64      `json:"seed"`    // for the folds of calibrate
+	Threads int         `json:"threads"` // number of cores to use; 0 means all
+	Seed    uint64      `json:"seed"`    // seed of the folds of calibrate
 	parameters
 	Arrays []array `json:"arrays"`
 }
@@ -34,13 +35,13 @@ type parameters struct {
 	Tol        float64   `json:"tol"`
 	CacheBytes int64     `json:"cache_bytes"`
 	MaxIter    int       `json:"max_iter"`
-	Weights    []float64 `json:"class_weight"` // one for each class, or none
+	Weights    []float64 `json:"class_weight"` // weight of each class, or empty
 	Classes    int       `json:"classes"`
 	Alpha      float64   `json:"alpha"`
-	Components int       `json:"components"` // at least 1
+	Components int       `json:"components"` // number of components of kpca, at least 1
 }
 
-// readRequest reads one request. It returns io.EOF if there is no further one.
+// readRequest reads one request. It returns io.EOF if there is no further request.
 func readRequest(r io.Reader) (*request, error) {
 	q := &request{}
 	if err := readHeader(r, q); err != nil {
@@ -89,7 +90,8 @@ func (q *request) floats(name string) []float64 {
 	return values
 }
 
-// ints returns an array of whole numbers, or nil if the request does not have it.
+// ints returns an array of whole numbers. It returns nil if the request does not have the array, or if the
+// array has floats.
 func (q *request) ints(name string) []int {
 	if a := q.array(name); a != nil {
 		return a.ints
@@ -119,7 +121,8 @@ func (q *request) table(name string) (linalg.Rows, error) {
 }
 
 // wholeMatrix is the largest number of rows whose kernel matrix is computed as a whole, in float64.
-// It then takes 32 MB. The kernel values of more rows are computed on request, in float32.
+// It then takes 32 MB. The kernel values of more rows are computed on request; support vector machines
+// read these in float32.
 const wholeMatrix = 2048
 
 // source returns the kernel matrix of the training rows.
@@ -146,9 +149,9 @@ func (q *request) source() (kernel.Source, error) {
 }
 
 // machineSource returns the matrix of source for a support vector machine. Its values are rounded to
-// float32, as LIBSVM's are and as [kernel.Lazy] rounds those of more rows. Then the last bits, which
-// differ between processors and from a caller's own products, rarely choose between rows that tie: only
-// where they decide how a value rounds.
+// float32, as LIBSVM's are and as [kernel.Lazy] rounds the values of more rows. The last bits of a value
+// differ between processors, and from products that a caller computes. After the rounding they rarely
+// choose between rows that tie: only where they decide how a value rounds.
 func (q *request) machineSource() (kernel.Source, error) {
 	src, err := q.source()
 	if whole, ok := src.(kernel.Dense); ok && err == nil {

@@ -13,7 +13,7 @@ import (
 
 // Serve answers the requests of r, one after the other, on w. It returns nil when r ends, even while
 // a request is being answered: the process should end then, because nobody waits for the answer. It
-// returns an error if a request cannot be read or its answer not be written.
+// returns an error if a request cannot be read or its answer cannot be written.
 func Serve(r io.Reader, w io.Writer) error {
 	requests, ended := make(chan *request), make(chan error, 2)
 	go func() {
@@ -58,7 +58,7 @@ func reply(q *request, w io.Writer) error {
 	return out.Flush()
 }
 
-// cause returns the mark of an error that a caller may have to tell from others, or nothing.
+// cause returns the field Cause of the answer to a request that failed with err.
 func cause(err error) string {
 	if _, ok := errors.AsType[*linalg.PivotError](err); ok {
 		return "not-positive-definite"

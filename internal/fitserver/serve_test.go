@@ -358,9 +358,9 @@ func TestBadFrames(t *testing.T) {
 		{[]byte{1, 0}, "fitserver: unexpected EOF"},
 		{[]byte{0xff, 0xff, 0xff, 0xff}, "fitserver: the header has 4294967295 bytes, but at most 1048576 are allowed"},
 		{[]byte{4, 0, 0, 0, '{'}, "fitserver: the header is cut off: unexpected EOF"},
-		{frame(`{"arrays":[{"name":"X","type":"f4","shape":[1]}]}`), `fitserver: array "X" has the type "f4"; a type is f8, i8 or i4`},
-		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[-1]}]}`), `fitserver: array "X" has the shape [-1], which is negative or too large`},
-		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[4294967296,4294967296]}]}`), `fitserver: array "X" has the shape [4294967296 4294967296], which is negative or too large`},
+		{frame(`{"arrays":[{"name":"X","type":"f4","shape":[1]}]}`), `fitserver: array "X" has the type "f4"; it must be f8, i8 or i4`},
+		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[-1]}]}`), `fitserver: array "X" has the shape [-1]; no number of a shape can be negative`},
+		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[4294967296,4294967296]}]}`), `fitserver: array "X" has the shape [4294967296 4294967296], which is more than 137438953472 numbers`},
 		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[]}]}`), `fitserver: array "X" has 0 dimensions, but must have 1 or 2`},
 		{frame(`{"arrays":[{"name":"X","type":"f8","shape":[100000000000]}]}`, 1, 2), `fitserver: array "X" is cut off: unexpected EOF`},
 	} {

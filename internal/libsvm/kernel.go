@@ -68,7 +68,7 @@ func power(base float64, exponent int) float64 {
 }
 
 // ofProduct is a function of the inner product of two rows. Unlike the kernels of package kernel, it
-// may be indefinite, with which the solver copes as LIBSVM's does.
+// can be indefinite. The solver handles such a kernel as LIBSVM does.
 type ofProduct struct {
 	name string
 	of   func(xz float64) float64
@@ -160,7 +160,7 @@ func (p *Problem) serials() ([]int, error) {
 	for i := range list {
 		cols, values := p.X.Entries(i)
 		if len(cols) == 0 || cols[0] != 0 {
-			return nil, p.errorf(i, "a row of a precomputed kernel begins with 0:NUMBER; add the number of the row, from 1")
+			return nil, p.errorf(i, "the row does not begin with 0:NUMBER, which a precomputed kernel needs; add the number of the row, from 1")
 		}
 		v := values[0]
 		if v != math.Trunc(v) || v < 1 || v >= float64(p.X.Cols()) {

@@ -12,7 +12,7 @@ import (
 type Model struct {
 	Machine Machine
 	Kernel  Kernel
-	Rho     []float64 // one for each pair of classes, or one
+	Rho     []float64 // one number for each pair of classes; a single number if the machine is no classifier
 	Labels  []int     // classes; nil if the machine is no classifier
 	// ProbA and ProbB are the sigmoids of the pairs, or nil. ProbA of a regression has one number, the
 	// scale of its errors.
@@ -54,7 +54,7 @@ func (m *Model) appendColumn(p *svm.Pair, column, lo, hi int) {
 	}
 }
 
-// decider returns what predicts with the model.
+// decider returns the decider that predicts with the model.
 func (m *Model) decider() (decider, error) {
 	d := decider{machine: m.Machine, labels: m.Labels}
 	switch {

@@ -45,9 +45,9 @@ type Training struct {
 	Probability bool
 	// Weights holds factors of C by label, for C-SVC.
 	Weights map[int]float64
-	Folds   int  // number of folds of a cross-validation; 0: train a model
+	Folds   int  // number of folds of a cross-validation; 0 means to train a model
 	Quiet   bool // print warnings only
-	// Interrupt ends the training with the error that it returns. It may be nil.
+	// Interrupt ends the training with the error that it returns. It can be nil.
 	Interrupt func() error
 	Data      string // path of the training file
 	Model     string // path of the model file

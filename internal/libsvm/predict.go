@@ -139,8 +139,8 @@ func answerLine(answer float64, probabilities []float64) string {
 	return line.String() + "\n"
 }
 
-// cross calls use with the kernel values of some rows of p with the support vectors, those of row lo
-// first.
+// cross calls use with the kernel values of some rows of p with the support vectors. The first of these
+// rows has index lo in p.
 func (m *Model) cross(p *Problem, use func(lo int, cross linalg.Matrix[float64])) error {
 	if m.Kernel.Name == Precomputed {
 		return m.crossPrecomputed(p, use)

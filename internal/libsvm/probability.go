@@ -81,7 +81,7 @@ func (t *trainer) drawFolds(n, folds int) [][]int {
 }
 
 // heldOut returns the decision on each row of each pair by a machine that was trained without the
-// row's fold, and the lines of these trainings. All folds of all pairs run at the same time.
+// row's fold, and the lines that svm-train prints about these trainings. All folds of all pairs run at the same time.
 func (t *trainer) heldOut(pairs []pairOfClasses) (texts []string, decisions [][]float64, err error) {
 	decisions = make([][]float64, len(pairs))
 	parts, workers := make([]string, internalFolds*len(pairs)), make([]trainer, internalFolds*len(pairs))

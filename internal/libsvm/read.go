@@ -30,8 +30,8 @@ func Any() Reading {
 	return Reading{Bytes: 8 << 30, Columns: dataset.MaxColumns, Cells: math.MaxInt64, Classes: 1, Kernels: Kernels()}
 }
 
-// ReadModel reads a model file of LIBSVM. The entry prob_density_marks is left out. line is the line
-// of the error, or the last line.
+// ReadModel reads a model file of LIBSVM. The entry prob_density_marks is left out. line is the number
+// of the line of the error, 0 for an error of r, or the number of the last line.
 func ReadModel(r io.Reader, o Reading) (m *Model, line int, err error) {
 	p := &reader{Reading: o, lines: bufio.NewScanner(io.LimitReader(r, o.Bytes))}
 	p.lines.Buffer(nil, int(min(o.Bytes, maxLine)))
@@ -168,8 +168,10 @@ func (p *reader) checkHeader() error {
 		functions = 1
 	}
 	switch {
-	case p.Machine == "" || p.Kernel.Name == "":
-		return errors.New("svm_type or kernel_type is missing")
+	case p.Machine == "":
+		return errors.New("svm_type is missing")
+	case p.Kernel.Name == "":
+		return errors.New("kernel_type is missing")
 	case classifies && p.classes < p.Classes || !classifies && p.classes != 2:
 		return fmt.Errorf("nr_class is %d; it must be at least %d in a classifier and exactly 2 in any other model", p.classes, p.Classes)
 	case len(p.Rho) != functions:
@@ -178,8 +180,12 @@ func (p *reader) checkHeader() error {
 		return fmt.Errorf("%d vectors of %d numbers need more than the %d bytes that are allowed", p.total, p.Columns-1, p.Bytes)
 	case !classifies:
 		return nil
-	case len(p.Labels) != p.classes || len(p.Sizes) != p.classes || linalg.Sum(p.Sizes) != p.total:
-		return fmt.Errorf("\"label\" and nr_sv must have %d entries each, and nr_sv must add up to %d", p.classes, p.total)
+	case len(p.Labels) != p.classes:
+		return fmt.Errorf("\"label\" has %d entries for %d classes; it needs one for each class", len(p.Labels), p.classes)
+	case len(p.Sizes) != p.classes:
+		return fmt.Errorf("nr_sv has %d entries for %d classes; it needs one for each class", len(p.Sizes), p.classes)
+	case linalg.Sum(p.Sizes) != p.total:
+		return fmt.Errorf("the numbers of nr_sv add up to %d; they must add up to total_sv, which is %d", linalg.Sum(p.Sizes), p.total)
 	case len(p.ProbA) != len(p.ProbB) || len(p.ProbA) != 0 && len(p.ProbA) != pairs:
 		return fmt.Errorf("probA has %d numbers and probB has %d for %d classes; both need one for each pair of classes", len(p.ProbA), len(p.ProbB), p.classes)
 	}
@@ -194,7 +200,10 @@ func (p *reader) readVectors() error {
 	v := &vectors{start: []int{0}}
 	for range p.total {
 		if !p.next() {
-			return fmt.Errorf("the file ends after %d of %d vectors, or its next line is too long; copy the file again", coef.Rows, p.total)
+			if errors.Is(p.lines.Err(), bufio.ErrTooLong) {
+				return fmt.Errorf("the line is too long; a line can have at most %d bytes", min(p.Bytes, maxLine))
+			}
+			return fmt.Errorf("the file ends after %d of %d vectors; copy the file again", coef.Rows, p.total)
 		}
 		c := make([]float64, columns)
 		if err := v.add(p.lines.Text(), c, p.Reading); err != nil {

@@ -49,7 +49,7 @@ func TestTrainRefuses(t *testing.T) {
 		{"rows", "1 1:1\n2 1:x\n", `rows:2: value "x" of index 1 is not a number; correct it or drop the index`},
 		{"rows", "1 2:1 1:1\n", "rows:1: index 1 follows index 2; sort the indices of each row"},
 		{"rows", "1.5 1:1\n2 1:2\n", "rows: row 1: the label 1.5 is no class; write a 32-bit whole number, or predict numbers with -s 3"},
-		{"-t 4 rows", "1 1:1\n2 1:2\n", "rows: row 1: a row of a precomputed kernel begins with 0:NUMBER; add the number of the row, from 1"},
+		{"-t 4 rows", "1 1:1\n2 1:2\n", "rows: row 1: the row does not begin with 0:NUMBER, which a precomputed kernel needs; add the number of the row, from 1"},
 		{"-t 4 rows", "1 0:1 1:1\n2 0:2 1:2\n", "rows: row 2: the number of the row, 0:2, has no column; write a whole number from 1 to 1"},
 		{"-s 1 -n 0.9 rows", "1 1:1\n1 1:2\n1 1:4\n2 1:3\n", `svm: classes "1" and "2": nu is 0.9; with 1 of 4 rows in the smaller class, nu can be at most 0.5`},
 		{"-c -1 rows", "1 1:1\n2 1:2\n", "svm: C is -1; it must be above 0"},

@@ -20,7 +20,7 @@ type Trained struct {
 	Warnings []string
 }
 
-// Train trains a model. Errors about rows name the text and the row.
+// Train trains a model. Errors about the content of a row name the text and the row.
 func Train(p *Problem, t *Training) (*Trained, error) {
 	tr, err := newTrainer(p, t)
 	if err != nil {
@@ -41,7 +41,7 @@ type trainer struct {
 	problem  *Problem
 	kernel   Kernel
 	source   kernel.Source // kernel matrix of all rows, for training
-	exact    kernel.Source // the same for decisions
+	exact    kernel.Source // kernel matrix of all rows, for decisions
 	labels   []int         // class of each row; nil if the machine does not classify
 	random   *sequence
 	warnings []string
@@ -244,7 +244,8 @@ func (t *trainer) trainSingle(src kernel.Source, targets []float64) (*svm.Machin
 	return svm.TrainSVR(src, targets, svm.SVRParams{C: t.C, Epsilon: t.Epsilon, Tol: t.Tol, CacheBytes: t.CacheBytes, Interrupt: t.Interrupt})
 }
 
-// cross calls use with the kernel values of some held rows with the support vectors, held[lo] first.
+// cross calls use with the kernel values of some held rows with the support vectors. The first of these
+// rows is held[lo].
 func (t *trainer) cross(f *fitted, held []int, use func(lo int, cross linalg.Matrix[float64])) {
 	kernel.Blocks(t.exact, held, f.support, use)
 }

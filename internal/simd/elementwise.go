@@ -3,7 +3,7 @@ package simd
 import "math"
 
 // Elementwise holds an instruction set's functions that map each entry of a vector. The functions
-// take multiples of Vector entries. The slice dst may also be the argument x or xz.
+// take multiples of Vector entries. The slice dst can also be the argument x or xz.
 type Elementwise[T float] struct {
 	Vector int
 	// Exp sets dst to e^x.

@@ -37,7 +37,7 @@ func portableButterflies[T float]() Butterflies[T] {
 }
 
 // Top returns the function for the first step of a transform of n parts, at least two. It also
-// returns the number of parts that this step combines. Each later step combines eight.
+// returns the number of parts that this step combines. Later steps combine four or eight parts.
 func (b Butterflies[T]) Top(n int) (step func(q int, dst []T, dstDistance int, src []T, srcDistance int), parts int) {
 	switch levels := bits.Len(uint(n)) - 1; {
 	case levels == 1:

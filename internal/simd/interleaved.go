@@ -17,7 +17,8 @@ type Interleaved struct {
 	neighbours func(n int, x []float64) // computes three levels of a transform of each group of 8 rows, for n groups
 	// Scatter multiplies n rows by scale and writes row i to row places[i] of dst. It flips the
 	// row's sign if 2^31 is added to the place. A place beyond the last row selects the last row.
-	// ScatterEighths does three levels of 8 n rows, a distance of rows apart, on the way.
+	// ScatterEighths does the same for 8 n rows, after three levels of a transform that combines the
+	// rows i, i + distance, ..., i + 7 distance.
 	Scatter, ScatterEighths func(n int, dst, src []float64, distance int, places []uint32, scale float64)
 }
 

@@ -44,8 +44,8 @@ const SMOWidth = 16
 // SMO holds the functions for the passes of sequential minimal optimisation. On the portable
 // path they are nil. A turn of their loops examines Lanes entries, one in each lane. For each lane
 // they store the best value and, in at, the first index of the turn in which they found the value,
-// or -1 if they found none. The value in place is 1 for an entry that can grow, and 2 for an entry
-// that can shrink.
+// or -1 if they found none. The entries of place hold the flags 1 for an entry that can grow, and 2 for
+// an entry that can shrink.
 type SMO[T float] struct {
 	Lanes int
 	// Move adds a x + b y to f. It finds the lowest value of the entries that can grow, the last
@@ -63,7 +63,7 @@ type SMO[T float] struct {
 // multiple of SMOWidth, above 0. It is nil on the portable path.
 type Narrowing func(n int, dst []float32, src []float64)
 
-// SMOOf returns the functions of both passes for a path.
+// SMOOf returns the functions for a path.
 func SMOOf[T float](p Path) SMO[T] {
 	if isSingle[T]() {
 		return any(smo32(p)).(SMO[T])
@@ -72,7 +72,7 @@ func SMOOf[T float](p Path) SMO[T] {
 }
 
 // PickValues sets dst[i] to src[places[i]]. A place beyond the end of src selects its last value.
-// Meanwhile it prefetches the values of ahead, which may be nil.
+// Meanwhile it prefetches the values of ahead, which can be nil.
 func PickValues(p Path, dst, src []float64, places []uint32, ahead []float64) {
 	pick, _ := pickers(p)
 	pick.values(dst, src, places, ahead)

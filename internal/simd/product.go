@@ -4,9 +4,10 @@ package simd
 // product in registers (Goto, van de Geijn 2008, Anatomy of high-performance matrix
 // multiplication).
 type Micro[T float] struct {
-	// The tile. Both divide 48, the least edge of a tile of linalg's products.
+	// Rows and Cols are the size of the tile. Both divide 48, the least edge of a tile of linalg's
+	// products.
 	Rows, Cols int
-	// Fused reports that each multiplication is fused with its addition, without rounding in
+	// Fused reports whether each multiplication is fused with its addition, without rounding in
 	// between.
 	Fused bool
 	// Set writes the product of two panels into the tile c, whose rows are stride values apart. The

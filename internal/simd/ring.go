@@ -12,8 +12,9 @@ type (
 	waves    = func(n int, cosines, sines []float32, words []byte, amplitude float32)
 )
 
-// ring holds a path's functions for words of 8, 16 and 32 bits. A function in round takes a
-// multiple of turns phases, and a function in waves takes a multiple of words.
+// ring holds a path's functions for words of 8, 16 and 32 bits. The number of phases that a function
+// in round takes is a multiple of turns. The number of words that a function in waves takes is a
+// multiple of words.
 type ring struct {
 	turns int
 	round [3]rounding

@@ -1,9 +1,9 @@
 package simd
 
-// Transposer transposes square blocks of a matrix. The rows of a square are a distance apart,
-// squares a step.
+// Transposer transposes square blocks of a matrix. The rows of a square begin a distance apart, and
+// the squares begin a step apart.
 type Transposer[T float] struct {
-	Side int // number of rows and columns of a square, a cache line
+	Side int // number of rows and of columns of a square, whose rows fill a cache line
 	move func(n int, dst []T, dstDistance, dstStep int, src []T, srcDistance, srcStep int)
 }
 

@@ -24,7 +24,7 @@ type Mapping interface {
 //	phi(x) = (sqrt(.9) x / max(b, |x|), sqrt(.1))
 //
 // A row that is longer than the bound is shortened to it, so that |phi| <= 1 for every row: no row has more
-// influence on sums of features than the bound allows. Computed features may be longer than 1 by 10^-15.
+// influence on sums of features than the bound allows. Rounding can make phi longer than 1 by 10^-15.
 type Linear struct {
 	Inputs int     // number of columns of the rows
 	Bound  float64 // the greatest Euclidean length of rows that are not shortened
@@ -74,7 +74,8 @@ func (l Linear) Columns(dst, x linalg.Matrix[float64]) {
 	}
 }
 
-// scales returns the factor of each row. A row of NaN or infinite values has NaN features.
+// scales returns the factor of each row. It makes a feature NaN in each row that has a NaN or an
+// infinity.
 func (l Linear) scales(x linalg.Matrix[float64]) []float64 {
 	scales := make([]float64, x.Rows)
 	linalg.SquaredNorms(scales, x)

@@ -21,7 +21,7 @@ type Numbers interface {
 // of Gaussian kernels, and the random scale chooses among these.
 type Spectrum struct {
 	entry func(Numbers) float64
-	unit  float64               // times every entry
+	unit  float64               // factor of every entry
 	scale func(Numbers) float64 // factor of a direction; nil if it is always 1
 }
 

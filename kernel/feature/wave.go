@@ -8,9 +8,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Wave computes the cosines and sines of phases that are stored in words (see [Phases]). It looks
-// up cosines and sines or, with 32 bits on a machine with vector instructions for float32, computes
-// them. A Wave is read only.
+// Wave returns the cosines and sines of phases that are stored in words (see [Phases]). It looks them
+// up in a table if words have 8 or 16 bits, and computes them otherwise. In float32 on a machine with
+// vector instructions, it always computes them. A Wave is read only.
 type Wave[T linalg.Float] struct {
 	bits      int
 	amplitude T

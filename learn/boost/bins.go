@@ -19,8 +19,9 @@ type Columns struct {
 // Bins returns the number of bins of a column.
 func (c Columns) Bins(column int) int { return len(c.Cuts[column]) + 1 }
 
-// Bin cuts every column of rows into at most the given number of bins. The cuts follow from the
-// first training rows only; the other rows are sorted into these bins.
+// Bin cuts every column of rows into at most the given number of bins. The argument training is the
+// number of training rows, which come first. The cuts depend on the training rows only; the other rows
+// are sorted into these bins.
 func Bin(rows linalg.Rows, training, bins int) Columns {
 	n, width := rows.Shape()
 	c := Columns{Codes: make([][]uint8, width), Cuts: make([][]float64, width)}
@@ -45,7 +46,8 @@ func Bin(rows linalg.Rows, training, bins int) Columns {
 }
 
 // Cuts returns the values that cut a column into at most the given number of bins. The bins hold
-// about equal numbers of values. A cut is halfway between two neighbouring values.
+// about equal numbers of values. If the column has no more distinct values than bins, each distinct
+// value has a bin. A cut is halfway between two neighbouring values.
 func Cuts(values []float64, bins int) []float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
@@ -55,7 +57,7 @@ func Cuts(values []float64, bins int) []float64 {
 		return halves(distinct)
 	}
 	var cuts []float64
-	begin := 0 // first value of the bin that is being filled
+	begin := 0 // index in sorted of the first value of the current bin
 	for i := 1; i < len(sorted) && len(cuts) < bins-1; i++ {
 		left := len(sorted) - begin
 		if sorted[i] != sorted[i-1] && (i-begin)*(bins-len(cuts)) >= left {

@@ -1,7 +1,6 @@
 package boost
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -25,7 +24,7 @@ type Params struct {
 	Depth  int // greatest depth of a tree; 1 makes stumps
 	Rate   float64
 	Lambda float64 // weight of the penalty on the squared leaf values
-	Gamma  float64 // least gain of a split
+	Gamma  float64 // cost of a split, which the split's gain must exceed
 }
 
 // These constants bound the settings and the number of training rows.
@@ -67,7 +66,7 @@ const (
 // node k.
 type Booster struct {
 	params  Params
-	y       []float64 // targets of the training rows; numbers are scaled to -1 to 1
+	y       []float64 // targets of the training rows, for the squared loss scaled to the range from -1 to 1
 	mean    float64   // mean of the numbers to predict
 	unit    float64   // largest distance of a number from the mean
 	scores  []float64 // scores of all rows
@@ -87,9 +86,12 @@ func New(p Params, y []float64, n int) (*Booster, error) {
 	if p.Loss == Squared {
 		b.standardise()
 	}
-	for _, v := range b.y {
-		if p.Loss == Logistic && v != 0 && v != 1 || v-v != 0 {
-			return nil, errors.New("boost: a target is not valid; it must be finite, and for the logistic loss 0 or 1")
+	for i, v := range b.y {
+		switch {
+		case p.Loss == Logistic && v != 0 && v != 1:
+			return nil, fmt.Errorf("boost: target %d is neither 0 nor 1, which the logistic loss needs", i)
+		case v-v != 0:
+			return nil, fmt.Errorf("boost: target %d is not finite, or the targets overflow", i)
 		}
 	}
 	b.model = Model{Mean: b.mean, Unit: b.unit}
@@ -127,7 +129,7 @@ func (b *Booster) Gradients() ([][2]int64, bool) {
 			p := logistic(b.scores[i])
 			g, h = p-y, float64(p*(1-p))
 		}
-		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // every row has a weight above 0
+		list[i] = [2]int64{fixed(g), max(1, fixed(h))} // at least one step, so that no row counts as absent
 	}
 	b.pending = nil
 	return list, true

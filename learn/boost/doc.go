@@ -17,7 +17,7 @@
 //
 // Gradients are integers, in steps of 2^-22, so that sums are exact in any order. Therefore trees
 // do not depend on who computes the sums: a [Booster] decides by histograms alone, and the
-// histograms may come from holders of other columns.
+// histograms can come from other parties, which hold other columns.
 //
 //	columns := boost.Bin(rows, training, 32)
 //	b, err := boost.New(boost.Params{Rounds: 50, Depth: 3, Rate: 0.3, Lambda: 1}, y, n)

@@ -16,7 +16,7 @@ type grown struct {
 	histogram [][][2]int64
 }
 
-// Fit builds all trees of b from columns in one process. The function interrupt may be nil; its
+// Fit builds all trees of b from columns in one process. The function interrupt can be nil; its
 // error ends the training.
 func Fit(b *Booster, c Columns, interrupt func() error) error {
 	if len(c.Codes) == 0 || len(c.Codes[0]) != len(b.scores) {

@@ -94,8 +94,8 @@ func Fit(x, y kernel.Source, p Params) (*Model, error) {
 	return findPairs(a, b, p)
 }
 
-// side holds the data of one kernel that the correlations need. With the centred kernel A of rank r
-// and A (A + k I)^-1 = Z Z^T, basis is Z^T.
+// side holds the data of one kernel that the correlations need. With the centred kernel A of rank r,
+// k = Regularization n and A (A + k I)^-1 = Z Z^T, basis is Z^T.
 type side struct {
 	centring kernel.Centring
 	basis    linalg.Matrix[float64] // basis of the feature space, r x n
@@ -139,8 +139,8 @@ func choleskyError(err error) error {
 	return fmt.Errorf("regularization is too small: %w", err)
 }
 
-// findPairs finds the largest singular values of T = Z^T W, which are the correlations. It also
-// finds their singular vectors p and q.
+// findPairs finds the largest singular values of T = Z^T W, which are the correlations, and their
+// singular vectors. Here Z^T is the basis of view x, and W^T is the basis of view y.
 func findPairs(a, b side, p Params) (*Model, error) {
 	components := p.Components
 	t := linalg.New[float64](a.basis.Rows, b.basis.Rows)

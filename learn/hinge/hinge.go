@@ -1,7 +1,6 @@
 package hinge
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -33,8 +32,8 @@ type Spec struct {
 }
 
 // Radius returns the radius of a ball that contains the weights with the least objective. The
-// argument largest is the largest class weight. The minimum's norm is at most 1/sqrt(lambda), and a
-// step may need more room while a heavy class comes first.
+// argument largest is the largest class weight. The norm of these weights is at most 1/sqrt(lambda).
+// A class weight above 1 makes the ball larger, because steps on rows of that class can overshoot.
 func Radius(lambda, largest float64) float64 { return math.Sqrt(max(1, largest) / lambda) }
 
 // Trainer holds the state of a training. Its weights begin at zero.
@@ -55,22 +54,24 @@ func New(s Spec, features int) (*Trainer, error) {
 	}
 	switch {
 	case !(s.Lambda > 0) || math.IsInf(s.Lambda, 0):
-		return nil, fmt.Errorf("hinge: lambda is %g; use a number above 0", s.Lambda)
+		return nil, fmt.Errorf("hinge: lambda is %g; use a finite number above 0", s.Lambda)
 	case s.Schedule != Pegasos && s.Schedule != Published && s.Schedule != Constant:
 		return nil, fmt.Errorf("hinge: schedule %q is not known; use %s, %s or %s", s.Schedule, Pegasos, Published, Constant)
 	case s.Schedule == Constant && !(s.Rate > 0 && s.Rate*s.Lambda < 1):
 		return nil, fmt.Errorf("hinge: the rate is %g; it must be above 0 and below 1/lambda = %g", s.Rate, 1/s.Lambda)
 	case !(s.Radius >= 0) || math.IsInf(s.Radius, 0):
 		return nil, fmt.Errorf("hinge: the radius of the ball is %g; it must be at least 0, where 0 means no ball", s.Radius)
-	case s.Average < 1 || features < 1:
-		return nil, fmt.Errorf("hinge: there are %d features, and \"average\" is %d; both must be at least 1", features, s.Average)
+	case s.Average < 1:
+		return nil, fmt.Errorf("hinge: \"average\" is %d; it must be at least 1", s.Average)
+	case features < 1:
+		return nil, fmt.Errorf("hinge: there are %d features; there must be at least 1", features)
 	}
 	return &Trainer{spec: s, w: make([]float64, features)}, nil
 }
 
 // Resume returns a trainer that continues the training of an earlier trainer. The arguments
 // iterations and vectors are the earlier trainer's [Trainer.Iterations] and [Trainer.Last]. The new
-// trainer keeps vectors.
+// trainer keeps the slice vectors without a copy.
 func Resume(s Spec, features, iterations int, vectors [][]float64) (*Trainer, error) {
 	t, err := New(s, features)
 	if err != nil {
@@ -109,7 +110,7 @@ func (tr *Trainer) Step(sum []float64, n float64) error {
 		return fmt.Errorf("hinge: the sum has %d features; it must have %d, like the weights", len(sum), len(tr.w))
 	}
 	if !(n > 0) {
-		return errors.New("hinge: the number of rows in the sum must be above 0")
+		return fmt.Errorf("hinge: the weights of the rows in the sum add up to %g; they must add up to more than 0", n)
 	}
 	tr.t++
 	eta := tr.eta()

@@ -8,7 +8,7 @@
 //		return err
 //	}
 //	fmt.Println(m.Assignment)           // the cluster of each row
-//	fmt.Println(m.Predict(cross))       // cross: kernel of new rows with the rows
+//	fmt.Println(m.Predict(cross))       // cross: kernel of new rows with the rows of x
 //
 // With the linear kernel it is ordinary k-means. Starts are drawn by k-means++
 // on the distance in feature space (D. Arthur, S. Vassilvitskii, SODA 2007).

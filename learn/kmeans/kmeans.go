@@ -49,8 +49,8 @@ func (p Params) Validate(n int) error {
 	return nil
 }
 
-// Model is the result of a clustering. It holds no rows. It is read only and safe for cluster of
-// each row
+// Model is the result of a clustering. It holds no rows. It is read only and safe for concurrent
+// use.
 type Model struct {
 	Assignment []int // cluster of each row
 	// Inertia is the sum of squared distances, in feature space, of all rows to the means of their
@@ -92,13 +92,13 @@ func Fit(src kernel.Source, p Params) (*Model, error) {
 }
 
 // Distinct counts the rows of src that differ from each other in feature space by more than the
-// rounding of the kernel. It stops at most, and reads no more rows of the matrix than it counts. Fit
-// fills more clusters than that with equal rows.
+// rounding of the kernel. It stops counting at most, and reads one row of the matrix for each row that
+// it counts. If Fit makes more clusters than there are distinct rows, some clusters hold equal rows.
 func Distinct(src kernel.Source, most int) int {
-	const rounding = 64 * 0x1p-52 // of the terms of a squared distance
+	const rounding = 64 * 0x1p-52 // relative rounding error of the terms of a squared distance
 	n := src.Len()
 	diagonal, row := make([]float64, n), make([]float64, n)
-	equal := make([]bool, n) // to a row that is counted
+	equal := make([]bool, n) // whether a row equals a counted row
 	src.Diagonal(diagonal)
 	count := 0
 	for i := 0; i < n && count < most; i++ {
@@ -159,8 +159,8 @@ func (m *Model) Distances(cross linalg.Matrix[float64]) linalg.Matrix[float64] {
 	return out
 }
 
-// Predict returns the nearest cluster of each new row, and the lowest number among equals. cross is
-// as in [Model.Distances].
+// Predict returns the nearest cluster of each new row; of equally near clusters, it returns the one
+// with the lowest number. cross is as in [Model.Distances].
 func (m *Model) Predict(cross linalg.Matrix[float64]) []int {
 	d := m.Distances(cross)
 	out := make([]int, d.Rows)

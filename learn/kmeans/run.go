@@ -24,7 +24,7 @@ func (r *run) distance(i, j int) float64 {
 }
 
 // seed chooses rows as centres and assigns every row to the nearest centre. It chooses each centre
-// with a probability in proportion to the squared distance from earlier centres (k-means++).
+// with a probability in proportion to the squared distance from the nearest earlier centre (k-means++).
 func (r *run) seed(seed, restart uint64) {
 	rng := rand.New(rand.NewPCG(seed, restart))
 	n := len(r.assignment)
@@ -65,7 +65,8 @@ func draw(rng *rand.Rand, weights []float64) int {
 	return last
 }
 
-// improve moves rows to nearer means until no row moves.
+// improve moves rows to nearer means until no row moves or the inertia stops falling. It returns an
+// error if neither happens in MaxIter rounds, or if the caller interrupts it.
 func (r *run) improve(p Params) error {
 	r.fillEmpty()
 	r.measure()
@@ -134,8 +135,8 @@ func (r *run) reassign() bool {
 	return moved
 }
 
-// fillEmpty moves one row into each empty cluster. It takes the row farthest from the mean of a
-// cluster with several rows. The inertia falls.
+// fillEmpty moves one row into each empty cluster. Among the clusters with several rows, it takes the
+// row that is farthest from the mean of its cluster. The inertia does not rise.
 func (r *run) fillEmpty() {
 	sizes := make([]int, len(r.sizes))
 	for _, c := range r.assignment {

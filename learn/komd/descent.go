@@ -11,12 +11,12 @@ import (
 // These constants decide when a descent stops.
 const (
 	maxSteps = 20000
-	stillIs  = 1e-10 // the descent ends when a step moves no weight by more than this
+	stillIs  = 1e-10 // the descent ends when a step without momentum moves every weight by less than this
 )
 
 // Descend returns a stationary point of 1/2 a^T P a - q^T a over a >= 0 with sum a = 1. From a
 // stationary point, no direction immediately lowers the value. P (n x n) is symmetric and need not
-// be definite. If P is not definite, there may be several stationary points, and Descend returns
+// be definite. If P is not definite, there can be several stationary points, and Descend returns
 // the point that it reaches from equal weights. If [Simplex] has a solution, Descend returns nearly
 // the same one: it stops when a step moves no weight by more than 10^-10.
 //

@@ -1,6 +1,7 @@
 package komd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -11,8 +12,9 @@ import (
 // Name is the name of a kernel that compares items.
 type Name string
 
-// These are the kernels. The Boolean ones (Polato and Aiolli 2018) compare items by the formulas
-// over users that are true for both.
+// These are the kernels of items i and j. C is the matrix of [Counts]; a formula without indices uses
+// its entry C_ij. The Boolean kernels (Polato and Aiolli 2018) compare items by the formulas over users
+// that are true for both items.
 const (
 	Linear      Name = "linear"      // cosine between the items' columns, which FedCFK uses
 	Polynomial  Name = "polynomial"  // (C + coef0)^degree without its constant term
@@ -25,18 +27,18 @@ const (
 	CNF         Name = "cnf"         // conjunctions of Degree disjunctions, each of Clause users
 )
 
-// MaxDegree is the greatest Degree and Clause. Beyond it, values would exceed float64.
+// MaxDegree is the greatest Degree and Clause. Beyond it, values could overflow float64.
 const MaxDegree = 20
 
 // Spec holds a kernel's name and parameters. Parameters that the kernel does not use are ignored.
 type Spec struct {
 	Name   Name
-	Degree int     // 1 to MaxDegree
-	Clause int     // 1 to MaxDegree
-	Coef0  float64 // 0 or more
-	Gamma  float64 // above 0
+	Degree int     // degree of Polynomial and of the Boolean kernels, 1 to MaxDegree
+	Clause int     // number of users of a clause of DNF and CNF, 1 to MaxDegree
+	Coef0  float64 // constant of Polynomial, 0 or more
+	Gamma  float64 // factor in RBF, above 0
 	// Coefficients lists the factors of the powers of the count in DotProduct, from the constant
-	// term on. It has up to MaxDegree + 1 numbers, none below 0, the last above 0.
+	// term on. It has 2 to MaxDegree + 1 numbers, none below 0, the last above 0.
 	Coefficients []float64
 }
 
@@ -47,15 +49,16 @@ func (s Spec) Validate() error {
 }
 
 // Kernel returns the normalised kernel between all pairs of items. The matrix is items x items,
-// with ones on the diagonal. An item that no user liked has only zeros, also on the diagonal. It
-// refuses counts that are impossible for any group of people.
+// with ones on the diagonal. An item whose kernel value with itself is 0, such as an item that no user
+// liked, has only zeros, also on the diagonal. Kernel refuses counts that are impossible for any group
+// of people.
 func (s Spec) Kernel(c Counts) (linalg.Matrix[float64], error) {
 	values, err := s.values(float64(c.Users))
 	if err != nil {
 		return linalg.Matrix[float64]{}, err
 	}
 	if c.Most > 0 && !s.ofProducts() {
-		return linalg.Matrix[float64]{}, fmt.Errorf("komd: kernel %s compares lists of items, but the users gave ratings; choose a kernel of inner products", s.Name)
+		return linalg.Matrix[float64]{}, fmt.Errorf("komd: kernel %s compares lists of items, but the users gave ratings; use linear, polynomial, dot-product or rbf", s.Name)
 	}
 	if err := c.check(); err != nil {
 		return linalg.Matrix[float64]{}, err
@@ -114,17 +117,17 @@ func (s Spec) values(n float64) (func(triple) triple, error) {
 	case RBF:
 		return s.rbf, positive("gamma", s.Gamma)
 	case Polynomial:
-		return s.polynomial, errors.Join(notNegative("coef0", s.Coef0), degrees(s.Degree))
+		return s.polynomial, errors.Join(notNegative("coef0", s.Coef0), s.checkDegree())
 	case DotProduct:
 		return s.dotProduct, s.checkCoefficients()
 	case Conjunctive:
-		return all.applyToShares(all.conjunction(s.Degree)), degrees(s.Degree)
+		return all.applyToShares(all.conjunction(s.Degree)), s.checkDegree()
 	case Disjunctive:
-		return all.applyToShares(all.disjunction(s.Degree)), degrees(s.Degree)
+		return all.applyToShares(all.disjunction(s.Degree)), s.checkDegree()
 	case DNF:
-		return all.applyToShares(all.conjunction(s.Clause), all.choose(s.Clause).disjunction(s.Degree)), degrees(s.Degree, s.Clause)
+		return all.applyToShares(all.conjunction(s.Clause), all.choose(s.Clause).disjunction(s.Degree)), s.checkClauses()
 	case CNF:
-		return all.applyToShares(all.disjunction(s.Clause), all.choose(s.Clause).conjunction(s.Degree)), degrees(s.Degree, s.Clause)
+		return all.applyToShares(all.disjunction(s.Clause), all.choose(s.Clause).conjunction(s.Degree)), s.checkClauses()
 	}
 	return nil, fmt.Errorf("komd: kernel %q is not known", s.Name)
 }
@@ -143,11 +146,13 @@ func notNegative(name string, v float64) error {
 	return nil
 }
 
-func degrees(list ...int) error {
-	for _, d := range list {
-		if d < 1 || d > MaxDegree {
-			return fmt.Errorf("komd: a degree is %d; it must be from 1 to %d", d, MaxDegree)
-		}
+func (s Spec) checkDegree() error { return fromOne("degree", s.Degree) }
+
+func (s Spec) checkClauses() error { return cmp.Or(s.checkDegree(), fromOne("clause", s.Clause)) }
+
+func fromOne(name string, v int) error {
+	if v < 1 || v > MaxDegree {
+		return fmt.Errorf("komd: %s is %d; it must be from 1 to %d", name, v, MaxDegree)
 	}
 	return nil
 }
@@ -181,8 +186,8 @@ func (s Spec) dotProduct(t triple) triple {
 
 func (s Spec) checkCoefficients() error {
 	last := len(s.Coefficients) - 1
-	if err := degrees(last); err != nil {
-		return err
+	if last < 1 || last > MaxDegree {
+		return fmt.Errorf("komd: there are %d coefficients; there must be 2 to %d", last+1, MaxDegree+1)
 	}
 	if s.Coefficients[last] == 0 {
 		return errors.New("komd: the last coefficient is 0; leave it out")
@@ -200,7 +205,7 @@ func (s Spec) checkCoefficients() error {
 // float64.
 type universe struct{ size float64 }
 
-// choose returns the universe of all sets of d formulas. Its size may be infinite.
+// choose returns the universe of all sets of d formulas. Its size can overflow to infinity.
 func (u universe) choose(d int) universe {
 	size := 1.0
 	for k := range d {
@@ -222,7 +227,7 @@ func (u universe) applyToShares(steps ...func(triple) triple) func(triple) tripl
 }
 
 // conjunction returns a function that computes the share of the sets of d formulas that are all
-// true for both items. There are binom(C_ij, d) such sets.
+// true for both items. If c formulas are true for both items, there are binom(c, d) such sets.
 func (u universe) conjunction(d int) func(triple) triple {
 	return func(t triple) triple {
 		return triple{u.shareWithin(t.ii, d), u.shareWithin(t.jj, d), u.shareWithin(t.ij, d)}
@@ -230,8 +235,8 @@ func (u universe) conjunction(d int) func(triple) triple {
 }
 
 // disjunction returns a function that computes the share of the sets of d formulas of which each
-// item satisfies at least one. It adds the sets that touch i and the sets that touch j, minus the
-// sets that touch either item.
+// item satisfies at least one. It adds the share of the sets with a formula that is true for i and the
+// share for j, and subtracts the share of the sets with a formula that is true for i or j.
 func (u universe) disjunction(d int) func(triple) triple {
 	return func(t triple) triple {
 		ii, jj := u.shareMeeting(t.ii, d), u.shareMeeting(t.jj, d)
@@ -288,8 +293,8 @@ func CountsOf(items int, profiles [][]int) Counts {
 	return Counts{Users: len(profiles), C: c}
 }
 
-// ProductsOf computes the sums of products of ratings from all users' profiles in one process. The
-// ratings, from 1 to maxRating, belong to the items of the profiles, in their order.
+// ProductsOf computes the sums of products of ratings from all users' profiles in one process. User u
+// gave item profiles[u][k] the rating ratings[u][k], from 1 to maxRating.
 func ProductsOf(items, maxRating int, profiles [][]int, ratings [][]int64) Counts {
 	c := linalg.New[float64](items, items)
 	for u, profile := range profiles {
@@ -303,7 +308,7 @@ func ProductsOf(items, maxRating int, profiles [][]int, ratings [][]int64) Count
 	return Counts{Users: len(profiles), Most: maxRating, C: c}
 }
 
-// check refuses counts that are impossible for any group of users. Counts come from a secure sum
+// check refuses counts that are impossible for any group of users. Counts can come from a secure sum,
 // whose inputs could not be checked.
 func (c Counts) check() error {
 	if c.C.Rows != c.C.Cols {
@@ -318,8 +323,11 @@ func (c Counts) check() error {
 			return fmt.Errorf("komd: item %d cannot be liked by %v of %d users", i, own, c.Users)
 		}
 		for j, both := range c.C.Row(i)[:i] {
-			if !(both >= 0 && both <= min(own, c.C.Row(j)[j])) || both != c.C.Row(j)[i] {
+			if !(both >= 0 && both <= min(own, c.C.Row(j)[j])) {
 				return fmt.Errorf("komd: items %d and %d are liked by %v and %v users, so it cannot be that %v users like both", i, j, own, c.C.Row(j)[j], both)
+			}
+			if other := c.C.Row(j)[i]; both != other {
+				return notSymmetric(i, j, both, other)
 			}
 		}
 	}
@@ -336,10 +344,17 @@ func (c Counts) checkProducts() error {
 			return fmt.Errorf("komd: %[1]d users can rate item %[2]d with at most %[3]d each, so their squared ratings cannot add up to %[4]v", c.Users, i, c.Most, own)
 		}
 		for j, both := range c.C.Row(i)[:i] {
-			if other := c.C.Row(j)[j]; !(both >= 0 && both*both <= own*other) || both != c.C.Row(j)[i] {
+			if other := c.C.Row(j)[j]; !(both >= 0 && both*both <= own*other) {
 				return fmt.Errorf("komd: the squared ratings of items %d and %d add up to %v and %v, so their products cannot add up to %v", i, j, own, other, both)
+			}
+			if mirrored := c.C.Row(j)[i]; both != mirrored {
+				return notSymmetric(i, j, both, mirrored)
 			}
 		}
 	}
 	return nil
+}
+
+func notSymmetric(i, j int, ij, ji float64) error {
+	return fmt.Errorf("komd: the matrix of counts has %v in row %d, column %d, but %v in row %d, column %d; it must be symmetric", ij, i, j, ji, j, i)
 }

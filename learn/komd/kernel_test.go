@@ -167,15 +167,15 @@ func TestKernelRefuses(t *testing.T) {
 		want   string
 	}{
 		{"name", komd.Spec{Name: "gauss"}, good, `kernel "gauss" is not known`},
-		{"degree", komd.Spec{Name: komd.Conjunctive}, good, "a degree is 0"},
-		{"clause", komd.Spec{Name: komd.DNF, Degree: 1, Clause: 21}, good, "a degree is 21"},
+		{"degree", komd.Spec{Name: komd.Conjunctive}, good, "degree is 0"},
+		{"clause", komd.Spec{Name: komd.DNF, Degree: 1, Clause: 21}, good, "clause is 21"},
 		{"gamma", komd.Spec{Name: komd.RBF}, good, "gamma is 0"},
 		{"coef0", komd.Spec{Name: komd.Polynomial, Degree: 2, Coef0: math.NaN()}, good, "coef0 is NaN"},
 		{"coefficient", komd.Spec{Name: komd.DotProduct, Coefficients: []float64{0, -1, 1}}, good, "a coefficient is -1"},
 		{"coefficients", komd.Spec{Name: komd.DotProduct, Coefficients: []float64{1, 2, 0}}, good, "the last coefficient is 0"},
 		{"more than all", komd.Spec{Name: komd.Linear}, with(3, 1, 1, 1), "item 0 cannot be liked by 3 of 2 users"},
 		{"both more than one", komd.Spec{Name: komd.Linear}, with(2, 2, 2, 1), "items 1 and 0"},
-		{"asymmetric", komd.Spec{Name: komd.Linear}, with(2, 0, 1, 1), "items 1 and 0"},
+		{"asymmetric", komd.Spec{Name: komd.Linear}, with(2, 0, 1, 1), "has 1 in row 1, column 0, but 0 in row 0, column 1"},
 		{"NaN", komd.Spec{Name: komd.Linear}, with(math.NaN(), 0, 0, 0), "item 0"},
 		{"negative", komd.Spec{Name: komd.Linear}, with(1, -1, -1, 1), "items 1 and 0"},
 	} {

@@ -55,8 +55,8 @@ func (m *Model) row(liked []int) func(int) []float64 {
 	return func(r int) []float64 { return m.kernel.Row(liked[r]) }
 }
 
-// quadratic returns the quadratic form that the weights of the liked items minimise. row returns an
-// item's kernel row by its index.
+// quadratic returns the quadratic form that the weights of the liked items minimise. row returns the
+// kernel row of a liked item, given its index among the liked items.
 func quadratic(liked []int, mean []float64, lambda float64, row func(int) []float64) (p linalg.Matrix[float64], q []float64, err error) {
 	if err := positive("lambda", lambda); err != nil {
 		return p, nil, err

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// patience is the number of exchanges that may fail to reduce the number of wrong signs. After
-// that, Simplex exchanges one variable at a time, a method that always ends.
+// patience is the number of consecutive exchanges that can fail to reduce the number of wrong signs.
+// Then Simplex exchanges one variable at a time until the number falls, a method that always ends.
 const patience = 5
 
 // maxPivots is the greatest number of exchanges. Four exchanges are usual.
@@ -62,7 +62,7 @@ func checkForm(p linalg.Matrix[float64], q []float64) error {
 type pivoting struct {
 	p       linalg.Matrix[float64]
 	q       []float64
-	free    []bool    // variables a_i that may be positive
+	free    []bool    // variables a_i that can be positive
 	a       []float64 // solution for the free variables
 	nu      float64   // multiplier of the constraint on the sum
 	epsilon float64   // smallest magnitude of a number that counts as negative

@@ -18,24 +18,25 @@ const denseRows = 500
 // tolerance bounds the residuals of the eigenvectors, relative to the largest eigenvalue.
 const tolerance = 1e-12
 
-// Model is a fitted kernel PCA. It holds no rows; see package model for that.
-// It is read only and safe for concurrent use.
+// Model is a fitted kernel PCA. It holds no rows; package model stores them. It is read only and safe
+// for concurrent use.
 type Model struct {
 	Eigenvalues []float64              // eigenvalues of the centred kernel matrix, largest first, above 0
 	Vectors     linalg.Matrix[float64] // eigenvectors as orthonormal rows, components x training rows
 	Centring    kernel.Centring        // means of the kernel matrix, with which Transform centres new rows
 }
 
-// Fit finds the first components of the kernel matrix src, which has n rows. It copies the matrix
-// unless src is a [kernel.Dense], which it only reads. It fails if a kernel value is not finite,
-// and if the centred matrix has fewer components with a positive eigenvalue than requested.
+// Fit finds the first components of the kernel matrix src, which has n rows. It needs no copy of the
+// matrix if src is a [kernel.Dense] of at least 500 rows; it never changes src. It fails if a kernel
+// value is not finite, and if the centred matrix has fewer components with a positive eigenvalue than
+// requested.
 func Fit(src kernel.Source, components int) (*Model, error) {
 	return FitUntil(src, components, func() error { return nil })
 }
 
 // FitUntil is like [Fit] but calls interrupt before each product with the matrix. If interrupt
 // returns an error, the fit ends and returns this error wrapped. A context's method Err can be
-// used. A matrix of few rows is decomposed at once, without calls of interrupt.
+// used. A matrix of fewer than 500 rows is decomposed at once, without calls of interrupt.
 func FitUntil(src kernel.Source, components int, interrupt func() error) (*Model, error) {
 	m, err := decompose(src, components, interrupt)
 	if err != nil {
@@ -181,8 +182,8 @@ func fixSign(v []float64) {
 	}
 }
 
-// Scores returns the scores of the training rows, rows x components. A component's scores are u
-// sqrt(lambda).
+// Scores returns the scores of the training rows, rows x components. A component's scores are its
+// eigenvector times the root of its eigenvalue.
 func (m *Model) Scores() linalg.Matrix[float64] {
 	out := linalg.New[float64](m.Vectors.Cols, m.Vectors.Rows)
 	for c, lambda := range m.Eigenvalues {

@@ -4,7 +4,7 @@
 // [Fit] minimises mean loss + lambda/2 |w|^2 over all rows by cyclic block Newton: it moves one
 // block of features at a time, with the matrix of second derivatives replaced by its bound and
 // factored once. It reads features from a [Table], so they need not be in memory: [Phases] holds
-// words of 8, 16 or 32 bits from which features are looked up.
+// words of 8, 16 or 32 bits, and makes the features when they are read.
 //
 //	table := linear.NewPhases[float32](len(rows), 2048, 16)
 //	table.Put(words, 0, len(rows), 0, 2048)

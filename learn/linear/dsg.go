@@ -13,7 +13,7 @@ import (
 // 1; Gu et al. 2020, algorithm 1). Each iteration draws rows and new directions, and adds to the
 // decision function only coefficients of the new features. The caller supplies the features:
 //
-//	u := d.Decide(source, rows)                     // by what was learnt so far
+//	u := d.Decide(source, rows)                     // decisions of the model so far
 //	source.ReadAt(phi, d.Features(), rows)          // the new features
 //	d.Step(phi, u, targets)
 //
@@ -29,8 +29,8 @@ type DSG struct {
 // DSGParams are the parameters of [DSG].
 type DSGParams struct {
 	Loss Loss
-	// Rate is the constant step length, above 0. If several trainings run side by side, each from
-	// decisions without the others' last step, each uses a fraction of the rate.
+	// Rate is the constant step length, above 0. If several trainings run side by side, and the
+	// decisions of each lack the last steps of the other trainings, each must use a fraction of the rate.
 	Rate float64
 	// Lambda is the weight decay: each step multiplies all earlier coefficients by 1 - Rate Lambda.
 	// Lambda is at least 0, and that factor must be positive.
@@ -49,8 +49,10 @@ func NewDSG(outputs int, p DSGParams) (*DSG, error) {
 		return nil, errors.New("linear: the loss is missing; choose one")
 	case outputs < 1:
 		return nil, fmt.Errorf("linear: outputs is %d; it must be at least 1", outputs)
-	case !(p.Rate > 0) || math.IsInf(p.Rate, 1) || !(p.Lambda >= 0):
-		return nil, fmt.Errorf("linear: rate is %v and lambda is %v; rate must be positive, and lambda at least 0", p.Rate, p.Lambda)
+	case !(p.Rate > 0) || math.IsInf(p.Rate, 1):
+		return nil, fmt.Errorf("linear: rate is %v; it must be positive and finite", p.Rate)
+	case !(p.Lambda >= 0):
+		return nil, fmt.Errorf("linear: lambda is %v; it must be at least 0", p.Lambda)
 	case !(p.Rate*p.Lambda < 1):
 		return nil, fmt.Errorf("linear: rate %v times lambda %v must be below 1: choose a smaller rate", p.Rate, p.Lambda)
 	case p.PerDirection < 0 || p.PerDirection > 2:
@@ -85,14 +87,16 @@ func (d *DSG) Add(u, phi linalg.Matrix[float64], start int) {
 
 // Step adds coefficients for new features. The matrix phi holds the values of these features on
 // some rows, as features x rows. A new coefficient is -Rate/directions times the mean of slope
-// times feature. Earlier coefficients decay. It panics on other shapes.
+// times feature, with the number of new directions. Earlier coefficients decay. Step panics if the
+// shapes do not agree.
 func (d *DSG) Step(phi, u, y linalg.Matrix[float64]) {
 	d.addCoefficients(d.correlations(phi, u, y), d.params.Rate*float64(d.params.PerDirection)/float64(phi.Rows))
 }
 
 // StepNewton is like [DSG.Step], but makes a step of Newton's method. It multiplies the mean by the
 // inverse of curvature/rows phi phi^T + rho I, rho > 0, as in the code that Dai et al. released,
-// and by Rate only. It fails if rho is too small for a factorisation.
+// and by -Rate, without a division by the number of directions. It fails if rho is too small for a
+// factorisation.
 func (d *DSG) StepNewton(phi, u, y linalg.Matrix[float64], rho float64) error {
 	g := d.correlations(phi, u, y)
 	h := linalg.New[float64](phi.Rows, phi.Rows)
@@ -176,11 +180,11 @@ func (d *DSG) Decide(s Sampler, rows []int) linalg.Matrix[float64] {
 	return u
 }
 
-// Stochastic runs the iterations of [DSG] on rows with targets. Each draws a batch and a block of
-// new features; the caller supplies the features in between.
+// Stochastic runs the iterations of [DSG] on rows with targets. Each iteration draws a batch of rows
+// and adds a block of new features; the caller supplies the features in between.
 //
 //	for rows, features := s.Draw(); rows != nil; rows, features = s.Draw() {
-//		// source must know the rows in that number of first features
+//		// source must be able to read the first features of these rows, as many as Draw returned
 //		err := s.Learn(source)
 //	}
 type Stochastic struct {
@@ -195,7 +199,7 @@ type Stochastic struct {
 type OptimizerParams struct {
 	DSGParams
 	Batch    int // number of rows of an iteration, at least 1
-	Block    int // number of new features of an iteration; the last iteration may have fewer
+	Block    int // number of new features of an iteration; the last iteration can have fewer
 	Features int // number of features after all iterations
 	// Rho selects Newton's method if it is above 0, see [DSG.StepNewton]. Rho 0 selects plain
 	// steps.
@@ -218,8 +222,10 @@ func NewStochastic(c OptimizerParams, targets linalg.Matrix[float64], draw Drawe
 	switch per := d.params.PerDirection; {
 	case targets.Cols < 1:
 		return nil, errors.New("linear: there are no rows to learn from")
-	case c.Batch < 1 || c.Block < 1 || c.Features < 1 || c.Block%per != 0 || c.Features%per != 0:
-		return nil, fmt.Errorf("linear: batch is %d, block is %d and features is %d; all must be positive, and block and features must be multiples of %d", c.Batch, c.Block, c.Features, per)
+	case c.Batch < 1 || c.Block < 1 || c.Features < 1:
+		return nil, fmt.Errorf("linear: batch is %d, block is %d and features is %d; all must be positive", c.Batch, c.Block, c.Features)
+	case c.Block%per != 0 || c.Features%per != 0:
+		return nil, fmt.Errorf("linear: block is %d and features is %d; both must be multiples of the %d features per direction", c.Block, c.Features, per)
 	case !(c.Rho >= 0):
 		return nil, fmt.Errorf("linear: rho is %v; it must be positive, or 0 for plain steps", c.Rho)
 	}

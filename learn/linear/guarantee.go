@@ -15,7 +15,7 @@ type Assumptions struct {
 	Slope, Lipschitz float64
 	Kernel           float64 // largest value of the kernel, 1 for rbf and laplacian
 	Feature          float64 // largest product of two features, 2 for sqrt(2) cos
-	Distance         float64 // squared norm of the initial error, about |f*|^2
+	Distance         float64 // squared norm of the initial error, about |f*|^2 for the solution f*
 }
 
 // Guarantee holds the step length and the number of iterations of the theorem. With steps of at
@@ -27,7 +27,7 @@ type Guarantee struct{ Rate, Iterations float64 }
 // error of epsilon, which is above 0. These two numbers are for information and too strict for use:
 // with lambda 1e-3 and an error of .01 the step is 2e-13, with some 10^16 iterations.
 //
-// The constant G2 of the appendix lacks the factor Lipschitz that lemma 5 gives to the
+// The constant G2 of the paper's appendix lacks the factor Lipschitz that lemma 5 gives to the
 // corresponding term; this function includes it. The theorem is about one learner with one row
 // and one direction at a time, in sequence.
 func (a Assumptions) Guarantee(epsilon float64) (Guarantee, error) {

@@ -30,7 +30,7 @@ var ErrNotConverged = errors.New("not converged")
 // It makes passes over all blocks of features. Zeros mean defaults, except in Loss and Lambda.
 type Params struct {
 	Loss   Loss
-	Lambda float64 // > 0
+	Lambda float64 // weight of the regulariser, above 0
 	// Block is the number of features that Newton's method moves at a time. It must be even.
 	Block int
 	// Tol is the tolerance at which the passes end: no entry of the gradient exceeds Tol times the
@@ -64,8 +64,13 @@ func (p Params) filled() (Params, error) {
 	if p.Interrupt == nil {
 		p.Interrupt = func() error { return nil }
 	}
-	if p.Block < 0 || p.Block%2 != 0 || !(p.Tol > 0) || p.MaxPasses < 0 {
-		return p, fmt.Errorf("linear: block is %d, tol is %v and max passes is %d; all must be positive, and block must be even", p.Block, p.Tol, p.MaxPasses)
+	switch {
+	case p.Block < 0 || p.Block%2 != 0:
+		return p, fmt.Errorf("linear: block is %d; it must be positive and even", p.Block)
+	case !(p.Tol > 0):
+		return p, fmt.Errorf("linear: tol is %v; it must be positive", p.Tol)
+	case p.MaxPasses < 0:
+		return p, fmt.Errorf("linear: the greatest number of passes is %d; it must be positive", p.MaxPasses)
 	}
 	return p, nil
 }
@@ -82,8 +87,8 @@ type Fitted struct {
 // the targets of output k; each output is a separate problem on the same features. A target is +1
 // or -1 for a class against the rest, and a number in regression. The second derivative is replaced
 // by its bound, so that each block is factored only once and no step makes the objective larger. If
-// the training ends at its maximum of passes, Fit returns the result so far and an error that wraps
-// [ErrNotConverged].
+// the training reaches MaxPasses before it meets Tol, Fit returns the result so far and an error that
+// wraps [ErrNotConverged].
 func Fit[T linalg.Float](t Table[T], targets linalg.Matrix[float64], p Params) (*Fitted, error) {
 	p, err := p.filled()
 	if err != nil {
@@ -188,8 +193,9 @@ func (n *newton[T]) interrupted() error {
 // factorRows is the number of rows that are read at a time to compute a block's matrix.
 const factorRows = 8 * panelRows
 
-// factor computes a Cholesky factor for each block of features. The factored matrix is
-// curvature/rows Z Z^T + lambda I, which bounds the second derivative of the objective.
+// factor computes a Cholesky factor for each block of features. With the block's features Z, the
+// factored matrix is curvature/rows Z Z^T + lambda I, which bounds the second derivative of the
+// objective.
 func (n *newton[T]) factor() error {
 	for _, b := range n.blocks {
 		if err := n.interrupted(); err != nil {
@@ -246,7 +252,7 @@ func (n *newton[T]) move(k int) float64 {
 }
 
 // gradient returns the gradient of one block, as outputs x features. It also applies the pending
-// step to the decisions, so that each row's decisions are read once.
+// step to the decisions, so that each row's decisions are read once for both.
 func (n *newton[T]) gradient(b span) linalg.Matrix[float64] {
 	sums := make([]linalg.Matrix[T], len(n.panels))
 	linalg.For(len(n.panels), 1, func(i, _ int) {

@@ -9,10 +9,10 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Phases is a table of random features that stores phases, in words of a few bits. It looks up
-// their cosines and sines when features are read. With M directions w, features 2i and 2i+1 of a
+// Phases is a table of random features that stores phases, in words of a few bits. It makes the
+// phases' cosines and sines when features are read. With M directions w, features 2i and 2i+1 of a
 // row x are the cosine and the sine of w_i.x over sqrt(M), so that the inner product of two rows'
-// features is their kernel, up to 1/sqrt(M).
+// features is their kernel, with an error of about 1/sqrt(M).
 type Phases[T linalg.Float] struct {
 	rows, directions int
 	wave             *feature.Wave[T]
@@ -59,8 +59,8 @@ func (p *Phases[T]) Put(words []byte, row, count, start, directions int) {
 }
 
 // These are the sizes of the tiles in which [Phases.Put] transposes words. The cache lines of a
-// tile stay in the first-level cache until all of their words have been moved: if the distance of
-// rows is a power of two, that cache holds the lines of only a few rows.
+// tile stay in the first-level cache until all of their words have been moved. Tiles are small,
+// because that cache holds the lines of only a few rows if the distance of rows is a power of two.
 const (
 	tileDirections = 64
 	tileRows       = 8

@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Table holds or computes the features of rows. Several goroutines read parts of it, so it may
-// compute features on request.
+// Table holds the features of rows, or computes them when they are read. Several goroutines call Read
+// at the same time.
 type Table[T linalg.Float] interface {
 	Rows() int
 	Features() int
@@ -37,7 +37,7 @@ type span struct{ lo, hi int }
 
 func (s span) len() int { return s.hi - s.lo }
 
-// spans cuts n into ranges of the given length. The last range may be shorter.
+// spans cuts n into ranges of the given length. The last range can be shorter.
 func spans(n, length int) []span {
 	var out []span
 	for lo := 0; lo < n; lo += length {
@@ -56,7 +56,7 @@ func read[T linalg.Float](t Table[T], features, rows span, use func(z linalg.Mat
 }
 
 // Decide returns the decisions for all rows, as outputs x rows. The coefficients are outputs x
-// features. It panics on other shapes.
+// features. Decide panics on another number of features.
 func Decide[T linalg.Float](t Table[T], coefficients linalg.Matrix[float64]) linalg.Matrix[float64] {
 	if coefficients.Cols != t.Features() {
 		panic(fmt.Sprintf("linear: %d coefficients for %d features", coefficients.Cols, t.Features()))

@@ -34,7 +34,7 @@ type scored struct {
 	positive bool
 }
 
-// errOneClass reports that one of two classes has no rows. Callers recognise it and add the class.
+// errOneClass reports that one of two classes has no rows.
 var errOneClass = errors.New("metrics: the area under the ROC curve needs rows of both classes")
 
 // auc returns the probability that a positive row scores higher than a negative row. A tie counts

@@ -31,8 +31,8 @@ type Interval struct {
 // product of n and the next number of a PCG generator. figures receives the number of times that
 // each row was drawn and fills in values, NaN for a figure without a value. A figure without a
 // value in more than half of the samples has no interval, nil; otherwise the samples without a
-// value are ignored. A figure with one value in all samples has no interval either: an interval of
-// no width would claim certainty. [Wilson] has intervals of proportions.
+// value are ignored. A figure with the same value in all samples has no interval either, because an
+// interval of no width would claim certainty. [Wilson] has intervals of proportions.
 func Bootstrap(strata []int, seed uint64, count int, figures func(times []int, values []float64)) ([]*Interval, error) {
 	groups, err := grouped(strata)
 	if err != nil {
@@ -80,7 +80,7 @@ func grouped(strata []int) ([][]int, error) {
 }
 
 // middle returns the range that contains the middle 95 % of the values. It returns nil if most
-// samples had no value.
+// samples had no value, or if all values are equal.
 func middle(values []float64) *Interval {
 	if len(values) < Resamples/2 {
 		return nil

@@ -75,12 +75,12 @@ func Count(classes []string, truth, predicted, times []int) *ConfusionMatrix {
 	return m
 }
 
-// sameRows returns an error if the columns have different lengths or are empty.
-func sameRows(truth, predicted int) error {
-	if truth != predicted {
-		return fmt.Errorf("metrics: there are %d true values and %d predicted values; the numbers must be equal", truth, predicted)
+// sameRows returns an error if two lists of the given lengths differ in length or are empty.
+func sameRows(first, second int) error {
+	if first != second {
+		return fmt.Errorf("metrics: the lists to compare have %d and %d entries; the numbers must be equal", first, second)
 	}
-	if truth == 0 {
+	if first == 0 {
 		return errors.New("metrics: there are no rows to compare")
 	}
 	return nil

@@ -9,8 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Curve holds the points of a curve, one for each threshold. Thresholds descend, from infinity: a
-// row is classified as positive if its score is the threshold or higher.
+// Curve holds the points of a curve, one for each threshold. Thresholds descend from infinity, or from
+// the number of bins for a [Histogram]. A row is classified as positive if its score is the threshold
+// or higher.
 type Curve struct{ Thresholds, X, Y []float64 }
 
 // Ranked holds the rows of a two-class problem in descending order of their scores.
@@ -92,7 +93,8 @@ func (r *Ranked) AUC(times []int) (float64, bool) {
 
 // AveragePrecision returns the area under the precision-recall curve as a step function. It is the
 // sum over thresholds of the gain in recall times the precision, as scikit-learn's
-// average_precision_score. The slice times is as in [Ranked.AUC].
+// average_precision_score. The slice times is as in [Ranked.AUC]. It returns false if no positive row
+// counts.
 func (r *Ranked) AveragePrecision(times []int) (float64, bool) {
 	sum, before := 0.0, 0
 	r.sweep(times, func(_ float64, right, wrong int) {
@@ -107,8 +109,8 @@ func (r *Ranked) AveragePrecision(times []int) (float64, bool) {
 	return sum / float64(before), true
 }
 
-// ROC returns the false positive rate and the true positive rate at each threshold, as
-// scikit-learn's roc_curve does. It omits points on a straight line between two others.
+// ROC returns the false positive rate and the true positive rate at each threshold. Like
+// scikit-learn's roc_curve, it omits points halfway between the previous and the next point.
 func (r *Ranked) ROC() Curve {
 	positives, negatives := r.sizes()
 	var at []float64

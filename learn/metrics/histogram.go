@@ -1,7 +1,7 @@
 package metrics
 
 // Histogram counts the rows of two classes by bins of their scores, the lowest bin first. It serves
-// where the scores themselves are unknown. A count may be fractional if counts were rounded.
+// where the scores themselves are unknown. A count can be fractional if counts were rounded.
 type Histogram struct{ Positive, Negative []float64 }
 
 // sweep calls visit for each bin that has rows, from the highest bin to the lowest. It passes the
@@ -23,8 +23,8 @@ func (h Histogram) sizes() (positives, negatives float64) {
 }
 
 // AUC returns the area under a ROC curve that has a corner at each border of the bins. The second
-// result bounds the difference from the area by the rows' own scores: half the pairs of rows that
-// share a bin. AUC returns false if a class has no rows.
+// result bounds the difference from the area by the rows' own scores. It is half the share of those
+// pairs of a positive and a negative row that are in one bin. AUC returns false if a class has no rows.
 func (h Histogram) AUC() (area, within float64, ok bool) {
 	positives, negatives := 0.0, 0.0
 	h.sweep(func(_ int, right, wrong float64) {

@@ -161,8 +161,8 @@ func TestImpossibleInputIsAnError(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for want, f := range map[string]func() (float64, error){
 		"metrics: there are no rows to compare":                                                func() (float64, error) { return metrics.Accuracy([]int{}, nil) },
-		"metrics: there are 2 true values and 1 predicted values; the numbers must be equal":   func() (float64, error) { return metrics.F1Macro([]int{1, 2}, []int{1}) },
-		"metrics: there are 1 true values and 0 predicted values; the numbers must be equal":   func() (float64, error) { return metrics.ROCAUC([]bool{true}, nil) },
+		"metrics: the lists to compare have 2 and 1 entries; the numbers must be equal":        func() (float64, error) { return metrics.F1Macro([]int{1, 2}, []int{1}) },
+		"metrics: the lists to compare have 1 and 0 entries; the numbers must be equal":        func() (float64, error) { return metrics.ROCAUC([]bool{true}, nil) },
 		"metrics: the area under the ROC curve needs rows of both classes":                     func() (float64, error) { return metrics.ROCAUC([]bool{true, true}, []float64{1, 2}) },
 		"metrics: the score of row 1 is not a number":                                          func() (float64, error) { return metrics.ROCAUC([]bool{true, false}, []float64{1, nan}) },
 		"metrics: all 2 true values are 0.1; R2 needs at least two different values":           func() (float64, error) { return metrics.R2([]float64{0.1, 0.1}, []float64{0.1, 0.2}) },
@@ -175,7 +175,7 @@ func TestImpossibleInputIsAnError(t *testing.T) {
 		"metrics: row 1 is of class 3, but there are scores for 2 classes":                     func() (float64, error) { return metrics.AUCOvO([]int{0, 3}, linalg.New[float64](2, 2)) },
 		"metrics: row 0 is of class -1, but there are scores for 2 classes":                    func() (float64, error) { return metrics.AUCOvO([]int{-1, 0}, linalg.New[float64](2, 2)) },
 		"metrics: a score of row 1 is not a number":                                            func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, matrix([][]float64{{1, 2}, {3, nan}})) },
-		"metrics: there are 2 true values and 3 predicted values; the numbers must be equal":   func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, linalg.New[float64](3, 2)) },
+		"metrics: the lists to compare have 2 and 3 entries; the numbers must be equal":        func() (float64, error) { return metrics.AUCOvO([]int{0, 1}, linalg.New[float64](3, 2)) },
 		"metrics: a decision of row 0 is NaN; it must be finite": func() (float64, error) {
 			_, err := metrics.VoteScores(matrix([][]float64{{1, nan, 1}}), 3)
 			return 0, err

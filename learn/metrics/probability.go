@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -114,7 +113,7 @@ func means(sums []Bin) []Bin {
 	return out
 }
 
-// NetBenefit holds a point of a decision curve.
+// NetBenefit holds the net benefits of the model and of treating all rows at one threshold.
 type NetBenefit struct{ Threshold, Model, All float64 }
 
 // DecisionCurve returns the net benefit of two policies at each threshold. One policy treats the
@@ -133,7 +132,7 @@ func DecisionCurve(positive []bool, probabilities, thresholds []float64) ([]NetB
 	out := make([]NetBenefit, len(thresholds))
 	for k, t := range thresholds {
 		if !(t > 0 && t < 1) {
-			return nil, errors.New("metrics: a threshold of a decision curve must be above 0 and below 1")
+			return nil, fmt.Errorf("metrics: a threshold of the decision curve is %v; it must be above 0 and below 1", t)
 		}
 		benefit := func(lowest float64) float64 {
 			right, wrong := countReached(positive, probabilities, lowest)
@@ -159,9 +158,9 @@ func countReached(positive []bool, probabilities []float64, threshold float64) (
 	return right, wrong
 }
 
-// Contradictions counts the predictions of a class that does not have the largest probability. The
-// function row returns the class probabilities of prediction i. Equal probabilities contradict
-// none.
+// Contradictions counts the predictions of a class that is less probable than another class. The
+// function row returns the class probabilities of prediction i, in the order of classes. A prediction
+// that is not in classes is not counted.
 func Contradictions(classes, predicted []string, row func(i int) []float64) int {
 	n := 0
 	for i, class := range predicted {

@@ -18,8 +18,8 @@ const denseFeatures = 500
 // Components returns the first principal components of the summed rows, and their eigenvalues,
 // largest first. The first target of the sums must be 1 ([Unlabelled]). The components are those of
 // the centred matrix of the kernel 2/M phi.phi. They are computed from 2/M (A - n mean mean^T),
-// which has the same eigenvalues. The outputs are the scores. The entry of largest magnitude of
-// each component is positive.
+// which has the same eigenvalues. The outputs of the solution are a row's scores. The entry of largest
+// magnitude of each component is positive.
 func Components(s *Sums, components int) (Solution, []float64, error) {
 	m := s.Outer.Rows
 	if components < 1 || components > m {

@@ -59,7 +59,7 @@ func score(squared, trace, n float64) float64 {
 // power that b explains: b (A + alpha M/2 I)^-1 b.
 func (s *Sums) fit(b linalg.Matrix[float64], power, alpha float64) (squared, trace, explained float64, err error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
-		return 0, 0, 0, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
+		return 0, 0, 0, fmt.Errorf("moments: alpha is %v; it must be finite and above 0", alpha)
 	}
 	m := s.Outer.Rows
 	shift := alpha * float64(m) / 2

@@ -8,8 +8,8 @@
 // and equal the sums over all their rows in one place, number for number.
 //
 //	s, err := moments.Summarize(m, rows, moments.Classes{Codes: codes, Count: k}) // at each party
-//	score, err := moments.ClassScore(s, 0.1) // of the sums of all, for each alpha
-//	solution, err := moments.Solve(s, 0.1)   // for the best
+//	score, err := moments.ClassScore(s, 0.1) // for each alpha; s: sums over all parties
+//	solution, err := moments.Solve(s, 0.1)   // for the best alpha
 //	correct, err := moments.Correct(m, solution, heldOut, codes) // at each party
 //
 // Classes are separated by one regression each on the targets +1 (of the class) and -1: that is

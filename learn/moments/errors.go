@@ -71,7 +71,7 @@ const Five = 5
 // RoundShare rounds a count of n rows, and returns it in units of 1/Thousand of a row. It rounds to
 // multiples of five or, if that is more, of a thousandth of the rows. A party adds the rounded
 // count to a sum instead of the exact count. Up to 5,000 rows, a count of all n rows becomes the
-// largest multiple of five in n, because n itself would reveal that every row was counted.
+// largest multiple of five that is at most n, because n itself would reveal that every row was counted.
 func RoundShare(count, n int) int64 {
 	if n > Five*Thousand {
 		return int64(math.RoundToEven(Thousand*float64(count)/float64(n))) * int64(n)
@@ -101,16 +101,17 @@ func RoundMean(sum int64, n int) int64 {
 }
 
 // NumberErrors holds integer sums over held-out rows, in units of 1/SquaredOne. The numbers to
-// predict are scaled from their range to -1 to 1.
+// predict are scaled from their range to -1 to 1. Before Truth and Power are summed,
+// [MeasureNumbers] subtracts the solution's mean from each number, and [MeasureUnitNumbers] does not.
 type NumberErrors struct {
-	Rows    int64
-	Truth   int64 // sum of the numbers, each minus the solution's mean
-	Power   int64 // sum of the squared differences from the solution's mean
+	Rows    int64 // number of rows
+	Truth   int64 // sum of the numbers
+	Power   int64 // sum of the squares of the numbers
 	Squared int64 // sum of the squared errors
 	// Deviation and Within are the results of [Process.Measure]. Without a Gaussian process they
 	// are 0.
 	Deviation int64
-	Within    int64 // number of rows within 1.96 deviations, in 1/Thousand of a row
+	Within    int64 // number of rows within 1.96 deviations of the prediction, in 1/Thousand of a row
 }
 
 // MeasureNumbers returns the sums of a solution's errors over rows. It clips the numbers'
@@ -150,12 +151,12 @@ func (e *NumberErrors) RMSE(r Range) float64 {
 }
 
 // R2 returns the coefficient of determination on the held-out rows. It returns false if the numbers
-// are all equal.
+// are equal or nearly equal.
 func (e *NumberErrors) R2() (float64, bool) {
 	n := float64(e.Rows)
 	mean := float64(e.Truth) / SquaredOne / n
 	spread := float64(e.Power)/SquaredOne - n*mean*mean
-	// The spread of nearly equal numbers may be smaller than the rounding to three digits. R2 then
+	// The spread of nearly equal numbers can be smaller than the rounding to three digits. R2 then
 	// returns false.
 	return 1 - float64(e.Squared)/SquaredOne/spread, spread > max(n/SquaredOne, 0.2*float64(e.Power)/SquaredOne)
 }

@@ -15,7 +15,7 @@ import (
 // public seed.
 func Features(k kernel.Spec, seed [32]byte, features, width int) (feature.Map, error) {
 	if features < 2 || features%2 != 0 || width < 1 {
-		return feature.Map{}, fmt.Errorf("moments: there are %d features of %d columns; the number of features must be even and positive", features, width)
+		return feature.Map{}, fmt.Errorf("moments: there are %d features of %d columns; the number of features must be even and positive, and the number of columns positive", features, width)
 	}
 	if k.Amplitude != 0 && k.Amplitude != 1 {
 		return feature.Map{}, fmt.Errorf("moments: a kernel with amplitude %g has no random features; leave the amplitude out", k.Amplitude)

@@ -10,7 +10,7 @@ import (
 
 // Bins is the number of bins in a histogram of decisions between two classes. They are equally
 // wide, from -Clip to Clip: targets are -1 and 1, and a regression seldom gives twice as much.
-// Decisions beyond are counted in the outer bins.
+// Decisions outside this range are counted in the first or the last bin.
 const Bins = 100
 
 // CountDecisions counts the rows of two classes by bins of their decisions. A decision is half the

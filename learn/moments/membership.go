@@ -8,13 +8,13 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// tiny is the size below which a pseudo-inverse treats a pivot as zero. It is relative to the mean
-// of the diagonal.
+// tiny is the shift of [Leverages] in place of 0, as a share of the mean of A's diagonal. It makes a
+// singular A positive definite.
 const tiny = 1e-9
 
 // Leverages returns phi^T (A + shift I)^-1 phi for the features phi of each row. With shift 0 it is
-// the leverage with respect to the rows behind A. If A is singular, a negligible shift is added:
-// rows outside the span of A's rows then get a huge leverage. With shift alpha M/2, where alpha is
+// the leverage with respect to the rows behind A. Leverages then uses a negligible shift instead, because
+// A can be singular: rows outside the span of A's rows get a huge leverage. With shift alpha M/2, where alpha is
 // the variance of a measurement's noise, alpha times the result is the variance of a Gaussian
 // process with the kernel 2/M phi.phi at that row.
 func Leverages(s *Sums, shift float64, m feature.Mapping, rows linalg.Rows) ([]float64, error) {

@@ -9,12 +9,12 @@ import (
 
 // SolveNoisy returns the regressions (A + alpha I)^-1 B of sums to which members have added the noise of r.
 // It takes alpha, which is public, from the noise ([privacy.Ridge.Alpha]), and nothing from the sums: no
-// eigenvalue and no score. The Alpha of the solution is 2/M of it, as [Solve] counts.
+// eigenvalue and no score. The Alpha of the solution is alpha in the unit of [Solve]: see [NoisyAlpha].
 //
 // Noise can make A indefinite, with negative eigenvalues as large as the noise. Alpha is larger than these,
 // so that all eigenvalues of A + alpha I are at least a tenth of alpha, except with the probability
-// [privacy.NormFailure]. If one is negative, SolveNoisy returns an error. To draw the noise again then would
-// be another release of the same rows.
+// [privacy.NormFailure]. If an eigenvalue is negative, SolveNoisy returns an error. The noise must not be
+// drawn again then, because that would be another release of the same rows.
 func SolveNoisy(s *Sums, r privacy.Ridge) (Solution, error) {
 	features, targets := s.Outer.Rows, s.Cross.Rows
 	if features != r.Shape.Features || targets != r.Shape.Targets {
@@ -23,14 +23,14 @@ func SolveNoisy(s *Sums, r privacy.Ridge) (Solution, error) {
 	return Solve(s, NoisyAlpha(r))
 }
 
-// NoisyAlpha returns the ridge of [SolveNoisy] as [Solve] counts it.
+// NoisyAlpha returns the alpha of [SolveNoisy] in the unit of [Solve], which multiplies it by M/2.
 func NoisyAlpha(r privacy.Ridge) float64 {
 	return float64(r.Alpha()) / (One * One) / (float64(r.Shape.Features) / 2)
 }
 
-// UnitClasses holds regression targets for classes whose Euclidean length is 1 for every row. Two classes
-// share one target, -1 for the first and 1 for the second. Of more classes each has a target, 1 for its rows
-// and 0 for the others.
+// UnitClasses holds regression targets for classes. The targets of a row have the Euclidean length 1. Two
+// classes share one target, -1 for the first and 1 for the second. Of three or more classes each has a target,
+// 1 for its rows and 0 for other rows.
 type UnitClasses struct {
 	Codes []int // class codes of the rows, from 0 to Count-1
 	Count int   // at least 2
@@ -74,7 +74,8 @@ func (c UnitClasses) Outputs(s Solution) Solution {
 }
 
 // UnitNumbers holds the numbers to predict as the one target of each row, scaled from Range to [-1, 1]. A
-// number outside the range has the target of the nearest end, without an error: an error would tell of a row.
+// number outside the range has the target of the nearest end, without an error, because an error would reveal
+// something about a row.
 type UnitNumbers struct {
 	Values []float64
 	Range  Range

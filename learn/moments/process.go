@@ -32,8 +32,8 @@ func Unit(s *Sums, r Range) float64 {
 }
 
 // Deviations returns the standard deviation of a new measurement for each row of phi, which holds
-// features. With s^2 the noise, the square of a deviation is phi^T (A/s^2 + M/2 I)^-1 phi + s^2
-// (Rasmussen and Williams 2006, equation 2.11), in units of the process.
+// features. With s^2 the noise, a deviation is Unit times the root of
+// phi^T (A/s^2 + M/2 I)^-1 phi + s^2 (Rasmussen and Williams 2006, equation 2.11).
 func (p *Process) Deviations(phi linalg.Matrix[float64]) []float64 {
 	solved := linalg.New[float64](phi.Rows, phi.Cols)
 	for i := range phi.Rows {

@@ -216,7 +216,7 @@ func Regress(s *Sums, r Range, alpha float64) (Solution, error) {
 // solve returns the regressions (A + alpha M/2 I)^-1 b.
 func solve(s *Sums, b linalg.Matrix[float64], offset []float64, alpha float64) (Solution, error) {
 	if !(alpha > 0) || math.IsInf(alpha, 1) {
-		return Solution{}, fmt.Errorf("moments: alpha is %v; it must be above 0", alpha)
+		return Solution{}, fmt.Errorf("moments: alpha is %v; it must be finite and above 0", alpha)
 	}
 	l, err := factor(s.Outer, alpha*float64(s.Outer.Rows)/2)
 	if err != nil {

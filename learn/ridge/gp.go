@@ -116,7 +116,7 @@ func (g *GP) Deviations(cross linalg.Matrix[float64], prior []float64) []float64
 	linalg.SquaredNorms(explained, v)
 	out, a := make([]float64, v.Rows), g.Params.Amplitude
 	for i := range out {
-		// Rounding errors may make the variance of a training row negative.
+		// Rounding errors can make the variance of a training row negative.
 		out[i] = math.Sqrt(max(0, a*prior[i]-a*a*explained[i]) + g.Params.Noise)
 	}
 	return out

@@ -5,7 +5,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// LeftOut holds, for each row, the prediction by the regression on the other rows.
+// LeftOut holds, for each row, the error and the variance of the prediction by the regression on the
+// other rows.
 type LeftOut struct {
 	// Residuals has one row for each row of targets. It holds a row's target minus the prediction of
 	// the regression that was fitted without this row.
@@ -22,7 +23,7 @@ type LeftOut struct {
 // Rasmussen and Williams 2006, equations 5.10 to 5.12). Each row of targets has n finite values.
 //
 // weights is as in [FitWeighted], and G is then (K + alpha W^-1)^-1. A row whose weight is 0 or less
-// never trains, so that all other rows predict it.
+// never trains, and is predicted by the regression on all rows with weights above 0.
 //
 // The residuals are linear in the targets. A caller that takes an offset m_i off the targets before
 // it fits without row i, such as the mean of the other rows, gets the residual of row i as the

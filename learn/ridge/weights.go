@@ -49,7 +49,7 @@ var errNoWeight = errors.New("ridge: no row has a weight above 0, so that there 
 // the weights of its two rows.
 type weighted struct {
 	kernel.Source
-	rows  []int     // places of the rows among all rows, ascending
+	rows  []int     // indices of the rows among all rows, ascending
 	roots []float64 // square roots of the rows' weights
 }
 

@@ -14,7 +14,7 @@ type cache[T linalg.Float] struct {
 	read  func(rows []int, dst [][]T)
 	panel int                              // greatest number of rows that fetch reads at once
 	batch int                              // greatest number of rows that passPairs reads at once; even
-	next  func(taken []int, max int) []int // adds to taken the rows that may be needed soon; may be nil
+	next  func(taken []int, max int) []int // adds to taken the rows that will probably be needed soon; can be nil
 	// interrupt is called before rows are read. It is not called if it is nil.
 	interrupt func() error
 
@@ -87,7 +87,7 @@ func (c *cache[T]) at(slot int) []T {
 	return c.slabs[slot/perSlab][slot%perSlab*c.width:][:c.width:c.width]
 }
 
-// fetch reads row i and other rows that may be needed soon.
+// fetch reads row i and other rows that will probably be needed soon.
 func (c *cache[T]) fetch(i int) error {
 	rows := []int{i}
 	if c.panel > 1 && c.next != nil && c.guesses() {
@@ -103,10 +103,10 @@ func (c *cache[T]) fetch(i int) error {
 }
 
 // A cache that is too small for the rows that a solver uses loses guessed rows before they are asked
-// for. It stops guessing when more than wastedPerUsed were lost for each one that was used, but for
-// about one fetch in guessEvery, which shows when guesses are good again. Both counts survive shrink
-// and reset: counts from 0 would let guesses fill the cache before the first one is lost. Which rows
-// are guessed changes no result.
+// for. When it has lost more than wastedPerUsed guessed rows for each guessed row that was used, only
+// about one fetch in guessEvery guesses, which shows when guesses are good again. The counts of lost
+// and of used rows survive shrink and reset, because with counts from 0 guesses would fill the cache
+// before the first guessed row is lost. Which rows are guessed changes no result.
 const (
 	wastedPerUsed = 3
 	guessEvery    = 64
@@ -136,7 +136,8 @@ func (c *cache[T]) load(rows []int) error {
 	return nil
 }
 
-// take returns a vacant slot for a row. If there is none, it empties the least recently used one.
+// take returns a vacant slot for a row. If there is none, it adds a slab, or empties the least
+// recently used slot if there are most slabs already.
 func (c *cache[T]) take() int {
 	last, ok := c.recent.leastRecent()
 	if (!ok || c.owner[last] != vacant) && len(c.slabs) < c.most {
@@ -251,7 +252,7 @@ func (c *cache[T]) shrink(source kernel.Source, keep []int) {
 }
 
 // squeeze copies the entries with the given indices to the beginning of another slice. The slices
-// may overlap if dst begins before src.
+// can overlap if dst begins before src.
 func squeeze[T any](dst, src []T, keep []int) {
 	for a, k := range keep {
 		dst[a] = src[k]

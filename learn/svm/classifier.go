@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Classifier is a trained C-SVC. It has one machine per pair of classes, over a common list of
+// Classifier is a trained C-SVC or nu-SVC. It has one machine per pair of classes, over a common list of
 // support vectors. It holds no rows; package model stores them. It is read only and safe for
 // concurrent use.
 type Classifier struct {
@@ -27,16 +27,16 @@ type Pair struct {
 	Index         []int     // positions in Support, ascending
 	Coef          []float64 // alpha for rows of First, -alpha for rows of Second; never 0
 	Rho           float64
-	Report        Report // figures of the training, if they are known
+	Report        Report // final state of the training, or zero if it is not known
 }
 
-// Report describes the state in which a pair's training ended.
+// Report describes the state in which the training of a machine ended.
 type Report struct {
-	Objective  float64 // value of the objective 1/2 a'Qa - sum a
-	Gap        float64 // remaining violation of optimality, LIBSVM's m(alpha) - M(alpha); at most Tol
+	Objective  float64 // value of the dual objective, for C-SVC 1/2 a'Qa - sum a
+	Gap        float64 // remaining violation of optimality, LIBSVM's m(alpha) - M(alpha); at most Tol after convergence
 	Iterations int
-	Support    int // number of coefficients alpha above 0
-	Bounded    int // number of coefficients alpha at their bound: C times the weights of the class and the row
+	Support    int // number of coefficients that are not 0
+	Bounded    int // number of coefficients at a bound other than 0, for C-SVC C times the weights of the class and the row
 	// Margin is the multiplier of the constraint on nu. For nu-SVC it is 1/C of the C-SVC with the same
 	// solution, for nu-SVR minus the half width of the tube. It is 0 for other machines.
 	Margin float64
@@ -47,8 +47,8 @@ func pairCount(c int) int { return c * (c - 1) / 2 }
 
 // NewClassifier returns a classifier with the given classes and machines. Its support vectors are
 // numbered from 0 to vectors - 1. It sets First and Second of the pairs and keeps the slices. It
-// refuses values that training cannot produce: a wrong number of pairs, indices that do not ascend,
-// coefficients that are 0 or not finite.
+// refuses values that training cannot produce, such as a wrong number of pairs, indices that do not
+// ascend, or coefficients that are 0 or not finite.
 func NewClassifier(classes []string, pairs []Pair, vectors int) (*Classifier, error) {
 	if err := checkClasses(classes); err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (c *Classifier) vote(decisions []float64, votes []int) int {
 // classifier, start, was trained on the same rows, codes and classes with another C, other weights
 // or another kernel (DeCoste and Wagstaff, Alpha seeding for support vector machines, KDD 2000). It
 // ends within Tol of the optimum of TrainSVC, in fewer iterations if the two problems are similar.
-// Along a grid, go from the smallest C to the largest: then the bounds need not change the start.
+// Along a grid, go from the smallest C to the largest: then each start is within the bounds.
 func TrainSVCFrom(start *Classifier, src kernel.Source, codes []int, classes []string, p Params, progress func(done, total int) error) (*Classifier, error) {
 	t, err := newSVC(src, codes, classes, p, progress)
 	if err != nil {

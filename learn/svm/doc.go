@@ -1,6 +1,6 @@
 // Package svm trains support vector machines on a kernel.Source by sequential minimal optimisation.
 // It trains C-SVC and nu-SVC, with one machine for every pair of classes, epsilon-SVR, nu-SVR and
-// one-class SVM. Rows may have weights (M.-W. Chang, H.-T. Lin, M.-H. Tsai, C.-H. Ho, H.-F. Yu,
+// one-class SVM. Rows can have weights (M.-W. Chang, H.-T. Lin, M.-H. Tsai, C.-H. Ho, H.-F. Yu,
 // Weights for data instances, an extension of LIBSVM), with the meaning that scikit-learn gives them.
 //
 // It follows LIBSVM, whose names it uses: the dual problem, the stopping rule
@@ -46,7 +46,6 @@
 // # Probabilities
 //
 // [Calibrate] fits a sigmoid to the decisions of each pair of classes, on rows left out of
-// training, and [Calibration.Probabilities] couples the pairs. LIBSVM draws its folds from an
-// unseeded generator and stops the coupling earlier, so that its probabilities differ from these
-// and from run to run.
+// training, and [Calibration.Probabilities] couples the pairs. LIBSVM draws other folds and stops the
+// coupling earlier, so that its probabilities differ from these.
 package svm

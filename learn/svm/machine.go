@@ -17,9 +17,9 @@ import (
 // package model stores them. It is read only and safe for concurrent use.
 type Machine struct {
 	Support []int     // training rows that are support vectors, ascending
-	Coef    []float64 // one per support vector; never 0
+	Coef    []float64 // coefficient of each support vector; never 0
 	Rho     float64
-	Report  Report // figures of the training, if they are known
+	Report  Report // final state of the training, or zero if it is not known
 }
 
 // Decisions returns f(x) of each row. For a regression it is the prediction, in the unit of the

@@ -75,8 +75,9 @@ func oneClass(src kernel.Source, weights []float64, total float64) problem {
 	return q
 }
 
-// fillUp raises coefficients to their bounds, in order, until their sum is amount. The last one that
-// is raised may stay below its bound, but not by a rounding error: it would count as free.
+// fillUp raises coefficients to their bounds, in order, until their sum is amount. The last coefficient
+// that is raised can stay below its bound, but not by a mere rounding error, because it would then count
+// as free.
 func fillUp(coef, upper []float64, amount float64) {
 	near := rounding * amount
 	for i, bound := range upper {

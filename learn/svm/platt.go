@@ -31,7 +31,7 @@ func (s Sigmoid) Probability(f float64) float64 {
 // and safe for concurrent use.
 type Calibration struct {
 	Classes  int
-	Sigmoids []Sigmoid // one for each pair, in the order of Classifier.Pairs
+	Sigmoids []Sigmoid // sigmoid of each pair, in the order of Classifier.Pairs
 	// Tol is the tolerance at which the coupling of the pairs stops. 0 means 1e-10; LIBSVM has 0.005.
 	Tol float64
 }
@@ -40,8 +40,8 @@ type Calibration struct {
 // training the machine. It leaves out five folds of the pair's rows in turn, as in LIBSVM. The
 // folds hold the classes in equal shares and depend on seed, the pair and its rows only. The other
 // arguments and the errors are those of [TrainSVC]; if a training reaches MaxIter, the calibration
-// comes beside an error that wraps [ErrNotConverged]. Calibrate takes three to four times as long as
-// TrainSVC.
+// comes beside an error that wraps [ErrNotConverged]. Calibrate usually takes three to four times as
+// long as TrainSVC.
 func Calibrate(src kernel.Source, codes []int, classes []string, p Params, seed uint64) (*Calibration, error) {
 	t, err := newSVC(src, codes, classes, p, nil)
 	if err != nil {

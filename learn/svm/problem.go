@@ -45,7 +45,7 @@ type solution struct {
 	iterations int
 }
 
-// report returns the counts of support vectors and other figures for a report.
+// report converts the solution to a report.
 func (s solution) report() Report {
 	r := Report{Objective: s.objective, Gap: s.gap, Iterations: s.iterations, Bounded: s.bounded, Margin: s.margin}
 	for _, b := range s.coef {
@@ -60,7 +60,7 @@ func (s solution) report() Report {
 type stopping struct {
 	tol        float64
 	iterations int
-	interrupt  func() error // nil: never
+	interrupt  func() error // its error ends the training; nil means that nothing interrupts it
 }
 
 // interrupted returns the error of interrupt, if there is one.
@@ -221,7 +221,7 @@ type violator struct {
 }
 
 // offer adds a violation to the heap if it is among the largest. The argument limit is the largest
-// number of violations that the heap may hold. It returns the largest amount that would not be added.
+// number of violations that the heap can hold. It returns the largest amount that would not be added.
 func (h *violators) offer(v violator, limit int) (least float64) {
 	switch {
 	case limit < 1:
@@ -272,7 +272,7 @@ func (a *wholeProblem) store(coef []float64) {
 // shrink sets aside the coefficients that will probably stay at their bound. A coefficient that can
 // only grow is unlikely to move if, in the last scan, its gradient is above the gradients of all
 // coefficients that can shrink. The converse holds for a coefficient that can only shrink. If fewer
-// than a tenth of the coefficients would be set aside, shrink does nothing.
+// than a tenth of the coefficients would be set aside, or all of one of two parts, shrink does nothing.
 func (s *solver[T]) shrink() {
 	keep := make([]int, 0, len(s.coef))
 	split := s.split

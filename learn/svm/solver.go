@@ -81,7 +81,7 @@ func (s *solver[T]) allow(t int) {
 }
 
 // interruptEvery is the number of iterations between two calls of interrupt. With 30,000 rows in
-// memory, these iterations take some milliseconds. The cache calls it too, before it reads rows.
+// memory, these iterations take some milliseconds. The cache also calls interrupt before it reads rows.
 const interruptEvery = 64
 
 // run moves coefficients until the stopping rule holds. The gradient's rounding errors must then be

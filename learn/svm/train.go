@@ -114,7 +114,7 @@ type trainer struct {
 	cache   int64 // bytes of the cache for one pair
 	// solvePair solves the problem of pair k.
 	solvePair func(k int, d twoClasses, stop stopping) (solution, error)
-	starts    [][]float64 // initial coefficients of a C-SVC for each pair; nil: zero
+	starts    [][]float64 // initial coefficients of a C-SVC for each pair; nil means zeros
 
 	mu       sync.Mutex
 	done     int
@@ -174,8 +174,8 @@ func (t *trainer) run() (*Classifier, error) {
 	return t.classifier(), t.unconverged
 }
 
-// train trains pair k unless an earlier pair has failed. So the reported error is always the error
-// of the first pair that fails.
+// train trains pair k unless an earlier pair has failed. So the reported error is the error of the
+// first pair that fails, unless progress fails.
 func (t *trainer) train(k int) {
 	if t.skip(k) {
 		return

@@ -40,7 +40,7 @@ var errNoWeight = errors.New("svm: no row has a weight above 0, so that there ar
 type weighted struct {
 	source  kernel.Source
 	rows    []int     // row numbers in the whole training set, ascending
-	weights []float64 // one per row of source
+	weights []float64 // weight of each row of source
 }
 
 // leaveOut leaves out the rows of src that have no weight above 0.

@@ -27,10 +27,10 @@ type Learner interface {
 
 // Trial is the outcome of one setting on the test rows of one fold.
 type Trial struct {
-	Score   float64 // accuracy of a classifier, or R2 of a regression; higher is better
+	Score   float64 // score that the learner chooses, such as the accuracy or R2; higher is better
 	Correct int     // number of test rows with a correct class; 0 for a regression
-	// Outputs has a row for each test row. It holds the decisions of a classifier, one for each
-	// pair of classes, or the predictions of a regression, in one column.
+	// Outputs has a row for each test row, with the learner's decisions: for [SVC], one for each pair
+	// of classes; for a regression, the prediction.
 	Outputs linalg.Matrix[float64]
 }
 
@@ -61,8 +61,8 @@ type Cell struct {
 type Result struct {
 	Cells []Cell // ordered by kernel, and for each kernel by setting
 	Best  int    // index of the cell with the highest mean; of equal means, the first
-	// Outputs holds one cell's outputs on the test rows of each fold. It is the best cell unless
-	// another cell was requested.
+	// Outputs holds the outputs of one cell on the test rows of each fold: the best cell, or the cell
+	// that was requested.
 	Outputs []linalg.Matrix[float64]
 }
 
@@ -80,7 +80,7 @@ func (s Search) RunFor(dot linalg.Matrix[float64], cell int) (*Result, error) {
 
 // RunOn is like [Search.Run], but the caller supplies the kernel matrices. The function matrix
 // returns the n x n matrix of a kernel. RunOn calls the function for one kernel at a time. A matrix
-// may compute its values on request, like a kernel.Lazy.
+// can compute its values on request, like a kernel.Lazy.
 func (s Search) RunOn(n int, matrix func(kernel.Kernel) kernel.Source) (*Result, error) {
 	return s.run(n, matrix, -1)
 }

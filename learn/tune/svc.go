@@ -17,7 +17,7 @@ type SVC struct {
 	Classes []string
 	Params  []svm.Params // settings to choose from, usually one for each C
 	// RowWeights holds the weight of each row in the training, as in [svm.Params]; nil means 1 each.
-	// The score counts rows without weights. Settings must not have weights of rows themselves.
+	// The score gives each row the same weight. Params must not have RowWeights of their own.
 	RowWeights []float64
 }
 

@@ -1,7 +1,6 @@
 package chebyshev
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 )
@@ -35,15 +34,15 @@ func (p Plan) Squarings() int { return bits.TrailingZeros(uint(p.Block)) }
 // Products returns the number of products of a matrix and all vectors.
 func (p Plan) Products() int { return p.Block - 1 + p.Steps/p.Block - 1 }
 
-// InARow returns the number of squarings and products if they follow one another. Where each needs one
-// message, it is the number of messages in a row.
+// InARow returns the number of squarings and products, which follow one another. If each of them needs
+// one message, it is also the number of messages that follow one another.
 func (p Plan) InARow() int { return p.Squarings() + p.Products() }
 
 // Price holds the costs of the parts of an evaluation, in any common unit, such as nanoseconds.
 type Price struct {
-	Squaring int64 // of one matrix
-	Product  int64 // of a matrix and all vectors
-	Message  int64 // the wait for one further message in a row
+	Squaring int64 // cost of squaring one matrix
+	Product  int64 // cost of the product of a matrix and all vectors
+	Message  int64 // cost of waiting for one message after another
 }
 
 // Cost returns the price of the evaluation. All members of a session compute the same price.
@@ -57,8 +56,11 @@ func (p Plan) Cost(of Price) int64 {
 // are those of [Steps]. It returns an error if the arguments are out of range, if no block fits, or if
 // there are too many steps.
 func Choose(rows int, ratio float64, of Price, fits func(p Polynomial, m int) bool) (Plan, error) {
-	if rows < 1 || !(ratio >= LeastRatio && ratio <= MostRatio) {
-		return Plan{}, fmt.Errorf("chebyshev: there are %d rows and the ratio is %v; use at least one row and a ratio from %v to %v", rows, ratio, LeastRatio, MostRatio)
+	if rows < 1 {
+		return Plan{}, fmt.Errorf("chebyshev: there are %d rows; there must be at least one", rows)
+	}
+	if err := checkRatio(ratio); err != nil {
+		return Plan{}, err
 	}
 	var best Plan
 	for m := 1; m <= MaxBlock; m *= 2 {
@@ -75,7 +77,7 @@ func Choose(rows int, ratio float64, of Price, fits func(p Polynomial, m int) bo
 		}
 	}
 	if best == (Plan{}) {
-		return best, errors.New("chebyshev: no plan has so few steps and so small intermediate values; use a larger ratio")
+		return best, fmt.Errorf("chebyshev: every plan has more than %d steps or too large intermediate values; use a larger ratio", MaxSteps)
 	}
 	return best, nil
 }

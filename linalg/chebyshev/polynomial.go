@@ -20,7 +20,7 @@ const (
 // Polynomial is the polynomial P of the package's comment for one ratio and one number of steps.
 type Polynomial struct {
 	Ratio float64 // beta: the ridge alpha divided by N
-	Steps int     // K: P has degree K-1, and the coefficients of T_0 to T_(K-1)
+	Steps int     // K: P has degree K-1, and Coefficients are those of T_0 to T_(K-1)
 	// Remainder is 1/cosh(K acosh(1 + 2 beta)): the residual's largest possible norm, in units of the
 	// norm of B.
 	Remainder float64
@@ -41,8 +41,8 @@ type Polynomial struct {
 //
 // and half of that for k = 0.
 func New(ratio float64, steps int) (Polynomial, error) {
-	if !(ratio >= LeastRatio && ratio <= MostRatio) {
-		return Polynomial{}, fmt.Errorf("chebyshev: the ratio is %v; it must be from %v to %v", ratio, LeastRatio, MostRatio)
+	if err := checkRatio(ratio); err != nil {
+		return Polynomial{}, err
 	}
 	if steps < 1 || steps > MaxSteps {
 		return Polynomial{}, fmt.Errorf("chebyshev: there are %d steps; use 1 to %d", steps, MaxSteps)
@@ -68,6 +68,13 @@ func New(ratio float64, steps int) (Polynomial, error) {
 	}
 	p.Coefficients[0] /= 2
 	return p, nil
+}
+
+func checkRatio(ratio float64) error {
+	if !(ratio >= LeastRatio && ratio <= MostRatio) {
+		return fmt.Errorf("chebyshev: the ratio is %v; it must be from %v to %v", ratio, LeastRatio, MostRatio)
+	}
+	return nil
 }
 
 // precision is the number of bits of intermediate values. After [MaxSteps] products, and the
@@ -118,7 +125,8 @@ func (p Polynomial) Blocks(m int) [][]float64 {
 }
 
 // RangeBits returns the number of bits before the binary point, with the sign, that hold every number of
-// an evaluation in blocks of m, twice its product with T_m(H), and the sum of that and a block. The vectors
+// Clenshaw's recurrence in blocks of m: the values of the blocks, the vectors of the recurrence, twice their
+// products with T_m(H), and the sums of a block and such a product. The vectors that P(H) multiplies
 // are B/N of a regression: B = F^T Y with |F|^2 <= N and |Y|^2 <= N, so that their part in an eigenvalue x N
 // of A is at most sqrt(x), and a further vector of norm spread (noise, or 0). It panics unless m divides the number of
 // steps.
@@ -135,7 +143,7 @@ func (p Polynomial) RangeBits(m int, spread float64) int {
 	return exponent + 2
 }
 
-// quarters are 2^(-g/4).
+// quarters holds 2^(-g/4) at index g.
 var quarters = [4]float64{1, 0.8408964152537145, 0.7071067811865476, 0.5946035575013605}
 
 // magnitude returns the largest magnitude in Clenshaw's recurrence at x. Conversions forbid fused
@@ -181,7 +189,7 @@ func (p Polynomial) At(x float64) float64 {
 // then below sqrt(N/n)/50, a fiftieth of one row. By the second it is below sqrt(alpha n)/450; as
 // (A + alpha)^-1 applied to it changes predictions on the rows by at most 1/sqrt(4 alpha) times its norm,
 // their root mean square change is then below 1/900. It panics unless rows and block are positive and the
-// ratio is within the limits; the result may exceed [MaxSteps].
+// ratio is within the limits; the result can exceed [MaxSteps].
 func Steps(rows int, ratio float64, block int) int {
 	if rows < 1 || block < 1 || !(ratio >= LeastRatio && ratio <= MostRatio) {
 		panic(fmt.Sprintf("chebyshev: steps for %d rows, ratio %v and blocks of %d", rows, ratio, block))

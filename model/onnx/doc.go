@@ -6,8 +6,8 @@
 //
 //	label        the predicted class, or "1" and "-1" of a one-class machine: text, rows
 //	prediction   the predicted number of a regression: rows x 1
-//	scores       the numbers of model.Output, rows x outputs; of two classes, a number above 0
-//	             predicts the second one. Absent for a regression
+//	scores       the numbers of model.Output without probabilities, rows x outputs. A single number
+//	             for two classes is above 0 for the second class. Absent for a regression
 //	probability  the probabilities of two classes, if the model is calibrated: rows x 2
 //
 // The graph of a model without a preparation has one input, X, rows x columns, whose numbers are not

@@ -54,8 +54,11 @@ func graphOf(m model.Predictor, made *prepare.Preparation) (*graph, error) {
 // checkNames refuses columns that have the name of another tensor of the graph.
 func checkNames(columns []string) error {
 	for _, name := range columns {
-		if slices.Contains(outputs(), name) || strings.HasPrefix(name, prefix) {
-			return fmt.Errorf("the column %q has the name of an output or begins with %q; rename it, and train again", name, prefix)
+		if slices.Contains(outputs(), name) {
+			return fmt.Errorf("the column %q has the name of an output of the graph; rename the column, and train again", name)
+		}
+		if strings.HasPrefix(name, prefix) {
+			return fmt.Errorf("the name of the column %q begins with %q, like names within the graph; rename the column, and train again", name, prefix)
 		}
 	}
 	return nil

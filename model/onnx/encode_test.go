@@ -72,7 +72,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}{
 		{random(t, model.RandomSpec{}), nil, "onnx: the file does not say how many columns the rows of the model have; predict with mercer predict"},
 		{random(t, model.RandomSpec{Width: 2, Scaled: true}), nil, "onnx: " + model.ErrUnscaled.Error()},
-		{random(t, model.RandomSpec{Width: 1}), column(t, "label"), `onnx: the column "label" has the name of an output or begins with "mercer/"; rename it, and train again`},
+		{random(t, model.RandomSpec{Width: 1}), column(t, "label"), `onnx: the column "label" has the name of an output of the graph; rename the column, and train again`},
 		{random(t, model.RandomSpec{Width: 1, Columns: []string{"other"}}), column(t, "age"), `onnx: the model has a column "other" that its preparation does not make`},
 	} {
 		err := onnx.Encode(new(bytes.Buffer), tt.model, tt.made)
@@ -111,8 +111,8 @@ func TestEncodeMLRefuses(t *testing.T) {
 	}{
 		{kernel.Spec{Name: "cosine"}, 1, one, nil, "onnx: ai.onnx.ml has only the kernels linear, rbf and polynomial, without amplitude; write --format onnx"},
 		{kernel.Spec{Name: "linear"}, 1, components, nil, "onnx: ai.onnx.ml has no operator for a kpca model; write --format onnx"},
-		{kernel.Spec{Name: "linear"}, 101, one, nil, "onnx: a support vector has the number 101; the single precision of ai.onnx.ml needs scaled columns, with numbers up to 100; train with scale, or write --format onnx"},
-		{kernel.Spec{Name: "linear"}, 1, one, column(t, "scores"), `onnx: the column "scores" has the name of an output or begins with "mercer/"; rename it, and train again`},
+		{kernel.Spec{Name: "linear"}, 101, one, nil, `onnx: a support vector has the number 101; the single precision of ai.onnx.ml needs scaled columns, with numbers up to 100; train with "scale", or write --format onnx`},
+		{kernel.Spec{Name: "linear"}, 1, one, column(t, "scores"), `onnx: the column "scores" has the name of an output of the graph; rename the column, and train again`},
 	} {
 		m, err := model.New(tt.spec, nil, row(tt.x), tt.head)
 		if err != nil {

@@ -14,8 +14,8 @@ type value string
 // graph collects the fields of a GraphProto.
 type graph struct {
 	nodes, constants, inputs, outputs []message
-	numbers                           map[float64]value // constants of one number
-	count                             int               // names given so far
+	numbers                           map[float64]value // constant tensor of each number
+	count                             int               // number of names that name has returned
 }
 
 func newGraph() *graph { return &graph{numbers: make(map[float64]value)} }

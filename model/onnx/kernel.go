@@ -65,7 +65,7 @@ func (p *products) of(s kernel.Spec) (value, error) {
 
 func (g *graph) exp(v value) value { return g.do("Exp", v) }
 
-// distance returns the squared distances. Rounding makes none of them negative.
+// distance returns the squared distances. Those that rounding makes negative become 0.
 func (p *products) distance() value {
 	d := p.do("Sub", p.do("Add", p.xx, p.zz), p.times(p.xz, 2))
 	return p.do("Where", p.do("Less", d, p.number(0)), p.number(0), d)
@@ -84,7 +84,7 @@ func (p *products) matern(s kernel.Spec) value {
 	return p.do("Mul", factor, p.exp(p.times(r, -1)))
 }
 
-// cosine returns the cosines, from -1 to 1; that of a row of zeros is 0.
+// cosine returns the cosines, from -1 to 1. The cosine with a row of zeros is 0.
 func (p *products) cosine() value {
 	norms := p.do("Mul", p.xx, p.zz)
 	none := p.do("Equal", norms, p.number(0))

@@ -13,14 +13,14 @@ import (
 
 const mlDomain = "ai.onnx.ml"
 
-// mostMagnitude is the greatest number of a scaled row that EncodeML accepts. Beyond it, single precision
-// costs decisions more than three digits.
+// mostMagnitude is the greatest magnitude of a support vector's number that EncodeML accepts. Beyond it,
+// single precision costs decisions more than three digits.
 const mostMagnitude = 100
 
 // EncodeML writes a model with rows and a linear, rbf or polynomial kernel, whose outputs have the
 // shape Pairs, Side or Number, as one operator of ai.onnx.ml. It computes in single precision. The input and its
 // preparation are those of [Encode], but a row with a cell that Mercer refuses gets a label, too.
-// EncodeML refuses other models, and support vectors with numbers above 100.
+// EncodeML refuses other models, and support vectors with numbers of a magnitude above 100.
 func EncodeML(w io.Writer, m model.Predictor, made *prepare.Preparation) error {
 	g, err := mlGraph(m, made)
 	if err != nil {
@@ -82,7 +82,7 @@ func mlVectors(m *model.Model) ([][]float32, error) {
 		rows[i] = make([]float32, width)
 		for j, v := range row {
 			if math.Abs(v) > mostMagnitude {
-				return nil, fmt.Errorf("a support vector has the number %g; the single precision of ai.onnx.ml needs scaled columns, with numbers up to %d; train with scale, or write --format onnx", v, mostMagnitude)
+				return nil, fmt.Errorf(`a support vector has the number %g; the single precision of ai.onnx.ml needs scaled columns, with numbers up to %d; train with "scale", or write --format onnx`, v, mostMagnitude)
 			}
 			rows[i][j] = float32(v)
 		}

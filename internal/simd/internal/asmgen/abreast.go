@@ -106,7 +106,7 @@ func (u unit) askStrips() {
 const prefetchDistance = 32 << 10
 
 // neighbours writes the function for the lowest three levels of a transform of columns. It
-// prefetches lines that a next call may need.
+// prefetches lines that a next call can need.
 func (u unit) neighbours() {
 	r := u.overRows("neighbours", "x []float64", "computes three levels of a transform of the columns of n groups of 8 rows of 8 values")
 	x := slice("x")

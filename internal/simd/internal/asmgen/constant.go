@@ -10,10 +10,10 @@ import (
 
 // precision describes the floating-point format of a function's values.
 type precision struct {
-	suffix string // of names
-	size   int    // bytes of a value
-	digits int    // bits of the mantissa without the leading bit
-	bias   int    // of the exponent
+	suffix string // ending of names
+	size   int    // number of bytes of a value
+	digits int    // number of bits of the mantissa without the leading bit
+	bias   int    // bias of the exponent
 }
 
 func double() precision { return precision{"64", 8, 52, 1023} }

@@ -11,7 +11,7 @@ import (
 // exponential holds the constants for e^x.
 type exponential struct {
 	high, low, log2e, hi, lo Mem
-	taylor                   []Mem // of e^r
+	taylor                   []Mem // Taylor coefficients of e^r
 	bias                     Mem   // exponent bias, repeated in every 32 bits
 	digits                   int
 }
@@ -74,7 +74,8 @@ func (u unit) polynomial(series []Mem, v, e VecVirtual) {
 	}
 }
 
-// scaleNarrow multiplies e by 2^n. It does so in two steps, because 2^n alone may not be a number.
+// scaleNarrow multiplies e by 2^n. It does so in two steps, because 2^n alone can be too large or too
+// small for a number.
 func scaleNarrow(c exponential, n, e VecVirtual) {
 	whole, half, bias := XMM(), XMM(), XMM()
 	VCVTPD2DQY(n, whole)

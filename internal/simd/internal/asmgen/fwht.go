@@ -8,8 +8,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// butterflies writes a function for several levels of a Walsh-Hadamard transform in one pass. It
-// has parts = 2^levels parts of q values, which are a distance apart.
+// butterflies writes a function for several levels of a Walsh-Hadamard transform in one pass. The
+// vector has parts = 2^levels parts of q values, which are a distance apart.
 func (u unit) butterflies(name string, levels int) {
 	parts := 1 << levels
 	begin(name+u.suffix, fmt.Sprintf("func(q int, dst []%[1]s, dstDistance int, src []%[1]s, srcDistance int)", u.value),

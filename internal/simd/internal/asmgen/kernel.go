@@ -14,7 +14,7 @@ type constants struct {
 	nothing Mem // exponent x for which e^-x is 0
 
 	swapSigns []Mem
-	sign      Mem // its bit
+	sign      Mem // bit of the sign
 }
 
 func constantsOf(p precision) constants {

@@ -1,8 +1,9 @@
 // Command asmgen writes the assembly of package simd and of the keystream in package prg. Package
-// simd needs the micro-kernels of the matrix product, butterflies, moves of rows, squares and
-// values, functions of single values, sums of words, phases as words, and the loops that measure
-// the peak rate of a core. Asmgen is a module of its own, so that its generator library is no
-// dependency of the program. "go generate ./internal/simd ./internal/crypto/prg" runs it.
+// simd needs the micro-kernels of the matrix product, butterflies, reflections, moves of rows,
+// squares and values, functions of single values, the passes of sequential minimal optimisation,
+// sums of words, phases as words, and the loops that measure the peak rate of a core. Asmgen is a
+// module of its own, so that its generator library is no dependency of the program. "go generate
+// ./internal/simd ./internal/crypto/prg" runs it.
 package main
 
 import (
@@ -65,7 +66,7 @@ func writeMicro() {
 	}
 }
 
-// writeSMO writes the passes of sequential minimal optimisation, and those over new kernel rows.
+// writeSMO writes the passes of sequential minimal optimisation, and the passes over new kernel rows.
 func writeSMO() {
 	for _, u := range units() {
 		if u.size == 8 {

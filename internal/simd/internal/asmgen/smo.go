@@ -164,7 +164,7 @@ func (u unit) smoMove(size int) {
 }
 
 // smoPartner writes the pass that finds the largest decrease in each lane. It records the turn of
-// the decrease. It divides only where a cheaper product shows that the decrease may be the largest.
+// the decrease. It divides only where a cheaper product shows that the decrease can be the largest.
 func (u unit) smoPartner(size int) {
 	name, value := u.smoName("smoPartner", size)
 	begin(name, fmt.Sprintf("func(n int, f, diagonal []float64, row []%s, place []uint8, fi, kii, tau, slack float64, best *[16]float64, at *[16]int64)", value),

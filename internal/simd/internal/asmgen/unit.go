@@ -15,21 +15,21 @@ import (
 type unit struct {
 	suffix  string // ending of the functions' names
 	value   string // Go's name of the type of values
-	size    int    // bytes of a value
-	width   int    // bytes of a register
+	size    int    // number of bytes of a value
+	width   int    // number of bytes of a register
 	rows    int    // number of rows of the register tile
-	vectors int    // registers in a row of the tile
+	vectors int    // number of registers in a row of the tile
 
 	register func() VecVirtual
 
-	load      instruction // from, to
-	store     instruction // from, to
-	broadcast instruction // from, to
-	add       instruction // from, with, to
+	load      instruction // operands from, to
+	store     instruction // operands from, to
+	broadcast instruction // operands from, to
+	add       instruction // operands from, with, to
 	sub       instruction // operands from, with, to: to = with - from
-	mul       instruction // from, with, to
+	mul       instruction // operands from, with, to
 	div       instruction // operands by, with, to: to = with / by
-	sqrt      instruction // from, to
+	sqrt      instruction // operands from, to
 	min, max  instruction // operands second, first, to: to = second if one is NaN
 	fma       instruction // operands a, b, to: to = to + a b
 	fnma      instruction // operands a, b, to: to = to - a b
@@ -43,10 +43,10 @@ type unit struct {
 	widen instruction       // operands from, to: signed bytes become integers of size bytes
 	swaps []instruction     // operands from, to: exchanges of lanes at a distance of half the lanes, a quarter, ..., 1
 
-	and, or, xor          instruction // a, b, to
+	and, or, xor          instruction // operands a, b, to
 	addInt                instruction // operands from, with, to: sum of integers of size bytes
 	subInt                instruction // operands from, with, to: to = with - from
-	shiftLeft, shiftRight instruction // by, from, to
+	shiftLeft, shiftRight instruction // operands by, from, to
 }
 
 // instruction writes one machine instruction. The last operand is the result.
@@ -159,8 +159,8 @@ func (u unit) zero(r Register) { u.xor(r, r, r) }
 const picked = 8
 
 // pickValues writes the function that picks single values. A place beyond the end selects the last
-// value. Each turn asks for another line of what comes next. Past the caches, if away, go values
-// that begin with a line.
+// value. Each turn prefetches one line of ahead. If away is set and dst begins at a cache line, the
+// values are written past the caches.
 func (u unit) pickValues(name string, away bool) {
 	begin(name+u.suffix, "func(n int, dst, src []float64, places []uint32, ahead []float64)",
 		fmt.Sprintf("%s%s sets dst[i] to src[places[i]] for each i below n, like %s. The number n is a positive multiple of %d.", name, u.suffix, strings.ToUpper(name[:1])+name[1:], picked))
@@ -267,7 +267,7 @@ type scattering struct {
 	rowLoop
 	dst, src, places   Register
 	rowStep, placeStep Register // number of bytes from one part of the rows, or of the places, to the next part
-	last               Register // place
+	last               Register // index of the last row of dst
 	parts              int
 	scale, sign        VecVirtual
 }
