@@ -35,7 +35,7 @@ func (o *Offer) Check() error {
 	return err
 }
 
-// Discard erases the folder's key, and removes all files that an offer has left.
+// Discard erases the folder's key, and removes the inputs, all results and the locks of cells.
 func (o *Offer) Discard() error {
 	found, err := check(o.Path)
 	if err != nil {
@@ -82,11 +82,11 @@ func (o *Offer) Trials(ctx context.Context, v *learner.Validation, progress func
 type gathering struct {
 	*Offer
 	folder     *Folder
-	names      []string // by cell
+	names      []string // names of the results, by cell
 	validation *learner.Validation
 	tests      []int // number of test rows of each fold
 	progress   func(done, total int) error
-	trials     [][]tune.Trial // by cell; nil: no result yet
+	trials     [][]tune.Trial // results by cell; nil: no result yet
 	taken      int
 	refused    map[int]bool // cells whose files were refused, each logged once
 }

@@ -56,7 +56,7 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 // bufferBytes is the number of bytes that ReplaceBy writes at a time.
 const bufferBytes = 1 << 18
 
-// draft is the prefix of the name of a file that is being written.
+// draft is the prefix of the name of a file that [Replace] or [ReplaceBy] is writing.
 const draft = ".new-"
 
 func replace(path string, write func(*os.File) error) error {
@@ -178,7 +178,7 @@ func fillRandom(f *os.File, path string) error {
 	})
 }
 
-// Sweep removes the drafts that crashes during Replace left in a folder. The folder need not exist.
+// Sweep removes the drafts that crashes during [Replace] or [ReplaceBy] left in a folder. The folder need not exist.
 // No other process may be writing there.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -22,8 +22,8 @@ func Failed(err error) bool {
 // needs with the file system's overhead.
 const probeBytes = 256 << 10
 
-// Probe tests whether a folder can be written. It writes a file, removes it, and returns the error
-// of writing.
+// Probe tests whether a folder can be written. It writes a file, removes it, and returns the errors
+// of both steps.
 func Probe(dir string) error {
 	path := filepath.Join(dir, "probe.tmp")
 	err := Write(path, make([]byte, probeBytes))

@@ -12,7 +12,7 @@ import (
 // Code classifies a failure. Its number is the program's exit code.
 type Code uint8
 
-// These are the codes. Their numbers are the program's exit codes.
+// These are the codes. CodeFailed stands for every failure that no other code describes.
 const (
 	CodeDone       Code = 0
 	CodeFailed     Code = 1
@@ -35,7 +35,7 @@ type Error struct {
 	// or quotes somebody's data.
 	Trouble Trouble
 	// Public, if set, is the text that peers may read instead of the error. It contains only facts
-	// that peers know: the job, the policy's answer to the job, and the members' names.
+	// that peers know: the job, the policy's decision about the job, and the members' names.
 	Public string
 }
 
@@ -75,7 +75,7 @@ func (e *open) Public() string { return e.Error() }
 // Publicf returns an error whose text peers may read. It formats like [fmt.Errorf].
 func Publicf(format string, args ...any) error { return Public(fmt.Errorf(format, args...)) }
 
-// ErrInput matches errors whose cause is a member's data or settings. Machines use it as
+// ErrInput matches errors whose cause is a member's data or settings. Protocols use it as
 // protocol.ErrInput.
 var ErrInput = errors.New("protocol: the members' data or settings contradict each other")
 
@@ -211,7 +211,7 @@ const (
 	Gap                // an empty cell
 	Inexact            // a fraction in a column that was declared as whole numbers
 	TooFewRows         // fewer rows than a policy's limits require
-	Labels             // labels or classes
+	Labels             // labels or classes do not suit the job
 	Columns            // a problem in scaling or preparing columns
 	Schema             // a problem in preparing a table by the job's schema
 	Names              // a problem with names of columns or classes
@@ -261,7 +261,7 @@ func (t Trouble) about() about {
 		Restarted:  {CodeFailed, "the party was restarted and cannot continue the session; try again"},
 		Dropped:    {CodeFailed, "the party's operator, or its time limit, has ended the job there"},
 		Late:       {CodeTimedOut, "another member did not answer in time; its own log says which"},
-		Approval:   {CodePolicy, "the job awaits its operator's approval; if that takes longer, submit the job again with a longer timeout: {join: 72h}"},
+		Approval:   {CodePolicy, "the job awaits its operator's approval; if that takes longer, submit the job again with a longer time limit, such as \"timeout: {join: 72h}\""},
 		Broken:     {CodeMisbehaved, "another member broke the protocol; its own log says how"},
 	}[t]
 }

@@ -111,11 +111,11 @@ func (id *Identity) PublicTLS() Public {
 // TLSKey returns the key that proves to connecting members that this process is at the port.
 func (id *Identity) TLSKey() ed25519.PrivateKey { return id.secret().tls }
 
-// SigningKey signs messages.
+// SigningKey returns the key that signs messages.
 func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
 
-// KEMKey returns the key that opens messages sealed to the identity itself. Only messages before
-// the announcement of a session's own key are.
+// KEMKey returns the key that opens messages sealed to the identity itself. Members seal only those messages to
+// it that they send before the session's own key is announced.
 func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
 
 // Derive derives a seed from the identity's seed, a label and a number. Each label and number give

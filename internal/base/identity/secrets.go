@@ -18,7 +18,7 @@ import (
 
 // These are the names of the credentials with which systemd can open an identity.
 const (
-	CredentialIdentity   = "mercer-identity"   // the identity file itself, so that the home has none
+	CredentialIdentity   = "mercer-identity"   // the identity file itself, in place of one in the member's folder
 	CredentialPassphrase = "mercer-passphrase" // the passphrase under which the identity file is sealed
 )
 
@@ -34,9 +34,8 @@ type Secrets struct {
 	Ask func(path string) ([]byte, error)
 }
 
-// Open opens the identity of the home whose identity file has the given path. It is the only place
-// that opens an identity. The error matches [fs.ErrNotExist] if there is neither the file nor the
-// credential.
+// Open opens the identity whose file has the given path, or the credential in place of the file. The error
+// matches [fs.ErrNotExist] if there is neither the file nor the credential.
 func (s Secrets) Open(path string) (*Identity, error) {
 	seed, _, err := s.open(path)
 	if err != nil {
@@ -68,7 +67,7 @@ func (s Secrets) open(path string) (seed [SeedSize]byte, passphrase []byte, err 
 	return seed, passphrase, err
 }
 
-// content reads the credential or the file that is the identity, and returns its path.
+// content reads the credential or the file that is the identity, and returns its content and its path.
 func (s Secrets) content(path string) (content []byte, from string, err error) {
 	credential, ok, err := s.credential(CredentialIdentity)
 	if err != nil {
@@ -117,7 +116,7 @@ func (s Secrets) passphrase(path string) ([]byte, error) {
 	return s.Ask(path)
 }
 
-// ReadPassphrase reads a passphrase from the first line of a file, which has no other line.
+// ReadPassphrase reads a passphrase from a file that has no other line.
 func ReadPassphrase(path string) ([]byte, error) {
 	b, err := readFile(path)
 	if err != nil {
@@ -267,7 +266,7 @@ func store(path string, seed [SeedSize]byte, passphrase []byte) error {
 	return nil
 }
 
-// Recover erases what a crash during a change of the identity file at path has left beside it.
+// Recover erases the draft that a crash has left beside the identity file at path while it was replaced.
 func Recover(path string) error {
 	if err := disk.EraseDraft(path); err != nil {
 		return fmt.Errorf("identity: %w", err)
