@@ -34,7 +34,7 @@ type Number struct {
 	Value float64
 }
 
-// NumbersOf returns the numeric settings of a learner, in canonical order. It omits zeros.
+// NumbersOf returns the settings of a learner that a grid can list, in canonical order. It omits zeros.
 func NumbersOf(l job.Named) []Number {
 	var list []Number
 	keys, texts := l.Varying()

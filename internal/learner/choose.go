@@ -22,9 +22,9 @@ type Choice struct {
 	searched *Searched // the cross-validation; nil without folds
 }
 
-// Choose cross-validates the grid of a job with folds, and chooses the cell with the highest mean
-// score. It replaces data-dependent units of gamma by numbers. progress may be nil. If ctx ends,
-// the search soon stops with an error that wraps ctx's error.
+// Choose cross-validates the grid of a job with folds, and chooses the cell with the best mean score. It
+// replaces data-dependent units of gamma by numbers; without folds, it does nothing else. progress can be
+// nil. If ctx ends, the search soon stops with an error that wraps ctx's error.
 func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, total int) error) (*Choice, error) {
 	t.Order = j.Data.Order
 	return choose(ctx, j, t, func(_ *job.Job, g Grid) (*Searched, int, error) {
@@ -49,7 +49,7 @@ func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, 
 	})
 }
 
-// choose calls the function search if the job has folds. Its arguments are the job with plain
+// choose calls the function search if the job has folds. The arguments of search are the job with plain
 // numbers and the job's grid.
 func choose(ctx context.Context, j *job.Job, t Problem, search func(*job.Job, Grid) (*Searched, int, error)) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
@@ -169,8 +169,8 @@ func (w *Work) evaluate(seed uint64) error {
 	return err
 }
 
-// ExplainFailure marks an error of learning as an input error, unless ctx has ended. Labels,
-// numbers or parameters then contradict each other.
+// ExplainFailure marks an error of learning as an input error, unless ctx has ended: if learning fails,
+// labels, numbers or parameters contradict each other.
 func ExplainFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

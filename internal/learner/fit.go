@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Problem is a set of rows, some of them held out. A learner sees only the inner products of the
+// Problem is a set of n rows, some of them held out. A learner sees only the inner products of the
 // rows.
 type Problem struct {
 	Gram linalg.Matrix[float64] // n x n matrix of the inner products x_i . x_j
@@ -61,9 +61,9 @@ type Solution struct {
 	Figures     Metrics   // metrics of the training itself; not nil
 	Eigenvalues []float64 // eigenvalues of components; nil for other learners
 	Inverted    Inverted  // matrix that the solver inverted; zero for other solvers
-	// Decide computes the decisions for the held-out rows in place of the functions in Head. It may
-	// be nil. It gets the kernel of the
-	// held-out rows with the support (cross), and of each row with itself (prior).
+	// Decide computes the decisions for the held-out rows in place of the functions in Head; nil: the
+	// functions do. Its arguments are the kernel of the held-out rows with the support (cross), and of each
+	// held-out row with itself (prior).
 	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
 }
 

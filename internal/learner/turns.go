@@ -48,7 +48,7 @@ func (t turn) Trials(ctx context.Context, v *Validation, progress func(done, tot
 	if !t.begin() {
 		return nil, nil
 	}
-	if err := ctx.Err(); err != nil { // the job may be closed, so that nobody would give the processes back
+	if err := ctx.Err(); err != nil { // if the job is closed already, nobody else would give the processes back
 		t.end(job.ID{})
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (t turn) begin() bool {
 	return true
 }
 
-// end leaves the processes to a job, or to the first one that asks.
+// end leaves the processes to the job holder, or, if holder is zero, to the first job that asks.
 func (t turn) end(holder job.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
