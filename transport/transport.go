@@ -64,7 +64,7 @@ type Conn interface {
 // Delivery is one received message, which the receiver must acknowledge or put back. Otherwise
 // the network delivers it again after a while.
 type Delivery struct {
-	Data []byte // must not be changed, because the network may deliver it again
+	Data []byte // must not be changed, because the network can deliver it again
 	From string // sender's name according to the network, which is not verified
 	Receipt
 }
@@ -75,7 +75,7 @@ type Receipt interface {
 	// Ack acknowledges the message. The network never delivers it again.
 	Ack() error
 	// Later puts the message back. The network delivers the message again, but not before delay has
-	// passed. The delay may be longer for a message that was put back many times.
+	// passed. The network can make the delay longer for a message that was put back many times.
 	Later(delay time.Duration) error
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// letter is one message in a queue. It stays there until it is acknowledged. A delivery only
-// changes the time at which it is due again.
+// letter is one message in a queue. It stays in the queue until it is acknowledged. A delivery
+// only marks the message as taken, and changes the time at which the message is due again.
 type letter struct {
 	from   string
 	data   []byte

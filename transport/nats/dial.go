@@ -25,7 +25,7 @@ type Options struct {
 	TLS    ed25519.PublicKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
 	Proxy  *Proxy            // HTTP proxy through which the member connects; requires TLS; nil means none
 	Logger *slog.Logger      // receives log messages; nil discards them
-	// Version is the program's version, of at most 64 bytes, which the server may show. "" tells none.
+	// Version is the program's version, of at most 64 bytes, which the server can show; "" for none.
 	Version string
 	// Connected is called whenever the connection has been opened (true) or lost (false). It must not
 	// block. It may be nil.
@@ -73,8 +73,8 @@ type conn struct {
 
 // Dial connects the member called name to the server at url, an address that [ParseAddress]
 // accepts. It waits for the server until ctx ends. The connection then restores itself without
-// limit. Only two events end it: a server that refuses the member, with a [*CredentialError] or
-// a [*PermissionError], and another process with the same identity, with a [*TwinError]. If
+// limit. Besides Close, only two events end it: a server that refuses the member, with a
+// [*CredentialError] or a [*PermissionError], and another process with the same identity, with a [*TwinError]. If
 // something else fails, the log says what: a server without the key in o or the required TLS
 // ([*LineError]), a proxy ([*ProxyError]), the server's name ([*NameError]). If ctx ends first,
 // Dial returns this error.
@@ -170,8 +170,8 @@ func newInbox(c *conn, lane transport.Lane) *inbox {
 func newLink() *link { return &link{changed: make(chan struct{})} }
 
 // options returns the settings of the NATS client. The client buffers nothing while the connection
-// is lost, because Send has then failed and returns an error. The server, which is not trusted,
-// cannot redirect its members to other servers. A process does not receive the messages that it
+// is lost, because Send repeats a message until the server has confirmed it. The server, which is not
+// trusted, cannot redirect its members to other servers. A process does not receive the messages that it
 // sends to other processes with its identity.
 func (c *conn) options() []natsgo.Option {
 	return []natsgo.Option{

@@ -220,7 +220,7 @@ func (g *gate) endLate(clients map[string]bool) {
 }
 
 const (
-	passBytes = 16 << 10 // bytes that a connection may have under way in each direction
+	passBytes = 16 << 10 // most bytes that a connection can have under way in each direction
 	// passPatience limits the time in which the receiver must take these bytes.
 	passPatience = time.Minute
 	// passRest limits the time in which the other direction ends after the first has ended.

@@ -23,8 +23,9 @@ type Connection struct {
 	Version string
 }
 
-// Connections lists the connected members, in the order of the configuration or of the last [Server.Change]. A member that vanished
-// without closing its connection stays in the list until it has not answered for about 80 seconds.
+// Connections lists the connected members, in the order of the configuration or of the last [Server.Change]. A
+// member that vanished without closing its connection stays in the list until it has not answered for about 80
+// seconds.
 func (s *Server) Connections() ([]Connection, error) {
 	var list []Connection
 	for _, m := range s.inForce.Load().Members {
@@ -64,7 +65,7 @@ type Load struct {
 	Accepts  bool   // true if members can connect
 	Messages uint64 // messages in all queues
 	Bytes    uint64 // size of all queues
-	Limit    uint64 // size that all queues together may reach, in bytes
+	Limit    uint64 // greatest size of all queues together, in bytes
 	Free     uint64 // free space of the queues' disk, in bytes
 }
 

@@ -47,11 +47,11 @@ func (s *Server) arrange(ctx context.Context, cfg Config) error {
 	return arrange(ctx, js, cfg)
 }
 
-// post is what the server's process does for one member: it moves the member's messages into the queues,
-// and requests deliveries from the member's own queues.
+// post is the part of the server's process that serves one member: it moves the member's messages into the
+// queues, and requests deliveries from the member's own queues.
 type post struct {
 	ferry *natsgo.Conn
-	asks  []*natsgo.Subscription // one of the steward for each lane
+	asks  []*natsgo.Subscription // the steward's subscriptions to the member's requests, one for each lane
 }
 
 // openPosts opens the posts of members. After an error it has opened none. s.changing is held.
@@ -136,7 +136,7 @@ func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) (*na
 
 const (
 	asksPerSecond = 1000 // generous limit for one member, because each request brings up to 2 MiB
-	maxAsks       = 64   // requests of one member that may wait while another is served
+	maxAsks       = 64   // most requests of one member that can wait while another of its requests is served
 )
 
 // complain logs that requests of a member are dropped.

@@ -194,8 +194,8 @@ func (f *processes) Logs() string {
 	return all.String()
 }
 
-// lastWords returns the last things that a process has reported, for an error message: the last
-// line of its log and the error in its output. With --json a process prints its error instead of
+// lastWords returns the last lines of a process for an error message: the last line of its log, of which
+// it reads the first MiB, and the error in its output. With --json a process prints its error instead of
 // logging it.
 func (f *processes) lastWords(name string) string {
 	log, err := readHead(f.logPath(name))

@@ -42,7 +42,7 @@ func (p plain) Get(id job.ID, item vault.Item) ([]byte, error) {
 	return b, err
 }
 
-// Erase does nothing: the whole folder is removed after the run.
+// Erase removes the folder of a job's files. It lists no items that are left.
 func (p plain) Erase(id job.ID) ([]vault.Item, error) {
 	return nil, os.RemoveAll(p.path(id, ""))
 }

@@ -356,8 +356,8 @@ func predictsAlone(k method.RetainedState, c Config) (bool, error) {
 	return own, nil
 }
 
-// asDeployed returns the job that deployed parties would run. In it each party has its own table
-// under one common name.
+// asDeployed returns the job that deployed parties would run: if the job has a source for each party, each
+// party has its own table under one common name.
 func asDeployed(j *job.Job) *job.Job {
 	if j.Data.Sources != nil {
 		return j.Owned("own")
