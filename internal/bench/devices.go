@@ -91,7 +91,7 @@ func (l liking) Read(_, start int, dst []int64) {
 // uploads is the number of vectors that the server holds at a time, not counting the sum.
 const uploads = 8
 
-// hall holds the machines of a session, with meters of their costs.
+// hall holds a session of secure aggregation: the state machines of its members, with meters of their costs.
 type hall struct {
 	devicesRun
 	turns           sync.Mutex

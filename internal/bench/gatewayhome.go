@@ -56,7 +56,7 @@ const nobody = "http://127.0.0.1:9"
 // gatewayWindow is the length of the window, longer than any measurement.
 const gatewayWindow = 24 * time.Hour
 
-// postedGateway holds a gateway's home and the packages to post to it.
+// postedGateway holds a gateway's home folder and the packages to post to the gateway.
 type postedGateway struct {
 	reader        *job.Reader
 	program       []string
@@ -69,8 +69,8 @@ type postedGateway struct {
 	letters       []letter             // one sealed package for each token
 }
 
-// newPostedGateway creates a home in a new folder within dir, and seals the given number of
-// packages for its gateway.
+// newPostedGateway creates a gateway's home folder in a new folder within dir, and seals the given number
+// of packages for the gateway.
 func newPostedGateway(ctx context.Context, reader *job.Reader, program []string, dir string, kind privacypass.Type, packages int) (g *postedGateway, err error) {
 	g = &postedGateway{reader: reader, program: program, tokens: make([]*privacypass.Token, packages)}
 	if g.dir, err = os.MkdirTemp(dir, "gateway-"); err != nil {
@@ -232,7 +232,7 @@ func (g *postedGateway) mintVOPRF(i *issuer.Issuer, device ed25519.PublicKey) er
 	return nil
 }
 
-// letter holds a sealed package with its token, and the key that opens the answer.
+// letter holds a sealed package with its token, and the opener of the gateway's sealed answer.
 type letter struct {
 	sealed []byte
 	answer *ohttp.Opener

@@ -21,7 +21,7 @@ import (
 // Benchmark is a list of cases, measured one after another.
 type Benchmark struct {
 	cases  []scene
-	counts string // which turn the figures are of; "" means the best
+	counts string // the turn whose figures are reported: bestTurn or medianTurn; "" means bestTurn
 }
 
 // Values of Result.Counts.
@@ -65,8 +65,8 @@ func pure(work func()) run {
 	}
 }
 
-// span holds the duration of a run in seconds. The processor time cpu includes all cores and all
-// child processes, user and system.
+// span holds the duration of a run in seconds. The processor time cpu, user and system, includes all cores
+// and all child processes that have ended.
 type span struct{ wall, cpu float64 }
 
 // unavailable is the error of a case that cannot be measured on this machine. Measure reports it

@@ -64,7 +64,7 @@ func (s SealedSize) shares() (list []int) {
 
 // Sealed returns a benchmark of protocol sealed. Three parties are its keepers and run in this process, one at a
 // time. It measures the processor time of each, and counts their messages. Rows are generated: no cost depends on
-// their values. With a peer it also measures that ([FindSealedPeer]).
+// their values. If a peer is given ([FindSealedPeer]), it also measures the peer.
 func Sealed(size SealedSize, peer *SealedPeer) Benchmark {
 	b := Benchmark{cases: []scene{sceneOf(size.String(), size, raceSealed)}}
 	if peer != nil {
@@ -88,7 +88,7 @@ type sealedSession struct {
 type sealedTurn struct {
 	work    map[string]*stages // processor seconds by keeper
 	longest stages             // processor seconds of a keeper's longest step
-	bytes   map[string]int64   // that a keeper sent
+	bytes   map[string]int64   // bytes that each keeper sent
 }
 
 // stages holds seconds of a keeper's stages: its upload and the others', the computation, and the check.
@@ -151,7 +151,7 @@ func newSealedSession(size SealedSize) (*sealedSession, error) {
 	return s, nil
 }
 
-// add adds up the rows of a party. They are drawn.
+// add adds up the rows of a party, which are random.
 func (s *sealedSession) add(party uint64, rows int) (*sealed.Sums, error) {
 	sums, err := sealed.NewAccumulator(s.problem)
 	if err != nil {
@@ -216,7 +216,8 @@ func (s *sealedSession) run(ctx context.Context) error {
 	return nil
 }
 
-// keep takes a turn if it is the best so far, and of the longest steps the shorter ones: other programs lengthen steps.
+// keep stores a turn if it is the best so far. For each stage, it stores the shortest of the turns' longest steps,
+// because other programs lengthen steps.
 func (s *sealedSession) keep(t sealedTurn) {
 	if s.best.work == nil || t.total() < s.best.total() {
 		s.best = t
@@ -261,7 +262,7 @@ func (s *sealedSession) node(ctx context.Context, t *sealedTurn, name string, se
 type stagedMeter struct {
 	protocol.Machine
 	stopped func() error // why the measurement is to end
-	stage   string       // of the last step
+	stage   string       // stage of the last step
 	spent   *stages
 	longest *stages // processor seconds of the longest step of all keepers
 }
@@ -288,8 +289,8 @@ func (m *stagedMeter) Step(e protocol.Event) (effects protocol.Effects, err erro
 // keepers compute one after the other, on one core.
 func (s *sealedSession) linked(cpu float64) float64 { return float64(s.cost.Rounds)*linkSeconds + cpu }
 
-// longestSteps returns the rows of the longest steps of all keepers, in processor time. That is no less than the time of a
-// step on an idle machine, and does not depend much on other programs.
+// longestSteps returns the rows of the longest steps of all keepers, in processor time. The processor time of a step
+// is no less than its time on an idle machine, and does not depend much on other programs.
 func (s *sealedSession) longestSteps() (rows []Row) {
 	for _, stage := range []struct {
 		name    string
@@ -304,7 +305,7 @@ func (s *sealedSession) longestSteps() (rows []Row) {
 	return rows
 }
 
-// figures returns the rows of the turn that took the least. A target is of one size only.
+// figures returns the rows of the turn with the least processor time. Only the size DigitsSealed has targets.
 func (s *sealedSession) figures() []Row {
 	const unit = "CPU s"
 	var rows []Row

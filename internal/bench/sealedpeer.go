@@ -18,7 +18,7 @@ func SealedPeers() []string { return []string{spuPackage} }
 //go:embed sealedpeer.py
 var spuScript []byte
 
-// spuSteps is the number of steps that SPU computes. A ridge regression needs more of them.
+// spuSteps is the number of steps that SPU computes. A whole ridge regression needs more steps.
 const spuSteps = 100
 
 // SealedPeer is a Python with the package spu.

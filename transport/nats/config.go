@@ -33,7 +33,7 @@ type Config struct {
 	Center  string   // only member that exchanges control messages with the others; "" lets all members do so
 
 	AckWait time.Duration // time after which an unsettled delivery is repeated; default 30 s
-	Share   int           // most messages of one member in another member's queue; default 2 to 256 in lane Bulk, 64 in Control
+	Share   int           // most messages of a member in another member's queue; default 2 to 256, or 64 in lane Control
 	MaxAge  time.Duration // age at which messages are removed; default 7 days
 	// MaxBytes limits the size of all bulk queues together; 0 means 8 GiB. Senders wait at the
 	// limit. The control queues can take another quarter of MaxBytes in addition.
