@@ -47,7 +47,7 @@ type Conn interface {
 	// Send returns when the network has stored data, on disk if the network has a disk. It waits
 	// while the network is unreachable. It also waits while the number of this sender's messages in
 	// this lane that the receiver has not acknowledged has reached the sender's share. The wait
-	// ends with ctx. After an error the message may or may not have been sent. The network keeps no
+	// ends with ctx. After an error it is unknown whether the message was sent. The network keeps no
 	// reference to data.
 	Send(ctx context.Context, to string, lane Lane, data []byte) error
 

@@ -48,7 +48,7 @@ type race struct {
 	runs []run
 	// rows is called once after the last round, with the best time of each run.
 	rows func(best []span) []Row
-	// close frees resources other than memory. It may be nil.
+	// close frees resources other than memory. It can be nil.
 	close func() error
 }
 

@@ -256,7 +256,7 @@ func (s *streamed) pass(work func() error) run {
 }
 
 func (s *streamed) race() race {
-	const calls = 100 // of Syrk
+	const calls = 100 // number of calls of Syrk
 	product := task{}
 	panel, gram := noise[float64](streamFeatures, dataset.BlockRows, 1), linalg.New[float64](streamFeatures, streamFeatures)
 	product.flops = calls * float64(streamFeatures) * (streamFeatures + 1) * dataset.BlockRows

@@ -128,7 +128,7 @@ func readKey(name string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() != keyBytes:
 		return nil, fault.BadInputf("cells: %s is not a key file of %d bytes; remove it, and a coordinator makes a new one", name, keyBytes)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, fault.BadInputf("cells: other users may read the key file %s; use chmod 600 %s", name, name)
+		return nil, fault.BadInputf("cells: other users can read the key file %s; use chmod 600 %s", name, name)
 	}
 	key, err := os.ReadFile(name)
 	if err == nil && len(key) != keyBytes {

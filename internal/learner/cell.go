@@ -28,7 +28,7 @@ type Cell struct {
 	PooledCorrect *int     `json:"pooled_correct"`
 }
 
-// Number is a setting of a learner for which a job file may list several values.
+// Number is a setting of a learner for which a job file can list several values.
 type Number struct {
 	Key   string
 	Value float64

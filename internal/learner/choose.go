@@ -91,7 +91,7 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 }
 
 // Fit trains on all rows that are not held out. If no rows are held out, the result has the
-// decisions of the cross-validation. progress may be nil. If ctx ends, the training soon stops with
+// decisions of the cross-validation. progress can be nil. If ctx ends, the training soon stops with
 // an error that wraps ctx's error.
 func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total int) error) (*Fitted, error) {
 	learner, err := SpecOf(c.Job)
@@ -125,7 +125,7 @@ type Work struct {
 }
 
 // Do performs one step: tune, learn or evaluate. The step learn performs tune first if necessary.
-// For each part of a step, progressOf returns a progress function, which may be nil. If ctx ends,
+// For each part of a step, progressOf returns a progress function, which can be nil. If ctx ends,
 // the step soon stops with an error that wraps ctx's error.
 func (w *Work) Do(ctx context.Context, j *job.Job, step string, progressOf func(part string) func(done, total int) error) error {
 	var err error

@@ -89,11 +89,11 @@ type Fitted struct {
 var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
 
 // ErrNumbers is the error if a regression meets a label that is not a number. It quotes no label,
-// because only the owner of the rows may see labels.
+// because only the owner of the rows is allowed to see labels.
 var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
 
 // Fit trains on the rows that are not held out, and computes the decisions for the others. progress
-// may be nil. If ctx ends, the training soon stops with an error that wraps ctx's error.
+// can be nil. If ctx ends, the training soon stops with an error that wraps ctx's error.
 func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) error) (*Fitted, error) {
 	train, test := t.Rows()
 	f, err := t.fit(t.matrix(l.Kernel), train, test, l.Solver, progress, ctx.Err)

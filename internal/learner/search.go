@@ -57,7 +57,7 @@ type Searched struct {
 }
 
 // ErrFewRows is the error if a class has too few rows both to train and to test. It names no class,
-// because only the owners of the rows may see classes.
+// because only the owners of the rows are allowed to see classes.
 var ErrFewRows = errors.New("a class has a single training row, but folds require at least two rows of each class; leave out this class, or add rows of it")
 
 // Search cross-validates a grid on the rows that are not held out. progress can be nil; it counts

@@ -20,7 +20,7 @@ type Turns struct {
 	busy   bool       // the holder's Trials or Discard is running
 }
 
-// NewTurns returns the turns of jobs at workers, which may be nil.
+// NewTurns returns the turns of jobs at workers, which can be nil.
 func NewTurns(w Workers) *Turns {
 	t := &Turns{workers: w}
 	t.ended = sync.NewCond(&t.mu)
@@ -66,7 +66,7 @@ func (t turn) Discard() error {
 	return t.workers.Discard()
 }
 
-// begin waits for an earlier call of the same job. It reports whether the job may use the processes.
+// begin waits for an earlier call of the same job. It reports whether the job is allowed to use the processes.
 func (t turn) begin() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // Validation is the cross-validation of a grid on a Gram matrix. It has all that a process needs to
 // compute the trials of a kernel and a fold.
 type Validation struct {
-	Problem  Problem       // with a Gram matrix
+	Problem  Problem       // rows, labels and held-out rows; Gram must be set
 	Kernels  []kernel.Spec // kernels of the grid; all parameters are numbers
 	Learners []job.Named   // learners of the grid, of one Kind
 	Folds    int           // number of folds
@@ -25,7 +25,7 @@ type Validation struct {
 type Workers interface {
 	// Trials returns trials that other processes have computed, by kernel and fold. Trials that this
 	// process must compute are nil. It returns nil if it has offered none to other processes. progress
-	// counts trials; it may be nil.
+	// counts trials; it can be nil.
 	Trials(ctx context.Context, v *Validation, progress func(done, total int) error) ([][][]tune.Trial, error)
 	// Discard removes the files that Trials and other processes left behind. Trials must not be running.
 	Discard() error

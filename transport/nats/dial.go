@@ -28,7 +28,7 @@ type Options struct {
 	// Version is the program's version, of at most 64 bytes, which the server can show; "" for none.
 	Version string
 	// Connected is called whenever the connection has been opened (true) or lost (false). It must not
-	// block. It may be nil.
+	// block. It can be nil.
 	Connected func(bool)
 }
 
@@ -52,10 +52,10 @@ type conn struct {
 	inboxes  []*inbox             // one inbox for each lane
 	version  string               // see Options.Version
 	notify   func(connected bool) // see Options.Connected
-	run      string               // random name of this process; other processes may have the same identity
+	run      string               // random name of this process; other processes can have the same identity
 	since    time.Time
 	serving  atomic.Bool   // whether the process has ever connected; written only under the lock meeting
-	meeting  sync.Mutex    // serialises the handling of messages from other processes, which may end the link
+	meeting  sync.Mutex    // serialises the handling of messages from other processes, which can end the link
 	twin     []byte        // key that authenticates messages between processes with this identity
 	asked    challenges    // challenges to other processes; guarded by meeting
 	refused  string        // random name of the process that was refused last; guarded by meeting
@@ -452,7 +452,7 @@ type budget struct {
 	unsaid int
 }
 
-// allow reports whether one more line may be written. It also returns the number of lines
+// allow reports whether the budget allows one more line. It also returns the number of lines
 // suppressed since the last line.
 func (b *budget) allow(now time.Time) (ok bool, unsaid int) {
 	b.mu.Lock()

@@ -84,7 +84,7 @@ func (e *NameError) Error() string {
 func (e *NameError) Unwrap() error { return e.Err }
 
 // LineError reports that the server at the address does not have the expected TLS key or protocol, or
-// has TLS although the member knows no key. Another program may answer in the server's place. The member
+// has TLS although the member knows no key. Another program might answer in the server's place. The member
 // keeps trying, because otherwise anybody on the network path could stop the member.
 type LineError struct {
 	Address string

@@ -41,7 +41,7 @@ var aboutConnection = regexp.MustCompile(` - [cw]id:`)
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
 
-// allow reports whether one more line of a kind may be written. It also returns the number of lines
+// allow reports whether the budget allows one more line of a kind. It also returns the number of lines
 // suppressed before this line.
 func (l *logger) allow(kind string) (ok bool, unsaid int) {
 	l.mu.Lock()

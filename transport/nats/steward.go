@@ -153,12 +153,12 @@ func complain(log *slog.Logger, complaints *tally.Tally, sub *natsgo.Subscriptio
 // pace limits the rate of requests. A burst of asksPerSecond requests passes at once.
 type pace struct {
 	gap  time.Duration
-	next time.Time // time from which the next request may pass
+	next time.Time // time from which the next request passes
 }
 
 func newPace(perSecond int) *pace { return &pace{gap: time.Second / time.Duration(perSecond)} }
 
-// wait waits until one more request may pass.
+// wait waits until one more request can pass.
 func (p *pace) wait() {
 	now := time.Now()
 	if idle := now.Add(-time.Second); p.next.Before(idle) {

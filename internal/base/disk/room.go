@@ -8,7 +8,7 @@ import (
 )
 
 // Failed reports whether the disk caused an error because it is full, read-only or broken. The same
-// operation may succeed later.
+// operation can succeed later.
 func Failed(err error) bool {
 	for _, why := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EIO} {
 		if errors.Is(err, why) {

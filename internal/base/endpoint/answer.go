@@ -13,7 +13,7 @@ import (
 )
 
 // Timely returns a handler that calls h only after the whole body of a request has arrived in time.
-// A body may have at most limit bytes. Timely is for senders that stay anonymous to the server:
+// A body can have at most limit bytes. Timely is for senders that stay anonymous to the server:
 // until its body has arrived, a request occupies only a connection and the memory of the bytes so far.
 func Timely(limit int64, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

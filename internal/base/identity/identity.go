@@ -201,11 +201,11 @@ func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 	return id, nil
 }
 
-// Load opens the plain identity file at path. It returns an error if anybody but the owner may read
+// Load opens the plain identity file at path. It returns an error if anybody but the owner can read
 // or write the file.
 func Load(path string) (*Identity, error) { return Secrets{}.Open(path) }
 
-// private returns an error if others may read the file. It checks the open file, because the path
+// private returns an error if others can read the file. It checks the open file, because the path
 // could lead elsewhere by now.
 func private(f *os.File) error {
 	info, err := f.Stat()
@@ -216,7 +216,7 @@ func private(f *os.File) error {
 		return fmt.Errorf("%s is not a regular file", f.Name())
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("other users may read or write %s (its mode is %04o); if nobody has done so, run: chmod 600 %s", f.Name(), mode, f.Name())
+		return fmt.Errorf("other users can read or write %s (its mode is %04o); if nobody has done so, run: chmod 600 %s", f.Name(), mode, f.Name())
 	}
 	return nil
 }

@@ -141,7 +141,7 @@ func readFile(path string) (b []byte, err error) {
 	return readAll(f)
 }
 
-// readPrivate is like readFile, but returns an error if others may read the file.
+// readPrivate is like readFile, but returns an error if others can read the file.
 func readPrivate(path string) (b []byte, err error) {
 	f, err := regular.Open(path)
 	if err != nil {

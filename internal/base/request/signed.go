@@ -100,7 +100,7 @@ func (s Signer) Verify(q *http.Request, key func(name string) ed25519.PublicKey)
 	return of, nil
 }
 
-// Read reads the body of a signed request. The body may have at most limit bytes. See [ReadBody].
+// Read reads the body of a signed request. The body can have at most limit bytes. See [ReadBody].
 func (s Signed) Read(w http.ResponseWriter, q *http.Request, limit int64) ([]byte, error) {
 	body, err := ReadBody(w, q, limit)
 	if err == nil && sha256.Sum256(body) != s.Sum {

@@ -1,4 +1,4 @@
-// Package sealed encrypts files that may be too large for memory, and detects every change of them.
+// Package sealed encrypts files that can be too large for memory, and detects every change of them.
 //
 //	w, err := sealed.NewWriter(file, key, "mercer/v1/purpose")
 //	if err != nil {

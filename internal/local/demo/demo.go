@@ -134,7 +134,7 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 	if own {
 		source = f.catalogue(&dataset.Set{Labels: []string{}})
 		source.Path = file
-		source.Policy.Limits.Share = new(0.0) // one file may have nearly all rows
+		source.Policy.Limits.Share = new(0.0) // allow that one party has nearly all rows
 	} else {
 		source = f.catalogue(s.Table.Set)
 	}

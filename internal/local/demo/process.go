@@ -113,7 +113,7 @@ func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 }
 
 // grace is the time that this process waits for a Ctrl-C after a child has ended too early. The child
-// may have ended because of the same Ctrl-C: a child that has just been forked may die of it before
+// might have ended because of the same Ctrl-C: a child that has just been forked can die of it before
 // this process is interrupted.
 const grace = 100 * time.Millisecond
 

@@ -13,7 +13,7 @@ import (
 )
 
 // plain is a folder that keeps the files of jobs unencrypted. This process owns all rows, so its
-// user may read the files.
+// user is allowed to read the files.
 type plain string
 
 func (p plain) path(id job.ID, item vault.Item) string {

@@ -31,7 +31,7 @@ func InMemory() {
 	}
 }
 
-// runs reports whether programs in the folder may run. Containers often forbid this, and some tests
+// runs reports whether programs in the folder are allowed to run. Containers often forbid this, and some tests
 // run programs from a temporary folder.
 func runs(dir string) bool {
 	own, err := os.MkdirTemp(dir, "mercer-test")
