@@ -53,7 +53,8 @@ spec:
 // runs no witness, because no device waits for a countersignature.
 const nobody = "http://127.0.0.1:9"
 
-// gatewayWindow is the length of the window, longer than any measurement.
+// gatewayWindow is the length of the window, the time in which the gateway accepts packages of one iteration. It is
+// longer than any measurement.
 const gatewayWindow = 24 * time.Hour
 
 // postedGateway holds a gateway's home folder and the packages to post to the gateway.
@@ -178,7 +179,7 @@ func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 }
 
 // furnishVOPRF configures the gateway as its own issuer. This process issues the tokens before
-// the gateway's process opens the home.
+// the gateway's process opens the home folder.
 func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (err error) {
 	seed := seedOf("device", 0)
 	device := ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)

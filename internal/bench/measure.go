@@ -207,7 +207,7 @@ func coresText(n int) string {
 	return fmt.Sprintf("%d cores", n)
 }
 
-// spending holds the resources that machines of a session have used. The field segments counts
+// spending holds the resources that state machines of a session have used. The field segments counts
 // the work on segments of vectors. The field fixed counts all other work, which does not depend
 // on the vector's length.
 type spending struct {
@@ -220,8 +220,8 @@ func (s *span) add(more span) { s.wall, s.cpu = s.wall+more.wall, s.cpu+more.cpu
 func (s span) less(part span) span       { return span{s.wall - part.wall, s.cpu - part.cpu} }
 func (s span) times(factor float64) span { return span{s.wall * factor, s.cpu * factor} }
 
-// meter wraps a machine and measures its steps. Machines with a common lock step one at a time,
-// so that the processor time of the process is that of the stepping machine.
+// meter wraps a state machine of a protocol and measures its steps. Machines with a common lock step one at a
+// time, so that the processor time of the process is that of the stepping machine.
 type meter struct {
 	protocol.Machine
 	turns *sync.Mutex

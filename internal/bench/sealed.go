@@ -31,7 +31,7 @@ const (
 	sealedBlocks = 2048 // rows that are made at a time
 )
 
-// sealedKeepers are the parties: server a, server b and dealer c.
+// sealedKeepers are the keepers, the three parties that compute on shares: server a, server b and dealer c.
 var sealedKeepers = []string{"north", "south", "east"}
 
 var sealedRoles = []string{"server a", "server b", "dealer c"}
@@ -96,7 +96,7 @@ type stages struct{ uploads, computation, check float64 }
 
 func (s *stages) total() float64 { return s.uploads + s.computation + s.check }
 
-// of returns the seconds of a stage that a machine reports.
+// of returns the seconds of a stage, by the name that a keeper's state machine reports.
 func (s *stages) of(stage string) *float64 {
 	switch stage {
 	case "check":
@@ -238,7 +238,8 @@ func (s *sealedSession) stated(from, to string) (bytes int64) {
 	return bytes
 }
 
-// node returns a keeper whose steps are measured. Making its machine makes its upload.
+// node returns a keeper whose steps are measured. The creation of the keeper's state machine counts as uploads,
+// because it makes the keeper's upload.
 func (s *sealedSession) node(ctx context.Context, t *sealedTurn, name string, seed byte) (sim.Node, error) {
 	spent := new(stages)
 	t.work[name] = spent
@@ -257,8 +258,8 @@ func (s *sealedSession) node(ctx context.Context, t *sealedTurn, name string, se
 	}}, nil
 }
 
-// stagedMeter measures the steps of a keeper's machine, by the stage that the machine reports. No other machine of the
-// process works meanwhile.
+// stagedMeter measures the steps of a keeper's state machine, by the stage that the machine reports. No other keeper
+// works meanwhile.
 type stagedMeter struct {
 	protocol.Machine
 	stopped func() error // why the measurement is to end

@@ -13,7 +13,7 @@ const spuPackage = "spu"
 // SealedPeers returns the names of the programs with which [Sealed] can be compared.
 func SealedPeers() []string { return []string{spuPackage} }
 
-// spuScript computes steps of a ridge regression by SPU, in a process of its own, and prints what they took.
+// spuScript computes steps of a ridge regression by SPU, in a process of its own, and prints the costs and the error.
 //
 //go:embed sealedpeer.py
 var spuScript []byte

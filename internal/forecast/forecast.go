@@ -1,4 +1,4 @@
-// Package forecast computes what a job takes before it runs: the bytes, the rounds, the memory and the
+// Package forecast computes the cost of a job before it runs: the bytes, the rounds, the memory and the
 // time of each member. Bytes and rounds follow from the formulas that each protocol keeps beside its
 // messages; see [method.Protocol.Forecast]. A time is a count of operations multiplied by the seconds of
 // one operation on a machine that [Measure] has measured.

@@ -147,7 +147,7 @@ func oneOf(labels []string, a, b string) bool {
 
 // ratedRows holds the held-out rows with their classes and scores, for classifiers.
 type ratedRows struct {
-	classes          []string // names of all classes, ascending
+	classes          []string // names of all classes, in the job's order, or in the order of package dataset
 	truth, predicted []int
 	scores           linalg.Matrix[float64] // rows x classes; empty if there are no scores
 	probabilities    bool                   // whether the scores are probabilities

@@ -18,8 +18,8 @@ import (
 type Connection struct {
 	Member string
 	Since  time.Time // start of the member's oldest open connection
-	// Version is what the member's program gives as its version (see Options.Version), or "". The server
-	// does not verify it.
+	// Version is the version that the member's program states (see Options.Version), or "". The server does
+	// not verify it.
 	Version string
 }
 

@@ -38,7 +38,7 @@ const (
 )
 
 // Run runs the suite. Every part runs in each lane, in parallel with the other parts and on its
-// own network. No part must leave a goroutine behind.
+// own network. A part must not leave a goroutine behind.
 func Run(t *testing.T, start Start) {
 	before := goleak.IgnoreCurrent()
 	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // t.Run returns when all parallel parts have ended

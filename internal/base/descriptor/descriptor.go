@@ -1,6 +1,6 @@
 // Package descriptor limits the share of this process's open files and connections that strangers
 // can use. A stranger is a peer that has not proven its name. A process without a free file descriptor can
-// neither read a table nor write a queue, so no peer must be able to use up all descriptors.
+// neither read a table nor write a queue, so peers must not be able to use up all descriptors.
 package descriptor
 
 import (

@@ -179,7 +179,7 @@ func fillRandom(f *os.File, path string) error {
 }
 
 // Sweep removes the drafts that crashes during [Replace] or [ReplaceBy] left in a folder. The folder need not exist.
-// No other process must be writing into the folder.
+// Other processes must not write into the folder at the same time.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

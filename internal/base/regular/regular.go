@@ -1,4 +1,4 @@
-// Package regular opens files that people name, and refuses what is not a file.
+// Package regular opens files that people name, and refuses folders, devices and other paths that are no files.
 //
 //	b, err := regular.Read("job.yaml")
 //

@@ -23,8 +23,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/sealed"
 )
 
-// Space holds byte streams by name. Several streams can be read at a time, but only one goroutine must use
-// a Space. Close frees all streams.
+// Space holds byte streams by name. Several streams can be read at a time, but several goroutines must not use
+// one Space. Close frees all streams.
 type Space struct {
 	folder string
 	key    []byte

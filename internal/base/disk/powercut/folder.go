@@ -136,7 +136,7 @@ func (f *folder) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return 0
 }
 
-// Setattr ignores a change of mode, which tests do not need.
+// Setattr ignores every change of attributes, such as a change of mode, because tests need none.
 func (f *folder) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return 0
 }
