@@ -72,7 +72,8 @@ type Delivery struct {
 // Receipt settles a delivery: Ack or Later tells the network what to do with the message. If
 // neither is called, or the method returns an error, the network delivers the message again.
 type Receipt interface {
-	// Ack acknowledges the message. The network never delivers it again.
+	// Ack acknowledges the message. The network does not deliver it again once the network has the
+	// acknowledgement.
 	Ack() error
 	// Later puts the message back. The network delivers the message again, but not before delay has
 	// passed. The network can make the delay longer for a message that was put back many times.

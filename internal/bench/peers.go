@@ -59,7 +59,7 @@ type peerSet struct {
 	load    func(catalogue.Library) (*dataset.Set, error)
 }
 
-// peerTarget holds the least ratios of another library's time to Mercer's to fit.
+// peerTarget holds targets for a fit: the least ratios of another library's times to Mercer's times.
 type peerTarget struct{ cpu, wall float64 }
 
 var peerSets = []peerSet{

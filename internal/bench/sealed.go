@@ -91,7 +91,7 @@ type sealedTurn struct {
 	bytes   map[string]int64   // bytes that each keeper sent
 }
 
-// stages holds seconds of a keeper's stages: its upload and the others', the computation, and the check.
+// stages holds the seconds of a keeper in each stage: the uploads of all keepers, the computation, and the check.
 type stages struct{ uploads, computation, check float64 }
 
 func (s *stages) total() float64 { return s.uploads + s.computation + s.check }

@@ -194,8 +194,8 @@ func (g *gathering) cellName(cell int) string {
 }
 
 // verify computes one of the taken cells, drawn at random, and compares the results bit by bit. It
-// finds accidents, such as a processor that computes otherwise, and no adversary. It does not use
-// results whose number of outputs differs from the computed ones.
+// finds accidents, such as a processor that computes otherwise, but not the results of an adversary. It
+// drops results whose number of outputs differs from that of the computed ones.
 func (g *gathering) verify(ctx context.Context) error {
 	if g.taken == 0 {
 		return nil

@@ -41,7 +41,7 @@ type Assessment struct {
 	// ClassIntervals holds the intervals of the figures in PerClass, in the same order.
 	ClassIntervals []ClassIntervals `json:"class_intervals,omitempty"`
 	// ByParty holds figures over each party's own held-out rows. It is nil if the process does not
-	// know the parties of the rows.
+	// know the parties of the rows, or if fewer than two parties have held-out rows.
 	ByParty []PartyFigures `json:"by_party,omitempty"`
 }
 

@@ -68,7 +68,7 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only returns the learner without the class weights of unlisted classes.
+// Only returns the learner svc without the class weights of unlisted classes, and any other learner unchanged.
 func Only(l job.Named, classes []string) job.Named {
 	s, weighted := l.Values.(*SVC)
 	if !weighted {

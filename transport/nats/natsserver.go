@@ -44,8 +44,8 @@ type Server struct {
 	posts    map[string]*post // posts by the member's name; guarded by changing
 }
 
-// Start runs a server and returns when members can connect. The server listens only after every
-// queue exists. If a port is taken, Start writes nothing and returns a [*PortTakenError]. The
+// Start runs a server and returns when members can connect. The server accepts connections only after
+// every queue exists. If a port is taken, Start writes nothing and returns a [*PortTakenError]. The
 // caller must call Shutdown.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()

@@ -53,7 +53,7 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 	})
 }
 
-// bufferBytes is the number of bytes that ReplaceBy writes at a time.
+// bufferBytes is the number of bytes that ReplaceBy writes, and OpenLog reads, at a time.
 const bufferBytes = 1 << 18
 
 // draft is the prefix of the name of a file that [Replace] or [ReplaceBy] is writing.

@@ -156,7 +156,7 @@ func (f *Devices) enrol() (err error) {
 	return disk.Replace(f.path("roster"), []byte(roster.String()))
 }
 
-// Names returns the names of all processes, sorted.
+// Names returns the names of all processes that were started, sorted.
 func (f *Devices) Names() []string { return slices.Sorted(maps.Keys(f.running)) }
 
 // Windows returns the number of windows, the times in which the gateway accepts packages, that the gateway has
