@@ -39,7 +39,7 @@ var sealedRoles = []string{"server a", "server b", "dealer c"}
 // Check returns an error if the protocol does not accept the size.
 func (s SealedSize) Check() error {
 	if least := len(sealedKeepers) * sealed.LeastRows; s.Rows < least {
-		return fmt.Errorf("bench: there are %d rows; three parties need %d", s.Rows, least)
+		return fmt.Errorf("bench: there are %d rows; three parties need at least %d", s.Rows, least)
 	}
 	_, err := s.problem()
 	return err
@@ -209,7 +209,7 @@ func (s *sealedSession) run(ctx context.Context) error {
 	for _, e := range r.Edges {
 		t.bytes[e.From] += e.Bytes
 		if stated := s.stated(e.From, e.To); e.Bytes != stated {
-			return fmt.Errorf("%s sends %s %d bytes, and the protocol states %d", e.From, e.To, e.Bytes, stated)
+			return fmt.Errorf("%s sent %d bytes to %s; the protocol's formula gives %d", e.From, e.Bytes, e.To, stated)
 		}
 	}
 	s.keep(t)

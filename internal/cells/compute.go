@@ -108,7 +108,7 @@ func openWork(ctx context.Context, in *inputs, reader *job.Reader) (work, error)
 	if in.work == gridWork {
 		return openGrid(ctx, in, reader)
 	}
-	return nil, fault.BadInputf("cells: the folder has work of type %q, which this program cannot do", in.work)
+	return nil, fault.BadInputf("cells: the folder has work of type %q, which this program cannot do; use the coordinator's version of mercer", in.work)
 }
 
 // find returns the number of the cell with a name.

@@ -144,7 +144,7 @@ func decodeSettings(b []byte, reader *job.Reader) (*learner.Validation, error) {
 	for _, list := range []*[]string{&v.Problem.Labels, &v.Problem.Groups, &v.Problem.Order} {
 		given := r.Bool()
 		if *list = r.Strings(rows, maxLabelBytes); r.Err() == nil && !given && *list != nil {
-			r.Fail(errors.New("the inputs have a list that they say is missing"))
+			r.Fail(errors.New("the inputs have labels, groups or an order that they mark as missing"))
 		}
 	}
 	if err := r.Close("cells: inputs of a grid"); err != nil {

@@ -123,8 +123,11 @@ func ReadPassphrase(path string) ([]byte, error) {
 		return nil, fault.BadInputf("the passphrase cannot be read: %w", err)
 	}
 	b = bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
-	if len(b) == 0 || bytes.ContainsAny(b, "\r\n") {
-		return nil, fault.BadInputf("%s must hold the passphrase as its only line", path)
+	switch {
+	case len(b) == 0:
+		return nil, fault.BadInputf("the first line of %s is empty; write the passphrase as the only line", path)
+	case bytes.ContainsAny(b, "\r\n"):
+		return nil, fault.BadInputf("%s has more than one line; write the passphrase as the only line", path)
 	}
 	return b, nil
 }
