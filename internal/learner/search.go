@@ -20,7 +20,7 @@ type Grid struct {
 }
 
 // Folds describes how training rows are divided into K folds. If K is [job.EachRow], each row is a fold. The
-// division depends on Seed, and on the rows' labels in their order; with groups, on the groups alone.
+// division depends on Seed, and for classes on the rows' labels in their order; with groups, on the groups alone.
 type Folds struct {
 	K    int
 	Seed uint64

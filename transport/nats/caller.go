@@ -95,8 +95,8 @@ func (c *caller) reach(ctx context.Context, address string) (net.Conn, error) {
 	return line, err
 }
 
-// begin waits until the server has shown that it has the expected TLS, and, at a port without WebSocket, that it
-// speaks the protocol of NATS.
+// begin waits until the server has shown that it has the expected TLS, and, at a port without WebSocket, until the
+// server's greeting begins.
 func (c *caller) begin(ctx context.Context, line net.Conn) (net.Conn, error) {
 	if len(c.key) == 0 {
 		return hear(ctx, line)

@@ -82,7 +82,7 @@ func (i *inbox) receive(ctx context.Context) (transport.Delivery, error) {
 }
 
 // next waits for one message of the inbox. It returns false without an error if the message is
-// not a delivery.
+// not a delivery, or if no message came: ctx ended, the connection was lost, or the server was silent.
 func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, err error) {
 	if i.era != era {
 		if err := i.open(ctx, era); err != nil {

@@ -108,7 +108,7 @@ func (p *post) close(log *slog.Logger) {
 
 // serve requests deliveries from a member's queue whenever the member asks for them. The account
 // lets a member ask under its own name only, and the message holds only the address for the
-// deliveries. Each member has its own goroutine here, which limits the rate of the member's
+// deliveries. Each member has its own goroutine here for each lane, which limits the rate of the member's
 // requests. The goroutine drops requests that come too fast, so that a member that sends requests
 // without end delays no other member.
 func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) (*natsgo.Subscription, error) {
