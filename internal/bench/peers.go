@@ -212,7 +212,7 @@ type peerRace struct {
 	set       peerSet
 	task      peerTask
 	dir       string
-	libraries []string // Mercer's package first
+	libraries []string // names of the Python packages, Mercer's first
 	turns     map[string][]peerReport
 	labels    map[string][]byte // predicted labels of the first turn
 }

@@ -17,7 +17,7 @@ import (
 // Offer lets other processes compute cells of a coordinator's grids. It must not be used by two
 // goroutines at a time.
 type Offer struct {
-	Path  string        // the folder
+	Path  string        // path of the shared folder
 	Wait  time.Duration // how long the coordinator waits for a first result, and after each result for the next
 	Build string        // this program's build and the processor's instructions
 	// Logger receives a line when an offer begins and ends, and for each file that is refused.

@@ -113,9 +113,9 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 type Work struct {
 	Problem Problem
 	Workers Workers // computes trials in other processes; nil: this process computes all
-	Choice  *Choice // set by step tune or learn
-	Fitted  *Fitted // set by step learn
-	Metrics Metrics // set by step evaluate
+	Choice  *Choice // the chosen cell; set by step tune or learn
+	Fitted  *Fitted // the trained learner; set by step learn
+	Metrics Metrics // metrics on the held-out rows; set by step evaluate
 	// Holders lists the parties with their rows; it must be set before step evaluate. It is nil if
 	// the figures of single parties are secret.
 	Holders []PartyRows

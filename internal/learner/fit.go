@@ -46,7 +46,7 @@ type Solver interface {
 // Training is the input of a solver.
 type Training struct {
 	Kernel   kernel.Source
-	Labels   []string  // nil: no labels
+	Labels   []string  // labels of the training rows; nil: no labels
 	Weights  []float64 // one weight above 0 for each row; nil: 1 each
 	Order    []string  // order of the classes; nil: the order of package dataset
 	Progress func(done, total int) error

@@ -15,7 +15,7 @@ type Turns struct {
 	workers Workers
 
 	mu     sync.Mutex
-	ended  *sync.Cond // a call has ended
+	ended  *sync.Cond // signals that a call has ended
 	holder job.ID     // zero: no job has the processes
 	busy   bool       // the holder's Trials or Discard is running
 }

@@ -59,7 +59,7 @@ type queue struct {
 
 	mu      sync.Mutex
 	letters letters
-	held    map[string]int // number of messages of each sender
+	held    map[string]int // number of messages in the queue, by sender
 	sent    uint64
 	changed chan struct{} // closed and replaced at each change of the queue
 }

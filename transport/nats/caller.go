@@ -16,9 +16,9 @@ import (
 type caller struct {
 	at    Address
 	key   ed25519.PublicKey // the server's key; empty for no TLS
-	proxy *Proxy            // nil for no proxy
+	proxy *Proxy            // HTTP proxy; nil for none
 
-	life   context.Context // ends with the member's connection
+	life   context.Context // context that ends with the member's connection
 	hangUp func()          // ends life, and so a call that is under way
 
 	mu   sync.Mutex

@@ -29,7 +29,7 @@ import (
 
 // Server is a NATS server that runs in this process.
 type Server struct {
-	cfg     Config                 // settings of the start
+	cfg     Config                 // settings at the start
 	inForce atomic.Pointer[Config] // the same settings with the present members, which Change replaces
 	nats    *server.Server
 	key     nkeys.KeyPair // the steward's login

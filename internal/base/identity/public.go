@@ -15,10 +15,10 @@ import (
 
 // Public is the part of an identity that others know.
 type Public struct {
-	Sign ed25519.PublicKey // 32 bytes
+	Sign ed25519.PublicKey // key that verifies signatures, 32 bytes
 	KEM  []byte            // ML-KEM-768 + X25519 public key, 1216 bytes
 	NKey string            // NATS user nkey: U and 55 more characters
-	TLS  ed25519.PublicKey // 32 bytes; empty for a member without a port
+	TLS  ed25519.PublicKey // key of TLS, 32 bytes; empty for a member without a port
 }
 
 // Validate returns an error for the first key that is not valid.

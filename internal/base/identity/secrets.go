@@ -185,7 +185,7 @@ func isSealed(content []byte) bool { return bytes.HasPrefix(content, []byte(ageH
 // These are the binary logarithms of scrypt's cost. A file from elsewhere could name a cost that takes
 // all memory: 20 takes 1 GiB and some seconds.
 const (
-	workFactor    = 17 // 128 MiB and half a second
+	workFactor    = 17 // cost of new files: 128 MiB and half a second
 	maxWorkFactor = 20
 )
 

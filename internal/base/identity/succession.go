@@ -36,7 +36,7 @@ type Rotation struct {
 
 	path       string
 	next       [SeedSize]byte
-	passphrase []byte // nil for a plain file
+	passphrase []byte // passphrase of the file; nil for a plain file
 }
 
 // Rotate prepares the change of an identity file to the given seed. It changes nothing yet.

@@ -30,7 +30,7 @@ import (
 
 // These are the sizes of a sealed file's parts.
 const (
-	SegmentBytes = 64 << 10 // plain text of a segment
+	SegmentBytes = 64 << 10 // bytes of plain text in a segment
 	TagBytes     = 16       // bytes that encryption adds to a segment
 	HeadBytes    = len(magic) + saltBytes
 
@@ -154,7 +154,7 @@ type Reader struct {
 	sealed []byte
 	plain  []byte // decrypted bytes that are not yet read
 	next   uint64
-	last   bool // the last segment is decrypted
+	last   bool // whether the last segment is decrypted
 }
 
 // NewReader reads the head of a sealed file.
