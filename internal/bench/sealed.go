@@ -28,7 +28,7 @@ const (
 	sealedChain  = 100  // target: messages in a row, for DigitsSealed
 	sealedStep   = 100  // target: milliseconds of processor time of a machine's step, for DigitsSealed
 	linkSeconds  = .02  // assumed time of a message over a link
-	sealedBlocks = 2048 // rows that are made at a time
+	sealedBlocks = 2048 // number of rows that are made at a time
 )
 
 // sealedKeepers are the keepers, the three parties that compute on shares: server a, server b and dealer c.
@@ -81,7 +81,7 @@ type sealedSession struct {
 	cost    protocol.Cost
 	sums    map[string]*sealed.Sums
 	best    sealedTurn
-	longest *stages // the longest steps of the turn in which they are shortest; nil before the first turn
+	longest *stages // for each stage, the shortest of the turns' longest steps; nil before the first turn
 }
 
 // sealedTurn holds the figures of one run of a session.

@@ -37,7 +37,7 @@ const (
 	streamColumns  = 20
 	streamFeatures = 256
 	streamShards   = 10
-	textRows       = 100_000 // most rows that are also read from CSV and SQLite
+	textRows       = 100_000 // largest number of rows that are also read from CSV and SQLite
 	MinStreamRows  = 10_000
 	MaxStreamRows  = moments.MaxRows
 )

@@ -92,7 +92,7 @@ func (d *deployedStream) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, party := range []string{smallParty, largeParty} { // the figures are those of the last
+	for _, party := range []string{smallParty, largeParty} { // d.freeze keeps the cost of the last one, the large party
 		if d.freeze, err = d.frozen(ctx, f.Home(party).String()); err != nil {
 			return err
 		}

@@ -70,7 +70,7 @@ type work func(cell int) ([]byte, error)
 // coordinator that has withdrawn the inputs computes cells without a lock itself.
 func (c *computing) compute(ctx context.Context, name string) (computed bool, err error) {
 	f := c.folder
-	if _, err := f.find(name); err != nil { // before a lock of that name is made
+	if _, err := f.find(name); err != nil { // check the name before a lock file of that name is made
 		return false, err
 	}
 	lock, err := f.claim(ctx, name)

@@ -60,7 +60,7 @@ type conn struct {
 	asked    challenges    // challenges to other processes; guarded by meeting
 	refused  string        // random name of the process that was refused last; guarded by meeting
 	strange  *budget       // limits log lines about invalid messages of unknown senders
-	failures *budget       // limits log lines about a wrong server at the address
+	failures *budget       // limits log lines about a wrong server or proxy at the address
 	patience time.Duration // how long Send waits while the server has no queue for the receiver
 	silence  time.Duration // time without an answer after which a request counts as lost
 

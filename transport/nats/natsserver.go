@@ -33,7 +33,7 @@ type Server struct {
 	inForce atomic.Pointer[Config] // the same settings with the present members, which Change replaces
 	nats    *server.Server
 	key     nkeys.KeyPair // the steward's login
-	line    *tls.Config   // nil without TLS; a reload must have the same pointer
+	line    *tls.Config   // TLS settings; nil without TLS; a reload must have the same pointer
 	steward *natsgo.Conn
 	gate    *gate // port for WebSocket; nil if there is none
 	log     *logger

@@ -33,7 +33,7 @@ type guests struct {
 	strangers map[netip.Prefix]*list.List // strangers' connections by address, the oldest first
 	known     map[string]*list.List       // connections of proven names by name, the oldest first
 	strange   int                         // number of strangers' connections
-	closed    int                         // number of strangers' connections that were closed
+	closed    int                         // number of strangers' connections that were closed because there were too many
 }
 
 // guest is one open connection of an endpoint.
