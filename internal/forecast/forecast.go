@@ -85,9 +85,9 @@ type Step struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// The number of messages with which a coordinator begins and ends a session at a party: the coordinator
-// proposes the session, the party agrees, the coordinator sends all keys, and the party reports the end of the
-// session. These messages are small, and a result does not count their bytes.
+// controlRounds is the number of messages with which a coordinator begins and ends a session at a party: the
+// coordinator proposes the session, the party agrees, the coordinator sends all keys, and the party reports
+// the end of the session. These messages are small, and a result does not count their bytes.
 const controlRounds = 4
 
 // Of returns the plan of a job over tables of the given sizes. It refuses a job whose protocol has no

@@ -159,8 +159,8 @@ func (k SessionKeys) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, k.String
 // LogValue is String.
 func (k SessionKeys) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-// SessionKeys holds the keys of one session of one process. They are announced to the other members
-// under the identity's signature, and destroyed with the session's seed.
+// SessionKeys holds the keys of one session of one process. The public key is announced to the other
+// members under the identity's signature. The private key is destroyed with the session's seed.
 type SessionKeys struct {
 	kem func() hpke.PrivateKey // a closure, so that fmt cannot print the key
 }
