@@ -87,7 +87,8 @@ func (s Score) value(metric string) (float64, bool) {
 	return v, ok
 }
 
-// formatMetric returns a metric with four decimals, as in the papers' tables.
+// formatMetric returns a metric with four decimals, as in the papers' tables, or with five digits from 10 on. It
+// returns "not known" for an unknown metric.
 func formatMetric(v float64, known bool) string {
 	switch {
 	case !known:
@@ -125,8 +126,11 @@ func (b *Boxes) validate() error {
 		return fmt.Errorf("report: box plot %q has no boxes", b.Title)
 	}
 	for _, x := range b.Boxes {
-		if len(x.Values) == 0 || !x.Kind.known() {
-			return fmt.Errorf("report: box %q has %d values, and its kind is %q; give at least one value, and a kind", x.Name, len(x.Values), x.Kind)
+		if len(x.Values) == 0 {
+			return fmt.Errorf("report: box %q has no values; give at least one", x.Name)
+		}
+		if !x.Kind.known() {
+			return fmt.Errorf("report: box %q is of kind %q; use %s", x.Name, x.Kind, kindNames)
 		}
 		for _, v := range x.Values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

@@ -129,7 +129,8 @@ func (c *Curve) validate() error {
 		}
 		for _, v := range l.Values {
 			if at := c.Scale.position(v); (c.Scale.isOfShares() || !math.IsNaN(v)) && !(at >= 0 && at <= 1) {
-				return fmt.Errorf("report: line %q has the value %v outside of the scale; shares must be from 0 to 1", l.Name, v)
+				least, most := c.Scale.Ends()
+				return fmt.Errorf("report: line %q has the value %v; values must be within the scale, from %g to %g", l.Name, v, least, most)
 			}
 		}
 	}

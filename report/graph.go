@@ -28,7 +28,7 @@ func (g *Graph) validate() error {
 	}
 	for _, l := range g.Lines {
 		if len(l.X) != len(l.Y) || len(l.X) == 0 {
-			return fmt.Errorf("report: line %q of graph %q has %d x and %d y coordinates; the numbers must be equal", l.Name, g.Title, len(l.X), len(l.Y))
+			return fmt.Errorf("report: line %q of graph %q has %d x and %d y coordinates; the numbers must be equal and above 0", l.Name, g.Title, len(l.X), len(l.Y))
 		}
 		for i := range l.X {
 			if s := l.X[i] + l.Y[i]; math.IsNaN(s) || math.IsInf(s, 0) {

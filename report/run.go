@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Run is the content of a report. Every field except the title may be empty; the page then leaves
+// Run is the content of a report. Every field except the title can be empty; the page then leaves
 // out that part.
 type Run struct {
 	Title   string
@@ -14,7 +14,7 @@ type Run struct {
 	Verdict string   // one sentence that says how useful the model is
 	Notes   []string // sentences that say why the scores lack a value or a comparison
 	Privacy []string // lines that say who can reconstruct rows, and why
-	Next    []string // whether parties would refuse, the files, and the next command
+	Next    []string // sentences on whether parties would refuse the job, on the files, and on the next command
 	Refused []string // why parties would refuse the job, or withhold a part of the result
 	Failure string   // why the job failed; "" if it did not
 	HeldOut int      // number of held-out rows; if it is small, the page shows shares with two decimals
@@ -58,6 +58,9 @@ const (
 	Sums     Kind = "sums"     // all parties learn from sums over their rows
 	Pooled   Kind = "pooled"   // a learner on all rows in one place, without privacy
 )
+
+// kindNames lists all kinds for errors.
+const kindNames = `"constant", "alone", "together", "sums" or "pooled"`
 
 func (k Kind) known() bool {
 	return k == Constant || k == Alone || k == Together || k == Sums || k == Pooled
@@ -106,7 +109,7 @@ func (r *Run) Validate() error {
 	}
 	for _, s := range r.Scores {
 		if !s.Kind.known() {
-			return fmt.Errorf("report: score %q is of kind %q; use \"constant\", \"alone\", \"together\", \"sums\" or \"pooled\"", s.Name, s.Kind)
+			return fmt.Errorf("report: score %q is of kind %q; use %s", s.Name, s.Kind, kindNames)
 		}
 	}
 	for i, c := range r.Grid.Rows {

@@ -12,7 +12,7 @@ type Study struct {
 	Parts []Part
 }
 
-// Part is one experiment. Everything except the title may be empty.
+// Part is one experiment. Every field except the title can be empty.
 type Part struct {
 	Title, Intro string
 	Header       []string
@@ -32,7 +32,7 @@ type drawnPart struct {
 	CurvePlots []*plot
 }
 
-// WriteStudy writes a study as one HTML page. It writes nothing if a chart cannot be drawn.
+// WriteStudy writes a study as one HTML page. It writes nothing if the title is empty or a chart cannot be drawn.
 func WriteStudy(w io.Writer, s Study) error {
 	if s.Title == "" {
 		return errors.New("report: the study has no title; give it one")

@@ -56,8 +56,8 @@ type gridRow struct {
 
 type gridCell struct{ Label, Text string }
 
-// gridOf converts a table to a grid. The argument classes has the CSS class of each row; it may be
-// nil.
+// gridOf converts a table to a grid. The argument classes has the CSS class of each row; nil means no
+// classes.
 func gridOf(header []string, rows [][]string, classes []string) grid {
 	g := grid{Header: header}
 	for i, texts := range rows {

@@ -64,7 +64,7 @@ func Write(w io.Writer, r Run) error {
 	return write(w, pageText, r.page())
 }
 
-// write executes a template. The template may use the parts that both pages share.
+// write executes a template. The template can use the parts that both pages share.
 func write(w io.Writer, text string, values any) error {
 	t, err := template.New("page").Parse(styleTemplate() + partsText)
 	if err == nil {
@@ -114,7 +114,8 @@ func (r *Run) page() page {
 	return p
 }
 
-// comparable reports whether the joint training and another kind of training have the first metric.
+// comparable reports whether the joint training and another training have the first metric. An answer of kind
+// Constant is no training.
 func (r *Run) comparable() bool {
 	joint, others := false, 0
 	for _, s := range r.Scores {

@@ -6,7 +6,7 @@
 // for the messages of protocols, so that neither waits for the other. Each sender has a
 // share of each queue: a number of messages that the receiver has not acknowledged. A
 // sender that has exhausted its share waits; other senders do not, whatever a receiver
-// puts back. Delivery is at-least-once and unordered: a message may arrive twice, late,
+// puts back. Delivery is at-least-once and unordered: a message can arrive twice, late,
 // or after a later one. It stays in its queue until its receiver has acknowledged it,
 // across restarts of the receiver and, if the network has a disk, of the network. The
 // callers' journals turn this into exactly-once.

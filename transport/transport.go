@@ -47,7 +47,7 @@ type Conn interface {
 	// Send returns when the network has stored data, on disk if the network has a disk. It waits
 	// while the network is unreachable. It also waits while the number of this sender's messages in
 	// this lane that the receiver has not acknowledged has reached the sender's share. The wait
-	// ends with ctx. After an error the message may or may not have been sent. The network keeps no
+	// ends with ctx. After an error it is unknown whether the message was sent. The network keeps no
 	// reference to data.
 	Send(ctx context.Context, to string, lane Lane, data []byte) error
 
@@ -64,7 +64,7 @@ type Conn interface {
 // Delivery is one received message, which the receiver must acknowledge or put back. Otherwise
 // the network delivers it again after a while.
 type Delivery struct {
-	Data []byte // must not be changed, because the network may deliver it again
+	Data []byte // must not be changed, because the network can deliver it again
 	From string // sender's name according to the network, which is not verified
 	Receipt
 }
@@ -72,10 +72,11 @@ type Delivery struct {
 // Receipt settles a delivery: Ack or Later tells the network what to do with the message. If
 // neither is called, or the method returns an error, the network delivers the message again.
 type Receipt interface {
-	// Ack acknowledges the message. The network never delivers it again.
+	// Ack acknowledges the message. The network does not deliver it again once the network has the
+	// acknowledgement.
 	Ack() error
 	// Later puts the message back. The network delivers the message again, but not before delay has
-	// passed. The delay may be longer for a message that was put back many times.
+	// passed. The network can make the delay longer for a message that was put back many times.
 	Later(delay time.Duration) error
 }
 

@@ -62,8 +62,8 @@ func (c devicesRun) vanishes(client int) bool { return client%10 == 9 }
 // order, the processed pairs of items that the client likes.
 type liking []int
 
-// likes draws the items that a client likes, and returns all pairs of these items. For n items,
-// pair (i, j) with i <= j is entry i n - i (i-1)/2 + j - i of the triangle.
+// likes draws the items that a client likes, and returns those pairs of these items that are processed. For n
+// items, pair (i, j) with i <= j is entry i n - i (i-1)/2 + j - i of the triangle.
 func (c devicesRun) likes(client int) liking {
 	items := rand.New(rand.NewPCG(1, uint64(client))).Perm(c.items)[:c.liked]
 	slices.Sort(items)
@@ -91,7 +91,7 @@ func (l liking) Read(_, start int, dst []int64) {
 // uploads is the number of vectors that the server holds at a time, not counting the sum.
 const uploads = 8
 
-// hall holds the machines of a session, with meters of their costs.
+// hall holds a session of secure aggregation: the state machines of its members, with meters of their costs.
 type hall struct {
 	devicesRun
 	turns           sync.Mutex

@@ -43,8 +43,8 @@ func fdsklOf(maxSize, trainingSize cachedSize) Benchmark {
 }
 
 // growths returns three series of sizes, in each of which one dimension doubles twice. In the
-// series of columns, all numbers of columns are multiplied by 16, because products of few columns
-// take only a small part of the time.
+// series of columns, all numbers of columns are multiplied by 16, and the rows divided by 4, because
+// products of few columns take only a small part of the time.
 func growths(full cachedSize) []growth {
 	const passes = 5
 	rows, directions, columns := growth{"rows", nil, passes}, growth{"directions", nil, passes}, growth{"columns", nil, passes}

@@ -138,8 +138,8 @@ func wrong(u, y []float64) float64 {
 var wholeTask = cachedSize{rows: 1_000_000, columns: 100, directions: 1024, bits: 16}
 
 const (
-	wholeWall = 180     // wall time in seconds
-	wholePeak = 4 << 10 // peak memory in MiB
+	wholeWall = 180     // target of the wall time, in seconds
+	wholePeak = 4 << 10 // target of the peak memory, in MiB
 	// percent limits uncollected garbage relative to the memory in use. The command simulate sets
 	// the same limit for large tables.
 	percent = 25

@@ -29,9 +29,10 @@ type gatewaySize struct {
 // command line that runs mercer. The benchmark seals the given number of packages beforehand, each
 // with a token of blind RSA, and posts them over loopback. It compares the gateway's processor time
 // with the time of only opening the packages and verifying their tokens. It repeats the comparison
-// with tokens of VOPRF, but only with a fortieth of the packages, because these tokens take long to
-// make. With the counter alone and up to a million packages, it measures how cost and memory grow
-// with the window. Homes and records are in the folder dir, which the caller removes.
+// with tokens of VOPRF, but only with a fortieth of the packages (at least 100), because these tokens take
+// long to make. With the counter alone and up to a million packages, it measures how cost and memory grow
+// with the size of the window, the set of packages that are counted together. The gateways' home folders
+// and records are in the folder dir, which the caller removes.
 func Gateway(reader *job.Reader, program []string, dir string, packages int) Benchmark {
 	return gatewayBenchmark(reader, program, dir, gatewaySize{rsa: packages, voprf: max(packages/40, MinGatewayPackages), counted: []int{10_000, 100_000, 1_000_000}})
 }

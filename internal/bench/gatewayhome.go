@@ -53,10 +53,11 @@ spec:
 // runs no witness, because no device waits for a countersignature.
 const nobody = "http://127.0.0.1:9"
 
-// gatewayWindow is the length of the window, longer than any measurement.
+// gatewayWindow is the length of the window, the time in which the gateway accepts packages of one iteration. It is
+// longer than any measurement.
 const gatewayWindow = 24 * time.Hour
 
-// postedGateway holds a gateway's home and the packages to post to it.
+// postedGateway holds a gateway's home folder and the packages to post to the gateway.
 type postedGateway struct {
 	reader        *job.Reader
 	program       []string
@@ -69,8 +70,8 @@ type postedGateway struct {
 	letters       []letter             // one sealed package for each token
 }
 
-// newPostedGateway creates a home in a new folder within dir, and seals the given number of
-// packages for its gateway.
+// newPostedGateway creates a gateway's home folder in a new folder within dir, and seals the given number
+// of packages for the gateway.
 func newPostedGateway(ctx context.Context, reader *job.Reader, program []string, dir string, kind privacypass.Type, packages int) (g *postedGateway, err error) {
 	g = &postedGateway{reader: reader, program: program, tokens: make([]*privacypass.Token, packages)}
 	if g.dir, err = os.MkdirTemp(dir, "gateway-"); err != nil {
@@ -178,7 +179,7 @@ func (g *postedGateway) mintRSA(key *rsa.PrivateKey, public []byte) error {
 }
 
 // furnishVOPRF configures the gateway as its own issuer. This process issues the tokens before
-// the gateway's process opens the home.
+// the gateway's process opens the home folder.
 func (g *postedGateway) furnishVOPRF(c gateway.Config, id *identity.Identity) (err error) {
 	seed := seedOf("device", 0)
 	device := ed25519.NewKeyFromSeed(seed[:]).Public().(ed25519.PublicKey)
@@ -232,7 +233,7 @@ func (g *postedGateway) mintVOPRF(i *issuer.Issuer, device ed25519.PublicKey) er
 	return nil
 }
 
-// letter holds a sealed package with its token, and the key that opens the answer.
+// letter holds a sealed package with its token, and the opener of the gateway's sealed answer.
 type letter struct {
 	sealed []byte
 	answer *ohttp.Opener

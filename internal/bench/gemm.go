@@ -33,7 +33,8 @@ var (
 	little = shape{512, 512, 512} // small shape for plain Go, which is some fifty times slower than vector code
 )
 
-// promised lists the products that have a target. All are measured on the fastest code path.
+// promised lists the products, each with a target, that are measured on the fastest code path if it is a
+// vector path.
 var promised = []product{
 	{"dgemm", square, .62}, {"dsyrk", square, .62}, {"sgemm", square, .58}, {"ssyrk", square, .58},
 	{"dgemm", long, .5}, {"dsyrk", long, .5}, {"sgemm", long, .5}, {"ssyrk", long, .5},
@@ -42,7 +43,8 @@ var promised = []product{
 
 // Gemm returns a benchmark of matrix products. It compares each product with the rate of fused
 // multiply-adds in registers, with the same instructions on as many cores. It measures the
-// fastest code path at three shapes, and the other vector path at one shape.
+// fastest code path at three shapes, and the other vector path at one shape. On a machine without a
+// vector path it measures plain Go at one small shape.
 func Gemm() Benchmark {
 	var b Benchmark
 	for i, path := range linalg.Paths() {

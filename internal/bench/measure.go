@@ -21,7 +21,7 @@ import (
 // Benchmark is a list of cases, measured one after another.
 type Benchmark struct {
 	cases  []scene
-	counts string // which turn the figures are of; "" means the best
+	counts string // the turn whose figures are reported: bestTurn or medianTurn; "" means bestTurn
 }
 
 // Values of Result.Counts.
@@ -48,7 +48,7 @@ type race struct {
 	runs []run
 	// rows is called once after the last round, with the best time of each run.
 	rows func(best []span) []Row
-	// close frees resources other than memory. It may be nil.
+	// close frees resources other than memory. It can be nil.
 	close func() error
 }
 
@@ -65,8 +65,8 @@ func pure(work func()) run {
 	}
 }
 
-// span holds the duration of a run in seconds. The processor time cpu includes all cores and all
-// child processes, user and system.
+// span holds the duration of a run in seconds. The processor time cpu, user and system, includes all cores
+// and all child processes that have ended.
 type span struct{ wall, cpu float64 }
 
 // unavailable is the error of a case that cannot be measured on this machine. Measure reports it
@@ -207,7 +207,7 @@ func coresText(n int) string {
 	return fmt.Sprintf("%d cores", n)
 }
 
-// spending holds the resources that machines of a session have used. The field segments counts
+// spending holds the resources that state machines of a session have used. The field segments counts
 // the work on segments of vectors. The field fixed counts all other work, which does not depend
 // on the vector's length.
 type spending struct {
@@ -220,8 +220,8 @@ func (s *span) add(more span) { s.wall, s.cpu = s.wall+more.wall, s.cpu+more.cpu
 func (s span) less(part span) span       { return span{s.wall - part.wall, s.cpu - part.cpu} }
 func (s span) times(factor float64) span { return span{s.wall * factor, s.cpu * factor} }
 
-// meter wraps a machine and measures its steps. Machines with a common lock step one at a time,
-// so that the processor time of the process is that of the stepping machine.
+// meter wraps a state machine of a protocol and measures its steps. Machines with a common lock step one at a
+// time, so that the processor time of the process is that of the stepping machine.
 type meter struct {
 	protocol.Machine
 	turns *sync.Mutex

@@ -51,7 +51,7 @@ func peakOfEnded(p *os.ProcessState) (float64, error) {
 // ticks is the number of clock ticks in a second, in which the kernel counts processor time.
 const ticks = 100
 
-// spentBy returns the memory and the processor time of a process so far.
+// spentBy returns the peak of memory and the processor time of a process so far.
 func spentBy(pid int) (s spent, err error) {
 	if s.peak, err = peakOf(pid); err != nil {
 		return s, err

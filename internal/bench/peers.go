@@ -26,7 +26,7 @@ const (
 	intelex       = "scikit-learn-intelex"
 )
 
-// peersScript trains by one library in a process of its own and prints what it took.
+// peersScript trains by one library in a process of its own, and prints the costs and the results as JSON.
 //
 //go:embed peers.py
 var peersScript []byte
@@ -59,7 +59,7 @@ type peerSet struct {
 	load    func(catalogue.Library) (*dataset.Set, error)
 }
 
-// peerTarget holds the least ratios of another library's time to Mercer's to fit.
+// peerTarget holds targets for a fit: the least ratios of another library's times to Mercer's times.
 type peerTarget struct{ cpu, wall float64 }
 
 var peerSets = []peerSet{
@@ -149,10 +149,10 @@ func orAll(chosen, all []string) []string {
 // interpreter is a Python program with a script.
 type interpreter struct {
 	path   string
-	script []byte // what it runs
+	script []byte // the script that the interpreter runs
 }
 
-// run runs the script with arguments and decodes what it prints.
+// run runs the script with arguments and decodes the JSON that the script prints.
 func (p interpreter) run(ctx context.Context, into any, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, p.path, append([]string{"-"}, arguments...)...)
 	var out, complaint bytes.Buffer
@@ -162,7 +162,7 @@ func (p interpreter) run(ctx context.Context, into any, arguments ...string) err
 		return errors.Join(ctx.Err(), fmt.Errorf("%s: %w: %s", p.path, err, said[len(said)-1]))
 	}
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {
-		return fmt.Errorf("%s printed no result of a training: %w", p.path, err)
+		return fmt.Errorf("%s printed no result in JSON: %w", p.path, err)
 	}
 	return nil
 }
@@ -204,7 +204,7 @@ type peerReport struct {
 	Fit       usage    `json:"fit"`
 	Predict   usage    `json:"predict"`
 	Support   int      `json:"support"`
-	Objective *float64 `json:"objective"` // of the first turn only
+	Objective *float64 `json:"objective"` // objective of the training; only in the first turn
 }
 
 // peerRace holds the turns of all libraries on one set.
@@ -212,7 +212,7 @@ type peerRace struct {
 	set       peerSet
 	task      peerTask
 	dir       string
-	libraries []string // Mercer's package first
+	libraries []string // names of the Python packages, Mercer's first
 	turns     map[string][]peerReport
 	labels    map[string][]byte // predicted labels of the first turn
 }
@@ -288,8 +288,11 @@ func (p *peerRace) turn(ctx context.Context, python interpreter, library string)
 		return nil
 	}
 	labels, err := os.ReadFile(filepath.Join(p.dir, library+".labels"))
-	if errors.Is(err, fs.ErrNotExist) || r.Objective == nil {
-		return fmt.Errorf("%s printed no objective or wrote no labels", library)
+	switch {
+	case r.Objective == nil:
+		return fmt.Errorf("%s printed no objective", library)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s wrote no labels", library)
 	}
 	p.labels[library] = labels
 	return err
@@ -312,8 +315,8 @@ func (p *peerRace) rows() []Row {
 	return rows
 }
 
-// own returns the rows without a comparison: for each library what is not in the fit, and the
-// share of other programs.
+// own returns the rows without a comparison: for each library the time to import it and to load the arrays,
+// and the share of the cores that other programs used.
 func (p *peerRace) own() []Row {
 	var rows []Row
 	for _, library := range p.libraries {

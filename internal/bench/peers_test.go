@@ -108,7 +108,7 @@ func TestPeersFail(t *testing.T) {
 	python := filepath.Join(t.TempDir(), "python")
 	for script, want := range map[string]string{
 		"echo nothing":                   "printed no result",
-		"echo '{}'":                      "printed no objective or wrote no labels",
+		"echo '{}'":                      "printed no objective",
 		"echo why >&2; exit 1":           "why",
 		"echo '{\"objective\": \"no\"}'": "printed no result",
 	} {

@@ -128,8 +128,8 @@ func (a *alignment) run() error {
 		return err
 	}
 	for i, party := range a.parties {
-		if len(party.Order()) != a.common {
-			return fmt.Errorf("bench: party %d found a wrong number of common rows; it must find %d", i, a.common)
+		if found := len(party.Order()); found != a.common {
+			return fmt.Errorf("bench: party %d found %d common rows; it must find %d", i, found, a.common)
 		}
 	}
 	return nil

@@ -28,10 +28,10 @@ const (
 	sealedChain  = 100  // target: messages in a row, for DigitsSealed
 	sealedStep   = 100  // target: milliseconds of processor time of a machine's step, for DigitsSealed
 	linkSeconds  = .02  // assumed time of a message over a link
-	sealedBlocks = 2048 // rows that are made at a time
+	sealedBlocks = 2048 // number of rows that are made at a time
 )
 
-// sealedKeepers are the parties: server a, server b and dealer c.
+// sealedKeepers are the keepers, the three parties that compute on shares: server a, server b and dealer c.
 var sealedKeepers = []string{"north", "south", "east"}
 
 var sealedRoles = []string{"server a", "server b", "dealer c"}
@@ -39,7 +39,7 @@ var sealedRoles = []string{"server a", "server b", "dealer c"}
 // Check returns an error if the protocol does not accept the size.
 func (s SealedSize) Check() error {
 	if least := len(sealedKeepers) * sealed.LeastRows; s.Rows < least {
-		return fmt.Errorf("bench: there are %d rows; three parties need %d", s.Rows, least)
+		return fmt.Errorf("bench: there are %d rows; three parties need at least %d", s.Rows, least)
 	}
 	_, err := s.problem()
 	return err
@@ -64,7 +64,7 @@ func (s SealedSize) shares() (list []int) {
 
 // Sealed returns a benchmark of protocol sealed. Three parties are its keepers and run in this process, one at a
 // time. It measures the processor time of each, and counts their messages. Rows are generated: no cost depends on
-// their values. With a peer it also measures that ([FindSealedPeer]).
+// their values. If a peer is given ([FindSealedPeer]), it also measures the peer.
 func Sealed(size SealedSize, peer *SealedPeer) Benchmark {
 	b := Benchmark{cases: []scene{sceneOf(size.String(), size, raceSealed)}}
 	if peer != nil {
@@ -81,22 +81,22 @@ type sealedSession struct {
 	cost    protocol.Cost
 	sums    map[string]*sealed.Sums
 	best    sealedTurn
-	longest *stages // the longest steps of the turn in which they are shortest; nil before the first turn
+	longest *stages // for each stage, the shortest of the turns' longest steps; nil before the first turn
 }
 
 // sealedTurn holds the figures of one run of a session.
 type sealedTurn struct {
 	work    map[string]*stages // processor seconds by keeper
 	longest stages             // processor seconds of a keeper's longest step
-	bytes   map[string]int64   // that a keeper sent
+	bytes   map[string]int64   // bytes that each keeper sent
 }
 
-// stages holds seconds of a keeper's stages: its upload and the others', the computation, and the check.
+// stages holds the seconds of a keeper in each stage: the uploads of all keepers, the computation, and the check.
 type stages struct{ uploads, computation, check float64 }
 
 func (s *stages) total() float64 { return s.uploads + s.computation + s.check }
 
-// of returns the seconds of a stage that a machine reports.
+// of returns the seconds of a stage, by the name that a keeper's state machine reports.
 func (s *stages) of(stage string) *float64 {
 	switch stage {
 	case "check":
@@ -151,7 +151,7 @@ func newSealedSession(size SealedSize) (*sealedSession, error) {
 	return s, nil
 }
 
-// add adds up the rows of a party. They are drawn.
+// add adds up the rows of a party, which are random.
 func (s *sealedSession) add(party uint64, rows int) (*sealed.Sums, error) {
 	sums, err := sealed.NewAccumulator(s.problem)
 	if err != nil {
@@ -209,14 +209,15 @@ func (s *sealedSession) run(ctx context.Context) error {
 	for _, e := range r.Edges {
 		t.bytes[e.From] += e.Bytes
 		if stated := s.stated(e.From, e.To); e.Bytes != stated {
-			return fmt.Errorf("%s sends %s %d bytes, and the protocol states %d", e.From, e.To, e.Bytes, stated)
+			return fmt.Errorf("%s sent %d bytes to %s; the protocol's formula gives %d", e.From, e.Bytes, e.To, stated)
 		}
 	}
 	s.keep(t)
 	return nil
 }
 
-// keep takes a turn if it is the best so far, and of the longest steps the shorter ones: other programs lengthen steps.
+// keep stores a turn if it is the best so far. For each stage, it stores the shortest of the turns' longest steps,
+// because other programs lengthen steps.
 func (s *sealedSession) keep(t sealedTurn) {
 	if s.best.work == nil || t.total() < s.best.total() {
 		s.best = t
@@ -237,7 +238,8 @@ func (s *sealedSession) stated(from, to string) (bytes int64) {
 	return bytes
 }
 
-// node returns a keeper whose steps are measured. Making its machine makes its upload.
+// node returns a keeper whose steps are measured. The creation of the keeper's state machine counts as uploads,
+// because it makes the keeper's upload.
 func (s *sealedSession) node(ctx context.Context, t *sealedTurn, name string, seed byte) (sim.Node, error) {
 	spent := new(stages)
 	t.work[name] = spent
@@ -256,12 +258,12 @@ func (s *sealedSession) node(ctx context.Context, t *sealedTurn, name string, se
 	}}, nil
 }
 
-// stagedMeter measures the steps of a keeper's machine, by the stage that the machine reports. No other machine of the
-// process works meanwhile.
+// stagedMeter measures the steps of a keeper's state machine, by the stage that the machine reports. No other keeper
+// works meanwhile.
 type stagedMeter struct {
 	protocol.Machine
 	stopped func() error // why the measurement is to end
-	stage   string       // of the last step
+	stage   string       // stage of the last step
 	spent   *stages
 	longest *stages // processor seconds of the longest step of all keepers
 }
@@ -288,8 +290,8 @@ func (m *stagedMeter) Step(e protocol.Event) (effects protocol.Effects, err erro
 // keepers compute one after the other, on one core.
 func (s *sealedSession) linked(cpu float64) float64 { return float64(s.cost.Rounds)*linkSeconds + cpu }
 
-// longestSteps returns the rows of the longest steps of all keepers, in processor time. That is no less than the time of a
-// step on an idle machine, and does not depend much on other programs.
+// longestSteps returns the rows of the longest steps of all keepers, in processor time. The processor time of a step
+// is no less than its time on an idle machine, and does not depend much on other programs.
 func (s *sealedSession) longestSteps() (rows []Row) {
 	for _, stage := range []struct {
 		name    string
@@ -304,7 +306,7 @@ func (s *sealedSession) longestSteps() (rows []Row) {
 	return rows
 }
 
-// figures returns the rows of the turn that took the least. A target is of one size only.
+// figures returns the rows of the turn with the least processor time. Only the size DigitsSealed has targets.
 func (s *sealedSession) figures() []Row {
 	const unit = "CPU s"
 	var rows []Row

@@ -169,7 +169,7 @@ func TestSealedTargets(t *testing.T) {
 func TestSealedComparesTheBytes(t *testing.T) {
 	s := sealedSessionOf(t, fewSealed)
 	s.cost.Flows[0].Bytes++
-	if err := s.run(t.Context()); err == nil || !strings.Contains(err.Error(), "bytes, and the protocol states") {
+	if err := s.run(t.Context()); err == nil || !strings.Contains(err.Error(), "the protocol's formula gives") {
 		t.Errorf("one byte more is stated: %v", err)
 	}
 }

@@ -40,7 +40,7 @@ type deployedSealed struct {
 	spent   map[string]spent
 }
 
-// run has the daemons of new homes run the job.
+// run runs the job once, by daemons with new home folders.
 func (d *deployedSealed) run(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(d.folder, "run-")
 	if err != nil {
@@ -102,7 +102,7 @@ func (d *deployedSealed) keep(wall float64, before, after map[string]spent) {
 	d.spent = kept
 }
 
-// spentByAll returns what each process has used so far.
+// spentByAll returns the peak of memory and the processor time of each process so far.
 func spentByAll(f *demo.Federation, names []string) (map[string]spent, error) {
 	all := make(map[string]spent)
 	for _, name := range names {

@@ -13,12 +13,12 @@ const spuPackage = "spu"
 // SealedPeers returns the names of the programs with which [Sealed] can be compared.
 func SealedPeers() []string { return []string{spuPackage} }
 
-// spuScript computes steps of a ridge regression by SPU, in a process of its own, and prints what they took.
+// spuScript computes steps of a ridge regression by SPU, in a process of its own, and prints the costs and the error.
 //
 //go:embed sealedpeer.py
 var spuScript []byte
 
-// spuSteps is the number of steps that SPU computes. A ridge regression needs more of them.
+// spuSteps is the number of steps that SPU computes. A whole ridge regression needs more steps.
 const spuSteps = 100
 
 // SealedPeer is a Python with the package spu.

@@ -37,7 +37,7 @@ const (
 	streamColumns  = 20
 	streamFeatures = 256
 	streamShards   = 10
-	textRows       = 100_000 // most rows that are also read from CSV and SQLite
+	textRows       = 100_000 // largest number of rows that are also read from CSV and SQLite
 	MinStreamRows  = 10_000
 	MaxStreamRows  = moments.MaxRows
 )
@@ -58,8 +58,8 @@ spec:
 // whole. It writes shards into a folder, which the caller removes, and measures the party's three
 // passes on one core: held-out rows and counts, sums, and errors on held-out rows. It compares the
 // second pass with the rate of multiply-adds, and adds the sums up once more, shard by shard in
-// other blocks; other sums are an error. It also measures how fast a CSV text, a query of SQLite and
-// its sorted snapshot are read.
+// other blocks; if they differ, that is an error. It also measures how fast a CSV text, a query of SQLite
+// and the query's sorted snapshot are read.
 func Stream(reader *job.Reader, folder string, rows int) Benchmark {
 	return Benchmark{cases: []scene{{fmt.Sprintf("%d rows", rows), func(ctx context.Context) (race, error) {
 		s := &streamed{folder: folder, rows: rows}
@@ -145,7 +145,7 @@ func generate(r *rand.Rand, values []float32, labels []int32) {
 // groupRows is the number of rows of a row group of the shards.
 const groupRows = 1 << 16
 
-// writeShard writes a shard. Equal shards of equal lengths have equal rows.
+// writeShard writes a shard. Shards of the same number and the same length have equal rows.
 func (s *streamed) writeShard(shard int) (err error) {
 	f, err := os.Create(s.path(shardName(shard)))
 	if err != nil {
@@ -164,7 +164,8 @@ func (s *streamed) writeShard(shard int) (err error) {
 	return errors.Join(p.finish(), w.Flush())
 }
 
-// textTable returns the rows of the CSV text and of the database: the first ones of the first shard.
+// textTable returns the rows of the CSV text and of the database. They are drawn like those of the first shard,
+// which can have fewer.
 func (s *streamed) textTable() (values []float32, labels []int32) {
 	n := min(textRows, s.rows)
 	values, labels = make([]float32, n*streamColumns), make([]int32, n)
@@ -255,7 +256,7 @@ func (s *streamed) pass(work func() error) run {
 }
 
 func (s *streamed) race() race {
-	const calls = 100 // of Syrk
+	const calls = 100 // number of calls of Syrk
 	product := task{}
 	panel, gram := noise[float64](streamFeatures, dataset.BlockRows, 1), linalg.New[float64](streamFeatures, streamFeatures)
 	product.flops = calls * float64(streamFeatures) * (streamFeatures + 1) * dataset.BlockRows
@@ -307,10 +308,15 @@ func (s *streamed) third() (err error) {
 	}
 	shard, _ := s.party.Shard()
 	held, err := binding.MeasureShard(s.job, s.features, s.solution, shard)
-	if err == nil && (held.Rows != s.party.Count(true) || held.Figures[0] <= int64(held.Rows/2)) {
-		err = fmt.Errorf("%d of %d held-out rows are right, and the party holds out %d", held.Figures[0], held.Rows, s.party.Count(true))
+	switch {
+	case err != nil:
+		return err
+	case held.Rows != s.party.Count(true):
+		return fmt.Errorf("the third pass measured %d held-out rows; the party holds out %d", held.Rows, s.party.Count(true))
+	case held.Figures[0] <= int64(held.Rows/2):
+		return fmt.Errorf("the model predicts only %d of %d held-out rows correctly; more than half must be correct", held.Figures[0], held.Rows)
 	}
-	return err
+	return nil
 }
 
 // inOtherBlocks adds the sums up shard by shard, in blocks of a thousand rows.
@@ -385,7 +391,7 @@ func (s *streamed) query(ctx context.Context) error {
 	})
 }
 
-// snapshot sorts the rows of the query into a snapshot, as a job does, and reads that in blocks.
+// snapshot sorts the rows of the query into a snapshot, as a job does, and reads the snapshot in blocks.
 func (s *streamed) snapshot(ctx context.Context) error {
 	from, err := s.open(ctx)
 	if err != nil {

@@ -34,8 +34,8 @@ type deployedStream struct {
 	reader     *job.Reader
 	dictionary *job.Dictionary
 	program    []string
-	freeze     spent // of the last turn
-	session    spent
+	freeze     spent // cost of freezing the large party's table, in the last turn
+	session    spent // cost of the large party's daemon, in the last turn
 }
 
 // spent holds the cost of a process: the peak of its memory, in bytes, and seconds.
@@ -77,7 +77,7 @@ func (d *deployedStream) prepare(ctx context.Context, reader *job.Reader) (err e
 	return few.writeText()
 }
 
-// run has the daemons run a job in new homes.
+// run runs a job once, by daemons with new home folders.
 func (d *deployedStream) run(ctx context.Context) (err error) {
 	dir, err := os.MkdirTemp(d.folder, "run-")
 	if err != nil {
@@ -92,7 +92,7 @@ func (d *deployedStream) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, party := range []string{smallParty, largeParty} { // the figures are those of the last
+	for _, party := range []string{smallParty, largeParty} { // d.freeze keeps the cost of the last one, the large party
 		if d.freeze, err = d.frozen(ctx, f.Home(party).String()); err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (d *deployedStream) run(ctx context.Context) (err error) {
 	return err
 }
 
-// frozen freezes the table of a home by a process, and returns what it used.
+// frozen freezes the table of a home folder by a process, and returns the cost of the process.
 func (d *deployedStream) frozen(ctx context.Context, home string) (s spent, err error) {
 	begun := time.Now()
 	cmd := exec.CommandContext(ctx, d.program[0], append(d.program[1:len(d.program):len(d.program)], "data", "freeze", "own", "--dictionary", d.dictionary.Name, "--home", home)...)

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Missing returns the names of the cells in a folder that have no result, in the order of the cells.
-// The names are for a program of the given build and instructions.
+// Missing returns the names of the cells in a folder that have no usable result, in the order of the cells.
+// The text build names the program's build and the processor's instructions; each build has its own names.
 func Missing(path, build string) ([]string, error) {
 	f, err := open(path, build)
 	if err != nil {
@@ -34,10 +34,11 @@ func Missing(path, build string) ([]string, error) {
 	return names, nil
 }
 
-// Compute computes the cells with the given names, one after the other, and writes their results. It
-// reads the inputs once. After each cell it calls done, and says whether it computed the cell or the
-// result was there before. If another process is computing a cell, it waits until that process ends.
-// If ctx ends, it soon stops.
+// Compute computes the cells with the given names, one after the other, and writes their results. It reads
+// all inputs for the first cell that it computes, and again only if the inputs have changed. After each cell
+// it calls done with computed true if it computed the cell, and false if the cell already had a result. If
+// another process is computing a cell, Compute waits until that process unlocks the cell. If ctx ends, it
+// soon stops.
 func Compute(ctx context.Context, path string, names []string, build string, reader *job.Reader, done func(name string, computed bool)) error {
 	f, err := open(path, build)
 	if err != nil {
@@ -58,18 +59,18 @@ func Compute(ctx context.Context, path string, names []string, build string, rea
 type computing struct {
 	folder *Folder
 	reader *job.Reader
-	digest [sha256.Size]byte // of the inputs of work
+	digest [sha256.Size]byte // SHA-256 of the inputs from which work was opened
 	work   work              // nil until a cell must be computed
 }
 
 // work computes a cell and returns its encoded result.
 type work func(cell int) ([]byte, error)
 
-// compute computes one cell. It reads the header of the inputs while it holds the cell's lock: a
-// coordinator that has withdrawn the inputs may compute the cell itself.
+// compute computes one cell. It reads the header of the inputs while it holds the cell's lock, because a
+// coordinator that has withdrawn the inputs computes cells without a lock itself.
 func (c *computing) compute(ctx context.Context, name string) (computed bool, err error) {
 	f := c.folder
-	if _, err := f.find(name); err != nil { // before a lock of that name is made
+	if _, err := f.find(name); err != nil { // check the name before a lock file of that name is made
 		return false, err
 	}
 	lock, err := f.claim(ctx, name)
@@ -107,7 +108,7 @@ func openWork(ctx context.Context, in *inputs, reader *job.Reader) (work, error)
 	if in.work == gridWork {
 		return openGrid(ctx, in, reader)
 	}
-	return nil, fault.BadInputf("cells: the folder has work of type %q, which this program cannot do", in.work)
+	return nil, fault.BadInputf("cells: the folder has work of type %q, which this program cannot do; use the coordinator's version of mercer", in.work)
 }
 
 // find returns the number of the cell with a name.
@@ -124,10 +125,10 @@ func (f *Folder) cellOf(h header, name string) (int, error) {
 	if i := slices.Index(f.names(h), name); i >= 0 {
 		return i, nil
 	}
-	return 0, fault.BadInputf("cells: the folder %s has no cell %s for this program on this processor; mercer cell --list %s lists the cells (this is %s)", f.path, name, f.path, f.build)
+	return 0, fault.BadInputf("cells: the folder %s has no cell %s for this program on this processor; mercer cell --list %s lists the cells (program and processor: %s)", f.path, name, f.path, f.build)
 }
 
-// claim locks a cell. It waits as long as another process holds the lock.
+// claim locks a cell. It waits as long as another process holds the lock, or until ctx ends.
 func (f *Folder) claim(ctx context.Context, name string) (*os.File, error) {
 	type locked struct {
 		file *os.File

@@ -26,7 +26,7 @@ const (
 	inputsFile = "inputs"
 	lockFile   = "lock"
 	lockSuffix = ".lock"
-	keySuffix  = ".key" // of the file beside the folder
+	keySuffix  = ".key" // suffix of the name of the key file, which is beside the folder
 	keyBytes   = 32
 )
 
@@ -43,15 +43,15 @@ type Folder struct {
 // header describes the inputs in a folder. The type of work determines the form of the inputs and of
 // the results.
 type header struct {
-	work   string // type of work
-	digest [sha256.Size]byte
+	work   string            // type of work
+	digest [sha256.Size]byte // SHA-256 of the inputs after the header
 	cells  int
 }
 
 const (
 	inputsMagic = "mercer/cells/v1"
 	maxCells    = 1 << 20
-	headerBytes = 2 + len(inputsMagic) + 2 + maxWorkBytes + sha256.Size + 4 // at most
+	headerBytes = 2 + len(inputsMagic) + 2 + maxWorkBytes + sha256.Size + 4 // size of an encoded header, with padding
 
 	maxWorkBytes = 16
 )
@@ -128,7 +128,7 @@ func readKey(name string) ([]byte, error) {
 	case !info.Mode().IsRegular() || info.Size() != keyBytes:
 		return nil, fault.BadInputf("cells: %s is not a key file of %d bytes; remove it, and a coordinator makes a new one", name, keyBytes)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, fault.BadInputf("cells: other users may read the key file %s; use chmod 600 %s", name, name)
+		return nil, fault.BadInputf("cells: other users can read the key file %s; use chmod 600 %s", name, name)
 	}
 	key, err := os.ReadFile(name)
 	if err == nil && len(key) != keyBytes {
@@ -238,7 +238,7 @@ func decodeHeader(b []byte) (h header, err error) {
 	return h, r.Err()
 }
 
-// inputs reads the inputs in a folder, after their header.
+// inputs holds the header of the inputs in a folder, and reads the bytes after the header.
 type inputs struct {
 	header
 	size int64 // size of the sealed file
@@ -353,7 +353,8 @@ func (f *Folder) withdraw() error {
 	return nil
 }
 
-// discard erases the key and removes the inputs and all results. Copies of them stay sealed.
+// discard erases the key and removes the inputs, all results and the locks of cells. Copies of the inputs and
+// results elsewhere stay sealed, because their key is gone.
 func discard(path string) error {
 	err := disk.Erase(path + keySuffix)
 	if errors.Is(err, fs.ErrNotExist) {

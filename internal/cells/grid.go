@@ -25,7 +25,7 @@ const (
 	maxRows       = 1 << 16
 	maxLabelBytes = 1 << 10
 	maxKernelText = 1 << 12
-	maxGridBytes  = 1 << 28 // of all inputs but the Gram matrix
+	maxGridBytes  = 1 << 28 // bytes of all inputs but the Gram matrix
 	maxOutputs    = 1 << 20 // columns of a trial's outputs
 )
 
@@ -87,8 +87,11 @@ func readGrid(in *inputs, reader *job.Reader) (*learner.Validation, error) {
 		return nil, err
 	}
 	n := int64(wire.NewReader(size[:]).Uint32())
-	if n > maxGridBytes || n > in.size {
-		return nil, fmt.Errorf("the settings have %d bytes; the file has %d, and at most %d are allowed", n, in.size, maxGridBytes)
+	switch {
+	case n > maxGridBytes:
+		return nil, fmt.Errorf("the settings have %d bytes; at most %d are allowed", n, maxGridBytes)
+	case n > in.size:
+		return nil, fmt.Errorf("the settings have %d bytes, but the file has only %d", n, in.size)
 	}
 	settings := make([]byte, n)
 	if _, err := io.ReadFull(in, settings); err != nil {
@@ -141,7 +144,7 @@ func decodeSettings(b []byte, reader *job.Reader) (*learner.Validation, error) {
 	for _, list := range []*[]string{&v.Problem.Labels, &v.Problem.Groups, &v.Problem.Order} {
 		given := r.Bool()
 		if *list = r.Strings(rows, maxLabelBytes); r.Err() == nil && !given && *list != nil {
-			r.Fail(errors.New("the inputs have a list that they say is missing"))
+			r.Fail(errors.New("the inputs have labels, groups or an order that they mark as missing"))
 		}
 	}
 	if err := r.Close("cells: inputs of a grid"); err != nil {
@@ -158,12 +161,16 @@ func decodeSettings(b []byte, reader *job.Reader) (*learner.Validation, error) {
 func checkGrid(v *learner.Validation) error {
 	rows := len(v.Problem.Test)
 	switch {
-	case len(v.Kernels) == 0 || len(v.Learners) == 0:
-		return errors.New("the inputs have no kernel or no learner")
+	case len(v.Kernels) == 0:
+		return errors.New("the inputs have no kernel")
+	case len(v.Learners) == 0:
+		return errors.New("the inputs have no learner")
 	case v.Folds < 2 || v.Folds > rows:
-		return fmt.Errorf("the inputs have %d folds for %d rows", v.Folds, rows)
-	case v.Problem.Labels != nil && len(v.Problem.Labels) != rows, v.Problem.Groups != nil && len(v.Problem.Groups) != rows:
-		return fmt.Errorf("the inputs do not have one label or group for each of %d rows", rows)
+		return fmt.Errorf("the inputs have %d folds; 2 to %d are possible, because there are %d rows", v.Folds, rows, rows)
+	case v.Problem.Labels != nil && len(v.Problem.Labels) != rows:
+		return fmt.Errorf("the inputs have %d labels for %d rows", len(v.Problem.Labels), rows)
+	case v.Problem.Groups != nil && len(v.Problem.Groups) != rows:
+		return fmt.Errorf("the inputs have groups of %d rows, but there are %d rows", len(v.Problem.Groups), rows)
 	}
 	return nil
 }
@@ -184,7 +191,7 @@ func openGrid(ctx context.Context, in *inputs, reader *job.Reader) (work, error)
 	}, nil
 }
 
-// encodeTrials encodes the trials of one kernel and fold. Equal bits give equal bytes.
+// encodeTrials encodes the trials of one kernel and fold. Trials whose numbers have equal bits give equal bytes.
 func encodeTrials(trials []tune.Trial) []byte {
 	var w wire.Writer
 	w.Uint32(uint32(len(trials)))
@@ -225,7 +232,7 @@ func decodeTrials(b []byte, settings, rows int) ([]tune.Trial, error) {
 	return trials, r.Close("cells: result")
 }
 
-// sameShape reports whether two lists of trials have equally many outputs.
+// sameShape reports whether two lists have equally many trials, and their outputs equally many columns.
 func sameShape(a, b []tune.Trial) bool {
 	return slices.EqualFunc(a, b, func(x, y tune.Trial) bool { return x.Outputs.Cols == y.Outputs.Cols })
 }

@@ -17,7 +17,7 @@ import (
 // Offer lets other processes compute cells of a coordinator's grids. It must not be used by two
 // goroutines at a time.
 type Offer struct {
-	Path  string        // the folder
+	Path  string        // path of the shared folder
 	Wait  time.Duration // how long the coordinator waits for a first result, and after each result for the next
 	Build string        // this program's build and the processor's instructions
 	// Logger receives a line when an offer begins and ends, and for each file that is refused.
@@ -35,7 +35,7 @@ func (o *Offer) Check() error {
 	return err
 }
 
-// Discard erases the folder's key, and removes all files that an offer has left.
+// Discard erases the folder's key, and removes the inputs, all results and the locks of cells.
 func (o *Offer) Discard() error {
 	found, err := check(o.Path)
 	if err != nil {
@@ -82,11 +82,11 @@ func (o *Offer) Trials(ctx context.Context, v *learner.Validation, progress func
 type gathering struct {
 	*Offer
 	folder     *Folder
-	names      []string // by cell
+	names      []string // names of the results, by cell
 	validation *learner.Validation
 	tests      []int // number of test rows of each fold
 	progress   func(done, total int) error
-	trials     [][]tune.Trial // by cell; nil: no result yet
+	trials     [][]tune.Trial // results by cell; nil: no result yet
 	taken      int
 	refused    map[int]bool // cells whose files were refused, each logged once
 }
@@ -194,8 +194,8 @@ func (g *gathering) cellName(cell int) string {
 }
 
 // verify computes one of the taken cells, drawn at random, and compares the results bit by bit. It
-// finds accidents, such as a processor that computes otherwise, and no adversary. It does not use
-// results whose number of outputs differs from the computed ones.
+// finds accidents, such as a processor that computes otherwise, but not the results of an adversary. It
+// drops results whose number of outputs differs from that of the computed ones.
 func (g *gathering) verify(ctx context.Context) error {
 	if g.taken == 0 {
 		return nil

@@ -193,7 +193,7 @@ func TestBenchPeersRefuses(t *testing.T) {
 func TestBenchSealedRefuses(t *testing.T) {
 	none := func(string) string { return "" }
 	for flags, want := range map[string]string{
-		"--rows=299":                 "there are 299 rows; three parties need 300",
+		"--rows=299":                 "there are 299 rows; three parties need at least 300",
 		"--features=0":               "there are 0 features",
 		"--targets=257":              "there are 257 targets",
 		"--peer=secretflow":          `--peer is "secretflow"; choose from spu`,

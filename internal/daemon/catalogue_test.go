@@ -256,7 +256,7 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, id: y, label: y}":                             `data p: column "y" has two uses, a label and the id; name it once`,
 		"data:\n  p: {path: a.csv, label: [y, none]}":                            `data p: "none" is not a column name, so it cannot be a label; name a column`,
 		"data:\n  p: {path: a.csv, columns: [\"\"]}":                             `data p: "" is not a column name, so it cannot be a feature; name a column`,
-		"data:\n  p: {path: a.csv, label: {a: b}}":                               "config.yaml:3: unknown key \"a\"; there are column, missing",
+		"data:\n  p: {path: a.csv, label: {a: b}}":                               "config.yaml:3: unknown key \"a\"; known keys: column, missing",
 		"data:\n  p: {path: a.csv, label: y, cut: y}":                            `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
 		"data:\n  p: {path: a.csv, group: y, id: y}":                             `data p: column "y" has two uses, the id and the group; name it once`,
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                            `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,

@@ -1,7 +1,7 @@
-// Package forecast computes what a job takes before it runs: the bytes, the rounds, the memory and the
+// Package forecast computes the cost of a job before it runs: the bytes, the rounds, the memory and the
 // time of each member. Bytes and rounds follow from the formulas that each protocol keeps beside its
-// messages; see [method.Protocol.Forecast]. Times are counts of operations, times the speed of a
-// machine that [Measure] has measured.
+// messages; see [method.Protocol.Forecast]. A time is a count of operations multiplied by the seconds of
+// one operation on a machine that [Measure] has measured.
 //
 //	machine, err := forecast.Measure()
 //	plan, err := forecast.Of(job, sizes, forecast.Setting{Machine: machine, Program: 60 << 20})
@@ -26,8 +26,8 @@ const Coordinator = "coordinator"
 type Setting struct {
 	Machine Machine
 	Program int64    // bytes of memory that the program takes without any data
-	Garbage Garbage  // how far the heap may grow before garbage is collected
-	Link    job.Link // the line of each member; a zero Rate is a line without limits
+	Garbage Garbage  // how far the heap grows before garbage is collected
+	Link    job.Link // the network line of each member; a zero Rate is a line without limits
 }
 
 // Garbage holds the share by which a process lets its heap grow beyond the memory in use before it
@@ -46,9 +46,9 @@ type Plan struct {
 	Seconds float64 `json:"seconds"`
 	// OneProcess is for a process that runs all members, such as mercer simulate.
 	OneProcess OneProcess `json:"one_process"`
-	// Assumed lists what the times assume of the data.
+	// Assumed lists the assumptions about the data on which the times rest.
 	Assumed []string `json:"assumed"`
-	// Warnings says what to know of the result before the job runs.
+	// Warnings lists what a user should know about the job's result before the job runs.
 	Warnings []string `json:"warnings,omitempty"`
 	Machine  Machine  `json:"machine"`
 }
@@ -70,9 +70,9 @@ type Member struct {
 	Rounds   int     `json:"rounds"`   // rounds of the sessions in which the member takes part
 	Memory   int64   `json:"memory_bytes"`
 	Seconds  float64 `json:"seconds"` // time in which the member computes or its line is busy
-	computed float64 // the part of Seconds without the line
-	kept     int64   // bytes that earlier steps have left
-	peak     int64   // the largest bytes of a step, with those that earlier steps have left
+	computed float64 // the part of Seconds in which the member computes
+	kept     int64   // bytes of memory that earlier steps have left
+	peak     int64   // the largest bytes of memory during a step, with those that earlier steps have left
 }
 
 // Step states the costs of one step of a job.
@@ -85,9 +85,9 @@ type Step struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// The messages with which a coordinator begins and ends a session at a party: it proposes the session,
-// the party agrees, it sends all keys, the party reports its end. They are small, and a result does not
-// count their bytes.
+// controlRounds is the number of messages with which a coordinator begins and ends a session at a party: the
+// coordinator proposes the session, the party agrees, the coordinator sends all keys, and the party reports
+// the end of the session. These messages are small, and a result does not count their bytes.
 const controlRounds = 4
 
 // Of returns the plan of a job over tables of the given sizes. It refuses a job whose protocol has no
@@ -129,7 +129,7 @@ func newDraft(j *job.Job, sizes method.Sizes, s Setting) *draft {
 	return d
 }
 
-// add adds a step. A step takes as long as its slowest member, and the time of its rounds.
+// add adds a step. A step takes as long as its slowest member, and the latency of its rounds in addition.
 func (d *draft) add(c method.StepCost) {
 	one := Step{Name: c.Step, Protocol: c.Protocol, Rounds: c.Rounds}
 	busy, lines := d.exchange(c, &one)

@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Machine holds the speed of a machine, in seconds for one operation of each kind of
-// [protocol.Effort] on all cores.
+// Machine holds the speed of a machine: the seconds for one operation of each kind of [protocol.Effort].
+// Operations that protocols spread over cores are measured on all cores.
 type Machine struct {
 	Product   float64 `json:"product_s"`
 	Value     float64 `json:"value_s"`
@@ -34,16 +34,17 @@ type Machine struct {
 	Received     float64 `json:"message_received_s"`
 	SentByte     float64 `json:"sent_byte_s"`
 	ReceivedByte float64 `json:"received_byte_s"`
-	// Session is the time that a session takes besides its machines' work, for each of its parties: its
-	// keys, its proposal, its ledger and journal. Measure leaves it to the caller, which can run a job.
+	// Session is the time that each party of a session takes besides the protocol's own work: for keys,
+	// proposal, ledger and journal. Measure does not set it; a caller can measure it by running a job.
 	Session float64 `json:"session_s"`
 }
 
 // window is the least time for which Measure repeats an operation.
 const window = 40 * time.Millisecond
 
-// perUnit repeats a piece of work and returns the mean time for one of its n units: on a busy machine
-// a job will be as slow. The first run is not counted, because it touches fresh memory.
+// perUnit repeats a piece of work and returns the mean seconds for one of its n units. It takes the mean and not
+// the least, because a job on a busy machine will be as slow. The first run is not counted, because it touches
+// fresh memory.
 func perUnit(n float64, work func()) float64 {
 	work()
 	runs, began := 0.0, time.Now()
@@ -67,7 +68,7 @@ func Measure() (Machine, error) {
 	return m, m.measureMessages()
 }
 
-// measureArithmetic measures products of matrices, transforms and copies.
+// measureArithmetic measures products of matrices, transforms, copies and hashes.
 func (m *Machine) measureArithmetic() {
 	const n = 768
 	a, product := linalg.New[float64](n, n), linalg.New[float64](n, n)
@@ -189,7 +190,7 @@ func (m *Machine) measureMessages() error {
 	return l.err
 }
 
-// Seconds returns the time that this machine takes for an effort, on all cores.
+// Seconds returns the seconds that this machine takes for an effort.
 func (m Machine) Seconds(e protocol.Effort) float64 {
 	return e.Products*m.Product + e.Functions*m.Value + e.Butterflies*m.Butterfly + e.Points*m.Point +
 		e.Agreements*m.Agreement + e.Keystream*m.Keystream + e.Moved*m.Moved + e.Hashed*m.Hashed

@@ -13,13 +13,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Counts holds what a person states about tables that lie elsewhere: the rows and the columns of each
-// party. The key "" stands for all parties without an entry.
+// Counts holds the numbers of rows and columns that a person states for each party's table. The key "" stands
+// for all parties without an entry.
 type Counts struct{ Rows, Columns map[string]int }
 
-// What Sizes assumes of tables that nobody has read.
+// Sizes assumes these values for tables that nobody has read.
 const (
-	assumedLabelBytes = 8 // of a label whose classes the job does not list
+	assumedLabelBytes = 8 // bytes of a label if the job does not list the classes
 	assumedExponent   = 3 // the values' magnitudes are at most 2^3, as scaled ones are
 )
 
@@ -28,8 +28,8 @@ const (
 const mostRows = 100_000_000
 
 // Sizes returns the sizes of tables with the stated counts. It reads no table. The columns are those
-// after the preparation. Held-out rows follow from the job, and of tables with different columns of
-// the same people all parties have the same rows, as many as the party with the fewest.
+// after the preparation. The number of held-out rows follows from the job. The common rows, for parties that
+// hold different columns of the same people, are as many as the rows of the party with the fewest.
 func (c Counts) Sizes(j *job.Job) (method.Sizes, error) {
 	if err := c.checkNames(j); err != nil {
 		return method.Sizes{}, err
@@ -67,9 +67,9 @@ func (c Counts) table(j *job.Job, party string) (method.TableSize, error) {
 	rows, columns := of(c.Rows, party), of(c.Columns, party)
 	switch {
 	case rows < 1:
-		return method.TableSize{}, fault.BadInputf("--rows names no rows of %s; write one number for all parties, or %s=1000", party, party)
+		return method.TableSize{}, fault.BadInputf("--rows gives no number of rows of %s; write one number for all parties, or %s=1000", party, party)
 	case columns < 1:
-		return method.TableSize{}, fault.BadInputf("--columns names no columns of %s; write one number for all parties, or %s=30", party, party)
+		return method.TableSize{}, fault.BadInputf("--columns gives no number of columns of %s; write one number for all parties, or %s=30", party, party)
 	}
 	t := method.TableSize{Rows: rows, Columns: columns, Named: true, Stored: 8 * int64(rows) * int64(columns), Exponent: assumedExponent}
 	if j.Data.Label != job.NoLabel && j.Labels(party) {
@@ -94,8 +94,8 @@ func of(counts map[string]int, party string) int {
 }
 
 // assumedLabels returns the distinct labels of a table that nobody has read: the classes that the job
-// lists, or else two classes, or a number for each row. It returns nil for numbers in a partition by
-// rows, where no cost depends on how many of them are distinct.
+// lists; or else two classes if the task has classes, and a number for each row if it has none. It returns nil for
+// numbers in a partition by rows, where no cost depends on how many numbers are distinct.
 func assumedLabels(j *job.Job, rows int) []string {
 	if classes := j.Data.Accepted(); classes != nil {
 		return classes
@@ -137,5 +137,5 @@ func heldOut(t job.Test, party string, n int) (int, error) {
 	case t.Fraction > 0:
 		return int(math.Round(t.Fraction * float64(n))), nil
 	}
-	return 0, fault.BadInput(fmt.Errorf("the job holds out %s, and --rows does not say how many rows these are; write test: {fraction: 0.25} for a plan", t.Chosen()))
+	return 0, fault.BadInput(fmt.Errorf(`the job holds out %s, and --rows does not say how many rows these are; write "test: {fraction: 0.25}" for a plan`, t.Chosen()))
 }

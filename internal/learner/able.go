@@ -16,7 +16,7 @@ import (
 // for the interface of its input, so that no method lists learners and no learner lists methods. An
 // ability of a single learner is checked by its type.
 type (
-	// KernelLearner learns from a kernel matrix. Methods okra, gram and pooled use it.
+	// KernelLearner learns from a kernel matrix. Methods that compute one, such as okra and pooled, use it.
 	KernelLearner interface{ Solver(seed uint64) Solver }
 	// SumsLearner learns from sums of products of random features. Method moments uses it.
 	SumsLearner interface{ Sums() Objective }
@@ -40,7 +40,7 @@ type (
 )
 
 // Able returns a text that lists all learners for which isAble returns true. Classifiers come
-// first, then regressions. The text conjunction joins the last two names.
+// first, then regressions, then the others. The text conjunction joins the last two names.
 func Able(conjunction string, isAble func(*job.Job) bool) string {
 	var classes, numbers, others []string
 	for _, k := range Table() {
@@ -68,8 +68,8 @@ func On[C any](j *job.Job) bool {
 	return able
 }
 
-// OnRows makes the checks of [OnMatrix], except that it accepts learners on two views of each row.
-// The method has rows, so it can hide the columns of a view.
+// OnRows makes the checks of [OnMatrix], except that it accepts learners on two views of each row. It is for
+// methods that have rows, and can therefore hide the columns of a view.
 func OnRows(j *job.Job, in *section.Place) error {
 	if UsesViews(j) {
 		return cmp.Or(checkWeight(j, in), checkViews(j, in))
@@ -80,8 +80,9 @@ func OnRows(j *job.Job, in *section.Place) error {
 // RunsOnMatrix reports whether [OnMatrix] accepts a job's learner.
 func RunsOnMatrix(j *job.Job) bool { return On[KernelLearner](j) && !UsesViews(j) }
 
-// OnMatrix refuses learners that need more than a kernel matrix, and kernels that need more than
-// inner products. The error names a protocol that can run them.
+// OnMatrix refuses learners that need more than a kernel matrix, kernels that need more than inner
+// products, and weights of rows that the learner does not take. The error names a protocol that runs them,
+// or a learner or kernel to use instead.
 func OnMatrix(j *job.Job, in *section.Place) error {
 	protocol, name := j.Protocol.Name(), j.Learner.Name()
 	switch {

@@ -24,7 +24,7 @@ func AboutRun(j *job.Job, version string, ended time.Time) *About {
 type Parameters struct {
 	Kernel  kernel.Spec        `json:"kernel"` // all parameters of the kernel as numbers
 	Learner string             `json:"learner"`
-	Numbers map[string]float64 `json:"numbers"` // the learner's settings that a grid may list
+	Numbers map[string]float64 `json:"numbers"` // the learner's settings that a grid can list
 }
 
 // Parameters returns the settings of the chosen cell.

@@ -19,7 +19,7 @@ const (
 	matrixClasses  = 100
 	binsOfCurve    = 10
 	residualBins   = 20
-	intervalEffort = 1 << 17 // greatest product of held-out rows and classes that a bootstrap may have
+	intervalEffort = 1 << 17 // greatest product of held-out rows and classes for which a bootstrap is computed
 )
 
 // Assessment evaluates predictions on held-out rows in more detail than the metrics. A part without
@@ -41,7 +41,7 @@ type Assessment struct {
 	// ClassIntervals holds the intervals of the figures in PerClass, in the same order.
 	ClassIntervals []ClassIntervals `json:"class_intervals,omitempty"`
 	// ByParty holds figures over each party's own held-out rows. It is nil if the process does not
-	// know the parties of the rows.
+	// know the parties of the rows, or if fewer than two parties have held-out rows.
 	ByParty []PartyFigures `json:"by_party,omitempty"`
 }
 
@@ -119,8 +119,8 @@ type ResidualBin struct {
 }
 
 // Assess evaluates the predictions on the held-out rows. training holds the labels of the training
-// rows, and seed draws the samples of the intervals. Assess returns nil for a learner whose
-// predictions cannot be compared with a truth.
+// rows, and seed draws the samples of the intervals. Assess returns nil if no row is held out, or if the
+// predictions cannot be compared with labels.
 func (f *Fitted) Assess(training []string, seed uint64) (*Assessment, error) {
 	var a *Assessment
 	var err error
@@ -147,7 +147,7 @@ func oneOf(labels []string, a, b string) bool {
 
 // ratedRows holds the held-out rows with their classes and scores, for classifiers.
 type ratedRows struct {
-	classes          []string // names of all classes, ascending
+	classes          []string // names of all classes, in the job's order, or in the order of package dataset
 	truth, predicted []int
 	scores           linalg.Matrix[float64] // rows x classes; empty if there are no scores
 	probabilities    bool                   // whether the scores are probabilities
@@ -200,7 +200,7 @@ func (f *Fitted) assessClasses(known, training []string, seed uint64) (*Assessme
 	return a, err
 }
 
-// CountClasses counts the training rows and the held-out rows of each class.
+// CountClasses counts the training rows and the held-out rows of each of the first 100 classes.
 func CountClasses(training, heldOut []string) []ClassCount {
 	classes, _ := dataset.Classes(slices.Concat(training, heldOut))
 	return countClasses(classes, training, heldOut)
@@ -222,7 +222,8 @@ func countClasses(classes, training, heldOut []string) []ClassCount {
 	return list
 }
 
-// addCurves adds the curves. For two classes it adds only the curves of the second class.
+// addCurves adds the curves of each class, for two classes only those of the second class. It adds none if there are
+// more than curveClasses classes.
 func (r *ratedRows) addCurves(a *Assessment) {
 	first := 0
 	if len(r.classes) == 2 {
@@ -291,7 +292,7 @@ func (f *Fitted) assessNumbers(seed uint64) (*Assessment, error) {
 	return a, err
 }
 
-// residualBinsOf divides rows, sorted by their predictions, into bins with equal numbers of rows.
+// residualBinsOf divides rows, sorted by their predictions, into bins with about equal numbers of rows.
 func residualBinsOf(truth, predicted []float64) []ResidualBin {
 	order := make([]int, len(truth))
 	for i := range order {

@@ -107,8 +107,9 @@ func (w *Work) decidedPositions(rows []int) []int {
 	return places
 }
 
-// enoughToHide reports whether the parties without figures have enough rows together to hide single
-// rows. They do if there are several such parties, and if their rows reach the minimum numbers.
+// enoughToHide reports whether the parties without figures, in rest, have enough rows together to hide
+// single rows. They do if there are several such parties, and if their rows reach the minimum numbers. It
+// returns true if there are no such parties.
 func enoughToHide(rest []*Fitted) bool {
 	if len(rest) == 0 {
 		return true

@@ -25,7 +25,7 @@ var (
 	_ job.Learner   = (*CCA)(nil)
 )
 
-// maxViewColumns is the largest number of columns that a job file may name.
+// maxViewColumns is the largest number of columns that a job file can name for the first view.
 const maxViewColumns = 4096
 
 // Name and New implement [job.Kind]; with Task they implement [job.Learner].
@@ -37,7 +37,7 @@ func (CCA) Task() job.Task      { return job.Task{Shape: model.Components} }
 func (p *CCA) Section() *section.Section {
 	return &section.Section{Doc: "Canonical correlation analysis: it finds pairs of scores, one of each view of a row, that go together.", Fields: []section.Field{
 		{Key: "view", Value: section.Words{Dst: &p.FirstView, Most: maxViewColumns, Example: "[age, weight]"},
-			Need: "add the names of the first view's columns, such as view: [age, weight]", Doc: "The columns of the first view; all others are the second."},
+			Need: "add the names of the first view's columns, such as \"view: [age, weight]\"", Doc: "The columns of the first view; all others are the second."},
 		{Key: "n_components", Value: section.Whole{Dst: &p.Components}, Default: "2", Doc: "The number of pairs, 1 or more."},
 		{Key: "regularization", Value: section.Number{Dst: &p.Regularization}, Default: "0.1",
 			Doc: "The price of large weights, in the unit of the columns' squares; above 0."},
@@ -84,7 +84,8 @@ func (p CCA) Fit(t Training) (*Solution, error) {
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean)
 //
-// Lowering each a_j by the mean of all a_j subtracts the mean of k(x, .).
+// Here a_j is entry j of dual, k(x, j) the kernel of x with row j, mean_j the mean of k(j, .), and mean the mean
+// of all kernel values of the view. Lowering each a_j by the mean of all a_j subtracts the mean of k(x, .).
 func scoreFunction(dual []float64, centring kernel.Centring, rows []int, n int) model.Function {
 	coef, rho := make([]float64, n), 0.0
 	shift := linalg.Sum(dual) / float64(len(dual))
@@ -118,16 +119,16 @@ func correlation(m linalg.Matrix[float64], a, b int) (float64, bool) {
 	return ab / math.Sqrt(aa*bb), aa > 0 && bb > 0
 }
 
-// checkViews refuses jobs whose rows cannot be split into two views. The kernel must be linear,
-// because a whole row is compared with the rows of one view.
+// checkViews refuses jobs with labels, and jobs with another kernel than the linear one. The kernel must
+// be linear, because a whole row is compared with the rows of one view.
 func checkViews(j *job.Job, in *section.Place) error {
 	for _, k := range j.Kernels() {
 		if k.Name != job.Linear {
-			return in.Refuse("kernel", "learner %s requires the linear kernel, but the job has kernel %s; write kernel: {name: linear}", j.Learner.Name(), k.Name)
+			return in.Refuse("kernel", "learner %s requires the linear kernel, but the job has kernel %s; write \"kernel: {name: linear}\"", j.Learner.Name(), k.Name)
 		}
 	}
 	if j.Data.Label != "" && j.Data.Label != job.NoLabel {
-		return in.Refuse("data.label", "learner %s does not use labels; remove label", j.Learner.Name())
+		return in.Refuse("data.label", "learner %s does not use labels; remove \"label\"", j.Learner.Name())
 	}
 	return nil
 }
@@ -190,7 +191,7 @@ func columnsOf(view, columns []string) ([]bool, error) {
 type noColumn struct{ name string }
 
 func (e *noColumn) Error() string {
-	return "the table has no column " + section.Quote(e.name) + ", which view names; write names of its columns"
+	return "the table has no column " + section.Quote(e.name) + ", which the job's \"view\" names; write names of its columns"
 }
 
 // views holds the rows that InViews returns.
@@ -200,7 +201,7 @@ type views struct {
 	rows  []viewRow
 }
 
-// viewRow is a row in which the columns of one view may be hidden.
+// viewRow is a row in which the columns of one view can be hidden.
 type viewRow struct {
 	row         int
 	hidesFirst  bool

@@ -28,13 +28,13 @@ type Cell struct {
 	PooledCorrect *int     `json:"pooled_correct"`
 }
 
-// Number is a setting of a learner for which a job file may list several values.
+// Number is a setting of a learner for which a job file can list several values.
 type Number struct {
 	Key   string
 	Value float64
 }
 
-// NumbersOf returns the numeric settings of a learner, in canonical order. It omits zeros.
+// NumbersOf returns the settings of a learner that a grid can list, in canonical order. It omits zeros.
 func NumbersOf(l job.Named) []Number {
 	var list []Number
 	keys, texts := l.Varying()

@@ -22,9 +22,9 @@ type Choice struct {
 	searched *Searched // the cross-validation; nil without folds
 }
 
-// Choose cross-validates the grid of a job with folds, and chooses the cell with the highest mean
-// score. It replaces data-dependent units of gamma by numbers. progress may be nil. If ctx ends,
-// the search soon stops with an error that wraps ctx's error.
+// Choose cross-validates the grid of a job with folds, and chooses the cell with the best mean score. It
+// replaces data-dependent units of gamma by numbers; without folds, it does nothing else. progress can be
+// nil. If ctx ends, the search soon stops with an error that wraps ctx's error.
 func Choose(ctx context.Context, j *job.Job, t Problem, progress func(done, total int) error) (*Choice, error) {
 	t.Order = j.Data.Order
 	return choose(ctx, j, t, func(_ *job.Job, g Grid) (*Searched, int, error) {
@@ -49,7 +49,7 @@ func ChooseCell(ctx context.Context, j *job.Job, t Problem, cell int) (*Choice, 
 	})
 }
 
-// choose calls the function search if the job has folds. Its arguments are the job with plain
+// choose calls the function search if the job has folds. The arguments of search are the job with plain
 // numbers and the job's grid.
 func choose(ctx context.Context, j *job.Job, t Problem, search func(*job.Job, Grid) (*Searched, int, error)) (*Choice, error) {
 	plain, err := inPlainNumbers(j, t)
@@ -91,7 +91,7 @@ func chosen(plain *job.Job, s *Searched, best int) *Choice {
 }
 
 // Fit trains on all rows that are not held out. If no rows are held out, the result has the
-// decisions of the cross-validation. progress may be nil. If ctx ends, the training soon stops with
+// decisions of the cross-validation. progress can be nil. If ctx ends, the training soon stops with
 // an error that wraps ctx's error.
 func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total int) error) (*Fitted, error) {
 	learner, err := SpecOf(c.Job)
@@ -113,9 +113,9 @@ func (c *Choice) Fit(ctx context.Context, t Problem, progress func(done, total i
 type Work struct {
 	Problem Problem
 	Workers Workers // computes trials in other processes; nil: this process computes all
-	Choice  *Choice // set by step tune or learn
-	Fitted  *Fitted // set by step learn
-	Metrics Metrics // set by step evaluate
+	Choice  *Choice // the chosen cell; set by step tune or learn
+	Fitted  *Fitted // the trained learner; set by step learn
+	Metrics Metrics // metrics on the held-out rows; set by step evaluate
 	// Holders lists the parties with their rows; it must be set before step evaluate. It is nil if
 	// the figures of single parties are secret.
 	Holders []PartyRows
@@ -125,7 +125,7 @@ type Work struct {
 }
 
 // Do performs one step: tune, learn or evaluate. The step learn performs tune first if necessary.
-// For each part of a step, progressOf returns a progress function, which may be nil. If ctx ends,
+// For each part of a step, progressOf returns a progress function, which can be nil. If ctx ends,
 // the step soon stops with an error that wraps ctx's error.
 func (w *Work) Do(ctx context.Context, j *job.Job, step string, progressOf func(part string) func(done, total int) error) error {
 	var err error
@@ -169,8 +169,8 @@ func (w *Work) evaluate(seed uint64) error {
 	return err
 }
 
-// ExplainFailure marks an error of learning as an input error, unless ctx has ended. Labels,
-// numbers or parameters then contradict each other.
+// ExplainFailure marks an error of learning as an input error, unless ctx has ended: if learning fails,
+// labels, numbers or parameters contradict each other.
 func ExplainFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err

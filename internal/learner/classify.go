@@ -24,9 +24,9 @@ func (t Training) classify(kind model.Kind, train func(codes []int, classes []st
 	return &Solution{Head: model.Voters(kind, c.Compact(), calibration), Support: c.Support(), Figures: Metrics{}}, nil
 }
 
-// measureClasses adds accuracy, balanced_accuracy, f1_micro, f1_macro and auc. For two classes it
-// adds average_precision, and for probabilities also brier. It omits figures for which the held-out
-// rows lack a class.
+// measureClasses adds accuracy, balanced_accuracy, f1_micro, f1_macro and auc. It adds average_precision
+// if there are two classes, and brier if the scores are probabilities. It omits figures for which the
+// held-out rows lack a class.
 func (f *Fitted) measureClasses(m Metrics) error {
 	confusion, err := metrics.NewConfusionMatrix(f.Truth, f.Predicted)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/mercer-fl/mercer/learn/svm"
 )
 
-// Descent holds the settings of a linear model on random features that is trained in steps.
+// Descent holds the settings of a linear model, on random features or on columns, that is trained in steps.
 type Descent struct {
 	Lambda     float64 // weight of the squared norm
-	Iterations int     // number of blocks of random features
+	Iterations int     // number of blocks of random features; with method fd-svrg, number of epochs
 	Rate       float64 // step size, which "training: cached" ignores
 	Batch      int     // number of rows in one step
 }

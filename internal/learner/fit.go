@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Problem is a set of rows, some of them held out. A learner sees only the inner products of the
+// Problem is a set of n rows, some of them held out. A learner sees only the inner products of the
 // rows.
 type Problem struct {
 	Gram linalg.Matrix[float64] // n x n matrix of the inner products x_i . x_j
@@ -46,7 +46,7 @@ type Solver interface {
 // Training is the input of a solver.
 type Training struct {
 	Kernel   kernel.Source
-	Labels   []string  // nil: no labels
+	Labels   []string  // labels of the training rows; nil: no labels
 	Weights  []float64 // one weight above 0 for each row; nil: 1 each
 	Order    []string  // order of the classes; nil: the order of package dataset
 	Progress func(done, total int) error
@@ -61,9 +61,9 @@ type Solution struct {
 	Figures     Metrics   // metrics of the training itself; not nil
 	Eigenvalues []float64 // eigenvalues of components; nil for other learners
 	Inverted    Inverted  // matrix that the solver inverted; zero for other solvers
-	// Decide computes the decisions for the held-out rows in place of the functions in Head. It may
-	// be nil. It gets the kernel of the
-	// held-out rows with the support (cross), and of each row with itself (prior).
+	// Decide computes the decisions for the held-out rows in place of the functions in Head; nil: the
+	// functions do. Its arguments are the kernel of the held-out rows with the support (cross), and of each
+	// held-out row with itself (prior).
 	Decide func(cross linalg.Matrix[float64], prior []float64) linalg.Matrix[float64]
 }
 
@@ -89,11 +89,11 @@ type Fitted struct {
 var ErrOneClass = errors.New("all training rows have the same label; a classifier needs two classes or more")
 
 // ErrNumbers is the error if a regression meets a label that is not a number. It quotes no label,
-// because only the owner of the rows may see labels.
+// because only the owner of the rows is allowed to see labels.
 var ErrNumbers = errors.New("a label is not a finite number; a regression needs numbers")
 
 // Fit trains on the rows that are not held out, and computes the decisions for the others. progress
-// may be nil. If ctx ends, the training soon stops with an error that wraps ctx's error.
+// can be nil. If ctx ends, the training soon stops with an error that wraps ctx's error.
 func Fit(ctx context.Context, t Problem, l Spec, progress func(done, total int) error) (*Fitted, error) {
 	train, test := t.Rows()
 	f, err := t.fit(t.matrix(l.Kernel), train, test, l.Solver, progress, ctx.Err)

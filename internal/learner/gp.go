@@ -79,8 +79,8 @@ func (g GP) Fit(t Training) (*Solution, error) {
 }
 
 // LeaveOneOut implements leaveOneOuter. The process without row i scales the other targets to mean 0
-// and variance 1. The scale does not change its mean, which is that of [Ridge.LeaveOneOut], and
-// multiplies its deviation, the root of 1 / G_ii.
+// and variance 1. The scale does not change the predicted mean, which is that of [Ridge.LeaveOneOut]. It
+// multiplies the predicted deviation, which is the root of 1 / G_ii with the matrix G of that method.
 func (g GP) LeaveOneOut(t Training) (model.Kind, linalg.Matrix[float64], error) {
 	if err := checkProcess(t.Kernel.Len()); err != nil {
 		return model.GP, linalg.Matrix[float64]{}, err

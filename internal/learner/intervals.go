@@ -42,8 +42,8 @@ func (r *ratedRows) addIntervals(a *Assessment, confusion *metrics.ConfusionMatr
 var bootstrapped = [...]string{"balanced_accuracy", "f1_macro"}
 
 // bootstrapIntervals returns the bootstrap intervals of the metrics and of each class's F1. It
-// returns no intervals if there are very many rows. It resamples the rows of each true class
-// separately.
+// returns no intervals if the product of rows and classes exceeds intervalEffort. It resamples the rows of
+// each true class separately.
 func (r *ratedRows) bootstrapIntervals(seed uint64) (all, f1 map[string]*metrics.Interval, err error) {
 	if len(r.truth)*len(r.classes) > intervalEffort {
 		return make(map[string]*metrics.Interval), nil, nil

@@ -40,12 +40,12 @@ func (p *KMeans) Solver(seed uint64) Solver {
 	return one
 }
 
-// Fit implements [Solver]. It writes the squared distances to the means as kernel expansions:
-// |mean|^2 - 2/|c| sum_(j in c) k(x, j).
+// Fit implements [Solver]. It writes the squared distance of a row x to the mean of each cluster c, less k(x, x),
+// as a kernel expansion: |mean|^2 - 2/|c| sum_(j in c) k(x, j). |c| is the number of the cluster's rows.
 func (p KMeans) Fit(t Training) (*Solution, error) {
 	p.Interrupt = t.Interrupt
 	if n := t.Kernel.Len(); p.Clusters <= n && kmeans.Distinct(t.Kernel, p.Clusters) < p.Clusters {
-		// How many rows differ stays here: the other members read this sentence.
+		// The error does not say how many rows differ, because the other members read it.
 		return nil, fault.Public(fault.BadInputf("kmeans: fewer training rows differ from each other than n_clusters, which is %d; lower n_clusters, or check the columns", p.Clusters))
 	}
 	m, err := kmeans.Fit(t.Kernel, p.Params)

@@ -42,7 +42,9 @@ func (p *KPCA) Sums() Objective { return Objective{Components: p.Components} }
 //
 //	sum_j a_j (k(x, j) - mean of k(x, .) - mean_j + mean),  a = u_c / sqrt(lambda_c)
 //
-// Lowering each a_j by the mean of all a_j subtracts the mean of k(x, .).
+// Here u_c is eigenvector c of the centred kernel matrix, lambda_c its eigenvalue, k(x, j) the kernel of x with
+// row j, mean_j the mean of k(j, .), and mean the mean of all kernel values. Lowering each a_j by the mean of all
+// a_j subtracts the mean of k(x, .).
 func (p KPCA) Fit(t Training) (*Solution, error) {
 	m, err := kpca.FitUntil(t.Kernel, p.Components, t.Interrupt)
 	if err != nil {
@@ -82,7 +84,7 @@ func trace(t Training, m *kpca.Model) float64 {
 }
 
 // explainedShare returns the share of the rows' variance around the training mean that the
-// principal components explain.
+// principal components explain. It returns false if the variance is 0.
 func explainedShare(m *kpca.Model, scores, cross linalg.Matrix[float64], prior []float64) (float64, bool) {
 	kept, all := 0.0, 0.0
 	for i, xx := range prior {

@@ -33,7 +33,7 @@ func (t Problem) leaveOneOut(ctx context.Context, g Grid, f Folds, wanted int, p
 		return nil, fmt.Errorf("learner: %w", err)
 	}
 	if len(t.weighted(rows)) < 2 {
-		return nil, fault.BadInputf("learner: folds: each needs two training rows or more")
+		return nil, fault.BadInputf(`learner: "folds: each" needs two training rows or more`)
 	}
 	s := &Searched{Result: &tune.Result{}, rows: rows, folds: [][]int{linalg.Range(0, len(rows))}}
 	for i, k := range g.Kernels {
@@ -93,8 +93,8 @@ func FitEach(ctx context.Context, j *job.Job, t Problem) (*Fitted, error) {
 	return f, nil
 }
 
-// leftOut returns the decisions of a solver for the given rows, of which some train. The solver was
-// fitted without the row that it decides.
+// leftOut returns the decisions of a solver for the given rows. The rows in train, which are some of them, train
+// the solver; the decision for each of these comes from a solver that was fitted without that row.
 func (t Problem) leftOut(all kernel.Source, rows, train []int, m Solver, interrupt func() error) (*Fitted, error) {
 	others := without(rows, train)
 	exact, can := m.(leaveOneOuter)
@@ -120,7 +120,7 @@ func (t Problem) leftOut(all kernel.Source, rows, train []int, m Solver, interru
 // leaveOutInTurn fits a solver once for each row, without this row.
 func (t Problem) leaveOutInTurn(all kernel.Source, train []int, m Solver, interrupt func() error) (linalg.Matrix[float64], error) {
 	if len(train) > maxLeftOut {
-		return linalg.Matrix[float64]{}, fault.BadInputf("folds: each fits this learner once for each of %d training rows, but at most %d are allowed; write folds: 10, or use ridge or gp, which need no further fits", len(train), maxLeftOut)
+		return linalg.Matrix[float64]{}, fault.BadInputf(`"folds: each" fits this learner once for each of %d training rows, but at most %d are allowed; write "folds: 10", or use ridge or gp, which need no further fits`, len(train), maxLeftOut)
 	}
 	decisions, failed := make([]linalg.Matrix[float64], len(train)), make([]error, len(train))
 	linalg.For(len(train), 1, func(i, _ int) {
@@ -131,7 +131,7 @@ func (t Problem) leaveOutInTurn(all kernel.Source, train []int, m Solver, interr
 	})
 	for i, err := range failed {
 		if err != nil {
-			return linalg.Matrix[float64]{}, fmt.Errorf("without row %d: %w", i+1, err)
+			return linalg.Matrix[float64]{}, fmt.Errorf("the fit without training row %d: %w", i+1, err)
 		}
 	}
 	out := linalg.New[float64](len(train), decisions[0].Cols)
@@ -141,7 +141,7 @@ func (t Problem) leaveOutInTurn(all kernel.Source, train []int, m Solver, interr
 	return out, nil
 }
 
-// without returns the rows that are not among some of them. Both lists ascend.
+// without returns the rows that are not in the list some. Both lists ascend.
 func without(rows, some []int) []int {
 	var rest []int
 	for _, r := range rows {
@@ -172,7 +172,7 @@ func merged(rows, others []int, own, ofOthers linalg.Matrix[float64]) linalg.Mat
 }
 
 // leftOutMeans returns, for each row, the prediction of the ridge regression on the other rows, whose
-// targets are centred at their own mean, and the predicted deviation before the targets' unit.
+// targets are centred at their own mean, and the predicted deviation for targets of variance 1.
 func leftOutMeans(t Training, alpha float64) (predicted, deviations []float64, err error) {
 	y, err := parseNumbers(t.Labels)
 	if err != nil {

@@ -162,10 +162,10 @@ func TestSearchEachRowOfClasses(t *testing.T) {
 		f    Folds
 		g    Grid
 	}{
-		"folds: each fits this learner once for each of 501 training rows, but at most 500 are allowed; write folds: 10, or use ridge or gp": {blobs(501, false), f, g},
-		"folds: each needs two training rows or more": {targets(1), Folds{K: job.EachRow, Task: job.Numbers()}, Grid{g.Kernels, []Solver{Ridge{Alpha: 1}}}},
-		ErrFewRows.Error():                            {Problem{Gram: task.Gram, Labels: slices.Replace(slices.Repeat([]string{"a"}, 45), 3, 4, "b"), Test: task.Test}, f, g},
-		ErrNumbers.Error():                            {Problem{Gram: task.Gram, Labels: task.Labels, Test: task.Test}, Folds{K: job.EachRow, Task: job.Numbers()}, Grid{g.Kernels, []Solver{GP{Noise: 1}}}},
+		"\"folds: each\" fits this learner once for each of 501 training rows, but at most 500 are allowed; write \"folds: 10\", or use ridge or gp": {blobs(501, false), f, g},
+		"\"folds: each\" needs two training rows or more": {targets(1), Folds{K: job.EachRow, Task: job.Numbers()}, Grid{g.Kernels, []Solver{Ridge{Alpha: 1}}}},
+		ErrFewRows.Error(): {Problem{Gram: task.Gram, Labels: slices.Replace(slices.Repeat([]string{"a"}, 45), 3, 4, "b"), Test: task.Test}, f, g},
+		ErrNumbers.Error(): {Problem{Gram: task.Gram, Labels: task.Labels, Test: task.Test}, Folds{K: job.EachRow, Task: job.Numbers()}, Grid{g.Kernels, []Solver{GP{Noise: 1}}}},
 	} {
 		if _, err := Search(t.Context(), tt.task, tt.g, tt.f, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

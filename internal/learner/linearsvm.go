@@ -39,7 +39,7 @@ func (l *LinearSVM) finish(in *section.Place) error {
 	}
 	if l.Schedule != hinge.Constant {
 		if in.Given("rate") {
-			return in.Refuse("rate", "rate is for schedule: constant; remove rate, or add schedule: constant")
+			return in.Refuse("rate", `"rate" is for "schedule: constant"; remove "rate", or add "schedule: constant"`)
 		}
 		return nil
 	}

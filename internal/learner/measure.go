@@ -10,12 +10,12 @@ import (
 )
 
 // Metrics maps the names of metrics to their values on held-out rows. The names are those of the
-// job's result:
+// job's result. Learners on a kernel have these:
 //
 //	svc, nu-svc  accuracy, balanced_accuracy, f1_micro, f1_macro, auc; average_precision of two
 //	             classes; brier of probabilities
 //	svr, ridge   rmse, mae, r2
-//	gp           these, mean_deviation, coverage_95, log_marginal_likelihood (of the training rows)
+//	gp           rmse, mae, r2, mean_deviation, coverage_95, log_marginal_likelihood (of the training rows)
 //	one-class    inside; accuracy and auc where labels are 1 and -1
 //	kpca         explained_variance, explained_variance_training
 //	cca          correlation, correlation_training (regularised)

@@ -6,13 +6,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Need counts what a stage of a learner takes.
+// Need counts the operations and the memory that a stage of learning takes.
 type Need struct {
 	Products float64 // multiply-adds of products of dense matrices
 	Values   float64 // values of a kernel, or of another elementary function
 	Moved    float64 // bytes of large arrays that are read or written
 	Memory   int64   // bytes besides the Gram matrix
-	// Assumed says what the counts assume, because it depends on the data; "" if nothing.
+	// Assumed states which assumption about the data the counts rest on; "" if on none.
 	Assumed string
 }
 
@@ -27,9 +27,9 @@ const assumedPasses = 60
 // kernelCacheBytes is the memory for kernel rows of a learner that sets none.
 const kernelCacheBytes = 200 << 20
 
-// NeedOf returns what one of the stages of [Work.Do] takes on a Gram matrix in memory. classes is the
-// number of classes, if the labels are classes. The steps of a solver depend on the data, so their
-// number is assumed.
+// NeedOf returns the need of stage tune or learn of [Work.Do], on a Gram matrix in memory; other stages have
+// none. classes is the number of classes, if the labels are classes. The steps of a solver depend on the data,
+// so their number is assumed.
 func NeedOf(j *job.Job, stage string, training, heldOut, classes int) Need {
 	switch stage {
 	case "tune":
@@ -70,7 +70,7 @@ func tuningNeed(j *job.Job, training, classes int) Need {
 }
 
 // fittingNeed counts one fit. A learner that reads rows of the kernel matrix solves a problem for each
-// pair of classes, and reads each of its rows once; others need the whole matrix.
+// pair of classes, and reads each row of the problem once. Other learners need the whole matrix.
 func fittingNeed(j *job.Job, training, classes int) Need {
 	rows := float64(training)
 	if On[Rowwise](j) {

@@ -12,9 +12,9 @@ import (
 // one output, +1 for its rows and -1 for the others. Two classes share one output, which is
 // positive for the second class.
 type Outputs struct {
-	Classes []string // nil for numbers
-	Mean    float64  // mean of the numbers
-	Y       linalg.Matrix[float64]
+	Classes []string               // classes in the order of the outputs; nil for numbers
+	Mean    float64                // mean of the numbers
+	Y       linalg.Matrix[float64] // targets, outputs x rows
 
 	order []string // order of the classes; nil: the order of package dataset
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Ridge is kernel ridge regression on centred targets. Predictions add the mean of the targets
-// again. With weights of rows, it is the weighted mean.
+// again. With weights of rows, this mean is weighted.
 type Ridge struct {
 	Alpha float64 // weight of |w|^2 relative to the squared errors; above 0
 }
@@ -58,9 +58,9 @@ func (r Ridge) Fit(t Training) (*Solution, error) {
 	return s, nil
 }
 
-// LeaveOneOut implements leaveOneOuter. The regression without row i takes the mean m_i of the other
-// targets off. With G = (K + alpha I)^-1, its error on row i is therefore
-// ([G y]_i - m_i [G 1]_i) / G_ii: the residual of package ridge is linear in the targets.
+// LeaveOneOut implements leaveOneOuter. The regression without row i subtracts the mean m_i of the other
+// targets. Let K be the kernel matrix, G = (K + alpha I)^-1, y the targets, and 1 the vector of ones. The error
+// on row i is ([G y]_i - m_i [G 1]_i) / G_ii, because the residual of package ridge is linear in the targets.
 func (r Ridge) LeaveOneOut(t Training) (model.Kind, linalg.Matrix[float64], error) {
 	predicted, _, err := leftOutMeans(t, r.Alpha)
 	return model.Ridge, linalg.Matrix[float64]{Rows: len(predicted), Cols: 1, Stride: 1, Data: predicted}, err

@@ -19,8 +19,8 @@ type Grid struct {
 	Solvers []Solver // solvers for one task, classification or regression
 }
 
-// Folds describes how training rows are divided into K folds. If K is [job.EachRow], each row is a fold. The division depends on Seed, and on
-// the rows' labels in their order.
+// Folds describes how training rows are divided into K folds. If K is [job.EachRow], each row is a fold. The
+// division depends on Seed, and for classes on the rows' labels in their order; with groups, on the groups alone.
 type Folds struct {
 	K    int
 	Seed uint64
@@ -45,8 +45,8 @@ func (f Folds) Divide(labels, groups []string) ([][]int, error) {
 	return parts, nil
 }
 
-// FoldsMisfit begins the error that rows cannot be divided into k folds. A job that has failed leaves only the
-// text of its error, in which a reader of the job file looks for it.
+// FoldsMisfit returns the beginning of the error that rows cannot be divided into k folds. A failed job leaves only
+// the text of its error; a program finds this beginning in the text and then points to the key folds.
 func FoldsMisfit(k int) string { return fmt.Sprintf("folds: %d does not fit the table", k) }
 
 // Searched is the result of a cross-validated grid.
@@ -57,12 +57,12 @@ type Searched struct {
 }
 
 // ErrFewRows is the error if a class has too few rows both to train and to test. It names no class,
-// because only the owners of the rows may see classes.
+// because only the owners of the rows are allowed to see classes.
 var ErrFewRows = errors.New("a class has a single training row, but folds require at least two rows of each class; leave out this class, or add rows of it")
 
-// Search cross-validates a grid on the rows that are not held out. progress may be nil; it counts
-// trials, one for each fold of each cell. An error of progress ends the search, and so does the end
-// of ctx, with an error that wraps ctx's error.
+// Search cross-validates a grid on the rows that are not held out. progress can be nil; it counts
+// trials, one for each fold of each cell, or one for each cell if each row is a fold. An error of progress
+// ends the search, and so does the end of ctx, with an error that wraps ctx's error.
 func Search(ctx context.Context, t Problem, g Grid, f Folds, progress func(done, total int) error) (*Searched, error) {
 	if f.K == job.EachRow {
 		return t.leaveOneOut(ctx, g, f, -1, progress)
@@ -119,7 +119,7 @@ func (t Problem) prepareSearch(ctx context.Context, g Grid, f Folds) (*Searched,
 // Rows returns the number of different rows that were held out.
 func (s *Searched) Rows() int { return len(s.rows) }
 
-// check returns an error if the labels have a single class, or a class with a single row.
+// check returns an error if the labels of a classification have a single class, or a class with a single row.
 func (f Folds) check(labels []string) error {
 	if !f.Task.Classes {
 		return nil
@@ -178,7 +178,7 @@ func (f *Fitted) restricted(rows []int) *Fitted {
 	return out
 }
 
-// Mean averages each metric; it omits metrics that an element lacks.
+// Mean averages each metric over all elements; it omits metrics that some element lacks.
 func Mean(all []Metrics) Metrics {
 	mean := make(Metrics)
 	for name := range all[0] {

@@ -68,7 +68,7 @@ func (s *SVC) Solver(seed uint64) Solver {
 	return one
 }
 
-// Only returns the learner without the class weights of unlisted classes.
+// Only returns the learner svc without the class weights of unlisted classes, and any other learner unchanged.
 func Only(l job.Named, classes []string) job.Named {
 	s, weighted := l.Values.(*SVC)
 	if !weighted {
@@ -119,9 +119,9 @@ func balancedWeights(codes []int, classes []string) map[string]float64 {
 // Measure implements [Solver].
 func (SVC) Measure(f *Fitted, m Metrics) error { return f.measureClasses(m) }
 
-// fitJointly returns a tune.Learner that fits one value of C after another, faster than separately.
-// Each fit starts from the solution for the previous value. It returns nil if not all solvers are SVC, for balanced weights, which differ between
-// folds, and if all rows of a class have weight 0 or less.
+// fitJointly returns a tune.Learner that fits one value of C after another, faster than separately, because
+// each fit starts from the solution for the previous value. It returns nil if not all solvers are SVC, for
+// balanced weights, which differ between folds, and if all rows of a class have weight 0 or less.
 func fitJointly(t Problem, methods []Solver, rows []int, interrupt func() error) tune.Learner {
 	params := make([]svm.Params, len(methods))
 	for i, m := range methods {

@@ -6,7 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// Titled returns a copy of the assessment for people, in which named replaces the names of classes.
+// Titled returns a copy of the assessment for people, in which named replaces the names of classes, except in
+// ClassIntervals.
 func (a *Assessment) Titled(named func(class string) string) *Assessment {
 	if a == nil {
 		return nil

@@ -15,12 +15,12 @@ type Turns struct {
 	workers Workers
 
 	mu     sync.Mutex
-	ended  *sync.Cond // a call has ended
+	ended  *sync.Cond // signals that a call has ended
 	holder job.ID     // zero: no job has the processes
 	busy   bool       // the holder's Trials or Discard is running
 }
 
-// NewTurns returns the turns of jobs at workers, which may be nil.
+// NewTurns returns the turns of jobs at workers, which can be nil.
 func NewTurns(w Workers) *Turns {
 	t := &Turns{workers: w}
 	t.ended = sync.NewCond(&t.mu)
@@ -48,7 +48,7 @@ func (t turn) Trials(ctx context.Context, v *Validation, progress func(done, tot
 	if !t.begin() {
 		return nil, nil
 	}
-	if err := ctx.Err(); err != nil { // the job may be closed, so that nobody would give the processes back
+	if err := ctx.Err(); err != nil { // if the job is closed already, nobody else would give the processes back
 		t.end(job.ID{})
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (t turn) Discard() error {
 	return t.workers.Discard()
 }
 
-// begin waits for an earlier call of the same job. It reports whether the job may use the processes.
+// begin waits for an earlier call of the same job. It reports whether the job is allowed to use the processes.
 func (t turn) begin() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +80,7 @@ func (t turn) begin() bool {
 	return true
 }
 
-// end leaves the processes to a job, or to the first one that asks.
+// end leaves the processes to the job holder, or, if holder is zero, to the first job that asks.
 func (t turn) end(holder job.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // Validation is the cross-validation of a grid on a Gram matrix. It has all that a process needs to
 // compute the trials of a kernel and a fold.
 type Validation struct {
-	Problem  Problem       // with a Gram matrix
+	Problem  Problem       // rows, labels and held-out rows; Gram must be set
 	Kernels  []kernel.Spec // kernels of the grid; all parameters are numbers
 	Learners []job.Named   // learners of the grid, of one Kind
 	Folds    int           // number of folds
@@ -25,9 +25,9 @@ type Validation struct {
 type Workers interface {
 	// Trials returns trials that other processes have computed, by kernel and fold. Trials that this
 	// process must compute are nil. It returns nil if it has offered none to other processes. progress
-	// counts trials; it may be nil.
+	// counts trials; it can be nil.
 	Trials(ctx context.Context, v *Validation, progress func(done, total int) error) ([][][]tune.Trial, error)
-	// Discard removes what earlier processes left behind. No Trials may be running.
+	// Discard removes the files that Trials and other processes left behind. Trials must not be running.
 	Discard() error
 }
 
@@ -105,8 +105,8 @@ func (o *Outside) Leak(lines map[string][]string) {
 	lines["server"] = append(lines["server"], fmt.Sprintf("The coordinator offered %d cells of the cross-validation, each one kernel on one fold, to other processes, and took the results of %d. A machine that computes cells has the coordinator's Gram matrix, labels and folds in its memory. It could falsify results, so it is trusted with the model.", o.Offered, o.Taken))
 }
 
-// divisible reports whether other processes can compute the trials of a job. They get no weights of
-// rows, and a leave-one-out of one fit has no folds to give away.
+// divisible reports whether other processes can compute the trials of a job. They cannot if rows have weights,
+// which they do not get, or if each row is a fold, because one fit then decides all rows.
 func (t Problem) divisible(j *job.Job) bool { return t.Weights == nil && j.Data.Folds != job.EachRow }
 
 // chooseWith is like [Choose] and lets workers compute trials.

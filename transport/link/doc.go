@@ -11,10 +11,10 @@
 //	... the run ...
 //	fmt.Println(clock.Elapsed())
 //
-// A message begins when its sender's clock and line are ready. It holds the sender's line and
-// then the receiver's line for its bytes over the rate. Lost bytes are sent again, which lowers the
-// rate by their share; the model leaves out a transport protocol's waits for lost bytes. Messages
-// hold a line in the order in which the run sends them. If two members send at the same time, that
-// order may differ between runs, and so may the clock, slightly. Memory grows by about 100 bytes for
-// each message.
+// A message begins when its sender's clock and line are ready. It occupies the sender's line, and
+// then the receiver's line, each for its bytes divided by the rate. Lost bytes are sent again, which
+// lowers the rate by the share of lost bytes; the model leaves out a transport protocol's waits for lost
+// bytes. Messages occupy a line in the order in which the run sends them. If two members send at the same
+// time, that order can differ between runs, and so can the clock, slightly. Memory grows by about 100
+// bytes for each message.
 package link

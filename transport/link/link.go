@@ -46,12 +46,12 @@ type Clock struct {
 	messages uint64
 }
 
-// letter identifies a message by its content, because a network may deliver it repeatedly.
+// letter identifies a message by its content, because a network can deliver it repeatedly.
 // Equal messages arrive at the time of the last one.
 type letter struct {
 	from, to string
 	lane     transport.Lane
-	hash     [sha256.Size]byte
+	hash     [sha256.Size]byte // SHA-256 of the message
 }
 
 // member holds one member's virtual clock, and the times from which its line is free in each

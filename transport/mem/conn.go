@@ -18,7 +18,7 @@ type conn struct {
 	closed  chan struct{}
 }
 
-// Send copies data, so that the sender may reuse its buffer.
+// Send copies data, so that the sender can reuse its buffer.
 func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	if err := c.send(ctx, to, lane, data); err != nil {
 		return fmt.Errorf("mem: %q cannot send to %q: %w", c.name, to, err)

@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// letter is one message in a queue. It stays there until it is acknowledged. A delivery only
-// changes the time at which it is due again.
+// letter is one message in a queue. It stays in the queue until it is acknowledged. A delivery
+// only marks the message as taken, and changes the time at which the message is due again.
 type letter struct {
 	from   string
 	data   []byte
@@ -59,7 +59,7 @@ type queue struct {
 
 	mu      sync.Mutex
 	letters letters
-	held    map[string]int // number of messages of each sender
+	held    map[string]int // number of messages in the queue, by sender
 	sent    uint64
 	changed chan struct{} // closed and replaced at each change of the queue
 }

@@ -18,7 +18,7 @@ type Address struct {
 	WebSocket  bool   // whether the port is the server's port for WebSocket (wss://)
 }
 
-// plainPath matches the paths that a WebSocket address may have.
+// plainPath matches the paths that a WebSocket address can have.
 var plainPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]*)*$`)
 
 // ParseAddress decodes an address nats://host:port, tls://host:port for a server that requires TLS, or
@@ -39,7 +39,7 @@ func ParseAddress(s string) (Address, error) {
 	case u.User != nil, u.RawQuery != "", u.Fragment != "", a.Path != "" && !a.WebSocket:
 		return Address{}, fmt.Errorf("address %q contains more than host and port; remove the text before the host or after the port", u.Redacted())
 	case !plainPath.MatchString(a.Path):
-		return Address{}, fmt.Errorf("the path of address %q contains other characters than letters, digits, and -._~/; remove the path, because a server accepts any", s)
+		return Address{}, fmt.Errorf("the path of address %q contains other characters than letters, digits, and -._~/; remove the path, because a server accepts any path", s)
 	}
 	return a, nil
 }
@@ -49,7 +49,7 @@ func invalidAddress(s string) error {
 }
 
 // NeedsTLS reports whether a connection to the address requires TLS. TLS is required if the
-// connection may leave this machine or if the address begins with tls:// or wss://.
+// connection can leave this machine or if the address begins with tls:// or wss://.
 func (a Address) NeedsTLS() bool { return a.Secure || !endpoint.Loopback(a.Host) }
 
 func (a Address) String() string { return net.JoinHostPort(a.Host, a.Port) }

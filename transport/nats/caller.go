@@ -16,9 +16,9 @@ import (
 type caller struct {
 	at    Address
 	key   ed25519.PublicKey // the server's key; empty for no TLS
-	proxy *Proxy            // nil for no proxy
+	proxy *Proxy            // HTTP proxy; nil for none
 
-	life   context.Context // ends with the member's connection
+	life   context.Context // context that ends with the member's connection
 	hangUp func()          // ends life, and so a call that is under way
 
 	mu   sync.Mutex
@@ -36,8 +36,8 @@ type callError struct{ error }
 
 func (e callError) Unwrap() error { return e.error }
 
-// proxiedLimit limits the time of a call through a proxy, TLS included. A proxy first finds the server,
-// and may ask another machine who may call.
+// proxiedLimit limits the time of a call through a proxy, TLS included. A proxy first looks the server up,
+// and can ask another machine whether the caller is allowed to connect.
 const proxiedLimit = 4 * time.Second
 
 // SkipTLSHandshake tells the NATS client not to do a TLS handshake itself.
@@ -95,7 +95,8 @@ func (c *caller) reach(ctx context.Context, address string) (net.Conn, error) {
 	return line, err
 }
 
-// begin waits until the server has shown that it has the expected TLS and protocol.
+// begin waits until the server has shown that it has the expected TLS, and, at a port without WebSocket, until the
+// server's greeting begins.
 func (c *caller) begin(ctx context.Context, line net.Conn) (net.Conn, error) {
 	if len(c.key) == 0 {
 		return hear(ctx, line)

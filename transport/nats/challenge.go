@@ -25,7 +25,7 @@ func (q challenges) draw(now time.Time) string {
 	return fresh
 }
 
-// mayDraw reports whether the process may draw another challenge.
+// mayDraw reports whether the process has fewer open challenges than the limit.
 func (q challenges) mayDraw(now time.Time) bool {
 	q.prune(now)
 	return len(q) < maxChallenges

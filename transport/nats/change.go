@@ -9,10 +9,10 @@ import (
 )
 
 // Change replaces the members of a running server. Members that stay keep their connections and their
-// queues; a message of theirs that is under way may be sent again. A member that is added can connect when
+// queues; a message of theirs that is under way can be sent again. A member that is added can connect when
 // Change returns. The connections of a member that is removed, or that has another key, are closed at
 // once, and the messages for a removed member are deleted. A message that such a connection has under way
-// at that moment may still arrive; receivers refuse it by its signature. After an error the server has the former
+// at that moment can still arrive; receivers refuse it by its signature. After an error the server has the former
 // members, unless the error is a [*LeftoverError]. The guests are replaced in the same way.
 func (s *Server) Change(ctx context.Context, members, guests []Member) error {
 	s.changing.Lock()

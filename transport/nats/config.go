@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Member describes a member that may connect to the server.
+// Member describes a member, or a guest, that is allowed to connect to the server.
 type Member struct {
 	Name string // name of lower-case letters, digits and hyphens
 	Key  string // public user nkey: U and 55 more characters
@@ -29,18 +29,18 @@ type Config struct {
 	WSS     string // host:port on which the server also listens for WebSocket over TLS; "" means not; requires TLS
 	Dir     string // folder for the queues; required; created if it does not exist
 	Members []Member
-	Guests  []Member // strangers that may ask AnswerGuest; their names are apart from the members'
+	Guests  []Member // strangers that can send requests to AnswerGuest; a guest can have the name of a member
 	Center  string   // only member that exchanges control messages with the others; "" lets all members do so
 
 	AckWait time.Duration // time after which an unsettled delivery is repeated; default 30 s
-	Share   int           // number of messages that a member may have in another member's queue; default 2 to 256, see share
+	Share   int           // most messages of a member in another member's queue; default 2 to 256, or 64 in lane Control
 	MaxAge  time.Duration // age at which messages are removed; default 7 days
 	// MaxBytes limits the size of all bulk queues together; 0 means 8 GiB. Senders wait at the
-	// limit. The control queues may have a further quarter of MaxBytes.
+	// limit. The control queues can take another quarter of MaxBytes in addition.
 	MaxBytes int64
 
 	// AnswerGuest answers the requests of guests. It is called for one request at a time. A guest whose requests
-	// come too fast gets no answer to some of them. It is required if there are guests.
+	// come too fast gets no answer to some of them. The function is required if there are guests.
 	AnswerGuest func(guest string, request []byte) []byte
 
 	// keepShares prevents that shares become smaller, as they would with more members. A smaller share could
@@ -63,9 +63,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// share returns the number of messages that a member may have in another member's queue. By default
-// the longest messages of one member to all others take no more than a quarter of MaxBytes, but
-// every member has a share of at least two messages.
+// share returns the largest number of messages that a member can have in another member's queue of a
+// lane. In lane Control the default is 64. In lane Bulk, by default, the longest messages of one member to
+// all others take no more than a quarter of MaxBytes, but every member has a share of at least two messages.
 func (c Config) share(lane transport.Lane) int {
 	const fewest, most, words = 2, 256, 64
 	switch {
@@ -114,7 +114,7 @@ func (c Config) validate() error {
 	case c.Port < 0 || c.Port > 65535:
 		return fmt.Errorf("nats: port %d is not valid; use 0 to 65535", c.Port)
 	case c.AckWait < 0 || c.Share < 0 || c.MaxAge < 0 || c.MaxBytes < 0:
-		return errors.New("nats: a limit is negative; use 0 for the default")
+		return errors.New("nats: one of Config.AckWait, Share, MaxAge and MaxBytes is negative; use 0 for the default")
 	case len(c.Members) == 0 || len(c.Members) > MaxMembers:
 		return fmt.Errorf("nats: the configuration has %d members; use 1 to %d", len(c.Members), MaxMembers)
 	}
@@ -140,19 +140,25 @@ func (c Config) validate() error {
 	return nil
 }
 
-// validateGuests returns an error for the first guest that is not valid. holder maps each key to the member
-// that has it.
+// validateGuests returns an error for the first guest that is not valid. holder maps each member's key to the
+// member's name; validateGuests adds the guests' keys.
 func (c Config) validateGuests(holder map[string]string) error {
-	if len(c.Guests) > MaxMembers || len(c.Guests) > 0 && c.AnswerGuest == nil {
-		return fmt.Errorf("nats: the configuration has %d guests; at most %d are allowed, and a function that answers them", len(c.Guests), MaxMembers)
+	switch {
+	case len(c.Guests) > MaxMembers:
+		return fmt.Errorf("nats: the configuration has %d guests; at most %d are allowed", len(c.Guests), MaxMembers)
+	case len(c.Guests) > 0 && c.AnswerGuest == nil:
+		return errors.New("nats: the configuration has guests, but Config.AnswerGuest is nil; set it to a function that answers guests")
 	}
 	names := make(map[string]bool)
 	for _, g := range c.Guests {
 		if err := g.validate(); err != nil {
 			return fmt.Errorf("nats: %w", err)
 		}
-		if other, taken := holder[g.Key]; taken || names[g.Name] {
-			return fmt.Errorf("nats: the guest %q has the key of %q, or is there twice", g.Name, other)
+		if names[g.Name] {
+			return fmt.Errorf("nats: two guests are called %q; give each its own name", g.Name)
+		}
+		if other, taken := holder[g.Key]; taken {
+			return fmt.Errorf("nats: the guest %q has the same key as %q; give each its own key", g.Name, other)
 		}
 		holder[g.Key], names[g.Name] = g.Name, true
 	}
@@ -177,7 +183,7 @@ const hubName = "HUB" // name of the account that owns the streams
 const (
 	maxConnections   = 4
 	maxSubscriptions = 32       // subscriptions of a connection
-	maxPending       = 16 << 20 // bytes that may wait to be written to a connection
+	maxPending       = 16 << 20 // most bytes that can wait to be written to a connection
 )
 
 // isolate returns a login by which a member uses its own account. The hub exports to the account
@@ -213,9 +219,9 @@ func resetSubject(lane transport.Lane, member string) string {
 	return "$JS.API.CONSUMER.RESET." + stream(lane) + "." + member
 }
 
-// receiverFor returns the only receiver of a member's messages in a lane, or "*" if the member may
-// send to all members. Daemons accept control messages only from the center. The center accepts
-// control messages from all members.
+// receiverFor returns the only receiver of a member's messages in a lane, or "*" if the member is
+// allowed to send to all members. Daemons accept control messages only from the center. The center
+// accepts control messages from all members.
 func (c Config) receiverFor(lane transport.Lane, from string) (to string) {
 	if lane == transport.Bulk || c.Center == "" || c.Center == from {
 		return "*"

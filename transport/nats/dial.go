@@ -25,10 +25,10 @@ type Options struct {
 	TLS    ed25519.PublicKey // the server's TLS key; nil means no TLS, which is allowed only on this machine
 	Proxy  *Proxy            // HTTP proxy through which the member connects; requires TLS; nil means none
 	Logger *slog.Logger      // receives log messages; nil discards them
-	// Version is the program's version, of at most 64 bytes, which the server may show. "" tells none.
+	// Version is the program's version, of at most 64 bytes, which the server can show; "" for none.
 	Version string
 	// Connected is called whenever the connection has been opened (true) or lost (false). It must not
-	// block. It may be nil.
+	// block. It can be nil.
 	Connected func(bool)
 }
 
@@ -52,15 +52,15 @@ type conn struct {
 	inboxes  []*inbox             // one inbox for each lane
 	version  string               // see Options.Version
 	notify   func(connected bool) // see Options.Connected
-	run      string               // random name of this process; other processes may have the same identity
+	run      string               // random name of this process; other processes can have the same identity
 	since    time.Time
 	serving  atomic.Bool   // whether the process has ever connected; written only under the lock meeting
-	meeting  sync.Mutex    // serialises the handling of messages from other processes, which may end the link
+	meeting  sync.Mutex    // serialises the handling of messages from other processes, which can end the link
 	twin     []byte        // key that authenticates messages between processes with this identity
 	asked    challenges    // challenges to other processes; guarded by meeting
 	refused  string        // random name of the process that was refused last; guarded by meeting
 	strange  *budget       // limits log lines about invalid messages of unknown senders
-	failures *budget       // limits log lines about a wrong server at the address
+	failures *budget       // limits log lines about a wrong server or proxy at the address
 	patience time.Duration // how long Send waits while the server has no queue for the receiver
 	silence  time.Duration // time without an answer after which a request counts as lost
 
@@ -73,8 +73,8 @@ type conn struct {
 
 // Dial connects the member called name to the server at url, an address that [ParseAddress]
 // accepts. It waits for the server until ctx ends. The connection then restores itself without
-// limit. Only two events end it: a server that refuses the member, with a [*CredentialError] or
-// a [*PermissionError], and another process with the same identity, with a [*TwinError]. If
+// limit. Besides Close, only two events end it: a server that refuses the member, with a
+// [*CredentialError] or a [*PermissionError], and another process with the same identity, with a [*TwinError]. If
 // something else fails, the log says what: a server without the key in o or the required TLS
 // ([*LineError]), a proxy ([*ProxyError]), the server's name ([*NameError]). If ctx ends first,
 // Dial returns this error.
@@ -170,8 +170,8 @@ func newInbox(c *conn, lane transport.Lane) *inbox {
 func newLink() *link { return &link{changed: make(chan struct{})} }
 
 // options returns the settings of the NATS client. The client buffers nothing while the connection
-// is lost, because Send has then failed and returns an error. The server, which is not trusted,
-// cannot redirect its members to other servers. A process does not receive the messages that it
+// is lost, because Send repeats a message until the server has confirmed it. The server, which is not
+// trusted, cannot redirect its members to other servers. A process does not receive the messages that it
 // sends to other processes with its identity.
 func (c *conn) options() []natsgo.Option {
 	return []natsgo.Option{
@@ -452,7 +452,7 @@ type budget struct {
 	unsaid int
 }
 
-// allow reports whether one more line may be written. It also returns the number of lines
+// allow reports whether the budget allows one more line. It also returns the number of lines
 // suppressed since the last line.
 func (b *budget) allow(now time.Time) (ok bool, unsaid int) {
 	b.mu.Lock()

@@ -14,9 +14,9 @@
 // server's service ([Server.Watch]); a new server continues with the same queues. A queue
 // loses messages that are older than Config.MaxAge; the callers' journals send them again.
 //
-// # Who may do what
+// # What a member is allowed to do
 //
-// A member logs in by signing a nonce with its nkey. It may send under its own
+// A member logs in by signing a nonce with its nkey. It can send under its own
 // name only, receive deliveries from its own queue only, and create, change or read
 // nothing else. Permissions on subjects do not suffice for this: a NATS server
 // never checks the reply subject of a request, and answers it in its own name.

@@ -45,7 +45,7 @@ type PermissionError struct {
 }
 
 func (e *PermissionError) Error() string {
-	return fmt.Sprintf("nats: this key may not act as %q; check that name and identity belong together: %v", e.Member, e.Err)
+	return fmt.Sprintf("nats: this key is not allowed to act as %q; check that name and identity belong together: %v", e.Member, e.Err)
 }
 
 func (e *PermissionError) Unwrap() error { return e.Err }
@@ -84,7 +84,7 @@ func (e *NameError) Error() string {
 func (e *NameError) Unwrap() error { return e.Err }
 
 // LineError reports that the server at the address does not have the expected TLS key or protocol, or
-// has TLS although the member knows no key. Another program may answer in the server's place. The member
+// has TLS although the member knows no key. Another program might answer in the server's place. The member
 // keeps trying, because otherwise anybody on the network path could stop the member.
 type LineError struct {
 	Address string
@@ -108,15 +108,15 @@ func (e *LineError) Error() string {
 	case errors.Is(e.Err, errOtherKey):
 		return fmt.Sprintf("nats: the server at %s has another TLS key than the roster says: another program answers there, or the roster is an old one; %s", e.Address, compare)
 	case errors.As(e.Err, &plain):
-		return fmt.Sprintf("nats: the server at %s does not speak TLS, and the roster has a TLS key for it: another program answers there, or its roster is an old one; %s", e.Address, compare)
+		return fmt.Sprintf("nats: the server at %s does not speak TLS, and the roster has a TLS key for it: another program answers there, or the server's own roster is an old one; %s", e.Address, compare)
 	case errors.Is(e.Err, errNoGreeting):
 		return fmt.Sprintf("nats: the server at %s has the TLS key of the roster but does not greet; if this is its port for WebSocket, write the address as wss://%s", e.Address, e.Address)
 	case errors.Is(e.Err, errNoWebSocket):
 		return fmt.Sprintf("nats: the server at %s has the TLS key of the roster but does not answer by WebSocket (%v); if this is its port without WebSocket, write the address as tls://%s", e.Address, e.Err, e.Address)
 	case e.TLS:
-		return fmt.Sprintf("nats: no TLS with the server at %s: %v; check that the coordinator is at this address", e.Address, e.Err)
+		return fmt.Sprintf("nats: TLS with the server at %s failed: %v; check that the coordinator is at this address", e.Address, e.Err)
 	}
-	return fmt.Sprintf("nats: the server at %s says nothing, as one with TLS does, and the roster has no TLS key for it: %v; join the roster that the coordinator has", e.Address, e.Err)
+	return fmt.Sprintf("nats: the server at %s sends no greeting, so it probably requires TLS, but the roster has no TLS key for it: %v; join the roster that the coordinator has", e.Address, e.Err)
 }
 
 // crowded is the start of the text by which the server refuses too many connections. The server

@@ -41,7 +41,7 @@ type ferry struct {
 	nc    *natsgo.Conn // separate connection, so that no ferry delays another
 	log   *slog.Logger
 	lost  *tally.Tally
-	names string
+	names string // the member's name
 }
 
 // ferryFor starts a member's ferry and returns its connection.

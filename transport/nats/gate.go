@@ -34,7 +34,7 @@ type gate struct {
 	mu     sync.Mutex
 	most   int // greatest number of open connections
 	closed bool
-	open   map[net.Conn]*passage // by the caller's connection
+	open   map[net.Conn]*passage // passages by the caller's connection
 	// callers maps the address that the NATS server sees to the caller's address, also after the
 	// connection's end, because log lines come late. It has an entry for each port of this machine at most.
 	callers map[string]string
@@ -159,7 +159,7 @@ func (g *gate) leave(caller net.Conn) {
 	delete(g.open, caller)
 }
 
-// end closes both ends of a connection. Each may have been closed before.
+// end closes both ends of a connection. Either end can be closed already.
 func (g *gate) end(caller net.Conn) {
 	_ = caller.Close()
 	if server := g.open[caller].server; server != nil {
@@ -220,7 +220,7 @@ func (g *gate) endLate(clients map[string]bool) {
 }
 
 const (
-	passBytes = 16 << 10 // bytes that a connection may have under way in each direction
+	passBytes = 16 << 10 // most bytes that a connection can have under way in each direction
 	// passPatience limits the time in which the receiver must take these bytes.
 	passPatience = time.Minute
 	// passRest limits the time in which the other direction ends after the first has ended.

@@ -21,7 +21,7 @@ const (
 	MaxRequest         = 16 << 10
 	guestConnections   = 2
 	guestSubscriptions = 4
-	maxGuestRequests   = 64 // requests of all guests that may wait
+	maxGuestRequests   = 64 // most requests of all guests together that can wait
 )
 
 func guestAccount(guest string) string { return "guest-" + guest }
@@ -44,7 +44,7 @@ func admitGuest(hub, own *server.Account, g Member) (*server.NkeyUser, error) {
 	}}, nil
 }
 
-// answerGuests makes the steward answer guests, now and after a change.
+// answerGuests makes the steward answer guests, also those that [Server.Change] adds later.
 func (s *Server) answerGuests() error {
 	if s.cfg.AnswerGuest == nil {
 		return nil

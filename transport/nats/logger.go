@@ -41,7 +41,7 @@ var aboutConnection = regexp.MustCompile(` - [cw]id:`)
 
 var connectionKinds = []string{"authentication error", "Violation", "Slow Consumer", "arser", "aximum"}
 
-// allow reports whether one more line of a kind may be written. It also returns the number of lines
+// allow reports whether the budget allows one more line of a kind. It also returns the number of lines
 // suppressed before this line.
 func (l *logger) allow(kind string) (ok bool, unsaid int) {
 	l.mu.Lock()
@@ -130,8 +130,8 @@ func shortened(text string) string {
 
 // The server writes these texts about clients that do not use the expected protocol.
 const (
-	handshakeError = "TLS handshake error"            // then perhaps the client's address, and the reason
-	upgradeError   = " - websocket handshake error: " // then the reason
+	handshakeError = "TLS handshake error"            // the client's address, if any, and the reason follow
+	upgradeError   = " - websocket handshake error: " // the reason follows
 	webSocketError = "websocket: " + handshakeError   // start of a log line of the port for WebSocket
 	noLogin        = " - authentication error"        // end of a log line about a client that begins without a login
 )

@@ -29,11 +29,11 @@ import (
 
 // Server is a NATS server that runs in this process.
 type Server struct {
-	cfg     Config                 // settings of the start
+	cfg     Config                 // settings at the start
 	inForce atomic.Pointer[Config] // the same settings with the present members, which Change replaces
 	nats    *server.Server
 	key     nkeys.KeyPair // the steward's login
-	line    *tls.Config   // nil without TLS; a reload must have the same pointer
+	line    *tls.Config   // TLS settings; nil without TLS; a reload must have the same pointer
 	steward *natsgo.Conn
 	gate    *gate // port for WebSocket; nil if there is none
 	log     *logger
@@ -41,11 +41,11 @@ type Server struct {
 	stop    func() error // stops the server once
 
 	changing sync.Mutex       // held while the members change, and while the server stops
-	posts    map[string]*post // by the member's name; guarded by changing
+	posts    map[string]*post // posts by the member's name; guarded by changing
 }
 
-// Start runs a server and returns when members can connect. The server listens only after every
-// queue exists. If a port is taken, Start writes nothing and returns a [*PortTakenError]. The
+// Start runs a server and returns when members can connect. The server accepts connections only after
+// every queue exists. If a port is taken, Start writes nothing and returns a [*PortTakenError]. The
 // caller must call Shutdown.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
@@ -240,7 +240,7 @@ func stewardLogin(hub *server.Account, key string) *server.NkeyUser {
 	return &server.NkeyUser{Nkey: key, Account: hub, AllowedConnectionTypes: map[string]struct{}{"IN_PROCESS": {}}}
 }
 
-// openHub opens the store of the hub account, which may hold queues of an earlier server.
+// openHub opens the store of the hub account, which can hold queues of an earlier server.
 func (s *Server) openHub() error {
 	hub, err := s.nats.LookupAccount(hubName)
 	if err != nil {
@@ -320,7 +320,7 @@ func (e *StoreError) Error() string {
 
 const (
 	watchEvery = 2 * time.Second // time between two checks of Watch
-	// watchFailures is the number of consecutive checks that must fail. A single check may fail
+	// watchFailures is the number of consecutive checks that must fail. A single check can fail
 	// on a busy machine, because the server waits only a millisecond for its own answer.
 	watchFailures = 3
 )
@@ -362,7 +362,7 @@ func (s *Server) lacksFiles() bool {
 	return true
 }
 
-// warnOfSpace logs a warning if the disk has less free space than the queues may take.
+// warnOfSpace logs a warning if the disk has less free space than the queues can take.
 func (s *Server) warnOfSpace() {
 	var room int64
 	for _, lane := range transport.Lanes() {
@@ -378,7 +378,7 @@ func (s *Server) warnOfSpace() {
 	}
 }
 
-// warnOfConnections logs a warning if the members' connections may take most file descriptors of
+// warnOfConnections logs a warning if the members' connections can take most file descriptors of
 // this process.
 func (s *Server) warnOfConnections() {
 	need, may := s.cfg.portConnections(), 2*descriptor.Strangers()

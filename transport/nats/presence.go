@@ -18,13 +18,14 @@ import (
 type Connection struct {
 	Member string
 	Since  time.Time // start of the member's oldest open connection
-	// Version is what the member's program gives as its version (see Options.Version), or "". The server
-	// does not verify it.
+	// Version is the version that the member's program states (see Options.Version), or "". The server does
+	// not verify it.
 	Version string
 }
 
-// Connections lists the connected members, in the order of the configuration or of the last [Server.Change]. A member that vanished
-// without closing its connection stays in the list until it has not answered for about 80 seconds.
+// Connections lists the connected members, in the order of the configuration or of the last [Server.Change]. A
+// member that vanished without closing its connection stays in the list until it has not answered for about 80
+// seconds.
 func (s *Server) Connections() ([]Connection, error) {
 	var list []Connection
 	for _, m := range s.inForce.Load().Members {
@@ -64,7 +65,7 @@ type Load struct {
 	Accepts  bool   // true if members can connect
 	Messages uint64 // messages in all queues
 	Bytes    uint64 // size of all queues
-	Limit    uint64 // size that all queues together may reach, in bytes
+	Limit    uint64 // greatest size of all queues together, in bytes
 	Free     uint64 // free space of the queues' disk, in bytes
 }
 

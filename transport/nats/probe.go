@@ -2,8 +2,9 @@ package nats
 
 import "fmt"
 
-// Probe connects to the server at url as a member with these options would, checks its TLS key, and closes
-// the connection, within a few seconds. It does not log in, so it disturbs no member that is connected.
+// Probe connects to the server at url as a member with these options would, checks the server's TLS key if the
+// options have one, and closes the connection, within a few seconds. It does not log in, so it disturbs no member
+// that is connected.
 func Probe(url string, o Options) error {
 	at, err := ParseAddress(url)
 	if err != nil {

@@ -24,7 +24,7 @@ type Proxy struct {
 }
 
 // ParseProxy decodes http://host:port or http://user:password@host:port. Its errors do not contain the
-// text, which may have a password.
+// text, because the text can have a password.
 func ParseProxy(s string) (*Proxy, error) {
 	u, err := url.Parse(s)
 	switch {

@@ -79,7 +79,7 @@ func (c Config) consumer(lane transport.Lane, name string, held int) jetstream.C
 }
 
 // removeFormer removes the queues of former members. It returns the largest number of messages that
-// one member has in another member's queue, or may have if shares stay as they are.
+// one member has in another member's queue; with keepShares, it returns at least the present share.
 func (c Config) removeFormer(ctx context.Context, js jetstream.JetStream, lane transport.Lane) (held int, err error) {
 	s, err := js.Stream(ctx, stream(lane))
 	if errors.Is(err, jetstream.ErrStreamNotFound) {

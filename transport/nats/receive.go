@@ -20,9 +20,9 @@ import (
 const (
 	batchMessages = 256
 	batchBytes    = 2 << 20
-	// inboxRoom is the number of deliveries that may wait in an inbox. It is enough for several requests: those that
+	// inboxRoom is the number of deliveries that can wait in an inbox. It is enough for several requests: those that
 	// have not expired when a server answers again after a silence. Beyond it, deliveries come again after AckWait.
-	// The client allocates the room at once, by default for 65,536 deliveries: half a megabyte a lane.
+	// The client allocates the room at once; its default, for 65,536 deliveries, would take half a megabyte a lane.
 	inboxRoom    = 8 * batchMessages
 	requestLimit = 30 * time.Second
 	heartbeat    = 5 * time.Second
@@ -40,7 +40,7 @@ type inbox struct {
 	sub       *natsgo.Subscription
 	box       string // random name of the inbox, different for each connection of a member
 	request   int    // number of the current request
-	remaining int    // number of deliveries that the current request may still bring; 0 requires a new request
+	remaining int    // number of deliveries that the current request can still bring; 0 requires a new request
 }
 
 // requestSuffix returns the end of the subject that identifies the current request.
@@ -82,7 +82,7 @@ func (i *inbox) receive(ctx context.Context) (transport.Delivery, error) {
 }
 
 // next waits for one message of the inbox. It returns false without an error if the message is
-// not a delivery.
+// not a delivery, or if no message came: ctx ended, the connection was lost, or the server was silent.
 func (i *inbox) next(ctx, era context.Context) (d transport.Delivery, ok bool, err error) {
 	if i.era != era {
 		if err := i.open(ctx, era); err != nil {
@@ -282,8 +282,8 @@ func box(lane transport.Lane, member, subj string) string {
 
 const maxNameBytes = 64
 
-// checkName returns an error unless s can be a token of a subject. It must also be a valid name of
-// a folder on every system.
+// checkName returns an error unless s has 1 to 64 lower-case letters, digits and hyphens, with no hyphen
+// first. Such a name can be a token of a subject and the name of a folder.
 func checkName(s string) error {
 	if s == "" || len(s) > maxNameBytes {
 		return fmt.Errorf("a member's name must have 1 to %d bytes, not %d", maxNameBytes, len(s))

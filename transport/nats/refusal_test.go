@@ -214,9 +214,9 @@ func TestKeyOfAnother(t *testing.T) {
 		_, err := Dial(ctx, f.url(), "south", f.keys["north"], Options{TLS: f.pin()})
 		var refused *PermissionError
 		if !errors.As(err, &refused) || refused.Member != "south" || !errors.Is(err, natsgo.ErrPermissionViolation) {
-			t.Fatalf("error %v, want that the key may not act as south", err)
+			t.Fatalf("error %v, want that the key is not allowed to act as south", err)
 		}
-		if want := `this key may not act as "south"`; !strings.Contains(err.Error(), want) {
+		if want := `this key is not allowed to act as "south"`; !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not say %q", err, want)
 		}
 	})

@@ -16,7 +16,7 @@ import (
 // disk.
 const ackLimit = 10 * time.Second
 
-// Send repeats the message until the server has it on disk or ctx ends. The server may then
+// Send repeats the message until the server has it on disk or ctx ends. The server can then
 // have it more than once.
 func (c *conn) Send(ctx context.Context, to string, lane transport.Lane, data []byte) error {
 	if err := c.send(ctx, to, lane, data); err != nil {
@@ -60,7 +60,7 @@ func (c *conn) send(ctx context.Context, to string, lane transport.Lane, data []
 }
 
 // permanentError returns an error if no further attempt can succeed, and nil otherwise. A server
-// that is starting or stopping may have no queue for a receiver for a moment. If the server has no
+// that is starting or stopping can lack the queue for a receiver for a moment. If the server has no
 // queue for the receiver for long, there is no such member.
 func (c *conn) permanentError(err error, unknownSince time.Time) error {
 	var refusal *jetstream.APIError

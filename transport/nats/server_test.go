@@ -22,18 +22,18 @@ func TestConfigRefused(t *testing.T) {
 	_, one := newKey(t)
 	_, two := newKey(t)
 	for want, c := range map[string]Config{
-		"Config.Dir is empty":                                         {Members: []Member{{"a", one}}},
-		"port 65536 is not valid; use 0 to 65535":                     {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},
-		"a limit is negative":                                         {Dir: "x", AckWait: -1, Members: []Member{{"a", one}}},
-		"the configuration has 0 members; use 1 to":                   {Dir: "x"},
-		`two members are called "a"`:                                  {Dir: "x", Members: []Member{{"a", one}, {"a", two}}},
-		`"a" and "b" have the same key`:                               {Dir: "x", Members: []Member{{"a", one}, {"b", one}}},
-		`member name "a.b" is not valid; use only lower-case letters`: {Dir: "x", Members: []Member{{"a.b", one}}},
-		`member name "*" is not valid; use only lower-case letters`:   {Dir: "x", Members: []Member{{"*", one}}},
-		`member name "-a" is not valid; use only lower-case letters`:  {Dir: "x", Members: []Member{{"-a", one}}},
-		"a member's name must have 1 to 64 bytes":                     {Dir: "x", Members: []Member{{"", one}}},
-		`"UABC" is not a public user nkey`:                            {Dir: "x", Members: []Member{{"a", "UABC"}}},
-		"cannot listen":                                               {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
+		"Config.Dir is empty":                                           {Members: []Member{{"a", one}}},
+		"port 65536 is not valid; use 0 to 65535":                       {Dir: "x", Port: 65536, Members: []Member{{"a", one}}},
+		"one of Config.AckWait, Share, MaxAge and MaxBytes is negative": {Dir: "x", AckWait: -1, Members: []Member{{"a", one}}},
+		"the configuration has 0 members; use 1 to":                     {Dir: "x"},
+		`two members are called "a"`:                                    {Dir: "x", Members: []Member{{"a", one}, {"a", two}}},
+		`"a" and "b" have the same key`:                                 {Dir: "x", Members: []Member{{"a", one}, {"b", one}}},
+		`member name "a.b" is not valid; use only lower-case letters`:   {Dir: "x", Members: []Member{{"a.b", one}}},
+		`member name "*" is not valid; use only lower-case letters`:     {Dir: "x", Members: []Member{{"*", one}}},
+		`member name "-a" is not valid; use only lower-case letters`:    {Dir: "x", Members: []Member{{"-a", one}}},
+		"a member's name must have 1 to 64 bytes":                       {Dir: "x", Members: []Member{{"", one}}},
+		`"UABC" is not a public user nkey`:                              {Dir: "x", Members: []Member{{"a", "UABC"}}},
+		"cannot listen":                                                 {Dir: "x", Host: "nowhere.invalid", TLS: secret, Members: []Member{{"a", one}}},
 	} {
 		t.Chdir(t.TempDir())
 		s, err := Start(t.Context(), c)

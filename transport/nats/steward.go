@@ -47,11 +47,11 @@ func (s *Server) arrange(ctx context.Context, cfg Config) error {
 	return arrange(ctx, js, cfg)
 }
 
-// post is what the server's process does for one member: it moves the member's messages into the queues,
-// and requests deliveries from the member's own queues.
+// post is the part of the server's process that serves one member: it moves the member's messages into the
+// queues, and requests deliveries from the member's own queues.
 type post struct {
 	ferry *natsgo.Conn
-	asks  []*natsgo.Subscription // one of the steward for each lane
+	asks  []*natsgo.Subscription // the steward's subscriptions to the member's requests, one for each lane
 }
 
 // openPosts opens the posts of members. After an error it has opened none. s.changing is held.
@@ -108,7 +108,7 @@ func (p *post) close(log *slog.Logger) {
 
 // serve requests deliveries from a member's queue whenever the member asks for them. The account
 // lets a member ask under its own name only, and the message holds only the address for the
-// deliveries. Each member has its own goroutine here, which limits the rate of the member's
+// deliveries. Each member has its own goroutine here for each lane, which limits the rate of the member's
 // requests. The goroutine drops requests that come too fast, so that a member that sends requests
 // without end delays no other member.
 func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) (*natsgo.Subscription, error) {
@@ -136,7 +136,7 @@ func serve(nc *natsgo.Conn, cfg Config, member string, lane transport.Lane) (*na
 
 const (
 	asksPerSecond = 1000 // generous limit for one member, because each request brings up to 2 MiB
-	maxAsks       = 64   // requests of one member that may wait while another is served
+	maxAsks       = 64   // most requests of one member that can wait while another of its requests is served
 )
 
 // complain logs that requests of a member are dropped.
@@ -153,12 +153,12 @@ func complain(log *slog.Logger, complaints *tally.Tally, sub *natsgo.Subscriptio
 // pace limits the rate of requests. A burst of asksPerSecond requests passes at once.
 type pace struct {
 	gap  time.Duration
-	next time.Time // time from which the next request may pass
+	next time.Time // time from which the next request passes
 }
 
 func newPace(perSecond int) *pace { return &pace{gap: time.Second / time.Duration(perSecond)} }
 
-// wait waits until one more request may pass.
+// wait waits until one more request can pass.
 func (p *pace) wait() {
 	now := time.Now()
 	if idle := now.Add(-time.Second); p.next.Before(idle) {

@@ -121,7 +121,7 @@ func TestOtherLinesAreRefusedAtBothEnds(t *testing.T) {
 	}{
 		"another key":          {key, other, "has another TLS key than the roster says", "it knows another TLS key for this server"},
 		"a server without TLS": {nil, pin, "does not speak TLS, and the roster has a TLS key for it", "it may expect TLS, and this server's roster has no TLS key"},
-		"a member without TLS": {key, nil, "says nothing, as one with TLS does", "it speaks no TLS; if it is a member"},
+		"a member without TLS": {key, nil, "sends no greeting, so it probably requires TLS", "it speaks no TLS; if it is a member"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

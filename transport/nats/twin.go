@@ -31,7 +31,7 @@ import (
 //
 // The later process in the order stops when it has received the other process's answer. The last
 // message informs the process that stays. A process that is the earlier one in the order sends one
-// more challenge, because the other process may start to serve in between.
+// more challenge, because the other process might start to serve in between.
 
 // twinLimit limits the time in which another process must answer a connecting process. A
 // process that listens but does not answer is about to stop, or it has gone and the server has

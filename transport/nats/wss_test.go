@@ -136,7 +136,7 @@ func TestWrongLinesByWSS(t *testing.T) {
 		"another key":            {web, Options{TLS: other}, "has another TLS key than the roster says", "it knows another TLS key for this server"},
 		"tls:// at wss":          {func(f *federation) string { return "tls://" + f.server.WSS() }, Options{TLS: pin}, "does not greet; if this is its port for WebSocket, write the address as wss://127.0.0.1", ""},
 		"wss:// at tls":          {func(f *federation) string { return "wss://" + f.server.Addr() }, Options{TLS: pin}, "does not answer by WebSocket", "authentication error"},
-		"no TLS at wss":          {func(f *federation) string { return "nats://" + f.server.WSS() }, Options{}, "says nothing, as one with TLS does", "it speaks no TLS"},
+		"no TLS at wss":          {func(f *federation) string { return "nats://" + f.server.WSS() }, Options{}, "sends no greeting, so it probably requires TLS", "it speaks no TLS"},
 		"nothing listens":        {func(*federation) string { return "wss://127.0.0.1:1" }, Options{TLS: pin}, "connection refused", ""},
 		"a name that is unknown": {func(*federation) string { return "wss://no-such-host.invalid" }, Options{TLS: pin}, "no-such-host.invalid", ""},
 	} {

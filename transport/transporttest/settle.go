@@ -32,10 +32,10 @@ func (b *bench) receiveHello(c transport.Conn) transport.Delivery {
 	return d
 }
 
-// requireQuietAfter fails the test if a message arrives at c after exchange has acknowledged all
-// that it sent. On a busy machine an acknowledgement may reach the network later than AckWait after
-// the delivery; the network then repeats the delivery rightly. So the exchange is tried again, and
-// what is repeated after each of them was not acknowledged.
+// requireQuietAfter fails the test if a message arrives at c after the function exchange has
+// acknowledged all messages that it sent. On a busy machine an acknowledgement can reach the network
+// later than AckWait after the delivery; the network then repeats the delivery rightly. So the exchange
+// is tried several times, and the test fails only if a message arrives after every try.
 func (b *bench) requireQuietAfter(c transport.Conn, exchange func()) {
 	b.Helper()
 	const tries = 5

@@ -21,7 +21,7 @@ type Join func(name string) (transport.Conn, error)
 // Network holds the settings of the network that a part of the suite needs.
 type Network struct {
 	AckWait time.Duration // time after which unsettled deliveries are repeated
-	Share   int           // number of messages that one sender may have in one queue
+	Share   int           // number of messages that one sender can have in one queue
 }
 
 // Start creates a network and returns the function that connects members to it. It registers the
@@ -38,7 +38,7 @@ const (
 )
 
 // Run runs the suite. Every part runs in each lane, in parallel with the other parts and on its
-// own network. No part may leave a goroutine behind.
+// own network. A part must not leave a goroutine behind.
 func Run(t *testing.T, start Start) {
 	before := goleak.IgnoreCurrent()
 	t.Run("parts", func(t *testing.T) { runParts(t, start) }) // t.Run returns when all parallel parts have ended
@@ -85,7 +85,7 @@ func runParts(t *testing.T, start Start) {
 }
 
 // endsAll fails if goroutines are left after the suite. A goroutine that writes to a busy disk
-// while the server closes may take longer than goleak waits.
+// while the server closes can take longer than goleak waits.
 func endsAll(t *testing.T, before goleak.Option) {
 	for end := time.Now().Add(bound); ; {
 		err := goleak.Find(before)

@@ -19,7 +19,7 @@ func Of(days int64) (year, month, day int) {
 	return y, int(m), d
 }
 
-// Weekday returns 0 for Monday to 6 for Sunday.
+// Weekday returns the weekday of the date that is a number of days after 1970-01-01: 0 for Monday to 6 for Sunday.
 func Weekday(days int64) int {
 	return (int(time.Unix(days*secondsPerDay, 0).UTC().Weekday()) + 6) % 7
 }

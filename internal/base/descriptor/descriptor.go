@@ -1,6 +1,6 @@
 // Package descriptor limits the share of this process's open files and connections that strangers
-// may use. A process without a free file descriptor can neither read a table nor write a queue, so
-// no peer may use up all descriptors.
+// can use. A stranger is a peer that has not proven its name. A process without a free file descriptor can
+// neither read a table nor write a queue, so peers must not be able to use up all descriptors.
 package descriptor
 
 import (
@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// share sets the limit for strangers: at one port they may use 1/share of all descriptors. A process
-// has two ports at most.
+// share sets the limit for strangers: at one port they can use 1/share of all descriptors. A process
+// opens at most two ports to other machines.
 const share = 4
 
-// Strangers returns the number of connections that strangers may have open at one port.
+// Strangers returns the largest number of connections that strangers can have open at one port.
 func Strangers() int { return limit() / share }
 
-// limit returns the number of files and connections that this process may have open.
+// limit returns the largest number of files and connections that this process can have open.
 func limit() int {
 	var most syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &most); err != nil || most.Cur > math.MaxInt32 {

@@ -53,10 +53,10 @@ func ReplaceBy(path string, write func(io.Writer) error) error {
 	})
 }
 
-// bufferBytes is the number of bytes that ReplaceBy writes at a time.
+// bufferBytes is the number of bytes that ReplaceBy writes, and OpenLog reads, at a time.
 const bufferBytes = 1 << 18
 
-// draft is the prefix of the name of a file that is being written.
+// draft is the prefix of the name of a file that [Replace] or [ReplaceBy] is writing.
 const draft = ".new-"
 
 func replace(path string, write func(*os.File) error) error {
@@ -98,7 +98,7 @@ func reason(err error, f *os.File) error {
 	return err
 }
 
-// unbuffered returns a function that writes data to a file without a buffer. Data may be a key, and
+// unbuffered returns a function that writes data to a file without a buffer. Data can be a key, and
 // a buffer would keep a copy of it.
 func unbuffered(data []byte) func(*os.File) error {
 	return func(f *os.File) error {
@@ -113,7 +113,7 @@ const secretDraft = ".new"
 
 // ReplaceSecret is like Replace for a file whose former content must not stay on the disk: it
 // overwrites the former content once the new one is in place. After a crash, path holds the former or
-// the new content, and a draft may be left; see [EraseDraft].
+// the new content, and a draft can be left; see [EraseDraft].
 func ReplaceSecret(path string, data []byte) error {
 	if err := EraseDraft(path); err != nil {
 		return err
@@ -141,7 +141,7 @@ func EraseDraft(path string) error {
 }
 
 // Erase overwrites a file with random bytes, flushes it, and removes it. Drives that remap
-// blocks and file systems that copy on write may keep the old bytes; no program can reach
+// blocks and file systems that copy on write can keep the old bytes; no program can reach
 // those. Better seal large content under a key, and erase the key.
 //
 // A missing file gives an error for which errors.Is(err, fs.ErrNotExist) holds.
@@ -178,8 +178,8 @@ func fillRandom(f *os.File, path string) error {
 	})
 }
 
-// Sweep removes the drafts that crashes during Replace left in a folder. The folder need not exist.
-// No other process may be writing there.
+// Sweep removes the drafts that crashes during [Replace] or [ReplaceBy] left in a folder. The folder need not exist.
+// Other processes must not write into the folder at the same time.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -199,7 +199,7 @@ func Sweep(dir string) error {
 }
 
 // MakeDir creates one directory that only its owner can enter. An existing one is accepted; its entry is
-// flushed, too, since an earlier process may have been killed before it did so.
+// flushed, too, since an earlier process might have been killed before it flushed the entry.
 func MakeDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !isDir(dir) {
 		return fmt.Errorf("disk: %w", err)
@@ -227,7 +227,7 @@ func MakeDirs(dir string) error {
 	return MakeDir(dir)
 }
 
-// SyncDir flushes the entries of a directory. Without it, a new file may be gone after a power cut,
+// SyncDir flushes the entries of a directory. Without it, a new file can be gone after a power cut,
 // although its bytes were flushed.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)

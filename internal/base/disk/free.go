@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// Free returns the number of bytes that the owner of a folder can still write on its disk.
+// Free returns the number of bytes that users other than root can still write on the disk of a folder.
 func Free(dir string) (uint64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

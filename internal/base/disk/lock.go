@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ErrLocked reports that another process holds the lock.
+// ErrLocked reports that another process, or another open file of this process, holds the lock.
 var ErrLocked = errors.New("another process is using it; stop that process first")
 
 // Lock takes an exclusive lock on path, which it creates. It does not wait: if the lock is

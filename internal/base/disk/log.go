@@ -14,13 +14,13 @@ import (
 // MaxLogRecord is the greatest size of a record in a log, in bytes.
 const MaxLogRecord = 64 << 20
 
-const logHead = 12 // length, CRC-32C of the length, CRC-32C of the record
+const logHead = 12 // bytes before a record: its length, CRC-32C of the length, CRC-32C of the record
 
 // Log is an append-only file of records. It is not safe for concurrent use.
 type Log struct{ f *os.File }
 
 // ErrDamaged reports that the content of a log differs from the records that were written.
-var ErrDamaged = errors.New("the log is damaged; restore the folder from a backup, or start a new log without the old counts")
+var ErrDamaged = errors.New("the log is damaged; restore its folder from a backup, or move the log away to start a new one without the old records")
 
 // OpenLog opens or creates a log and calls onRecord with each record of the log. The function
 // onRecord must not keep a record. If a crash left only a part of the last record, OpenLog removes

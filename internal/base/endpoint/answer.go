@@ -13,8 +13,8 @@ import (
 )
 
 // Timely returns a handler that calls h only after the whole body of a request has arrived in time.
-// A body may have at most limit bytes. Timely is for senders that stay anonymous to the server:
-// until its body has arrived, a request occupies only a connection.
+// A body can have at most limit bytes. Timely is for senders that stay anonymous to the server:
+// until its body has arrived, a request occupies only a connection and the memory of the bytes so far.
 func Timely(limit int64, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, err := request.ReadBody(w, q, limit)
@@ -27,8 +27,8 @@ func Timely(limit int64, h http.Handler) http.Handler {
 	})
 }
 
-// StatusOf returns the HTTP status for a request whose body could not be read. err is the error of
-// [request.ReadBody].
+// StatusOf returns the HTTP status for a request whose body could not be read. The number most is the
+// limit on the body's bytes, and err is the error of [request.ReadBody].
 func StatusOf(q *http.Request, most int64, err error) int {
 	switch {
 	case q.ContentLength > most:

@@ -32,7 +32,7 @@ const (
 	readTime    = 30 * time.Second
 	idleTime    = time.Minute
 	headerBytes = 16 << 10
-	stopTime    = 2 * time.Second // for unfinished answers
+	stopTime    = 2 * time.Second // time for unfinished answers after the context's end
 )
 
 // Listen opens a port on host:port.
@@ -48,9 +48,9 @@ func Listen(address string) (net.Listener, error) {
 // above these.
 const firstPort, lastPort = 10000, 32767
 
-// Unused returns a loopback address at which nothing listens. The address stays unused if all other
-// programs choose their addresses by Unused, because no outgoing connection gets a port in this
-// range.
+// Unused returns a loopback address at which nothing listens. It does not reserve the address. Another
+// program is unlikely to take it, because the port is drawn at random, and no outgoing connection gets a
+// port in this range.
 func Unused() (string, error) {
 	const tries = 100
 	var last error
@@ -96,8 +96,9 @@ func Authorities(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// Serve answers HTTP requests at l until ctx ends. Strangers keep at most [maxStrangers]
-// connections open: see [Admit]. Connections from trusted addresses are not counted.
+// Serve answers HTTP requests at l until ctx ends. Strangers keep at most [maxStrangers] connections
+// open, or fewer if the process can open few files: see [Admit]. Connections from trusted addresses are
+// not counted.
 func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger, trusted ...netip.Prefix) error {
 	open := newGuests(min(maxStrangers, descriptor.Strangers()), log)
 	open.trusted = trusted
@@ -115,7 +116,7 @@ func serve(ctx context.Context, l net.Listener, h http.Handler, open *guests, lo
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 		defer cancel()
 		err := s.Shutdown(end)
-		if errors.Is(err, context.DeadlineExceeded) { // callers ask again
+		if errors.Is(err, context.DeadlineExceeded) { // end unfinished answers: the callers repeat their requests
 			err = s.Close()
 		}
 		stopped <- err

@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// These constants bound the number of open connections. An endpoint never refuses a new connection:
-// if strangers have too many, it closes one of their old ones.
+// These constants bound the number of open connections. An endpoint accepts every new connection. If
+// strangers then have too many, it closes the oldest one of an address that has the most.
 const (
 	// maxStrangers is the greatest number of connections whose senders have not proven a name.
 	maxStrangers = 2048
@@ -33,7 +33,7 @@ type guests struct {
 	strangers map[netip.Prefix]*list.List // strangers' connections by address, the oldest first
 	known     map[string]*list.List       // connections of proven names by name, the oldest first
 	strange   int                         // number of strangers' connections
-	closed    int                         // number of strangers' connections that were closed
+	closed    int                         // number of strangers' connections that were closed because there were too many
 }
 
 // guest is one open connection of an endpoint.
@@ -112,8 +112,8 @@ func (s *guests) admit(g *guest, name string) {
 	}
 }
 
-// estrange counts a connection as a stranger's. If there are too many strangers, it closes another
-// stranger's connection.
+// estrange counts a connection as a stranger's. If strangers then have too many connections, it closes
+// one of them.
 func (s *guests) estrange(g *guest) {
 	g.name, g.at = "", push(s.strangers, g.from, g)
 	if s.strange++; s.strange <= s.most {
@@ -130,7 +130,7 @@ func (s *guests) estrange(g *guest) {
 }
 
 // largest returns the list of connections of the address with the most strangers' connections.
-// Devices behind one address therefore compete only with each other.
+// Devices behind such an address therefore compete with each other first.
 func (s *guests) largest() (most *list.List) {
 	for _, one := range s.strangers {
 		if most == nil || one.Len() > most.Len() {

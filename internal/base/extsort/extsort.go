@@ -7,9 +7,10 @@
 //	for record, err := range s.All() {
 //	}
 //
-// It holds a run of records in memory, of 4 MiB or of one that is longer, sorts and stores it. It merges
-// 32 runs of a level into one of the next, and at the end at most 31 of each level; records of 128 GiB
-// have three levels. A run that is read takes some 100 KiB. The store holds at most twice the records.
+// A Sorter collects records in memory until they have 4 MiB (RunBytes) or more, sorts them, and stores them as
+// a run. It merges 32 runs of a level into one run of the next level. At the end it merges all runs, at most 31
+// of each level; up to 128 GiB there are at most three levels. Each run that is being merged takes some 100 KiB
+// of memory. The store holds at most twice the bytes of the records.
 package extsort
 
 import (
@@ -48,12 +49,12 @@ var ErrDamaged = errors.New("a sorted run is damaged; try again")
 // Sorter collects records, and returns them in order. Add all records before the first call of All.
 type Sorter struct {
 	to       Store
-	name     string // the beginning of the names of its runs
+	name     string // the beginning of the names of the runs
 	compare  func(a, b []byte) int
 	runBytes int
 	arena    []byte // records in memory, one after another
 	records  []span
-	sorted   bool       // whether the records in memory are in order, and no more are added
+	sorted   bool       // whether all records are added, and those in memory are in order
 	levels   [][]string // names of the stored runs by level
 	made     int        // number of runs stored so far
 }
@@ -61,8 +62,8 @@ type Sorter struct {
 // span is the range of a record in the arena.
 type span struct{ at, end int }
 
-// New returns a sorter that stores its runs of the given size under names that begin with the given
-// one. Records that compare as equal come in any order.
+// New returns a sorter. It stores its runs, each of at least runBytes, under names that begin with name.
+// Records that compare as equal come in any order.
 func New(to Store, name string, compare func(a, b []byte) int, runBytes int) *Sorter {
 	return &Sorter{to: to, name: name, compare: compare, runBytes: runBytes}
 }
@@ -84,8 +85,8 @@ func (s *Sorter) Add(record []byte) error {
 	return s.flush()
 }
 
-// All yields all records in order, each valid until the next. It can be called several times. An error
-// is the last that it yields.
+// All yields all records in order. Each record is valid until All yields the next. It can be called several
+// times. After an error it yields nothing more.
 func (s *Sorter) All() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := s.finish(); err != nil {
@@ -111,8 +112,8 @@ func (s *Sorter) Close() error {
 	return s.remove(runs)
 }
 
-// finish sorts the records in memory. If there are runs, it stores them as one more, and frees their
-// memory.
+// finish sorts the records in memory. If there are stored runs, it stores these records as one more run, and
+// frees their memory.
 func (s *Sorter) finish() error {
 	switch {
 	case s.sorted:

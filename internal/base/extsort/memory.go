@@ -7,7 +7,7 @@ import (
 	"io/fs"
 )
 
-// Memory is a store in memory, with the bytes of each stream by its name. Its zero value is empty.
+// Memory is a store in memory: it maps the name of a stream to its bytes. The zero value is empty.
 type Memory map[string][]byte
 
 // Write implements [Store].

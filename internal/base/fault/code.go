@@ -12,7 +12,7 @@ import (
 // Code classifies a failure. Its number is the program's exit code.
 type Code uint8
 
-// These are the codes. Their numbers are the program's exit codes.
+// These are the codes. CodeFailed stands for every failure that no other code describes.
 const (
 	CodeDone       Code = 0
 	CodeFailed     Code = 1
@@ -31,11 +31,11 @@ type Error struct {
 	Code   Code
 	Blamed string // name of the blamed peer, or ""
 	Err    error
-	// Trouble, if set, is the only text that peers may read, because the error itself names files
+	// Trouble, if set, is the only text that peers are allowed to read, because the error itself names files
 	// or quotes somebody's data.
 	Trouble Trouble
-	// Public, if set, is the text that peers may read instead of the error. It contains only facts
-	// that peers know: the job, the policy's answer to the job, and the members' names.
+	// Public, if set, is the text that peers read instead of the error. It contains only facts
+	// that peers know: the job, the policy's decision about the job, and the members' names.
 	Public string
 }
 
@@ -51,13 +51,13 @@ func BadInputf(format string, args ...any) error { return BadInput(fmt.Errorf(fo
 // Forbidden marks err as an operator's refusal.
 func Forbidden(err error) error { return &Error{Code: CodePolicy, Err: err} }
 
-// Forbiddenf returns an operator's refusal of a job. It formats like [fmt.Errorf]. Peers may read
+// Forbiddenf returns an operator's refusal of a job. It formats like [fmt.Errorf]. Peers can read
 // the whole text, so it must contain only facts about the job and the policy, and none about a row.
 func Forbiddenf(format string, args ...any) error {
 	return Public(Forbidden(fmt.Errorf(format, args...)))
 }
 
-// Public marks err as an error whose whole text peers may read. The text must contain only facts
+// Public marks err as an error whose whole text peers are allowed to read. The text must contain only facts
 // that peers know, such as the job and the members' names, and none about a row.
 func Public(err error) error {
 	if err == nil {
@@ -66,16 +66,16 @@ func Public(err error) error {
 	return &open{err}
 }
 
-// open is an error whose whole text peers may read. Its code is that of the wrapped error.
+// open is an error whose whole text peers are allowed to read. Its code is that of the wrapped error.
 type open struct{ error }
 
 func (e *open) Unwrap() error  { return e.error }
 func (e *open) Public() string { return e.Error() }
 
-// Publicf returns an error whose text peers may read. It formats like [fmt.Errorf].
+// Publicf returns an error whose text peers are allowed to read. It formats like [fmt.Errorf].
 func Publicf(format string, args ...any) error { return Public(fmt.Errorf(format, args...)) }
 
-// ErrInput matches errors whose cause is a member's data or settings. Machines use it as
+// ErrInput matches errors whose cause is a member's data or settings. Protocols use it as
 // protocol.ErrInput.
 var ErrInput = errors.New("protocol: the members' data or settings contradict each other")
 
@@ -84,7 +84,7 @@ type Blame interface {
 	error
 	Silent() bool     // the peer did not answer in time
 	Misbehaved() bool // the peer broke the protocol
-	Public() string   // the part of the error that other peers may read
+	Public() string   // the part of the error that other peers are allowed to read
 }
 
 // CodeOf finds the code of an error.
@@ -106,7 +106,7 @@ func CodeOf(err error) Code {
 	return CodeFailed
 }
 
-// Notice is the part of an error that other members may read.
+// Notice is the part of an error that other members are allowed to read.
 type Notice struct {
 	Code    Code
 	Trouble Trouble // reason from the closed list, if Text is empty
@@ -116,8 +116,8 @@ type Notice struct {
 // maxNotice is the greatest length of a notice's text in bytes.
 const maxNotice = 1 << 10
 
-// NoticeOf returns the part of an error that others may read. If the error does not state that
-// part, the notice names only the kind of the error, because the error's text may quote a cell, a
+// NoticeOf returns the part of an error that other members are allowed to read. If the error does not state that
+// part, the notice names only the kind of the error, because the error's text can quote a cell, a
 // path or another member's message.
 func NoticeOf(err error) Notice {
 	n := Notice{Code: CodeOf(err)}
@@ -132,7 +132,7 @@ func NoticeOf(err error) Notice {
 	return n
 }
 
-// publicPart returns the part of an error that peers may read: its trouble or its text. It takes
+// publicPart returns the part of an error that peers are allowed to read: its trouble or its text. It takes
 // the first wrapped error, from the outermost inwards, that has one of the two.
 func publicPart(err error) (Trouble, string) {
 	if e, coded := err.(*Error); coded && (e.Trouble != NoTrouble || e.Public != "") { //nolint:errorlint // the outermost part, and no inner one
@@ -195,7 +195,7 @@ func Printable(s string) string {
 }
 
 // Trouble is a reason why a member cannot continue, from a closed list. Members send each other one
-// of these reasons instead of an error's text, because the error of code that has read a row may
+// of these reasons instead of an error's text, because the error of code that has read a row can
 // quote the row. Each reason has one sentence. The details are only in the log of the member with
 // the trouble.
 type Trouble uint8
@@ -204,14 +204,14 @@ type Trouble uint8
 const (
 	NoTrouble  Trouble = iota
 	Unsaid             // any error without its own trouble
-	Refused            // an operator's policy refuses the job, and peers may not read the reason
+	Refused            // an operator's policy refuses the job, and peers must not read the reason
 	Data               // data is unusable for a reason that no other trouble describes
 	Magnitude          // a number is too large
 	NotFinite          // NaN or infinity
 	Gap                // an empty cell
 	Inexact            // a fraction in a column that was declared as whole numbers
 	TooFewRows         // fewer rows than a policy's limits require
-	Labels             // labels or classes
+	Labels             // labels or classes do not suit the job
 	Columns            // a problem in scaling or preparing columns
 	Schema             // a problem in preparing a table by the job's schema
 	Names              // a problem with names of columns or classes
@@ -261,7 +261,7 @@ func (t Trouble) about() about {
 		Restarted:  {CodeFailed, "the party was restarted and cannot continue the session; try again"},
 		Dropped:    {CodeFailed, "the party's operator, or its time limit, has ended the job there"},
 		Late:       {CodeTimedOut, "another member did not answer in time; its own log says which"},
-		Approval:   {CodePolicy, "the job awaits its operator's approval; if that takes longer, submit the job again with a longer timeout: {join: 72h}"},
+		Approval:   {CodePolicy, "the job awaits its operator's approval; if that takes longer, submit the job again with a longer time limit, such as \"timeout: {join: 72h}\""},
 		Broken:     {CodeMisbehaved, "another member broke the protocol; its own log says how"},
 	}[t]
 }
@@ -269,7 +269,7 @@ func (t Trouble) about() about {
 // Known reports whether t is one of the troubles above.
 func (t Trouble) Known() bool { return t < numTroubles }
 
-// Sentence returns the text that every member may read. It is empty for no trouble.
+// Sentence returns the text that every member is allowed to read. It is empty for no trouble.
 func (t Trouble) Sentence() string { return t.about().sentence }
 
 // Of marks an error as having this trouble.

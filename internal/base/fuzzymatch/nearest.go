@@ -6,8 +6,8 @@ package fuzzymatch
 import "strings"
 
 // Nearest returns the known word that needs the fewest edits to become word. On a tie it returns
-// the first such word. It returns false if every known word needs edits of more than a third of the
-// letters, because a typing error needs fewer. It ignores case.
+// the first such word. It returns false if the edits are more than a third of the letters of the longer
+// word, because a typing error needs fewer. It ignores case.
 func Nearest(word string, known ...string) (string, bool) {
 	best, bestEdits := "", len(word)+1
 	for _, k := range known {
@@ -18,8 +18,8 @@ func Nearest(word string, known ...string) (string, bool) {
 	return best, best != "" && 3*bestEdits <= max(len(word), len(best))
 }
 
-// edits returns the Damerau-Levenshtein distance, restricted to swaps of neighbours. It counts the
-// four common typing errors.
+// edits returns the Damerau-Levenshtein distance, restricted to swaps of neighbours. Each of the four common
+// typing errors is one edit: a letter that is missing, extra or wrong, and two neighbours in the wrong order.
 func edits(a, b string) int {
 	older, old, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range old {

@@ -1,4 +1,4 @@
-// Package identity holds the keys of one process. All keys are derived from one 32-byte seed file:
+// Package identity holds the keys of one process. All keys are derived from one seed of 32 bytes in a file:
 //
 //   - an Ed25519 key that signs every message,
 //   - an ML-KEM-768 + X25519 key pair to which others seal messages until a session
@@ -15,11 +15,12 @@
 //	}
 //	fmt.Println(id.Public().Fingerprint()) // read this aloud to the others
 //
-// The package guarantees that the file is created once, never overwritten, flushed
-// with its directory before Create returns, and refused if anybody but its owner can
-// read it. No format verb prints a secret.
+// Create never overwrites a file, and flushes the file and its directory before it returns.
+// Only [Secrets.Seal] and [Rotation.Commit] replace the file. Load refuses a file that
+// anybody but its owner can read. No format verb prints a secret.
 //
-// The seed is in clear on the disk and in the process's memory; a reader of either
-// can act as this process. A stolen seed signs in its owner's name until the roster
-// changes, but opens no recorded session.
+// The seed is in clear in the process's memory, and on the disk unless a passphrase seals the
+// file ([Secrets.Seal]). Whoever reads the seed can act as this process. A stolen seed signs in
+// its owner's name until the roster changes, but opens no recorded message that was sealed
+// to a session's own key.
 package identity

@@ -111,11 +111,11 @@ func (id *Identity) PublicTLS() Public {
 // TLSKey returns the key that proves to connecting members that this process is at the port.
 func (id *Identity) TLSKey() ed25519.PrivateKey { return id.secret().tls }
 
-// SigningKey signs messages.
+// SigningKey returns the key that signs messages.
 func (id *Identity) SigningKey() ed25519.PrivateKey { return id.secret().sign }
 
-// KEMKey returns the key that opens messages sealed to the identity itself. Only messages before
-// the announcement of a session's own key are.
+// KEMKey returns the key that opens messages sealed to the identity itself. Members seal only those messages to
+// it that they send before the session's own key is announced.
 func (id *Identity) KEMKey() hpke.PrivateKey { return id.secret().kem }
 
 // Derive derives a seed from the identity's seed, a label and a number. Each label and number give
@@ -159,8 +159,8 @@ func (k SessionKeys) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, k.String
 // LogValue is String.
 func (k SessionKeys) LogValue() slog.Value { return slog.StringValue(k.String()) }
 
-// SessionKeys holds the keys of one session of one process. They are announced to the other members
-// under the identity's signature, and destroyed with the session's seed.
+// SessionKeys holds the keys of one session of one process. The public key is announced to the other
+// members under the identity's signature. The private key is destroyed with the session's seed.
 type SessionKeys struct {
 	kem func() hpke.PrivateKey // a closure, so that fmt cannot print the key
 }
@@ -201,11 +201,11 @@ func Create(path string, seed [SeedSize]byte) (*Identity, error) {
 	return id, nil
 }
 
-// Load opens the plain identity file at path. It returns an error if anybody but the owner may read
+// Load opens the plain identity file at path. It returns an error if anybody but the owner can read
 // or write the file.
 func Load(path string) (*Identity, error) { return Secrets{}.Open(path) }
 
-// private returns an error if others may read the file. It checks the open file, because the path
+// private returns an error if others can read the file. It checks the open file, because the path
 // could lead elsewhere by now.
 func private(f *os.File) error {
 	info, err := f.Stat()
@@ -216,7 +216,7 @@ func private(f *os.File) error {
 		return fmt.Errorf("%s is not a regular file", f.Name())
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return fmt.Errorf("other users may read or write %s (its mode is %04o); if nobody has done so, run: chmod 600 %s", f.Name(), mode, f.Name())
+		return fmt.Errorf("other users can read or write %s (its mode is %04o); if nobody has done so, run: chmod 600 %s", f.Name(), mode, f.Name())
 	}
 	return nil
 }

@@ -15,10 +15,10 @@ import (
 
 // Public is the part of an identity that others know.
 type Public struct {
-	Sign ed25519.PublicKey // 32 bytes
+	Sign ed25519.PublicKey // key that verifies signatures, 32 bytes
 	KEM  []byte            // ML-KEM-768 + X25519 public key, 1216 bytes
 	NKey string            // NATS user nkey: U and 55 more characters
-	TLS  ed25519.PublicKey // 32 bytes; empty for a member without a port
+	TLS  ed25519.PublicKey // key of TLS, 32 bytes; empty for a member without a port
 }
 
 // Validate returns an error for the first key that is not valid.
@@ -99,7 +99,8 @@ func (f Fingerprint) Words() string {
 	return strings.Join(words, "-")
 }
 
-// proquint spells 16 bits: 4, 2, 4, 2 and 4 of them as a consonant or a vowel each.
+// proquint spells 16 bits as five letters: 4 bits for each of three consonants, and 2 bits for each of the two
+// vowels between them.
 func proquint(x uint16) string {
 	const consonants, vowels = "bdfghjklmnprstvz", "aiou"
 	return string([]byte{consonants[x>>12], vowels[x>>10&3], consonants[x>>6&15], vowels[x>>4&3], consonants[x&15]})

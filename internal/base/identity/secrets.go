@@ -18,7 +18,7 @@ import (
 
 // These are the names of the credentials with which systemd can open an identity.
 const (
-	CredentialIdentity   = "mercer-identity"   // the identity file itself, so that the home has none
+	CredentialIdentity   = "mercer-identity"   // the identity file itself, in place of one in the member's folder
 	CredentialPassphrase = "mercer-passphrase" // the passphrase under which the identity file is sealed
 )
 
@@ -34,9 +34,8 @@ type Secrets struct {
 	Ask func(path string) ([]byte, error)
 }
 
-// Open opens the identity of the home whose identity file has the given path. It is the only place
-// that opens an identity. The error matches [fs.ErrNotExist] if there is neither the file nor the
-// credential.
+// Open opens the identity whose file has the given path, or the credential in place of the file. The error
+// matches [fs.ErrNotExist] if there is neither the file nor the credential.
 func (s Secrets) Open(path string) (*Identity, error) {
 	seed, _, err := s.open(path)
 	if err != nil {
@@ -68,7 +67,7 @@ func (s Secrets) open(path string) (seed [SeedSize]byte, passphrase []byte, err 
 	return seed, passphrase, err
 }
 
-// content reads the credential or the file that is the identity, and returns its path.
+// content reads the credential or the file that is the identity, and returns its content and its path.
 func (s Secrets) content(path string) (content []byte, from string, err error) {
 	credential, ok, err := s.credential(CredentialIdentity)
 	if err != nil {
@@ -117,15 +116,18 @@ func (s Secrets) passphrase(path string) ([]byte, error) {
 	return s.Ask(path)
 }
 
-// ReadPassphrase reads a passphrase from the first line of a file, which has no other line.
+// ReadPassphrase reads a passphrase from a file that has no other line.
 func ReadPassphrase(path string) ([]byte, error) {
 	b, err := readFile(path)
 	if err != nil {
 		return nil, fault.BadInputf("the passphrase cannot be read: %w", err)
 	}
 	b = bytes.TrimSuffix(bytes.TrimSuffix(b, []byte("\n")), []byte("\r"))
-	if len(b) == 0 || bytes.ContainsAny(b, "\r\n") {
-		return nil, fault.BadInputf("%s must hold the passphrase as its only line", path)
+	switch {
+	case len(b) == 0:
+		return nil, fault.BadInputf("the first line of %s is empty; write the passphrase as the only line", path)
+	case bytes.ContainsAny(b, "\r\n"):
+		return nil, fault.BadInputf("%s has more than one line; write the passphrase as the only line", path)
 	}
 	return b, nil
 }
@@ -142,7 +144,7 @@ func readFile(path string) (b []byte, err error) {
 	return readAll(f)
 }
 
-// readPrivate is like readFile, but returns an error if others may read the file.
+// readPrivate is like readFile, but returns an error if others can read the file.
 func readPrivate(path string) (b []byte, err error) {
 	f, err := regular.Open(path)
 	if err != nil {
@@ -183,7 +185,7 @@ func isSealed(content []byte) bool { return bytes.HasPrefix(content, []byte(ageH
 // These are the binary logarithms of scrypt's cost. A file from elsewhere could name a cost that takes
 // all memory: 20 takes 1 GiB and some seconds.
 const (
-	workFactor    = 17 // 128 MiB and half a second
+	workFactor    = 17 // cost of new files: 128 MiB and half a second
 	maxWorkFactor = 20
 )
 
@@ -267,7 +269,7 @@ func store(path string, seed [SeedSize]byte, passphrase []byte) error {
 	return nil
 }
 
-// Recover erases what a crash during a change of the identity file at path has left beside it.
+// Recover erases the draft that a crash has left beside the identity file at path while it was replaced.
 func Recover(path string) error {
 	if err := disk.EraseDraft(path); err != nil {
 		return fmt.Errorf("identity: %w", err)

@@ -9,7 +9,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// succession returns what an earlier identity signs: the name and all keys of its next one.
+// succession returns the statement that an earlier identity signs: the member's name, and the fingerprint of all
+// keys of its next identity.
 func succession(name string, next Public) []byte {
 	f := next.Fingerprint()
 	var w wire.Writer
@@ -35,7 +36,7 @@ type Rotation struct {
 
 	path       string
 	next       [SeedSize]byte
-	passphrase []byte // nil for a plain file
+	passphrase []byte // passphrase of the file; nil for a plain file
 }
 
 // Rotate prepares the change of an identity file to the given seed. It changes nothing yet.

@@ -14,7 +14,7 @@ import (
 // Proxy is a proxy on this machine. Change it only before Start.
 type Proxy struct {
 	Login string            // user:password that the proxy requires; "" for none
-	Names map[string]string // address of each host:port that only the proxy knows
+	Names map[string]string // address to dial for each host:port that only the proxy knows
 
 	server  http.Server
 	address string

@@ -1,4 +1,4 @@
-// Package regular opens files that people name, and refuses what is not a file.
+// Package regular opens files that people name, and refuses folders, devices and other paths that are no files.
 //
 //	b, err := regular.Read("job.yaml")
 //
@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// Open opens the file at path for reading. It returns an error for a folder, a named pipe, a device
-// and a socket.
+// Open opens the file at path for reading. It returns an error for a folder, a device, a socket, and a named
+// pipe that this process does not have open.
 func Open(path string) (*os.File, error) {
 	if err := Check(path); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (e *absent) Error() string { return e.Path + " does not exist; " + e.advice
 
 func (e *absent) Unwrap() error { return e.PathError }
 
-// Tilde returns advice about a path in which ~ may be meant as the home folder. It returns "" for other
+// Tilde returns advice about a path in which ~ probably stands for the home folder. It returns "" for other
 // paths.
 func Tilde(path string) string {
 	first, _, _ := strings.Cut(path, "/")

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,8 +23,11 @@ func BodyTime(length int64) time.Duration {
 // give the body's length, which is at most limit bytes.
 func ReadBody(w http.ResponseWriter, q *http.Request, limit int64) ([]byte, error) {
 	length := q.ContentLength
-	if length < 0 || length > limit {
-		return nil, fmt.Errorf("request: the body has %d bytes; at most %d are allowed, and the header must give the length", length, limit)
+	switch {
+	case length < 0:
+		return nil, errors.New("request: the header does not give the length of the body")
+	case length > limit:
+		return nil, fmt.Errorf("request: the body has %d bytes; at most %d are allowed", length, limit)
 	}
 	clock := http.NewResponseController(w)
 	if err := clock.SetReadDeadline(time.Now().Add(BodyTime(length))); err != nil {

@@ -1,7 +1,7 @@
 // Package request bounds the resources that a server gives to the sender of an HTTP request. A
-// sender that the server may know signs the request's header. The server verifies the header before
-// it spends one of its few places for requests or reads a byte of the body. A body must arrive
-// within a time that depends on its length.
+// sender whose key the server knows signs the request's header. The server verifies the header before
+// it counts the request as one of the few that it handles at a time, and before it reads a byte of the
+// body. A body must arrive within a time that depends on its length.
 package request
 
 import (
@@ -33,12 +33,11 @@ var ErrUnsigned = errors.New("request: the header of this request is not signed 
 // ErrOtherBody reports a body that does not match the hash in the header.
 var ErrOtherBody = errors.New("request: the body does not match the hash in the header of its request")
 
-// Signer signs the headers of requests. A server verifies the signature before it gives the request
-// one of its few places or reads a byte of the body. The signature covers the sender, the method,
-// the address, and the length and SHA-256 of the body. An observer can repeat a header, but only
-// with the same body to the same address.
+// Signer signs the headers of requests. The signature covers the purpose, the context, the sender, the
+// method, the address's path and query, and the length and SHA-256 of the body. An observer can repeat a
+// header, but only with the same body, path and query.
 type Signer struct {
-	Purpose string // of the requests
+	Purpose string // purpose of the requests
 	Of      []byte // job or other context to which the requests belong
 }
 
@@ -46,7 +45,7 @@ type Signer struct {
 type Signed struct {
 	Name   string
 	Length int64
-	Sum    [sha256.Size]byte // of the body
+	Sum    [sha256.Size]byte // SHA-256 of the body
 }
 
 // statement returns the bytes that the sender signs.
@@ -84,8 +83,8 @@ func (s Signer) Post(ctx context.Context, address string, key ed25519.PrivateKey
 	return q, nil
 }
 
-// Verify returns the facts of a request's header if a known key has signed it. The function key
-// returns nil for a stranger.
+// Verify returns the sender, the length and the hash that a request's header states, if a known key has signed
+// the header. The function key returns nil for an unknown sender.
 func (s Signer) Verify(q *http.Request, key func(name string) ed25519.PublicKey) (Signed, error) {
 	of := Signed{Name: q.Header.Get(NameHeader), Length: q.ContentLength}
 	public := key(of.Name)
@@ -101,7 +100,7 @@ func (s Signer) Verify(q *http.Request, key func(name string) ed25519.PublicKey)
 	return of, nil
 }
 
-// Read reads the body of a signed request. The body may have at most limit bytes. See [ReadBody].
+// Read reads the body of a signed request. The body can have at most limit bytes. See [ReadBody].
 func (s Signed) Read(w http.ResponseWriter, q *http.Request, limit int64) ([]byte, error) {
 	body, err := ReadBody(w, q, limit)
 	if err == nil && sha256.Sum256(body) != s.Sum {

@@ -1,4 +1,4 @@
-// Package scratch stores what is too large for memory, for as long as one task takes.
+// Package scratch stores byte streams that are too large for memory, for as long as one task takes.
 //
 //	space, err := scratch.New(folder)
 //	...
@@ -8,7 +8,7 @@
 //	err = space.Close()
 //
 // Every stream is sealed under a key that is in the memory of this process alone. Its file has no name
-// on the disk: when the process ends, and be it by a crash, the system frees the file.
+// on the disk: when the process ends, even by a crash, the system frees the file.
 package scratch
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/sealed"
 )
 
-// Space holds byte streams by name. Several streams can be read at a time, but it is not for use by
-// several goroutines. Close frees all of them.
+// Space holds byte streams by name. Several streams can be read at a time, but several goroutines must not use
+// one Space. Close frees all streams.
 type Space struct {
 	folder string
 	key    []byte
@@ -48,8 +48,8 @@ func New(folder string) (*Space, error) {
 	return s, nil
 }
 
-// Write stores a stream, and replaces an earlier one of the same name. After an error of write there
-// is none.
+// Write stores a stream, and replaces an earlier one of the same name. After an error of write, the space has
+// no stream of this name.
 func (s *Space) Write(name string, write func(io.Writer) error) error {
 	if err := s.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -70,7 +70,7 @@ func (s *Space) Write(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// unnamed creates a file and removes its name. A crash between the two leaves an empty file.
+// unnamed creates a file and removes its name. A crash between these two steps leaves an empty file.
 func (s *Space) unnamed() (*os.File, error) {
 	f, err := os.CreateTemp(s.folder, ".new-scratch-*")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package sealed encrypts files that may be too large for memory, and detects every change of them.
+// Package sealed encrypts files that can be too large for memory, and detects every change of them.
 //
 //	w, err := sealed.NewWriter(file, key, "mercer/v1/purpose")
 //	if err != nil {
@@ -7,7 +7,7 @@
 //	return errors.Join(write(w), w.Close())
 //
 // A sealed file consists of a magic line, a salt, and segments. Each segment holds [SegmentBytes] of
-// plain text and a tag; the last segment is shorter, and may be empty. The construction is STREAM
+// plain text and a tag; the last segment can be shorter, or empty. The construction is STREAM
 // (Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
 // Misuse-Resistance", CRYPTO 2015): the nonce has the segment's number and a mark of the last
 // segment, so that segments can be neither exchanged nor cut off. The salt is new, and with it the
@@ -30,16 +30,16 @@ import (
 
 // These are the sizes of a sealed file's parts.
 const (
-	SegmentBytes = 64 << 10 // plain text of a segment
-	TagBytes     = 16       // what encryption adds to a segment
+	SegmentBytes = 64 << 10 // bytes of plain text in a segment
+	TagBytes     = 16       // bytes that encryption adds to a segment
 	HeadBytes    = len(magic) + saltBytes
 
 	magic     = "mercer/sealed/1\n"
 	saltBytes = 32
 )
 
-// ErrDamaged is the error for a file that was changed, or that was sealed under another key or for
-// another purpose.
+// ErrDamaged is the error for a file that is no sealed file, that was changed, or that was sealed under
+// another key or for another purpose.
 var ErrDamaged = errors.New("the file is damaged, or belongs to another job")
 
 // fileCipher returns a cipher whose key is derived for one version of one file.
@@ -147,14 +147,14 @@ func Open(file, key []byte, info string) ([]byte, error) {
 }
 
 // Reader decrypts a sealed file segment by segment. Reading fails at the first segment that cannot
-// be decrypted, and at an end that is not the file's.
+// be decrypted, and at the end if the file's own last segment was cut off.
 type Reader struct {
 	from   *bufio.Reader
 	aead   cipher.AEAD
 	sealed []byte
 	plain  []byte // decrypted bytes that are not yet read
 	next   uint64
-	last   bool // the last segment is decrypted
+	last   bool // whether the last segment is decrypted
 }
 
 // NewReader reads the head of a sealed file.

@@ -67,8 +67,8 @@ func isUTF16(text []byte) bool {
 	return bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff})
 }
 
-// SyntaxError returns the YAML parser's error about a text, with its line. What the parser would only stumble
-// over, such as the mark of a merge conflict, comes first.
+// SyntaxError returns the YAML parser's error about a text, with its line. If version control or a word processor
+// has left a line that is not YAML, such as the mark of a merge conflict, the error is about that line.
 func SyntaxError(text []byte, err error) *Error {
 	if known := strayLine(text); known != nil {
 		return known
@@ -238,7 +238,7 @@ func unknownKey(key, typ string, into reflect.Type) string {
 			return fmt.Sprintf("unknown key %q here; it belongs in %s", key, name)
 		}
 	}
-	return fmt.Sprintf("unknown key %q; there are %s%s", key, strings.Join(known, ", "), KeyAdvice(key))
+	return fmt.Sprintf("unknown key %q; known keys: %s%s", key, strings.Join(known, ", "), KeyAdvice(key))
 }
 
 // KeyAdvice returns advice to append to the error about an unknown key, or "". A key of digits is what a decimal

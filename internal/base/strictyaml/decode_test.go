@@ -35,7 +35,7 @@ type sample struct {
 func TestDecodeSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]Error{
 		"nam: x":                           {1, `unknown key "nam"; did you mean "name"?`},
-		"\nzzzzzz: x":                      {2, `unknown key "zzzzzz"; there are name, count, bytes, share, on, wait, words, inside, csv, decimal`},
+		"\nzzzzzz: x":                      {2, `unknown key "zzzzzz"; known keys: name, count, bytes, share, on, wait, words, inside, csv, decimal`},
 		"sign: x":                          {1, `unknown key "sign" here; it belongs in csv`},
 		"count: many":                      {1, `count is "many"; write a whole number`},
 		"bytes: 1GB":                       {1, `bytes is "1GB"; write a whole number`},
@@ -49,16 +49,16 @@ func TestDecodeSaysWhatIsWrong(t *testing.T) {
 		"inside: {a: {word: {x: y}}}":      {1, "found a map; write one word"}, // three maps begin on this line
 		"- a":                              {1, "found a list; write a map"},
 		"inside: {a: {in: {decimal: []}}}": {1, "decimal is a list; write one word"},
-		"inside:\n  a: {deci: }":           {2, `unknown key "deci"; there are word, in`},
+		"inside:\n  a: {deci: }":           {2, `unknown key "deci"; known keys: word, in`},
 		"name: x\nname: y":                 {2, `"name" is given twice; keep one`},
 		"name: x\n---\nname: y":            {2, "something follows the first YAML document; write one document in a file"},
 		"name: x\n---\n: :\n]":             {0, "something follows the first YAML document; write one document in a file"},
 		"a: b: c":                          {1, "this is not YAML: mapping values are not allowed in this context"},
 		"name: x\ncount: [1":               {2, "this is not YAML: did not find expected ',' or ']'"},
 		"words: [a]\n<<<<<<< HEAD\nname: x\n=======\nname: y\n>>>>>>> theirs": {2, "this line marks a merge conflict; keep one version of what is between the marks"},
-		"csv:\n\u00a0\u00a0sign: x":                {2, `unknown key "\u00a0\u00a0sign"; there are name, count, bytes, share, on, wait, words, inside, csv, decimal; a no-break or other wide blank stands beside the key, so write plain blanks`},
+		"csv:\n\u00a0\u00a0sign: x":                {2, `unknown key "\u00a0\u00a0sign"; known keys: name, count, bytes, share, on, wait, words, inside, csv, decimal; a no-break or other wide blank stands beside the key, so write plain blanks`},
 		"csv:\n  sign: x\n\u00a0\u00a0words: y: z": {3, "a no-break or other wide blank indents this line; indent by plain blanks"},
-		"csv: {sign: 0,5}":                         {1, `unknown key "5"; there are sign; write numbers with a decimal point, such as 0.5`},
+		"csv: {sign: 0,5}":                         {1, `unknown key "5"; known keys: sign; write numbers with a decimal point, such as 0.5`},
 		"name: x\n\n\tcount: 1":                    {3, "this is not YAML: a tab indents this line; indent by blanks"},
 		"name: x\n\tcount: 1":                      {2, "this is not YAML: a tab indents this line; indent by blanks"},
 		"name: x\ncsv: a\x00b":                     {2, "this is not YAML: control characters are not allowed"},

@@ -39,7 +39,7 @@ func (d *Days) UnmarshalYAML(n *yaml.Node) error {
 	return nil
 }
 
-// wholeDays returns a number of units of some days each, of at most 65,535 days.
+// wholeDays returns the duration of a number of units, each of the given days. More than 65,535 days give an error.
 func wholeDays(number string, days uint64) (time.Duration, error) {
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err == nil && n*days > 1<<16-1 {

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// Reader reads an encoding. It keeps the first error: every later read returns zero, so
-// that a decoder checks once, with Close.
+// Reader reads an encoding. It keeps the first error. Every later read returns zero or leaves its
+// destination unchanged, so that a decoder checks for an error once, with Close.
 type Reader struct {
 	b   []byte
 	err error

@@ -207,7 +207,7 @@ func againstTime(title string, courses []course) report.Curve {
 	return c
 }
 
-const leastSeconds = 1e-3 // smallest value at which the time axis may begin, in seconds
+const leastSeconds = 1e-3 // smallest value at which the time axis can begin, in seconds
 
 // moments returns the values of a time axis, each 1, 2 or 5 times a power of ten. It begins with
 // the first value that is at least low, and ends with the first that is at least high.

@@ -43,7 +43,7 @@ type hannemannSet struct {
 	scale        string
 	kernel       string
 	f1, auc      *float64 // published values of the table; nil if the set only replaces the paper's data
-	unbalanced   bool     // the paper averages F1 over classes if their sizes differ, else over rows
+	unbalanced   bool     // whether class sizes differ; then the paper averages F1 over classes, else over rows
 }
 
 // f1Name returns the name of the F1 score that the paper reports for the set.

@@ -34,7 +34,7 @@ type Row struct {
 	Published *float64       `json:"published"` // nil if the paper prints no such number
 }
 
-// Claim is a claim of the paper, with our verdict.
+// Claim is a claim of the paper, or of Mercer's documentation, with our verdict.
 type Claim struct {
 	Text    string  `json:"claim"`
 	Verdict Verdict `json:"verdict"`

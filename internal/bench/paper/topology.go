@@ -87,7 +87,7 @@ func guFigure4(ctx context.Context, l *Runner) (*Measurement, error) {
 	return f, nil
 }
 
-// summed measures what it costs to send the matrices along the hops. It returns the modelled time
+// summed measures the cost of sending the matrices along the hops. It returns the modelled time
 // and the number of bytes sent.
 func summed(ctx context.Context, on link.Line, hops []hop, nodes, rows int) (time.Duration, uint64, error) {
 	clock, err := link.NewClock(on)

@@ -6,8 +6,9 @@
 //	MERCER_GOLDEN=write go test ./internal/check/golden
 //
 // The slow tier runs the other examples, some of which take minutes or need data outside the
-// program (MERCER_DATA). Another program can write its results, like all results: one that was
-// built from an earlier commit, if results must not change.
+// program (MERCER_DATA). MERCER_GOLDEN can also hold the path of a program; the tests then store the
+// results of that program. To show that a change leaves results as they are, name a program that was
+// built from an earlier commit:
 //
 //	git worktree add ../earlier COMMIT && (cd ../earlier && go build -o /tmp/mercer ./cmd/mercer)
 //	MERCER_GOLDEN=/tmp/mercer go test -tags slow -timeout 2h -run TestSlowResults ./internal/check/golden

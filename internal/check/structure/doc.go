@@ -8,6 +8,5 @@
 //
 //	internal/anonymous/gateway -> secvm: the gateway runs secvm's training
 //
-// A list may only shrink: a test fails for an entry that is no longer needed, and for an exception
-// without an entry.
+// A test fails for an entry that is no longer needed, and for an exception without an entry.
 package structure

@@ -26,8 +26,8 @@ const most = 4
 type pair struct {
 	from, to string
 	bytes    int
-	wholes   []string
-	sizes    []int // sizes of whole messages
+	wholes   []string // identifiers of whole messages
+	sizes    []int    // sizes of whole messages
 }
 
 // folded holds all messages of one kind in one step, from one group to another.

@@ -54,7 +54,7 @@ type Likes struct{ Devices, Items int }
 // Say holds the sentences of a file about steps and messages.
 type Say struct {
 	Steps map[string]Step
-	// Messages maps a protocol and a kind, as in "okra/Rows", to a description. A key may begin
+	// Messages maps a protocol and a kind, as in "okra/Rows", to a description. A key can begin
 	// with a step, as in "errors secagg/MaskedInput".
 	Messages map[string]Kind
 
@@ -79,7 +79,7 @@ func ReadShared(file string) (*Say, error) {
 }
 
 // ReadWords reads the sentences of a transcript. If a sentence is missing, the transcript takes
-// it from shared, which may be nil.
+// it from shared, which can be nil.
 func ReadWords(file string, shared *Say) (*Words, error) {
 	w := &Words{shared: shared}
 	if err := read(file, w); err != nil {

@@ -1,5 +1,5 @@
-// Package all lists the local support of every method. Only processes that own the data of all
-// parties import it.
+// Package all lists the local support of all methods: their code for a process that owns the data of all
+// parties. Only such processes import it.
 package all
 
 import (
@@ -13,7 +13,7 @@ import (
 	secvm "github.com/mercer-fl/mercer/internal/method/secvm/local"
 )
 
-// Local returns the local support of every method.
+// Local returns the local support of every method that has some.
 func Local() []local.LocalSupport {
 	return []local.LocalSupport{fdskl.Support(), fdsvrg.Support(), fedcfk.Support(), moments.Support(), sealed.Support(), secureboost.Support(), secvm.Support()}
 }

@@ -50,7 +50,7 @@ func Compare(ctx context.Context, list []local.LocalSupport, j *job.Job, shares 
 	return nil
 }
 
-// withdrawer is implemented by the settings of a protocol whose parties may withdraw before the
+// withdrawer is implemented by the settings of a protocol whose parties can withdraw before the
 // training.
 type withdrawer interface{ Leaving() []string }
 

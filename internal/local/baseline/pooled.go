@@ -72,7 +72,7 @@ func train(ctx context.Context, j *job.Job, p *pool.Rows, splits []method.Split)
 }
 
 // registerRows records to which party each row belongs. Training rows come before held-out rows,
-// both in the order of the parties. This process may use all rows.
+// both in the order of the parties. It allows the figures of every party, because this process owns all rows.
 func registerRows(w *learner.Work, parties []string, splits []method.Split) {
 	first := 0
 	for _, held := range []bool{false, true} {

@@ -1,6 +1,7 @@
 // Package demo runs a whole federation as processes on this machine: one coordinator and its
-// parties. Each process has a fresh identity and its own home in a temporary folder. Each party
-// also has its own share of the data. The processes are connected over loopback sockets. They run
+// parties. Each process has a fresh identity and its own home (its folder of keys and settings) in a
+// temporary folder. Each party also has its own share of the data. The processes are connected over loopback
+// sockets. They run
 // the ordinary daemons, and an operator could type every command that the demonstration gives them.
 package demo
 
@@ -41,8 +42,8 @@ type Config struct {
 	Shares  []partition.Share
 	Dir     string // parent folder of the homes; it must exist
 	// Files are the absolute paths of the tables of parties that have files of their own, with the
-	// labels in a column label. The other parties get their shares as files. Commands freeze the files
-	// for the dictionary.
+	// labels in a column label. Found writes the shares of the other parties into files. It does not freeze
+	// the parties' own files for the dictionary; a command must do so.
 	Files map[string]string
 	// Dictionary, if not nil, is the data dictionary that all operators approve.
 	Dictionary *job.Dictionary
@@ -124,7 +125,8 @@ func (f *Federation) Names() []string {
 	return names
 }
 
-// furnish creates a party's home and writes the party's share of the data into it.
+// furnish creates a party's home. It writes the party's share of the data into the home, unless the party has a
+// file of its own.
 func (f *Federation) furnish(s partition.Share, address string) (roster.Member, error) {
 	h := f.Home(s.Party)
 	file, own := f.Files[s.Party]
@@ -132,7 +134,7 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 	if own {
 		source = f.catalogue(&dataset.Set{Labels: []string{}})
 		source.Path = file
-		source.Policy.Limits.Share = new(0.0) // one file may have nearly all rows
+		source.Policy.Limits.Share = new(0.0) // allow that one party has nearly all rows
 	} else {
 		source = f.catalogue(s.Table.Set)
 	}
@@ -152,8 +154,8 @@ func (f *Federation) furnish(s partition.Share, address string) (roster.Member, 
 }
 
 // catalogue describes a share as a source of the party's catalogue, and allows all jobs of this
-// program. The minimum row counts are the defaults, except that a class may have any number of
-// rows: with uneven shares, some classes are rare at a party.
+// program. The minimum row counts are the defaults, except that a class can have any number of
+// rows, because with uneven shares some classes are rare at a party.
 func (f *Federation) catalogue(set *dataset.Set) daemon.Source {
 	c := daemon.Source{Path: "own.csv", Policy: &party.Policy{
 		Protocols: f.Reader.Known().Protocols, Modes: f.Reader.Known().Modes, OpenPrediction: true,
@@ -193,7 +195,7 @@ func (f *Federation) approve(m roster.Member) error {
 	if err := h.Dictionaries().Approve(f.Dictionary, table, time.Now()); err != nil || table == "" {
 		return err
 	}
-	if _, own := f.Files[m.Name]; own { // the table may be large: f.Program freezes it
+	if _, own := f.Files[m.Name]; own { // the table can be large: a command freezes it later
 		return nil
 	}
 	_, err := h.Freeze(context.Background(), f.Reader, f.Dictionary, table)

@@ -90,7 +90,7 @@ func OddDigits(digits *dataset.Set, rows int) (*dataset.Set, error) {
 	return &dataset.Set{Name: "digits, pixels from 8 on", X: dataset.NewDense(x), Columns: digits.Columns, Labels: labels}, nil
 }
 
-// FoundDevices creates the homes, the credentials and the table of all devices.
+// FoundDevices creates the home folders, the credentials and the table of all devices.
 func FoundDevices(c DevicesConfig) (*Devices, error) {
 	if err := tryProcesses(); err != nil {
 		return nil, err
@@ -156,10 +156,11 @@ func (f *Devices) enrol() (err error) {
 	return disk.Replace(f.path("roster"), []byte(roster.String()))
 }
 
-// Names returns the names of all processes, sorted.
+// Names returns the names of all processes that were started, sorted.
 func (f *Devices) Names() []string { return slices.Sorted(maps.Keys(f.running)) }
 
-// Windows returns the number of windows that the gateway has closed, according to its log.
+// Windows returns the number of windows, the times in which the gateway accepts packages, that the gateway has
+// closed according to its log.
 func (f *Devices) Windows() int {
 	b, err := os.ReadFile(f.logPath(Gateway))
 	if errors.Is(err, fs.ErrNotExist) {

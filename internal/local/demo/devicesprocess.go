@@ -61,7 +61,7 @@ func (f *Devices) configure() error {
 	}
 	<-f.running[name].ended
 	if err := f.running[name].err; err != nil {
-		return fmt.Errorf("demo: %w: %s", err, f.lastWords(name))
+		return fmt.Errorf("demo: the gateway did not write its configuration (%w); its last lines: %s", err, f.lastWords(name))
 	}
 	delete(f.running, name)
 	return nil

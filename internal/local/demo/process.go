@@ -113,7 +113,7 @@ func (f *processes) Watch(ctx context.Context) (context.Context, func()) {
 }
 
 // grace is the time that this process waits for a Ctrl-C after a child has ended too early. The child
-// may have ended because of the same Ctrl-C: a child that has just been forked may die of it before
+// might have ended because of the same Ctrl-C: a child that has just been forked can die of it before
 // this process is interrupted.
 const grace = 100 * time.Millisecond
 
@@ -194,8 +194,8 @@ func (f *processes) Logs() string {
 	return all.String()
 }
 
-// lastWords returns the last things that a process has reported, for an error message: the last
-// line of its log and the error in its output. With --json a process prints its error instead of
+// lastWords returns the last lines of a process for an error message: the last line of its log, of which
+// it reads the first MiB, and the error in its output. With --json a process prints its error instead of
 // logging it.
 func (f *processes) lastWords(name string) string {
 	log, err := readHead(f.logPath(name))

@@ -10,8 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// idAdvice compares the ids of parties that hold different columns. If steps would make more ids
-// common, it returns a sentence with the keys to write, and the number of ids that are common now.
+// idAdvice compares the ids of parties that hold different columns. If steps of normalisation, such as lower
+// case, would make more ids common, it returns a sentence with the keys to write; otherwise "". It also returns
+// the number of ids that are common now.
 func idAdvice(j *job.Job, shares []Share) (advice string, common int) {
 	if j.Data.Partition.By != job.Columns || j.Data.Sources == nil || j.Data.Partition.Aligned {
 		return "", 0

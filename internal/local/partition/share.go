@@ -162,8 +162,8 @@ func readEachParty(j *job.Job, load Loader) ([]Share, error) {
 	return shares, rows.Alike(j, names, sets)
 }
 
-// withParty adds the party's name to an error about a class or a column of the schema. The files of
-// several parties may have the same name.
+// withParty adds the party's name to an error about a class or a column of the schema, because the files of
+// several parties can have the same name.
 func withParty(party string, err error) error {
 	var unlisted *dataset.ClassError
 	var unlike *prepare.UnlikeError
@@ -251,7 +251,7 @@ const exactRows = 1 << 14
 func checkMemory(j *job.Job, shares []Share) error {
 	for _, s := range shares {
 		if n := s.Table.Rows(); j.Compares(job.ExactKernel) && n > exactRows {
-			return fmt.Errorf("%s has %d rows; the comparison with the exact kernel allows at most %d, because it needs a square matrix of the rows; remove exact-kernel from compare", s.Party, n, exactRows)
+			return fmt.Errorf("%s has %d rows; the comparison with the exact kernel allows at most %d, because it needs a square matrix of the rows; remove \"exact-kernel\" from \"compare\"", s.Party, n, exactRows)
 		}
 	}
 	return nil

@@ -17,10 +17,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Warnings returns warnings that need the rows of all parties. They count people and rows that are
-// both in training and held out, which makes figures better than on new rows. They also count words
-// that are too rare to be agreed on, and name columns with one value and classes with few rows or
-// holders. Of parties that hold columns, they say which steps would make more ids common.
+// Warnings returns warnings that need the rows of all parties. They count row ids that two parties have in
+// common, and held-out rows that equal a training row, because both can make figures better than on new rows.
+// They also count words that are too rare to be agreed on, and name columns with one value and classes with few
+// rows or holders. For parties that hold different columns, the only warning says which steps would make more ids
+// common, if any would.
 func Warnings(j *job.Job, shares []Share) ([]string, error) {
 	if advice, _ := idAdvice(j, shares); advice != "" {
 		return []string{advice}, nil

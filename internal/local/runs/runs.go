@@ -33,8 +33,8 @@ func Of(j *job.Job) []Run {
 	return repeats
 }
 
-// Collect combines the results of all runs into one. It returns the first run's result and adds the
-// metrics of all runs if there are several.
+// Collect combines the results of all runs into one. It returns the first run's result. If the job repeats, or
+// holds out each party in turn, it adds the metrics of all runs.
 func Collect(j *job.Job, runs []Run, results []*method.Result) *method.Result {
 	first := results[0]
 	switch {

@@ -13,7 +13,7 @@ import (
 )
 
 // plain is a folder that keeps the files of jobs unencrypted. This process owns all rows, so its
-// user may read the files.
+// user is allowed to read the files.
 type plain string
 
 func (p plain) path(id job.ID, item vault.Item) string {
@@ -42,7 +42,7 @@ func (p plain) Get(id job.ID, item vault.Item) ([]byte, error) {
 	return b, err
 }
 
-// Erase does nothing: the whole folder is removed after the run.
+// Erase removes the folder of a job's files. It lists no items that are left.
 func (p plain) Erase(id job.ID) ([]vault.Item, error) {
 	return nil, os.RemoveAll(p.path(id, ""))
 }

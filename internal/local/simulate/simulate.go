@@ -48,13 +48,13 @@ type Config struct {
 	Usage    func() (cpuSeconds float64, peakRSS uint64)
 	Progress func(protocol.Progress)
 	// Notified is called with the notices about a party's table. In a deployment, only that party's
-	// operator reads them. It may be nil.
+	// operator reads them. It can be nil.
 	Notified func(party string, lines []string)
 	// Failed is called with the cause of a failure at a party, in the words of its own log. In a
-	// deployment, only that party's operator reads them. It may be nil.
+	// deployment, only that party's operator reads them. It can be nil.
 	Failed func(party string, cause error)
 	Logger *slog.Logger
-	// Workers computes parts of the job's grid in other processes. It may be nil.
+	// Workers computes parts of the job's grid in other processes. It can be nil.
 	Workers learner.Workers
 }
 
@@ -356,8 +356,8 @@ func predictsAlone(k method.RetainedState, c Config) (bool, error) {
 	return own, nil
 }
 
-// asDeployed returns the job that deployed parties would run. In it each party has its own table
-// under one common name.
+// asDeployed returns the job that deployed parties would run: if the job has a source for each party, each
+// party has its own table under one common name.
 func asDeployed(j *job.Job) *job.Job {
 	if j.Data.Sources != nil {
 		return j.Owned("own")

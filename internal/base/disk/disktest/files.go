@@ -15,7 +15,7 @@ func Read(t testing.TB, path string) []byte {
 	return b
 }
 
-// Write replaces the content of a file, which only its owner may read.
+// Write replaces the content of a file, which only its owner can read.
 func Write(t testing.TB, path string, b []byte) {
 	t.Helper()
 	if err := os.WriteFile(path, b, 0o600); err != nil {

@@ -16,9 +16,9 @@ const (
 )
 
 // InMemory moves the temporary folders of this process, and of the processes that it starts, into
-// memory. It does so if the machine has enough memory and TMPDIR names no other place. A home
-// flushes its files to the disk at every step, and some tests would mostly wait for that. Call it
-// in TestMain.
+// memory. It does so if the machine has enough memory and TMPDIR is not set. Daemons flush their
+// files to the disk at every step, and some tests would mostly wait for that. Call InMemory in
+// TestMain.
 func InMemory() {
 	if os.Getenv("TMPDIR") != "" {
 		return
@@ -31,7 +31,7 @@ func InMemory() {
 	}
 }
 
-// runs reports whether programs in the folder may run. Containers often forbid this, and some tests
+// runs reports whether programs in the folder are allowed to run. Containers often forbid this, and some tests
 // run programs from a temporary folder.
 func runs(dir string) bool {
 	own, err := os.MkdirTemp(dir, "mercer-test")

@@ -17,14 +17,14 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// Loss lists the unflushed writes that a power cut takes.
+// Loss says which unflushed writes a power cut takes.
 type Loss int
 
-// Disks lose unflushed writes in any order. Three orders find what programs usually forget.
+// Real disks lose any of the unflushed writes. These three losses reveal most flushes that programs forget.
 const (
 	Everything Loss = iota // all that was not flushed
-	Content                // bytes of files; names are as they were, so that a file may be empty
-	Names                  // names in folders; a file that still has a name has all its bytes
+	Content                // unflushed bytes of files; all names stay, so that a file can be empty
+	Names                  // unflushed names in folders; a file that still has a name has all its bytes
 )
 
 // Losses lists every Loss.
@@ -40,7 +40,7 @@ type Disk struct {
 	root *folder
 }
 
-// Mount mounts an empty disk at a folder. That takes /dev/fuse and the right to mount. The caller calls Unmount
+// Mount mounts an empty disk at a folder. It needs /dev/fuse and the right to mount. The caller calls Unmount
 // once no file of the disk is open.
 func Mount(dir string) (*Disk, error) {
 	d := &Disk{}
@@ -92,7 +92,7 @@ func (s State) Write(dir string) error {
 	return nil
 }
 
-// cut returns the state of a folder. The caller holds the disk.
+// cut returns the state of a folder after a power cut. The caller holds the disk's mutex.
 func (f *folder) cut(l Loss) State {
 	s := State{files: map[string][]byte{}, folders: map[string]State{}}
 	names := f.flushed

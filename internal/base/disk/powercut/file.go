@@ -11,12 +11,12 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// file is a regular file. Its bytes change only while the disk is held.
+// file is a regular file. Its bytes change only while the disk's mutex is held.
 type file struct {
 	fs.Inode
 	disk    *Disk
 	now     []byte
-	flushed []byte // at the last fsync
+	flushed []byte // the bytes at the last fsync
 }
 
 var _ interface {
@@ -67,7 +67,7 @@ func (f *file) Getattr(_ context.Context, _ fs.FileHandle, out *fuse.AttrOut) sy
 	return 0
 }
 
-// Setattr changes the size. It accepts a change of mode, which tests do not need.
+// Setattr changes the size. It ignores a change of mode, which tests do not need.
 func (f *file) Setattr(_ context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()

@@ -12,12 +12,12 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 )
 
-// folder is a directory. Its maps change only while the disk is held.
+// folder is a directory. Its maps change only while the disk's mutex is held.
 type folder struct {
 	fs.Inode
 	disk    *Disk
-	now     map[string]fs.InodeEmbedder // *folder or *file
-	flushed map[string]fs.InodeEmbedder // at the last fsync
+	now     map[string]fs.InodeEmbedder // children by name, each a *folder or a *file
+	flushed map[string]fs.InodeEmbedder // children at the last fsync
 }
 
 var _ interface {
@@ -44,7 +44,7 @@ func modeOf(n fs.InodeEmbedder) uint32 {
 	return fuse.S_IFREG
 }
 
-// inode returns the kernel's view of a child and describes it in out. The caller holds the disk.
+// inode returns the kernel's view of a child and describes it in out. The caller holds the disk's mutex.
 func (f *folder) inode(ctx context.Context, n fs.InodeEmbedder, out *fuse.EntryOut) *fs.Inode {
 	out.Mode = modeOf(n) | 0o700
 	if file, is := n.(*file); is {
@@ -65,7 +65,7 @@ func (f *folder) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*
 	return f.inode(ctx, n, out), 0
 }
 
-// Create makes a file. The kernel has looked for it before.
+// Create makes a file. The kernel calls it only if Lookup has not found the name.
 func (f *folder) Create(ctx context.Context, name string, _, _ uint32, out *fuse.EntryOut) (*fs.Inode, fs.FileHandle, uint32, syscall.Errno) {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
@@ -136,7 +136,7 @@ func (f *folder) Fsync(context.Context, fs.FileHandle, uint32) syscall.Errno {
 	return 0
 }
 
-// Setattr accepts a change of mode, which tests do not need.
+// Setattr ignores every change of attributes, such as a change of mode, because tests need none.
 func (f *folder) Setattr(context.Context, fs.FileHandle, *fuse.SetAttrIn, *fuse.AttrOut) syscall.Errno {
 	return 0
 }

@@ -31,8 +31,8 @@ func MountTest(t testing.TB) (d *Disk, dir string) {
 	return d, dir
 }
 
-// unmountWhenIdle has the garbage collector close the files that a life of a process has left open when a test
-// ended it.
+// unmountWhenIdle unmounts the disk, and tries again for a time while files are open. The garbage collector closes
+// the files that a test has left open.
 func (d *Disk) unmountWhenIdle(patience time.Duration) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
 		runtime.GC()
