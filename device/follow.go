@@ -113,7 +113,7 @@ func (d *Device) getPublic(ctx context.Context, address, path string, most int) 
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("device: %s gives no usable answer: status %d, %w", u, status, err)
+			return nil, unusable(u, status, err)
 		}
 		if err := d.waitToRepeat(ctx); err != nil {
 			return nil, err

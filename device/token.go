@@ -71,12 +71,21 @@ func (d *Device) ask(ctx context.Context, q secvm.TokenRequest) ([]byte, error) 
 		case status >= 400 && status < 500 && status != http.StatusRequestTimeout:
 			return nil, fmt.Errorf("device: the issuer refused to give this device tokens: status %d, %s", status, http.StatusText(status))
 		case time.Now().After(deadline):
-			return nil, fmt.Errorf("device: the issuer %s gives no usable answer: status %d, %w", d.Issuer, status, err)
+			return nil, unusable("the issuer "+d.Issuer, status, err)
 		}
 		if err := d.waitToRepeat(ctx); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// unusable returns the error for a server that gave no usable answer in time: err, or the status if the
+// last answer came without an error.
+func unusable(server string, status int, err error) error {
+	if err == nil {
+		return fmt.Errorf("device: %s gives no usable answer: status %d, %s", server, status, http.StatusText(status))
+	}
+	return fmt.Errorf("device: %s gives no usable answer: %w", server, err)
 }
 
 // maxAnswer is the largest number of bytes of an issuer's answer.

@@ -277,6 +277,9 @@ func readVectors(r *wire.Reader, h header) linalg.Matrix[float64] {
 		r.Float64s(m.Data)
 		return m
 	}
+	if h.rows == 0 {
+		return m // no bytes of the file vouch for the width
+	}
 	narrow := make([]float32, h.width)
 	for i := range h.rows {
 		r.Float32s(narrow)

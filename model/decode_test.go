@@ -281,6 +281,23 @@ func TestLiesCostNothing(t *testing.T) {
 	}
 }
 
+// A file without vectors has nothing behind the width that it states.
+func TestWidthWithoutVectors(t *testing.T) {
+	f := sound()
+	f.width, f.vectors, f.scale = 1<<26, 0, 0
+	f.factors, f.single, f.coefs, f.index, f.coef = nil, nil, 0, nil, nil
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	m, err := model.Open(bytes.NewReader(f.bytes()))
+	if err == nil {
+		err = model.Encode(io.Discard, m)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+		t.Errorf("%d bytes allocated (%v)", used, err)
+	}
+}
+
 func FuzzOpen(f *testing.F) {
 	f.Add(encode(f, small(f)))
 	f.Add(encodePrivate(f, private(f)))

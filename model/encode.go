@@ -157,6 +157,9 @@ func (m *Model) bodySize(single bool) int {
 // writeVectors writes the support vectors one at a time. To encode all vectors at once could double
 // the memory.
 func (e *encoder) writeVectors(m *Model, single bool) {
+	if m.count == 0 {
+		return
+	}
 	var w wire.Writer
 	w.Grow(m.width * numberSize(single))
 	narrow := make([]float32, m.width)

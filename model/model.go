@@ -111,6 +111,9 @@ func (m *Model) check() error {
 // eachVector iterates over the support vectors, reading each into the same slice.
 func (m *Model) eachVector() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
+		if m.count == 0 {
+			return // without a row in the file, nothing bounds the width
+		}
 		v := make([]float64, m.width)
 		for i := range m.count {
 			if m.vectors.ReadRow(i, v); !yield(i, v) {

@@ -143,6 +143,11 @@ func (f *Folder) claim(ctx context.Context, name string) (*os.File, error) {
 	case l := <-done:
 		return l.file, l.err
 	case <-ctx.Done():
+		go func() { // releases the lock that nobody waits for any more
+			if l := <-done; l.err == nil {
+				_ = l.file.Close()
+			}
+		}()
 		return nil, fmt.Errorf("cells: %w", ctx.Err())
 	}
 }

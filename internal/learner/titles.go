@@ -6,14 +6,14 @@ import (
 	"github.com/mercer-fl/mercer/learn/metrics"
 )
 
-// Titled returns a copy of the assessment for people, in which named replaces the names of classes, except in
-// ClassIntervals.
+// Titled returns a copy of the assessment for people, in which named replaces the names of classes.
 func (a *Assessment) Titled(named func(class string) string) *Assessment {
 	if a == nil {
 		return nil
 	}
 	t := *a
 	t.Classes, t.PerClass = TitledCounts(a.Classes, named), titledFigures(a.PerClass, named)
+	t.ClassIntervals = titled(a.ClassIntervals, func(i *ClassIntervals) *string { return &i.Class }, named)
 	if a.Positive != "" {
 		t.Positive = named(a.Positive)
 	}

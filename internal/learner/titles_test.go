@@ -12,7 +12,7 @@ import (
 func TestTitled(t *testing.T) {
 	a := &Assessment{
 		Classes: []ClassCount{{Class: "classA"}}, Positive: "classA", Confusion: &Confusion{Classes: []string{"classA", "classB"}},
-		PerClass: []metrics.ClassFigures{{Class: "classB"}}, Curves: []ClassCurves{{Class: "classA"}},
+		PerClass: []metrics.ClassFigures{{Class: "classB"}}, ClassIntervals: []ClassIntervals{{Class: "classB"}}, Curves: []ClassCurves{{Class: "classA"}},
 		ByParty: []PartyFigures{{Party: "north", PerClass: []metrics.ClassFigures{{Class: "classB"}}}},
 	}
 	text := func(a *Assessment) string {

@@ -39,13 +39,16 @@ func (h Histogram) AUC() (area, within float64, ok bool) {
 }
 
 // AveragePrecision returns the area under the precision-recall curve as a step function. It equals
-// [Ranked.AveragePrecision] for rows whose scores are their bins.
+// [Ranked.AveragePrecision] for rows whose scores are their bins. It returns false if no row is positive.
 func (h Histogram) AveragePrecision() (float64, bool) {
 	sum, before := 0.0, 0.0
 	h.sweep(func(_ int, right, wrong float64) {
 		sum, before = sum+(right-before)*right/(right+wrong), right
 	})
-	return sum / before, before > 0
+	if before == 0 {
+		return 0, false
+	}
+	return sum / before, true
 }
 
 // ROC returns the false positive rate and the true positive rate at the lower border of each bin

@@ -12,7 +12,7 @@ import (
 const epsilon = 0x1p-52
 
 // errOverflow reports a gradient that is too large for float64.
-var errOverflow = errors.New("the gradient overflows: lower C, or scale the data so that kernel values are near 1")
+var errOverflow = errors.New("the gradient overflows: scale the data so that kernel values are near 1, or lower C if the learner has it")
 
 // solver minimises a problem by moving two coefficients at a time. It reads
 // kernel rows in the precision of T and does all arithmetic in float64.
@@ -133,7 +133,7 @@ var ErrNotFinite = errors.New("kernel value is not finite")
 
 // errNotConverged returns the error of a solver that stopped before the gap reached the tolerance.
 func errNotConverged(gap float64, iterations int, stop stopping) error {
-	return fmt.Errorf("%w: the gap is %.3g after %d iterations, but tol is %.3g: raise tol, lower C or scale the data", ErrNotConverged, gap, iterations, stop.tol)
+	return fmt.Errorf("%w: the gap is %.3g after %d iterations, but tol is %.3g: raise tol, scale the data, or lower C if the learner has it", ErrNotConverged, gap, iterations, stop.tol)
 }
 
 // numbered replaces the row number in an error by that row's number in the whole problem.

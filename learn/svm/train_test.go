@@ -55,7 +55,7 @@ func TestTrainErrors(t *testing.T) {
 		// Rows 4 and 5 are of classes b and c; the indices count in the whole kernel.
 		{"kernel NaN", broken(4, 5, math.NaN()), codes, abc, Params{C: 1}, `svm: classes "b" and "c": kernel value (4, 5) is NaN: check the data and the kernel's parameters`},
 		{"diagonal infinite", broken(9, 9, math.Inf(1)), codes, abc, Params{C: 1}, `svm: classes "a" and "b": kernel value (9, 9) is +Inf: check the data and the kernel's parameters`},
-		{"kernel too large", huge, codes, abc, Params{C: 1e300}, `svm: classes "a" and "b": the gradient overflows: lower C, or scale the data so that kernel values are near 1`},
+		{"kernel too large", huge, codes, abc, Params{C: 1e300}, `svm: classes "a" and "b": the gradient overflows: scale the data so that kernel values are near 1, or lower C if the learner has it`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := TrainSVC(test.source, test.codes, test.classes, test.params, nil)
@@ -76,7 +76,7 @@ func TestNotConverged(t *testing.T) {
 	if !errors.Is(err, ErrNotConverged) {
 		t.Fatalf("got %v", err)
 	}
-	for _, part := range []string{`svm: classes "a" and "b": not converged: the gap is `, " after 5 iterations, but tol is 0.001: raise tol, lower C or scale the data"} {
+	for _, part := range []string{`svm: classes "a" and "b": not converged: the gap is `, " after 5 iterations, but tol is 0.001: raise tol, scale the data, or lower C if the learner has it"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)
 		}
@@ -97,7 +97,7 @@ func TestNoNumberBetween(t *testing.T) {
 		lower: []float64{0, -1e31}, upper: []float64{1e31, 0},
 	}
 	_, err := solve(p, stopping{tol: 1e-3, iterations: 1e6}, 0)
-	want := "not converged: the gap is 2 after 1 iterations, but tol is 0.001: raise tol, lower C or scale the data"
+	want := "not converged: the gap is 2 after 1 iterations, but tol is 0.001: raise tol, scale the data, or lower C if the learner has it"
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -10,6 +10,8 @@ import (
 // MaxFields is the largest number of fields in a header or trailer.
 const MaxFields = 256
 
+var errFields = fmt.Errorf("bhttp: a header or trailer of the message has more than %d fields", MaxFields)
+
 // Field is one field of a header or trailer. Names are in lower case.
 type Field struct{ Name, Value string }
 
@@ -47,6 +49,9 @@ func notInName(r rune) bool {
 
 // appendFields appends a field section of known length to b.
 func appendFields(b []byte, fields Fields) ([]byte, error) {
+	if len(fields) > MaxFields {
+		return nil, errFields
+	}
 	var section []byte
 	for _, f := range fields {
 		if err := f.validate(); err != nil {
@@ -114,7 +119,7 @@ func (r *reader) readEndedFields() (Fields, error) {
 
 func (r *reader) add(fields Fields, name string) (Fields, error) {
 	if len(fields) == MaxFields {
-		return nil, fmt.Errorf("bhttp: the message has more than the %d allowed fields", MaxFields)
+		return nil, errFields
 	}
 	f, err := r.readValue(name)
 	if err != nil {

@@ -40,16 +40,16 @@ func Cost(s *protocol.Session, requests []Request, columns func(worker string) i
 // words of its masks: one mask for each other worker, or in mode paper its own mask, once for each of
 // the two trees.
 func (p Params) answering(requests []Request, workers, columns int) protocol.Load {
-	phases, bytes, masks := 0.0, 0.0, float64(workers-1)
+	phases, bytes, masks, agreements := 0.0, 0.0, float64(workers-1), float64(workers-1)
 	if p.spec.Mode == Paper {
-		masks = 2
+		masks, agreements = 2, 0
 	}
 	for _, q := range requests {
 		phases += float64(q.rowCount()) * float64(q.Directions.Count)
 		bytes += float64(p.RequestBytes(q))
 	}
 	return protocol.Load{
-		Effort: protocol.Effort{Products: phases * float64(columns), Agreements: masks, Keystream: masks * bytes, Moved: 2 * bytes},
+		Effort: protocol.Effort{Products: phases * float64(columns), Agreements: agreements, Keystream: masks * bytes, Moved: 2 * bytes},
 		Held:   p.HeldBytes(workers),
 	}
 }

@@ -170,7 +170,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 	}{
 		{"the counter again, other rows", f.signed(Request{Rows: Spans(7), Directions: Span{0, 1}}, 1, 1), protocol.KindUnexpected, "is not expected"},
 		{"a counter left out", f.signed(second, 3, 1), protocol.KindUnexpected, "is not expected"},
-		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "rows must ascend and be below 10"},
+		{"rows that nobody aligned", f.signed(Request{Rows: Spans(10), Directions: Span{0, 1}}, 2, 1), protocol.KindInconsistent, "spans of rows must ascend and end below 10"},
 		{"phases that were answered", f.signed(Request{Rows: Spans(0, 2), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each direction is answered once"},
 		{"phases of a later span that were answered", f.signed(Request{Rows: Spans(7), Directions: Span{1, 1}}, 2, 1), protocol.KindInconsistent, "each direction is answered once"},
 		{"directions that nobody agreed to", f.signed(Request{Rows: Spans(0), Directions: Span{3, 2}}, 2, 1), protocol.KindInconsistent, "this active worker may request directions 0 to 3"},

@@ -84,7 +84,7 @@ func (m marks) check(q Request, owned Span, limit int) error {
 	last := -1
 	for _, s := range q.Rows {
 		if s.Count < 1 || s.First <= last || s.end() > len(m) {
-			return fmt.Errorf("fdskl: the request lists rows %d to %d after row %d; rows must ascend and be below %d, and adjacent spans must be merged", s.First, s.end()-1, last, len(m))
+			return fmt.Errorf("fdskl: the request lists rows %d to %d; spans of rows must ascend and end below %d, and adjacent spans must be merged", s.First, s.end()-1, len(m))
 		}
 		last = s.end()
 		for r := s.First; r < last; r++ {

@@ -178,7 +178,10 @@ func newParams(holders []Holder, training, heldOut int) (Params, error) {
 // rows take the place of held-out rows. Products of the model's rows with each other are known
 // and omitted.
 func NewCrossParams(holders []Holder, model, added int) (Params, error) {
-	if added < 1 || model > MaxRows || added > MaxProducts/max(1, model) {
+	if model > MaxRows {
+		return Params{}, fmt.Errorf("gram: the model has %d rows; at most %d are allowed", model, MaxRows)
+	}
+	if added < 1 || added > MaxProducts/max(1, model) {
 		return Params{}, fmt.Errorf("gram: %d new rows and %d rows of the model have %d products; 1 to %d products are allowed; predict fewer rows at a time", added, model, added*model, MaxProducts)
 	}
 	p, err := newParams(holders, model, added)

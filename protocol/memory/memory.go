@@ -214,7 +214,7 @@ func (s *Session) resuming() []*seat {
 }
 
 // deliver passes a message to its receiver, or stores it if the receiver defers it. It drops the
-// message if the receiver's machine has ended.
+// message if the receiver's machine has ended, or has finished that part of the session.
 func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	at, from := s.seats[s.Index(m.Receiver)], s.seats[s.Index(m.Sender)]
 	if at.ended {
@@ -225,6 +225,9 @@ func (s *Session) deliver(m protocol.Message) (taken bool, err error) {
 	if errors.Is(err, protocol.ErrLater) {
 		at.later = append(at.later, m)
 		from.owed++
+		return false, nil
+	}
+	if errors.Is(err, protocol.ErrPast) {
 		return false, nil
 	}
 	return err == nil, err

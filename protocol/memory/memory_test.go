@@ -125,6 +125,31 @@ func TestPutOffMessageComesAgain(t *testing.T) {
 	}
 }
 
+// A message of a part that its receiver has left is dropped, and the session continues.
+func TestLateMessageIsDropped(t *testing.T) {
+	s, at := session(steps{
+		"a": func(m *script, _ string) (protocol.Effects, error) {
+			return protocol.Effects{Send: m.send("c", "late", "last"), End: &protocol.End{}}, nil
+		},
+		"b": ends,
+		"c": func(_ *script, kind string) (protocol.Effects, error) {
+			switch kind {
+			case "late":
+				return protocol.Effects{}, protocol.ErrPast
+			case "last":
+				return protocol.Finish(protocol.Effects{}, nil)
+			}
+			return protocol.Effects{}, nil
+		},
+	})
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if got := at["c"].seen; !slices.Equal(got, []string{"start", "last"}) {
+		t.Errorf("c accepted %v", got)
+	}
+}
+
 // A member that alone can continue does so, even with deferred messages.
 func TestSenderGoesOnIfNobodyElseCan(t *testing.T) {
 	s, at := session(steps{

@@ -237,7 +237,10 @@ func (s Secrets) Seal(path string, passphrase []byte) error {
 	if passphrase != nil && len(passphrase) < leastPassphrase {
 		return fault.BadInputf("the passphrase has %d bytes; choose one of at least %d", len(passphrase), leastPassphrase)
 	}
-	if _, ok, err := s.credential(CredentialIdentity); ok || err != nil {
+	switch _, ok, err := s.credential(CredentialIdentity); {
+	case err != nil:
+		return fault.BadInputf("identity: %w", err)
+	case ok:
 		return fault.BadInputf("the identity is the credential %s, which only systemd encrypts; move it into the home first", CredentialIdentity)
 	}
 	seed, _, err := s.open(path)

@@ -41,7 +41,10 @@ type Rotation struct {
 
 // Rotate prepares the change of an identity file to the given seed. It changes nothing yet.
 func (s Secrets) Rotate(path string, next [SeedSize]byte) (*Rotation, error) {
-	if _, ok, err := s.credential(CredentialIdentity); ok || err != nil {
+	switch _, ok, err := s.credential(CredentialIdentity); {
+	case err != nil:
+		return nil, fault.BadInputf("identity: %w", err)
+	case ok:
 		return nil, fault.BadInputf("the identity is the credential %s, which only systemd encrypts; move it into the home, rotate it there, and make the credential again", CredentialIdentity)
 	}
 	seed, passphrase, err := s.open(path)

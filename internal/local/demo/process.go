@@ -141,7 +141,7 @@ func (f *processes) Kill(name string) error {
 	err := p.cmd.Process.Kill()
 	<-p.ended
 	if errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("demo: %s ended by itself before it was killed: %w: %s", name, p.err, f.lastWords(name))
+		return fmt.Errorf("demo: %s ended by itself before it was killed (%v): %s", name, p.cmd.ProcessState, f.lastWords(name))
 	}
 	return err
 }
