@@ -88,8 +88,8 @@ func takeBack(b *check, residual []ring128.Word, lambda uint64) {
 	}
 }
 
-// A server adds known rows to B and takes the residual back: without the proofs of cross terms W would be another
-// model, and all sums would pass. The proof finds it, with or without a guess of the challenge.
+// A server adds known rows to B and takes the residual back: without the proofs of cross terms W would be another model,
+// and all sums would pass. The proof finds it, with or without a guess of the challenge.
 func TestRowsTakenBackInACrossTerm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -243,8 +243,8 @@ func TestAnotherPartOfTheWeights(t *testing.T) {
 	}
 }
 
-// Cells that are 0 or 1 and a whole alpha make A + alpha a multiple of 2^28 here. So 2^100 more in a word of W leaves
-// the residual as it is. Only the sums of W find it.
+// Cells that are 0 or 1 and a whole alpha make A + alpha a multiple of 2^28 here. So 2^100 more in a word of W leaves the
+// residual as it is. Only the sums of W find it.
 func TestMultipleOfTheModulus(t *testing.T) {
 	p, err := NewProblem(128, 4, 2, .0625)
 	if err != nil {
