@@ -82,7 +82,7 @@ type Ridge struct {
 // outerShare is the part of rho that pays for A.
 const outerShare = .8
 
-// Replacement multiplies the rho of a [Ridge] where nobody must be able to tell whether one row was
+// Replacement multiplies the rho of a [Ridge] if it must also stay hidden whether one row was
 // replaced by another one. With c = phi.psi of the two rows' phi and psi of length 1, A changes by up to
 // sqrt(2 - 2 c^2) times as much as by leaving out a row, at most sqrt 2, and B by up to sqrt(2 + 2 |c|) times, at most
 // 2. The worst c for both is 1/8. [Epsilon] converts the product.

@@ -57,7 +57,7 @@ func (e *evaluation) zeros() ring128.Matrix {
 	return ring128.New(e.problem.Targets, e.problem.Features)
 }
 
-// done reports whether the weights are there.
+// done reports whether the weights are computed.
 func (e *evaluation) done() bool { return e.weights.Data != nil }
 
 // next returns the vectors of the next product, and whether its matrix is T_m(H); otherwise it is H.
@@ -102,7 +102,7 @@ func (e *evaluation) takeFirst(product ring128.Matrix) {
 	e.first = append(e.first, product)
 }
 
-// begin starts Clenshaw's recurrence with the highest block once all vectors T_i are there.
+// begin starts Clenshaw's recurrence with the highest block once all vectors T_i are computed.
 func (e *evaluation) begin() {
 	if len(e.first) < e.problem.Plan.Block {
 		return

@@ -88,7 +88,7 @@ func (k *keeping) receive(m protocol.Message) error {
 	return k.stage.receive(m)
 }
 
-// comesLater reports whether a header is that of a stage that has not begun.
+// comesLater reports whether h is the header of a message of a stage that has not begun.
 func (k *keeping) comesLater(from role, h protocol.Header) bool {
 	return k.phase < computes && k.expects(from, k.self, h) || k.phase < checks && k.expectsInCheck(from, k.self, h)
 }

@@ -126,7 +126,7 @@ func NewMachine(setup protocol.Setup, own *Sums) (*Machine, error) {
 	return m, nil
 }
 
-// accepted returns a session's parameters, or an error if no member must take part in the session.
+// accepted returns a session's parameters, or an error if honest members take no part in such a session.
 func accepted(s *protocol.Session) (Params, error) {
 	p, err := DecodeParams(s.Params)
 	if err != nil {

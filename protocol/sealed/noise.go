@@ -133,7 +133,7 @@ func (n *privateNoise) alpha() int64 {
 	return max(n.ridge.Alpha(), n.norm+least)
 }
 
-// check returns an error unless the noise is that of the problem.
+// check returns an error unless the noise was computed for the problem.
 func (n *privateNoise) check(p Problem) error {
 	shape := n.ridge.Shape
 	if n.rows != p.Rows || shape.Features != p.Features || shape.Targets != p.Targets {

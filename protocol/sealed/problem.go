@@ -65,7 +65,7 @@ func (p Problem) planned() (Problem, error) {
 	return p, p.Check()
 }
 
-// Check returns an error if a number is out of range, if the plan has other steps than those of
+// Check returns an error if a number is out of range, if the plan's number of steps is not that of
 // [chebyshev.Steps], if the check would accept sums of more than a sixth of a row, if it could miss a wrap
 // of the words, or if a truncation could go wrong with a probability above 2^-14 in one run.
 func (p Problem) Check() error {

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/internal/ring192"
 )
 
-// holding is what a keeper knows of one part: the part of A, that of B, and that of W.
+// holding holds one part of A, of B and of W, as a keeper has it.
 type holding struct {
 	matrix  ring128.Matrix // of A, symmetric
 	cross   []ring128.Word // of B, as targets x features

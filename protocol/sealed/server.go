@@ -48,8 +48,8 @@ type arrival struct {
 	step int
 }
 
-// These are the numbers of steps by which words of a step may come ahead of a server's own step: the dealer's words of
-// a square and of a product, and the other server's.
+// These are the numbers of steps by which a step of received words can be ahead of the server's own step: for the
+// dealer's words of a square, the dealer's words of a product, and the other server's words.
 const (
 	aheadOfSquare  = 2
 	aheadOfProduct = 8

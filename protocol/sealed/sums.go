@@ -27,7 +27,7 @@ func NewAccumulator(p Problem) (*Accumulator, error) {
 // Add adds a block of rows: phi(x) as features x rows, with |phi| <= 1, and y as targets x rows, with |y| <= 1. It
 // scales phi by [Problem.RowScale] and rounds phi and y towards zero to whole numbers of 2^-CellBits. That lengthens
 // no row, so that A's eigenvalues keep their bound; a row that is too long by rounding errors of float64 only is
-// accepted. It returns an error, and adds nothing, if the shapes are others, if there are more rows than the problem
+// accepted. It returns an error, and adds nothing, if a shape is wrong, if there are more rows than the problem
 // has, or if a row is too long or has a number that is not finite. The error counts rows from 0 over all blocks.
 func (a *Accumulator) Add(features, targets linalg.Matrix[float64]) error {
 	p := a.problem

@@ -47,8 +47,8 @@ type adder interface {
 	// add adds a row's gradients to the sum of a cell. Calls for different cells may run at
 	// once.
 	add(cell, row int)
-	// pack encodes the sums of count consecutive blocks, beginning with block first. In a session,
-	// no two calls must encode the same block under the same number.
+	// pack encodes the sums of count consecutive blocks, beginning with block first. A block must not
+	// be encoded twice under the same number in a session.
 	pack(number uint32, first, count int) ([]byte, error)
 }
 

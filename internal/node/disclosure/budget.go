@@ -135,7 +135,7 @@ type books []head
 // books returns the entries of noise without their rows, each once: a crash can leave one release both spent and
 // reserved.
 func (l Ledger) books() (b books, err error) {
-	all, err := l.heads() // those that are released first
+	all, err := l.heads() // released entries come first
 	for _, h := range all {
 		if h.Kind == method.ReleaseNoise && !slices.ContainsFunc(b, func(o head) bool { return o.id == h.id }) {
 			b = append(b, h)

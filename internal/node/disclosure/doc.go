@@ -30,8 +30,9 @@
 // reveal something about one to nine people. For editions of two tables the ledger only checks who is in
 // both.
 //
-// If a model answers questions later, further rows in its questions are no difference. Only sums and fits
-// depend on which rows a job holds out; products of all rows become known in time.
+// Further rows for one model, from its job or from later questions about it, are no difference (except in
+// sums and models). Only sums and fits depend on which rows a job holds out; products of all rows become
+// known in time.
 //
 // The ledger stores rows as digests under a key that never leaves it: 16 bytes for the person (the id,
 // or the place in a table without ids), 16 for the values. The ledger is a folder:
