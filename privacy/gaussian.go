@@ -24,12 +24,12 @@ type Gaussian struct {
 	bound           *big.Int // 2 p q t^2
 }
 
-// mostVarianceBits bounds variances, and the denominators of variances.
+// mostVarianceBits bounds variances and their denominators: both are at most 2^mostVarianceBits.
 const mostVarianceBits = 100
 
 // NewGaussian returns the distribution with the given parameter variance. The variance is a fraction above 0
 // and up to 2^100 whose denominator is at most 2^100. The variance of the distribution itself is never larger
-// (Canonne, Kamath and Steinke 2020, corollary 9), and smaller by less than 10^-6 of it from 1 on.
+// (Canonne, Kamath and Steinke 2020, corollary 9). From a parameter of 1 on it is smaller by less than 10^-6 of it.
 func NewGaussian(variance *big.Rat) (*Gaussian, error) {
 	p, q := variance.Num(), variance.Denom()
 	limit := new(big.Int).Lsh(big.NewInt(1), mostVarianceBits)

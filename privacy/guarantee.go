@@ -68,8 +68,8 @@ func Epsilon(rho, delta float64) float64 {
 //	delta = min over a > 1 of exp((a-1)(a rho - epsilon)) / (a-1) (1 - 1/a)^a
 //
 // (Canonne, Kamath and Steinke, "The discrete Gaussian for differential privacy", NeurIPS 2020,
-// corollary 13 of arXiv 2004.00010). It is rounded up by less than one part in a million. It returns
-// 1 if rho is out of its limits or epsilon is below 0.
+// corollary 13 of arXiv 2004.00010). It is rounded up by less than one part in a million. It returns 0
+// for rho 0, and 1 if another rho is out of its limits or epsilon is below 0.
 func Delta(rho, epsilon float64) float64 {
 	switch {
 	case rho == 0 && epsilon >= 0:
@@ -84,8 +84,8 @@ func Delta(rho, epsilon float64) float64 {
 // is below 10^9 for the results of this package.
 const slack = 2e-7
 
-// logDelta returns the logarithm of the conversion's delta, rounded up. Any a gives a valid one, so the
-// search for the best a need not be exact.
+// logDelta returns the logarithm of the delta of [Delta], rounded up. Any a gives a valid delta, so the search for
+// the best a need not be exact.
 func logDelta(rho, epsilon float64) float64 {
 	if rho == 0 {
 		return math.Inf(-1)
@@ -97,9 +97,9 @@ func logDelta(rho, epsilon float64) float64 {
 	return float64((a-1)*(float64(a*rho)-epsilon)) - exactmath.Log(a-1) + float64(a*exactmath.Log(1-1/a)) + slack
 }
 
-// bisect returns the greatest number from lo to hi, but for its last bits, up to which a condition holds that
-// holds at lo and fails beyond some number. The condition holds for the result, unless it fails at lo
-// already.
+// bisect returns the greatest number from lo to hi for which a condition holds, except for its last bits. The
+// condition must hold up to some number and fail beyond it. It holds for the result, unless it fails at lo: then
+// bisect returns lo.
 func bisect(lo, hi float64, holds func(float64) bool) float64 {
 	for range 100 {
 		middle := lo + float64((hi-lo)/2)

@@ -28,7 +28,7 @@ func (s Summands) Check() error {
 
 // Noise is the noise of one member for the words of a sum. Its numbers are independent discrete Gaussians.
 type Noise struct {
-	Variance *big.Int // of one member's number for one word, in squared units of the words
+	Variance *big.Int // variance of one member's number for one word, in squared units of the words
 	Summands Summands
 }
 
@@ -43,10 +43,11 @@ type Noise struct {
 //	rho = squaredSensitivity / (2 Honest v) + tau words
 //	tau = 10 times the sum over k = 1 ... Honest-1 of exp(-2 pi^2 v k/(k+1))
 //
-// With v = 4, tau is below 10^-16 for two members and 10^-15 for a thousand. The correction tau words
-// therefore gets a millionth of rho and a v that keeps it below, and the rest of rho is the sensitivity's.
+// With v = 4, tau is below 10^-16 for two members and 10^-15 for a thousand. So a millionth of rho pays for the
+// correction (tau times words), and v is at least so large that this suffices. The rest of rho pays for the
+// first summand.
 //
-// NewNoise returns an error if an argument is not positive or v exceeds 2^100. All machines compute the same v.
+// NewNoise returns an error if an argument is out of range or v exceeds 2^100. All machines compute the same v.
 func NewNoise(rho float64, squaredSensitivity *big.Int, words int, s Summands) (Noise, error) {
 	if err := s.Check(); err != nil {
 		return Noise{}, err
@@ -71,7 +72,7 @@ func NewNoise(rho float64, squaredSensitivity *big.Int, words int, s Summands) (
 // correctionShare is the part of rho that pays for the difference of a sum from a discrete Gaussian.
 const correctionShare = 1. / (1 << 20)
 
-// correction returns tau.
+// correction returns the tau of [NewNoise].
 func correction(variance float64, summands int) float64 {
 	sum := 0.0
 	for k := 1; k < summands; k++ {

@@ -82,10 +82,10 @@ type Ridge struct {
 // outerShare is the part of rho that pays for A.
 const outerShare = .8
 
-// Replacement multiplies the rho of a [Ridge] where nobody may be able to tell whether one row was
-// replaced by another one. With c = phi.psi of the two rows, A changes by up to sqrt(2 - 2 c^2)
-// times as much as by leaving out a row, at most sqrt 2, and B by up to sqrt(2 + 2 |c|) times, at most 2. The
-// worst c for both is 1/8. [Epsilon] converts the product.
+// Replacement multiplies the rho of a [Ridge] if it must also stay hidden whether one row was
+// replaced by another one. With c = phi.psi of the two rows' phi and psi of length 1, A changes by up to
+// sqrt(2 - 2 c^2) times as much as by leaving out a row, at most sqrt 2, and B by up to sqrt(2 + 2 |c|) times, at most
+// 2. The worst c for both is 1/8. [Epsilon] converts the product.
 const Replacement = 2 + (1-outerShare)*(1-outerShare)/(2*outerShare)
 
 // NewRidge returns the noise with which A and B together have a guarantee. It returns an error if an argument
@@ -122,7 +122,7 @@ func NewRidge(g Guarantee, s Shape) (Ridge, error) {
 func (r Ridge) Draw(outer, cross []int64, random io.Reader) error {
 	m := r.Shape.Features
 	if len(outer) != r.Shape.triangle() || len(cross) != m*r.Shape.Targets {
-		return fmt.Errorf("privacy: noise for %d outer and %d cross entries; %d features and %d targets have %d and %d", len(outer), len(cross), m, r.Shape.Targets, r.Shape.triangle(), m*r.Shape.Targets)
+		return fmt.Errorf("privacy: the noise is for %d entries of A and %d of B; %d features and %d targets require %d and %d", len(outer), len(cross), m, r.Shape.Targets, r.Shape.triangle(), m*r.Shape.Targets)
 	}
 	if err := r.Products.Draw(outer, random); err != nil {
 		return err
@@ -140,8 +140,8 @@ func (r Ridge) Draw(outer, cross []int64, random io.Reader) error {
 }
 
 // Alpha returns the ridge of the regression in units of A, a whole number: 1.25 times 2 sqrt(M) times the
-// deviation of the noise of all members above the diagonal. That is more than [Ridge.Norm] by a tenth; for
-// fewer than 128 features it is larger, so that this still holds. The ridge depends on public numbers alone.
+// deviation of the noise of all members above the diagonal. [Ridge.Norm] is at most nine tenths of that; for
+// fewer than 136 features Alpha is larger, so that this still holds. The ridge depends on public numbers alone.
 // So the eigenvalues of the noisy A + Alpha I are at least a tenth of Alpha, except with a probability of at
 // most [NormFailure].
 //
@@ -155,21 +155,21 @@ func (r Ridge) alpha() float64 {
 	return r.Products.Deviation() * max(2.5*math.Sqrt(m), NormBound(r.Shape.Features)/.9)
 }
 
-// Norm returns a whole number in units of A that bounds the magnitudes of the eigenvalues of A's noise, that
-// of all members, except with a probability of at most [NormFailure]. So the noisy A + Norm I has its
+// Norm returns a whole number in units of A that bounds the magnitudes of the eigenvalues of all members' noise
+// of A together, except with a probability of at most [NormFailure]. So the noisy A + Norm I has its
 // spectrum in the public interval from 0 to n SquaredFeatures + 2 Norm for n rows: a Chebyshev polynomial for
 // it, with the ridge Alpha - Norm, solves the regression with the ridge Alpha.
 func (r Ridge) Norm() int64 {
 	return int64(math.Ceil(float64(r.Products.Deviation() * NormBound(r.Shape.Features))))
 }
 
-// NormFailure is the probability with which noise may exceed [NormBound].
+// NormFailure bounds the probability with which noise exceeds [NormBound].
 const NormFailure = 1. / (1 << 20)
 
-// NormBound returns a number that the magnitudes of all eigenvalues of a random symmetric matrix of the given
-// size, at most [MostFeatures], exceed together with at most the probability [NormFailure]. Its entries are
-// independent Gaussians, of variance 1 above the diagonal and 2 on it: the Gaussian orthogonal ensemble. It
-// is
+// NormBound returns a number that bounds the magnitudes of all eigenvalues of a random symmetric matrix, except
+// with a probability of at most [NormFailure]. The matrix has M = features rows, at most [MostFeatures]. Its
+// entries are independent Gaussians, of variance 1 above the diagonal and 2 on it: the Gaussian orthogonal
+// ensemble. The bound is
 //
 //	2 sqrt(M) + 6.6 M^(-1/6)
 //

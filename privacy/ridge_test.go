@@ -143,7 +143,7 @@ func TestRidgeDraw(t *testing.T) {
 		t.Errorf("variances %v and %v", r.Products.Variance, r.Squares.Variance)
 	}
 	for _, lengths := range [][2]int{{len(outer) - 1, len(cross)}, {len(outer), len(cross) + 1}} {
-		if err := r.Draw(make([]int64, lengths[0]), make([]int64, lengths[1]), stream("x")); err == nil || !strings.Contains(err.Error(), "outer") {
+		if err := r.Draw(make([]int64, lengths[0]), make([]int64, lengths[1]), stream("x")); err == nil || !strings.Contains(err.Error(), "entries of A") {
 			t.Errorf("%v: %v", lengths, err)
 		}
 	}

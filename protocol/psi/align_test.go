@@ -63,8 +63,8 @@ func TestIntersection(t *testing.T) {
 
 func TestNothingInCommon(t *testing.T) {
 	for parties, want := range map[int]string{
-		2: "psi: no id is common to north (2 ids), south (3 ids); see that all name the same things, and make their ids by one rule",
-		3: "psi: no id is common to north (2 ids), south (3 ids), east (1 ids); see that all name the same things, and make their ids by one rule",
+		2: "psi: no id is common to north (2 ids), south (3 ids); check that all tables are about the same things, and that one rule makes all ids",
+		3: "psi: no id is common to north (2 ids), south (3 ids), east (1 ids); check that all tables are about the same things, and that one rule makes all ids",
 	} {
 		r := run(t, bulk(), sim.Schedule{}, [][][]byte{ids("a", "b"), ids("A", "c", "d"), ids("b")}[:parties]...)
 		for _, o := range r.Nodes {
@@ -143,7 +143,7 @@ func TestIDsThatAreRefused(t *testing.T) {
 		{"none", nil, "psi: the table has 0 ids; the session allows 1 to 3"},
 		{"too many", ids("a", "b", "c", "d"), "psi: the table has 4 ids; the session allows 1 to 3"},
 		{"missing", ids("a", ""), "psi: row 2 has no id; give each row its own id"},
-		{"too long", ids("a", strings.Repeat("x", MaxIDBytes+1)), "psi: row 2 has an id of 1025 bytes; use at most 1024; give each row its own id"},
+		{"too long", ids("a", strings.Repeat("x", MaxIDBytes+1)), "psi: row 2 has an id of 1025 bytes; use at most 1024"},
 		{"twice", ids("b", "a", "b"), `psi: rows 1 and 3 have the same id "b"; give each row its own id`},
 	} {
 		_, err := NewParty(setup(s, "north"), p, c.ids)

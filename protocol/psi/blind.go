@@ -10,7 +10,7 @@ import (
 // In round 2, Blinded, an id x becomes the group element k H(x), where k is the party's secret for
 // this session and H hashes to the group. The element goes to the next party, which multiplies it
 // by a secret of its own. Parties send only elements. Therefore nobody can test a guess at an id
-// without the secrets of all parties.
+// without the secrets of all parties that have multiplied its element.
 
 // share is the number of elements that one core processes at a time. The encoding of all these
 // elements takes one inversion.
@@ -46,8 +46,8 @@ func blindIDs(k *ristretto.Key, domain string, dst []byte, n int, id func(int) [
 	})
 }
 
-// reblind multiplies another party's blinded elements by k. It returns an error if bytes encode
-// no element or the identity.
+// reblind multiplies another party's blinded elements, which body encodes, by k. It returns an error
+// if some bytes of body encode no element or the identity.
 func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 	n := len(body) / ristretto.Size
 	dst, refused := make([]byte, len(body)), make([]error, chunks(n, share))
@@ -70,8 +70,8 @@ func reblind(k *ristretto.Key, body []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// tokenBytes is the length of a token in bytes. A token is the start of an element that all parties
-// have blinded. All of 2^25 tokens differ, except with probability 2^-79.
+// tokenBytes is the length of a token in bytes. A token is the start of the encoding of an element
+// that all parties have blinded. All of 2^25 tokens differ, except with probability 2^-79.
 const tokenBytes = 16
 
 // tokensOf returns the tokens of elements that all parties have blinded.

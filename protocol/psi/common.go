@@ -20,7 +20,8 @@ type trace struct {
 
 func (t *trace) complete() bool { return t.have != nil && t.missing == 0 }
 
-// take records the positions in one chunk. The set has size elements.
+// take records the positions in one chunk. The argument total is the number of common elements that
+// the chunk states, and size is the number of elements in the set.
 func (t *trace) take(m protocol.Message, total int, places []uint32, size int) error {
 	next := *t
 	switch {
@@ -159,7 +160,8 @@ func (c *ring) keep(start, total int, rows []uint32) {
 	}
 }
 
-// rows returns the party's common rows in the order of the tokens that the server compared.
+// rows returns the party's common rows in the byte order of their tokens. It returns nil before all
+// of them have arrived.
 func (c *ring) rows() []int {
 	if !c.relays[c.party.self].trace.complete() {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 // In rounds 5 and 6, Confirm and Proof, each pair of parties checks that both have the same ids in
 // the same order. The check is a key exchange whose password is the alignment (SPEKE: Jablon,
-// "Strong password-only authenticated key exchange", 1996; names and messages enter the key, as Hao
+// "Strong password-only authenticated key exchange", 1996; names and messages enter the proof, as Hao
 // and Shahandashti require). Honest parties could simply exchange the alignment. But a lying peer
 // that had made a single row common could then test any number of ids against the alignment. The
 // key exchange allows the peer one guess.
@@ -22,7 +22,7 @@ type confirmation struct {
 	secret       *ristretto.Key
 	sent         []byte // element that this party sent
 	element      []byte // element of the other party; nil before it arrives
-	done, agrees bool   // whether the other party's proof has arrived; whether it is right
+	done, agrees bool   // whether the other party's proof has arrived; whether the proof is right
 }
 
 // confirm sends every other party an element of the key exchange. It also sends a proof to each

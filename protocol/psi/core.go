@@ -67,7 +67,7 @@ func validate(s *protocol.Session, p Params) error {
 	return nil
 }
 
-// index returns a party's position among the parties, or -1.
+// index returns the named party's position among the parties, or -1 if no party has the name.
 func (d *core) index(name string) int {
 	for i, p := range d.parties {
 		if p == name {
@@ -135,8 +135,8 @@ func (d *core) message(to string, round uint16, kind string, owner, i, n int, bo
 	return m
 }
 
-// single returns an error unless the message has one chunk, no sequence number and the given
-// length.
+// single returns an error unless the message has one chunk, no sequence number and a body of the
+// given length.
 func single(m protocol.Message, bytes int) error {
 	if m.Sequence != 0 || m.Chunk != 0 || m.Chunks != 1 {
 		return m.Unexpected()

@@ -21,7 +21,8 @@ func Cost(s *protocol.Session, sets func(party string) int, common int) protocol
 	}
 	p.cost.Rounds = 5 // the announcement, the blinded set, its tokens, the confirmation, the proof
 	if q := len(p.parties); q > 2 {
-		p.cost.Rounds = 1 + (q - 1) + 1 + q + 2 // a set takes q-1 hops and one to the comparer, and its common places take q back
+		// A set takes q-1 hops around the ring and one to the comparer. Its common places take q hops back.
+		p.cost.Rounds = 1 + (q - 1) + 1 + q + 2
 	}
 	return p.cost
 }
@@ -34,7 +35,8 @@ type planner struct {
 	common int
 }
 
-// exchange adds the messages that every party sends every other party, and the comparer, once.
+// exchange adds the messages that every party sends once to every other party, and those that it
+// sends once to the comparer.
 func (p *planner) exchange() {
 	for _, from := range p.parties {
 		for _, to := range p.parties {
@@ -57,14 +59,14 @@ func (p *planner) elements(from, to string, round uint16, kind string, owner, wi
 	p.cost.Add(protocol.Flow{From: from, To: to, Round: round, Kind: kind, Messages: chunks(n, p.sizing.elements), Bytes: int64(n) * int64(width)})
 }
 
-// blinds adds what a party computes on a set: one multiplication for each element. It holds the
-// elements, and their order in two forms.
+// blinds adds a party's work and memory for a set: one multiplication for each element, and the
+// memory for the element and for two numbers of 4 bytes.
 func (p *planner) blinds(party string, owner int) {
 	n := p.sets(p.parties[owner])
 	p.cost.Load(party, protocol.Load{Effort: protocol.Effort{Points: float64(n)}, Held: int64(n) * (ristretto.Size + 8)})
 }
 
-// pair adds the way of a set between two parties.
+// pair adds the messages and the work for one set in a session of two parties.
 func (p *planner) pair(owner int) {
 	own, other := p.parties[owner], p.parties[p.around(owner, 1)]
 	p.elements(own, other, roundBlind, kindBlinded, owner, ristretto.Size)
@@ -73,8 +75,8 @@ func (p *planner) pair(owner int) {
 	p.blinds(other, owner)
 }
 
-// ring adds the way of a set around the ring to the comparer, and of the places of its common
-// elements back to its owner.
+// ring adds the messages and the work for one set in a session of three or more parties. The set
+// goes around the ring to the comparer, and the places of its common elements go back to its owner.
 func (p *planner) ring(owner int) {
 	p.blinds(p.parties[owner], owner)
 	last := p.around(owner, -1)

@@ -8,9 +8,10 @@
 // (RFC 9496). RFC 9380 hashes ids to the group, with a different domain in each
 // session. The ring with a comparer and the confirmation are ours.
 //
-// Party i has the secret k_i of this session. It sends an id x as k_i H(x); other
-// parties multiply by their secrets, in any order, and k_1 ... k_q H(x) is the
-// id's token. The token does not depend on the id's owner.
+// Party i of q parties has the secret k_i of this session. It sends an id x as
+// k_i H(x), and the other parties multiply by their secrets, in any order. The first
+// 16 bytes of k_1 ... k_q H(x) are the id's token. The token does not depend on the
+// id's owner.
 //
 //	1 Announce  party -> parties   size of the set, a part of the common key; to the comparer (Count) the size
 //	2 Blinded   party -> next      elements of a set, shuffled
@@ -21,17 +22,17 @@
 //	6 Proof     party -> parties   that both have the same alignment
 //
 // Two parties compare tokens themselves, without a server. With three or more parties
-// this would reveal its intersection to each pair; so sets go around a ring of all
-// parties to a comparer, the session's server, which has no key. Each party on
-// the way puts the elements into a new order and undoes it for the places that
-// come back. (The comparer could also send back tokens, from which each party on the
-// way removes its key. They would reveal the same to all of them, for eight times the
-// bytes and a multiplication each.)
+// this would reveal to each pair of parties the intersection of their two sets. So sets
+// go around a ring of all parties to a comparer, the session's server, which has no key.
+// Each party on the way puts the elements into a new order and undoes it for the places
+// that come back. (The comparer could also send back tokens, from which each party on
+// the way removes its key. Tokens would reveal the same to all parties, for eight times
+// the bytes and a multiplication each.)
 //
-// A key determines the order of the common rows. Every party contributes to it, and the
-// comparer does not get it. The alignment is an HMAC-SHA256 of the rows' ids in that
+// A key determines the order of the common rows. Every party contributes to the key, and
+// the comparer does not get it. The alignment is an HMAC-SHA256 of the rows' ids in that
 // order under this key. The descriptors of later sessions hold the alignment, and a
-// party whose rows give another one refuses them ([Align]). Before a session ends well,
+// party whose rows give another alignment refuses them ([Align]). Before a session ends well,
 // every two parties have proved to each other that their alignments are equal. So a
 // party with a wrong order is named, and so is a party with invented matches.
 //
@@ -49,8 +50,8 @@
 // to all. With two parties these are all matches; of ids that only some of three
 // parties share, no party learns anything.
 //
-// The comparer learns the sizes of all sets and, because it can count equal
-// tokens, of the intersection of any of them, for all 2^q choices. It learns no
+// The comparer learns the sizes of all sets. Because it can count equal tokens, it also
+// learns the size of the intersection for each of the 2^q choices of parties. It learns no
 // id and no row, and not which common row is which in later sessions.
 //
 // A coalition of parties learns what its members learn. All parties but one, or

@@ -17,7 +17,7 @@ import (
 // chunks, in any order.
 type list struct {
 	width   int
-	each    int // number of entries in one chunk
+	each    int // number of entries in every chunk but the last
 	n       int
 	data    []byte
 	have    []bool // whether each chunk has arrived
@@ -101,7 +101,7 @@ func (l *list) sort() (distinct bool) {
 }
 
 // intersect returns, for each list, the ascending ranks of the entries that occur in all lists.
-// All lists are sorted, distinct and of one width.
+// All lists must be sorted and of one width, and the entries of each list must differ.
 func intersect(lists []*list) [][]uint32 {
 	ranks := make([][]uint32, len(lists))
 	next := make([]int, len(lists))
@@ -139,7 +139,7 @@ func checkDistinct(ids [][]byte) error {
 	for i := 1; i < len(sorted); i++ {
 		if a, b := sorted[i-1], sorted[i]; string(ids[a]) == string(ids[b]) {
 			rows := []int{min(a, b), max(a, b)}
-			return &IDError{ID: string(ids[a]), Rows: rows, why: fmt.Sprintf("rows %d and %d have the same id %q", rows[0]+1, rows[1]+1, ids[a])}
+			return &IDError{ID: string(ids[a]), Rows: rows, why: fmt.Sprintf("rows %d and %d have the same id %q; give each row its own id", rows[0]+1, rows[1]+1, ids[a])}
 		}
 	}
 	return nil

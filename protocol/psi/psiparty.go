@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Party holds a set of ids and learns the ids that all parties have.
+// Party is the machine of a party. It holds a set of ids and learns which of them all parties have.
 type Party struct {
 	core
 	ids      [][]byte
@@ -36,7 +36,7 @@ type exchange interface {
 	// announced allocates memory for the n elements of a party's set.
 	announced(owner, n int)
 	// blindedSet returns the list of another party's elements, which this party has blinded. The
-	// list is nil before the owner announces the set and after this party passes the set on.
+	// list is nil before the owner announces the set and, in a ring, after this party passes it on.
 	blindedSet(owner int) *list
 	// put stores a chunk of another party's set, which this party has blinded.
 	put(owner, chunk int, elements []byte) protocol.Effects
@@ -88,7 +88,7 @@ func checkIDs(ids [][]byte, p Params) error {
 	}
 	for i, id := range ids {
 		if len(id) == 0 {
-			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has no id", i+1)}
+			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has no id; give each row its own id", i+1)}
 		}
 		if len(id) > MaxIDBytes {
 			return &IDError{Rows: []int{i}, why: fmt.Sprintf("row %d has an id of %d bytes; use at most %d", i+1, len(id), MaxIDBytes)}
@@ -290,15 +290,15 @@ type result struct {
 }
 
 // Order returns the indices of the party's common rows in the order that all parties share. Entry i
-// is the row of this party's table that has the i-th common id.
+// is the index of the row of this party's table that has the i-th common id.
 func (p *Party) Order() []int { return p.result.order }
 
 // Key returns the secret key that all parties share. The comparer does not know it.
 func (p *Party) Key() [32]byte { return p.result.key }
 
 // Alignment returns a commitment to the ids of the common rows in the order that all parties share.
-// All parties have proved to each other that they have the same commitment. The commitment may be
-// public, because it reveals nothing to anyone without the key.
+// Once the session has ended well, all parties have proved to each other that they have the same
+// commitment. The commitment can be public, because it reveals nothing to anyone without the key.
 func (p *Party) Alignment() [32]byte { return p.result.alignment }
 
 // Align returns a commitment to the ids of some rows of a table in a given order. The commitment is
@@ -316,8 +316,8 @@ func Align(key [32]byte, ids [][]byte, order []int) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// commonKey hashes the parts of all parties to one key. The key stays secret from others even if
-// only one party draws its part at random.
+// commonKey hashes the parts of all parties to one key. The key stays secret from everybody but the
+// parties, even if only one party draws its part at random.
 func (p *Party) commonKey() [32]byte {
 	id := p.setup.Session.ID()
 	var w wire.Writer

@@ -146,8 +146,8 @@ func (s *Server) compare() (protocol.Effects, error) {
 	return protocol.Finish(eff, e)
 }
 
-// tell sends the next chunks of positions of common elements. Each goes to the party that
-// blinded the set last.
+// tell sends the next chunks of positions of common elements. The chunks of a set go to the party
+// that blinded the set last.
 func (s *Server) tell() (protocol.Effects, error) {
 	each := s.sizing.positions
 	n := chunks(s.common, each)

@@ -32,9 +32,9 @@ func merge(m Method, a columns, na int, b columns, nb int) {
 }
 
 // mergeMoments merges means and sums of squared deviations. It applies the updating formula of
-// Chan, Golub and LeVeque, written for means instead of sums:
+// Chan, Golub and LeVeque, written for means instead of sums. M2 is the sum of squared deviations:
 //
-//	mean = mean_a + d n_b/n,  M2 = M2_a + M2_b + d² n_a n_b/n,  d = mean_b - mean_a
+//	mean = mean_a + d n_b/n,  M2 = M2_a + M2_b + d² n_a n_b/n,  d = mean_b - mean_a,  n = n_a + n_b
 func mergeMoments(a columns, na float64, b columns, nb float64) {
 	share, both := nb/(na+nb), na*nb/(na+nb)
 	for j := range a.first {
@@ -110,8 +110,9 @@ func reciprocal(spread, rounding float64) float64 {
 	return 0
 }
 
-// fits reports whether c can be the scaling of data that include the rows summarised in s. The test
-// is exact, because rounding keeps the order.
+// fits reports whether c can be the scaling of data that include the rows summarised in s. The first
+// column of c is column lo of s. For method minmax the tests of offset and factor are exact, because
+// rounding keeps the order. For method standard every scaling fits.
 func (s Statistics) fits(lo int, c columns) bool {
 	if s.Method != MinMax || s.Rows == 0 {
 		return true // with the other parties' rows, any mean and deviation is possible

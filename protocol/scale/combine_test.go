@@ -271,7 +271,7 @@ func TestSummarizeRefuses(t *testing.T) {
 		method     Method
 	}{
 		{"method", `method "log" is unknown; choose "minmax" or "standard"`, table([]float64{1}), "log"},
-		{"no rows", "a party without rows cannot take part", linalg.Matrix[float64]{Cols: 3}, MinMax},
+		{"no rows", "there are no rows to summarise", linalg.Matrix[float64]{Cols: 3}, MinMax},
 		{"no columns", "0 columns; 1 to 16777216", linalg.Matrix[float64]{Rows: 3}, MinMax},
 		{"too many columns", "16777217 columns", linalg.Matrix[float64]{Rows: 1, Cols: MaxColumns + 1}, MinMax},
 		{"NaN", "row 2, column 1 (from 1) holds NaN", table([]float64{1, 2}, []float64{math.NaN(), 0}), MinMax},

@@ -8,8 +8,8 @@
 // With method minmax the offset is the least value over all parties and the
 // factor 1/(greatest - least), so that every column fills [0, 1], as in
 // scikit-learn's MinMaxScaler; the result equals the pooled rows' scaling
-// exactly. With method standard they are the mean and one over the standard
-// deviation (divisor n), as in StandardScaler. A column that is constant over
+// exactly. With method standard the offset is the mean and the factor 1/(standard
+// deviation, with divisor n), as in StandardScaler. A column that is constant over
 // all parties gets factor 0 and becomes 0, in new rows too; scikit-learn would
 // keep the difference.
 //

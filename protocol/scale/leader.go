@@ -19,7 +19,7 @@ type Leader struct {
 	others  []string // names of all parties except the leader
 	rows    []int    // number of rows of each member; unknownRows before the member reports it
 	blocks  []block  // one block for each chunk number
-	merged  int      // number of merged blocks; blocks are merged in order
+	merged  int      // number of blocks before the first block that is not merged
 	total   Statistics
 	sent    int // number of messages with the scaling sent so far
 	result  Scaling
@@ -27,8 +27,8 @@ type Leader struct {
 
 // block collects the chunks of all members that have the same chunk number.
 type block struct {
-	parts   []*columns // chunk of each member; nil before it arrives and after the merge
-	missing int
+	parts   []*columns // chunk of each member; nil before the chunk arrives, and for the leader
+	missing int        // number of parties whose chunk has not arrived
 }
 
 // unknownRows marks a member that has not reported its number of rows yet.
@@ -147,8 +147,8 @@ func (l *Leader) collect(h protocol.Header, c chunk) (protocol.Effects, error) {
 	return protocol.Effects{Progress: protocol.Progress{Stage: "statistics", Done: int64(l.merged), Total: int64(len(l.blocks))}}, nil
 }
 
-// mergeBlock merges the chunks of a block into the total and frees the chunks. It merges them in
-// the order of the members.
+// mergeBlock merges the chunks of a block into the total, in the order of the members, and frees the
+// chunks. A block can be merged before an earlier block.
 func (l *Leader) mergeBlock(at int) {
 	lo, hi := l.layout.span(at)
 	total := columns{l.total.First, l.total.Second}.span(lo, hi)
@@ -178,8 +178,9 @@ func (l *Leader) finish() protocol.Effects {
 	return eff
 }
 
-// expire ends the session if statistics are missing. It blames the members whose chunk of
-// the next block is missing; the leader itself may hold back the others.
+// expire ends the session if statistics are missing. It blames the first member whose chunk of the
+// next block is missing, and lists all such members. Chunks of later blocks do not count, because the
+// leader itself can hold them back.
 func (l *Leader) expire(t protocol.Timer) (protocol.Effects, error) {
 	if t != TimerStatistics || l.complete() {
 		return protocol.Effects{}, nil
@@ -204,11 +205,11 @@ const (
 // sizing limits the columns in a message and the messages in a step.
 type sizing struct {
 	chunk int // columns in a message, a power of two
-	batch int // messages that one step sends
+	batch int // largest number of messages that one step sends
 }
 
-// bulk returns the limits that real sessions use. Tests use lower limits. A message holds 256 KiB
-// of numbers, and a step sends as many messages as it may.
+// bulk returns the limits that real sessions use. Tests use lower limits. A message holds at most
+// 256 KiB of numbers, and a step sends as many such messages as [protocol.MaxStepBytes] allows.
 func bulk() sizing {
 	const chunk = 1 << 14
 	return sizing{chunk: chunk, batch: protocol.MaxStepBytes / (headingBytes + columnBytes*chunk)}
@@ -262,7 +263,7 @@ type chunk struct {
 }
 
 // decode decodes the body of m. It checks the shape, the padding and the header's chunk
-// numbers, but not the numbers. Sender and receiver split tables in the same way.
+// numbers, but not the two numbers of each column. Sender and receiver split tables in the same way.
 func decode(m protocol.Message, s sizing) (chunk, error) {
 	r := wire.NewReader(m.Body)
 	rows, f := r.Uint64(), int(r.Uint32())

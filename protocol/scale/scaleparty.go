@@ -112,8 +112,8 @@ func checkScaling(c columns) error {
 	return nil
 }
 
-// acceptable returns an error if a chunk of the scaling is repeated or too early, or contradicts
-// the party's rows.
+// acceptable returns an error if a chunk of the scaling is for another number of columns, is
+// repeated or too early, or contradicts the party's rows.
 func (p *Party) acceptable(h protocol.Header, c chunk) error {
 	lo, _ := c.layout.span(int(h.Chunk))
 	switch {

@@ -42,17 +42,17 @@ func Summarize(rows linalg.Rows, method Method) (Statistics, error) {
 	return s.Statistics()
 }
 
-// Summary makes the statistics of rows that come in blocks. It holds a few rows in memory.
+// Summary makes the statistics of rows that come in blocks. It holds at most 256 rows in memory.
 type Summary struct {
 	method  Method
 	rows    int     // number of rows in all
-	all     columns // statistics of the merged panels
-	merged  int     // number of their rows
+	all     columns // statistics of the merged rows
+	merged  int     // number of merged rows
 	panel   linalg.Matrix[float64]
-	pending int // rows of the panel that are not merged yet
+	pending int // number of rows of the panel that are not merged yet
 }
 
-// NewSummary returns a summary of no rows of f columns.
+// NewSummary returns an empty summary for rows of f columns.
 func NewSummary(f int, method Method) *Summary {
 	s := &Summary{method: method}
 	if f > 0 && f <= MaxColumns {
@@ -61,8 +61,9 @@ func NewSummary(f int, method Method) *Summary {
 	return s
 }
 
-// Add adds rows. How the rows are divided into calls of Add does not change the statistics. Errors
-// are those of [Summarize].
+// Add adds rows. How the rows are divided into calls of Add does not change the statistics. It
+// returns an error if the method is unknown, if the number of columns is wrong, or if [Summarize]
+// refuses a value.
 func (s *Summary) Add(rows linalg.Rows) error {
 	if err := s.method.validate(); err != nil {
 		return err
@@ -90,7 +91,7 @@ func (s *Summary) Add(rows linalg.Rows) error {
 	return nil
 }
 
-// merge merges the statistics of the panel with those of the panels before.
+// merge merges the statistics of the panel's rows into the statistics of all earlier rows.
 func (s *Summary) merge() {
 	of := columns{make([]float64, s.panel.Cols), make([]float64, s.panel.Cols)}
 	rows := s.panel.Panel(0, s.pending)
@@ -103,11 +104,11 @@ func (s *Summary) merge() {
 	s.merged, s.pending = s.merged+s.pending, 0
 }
 
-// Statistics returns the statistics of all rows, of which there must be at least one. No rows can be
-// added later.
+// Statistics returns the statistics of all rows. It returns an error if there is no row. Rows must
+// not be added later.
 func (s *Summary) Statistics() (Statistics, error) {
 	if s.rows == 0 {
-		return Statistics{}, errors.New("scale: there are no rows to summarise; a party without rows cannot take part")
+		return Statistics{}, errors.New("scale: there are no rows to summarise")
 	}
 	if s.pending > 0 {
 		s.merge()
@@ -135,8 +136,8 @@ func findExtremes(rows linalg.Rows, low, high []float64) {
 }
 
 // findMoments computes the mean of each column over rows lo to hi-1. It also computes the sum of
-// squared deviations from the mean. It subtracts the first row from all values, which makes a
-// constant column's deviation exactly zero. The conversions keep compilers from fusing products
+// squared deviations from the mean. For the mean it subtracts the first row from all values, which
+// makes a constant column's deviation exactly zero. The conversions keep compilers from fusing products
 // into sums, which would give other bits on other machines.
 func findMoments(rows linalg.Rows, lo, hi int, mean, m2 []float64) {
 	clear(mean)

@@ -8,17 +8,17 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// kindInputs is the kind of the keepers' first messages: digests of what they go on from.
+// kindInputs is the kind of a keeper's message with the digests of the problem and of all uploads' documents.
 const kindInputs = "Inputs"
 
-// agreement lets the keepers compare what they go on from before one of them sends a word: the problem with its plan,
-// and the documents of all uploads. Otherwise a party could show two keepers different commitments.
+// agreement lets the keepers compare the problem, its plan and the documents of all uploads before a keeper sends words
+// of the computation. Otherwise a party could show two keepers different commitments.
 type agreement struct {
 	computation
 	self      role
 	documents []seen
-	agreed    [3]bool // whether a keeper has sent the same digests
-	to        role    // of the next message
+	agreed    [3]bool // whether each keeper has the same digests, by role
+	to        role    // receiver of the next message
 }
 
 func newAgreement(c computation, self role, documents []seen) agreement {
@@ -27,7 +27,7 @@ func newAgreement(c computation, self role, documents []seen) agreement {
 	return a
 }
 
-// digest is the SHA-256 of the problem, its plan and noise, and the number of the generation.
+// digest returns the SHA-256 of the problem, its plan and noise, and the number of the generation.
 func (c computation) digest() [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/sealed/problem")
@@ -42,28 +42,28 @@ func (c computation) digest() [sha256.Size]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// documentError says that two keepers have different documents of a party. If the party has signed both, it is at fault;
-// if the other keeper cannot show a second one, that keeper is.
+// documentError says that two keepers have different documents of a party. If the party has signed both documents, the
+// party is at fault. If the other keeper cannot show a second signed document, that keeper is at fault.
 type documentError struct{ party, keeper string }
 
 func (e *documentError) Error() string {
-	return fmt.Sprintf("sealed: keeper %q has another document of %q's upload than this one; the signatures show who is at fault", e.keeper, e.party)
+	return fmt.Sprintf("sealed: keeper %q has another document of %q's upload than this keeper; the signatures show who is at fault", e.keeper, e.party)
 }
 
-// reached reports whether all three keepers go on from the same.
+// reached reports whether all three keepers have the same digests.
 func (a *agreement) reached() bool { return a.agreed == [3]bool{true, true, true} }
 
-// waits returns what the agreement lacks.
+// waits returns the first keeper whose digests have not arrived.
 func (a *agreement) waits() wait {
 	for r, agreed := range a.agreed {
 		if !agreed {
-			return wait{TimerKeeper, a.keepers[r], "the digests of what the keeper goes on from"}
+			return wait{TimerKeeper, a.keepers[r], "the digests of the problem and the uploads"}
 		}
 	}
 	return wait{}
 }
 
-// send returns the next message to another keeper, or false if both have one.
+// send returns the next message to another keeper, or false after the messages to both others.
 func (a *agreement) send() (protocol.Message, bool) {
 	if a.to == a.self {
 		a.to++
@@ -107,7 +107,7 @@ func (a *agreement) receive(from role, m protocol.Message) error {
 		return m.Malformed(err)
 	}
 	if problem != a.digest() {
-		return m.Inconsistent("the keeper goes on from another problem or plan")
+		return m.Inconsistent("the digest of the problem and its plan differs from this keeper's")
 	}
 	for i, d := range a.documents {
 		if documents[i] != d.digest {

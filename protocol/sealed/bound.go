@@ -7,22 +7,23 @@ import (
 	"github.com/mercer-fl/mercer/linalg/chebyshev"
 )
 
-// CheckSums is the number of sums that the check opens: of the words of the residual, each with a random
-// coefficient from {-1, 0, 0, 1}.
+// CheckSums is the number of sums of the residual's words that the check opens, and the number of sums of W's words. In
+// each sum every word has a random coefficient from {-1, 0, 0, 1}.
 const CheckSums = 40
 
 // mostResidual bounds [Bounds.Residual], in rows.
 const mostResidual = 1. / 6
 
-// Bounds holds what honest keepers stay within: beta and omega of the package's comment. The check compares whole
-// numbers, so the bounds are also given in units of the words' last bits. These are even and below 2^62.
+// Bounds holds the bounds of sums that honest keepers compute: beta and omega of the package's comment. The check
+// compares whole numbers, so the bounds are also given in units of the words' last bits. ResidualUnits and WeightsUnits
+// are even and below 2^62.
 type Bounds struct {
 	// Residual is beta. It bounds a sum of the words of R = B - (A + alpha) W with coefficients from {-1, 0, 0, 1},
-	// in rows: a row adds at most sqrt(N/n) to a word of B.
+	// in rows: a row adds at most sqrt(N/n) to a word of B, with N and n of [Problem].
 	Residual float64
-	// Remainder and Rounding are its two parts, before it is rounded up.
+	// Remainder and Rounding are the two parts of Residual, before Residual is rounded up.
 	Remainder, Rounding float64
-	// Weights is omega. It bounds such a sum of the words of W.
+	// Weights is omega. It bounds a sum of the words of W with such coefficients.
 	Weights float64
 	// ResidualUnits is Residual in units of 2^-(2 CellBits + WeightBits).
 	ResidualUnits uint64
@@ -48,7 +49,7 @@ func (p Problem) Bounds() (Bounds, error) {
 // variance 1/2, since (1 + cosh t)/2 = cosh(t/2)^2 <= exp(t^2/4).
 const sumBound = 7 / math.Sqrt2
 
-// allowedSteps is the part of the steps that the allowance for roundings counts.
+// allowedSteps is the allowance for the roundings of one step in each word, in units of the vectors' last bit.
 const allowedSteps = 1. / 16
 
 // bounds returns the bounds for a polynomial of the problem's ratio, by the package's comment. Conversions forbid
@@ -56,8 +57,9 @@ const allowedSteps = 1. / 16
 //
 // For the roundings before the cut of W the bound is an allowance, not a theorem: a sixteenth unit of the vectors in
 // every word for each step, of which none is damped. The rest follows from the polynomial's remainder, and from the
-// norms of B, at most sqrt(N n), and of (A + alpha)^-1 B, at most sqrt(n/(4 alpha)). Of a private problem A and alpha
-// are A + norm and alpha - norm, and B's noise adds its norm to that of B, and that over alpha to W's.
+// norms of B, at most sqrt(N n), and of (A + alpha)^-1 B, at most sqrt(n/(4 alpha)). For a private problem, A + norm
+// and alpha - norm take the places of A and alpha. The norm of B's noise is added to the norm of B, and divided by
+// alpha it is added to the norm of W.
 func (p Problem) bounds(polynomial chebyshev.Polynomial) Bounds {
 	n, bound, noise := float64(p.Rows), float64(p.Bound()), float64(p.spread()*float64(p.Bound()))
 	alpha := float64(p.Ratio() * bound)

@@ -13,24 +13,25 @@ import (
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
 
-// finestUnit is the logarithm of the finest unit of a certificate's sums, in rows.
+// finestUnit is the base-2 logarithm of the finest unit of a certificate's sums; the unit is in rows.
 const finestUnit = -16
 
-// Certificate judges opened weights W by the parties' own sums, without keepers or shares. The residual of the package's
-// comment is R = sum of R_p with R_p = 2^s B_p - A_p W - alpha_p W, where the parties' alpha_p add up to alpha. Each
-// party computes [CheckSums] sums of the words of R_p with coins from {-1, 0, 0, 1}, which follow from the hash of W, and
-// rounds them at random to whole units. Whoever adds up all parties' summands has the sums of R.
+// Certificate judges opened weights W by the parties' own sums, without keepers or shares. The residual of the
+// package's comment is R = sum of R_p with R_p = 2^s B_p - A_p W - alpha_p W, where the parties' alpha_p add up to
+// alpha. Each party computes [CheckSums] sums of the words of R_p with coins from {-1, 0, 0, 1}, which follow from the
+// hash of W, and rounds them at random to whole units. Whoever adds up all parties' summands has the sums of R.
 //
-// Honest weights exceed the tolerance with less than 2^-28, as in the check. A word of R above twice the tolerance and
-// roundings fails with 1 - 2^-40 (the proof of TestOneWord), for each W that a liar tries. The certificate finds faults,
-// and another W of two keepers that are not parties or contribute honestly. A party that knows all sums can make up for
-// another W in its own summands (TestTwoKeepersWithRowsMakeUp): that W is the model of sums that this party could have
-// shared. It names nobody, since a false summand looks the same.
+// Honest weights exceed the tolerance with a probability of less than 2^-28, as in the check. A word of R above twice
+// the tolerance and roundings fails with a probability of 1 - 2^-40 (the proof of TestOneWord), for each W that a liar
+// tries. The certificate finds faults. It also finds a false W of two lying keepers, if these are no parties or
+// contribute honest summands. A party that knows all sums can make up for a false W in its own summands
+// (TestTwoKeepersWithRowsMakeUp): that W is the model of sums that this party could have shared. The certificate names
+// nobody, because a false summand looks like a false W.
 type Certificate struct {
 	problem Problem
 	parties int
 	bounds  Bounds
-	drop    uint // bits of the residual below a unit
+	drop    uint // number of the residual's bits below a unit
 }
 
 // NewCertificate returns the certificate of a problem for a number of parties. It returns an error if the problem fails
@@ -52,18 +53,19 @@ func NewCertificate(p Problem, parties int) (Certificate, error) {
 // fraction returns the fraction bits of the residual.
 func (c Certificate) fraction() int { return 2*c.problem.CellBits() + int(c.problem.WeightBits()) }
 
-// Unit returns the unit of the sums in rows, a power of two: at most the check's bound of R by the number of parties, or
-// 2^-16.
+// Unit returns the unit of the sums, in rows. It is the largest power of two that is at most the check's bound of R
+// divided by the number of parties, or 2^-16 if that is larger.
 func (c Certificate) Unit() float64 { return math.Ldexp(1, int(c.drop)-c.fraction()) }
 
-// Tolerance returns what honest sums do not exceed, in units: the bound of R, and less than one unit for the rounding of
-// each party.
+// Tolerance returns the largest size of an honest sum, in units: the bound of R, and less than one unit for the
+// rounding of each party.
 func (c Certificate) Tolerance() int64 {
 	return int64(c.bounds.ResidualUnits>>c.drop) + 1 + int64(c.parties)
 }
 
-// Most returns a power of two that no summand exceeds, in units. No eigenvalue of a party's A is above N, no norm of its B
-// above N and none of W above omega, which Summands checks.
+// Most returns a power of two that no summand exceeds, in units. It follows from three bounds: the eigenvalues of a
+// party's A are at most N, the norm of its B is at most N, and the norm of W is at most omega. Summands checks the
+// last.
 func (c Certificate) Most() int64 {
 	n, words := float64(c.problem.Bound()), math.Sqrt(float64(c.problem.Features)*float64(c.problem.Targets))
 	norm := float64(n * (1 + float64(2*c.bounds.Weights)))
@@ -74,8 +76,8 @@ func (c Certificate) Most() int64 {
 // ErrLargeWeights says that the weights are larger than those of any rows, so that they have no summands.
 var ErrLargeWeights = errors.New("sealed: the opened weights are larger than any rows make them")
 
-// Summands returns the party's [CheckSums] summands in units. Weights are targets x features. index is the party's place
-// among the parties. seed is the party's secret for this certificate: it decides the roundings. It returns
+// Summands returns the party's [CheckSums] summands in units. Weights are targets x features. index is the party's
+// place among the parties. seed is the party's secret for this certificate: it decides the roundings. It returns
 // [ErrLargeWeights] if the norm of the weights is above omega, and another error if weights or sums have other shapes.
 func (c Certificate) Summands(weights linalg.Matrix[float64], own *Sums, index int, seed [32]byte) ([]int64, error) {
 	p := c.problem
@@ -99,7 +101,8 @@ func (c Certificate) Summands(weights linalg.Matrix[float64], own *Sums, index i
 	return list, nil
 }
 
-// words returns the weights as whole numbers of 2^-s. Opened weights are such numbers, so nothing is rounded.
+// words returns the weights in whole units of 2^-[Problem.WeightBits]. Opened weights are multiples of this unit, so
+// nothing is rounded. It returns [ErrLargeWeights] if the norm of the weights is above omega.
 func (c Certificate) words(weights linalg.Matrix[float64]) (ring128.Matrix, error) {
 	w, norm := ring128.New(weights.Rows, weights.Cols), 0.
 	for i, v := range weights.Data {
@@ -135,7 +138,7 @@ func (c Certificate) residual(w ring128.Matrix, own *Sums, index int) []ring128.
 	return words
 }
 
-// ridge returns the party's part of alpha: the ridge in equal parts, of which the first have the rest.
+// ridge returns the party's part of alpha. The parts are equal, but the first ones share the remainder, one unit each.
 func (c Certificate) ridge(index int) int64 {
 	part, rest := c.problem.Ridge/int64(c.parties), c.problem.Ridge%int64(c.parties)
 	if int64(index) < rest {
@@ -144,8 +147,9 @@ func (c Certificate) ridge(index int) int64 {
 	return part
 }
 
-// dither returns a number from 0 to just below a unit, each as likely: a sum that it is added to before the bits below a
-// unit are dropped is rounded up as often as these bits say, and so tells nothing finer.
+// dither returns a random number from 0 to just below a unit, each equally likely. Summands adds it to a sum before it
+// drops the bits below a unit. So the sum is rounded up with the probability that these bits state, and the rounded sum
+// reveals nothing finer than that.
 func (c Certificate) dither(stream *prg.Stream) ring128.Word {
 	return ring128.Word{Lo: stream.Uint64() & (1<<c.drop - 1)}
 }

@@ -45,7 +45,7 @@ func (k *check) takeClaims(bodies [3][]byte) error {
 	return nil
 }
 
-// compare reads another keeper's digest.
+// compare reads another keeper's digest, and returns an error unless it equals this keeper's own.
 func (k *check) compare(r *wire.Reader, own [32]byte, from role) error {
 	var theirs [32]byte
 	if r.Fixed(theirs[:]); theirs != own {
@@ -59,14 +59,14 @@ func (k *check) challengeBody(role) []byte {
 	return own[:]
 }
 
-// takeChallenges makes the challenges of the three keepers' bytes, and begins to compute this keeper's answers.
+// takeChallenges makes the challenges from the three keepers' bytes, and begins to compute this keeper's answers.
 func (k *check) takeChallenges(bodies [3][]byte) error {
 	revealed := [3]secret{}
 	revealed[k.self] = k.secret("challenge")
 	for _, from := range k.self.others() {
 		revealed[from] = secret(bodies[from])
 		if k.commit("challenge", from, revealed[from]) != k.challenge.commitments[from] {
-			return k.blame(from, "its challenge is not the committed one")
+			return k.blame(from, "the challenge is not the one that the sender committed to")
 		}
 	}
 	k.challenge.all = newChallenges(k.together("challenge", revealed))
@@ -146,7 +146,7 @@ func (k *check) judge(t crossTerm, a *answers) {
 	})
 }
 
-// verdictLength counts a byte of each server. The dealer checks no term.
+// verdictLength returns 1 for a server and 0 for the dealer, which checks no term.
 func verdictLength(from, _ role) int {
 	if from == dealerC {
 		return 0

@@ -11,12 +11,12 @@ import (
 // These are the kinds of the check's messages, in the order of its rounds.
 const (
 	kindMaskedWeights = "MaskedWeights" // between the servers: a share of W less its mask
-	kindCommitments   = "Commitments"   // to coins and a token, with hashes of the sender's parts of W
+	kindCommitments   = "Commitments"   // commitments to coins and a token, and hashes of the sender's parts of W
 	kindCoins         = "Coins"
-	kindClaims        = "Claims" // to the checker: y, q_j, q; to both: a commitment to a challenge
+	kindClaims        = "Claims" // to the checker: y, q_j, q; to both others: a commitment to a challenge, digest of coins
 	kindChallenge     = "Challenge"
-	kindAnswers       = "Answers" // of the helper to the checker: v, v', o
-	kindVerdict       = "Verdict" // of a checker: whether it accepts its cross terms
+	kindAnswers       = "Answers" // from the helper to the checker: v, v', o; to both others: digest of challenges
+	kindVerdict       = "Verdict" // from a checker: whether it accepts its cross terms
 	kindResidual      = "Residual"
 	kindRange         = "Range"
 )
@@ -27,40 +27,40 @@ type secret [32]byte
 // check lets three keepers find out whether their shares of W solve the problem, by 40 blurred sums of the residual and
 // as many of W, and then opens W. It is the part of the package's comment from "The weights" to "Opening".
 //
-// Its owner drives it as it does a [server]. In each round every keeper sends its messages, waits for those of the
-// others, and takes them together. Whatever a take finds wrong ends the session. What it computes for the next round
-// are pieces, which come before that.
+// Its owner drives it as it does a [server]. In each round every keeper sends its messages, waits for the messages of
+// the others, and takes them together. Whatever a take finds wrong ends the session. A take leaves its computations for
+// the next round as pieces, which run before that round begins.
 type check struct {
 	computation
 	self   role
-	seed   [32]byte        // of this keeper alone
-	pairs  [parts][32]byte // seeds of the two pairs that this keeper belongs to, by the part that they hold
-	held   [parts]holding  // of its two parts
-	share  []ring128.Word  // of the weights, at a server
-	bounds [2]ring128.Word // of sums of R and of W, in units, both even
+	seed   [32]byte        // seed of this keeper alone
+	pairs  [parts][32]byte // seeds of the two pairs that this keeper belongs to, by the part that the pair holds
+	held   [parts]holding  // holdings of the keeper's two parts
+	share  []ring128.Word  // share of the weights, at a server
+	bounds [2]ring128.Word // bounds of sums of R and of W, in units, both even
 	course []round
-	pieces pieces // what is left to compute before the round goes on
-	at     int    // round
-	sent   bool
-	in     [3]*parcel // by sender
-	ahead  [3]*parcel // of the next round
+	pieces pieces     // computations that are left before the round goes on
+	at     int        // index of the current round
+	sent   bool       // whether the messages of the round are queued
+	in     [3]*parcel // messages of the current round, by sender
+	ahead  [3]*parcel // messages of the next round, by sender
 	out    queue
 
 	commitments [3]commitments
-	revealed    [3]secret // coins
+	revealed    [3]secret // coins of each keeper
 	coins       coins
 	coinsDigest [32]byte
-	masks       [parts]*proofMasks // by prover, of the terms in which this keeper is prover or helper
-	claims      [parts]*claims     // by prover, of the terms in which it is prover or checker
-	answers     [parts]*answers    // by prover, of the terms in which it is helper
+	masks       [parts]*proofMasks // masks of the terms in which this keeper is prover or helper, by prover
+	claims      [parts]*claims     // claims of the terms in which this keeper is prover or checker, by prover
+	answers     [parts]*answers    // answers of the terms in which this keeper is helper, by prover
 	challenge   struct {
 		commitments [3][32]byte
 		all         challenges
 		digest      [32]byte
 	}
 	verdict byte
-	totals  [2][parts][CheckSums]ring128.Word // of R and W, of its two parts
-	opening *disclosure                       // after all sums are accepted
+	totals  [2][parts][CheckSums]ring128.Word // totals of R and of W, for the keeper's two parts
+	opening *disclosure                       // nil before all sums are accepted
 }
 
 // exchange describes the messages of one round of the check.
@@ -69,7 +69,7 @@ type exchange struct {
 	length func(from, to role) int // bytes of a message; 0 for none
 }
 
-// exchanges returns those of all rounds before the opening.
+// exchanges returns the exchanges of all rounds before the opening.
 func (c computation) exchanges() []exchange {
 	list := []exchange{
 		{kindMaskedWeights, c.weightsLength},
@@ -88,14 +88,14 @@ func (c computation) exchanges() []exchange {
 	return list
 }
 
-// fixed is the length of messages that every keeper sends both others.
+// fixed returns the length function of an exchange in which every keeper sends n bytes to both others.
 func fixed(n int) func(from, to role) int { return func(_, _ role) int { return n } }
 
-// round is an exchange, what a keeper sends in it, and what it does with the messages of the other two.
+// round is an exchange, with the functions by which a keeper makes its messages and takes those of the other two.
 type round struct {
 	exchange
 	body func(to role) []byte
-	take func(bodies [3][]byte) error // by role
+	take func(bodies [3][]byte) error // the bodies are indexed by the sender's role
 }
 
 // newCheck begins the check of a computation whose servers have their shares of the weights. The dealer has none. The
@@ -162,7 +162,7 @@ func (k *check) rounds() []round {
 	return list
 }
 
-// await prepares for the messages of the current round, and of the next one: a keeper may be that far ahead.
+// await prepares for the messages of the current round and of the next one, because another keeper can be one ahead.
 func (k *check) await() {
 	k.sent, k.in = false, k.ahead
 	for _, from := range k.self.others() {
@@ -178,8 +178,8 @@ func (k *check) await() {
 // done reports whether this keeper has the weights and has sent the others what they lack.
 func (k *check) done() bool { return k.opening != nil && k.opening.done() && len(k.out) == 0 }
 
-// waits returns whose message of the round is missing. After its token a keeper does not give up: see "Opening" in the
-// package's comment.
+// waits returns the first keeper whose message of the round is missing. After its token a keeper does not give up: see
+// "Opening" in the package's comment.
 func (k *check) waits() wait {
 	if k.opening != nil || !k.sent || len(k.out) > 0 {
 		return wait{}
@@ -192,8 +192,8 @@ func (k *check) waits() wait {
 	return wait{}
 }
 
-// expectsInCheck reports whether an honest keeper sends such a message of the check before this one begins it: a server
-// its weights, and the dealer its commitments.
+// expectsInCheck reports whether h is the header of a message of the check's first two rounds. An honest keeper can
+// send such a message before this keeper begins the check.
 func (c computation) expectsInCheck(from, to role, h protocol.Header) bool {
 	at := int(h.Round) - c.steps()
 	if at != 0 && at != 1 {
@@ -219,8 +219,8 @@ func (c computation) addCheck(cost *protocol.Cost) int {
 	return len(list)
 }
 
-// checkEffort counts a keeper's products: three of a prover, one of a helper, two of the checks at most, each of words of
-// 192 bits, and two of its parts.
+// checkEffort estimates a keeper's work in the check: products of words of 192 bits as prover, helper and checker, and
+// one product of 128 bits for each of its two parts.
 func (c computation) checkEffort() protocol.Effort {
 	product, words := float64(c.problem.Features)*float64(c.vectors()), float64(c.vectors())
 	return protocol.Effort{Products: 11 * product, Keystream: (5*24 + 6*CheckSums/4) * words, Hashed: 5 * ring128.Bytes * words}
@@ -238,9 +238,9 @@ func (k *check) post(to role, round int, kind string, body []byte) {
 }
 
 // receive takes a message of another keeper. It refuses what does not belong to this generation and round, and names
-// the sender. A message of the next round may come early. [protocol.ErrLater] is for those of still later rounds, as
-// servers may be ahead of the dealer by two, which sends no verdict. Their chunks are counted before they are put back,
-// so that there are few.
+// the sender. A message of the next round can come early. For messages of still later rounds it returns
+// [protocol.ErrLater]: servers can be two rounds ahead of the dealer, because the dealer sends no verdict. It first
+// checks the number of chunks of such a message, so that only few are put back.
 func (k *check) receive(m protocol.Message) error {
 	from, err := k.admitKeeper(m.Header, k.self)
 	if err != nil {
@@ -320,7 +320,7 @@ func (k *check) bodies() (bodies [3][]byte, complete bool) {
 	return bodies, true
 }
 
-// blame is an error for a message of the current round that contradicts an earlier one of the same keeper.
+// blame returns an error that blames a keeper for its message of the current round.
 func (k *check) blame(from role, format string, args ...any) error {
 	return k.header(from, k.self, k.steps()+k.at, k.course[k.at].kind).Inconsistent(format, args...)
 }

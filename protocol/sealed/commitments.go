@@ -40,9 +40,9 @@ func (k *check) takeWeights(bodies [3][]byte) error {
 	return nil
 }
 
-// commitments bind a keeper before coins are tossed. It sends the same to both others.
+// commitments bind a keeper before coins are tossed. The keeper sends the same commitments to both others.
 type commitments struct {
-	hashes       [parts][sha256.Size]byte // of its two parts of W
+	hashes       [parts][sha256.Size]byte // hashes of the keeper's two parts of W
 	coins, token [sha256.Size]byte
 }
 
@@ -68,7 +68,7 @@ func decodeCommitments(body []byte, of role) (c commitments, err error) {
 	return c, r.Close("sealed: commitments")
 }
 
-// label begins what is hashed for one purpose in this generation.
+// label returns a writer with the first of the bytes that are hashed for one purpose in this generation.
 func (c computation) label(purpose string) *wire.Writer {
 	w := new(wire.Writer)
 	w.String("mercer/v1/sealed/" + purpose)
@@ -85,7 +85,7 @@ func (c computation) commit(purpose string, sender role, of secret) [sha256.Size
 	return sha256.Sum256(w.Bytes())
 }
 
-// secret returns this keeper's bytes for a purpose.
+// secret returns this keeper's secret random bytes for a purpose.
 func (k *check) secret(purpose string) secret {
 	return prg.Derive(k.seed, "sealed/"+purpose, k.label(purpose).Bytes())
 }
@@ -93,7 +93,7 @@ func (k *check) secret(purpose string) secret {
 // salt returns what the two holders of a part of W add to its hash, so that the third keeper cannot try guesses of W.
 func (k *check) salt(of part) secret { return prg.Derive(k.pairs[of], "sealed/weights/salt") }
 
-// hash binds to a part of W.
+// hash returns the salted SHA-256 of a part of W, which binds its sender to the part.
 func (c computation) hash(of part, salt secret, words []ring128.Word) (sum [sha256.Size]byte) {
 	w := c.label("weights")
 	w.String(of.name())
@@ -133,10 +133,10 @@ func (k *check) takeCommitments(bodies [3][]byte) (err error) {
 		}
 		for i, h := range holders {
 			if h == k.self {
-				return k.blame(holders[1-i], "it has another part of the weights (%s)", p.name())
+				return k.blame(holders[1-i], "the hash of part %q of the weights differs from this keeper's", p.name())
 			}
 		}
-		return checkFailed("%s and %s have different parts of the weights (%s)", k.keepers[holders[0]], k.keepers[holders[1]], p.name())
+		return checkFailed("%s and %s have different hashes of part %q of the weights", k.keepers[holders[0]], k.keepers[holders[1]], p.name())
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (k *check) takeCoins(bodies [3][]byte) error {
 	for _, from := range k.self.others() {
 		k.revealed[from] = secret(bodies[from])
 		if k.commit("coins", from, k.revealed[from]) != k.commitments[from].coins {
-			return k.blame(from, "its coins are not the committed ones")
+			return k.blame(from, "the coins are not the ones that the sender committed to")
 		}
 	}
 	k.coins = coins{seed: k.together("coins", k.revealed), n: k.vectors()}
@@ -180,8 +180,8 @@ func (k *check) takeCoins(bodies [3][]byte) error {
 	return nil
 }
 
-// together returns the hash of the keepers' bytes, which is random if one of them is honest and nobody could choose its
-// bytes by those of another.
+// together returns the hash of the keepers' bytes. The hash is random if one keeper is honest and no keeper could
+// choose its bytes after it saw those of another.
 func (c computation) together(purpose string, of [3]secret) [32]byte {
 	w := c.label("together/" + purpose)
 	for _, s := range of {
@@ -190,7 +190,8 @@ func (c computation) together(purpose string, of [3]secret) [32]byte {
 	return sha256.Sum256(w.Bytes())
 }
 
-// digestOfCoins hashes all commitments and coins. Keepers compare it, since one could show two others different ones.
+// digestOfCoins hashes all commitments and coins. Keepers compare the digest, because a keeper could show the two
+// others different commitments or coins.
 func (k *check) digestOfCoins() [32]byte {
 	w := k.label("digest/coins")
 	for r, c := range k.commitments {

@@ -29,7 +29,7 @@ func (c computation) addWords(cost *protocol.Cost, h protocol.Header, n int) {
 	cost.Add(protocol.Flow{From: h.Sender, To: h.Receiver, Round: h.Round, Kind: h.Kind, Messages: chunks(n), Bytes: int64(n) * ring128.Bytes})
 }
 
-// addGathering adds the uploads and contributions. They need no other message.
+// addGathering adds the uploads and contributions. No other message has to come before them.
 func (c computation) addGathering(cost *protocol.Cost, members []string) int {
 	for to, keeper := range c.keepers {
 		for _, member := range members {
@@ -63,8 +63,8 @@ func (c computation) addAgreement(cost *protocol.Cost, uploads int) int {
 	return 1
 }
 
-// addSteps adds the openings and dealings. The dealer is ahead of b, so each step adds one message to the chain. b
-// opens a first square after the dealer's words, which add one more.
+// addSteps adds the openings, the dealings, and b's messages to the dealer. The dealer is ahead of b, so each step adds
+// one message to the chain. If the first step is a square, b opens it after the dealer's words, which add one more.
 func (c computation) addSteps(cost *protocol.Cost) int {
 	for step := range c.steps() {
 		c.addWords(cost, c.header(serverA, serverB, step, kindOpening), c.words(step))
@@ -81,7 +81,7 @@ func (c computation) addSteps(cost *protocol.Cost) int {
 	return c.steps()
 }
 
-// addDelivery adds the weights to the data parties that are no keepers.
+// addDelivery adds the messages with the weights, from each keeper to each data party that is no keeper.
 func (c computation) addDelivery(cost *protocol.Cost, homes []string) int {
 	for from := serverA; from <= dealerC; from++ {
 		for _, party := range homes {
@@ -119,13 +119,14 @@ func (c computation) addLoads(cost *protocol.Cost, members []string) {
 	cost.Load(c.keepers[dealerC], protocol.Load{Effort: dealer, Held: dealerTriangles * triangle})
 }
 
-// drawFunctions is the number of elementary functions that take as long as one number of the noise, some 2 microseconds.
+// drawFunctions is the number of elementary functions that take as long as one number of the noise, some 2
+// microseconds.
 const drawFunctions = 100
 
 // These are the triangles of words that a keeper holds at most. A server in a squaring has the sums of masked words and
-// of its mask (2), the latest square (4), its own words and their cover (2), the other server's words of this square and
-// the next (2), and at b the dealer's of two more squares (2). The dealer has two sums (2), the mask of the latest square
-// (2), and a step's words and covers (4).
+// of its mask (2), the latest square (4), its own words and their cover (2), the other server's words of this square
+// and the next (2), and at b the dealer's of two more squares (2). The dealer has two sums (2), the mask of the latest
+// square (2), and a step's words and covers (4).
 const (
 	serverTriangles = 12
 	dealerTriangles = 8

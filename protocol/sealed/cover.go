@@ -31,20 +31,20 @@ const (
 
 // source hands out the words that two keepers have in common.
 type source interface {
-	// draw sets words to those of a step for a purpose. It returns an error if it has handed them out before.
+	// draw sets words to those of a step for a purpose. It returns an error if it has handed out these or later words.
 	draw(words []ring128.Word, step int, of purpose) error
 }
 
-// covers is the source of a pair in one generation. It hands out words in one order only, by step and purpose, and each
-// words once: the argument of the package's comment fails for a word that covers two. The order is that of the
+// covers is the source of a pair in one generation. It hands out words in the order of step and purpose, and each word
+// once, because the argument of the package's comment fails if one word covers two others. The order is that of the
 // computation, so that a restarted keeper that replays its journal draws the same.
 type covers struct {
 	seed [32]byte
-	next uint64 // the least position that is not handed out
+	next uint64 // least position (step and purpose) whose words can still be handed out
 }
 
-// newCovers returns the source of a pair that contributed 32 secret bytes each for this generation, the keeper of the
-// lower role first. One honest contribution makes the words new.
+// newCovers returns the source of a pair of keepers that contributed 32 secret bytes each for this generation. The
+// contribution of the keeper with the lower role comes first. One honest contribution makes the words new.
 func newCovers(c computation, of pair, contributions [2][32]byte) *covers {
 	var w wire.Writer
 	w.String("mercer/v1/sealed/pair")
@@ -73,10 +73,10 @@ func (c *covers) draw(words []ring128.Word, step int, of purpose) error {
 // product or a square makes a's share uniform by itself, but fresh words cost little, so no cut goes without.
 type cutter struct {
 	covers   source
-	number   int // cuts so far
+	number   int // number of cuts so far
 	refresh  func(z, words []ring128.Word)
 	truncate func(z []ring128.Word, f uint)
-	err      error // the first error; words are useless after it
+	err      error // the first error of cut; the server's words are useless after it
 }
 
 func newCutter(self role, of source) *cutter {

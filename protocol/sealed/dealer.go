@@ -8,19 +8,19 @@ import (
 )
 
 // dealer is the keeper c. It deals b products and squares of the covers that it has in common with a and with b, less
-// a's part of them. It receives nothing but the others' digests, and word of the steps that b has begun, so its work and
-// messages depend on seeds and sizes alone. Its owner drives it in the same way as a [server].
+// a's part of them. It receives nothing but the others' digests, and b's messages that it has begun a step, so its work
+// and messages depend on seeds and sizes alone. Its owner drives it in the same way as a [server].
 type dealer struct {
 	agreement
 	withA, withB source
 	masks        [2][]ring128.Word // triangles of the masks of A
-	power        ring128.Matrix    // the mask of the latest T_q(H), at first of H
-	matrix       ring128.Matrix    // that of H during the products with it that follow squarings, else nothing
+	power        ring128.Matrix    // mask of the latest T_q(H), at first of H
+	matrix       ring128.Matrix    // mask of H during the products with H that follow squarings, else nothing
 	step         int
-	told         map[int]bool   // steps that b has begun, of those that it tells
-	now          int            // the last of them up to which b has told all; 0 before
-	pieces       pieces         // what is left of the step
-	dealt        []ring128.Word // what the step deals, before a's part is subtracted
+	told         map[int]bool   // steps that b has told the dealer it has begun
+	now          int            // last step up to which all such messages of b have arrived; 0 before the first
+	pieces       pieces         // work that is left of the step
+	dealt        []ring128.Word // words that the step deals; a's part is subtracted before they are sent
 	out          outflow
 }
 
@@ -46,13 +46,13 @@ func (d *dealer) spread() ring128.Matrix {
 	return d.pieces.symmetric(d.problem.Features, sum)
 }
 
-// done reports whether all steps are dealt and their words sent, and b has told all that it tells.
+// done reports whether all steps are dealt and their words sent, and all messages of b have arrived.
 func (d *dealer) done() bool { return d.step == d.steps() && d.out.empty() && !d.expectsWord() }
 
-// expectsWord reports whether b has yet to tell of a step.
+// expectsWord reports whether b has yet to tell the dealer of a step that it begins.
 func (d *dealer) expectsWord() bool { return d.tellsAfter(d.now) < d.steps() }
 
-// hear notes that b has begun a step. Word of an earlier one may come later.
+// hear notes that b has begun a step. The message about an earlier step can come later.
 func (d *dealer) hear(step int) {
 	d.told[step] = true
 	for next := d.tellsAfter(d.now); d.told[next]; next = d.tellsAfter(d.now) {
@@ -68,7 +68,7 @@ func (d *dealer) send() (protocol.Message, bool) {
 	return d.out.take()
 }
 
-// receive takes the digest of another keeper and word of b's steps, and refuses all else.
+// receive takes the digests of another keeper and b's messages that it has begun a step, and refuses all else.
 func (d *dealer) receive(m protocol.Message) error {
 	from, err := d.admitKeeper(m.Header, dealerC)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *dealer) waits() wait {
 	return wait{}
 }
 
-// deal computes the step's words, and sends b the words less a's part of them.
+// deal adds pieces that compute the step's words, and queue the words less a's part of them for b.
 func (d *dealer) deal() {
 	if d.step > 0 && d.squaring(d.step-1) {
 		d.follow()
@@ -139,7 +139,7 @@ func (d *dealer) cover(step int, of purpose) []ring128.Word {
 	return sum
 }
 
-// follow takes the mask of the matrix that the step before has squared. It frees the earlier one first.
+// follow makes the mask of the result of the squaring before this step. It frees the earlier mask first.
 func (d *dealer) follow() {
 	d.power = ring128.Matrix{}
 	d.power = d.pieces.symmetric(d.problem.Features, d.cover(d.step-1, squared))
@@ -153,7 +153,8 @@ func (d *dealer) product() {
 	})
 }
 
-// mask returns the mask of the product's matrix. That of H is made anew for the products with it, and freed after them.
+// mask returns the mask of the product's matrix. The mask of H is made anew for the products with H, and freed after
+// them.
 func (d *dealer) mask() ring128.Matrix {
 	if d.powers(d.step) {
 		d.matrix = ring128.Matrix{}

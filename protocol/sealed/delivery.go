@@ -11,8 +11,8 @@ import (
 // kindWeights is the kind of the messages with the opened weights, from the keepers to the data parties that are none.
 const kindWeights = "Weights"
 
-// delivery sends the opened weights to the data parties that are no keepers. The opening takes what the other keepers
-// still send.
+// delivery sends the opened weights to the data parties that are no keepers. The check takes the messages of its
+// opening that the other keepers still send.
 type delivery struct {
 	opening *check
 	waiting queue
@@ -30,7 +30,7 @@ func newDelivery(opening *check, homes []string, words []ring128.Word) *delivery
 
 func (d *delivery) send() (protocol.Message, bool) { return d.waiting.take() }
 
-// receive takes the token and the part of the keeper whose messages this one did not need: they may be late.
+// receive takes the late token and part of a keeper, which this keeper did not need for its own opening.
 func (d *delivery) receive(m protocol.Message) error { return d.opening.receive(m) }
 
 func (d *delivery) work() (bool, error) { return false, nil }
@@ -44,8 +44,8 @@ func (d *delivery) waits() wait { return wait{} }
 type receiving struct {
 	computation
 	own    *upload
-	asked  [3]bool                 // whether a keeper has asked for the upload again
-	said   [generations][3]*inflow // by the generation, and the keeper's role
+	asked  [3]bool                 // whether each keeper has asked for the upload again
+	said   [generations][3]*inflow // weights that keepers have sent, by generation and the keeper's role
 	opened []ring128.Word
 }
 
@@ -61,7 +61,8 @@ func newReceiving(c computation, own *upload) *receiving {
 
 func (r *receiving) send() (protocol.Message, bool) { return protocol.Message{}, false }
 
-// receive takes words of a keeper. The third keeper's do not matter if two have said the same.
+// receive takes the weights that a keeper sends, or its request for the upload. The third keeper's weights do not
+// matter once two keepers have sent the same.
 func (r *receiving) receive(m protocol.Message) error {
 	from := slices.Index(r.keepers[:], m.Sender)
 	switch {
@@ -84,10 +85,10 @@ func (r *receiving) receive(m protocol.Message) error {
 	return nil
 }
 
-// work returns an error if all keepers say other weights.
+// work returns an error if all keepers have sent weights and no two of them have sent the same.
 func (r *receiving) work() (bool, error) {
 	if !r.done() && r.waits() == (wait{}) {
-		return false, errors.New("sealed: the three keepers say three different weights; no two of them are honest, or a message was changed")
+		return false, errors.New("sealed: the three keepers sent three different weights; no two of them are honest, or a message was changed")
 	}
 	return false, nil
 }
@@ -103,7 +104,7 @@ func (r *receiving) waits() wait {
 	return wait{}
 }
 
-// heard reports whether a keeper has said the weights of a generation.
+// heard reports whether a keeper has sent the weights of any generation.
 func (r *receiving) heard(from role) bool {
 	return slices.ContainsFunc(r.said[:], func(said [3]*inflow) bool { return said[from].complete() })
 }

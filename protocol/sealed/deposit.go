@@ -16,24 +16,24 @@ type deposit struct {
 	setting
 	self        role
 	party       string
-	rows        int               // that the session's parameters state
-	sequence    uint32            // of the messages: 0, or the generation of a keeper that asked for them again
-	digest      [sha256.Size]byte // of the document
+	rows        int               // number of rows that the session's parameters state
+	sequence    uint32            // sequence number of the messages: 0, or this keeper's generation if it has begun one
+	digest      [sha256.Size]byte // digest of the document
 	commitments [parts][sha256.Size]byte
 	secrets
 	known bool           // whether the document has arrived
-	sum   []ring128.Word // of the masked words of all uploads; none at the dealer
-	next  int            // the next chunk of masked words
-	hash  hash.Hash      // of the masked words up to that chunk
+	sum   []ring128.Word // sum of the masked words of all uploads; nil at the dealer
+	next  int            // number of the next chunk of masked words
+	hash  hash.Hash      // hash of the masked words before that chunk
 }
 
 func newDeposit(s setting, self role, party string, rows int, sum []ring128.Word) *deposit {
 	return &deposit{setting: s, self: self, party: party, rows: rows, sum: sum}
 }
 
-// receive takes a message of the party. It refuses all that the session does not expect from it, and names it.
-// [protocol.ErrLater] is for masked words before the document or before earlier ones, [protocol.ErrPast] for what was
-// sent to an earlier life of this keeper.
+// receive takes a message of the party. It refuses all that the session does not expect from the party, and names it.
+// It returns [protocol.ErrLater] for masked words that come before the document or out of order, and [protocol.ErrPast]
+// for messages that were sent before this keeper lost its journal.
 func (d *deposit) receive(m protocol.Message) error {
 	if err := d.admit(m.Header, d.self); err != nil {
 		return err
@@ -57,7 +57,8 @@ func (d *deposit) receive(m protocol.Message) error {
 	return d.take(m.Header, doc, own)
 }
 
-// past reports whether a message of the party was sent to an earlier life of this keeper. The party sends it again, or has.
+// past reports whether a message of the party was sent before this keeper lost its journal. The party sends such
+// messages again.
 func (d *deposit) past(h protocol.Header) bool {
 	upload := h.Kind == kindUpload || h.Kind == kindMasked
 	return upload && h.Sequence == 0 && d.sequence != 0 && h.Round == 0 && d.admit(h, d.self) == nil
@@ -66,7 +67,7 @@ func (d *deposit) past(h protocol.Header) bool {
 func (d *deposit) take(h protocol.Header, doc document, own secrets) error {
 	switch {
 	case doc.session != d.session || doc.keepers != d.keepers || doc.party != d.party:
-		return h.Inconsistent("the document is of session %v, party %q and keepers %q", doc.session, doc.party, doc.keepers)
+		return h.Inconsistent("the document names session %v, party %q and keepers %q, which are not those of the message and the session", doc.session, doc.party, doc.keepers)
 	case int64(doc.rows) != int64(d.rows):
 		return h.Inconsistent("the document declares %d rows, the session's parameters %d", doc.rows, d.rows)
 	}
@@ -90,7 +91,7 @@ func (d *deposit) keep(doc document, own secrets) {
 func (d *deposit) takeMasked(m protocol.Message) error {
 	switch next := int64(d.next); {
 	case int64(m.Chunks) != int64(chunks(len(d.sum))):
-		return m.Inconsistent("it is chunk %d of %d; there are %d", m.Chunk, m.Chunks, chunks(len(d.sum)))
+		return m.Inconsistent("the masked words have %d chunks; %d are expected", m.Chunks, chunks(len(d.sum)))
 	case !d.known || int64(m.Chunk) > next:
 		return protocol.ErrLater
 	case int64(m.Chunk) < next:
@@ -108,7 +109,7 @@ func (d *deposit) takeMasked(m protocol.Message) error {
 	return nil
 }
 
-// own takes the parts of an upload of the keeper itself, which need no message.
+// own takes the keeper's parts of its own upload, which need no message.
 func (d *deposit) own(u *upload) {
 	d.keep(u.document, u.secrets)
 	if d.self == dealerC {
@@ -132,11 +133,11 @@ func (d *deposit) verify() error {
 
 // inputs are the sums of all uploads, as a keeper knows them.
 type inputs struct {
-	parts     [parts][]ring128.Word // nil for the part that the keeper lacks
-	documents []seen                // in the order of the uploaders
+	parts     [parts][]ring128.Word // sums of each part over all uploads; nil for the part that the keeper lacks
+	documents []seen                // documents of the uploads, in the order of the uploaders
 }
 
-// seen is the document that a keeper has of a party.
+// seen holds the digest of the document of a party's upload.
 type seen struct {
 	party  string
 	digest [sha256.Size]byte
@@ -149,11 +150,11 @@ type collection struct {
 	setting
 	self     role
 	deposits []*deposit
-	streams  [masked]*prg.Stream // the masks of the deposit whose words documents lacks; nil for the part that the keeper lacks
-	at       int                 // words of these masks that are added
+	streams  [masked]*prg.Stream // masks of the deposit that is being added; nil for the mask that the keeper lacks
+	at       int                 // number of words of these masks that are added
 }
 
-// newCollection returns the collection for members and the rows that the session's parameters state of each.
+// newCollection returns the collection for the given uploaders.
 func newCollection(s setting, self role, of []uploader) *collection {
 	c := &collection{setting: s, self: self}
 	for _, p := range self.parts() {
@@ -165,14 +166,14 @@ func newCollection(s setting, self role, of []uploader) *collection {
 	return c
 }
 
-// expect makes the collection one of uploads that are sent in a generation.
+// expect sets the sequence number that the messages of uploads must have to the number of a generation.
 func (c *collection) expect(generation uint32) {
 	for _, d := range c.deposits {
 		d.sequence = generation
 	}
 }
 
-// of returns a party's deposit, or nil.
+// of returns a party's deposit, or nil if the party uploads nothing.
 func (c *collection) of(party string) *deposit {
 	for _, d := range c.deposits {
 		if d.party == party {
@@ -219,7 +220,7 @@ func (c *collection) begin(d *deposit) {
 	}
 }
 
-// waits returns what the collection lacks.
+// waits returns the first party whose upload is not complete.
 func (c *collection) waits() wait {
 	for _, d := range c.deposits {
 		if !d.complete() {

@@ -17,13 +17,13 @@ const (
 // disclosure shows the weights to all three keepers, or to none: a keeper shows parts of W only if it has the tokens of
 // all, and it sends the tokens along. From its beginning a keeper does not give up.
 type disclosure struct {
-	*check // of which it reads commitments, parts and salts, and by which it posts
+	*check // holds the commitments, parts and salts, and queues messages
 	tokens [3]secret
-	known  [3]bool    // whether the token of a keeper is there
-	parcel [3]*parcel // the messages with a part, by sender
-	taken  [3]bool    // whether such a message has been looked at
-	lacked []ring128.Word
-	shown  int // messages queued: of tokens, then of parts
+	known  [3]bool        // whether each keeper's token is known
+	parcel [3]*parcel     // messages with a part, by sender
+	taken  [3]bool        // whether takePart has taken each sender's message with a part
+	lacked []ring128.Word // the part that this keeper did not hold; nil before it arrives
+	shown  int            // 0 before this keeper's tokens are queued, 1 before its parts are, then 2
 }
 
 func newDisclosure(k *check) *disclosure {
@@ -62,10 +62,10 @@ func (o *disclosure) receive(from role, m protocol.Message) error {
 
 func (o *disclosure) receiveToken(from role, m protocol.Message) error {
 	if len(m.Body) != len(secret{}) {
-		return m.Inconsistent("a token of %d bytes", len(m.Body))
+		return m.Inconsistent("the token has %d bytes; it must have %d", len(m.Body), len(secret{}))
 	}
 	if !o.learn(from, secret(m.Body)) {
-		return m.Inconsistent("it is not the committed token")
+		return m.Inconsistent("the token is not the one that the sender committed to")
 	}
 	return nil
 }
@@ -114,8 +114,8 @@ func (o *disclosure) show(p part) []byte {
 	return ring128.Append(w.Bytes(), o.held[p].weights)
 }
 
-// takePart takes another keeper's message. The part counts only if it fits the hash that both its holders have sent
-// before coins were tossed. The other holder sends it, too, so a wrong one is dropped.
+// takePart takes another keeper's message with a part. The part counts only if it fits the hash that both its holders
+// sent before coins were tossed. The other holder also sends the part, so takePart drops a wrong one without an error.
 func (o *disclosure) takePart(from role, body []byte) error {
 	r := wire.NewReader(body)
 	for of := range o.tokens {

@@ -1,17 +1,17 @@
-// Package sealed lets several parties train a ridge regression on all their rows and open nothing but its weights. Three
-// keepers compute on shares, check the result and open it. This comment is the argument that the code has to satisfy, and
-// the reason for each of its rules. The code does all of it within one session. The session has one generation, and a
-// second one if a keeper loses its journal before coins are shown. What is said of several sessions or jobs (attempts,
-// counts of numbers, classes that are left out, certificates) is for those who run them.
+// Package sealed lets several parties train a ridge regression on all their rows and open nothing but its weights.
+// Three keepers compute on shares, check the result and open it. This comment is the argument that the code has to
+// satisfy, and the reason for each of its rules. The code does all of it within one session. The session has one
+// generation, and a second one if a keeper loses its journal before coins are shown. What is said of several sessions
+// or jobs (attempts, counts of numbers, classes that are left out, certificates) is for those who run them.
 //
 // With phi(x) the M features of a row and y its L targets (see learn/moments), the sums over all n rows are
 //
 //	A = sum of phi phi^T  (M x M)    B = sum of phi y^T  (M x L)    W = (A + alpha)^-1 B
 //
-// Features are scaled to a norm of at most sqrt(N/n), where N is the power of two from the n rows on; |y| <= 1. Both are
-// rounded towards zero, which lengthens nothing, to b fraction bits: 15 up to N = 2^18, and 14 up to N = 2^20, the most.
-// So A and B are whole numbers in units of 2^-2b, no entry exceeds N, and H = 2 A/N - 1 has its eigenvalues in [-1, 1].
-// It has h = 2b + log2 N - 1 <= 47 fraction bits, without a cut. alpha is that of the scaled features.
+// Features are scaled to a norm of at most sqrt(N/n), where N is the least power of two that is at least n; |y| <= 1.
+// Both are rounded towards zero, which lengthens nothing, to b fraction bits: 15 up to N = 2^18, and 14 up to N = 2^20,
+// the most. So A and B are whole numbers in units of 2^-2b, no entry exceeds N, and H = 2 A/N - 1 has its eigenvalues
+// in [-1, 1]. It has h = 2b + log2 N - 1 <= 47 fraction bits, without a cut. alpha is that of the scaled features.
 //
 // Each claim is marked. [P] is proved here. [C] is proved here, and the named test counts all values of a small ring.
 // [M] is only measured: by the named test, or without a name by a prototype outside this repository. [A] is assumed.
@@ -40,8 +40,9 @@
 //	two keepers                     everything
 //
 // W tells much by itself, also who took part: sealing protects rows and sums, and only noise in the sums hides
-// participation (Differential privacy). Of two parties each can take W's equations for the other's. [M: TestMembershipOfDigits, TestMembershipOfA9a] On digits
-// (1,347 rows, M = 512) losses tell members with an AUC of .59, likelihood ratios of 64 shadow models with .93: they
+// participation (Differential privacy). With two parties, each can subtract its own sums from W's equations and has
+// equations about the other's sums. [M: TestMembershipOfDigits, TestMembershipOfA9a] On digits (1,347 rows, M = 512)
+// losses tell members with an AUC of .59, likelihood ratios of 64 shadow models with .93: they
 // find 44 % of members at one false alarm in a hundred. With alpha 1 in place of .13 the AUC is .84, with 10 .70; with
 // the 32,561 rows of a9a .53. [M: TestMembershipOfAllCandidates] alpha W = sum of (y - W phi) phi^T is linear in who
 // took part. If M L exceeds the number of candidates (5,120 and 1,797), whoever has all their records makes no error.
@@ -99,9 +100,9 @@
 // view, in whichever order it waits and sends. (2) Go through the words in order. Each is a function of inputs, of what
 // b sends and of earlier covers, minus its own cover. So exactly one value of the cover gives the value in the view.
 // (3) Hence each view belongs to exactly one choice of all covers. Covers are uniform, so the view is. For a the covers
-// are U_b and V_b; it gets no word of c. c gets seeds, salted hashes, and word of
-// the step that b is in; as a broker it passes sealed messages. Uses of an X and generations are not limited, as long as no
-// cover serves twice [C: TestOpenedWordsOfTwoGenerations].
+// are U_b and V_b; it gets no words from c. c gets seeds, salted hashes, and messages that name the step of b; as a
+// broker it passes sealed messages. Uses of an X and generations are not limited, as long as no cover serves twice
+// [C: TestOpenedWordsOfTwoGenerations].
 //
 // [P] What a liar can do to W: b adds known words e to its share; or opens F + e to a, and adds E e or not. c adds
 // known words to U V or U^2. That suffices for harm: e on B gives W = (A + alpha)^-1 (B + e), with a residual that the
@@ -109,12 +110,13 @@
 //
 // # The weights
 //
-// a and b open F = W - V_a - V_b, with V from streams of their own, since V is shown later. Before coins are tossed each
-// keeper sends both others, for each of its two parts of W, SHA-256(session, generation, name of the part, salt, part),
-// with a salt from the seed of the part's two holders. A holder compares with its own hash, the third keeper the two
-// that it gets. If any differ, it stops before it reveals its coins. [P] So both honest keepers mean one W: each part
-// has an honest holder, and the other accepts its hash or stops. Without hashes a tells b V_a + d and c F + d at the
-// opening, with <r_j, d> = 0 for all coins, and neither can tell W from W + d. Without salts c could test guesses of W.
+// a and b open F = W - V_a - V_b, with V from streams of their own, since V is shown later. Before coins are tossed
+// each keeper sends both others, for each of its two parts of W, SHA-256(session, generation, name of the part, salt,
+// part), with a salt from the seed of the part's two holders. A holder compares with its own hash, the third keeper the
+// two that it gets. If any differ, it stops before it reveals its coins. [P] So both honest keepers mean one W: each
+// part has an honest holder, and the other accepts its hash or stops. Without hashes a tells b V_a + d and c F + d at
+// the opening, with <r_j, d> = 0 for all coins, and neither can tell W from W + d. Without salts c could test guesses
+// of W.
 //
 // W has s = max(26, 15 + log2 N) fraction bits; vectors before its cut have v = s + 8. In units of 2^-(2b+s) let
 // R = 2^s B - (A + alpha) W. What honest keepers hold of uploads, F and V fixes R mod q. For honest W = p(A) B with
@@ -278,33 +280,33 @@
 // repeats it. Another session draws other noise and is another release.
 //
 // [P] Let a keeper that lies and any data parties work together. All that they see, until the session ends in whatever
-// way, is a function of their own secrets, of random numbers that do not depend on honest rows, and of S, the sums of the
-// other data parties with the noise of the two other keepers. Proof. Their views of honest uploads are uniform and
-// independent of what these share (Uploads). All later messages of honest members, and W, follow from the views,
-// from members' own seeds, from what liars send, and from the sums over uploads of the part that the liar lacks: its
-// own uploads' part it knows, and the honest uploads' parts add up to S less what it holds. [M: TestOnlyTheTotalCounts]
-// [P] S has the guarantee, so all of that has: W, the sums of the check, a check that fails, predicates of lies, cuts
-// that go wrong. It does not matter what is uploaded beside S. Sums that a liar makes up (What is not promised) show the
+// way, is a function of their own secrets, of random numbers that do not depend on honest rows, and of S, the sums of
+// the other data parties with the noise of the two other keepers. Proof. Their views of honest uploads are uniform and
+// independent of what these share (Uploads). All later messages of honest members, and W, follow from the views, from
+// members' own seeds, from what liars send, and from the sums over uploads of the part that the liar lacks: its own
+// uploads' part it knows, and the honest uploads' parts add up to S less what it holds. [M: TestOnlyTheTotalCounts] [P]
+// S has the guarantee, so all of that has: W, the sums of the check, a check that fails, predicates of lies, cuts that
+// go wrong. It does not matter what is uploaded beside S. Sums that a liar makes up (What is not promised) show the
 // sums of others under the noise only, and membership tests are bounded by epsilon and delta. The guarantee is against
 // those who cannot tell streams of internal/crypto/prg from random numbers. The time of a draw depends on the noise, so
 // all is drawn before a keeper's first message.
 //
 // Let norm bound the magnitude of the eigenvalues of A's noise, but for 2^-20 ([privacy.Ridge.Norm]). The ridge alpha
 // exceeds norm at least by a tenth of itself and by N/40,000. Rows are scaled to n rowScale^2 + 2 norm <= N, so
-// A' = A + norm with its noise has eigenvalues from 0 to N. With alpha' = alpha - norm it is A' + alpha' = A + alpha. So
-// all above and below holds for A' and alpha' in place of A and alpha: H = 2 A'/N - 1, kappa, K, the cuts, what passes.
-// Only norms of B and W grow by B's noise, whose norm is at most g = sigma_B (sqrt(M L) + 6), but for exp(-18), and K
-// counts that as rows:
+// A' = A + norm with its noise has eigenvalues from 0 to N. With alpha' = alpha - norm it is A' + alpha' = A + alpha.
+// So all above and below holds for A' and alpha' in place of A and alpha: H = 2 A'/N - 1, kappa, K, the cuts, what
+// passes. Only norms of B and W grow by B's noise, whose norm is at most g = sigma_B (sqrt(M L) + 6), but for exp(-18),
+// and K counts that as rows:
 //
 //	|B|_2 <= n rowScale + g          |W|_2 <= (1 + 1/kappa) (sqrt(n / (4 alpha')) + g/alpha') + sqrt(M L) / 2^s
 //
-// [P] For B without noise is F^T Y, and A' + alpha' = P >= F^T F + alpha', as noise + norm has no eigenvalue below 0. So
-// |P^-1 F^T|^2 = |P^-1 F^T F P^-1| <= |P^-1 - alpha' P^-2| <= 1/(4 alpha'). The changes of outputs (What passes) have the
-// same bound. [M: TestNoiseBeyondItsNorm] An eigenvalue below -norm makes the polynomial grow, and in the end the words
-// of W wrap: the check fails, and the job has spent its budget for nothing.
+// [P] For B without noise is F^T Y, and A' + alpha' = P >= F^T F + alpha', as noise + norm has no eigenvalue below 0.
+// So |P^-1 F^T|^2 = |P^-1 F^T F P^-1| <= |P^-1 - alpha' P^-2| <= 1/(4 alpha'). The changes of outputs (What passes)
+// have the same bound. [M: TestNoiseBeyondItsNorm] An eigenvalue below -norm makes the polynomial grow, and in the end
+// the words of W wrap: the check fails, and the job has spent its budget for nothing.
 //
-// Nothing bounds an upload but the range of words, with noise or without: no sums of single uploads are opened. (Sums of
-// one upload are equations about one party's rows without the keepers' noise, so they would void the guarantee.) An
+// Nothing bounds an upload but the range of words, with noise or without: no sums of single uploads are opened. (Sums
+// of one upload are equations about one party's rows without the keepers' noise, so they would void the guarantee.) An
 // upload that no rows have can make the recurrence overflow, and then the check refuses W. Or it can have W solve the
 // equations mod q alone; a liar has easier ways to spoil a model.
 //
@@ -383,26 +385,27 @@
 // A_p = 1,500 I its column of B gives 72 % of them [M].)
 //
 // With fixed features (linear) sums are the same in each job. [M: TestLiarCountsPairs] A lying party with A_p = 0 and
-// unit vectors for B_p gets columns of (A + alpha)^-1 as differences of W, and so A and B exactly: on digits as 0 and 1,
-// M = 47, six jobs give all 1,081 counts of pairs, 89 of them of 1 to 9 people, with 2,820 numbers where 7,751 are
+// unit vectors for B_p gets columns of (A + alpha)^-1 as differences of W, and so A and B exactly: on digits as 0 and
+// 1, M = 47, six jobs give all 1,081 counts of pairs, 89 of them of 1 to 9 people, with 2,820 numbers where 7,751 are
 // allowed. [M: TestLiarShowsTenColumnsOfPairs] A_p = 1,600 I but for ten entries shows the counts of ten columns in one
 // job (correlation .98). So with fixed features there is one W for each edition and set of parties, and a party takes
-// part only if each pair of values has none or 10 of its people. [M: TestLiarReadsLeverages] With drawn features, B_p of
-// 12 phi(x), a column each, gives leverages of 10 chosen people a job. They tell who took part with an AUC of .91 where
-// losses of the honest model have .86 (800 rows, M = 512, gamma .2), and .61 for .60 with 1,347 rows and gamma .05.
+// part only if each pair of values has none or 10 of its people. [M: TestLiarReadsLeverages] With drawn features, B_p
+// of 12 phi(x), a column each, gives leverages of 10 chosen people a job. They tell who took part with an AUC of .91
+// where losses of the honest model have .86 (800 rows, M = 512, gamma .2), and .61 for .60 with 1,347 rows and gamma
+// .05.
 //
 // Directions follow from 32 bytes of each data party, which it commits to before it knows another's (package
 // internal/method/sealed). So nobody chooses them; who shows its bytes last can only end the job.
 //
-// Nothing holds against two keepers, or if one person owns most parties. A [Certificate] (40 sums of the parties' own R_p,
-// added up by secagg after the opening) finds another W of theirs, unless one of them is a party that makes up for it
-// [M: TestTwoKeepersWithRowsMakeUp]. It prevents none and names nobody. A liar can end a job, three times for
-// good, and is named only by two contradicting signatures.
+// Nothing holds against two keepers, or if one person owns most parties. A [Certificate] (40 sums of the parties' own
+// R_p, added up by secagg after the opening) finds another W of theirs, unless one of them is a party that makes up for
+// it [M: TestTwoKeepersWithRowsMakeUp]. It prevents none and names nobody. A liar can end a job, three times for good,
+// and is named only by two contradicting signatures.
 //
 // # Open
 //
-// The rounding in beta is an allowance; a bound for blocks of steps is missing. So is one for what sums tell a liar whose
-// R has no word above 5 beta. 40 sums of each upload, under noise of 16 n_p, would bound overflow. They are left out: they
-// do not stop t I with t = n_p/2, and they tell keepers about single parties. Whole numbers above are claimed for uploads
-// that rows can give.
+// The rounding in beta is an allowance; a bound for blocks of steps is missing. So is one for what sums tell a liar
+// whose R has no word above 5 beta. 40 sums of each upload, under noise of 16 n_p, would bound overflow. They are left
+// out: they do not stop t I with t = n_p/2, and they tell keepers about single parties. Whole numbers above are claimed
+// for uploads that rows can give.
 package sealed

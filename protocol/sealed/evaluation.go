@@ -15,7 +15,7 @@ type evaluation struct {
 	problem  Problem
 	truncate func([]ring128.Word, uint)
 	blocks   [][]ring128.Word // coefficients with powerBits fraction bits
-	first    []ring128.Matrix // T_0(H) B/N to T_i(H) B/N, up to i = m-1
+	first    []ring128.Matrix // T_0(H) B/N to T_i(H) B/N, up to i = m-1 with m = Plan.Block
 	last     ring128.Matrix   // b_(j+1) of Clenshaw's recurrence
 	before   ring128.Matrix   // b_(j+2)
 	j        int              // block of the next product with T_m(H)
@@ -57,7 +57,7 @@ func (e *evaluation) zeros() ring128.Matrix {
 	return ring128.New(e.problem.Targets, e.problem.Features)
 }
 
-// done reports whether the weights are there.
+// done reports whether the weights are computed.
 func (e *evaluation) done() bool { return e.weights.Data != nil }
 
 // next returns the vectors of the next product, and whether its matrix is T_m(H); otherwise it is H.
@@ -68,7 +68,8 @@ func (e *evaluation) next() (vectors ring128.Matrix, power bool) {
 	return e.last, true
 }
 
-// take continues with the product of next, which is not truncated. It overwrites the product's words.
+// take continues with the product of the vectors that next returned. The product is not truncated; take overwrites its
+// words.
 func (e *evaluation) take(product ring128.Matrix) {
 	if len(e.first) < e.problem.Plan.Block {
 		e.takeFirst(product)
@@ -101,7 +102,7 @@ func (e *evaluation) takeFirst(product ring128.Matrix) {
 	e.first = append(e.first, product)
 }
 
-// begin starts Clenshaw's recurrence with the highest block once all vectors T_i are there.
+// begin starts Clenshaw's recurrence with the highest block once all vectors T_i are computed.
 func (e *evaluation) begin() {
 	if len(e.first) < e.problem.Plan.Block {
 		return
@@ -124,15 +125,15 @@ func (e *evaluation) addBlock(to ring128.Matrix) {
 	}
 }
 
-// end makes the weights of the last product: one truncation, from all bits to those that are opened.
+// end makes the weights from the last product, by one truncation from all bits to those that are opened.
 func (e *evaluation) end(product ring128.Matrix) {
 	e.addBlock(product)
 	e.truncate(product.Data, e.powerBits()+e.problem.VectorBits()-e.problem.WeightBits())
 	e.weights = product
 }
 
-// subtractOne subtracts 1 with the given fraction bits on the diagonal of an upper triangle. Of two holders
-// of shares one does it.
+// subtractOne subtracts 1 with the given fraction bits on the diagonal of an upper triangle. Only one of the two
+// holders of shares calls it.
 func subtractOne(triangle []ring128.Word, features int, fraction uint) {
 	subtractDiagonal(triangle, features, ring128.FromInt64(1).Lsh(fraction))
 }

@@ -20,9 +20,9 @@ type gathering struct {
 	computation
 	self          role
 	uploads       *collection
-	contributions [3][2][32]byte // by pair; that of the lower role first
-	heard         [3]bool        // whether a keeper has contributed
-	to            role           // of the next contribution
+	contributions [3][2][32]byte // contributions by pair; the keeper with the lower role comes first
+	heard         [3]bool        // whether each keeper has contributed
+	to            role           // receiver of the next contribution
 }
 
 // newGathering returns the first stage of a keeper, whose contributions derive from the machine's seed.
@@ -86,7 +86,7 @@ func (g *gathering) takeContribution(m protocol.Message) error {
 	case g.heard[from] || m.Round != 0 || m.Chunks != 1:
 		return m.Unexpected()
 	case len(m.Body) != len(to):
-		return m.Malformed(fmt.Errorf("a contribution of %d bytes; it has %d", len(m.Body), len(to)))
+		return m.Malformed(fmt.Errorf("the contribution has %d bytes; it must have %d", len(m.Body), len(to)))
 	}
 	copy(to[:], m.Body)
 	g.heard[from] = true

@@ -10,7 +10,8 @@ import (
 // A keeper whose journal is lost begins another generation of the session: see "Restarts and attempts" in the package's
 // comment. Its contributions tell the other keepers.
 
-// kindAnew is the kind of the message by which it asks a data party that is no keeper for the upload again.
+// kindAnew is the kind of the message by which a keeper that has lost its journal asks a data party that is no keeper
+// for the upload again.
 const kindAnew = "Anew"
 
 // generations is the number of generations that a session can have: the first, and one that each keeper begins. A
@@ -35,16 +36,17 @@ func isContribution(m protocol.Message) bool {
 	return m.Kind == kindContribution && m.Round == 0 && m.Chunks == 1 && len(m.Body) == len(secret{})
 }
 
-// elsewhere returns the keeper that has sent a message of another generation than this keeper's, and whether it is one.
+// elsewhere returns the role of the sender of h, and whether h is a keeper's message of another generation than this
+// keeper's. Messages of uploads do not count.
 func (k *keeping) elsewhere(h protocol.Header) (from role, is bool) {
 	from = role(slices.Index(k.keepers[:], h.Sender))
 	other := from >= 0 && from != k.self && h.Sequence != k.generation
 	return from, other && h.Kind != kindUpload && h.Kind != kindMasked && k.admit(h, k.self) == nil
 }
 
-// receiveElsewhere takes a message of another generation. Honest keepers may still send those of the first, and may
-// contribute to one of which this keeper has not heard by the keeper that has begun it. It drops what belongs to one in
-// which it takes no part, as the sender does not know that.
+// receiveElsewhere takes a message of another generation. Honest keepers can still send messages of the first
+// generation, and can contribute to a generation before this keeper hears from the keeper that began it. This keeper
+// drops messages of a generation in which it takes no part, because the sender does not know that.
 func (k *keeping) receiveElsewhere(from role, m protocol.Message) error {
 	switch contributes := isContribution(m); {
 	case m.Sequence == 0:
@@ -63,16 +65,17 @@ func (k *keeping) receiveElsewhere(from role, m protocol.Message) error {
 	return protocol.ErrPast
 }
 
-// follow begins the generation of a keeper whose journal is lost, unless this keeper has begun another one or shown its
-// coins: then it ends. After its token it goes on whatever comes.
+// follow begins the generation of a keeper whose journal is lost. If this keeper has begun another generation or shown
+// its coins, follow returns an error that ends the session. After its token this keeper refuses the message and goes
+// on.
 func (k *keeping) follow(from role, m protocol.Message) error {
 	switch {
 	case k.revealed():
 		return m.Unexpected()
 	case k.generation != 0:
-		return &lostError{m.Sender, "the session was begun anew before, and is so only once"}
+		return &lostError{m.Sender, "a session begins anew only once, and this one has begun anew before"}
 	case k.tossed():
-		return &lostError{m.Sender, "coins were shown, so the session does not begin anew"}
+		return &lostError{m.Sender, "a session does not begin anew after coins are shown"}
 	}
 	k.generation = from.begins()
 	k.gathered = newGathering(k.computation, k.self, k.seed, k.gathered.uploads)
@@ -83,7 +86,7 @@ func (k *keeping) follow(from role, m protocol.Message) error {
 	return k.gathered.receive(m)
 }
 
-// ask queues what asks the data parties that are no keepers for their uploads.
+// ask queues the messages that ask the data parties that are no keepers for their uploads.
 func (k *keeping) ask() {
 	for _, party := range k.homes {
 		h := k.header(k.self, k.self, 0, kindAnew)

@@ -11,10 +11,10 @@ import (
 type phase int
 
 const (
-	gathers  phase = iota // uploads, and contributions to the pairs' seeds
-	computes              // as a server or the dealer
-	checks                // the weights, and opens them
-	delivers              // the weights to data parties that are no keepers
+	gathers  phase = iota // takes uploads, and contributions to the pairs' seeds
+	computes              // computes as a server or the dealer
+	checks                // checks the weights, and opens them
+	delivers              // sends the weights to the data parties that are no keepers
 )
 
 // keeping is a keeper's way through a session, one stage after the other.
@@ -24,15 +24,16 @@ type keeping struct {
 	homes    []string // the data parties that are no keepers
 	phase    phase
 	stage    stage
-	seed     [32]byte // of all that it draws but its upload
+	seed     [32]byte // seed of all random numbers of the keeper but those of its upload
 	gathered *gathering
 	own      *upload            // nil at a keeper that uploads nothing
-	news     []protocol.Message // to data parties that are no keepers
-	links    [3]*covers         // the sources in common with each other keeper, by its role
+	news     []protocol.Message // messages that ask data parties that are no keepers for their uploads
+	links    [3]*covers         // source in common with each other keeper, by that keeper's role
 	opened   []ring128.Word
 }
 
-// newDuty returns what a member of a session does besides its upload, which is nil for a member that uploads nothing.
+// newDuty returns a member's work in a session besides sending its upload. The upload is nil for a member that uploads
+// nothing.
 func newDuty(setup protocol.Setup, p Params, own *upload) duty {
 	c := computation{setting: p.setting(setup.Session.ID())}
 	self := role(slices.Index(p.Keepers[:], setup.Self))
@@ -70,13 +71,13 @@ func (k *keeping) send() (protocol.Message, bool) {
 	return k.stage.send()
 }
 
-// receive passes a message to the current stage. Another keeper may be ahead by the messages that it can send without
-// this one.
+// receive passes a message to the current stage. It returns [protocol.ErrLater] for a message of a later stage, because
+// another keeper can be ahead of this one.
 func (k *keeping) receive(m protocol.Message) error {
 	if from, is := k.elsewhere(m.Header); is {
 		return k.receiveElsewhere(from, m)
 	}
-	if k.generation == k.self.begins() { // a broker delivers again what the earlier life did not acknowledge, at any stage
+	if k.generation == k.self.begins() { // at any stage a broker can deliver messages from before the journal was lost
 		if d := k.gathered.uploads.of(m.Sender); d != nil && d.past(m.Header) {
 			return protocol.ErrPast
 		}
@@ -87,7 +88,7 @@ func (k *keeping) receive(m protocol.Message) error {
 	return k.stage.receive(m)
 }
 
-// comesLater reports whether a header is that of a stage that has not begun.
+// comesLater reports whether h is the header of a message of a stage that has not begun.
 func (k *keeping) comesLater(from role, h protocol.Header) bool {
 	return k.phase < computes && k.expects(from, k.self, h) || k.phase < checks && k.expectsInCheck(from, k.self, h)
 }
@@ -105,7 +106,7 @@ func (k *keeping) work() (bool, error) {
 	return true, nil
 }
 
-// next returns the stage after one that is done.
+// next returns the stage after the current one, which is done.
 func (k *keeping) next() (stage, error) {
 	in := k.gathered.uploads.inputs
 	switch k.phase {
@@ -123,7 +124,7 @@ func (k *keeping) next() (stage, error) {
 	return newDelivery(opening, k.homes, k.opened), nil
 }
 
-// compute returns the server or dealer.
+// compute returns the stage in which this keeper is a server or the dealer.
 func (k *keeping) compute(in inputs) (stage, error) {
 	for r := range k.links {
 		if other := role(r); other != k.self {
@@ -148,7 +149,7 @@ func (k *keeping) waits() wait { return k.stage.waits() }
 
 func (k *keeping) weights() []ring128.Word { return k.opened }
 
-// progress reports uploads, and then steps of the computation.
+// progress reports uploads, then steps of the computation, and then rounds of the check.
 func (k *keeping) progress() protocol.Progress {
 	switch s := k.stage.(type) {
 	case *gathering:

@@ -13,9 +13,9 @@ import (
 )
 
 // The timers of a session, whose durations are configured. A waiting member restarts its timer with every message that
-// it accepts, and with every piece of its own work. TimerKeeper has to be longer than TimerUpload, as another keeper may
-// wait for an upload, and than the servers' computation, during which the dealer gets no message: else honest keepers name
-// each other.
+// it accepts, and with every piece of its own work. TimerKeeper has to be longer than TimerUpload, because another
+// keeper can be waiting for an upload. It also has to be longer than the servers' longest computation between two
+// messages to the dealer. Otherwise honest keepers name each other.
 const (
 	TimerUpload  protocol.Timer = "sealed/upload"  // a keeper waits for an upload
 	TimerKeeper  protocol.Timer = "sealed/keeper"  // a keeper waits for another one, which may have to compute first
@@ -46,8 +46,8 @@ func (s *Sums) hash() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// stage is a part of a member's work. Its owner passes it messages by receive, calls work until that has nothing to do,
-// and takes messages by send.
+// stage is a part of a member's work. Its owner passes messages to receive, calls work until it reports false, and
+// takes messages from send.
 type stage interface {
 	// send returns the next message, or false if there is none.
 	send() (protocol.Message, bool)
@@ -70,7 +70,7 @@ type wait struct {
 	what   string
 }
 
-// duty is the stage of a whole session, at a keeper or at a data party that is none.
+// duty is the stage of a whole session, at a keeper or at a data party that is no keeper.
 type duty interface {
 	stage
 	progress() protocol.Progress
@@ -82,22 +82,22 @@ type duty interface {
 //
 // A keeper keeps no uploads: it adds them up as they arrive, so it holds two words of 16 bytes for each number in the
 // upper triangle of A, whatever the number of parties. In a squaring a server holds up to 12: see [Cost]. A data party
-// holds one more, its upload, as a keeper that loses its journal needs it again: until coins are shown or, at a party that
-// is no keeper, to the end.
+// holds one more, its upload, as a keeper that loses its journal needs it again: until coins are shown or, at a party
+// that is no keeper, to the end.
 type Machine struct {
 	setup  protocol.Setup
 	life   protocol.Life
 	params Params
-	hash   [sha256.Size]byte // of the sums; zero at a member without rows
+	hash   [sha256.Size]byte // hash of the sums; zero at a member without rows
 	upload *upload           // nil at a member that uploads nothing
 	duty   duty
-	bound  bool // whether this keeper has claimed that it shows its coins
+	bound  bool // whether this keeper has made the claim [Machine.AnewUntil], which it makes when it shows its coins
 }
 
 // NewMachine returns the machine of a member. The sums are nil exactly for a member without rows. It refuses a session
 // whose parameters or members it does not accept ([Params.Check], [Params.Floors]), and sums that no rows have. Sums do
-// not tell of how many rows they are: before it takes part, a data party compares [Accumulator.Rows] with the number that
-// the parameters declare of it, which the floors are about.
+// not show how many rows they are of. So a data party compares [Accumulator.Rows] with the number that the parameters
+// declare for it before it takes part. The floors limit that number.
 func NewMachine(setup protocol.Setup, own *Sums) (*Machine, error) {
 	if err := setup.Check(Name, Version, protocol.RoleParty, protocol.RoleKeeper); err != nil {
 		return nil, err
@@ -107,7 +107,10 @@ func NewMachine(setup protocol.Setup, own *Sums) (*Machine, error) {
 		return nil, err
 	}
 	if hasRows := setup.Session.RoleOf(setup.Self) == protocol.RoleParty; hasRows != (own != nil) {
-		return nil, fmt.Errorf("sealed: %q has sums: %v; exactly the data parties have", setup.Self, own != nil)
+		if hasRows {
+			return nil, fmt.Errorf("sealed: data party %q has no sums; give the sums of its rows", setup.Self)
+		}
+		return nil, fmt.Errorf("sealed: member %q has sums of rows, but it is no data party", setup.Self)
 	}
 	if setup.Anew != nil && !slices.Contains(p.Keepers[:], setup.Self) {
 		return nil, fmt.Errorf("sealed: %q is no keeper, and only a keeper's session begins anew", setup.Self)
@@ -123,7 +126,7 @@ func NewMachine(setup protocol.Setup, own *Sums) (*Machine, error) {
 	return m, nil
 }
 
-// accepted returns a session's parameters if a member may take part.
+// accepted returns a session's parameters, or an error if honest members take no part in such a session.
 func accepted(s *protocol.Session) (Params, error) {
 	p, err := DecodeParams(s.Params)
 	if err != nil {
@@ -162,7 +165,8 @@ func (m *Machine) Weights() linalg.Matrix[float64] {
 	return w
 }
 
-// MustGoOn implements [protocol.MustGoOn]: a keeper that has revealed its token goes on until all keepers have the weights.
+// MustGoOn implements [protocol.MustGoOn]: a keeper that has revealed its token goes on until all keepers have the
+// weights.
 func (m *Machine) MustGoOn() bool {
 	k, is := m.duty.(*keeping)
 	return is && k.revealed()
@@ -189,7 +193,7 @@ func (m *Machine) receive(msg protocol.Message) (protocol.Effects, error) {
 	return m.proceed()
 }
 
-// refuse refuses a message, or ends the session if the error is not the message's alone.
+// refuse refuses a message, or ends the session if the error is not about the message alone.
 func (m *Machine) refuse(err error) (protocol.Effects, error) {
 	var blame *protocol.BlameError
 	if errors.Is(err, protocol.ErrLater) || errors.Is(err, protocol.ErrPast) || errors.As(err, &blame) {
@@ -198,8 +202,9 @@ func (m *Machine) refuse(err error) (protocol.Effects, error) {
 	return protocol.Finish(protocol.Effects{}, err)
 }
 
-// proceed does the next piece of work, and sends what is there. All that it sends depends on what was accepted before:
-// a keeper that forgot some of it could use a cover for other words. So each step that sends waits for the disk.
+// proceed does the next piece of work, and sends the messages that are ready. All that it sends depends on messages
+// that were accepted before. A keeper that forgot such a message could use a cover for other words. So each step that
+// sends waits for the disk.
 func (m *Machine) proceed() (protocol.Effects, error) {
 	did, err := m.duty.work()
 	if err != nil {
@@ -217,7 +222,7 @@ func (m *Machine) proceed() (protocol.Effects, error) {
 	return e, nil
 }
 
-// bind claims the machine's name in the step that shows its coins, before they leave.
+// bind makes the claim [Machine.AnewUntil] in the step that shows the keeper's coins, before the coins leave.
 func (m *Machine) bind(e *protocol.Effects) {
 	if k, is := m.duty.(*keeping); !is || m.bound || !k.tossed() {
 		return

@@ -13,12 +13,13 @@ import (
 )
 
 // privateNoise describes the noise that the keepers of a private problem add to A and B. All members compute it from
-// public numbers. With it the problem is one of A + norm, whose eigenvalues are from 0 to N, and of the ridge less norm.
+// public numbers. With it the problem is one of A + norm, whose eigenvalues are from 0 to N, and of the ridge less
+// norm.
 type privateNoise struct {
 	guarantee privacy.Guarantee
 	rows      int
 	log       int           // the logarithm of N to base 2
-	ridge     privacy.Ridge // of one keeper, for the guarantee by the noise of two
+	ridge     privacy.Ridge // noise of one keeper; the noise of two gives the guarantee
 	norm      int64         // bounds the magnitude of eigenvalues of A's noise, in units of 2^(-2 CellBits)
 	length    float64       // bounds the norm of B's noise, in scaled rows
 }
@@ -27,10 +28,10 @@ type privateNoise struct {
 // none, and each knows its own.
 var keepersNoise = privacy.Summands{Honest: 2, All: 3}
 
-// NewPrivateProblem returns the problem whose opened words have the guarantee, against one keeper together with any data
-// parties. Its ridge follows from the noise, [privacy.Ridge.Alpha], and is at least 1/40,000 of N above the largest
-// eigenvalue of the noise. It returns an error if a number is out of range, or if the noise exceeds what the protocol
-// computes with.
+// NewPrivateProblem returns the problem whose opened words have the guarantee, against one keeper together with any
+// data parties. Its ridge follows from the noise, [privacy.Ridge.Alpha], and is at least 1/40,000 of N above the
+// largest eigenvalue of the noise. It returns an error if a number is out of range, or if the noise exceeds what the
+// protocol computes with.
 func NewPrivateProblem(rows, features, targets int, g privacy.Guarantee) (Problem, error) {
 	p := Problem{Rows: rows, Features: features, Targets: targets}
 	if err := p.blur(g); err != nil {
@@ -61,8 +62,8 @@ func newPrivateNoise(p Problem, g privacy.Guarantee) (*privateNoise, error) {
 	return n, nil
 }
 
-// leastNoise returns the noise for the least N in which it fits, and whether there is one. If not, the noise is that for
-// the largest N.
+// leastNoise returns the noise for the least N in which it fits, and whether there is one. If not, the noise is that
+// for the largest N.
 func leastNoise(p Problem, g privacy.Guarantee) (n *privateNoise, fits bool, err error) {
 	for log := bits.Len(uint(p.Rows - 1)); !fits && err == nil && 1<<log <= MaxRows; log++ {
 		n = &privateNoise{guarantee: g, rows: p.Rows, log: log}
@@ -71,8 +72,9 @@ func leastNoise(p Problem, g privacy.Guarantee) (n *privateNoise, fits bool, err
 	return n, fits, err
 }
 
-// noRoom refuses rows beside which the noise has no room. Its advice is fewer rows: the weakest noise has no room beside
-// MaxRows, and the strongest, in the limits of [privacy.Guarantee] and [privacy.Shape], has room beside most of them.
+// noRoom refuses rows beside which the noise has no room. Its advice is fewer rows: the weakest noise has no room
+// beside MaxRows, and the strongest, in the limits of [privacy.Guarantee] and [privacy.Shape], has room beside most of
+// them.
 func (n *privateNoise) noRoom() error {
 	taken := int(math.Ceil(math.Ldexp(2*float64(n.norm), -2*cellBits(n.log))))
 	return fmt.Errorf("sealed: the noise for epsilon %g and delta %g takes the room of %d rows, and beside %d training rows there is room for %d; let at most %d rows train (a larger epsilon or fewer features leave room for more)",
@@ -111,8 +113,9 @@ func (n *privateNoise) draw(p Problem, square int64) (err error) {
 	return nil
 }
 
-// lengthBeyond is by how many standard deviations of a word the norm of B's noise may exceed that of its variance: with
-// at most exp(-18), as the norm of a Gaussian vector is a function of slope 1.
+// lengthBeyond is added to the root of B's number of words in the bound of the norm of B's noise, in standard
+// deviations of a word. The norm exceeds the bound with a probability of at most exp(-18), because the norm of a
+// Gaussian vector is a function of slope 1.
 const lengthBeyond = 6
 
 func (n *privateNoise) fits() bool {
@@ -130,19 +133,19 @@ func (n *privateNoise) alpha() int64 {
 	return max(n.ridge.Alpha(), n.norm+least)
 }
 
-// check returns an error unless the noise is that of the problem.
+// check returns an error unless the noise was computed for the problem.
 func (n *privateNoise) check(p Problem) error {
 	shape := n.ridge.Shape
 	if n.rows != p.Rows || shape.Features != p.Features || shape.Targets != p.Targets {
 		return fmt.Errorf("sealed: the noise is for %d rows, %d features and %d targets, the problem has %d, %d and %d", n.rows, shape.Features, shape.Targets, p.Rows, p.Features, p.Targets)
 	}
 	if p.Ridge != n.alpha() {
-		return fmt.Errorf("sealed: the ridge is %d, that of the noise %d", p.Ridge, n.alpha())
+		return fmt.Errorf("sealed: the ridge is %d, but the noise requires %d", p.Ridge, n.alpha())
 	}
 	return nil
 }
 
-// appendTo appends all numbers of the noise, so that members that compute others do not go on.
+// appendTo appends all numbers of the noise, so that members that compute different numbers have different digests.
 func (n *privateNoise) appendTo(w *wire.Writer) {
 	w.String("noise")
 	w.Uint64(math.Float64bits(n.guarantee.Epsilon))
@@ -156,7 +159,7 @@ func (n *privateNoise) appendTo(w *wire.Writer) {
 	}
 }
 
-// Guarantee returns the guarantee of a private problem, and whether it is one.
+// Guarantee returns the guarantee of a private problem, and whether the problem is private.
 func (p Problem) Guarantee() (privacy.Guarantee, bool) {
 	if p.noise == nil {
 		return privacy.Guarantee{}, false

@@ -32,16 +32,16 @@ type Params struct {
 	Rows []int
 }
 
-// Check returns an error if the problem fails its check, if the keepers' names are not three, or if the parties' rows
-// are not those of the problem.
+// Check returns an error if the problem fails its check, if the keepers' names are not three different names, or if the
+// parties' rows do not add up to the rows of the problem.
 func (p Params) Check() error {
 	if len(p.Rows) < 2 || len(p.Rows) > protocol.MaxMembers {
 		return fmt.Errorf("sealed: there are %d data parties; use 2 to %d", len(p.Rows), protocol.MaxMembers)
 	}
 	sum := 0
-	for _, n := range p.Rows {
+	for i, n := range p.Rows {
 		if n < 1 || n > MaxRows {
-			return fmt.Errorf("sealed: a party declares %d rows; use 1 to %d", n, MaxRows)
+			return fmt.Errorf("sealed: data party %d (from 0) declares %d rows; use 1 to %d", i, n, MaxRows)
 		}
 		sum += n
 	}
@@ -51,32 +51,33 @@ func (p Params) Check() error {
 	return p.setting(protocol.SessionID{}).check()
 }
 
-// Floors returns an error if a party has fewer rows than [LeastRows], or more than half of all rows, of two parties
-// three quarters. Below these floors the weights would tell too much about a party's rows, or mostly about one party's.
+// Floors returns an error if a party has fewer rows than [LeastRows] or more than half of all rows. With two parties a
+// party can have up to three quarters of all rows. Beyond these limits the weights would tell too much about a party's
+// rows, or mostly about one party's rows.
 func (p Params) Floors() error {
 	most, share := p.Problem.Rows/2, "half"
 	if len(p.Rows) == 2 {
 		most, share = 3*p.Problem.Rows/4, "three quarters"
 	}
-	for _, n := range p.Rows {
+	for i, n := range p.Rows {
 		switch {
 		case n < LeastRows:
-			return fmt.Errorf("sealed: a party has %d training rows; each needs %d", n, LeastRows)
+			return fmt.Errorf("sealed: data party %d (from 0) has %d training rows; each party needs at least %d", i, n, LeastRows)
 		case n > most:
-			return fmt.Errorf("sealed: a party has %d of %d training rows; with %d parties, each may have %s of them at most", n, p.Problem.Rows, len(p.Rows), share)
+			return fmt.Errorf("sealed: data party %d (from 0) has %d of %d training rows; with %d parties, each can have at most %s of them", i, n, p.Problem.Rows, len(p.Rows), share)
 		}
 	}
 	return nil
 }
 
-// These are the first words of an encoding. A private problem's ends with its guarantee.
+// These strings begin an encoding of parameters. The encoding of a private problem ends with its guarantee.
 const (
 	plainMagic   = "mercer/v1/sealed/parameters"
 	privateMagic = "mercer/v1/sealed/parameters/private"
 )
 
-// Encode returns the canonical encoding of the parameters, for [protocol.Descriptor].Params. It has the parties' rows,
-// and not their sum. Of the noise it has the guarantee, from which all members compute the rest.
+// Encode returns the canonical encoding of the parameters, for [protocol.Descriptor].Params. It holds the parties'
+// rows, but not their sum. For a private problem it holds the guarantee, from which all members compute the noise.
 func (p Params) Encode() []byte {
 	var w wire.Writer
 	g, private := p.Guarantee()
@@ -113,7 +114,7 @@ func DecodeParams(b []byte) (Params, error) {
 	p := Params{Problem: Problem{Features: int(r.Uint32()), Targets: int(r.Uint32()), Plan: chebyshev.Plan{Steps: int(r.Uint32()), Block: int(r.Uint32())}}}
 	ridge := r.Uint64()
 	if ridge > math.MaxInt64 {
-		r.Fail(fmt.Errorf("the ridge is %d", ridge))
+		r.Fail(fmt.Errorf("the ridge is %d; it must be below 2^63", ridge))
 	}
 	p.Ridge = int64(ridge)
 	for i := range p.Keepers {
@@ -142,13 +143,13 @@ func DecodeParams(b []byte) (Params, error) {
 	return p, nil
 }
 
-// uploader is a member that uploads: a data party, or a keeper that is none and adds noise of its own.
+// uploader is a member that uploads: a data party, or a keeper without rows that adds noise of its own.
 type uploader struct {
 	name string
 	rows int
 }
 
-// uploaders returns the data parties in the session's order and, of a private problem, then the other keepers.
+// uploaders returns the data parties in the session's order and, for a private problem, then the keepers without rows.
 func (p Params) uploaders(s *protocol.Session) (list []uploader) {
 	for i, name := range s.With(protocol.RoleParty) {
 		list = append(list, uploader{name, p.Rows[i]})
@@ -169,7 +170,7 @@ func (p Params) setting(id protocol.SessionID) setting {
 // fit returns an error unless the session's members are the data parties of the parameters and their keepers.
 func (p Params) fit(s *protocol.Session) error {
 	if n := len(s.With(protocol.RoleParty)); n != len(p.Rows) {
-		return fmt.Errorf("sealed: the session has %d data parties, its parameters the rows of %d", n, len(p.Rows))
+		return fmt.Errorf("sealed: the session has %d data parties, but its parameters hold the rows of %d", n, len(p.Rows))
 	}
 	for _, m := range s.Members {
 		if m.Role != protocol.RoleParty && (m.Role != protocol.RoleKeeper || !slices.Contains(p.Keepers[:], m.Name)) {

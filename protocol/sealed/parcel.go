@@ -12,11 +12,11 @@ func newArrivals(chunks int) arrivals { return arrivals{seen: make([]bool, chunk
 
 func (p *arrivals) complete() bool { return p.left == 0 }
 
-// admit returns an error if m is one of another number of chunks, or in a place that is taken.
+// admit returns an error if m has another number of chunks, or if the same chunk has arrived before.
 func (p *arrivals) admit(m protocol.Message) error {
 	switch {
 	case int64(m.Chunks) != int64(len(p.seen)) || int64(m.Chunk) >= int64(len(p.seen)):
-		return m.Inconsistent("it is chunk %d of %d; there are %d", m.Chunk, m.Chunks, len(p.seen))
+		return m.Inconsistent("the message is chunk %d (from 0) of %d; %d chunks are expected", m.Chunk, m.Chunks, len(p.seen))
 	case p.seen[m.Chunk]:
 		return m.Unexpected()
 	}

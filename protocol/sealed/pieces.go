@@ -2,20 +2,20 @@ package sealed
 
 import "github.com/mercer-fl/mercer/protocol/internal/ring128"
 
-// A step of a machine takes about 100 ms at most. Work is measured in multiply-adds of products, of 1.2 to 1.6 ns on one
-// core, which other programs may slow down. To draw, copy or add a word takes up to wordWork of them, mostly for memory
-// that is touched first.
+// A step of a machine takes about 100 ms at most. Work is measured in multiply-adds of products, of 1.2 to 1.6 ns on
+// one core, which other programs may slow down. To draw, copy or add a word takes up to wordWork of them, mostly for
+// memory that is touched first.
 const (
 	stepWork  = 3 << 24
 	wordWork  = 16
-	stepWords = stepWork / wordWork / 4 // of masks that a collection adds in a step
+	stepWords = stepWork / wordWork / 4 // number of words of each mask that a collection adds in a step
 )
 
 // pieces is work that is cut into pieces, which run in order. One step of the machine runs as many as it has time for.
 type pieces []piece
 
 type piece struct {
-	work int // multiply-adds, or as long
+	work int // time that the piece takes, in multiply-adds
 	do   func() error
 }
 
@@ -57,7 +57,7 @@ func (p *pieces) sub(dst, x []ring128.Word) {
 	p.words(len(dst), func(lo, hi int) { ring128.Sub(dst[lo:hi], x[lo:hi]) })
 }
 
-// draw adds a piece that draws words of a source.
+// draw adds a piece that draws words from a source.
 func (p *pieces) draw(words []ring128.Word, from source, step int, of purpose) {
 	p.then(len(words)*wordWork, func() error { return from.draw(words, step, of) })
 }
@@ -83,7 +83,7 @@ func (p *pieces) run() (bool, error) {
 			return false, err
 		}
 		*p = (*p)[1:]
-		list[0] = piece{} // frees what it has used
+		list[0] = piece{} // frees the memory that the piece has used
 	}
 	return true, nil
 }

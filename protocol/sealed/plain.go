@@ -16,7 +16,7 @@ import (
 //
 // outer is the upper triangle of A, row after row, and cross is B as targets x features, both times
 // 2^(2 CellBits) and of the scaled rows ([Accumulator]). It returns an error if the problem fails its check,
-// if there are other numbers of entries, or if an entry is larger than any rows make it.
+// if outer or cross has a wrong number of entries, or if an entry is larger than in the sums of any rows.
 func SolvePlain(p Problem, outer, cross []int64) (linalg.Matrix[float64], error) {
 	none := linalg.Matrix[float64]{}
 	if err := p.Check(); err != nil {
@@ -72,7 +72,7 @@ func plainPower(p Problem, h ring128.Matrix) ring128.Matrix {
 // checkSums refuses sums of another size, and entries beyond the greatest eigenvalue.
 func (p Problem) checkSums(outer, cross []int64) error {
 	if len(outer) != ring128.Triangle(p.Features) || len(cross) != p.Targets*p.Features {
-		return fmt.Errorf("sealed: there are %d and %d entries; %d features and %d targets have %d and %d", len(outer), len(cross), p.Features, p.Targets, ring128.Triangle(p.Features), p.Targets*p.Features)
+		return fmt.Errorf("sealed: the sums have %d entries of A and %d of B; %d features and %d targets require %d and %d", len(outer), len(cross), p.Features, p.Targets, ring128.Triangle(p.Features), p.Targets*p.Features)
 	}
 	most := int64(1) << p.unitBits()
 	exceeds := func(v int64) bool { return v > most || v < -most }

@@ -65,7 +65,7 @@ func (p Problem) planned() (Problem, error) {
 	return p, p.Check()
 }
 
-// Check returns an error if a number is out of range, if the plan has other steps than those of
+// Check returns an error if a number is out of range, if the plan's number of steps is not that of
 // [chebyshev.Steps], if the check would accept sums of more than a sixth of a row, if it could miss a wrap
 // of the words, or if a truncation could go wrong with a probability above 2^-14 in one run.
 func (p Problem) Check() error {
@@ -127,12 +127,12 @@ func (p Problem) log() int {
 	return bits.Len(uint(p.Rows - 1))
 }
 
-// Bound returns N, the least power of two that is at least the number of rows. It bounds A's eigenvalues. Of a private
-// problem it is the least that is at least the number of rows and twice the norm of A's noise, both in rows.
+// Bound returns N, the least power of two that is at least the number of rows. It bounds A's eigenvalues. For a private
+// problem N is the least power of two that is at least the number of rows plus twice the bound of A's noise, in rows.
 func (p Problem) Bound() int { return 1 << p.log() }
 
-// RowScale returns sqrt(N/n), the factor of each row's features before they are rounded. Of a private problem it is
-// sqrt((N - 2 norm)/n), or little less, for A's noise of norm norm.
+// RowScale returns sqrt(N/n), the factor of each row's features before they are rounded. For a private problem it is
+// sqrt((N - 2 norm)/n), or little less, where norm bounds the magnitude of the eigenvalues of A's noise.
 func (p Problem) RowScale() float64 {
 	if p.noise != nil {
 		return math.Sqrt(math.Ldexp(float64(p.noise.square()), -2*p.CellBits()))
@@ -148,7 +148,7 @@ func (p Problem) longestRow() float64 {
 	return math.Floor(math.Ldexp(1, p.unitBits()) / float64(p.Rows))
 }
 
-// CellBits returns b, the fraction bits of a feature and of a target in the sums: 15 up to 2^18 rows, and 14
+// CellBits returns b, the fraction bits of a feature and of a target in the sums: 15 up to N = 2^18, and 14
 // beyond. So no entry of A or B exceeds 2^48, and squares stay far below the words' range.
 func (p Problem) CellBits() int { return cellBits(p.log()) }
 
@@ -160,7 +160,7 @@ func cellBits(log int) int {
 }
 
 // WeightBits returns s, the fraction bits of the weights that the computation opens: max(26, 15 + log2 N).
-// The cut of W to them adds to the residual less than N/2^s for each word.
+// The cut of W to s bits adds to the residual a norm of at most (N + alpha)/2^s times the root of the number of words.
 func (p Problem) WeightBits() uint { return uint(max(26, 15+p.log())) }
 
 // VectorBits returns the fraction bits of the vectors and squared matrices inside the computation. It is
@@ -190,7 +190,7 @@ func (p Problem) longest() float64 {
 	return math.Sqrt(float64(p.Bound()) * float64(p.Rows))
 }
 
-// steepness returns the rows that have a B as long as [Problem.longest]: the number for [chebyshev.Steps].
+// steepness returns the number of rows for [chebyshev.Steps]: the number whose B can be as long as [Problem.longest].
 func (p Problem) steepness() int {
 	if p.noise != nil {
 		return int(math.Ceil(p.longest() / p.RowScale()))
@@ -253,9 +253,10 @@ func (p Problem) cutsHold(polynomial chebyshev.Polynomial, block int) bool {
 // truncationFailure bounds the probability that any truncation of shares in one run is wrong, which
 // spoils the result and makes the check fail. A word z is wrong with probability |z|/2^128, and the words of
 // a symmetric matrix or of vectors with the Frobenius norm f add up to at most sqrt(M^2 + 3 M)/2 f, over the
-// triangle, or sqrt(M L) f. The norm of a square is at most sqrt(M), that of B/N and its first products 1, or more by
-// B's noise, and the polynomial knows those of the recurrence. The cut of B itself fails with less than 2^-69, which is
-// left out. Conversions forbid fused multiply-adds: all members decide alike.
+// triangle, or sqrt(M L) f, for M features and L targets. The norm of a square is at most sqrt(M). The norm of B/N and
+// its first products is at most 1, or more by B's noise. The polynomial knows the norms of the recurrence. The cut of B
+// itself fails with a probability of less than 2^-69, which is left out. Conversions forbid fused multiply-adds, so
+// that all members decide alike.
 func (p Problem) truncationFailure(polynomial chebyshev.Polynomial, block int) float64 {
 	plan := chebyshev.Plan{Steps: polynomial.Steps, Block: block}
 	m, matrix, vector := float64(p.Features), int(p.matrixBits()), int(p.VectorBits())

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/internal/ring192"
 )
 
-// holding is what a keeper knows of one part: the part of A, that of B, and that of W.
+// holding holds one part of A, of B and of W, as a keeper has it.
 type holding struct {
 	matrix  ring128.Matrix // of A, symmetric
 	cross   []ring128.Word // of B, as targets x features
@@ -158,7 +158,8 @@ type proofMasks struct {
 	weights, matrix  []ring192.Word          // m, m'
 }
 
-// draw draws the masks of a term from its pair's seed, after the coins, whose digest they depend on.
+// draw draws the masks of a term from the seed of the pair of prover and helper. The masks depend on the digest of the
+// coins, so they are drawn after the coins.
 func (k *proofMasks) draw(pair [32]byte, of crossTerm, coins [32]byte) {
 	stream, last := prg.New(pair, "mercer/v1/sealed/proof", []byte{byte(of.prover)}, coins[:]), make([]ring192.Word, 1)
 	for _, words := range [][]ring192.Word{k.claims[:], k.products[:], last, k.weights, k.matrix} {
@@ -264,7 +265,7 @@ func decodeAnswers(body []byte, n int) (*answers, error) {
 	return &answers{words[:n], words[n : 2*n], words[2*n]}, nil
 }
 
-// accepts is the equation of a checker, for the product G r*.
+// accepts reports whether the equation of a checker holds, given the product G r*.
 func (c challenges) accepts(product []ring192.Word, known holding, of *claims, a *answers) bool {
 	sum := a.masks.Sub(ring192.Inner(product, a.weights))
 	sum = sum.Sub(ring192.Inner(a.matrix, ring192.LiftAll(known.weights)))

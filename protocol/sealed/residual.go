@@ -8,8 +8,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
 
-// batches are the numbers of sums that are opened together. The first sum that is not accepted ends the check, so that
-// it tells few.
+// batches are the numbers of sums that are opened together. The first batch with a sum that is not accepted ends the
+// check, so that a check that fails opens few sums.
 var batches = [...]int{1, 1, 2, 4, 8, 8, 16}
 
 // residual adds pieces that make the words of one part of R = 2^s B - (A + alpha) W, less the products with other
@@ -30,8 +30,8 @@ func (p *pieces) residual(of Problem, h holding) []ring128.Word {
 	return words
 }
 
-// noise returns whole numbers from -bound/2 to bound/2, each as likely, for an even bound. The pair of keepers that
-// adds them draws them after the coins, whose digest they depend on.
+// noise returns whole numbers from -bound/2 to bound/2, each equally likely, for an even bound. They depend on the seed
+// of the pair of keepers that adds them and on the digest of the coins.
 func noise(pair [32]byte, of string, coins [32]byte, bound ring128.Word) (list [CheckSums]ring128.Word) {
 	stream := prg.New(pair, "mercer/v1/sealed/noise", []byte(of), coins[:])
 	half := bound.Rsh(1)
@@ -41,8 +41,8 @@ func noise(pair [32]byte, of string, coins [32]byte, bound ring128.Word) (list [
 	return list
 }
 
-// uniform returns a whole number from 0 to most, each as likely. Numbers that it draws and rejects decide its time; they
-// are used for nothing.
+// uniform returns a whole number from 0 to most, each equally likely. Its time depends only on numbers that it draws
+// and rejects, which are used for nothing else.
 func uniform(stream *prg.Stream, most ring128.Word) ring128.Word {
 	mask := ones(most)
 	draw := make([]ring128.Word, 1)
@@ -66,7 +66,7 @@ func ones(w ring128.Word) ring128.Word {
 	return ring128.Word{Lo: ^uint64(0) >> bits.LeadingZeros64(w.Lo)}
 }
 
-// less compares numbers from 0 to 2^128 - 1.
+// less reports whether x is below y, both as numbers from 0 to 2^128 - 1.
 func less(x, y ring128.Word) bool {
 	_, borrow := bits.Sub64(x.Lo, y.Lo, 0)
 	_, borrow = bits.Sub64(x.Hi, y.Hi, borrow)
@@ -149,7 +149,7 @@ func (b batch) take(bodies [3][]byte) error {
 	}
 	for _, d := range sums {
 		if !within(d, b.bounds[b.of]) {
-			return checkFailed("%s", [...]string{"they do not solve the equations of the sums", "they are larger than any rows make them"}[b.of])
+			return checkFailed("%s", [...]string{"the weights do not solve the equations of the sums", "the weights are larger than any rows make them"}[b.of])
 		}
 	}
 	return nil

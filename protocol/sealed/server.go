@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/internal/ring128"
 )
 
-// These are the kinds of the keepers' messages in a step, which is their round.
+// These are the kinds of the keepers' messages in a step. The number of the step is their round.
 const (
 	kindOpening = "Opening" // between the servers: a share less its cover
 	kindDealing = "Dealing" // from the dealer to b: a product or a square of covers, less a's part
@@ -24,32 +24,32 @@ type operand struct{ masked, mask ring128.Matrix }
 // no clock, and no randomness but that of its sources.
 type server struct {
 	agreement
-	covers      source // in common with the dealer
+	covers      source // source in common with the dealer
 	cutter      *cutter
 	evaluation  *evaluation
-	sums        [2][]ring128.Word // triangles of the masked words and of the mask, of which H is made
+	sums        [2][]ring128.Word // triangles of the masked words and of the mask, from which H is made
 	power       operand           // the latest T_q(H), at first H
-	matrix      operand           // H during the products with it that follow squarings, else nothing
+	matrix      operand           // H during the products with H that follow squarings, else nothing
 	step        int
-	pieces      pieces         // what is left of the step until it waits for messages
+	pieces      pieces         // work of the step that is left until it waits for messages
 	opened      bool           // whether the step's share has been opened
-	share       []ring128.Word // the words that the step opens; of a square, until they are covered
-	own         []ring128.Word // the share less its cover; in the end, the sum of both servers'
-	cover       []ring128.Word // that of a square
+	share       []ring128.Word // this server's share of the vectors of a product
+	own         []ring128.Word // the share less its cover; after the opening, the sum of both servers' words
+	cover       []ring128.Word // the share's cover; in a square it becomes the mask of the next operand
 	peer, dealt *inflow        // the other server's opening; at b, the dealer's words
 	arriving    map[arrival]*inflow
 	out         outflow
-	notes       []protocol.Message // of steps that b has begun
+	notes       []protocol.Message // messages to the dealer about steps that b has begun
 }
 
-// arrival names words that come to a server.
+// arrival identifies a message of words that comes to a server.
 type arrival struct {
 	kind string
 	step int
 }
 
-// These are the numbers of steps by which words of a step may come ahead of a server's own step: the dealer's words of a
-// square and of a product, and the other server's.
+// These are the numbers of steps by which a step of received words can be ahead of the server's own step: for the
+// dealer's words of a square, the dealer's words of a product, and the other server's words.
 const (
 	aheadOfSquare  = 2
 	aheadOfProduct = 8
@@ -131,7 +131,7 @@ func (s *server) await() {
 	}
 }
 
-// of returns the words of a step that come, or may already have.
+// of returns the inflow for a step's words of the given kind. It makes the inflow if there is none yet.
 func (s *server) of(kind string, step int) *inflow {
 	at := arrival{kind, step}
 	if s.arriving[at] == nil {
@@ -140,10 +140,11 @@ func (s *server) of(kind string, step int) *inflow {
 	return s.arriving[at]
 }
 
-// done reports whether the share of the weights is there.
+// done reports whether the share of the weights is computed.
 func (s *server) done() bool { return s.step == s.steps() }
 
-// weights returns the share of the weights with [Problem.WeightBits], as targets x features. It has no words until done.
+// weights returns the share of the weights with [Problem.WeightBits], as targets x features. It has no words until
+// done.
 func (s *server) weights() ring128.Matrix { return s.evaluation.weights }
 
 // send returns the next message, or false if there is none.
@@ -160,8 +161,8 @@ func (s *server) send() (protocol.Message, bool) {
 }
 
 // receive takes a message of another keeper. It refuses what does not belong to this generation and step, and names the
-// sender. Words of the next steps may come before their step. [protocol.ErrLater] is for those of still later steps, as
-// many as there are.
+// sender. Words of the next steps can come before their step. For words of still later steps it returns
+// [protocol.ErrLater], however many come.
 func (s *server) receive(m protocol.Message) error {
 	from, err := s.admitKeeper(m.Header, s.self)
 	if err != nil {
@@ -203,8 +204,8 @@ func (s *server) work() (bool, error) {
 	return s.pieces.run()
 }
 
-// nextPart returns the next part of the step, and whether its messages are there. A square is opened after the dealer's
-// words, a product before.
+// nextPart returns the next part of the step, and whether the messages that it needs have arrived. A square is opened
+// after the dealer's words, a product before.
 func (s *server) nextPart() (part func(), ready bool) {
 	switch square := s.squaring(s.step); {
 	case square && !s.opened:
@@ -232,7 +233,7 @@ func (s *server) waits() wait {
 	return wait{}
 }
 
-// open subtracts the cover from the step's own words, which are its share, and sends the result to the other server.
+// open adds pieces that subtract the cover from the step's share, and queue the result for the other server.
 func (s *server) open(of purpose) {
 	n := s.words(s.step)
 	s.pieces.then(n*wordWork, func() error {
@@ -257,8 +258,8 @@ func (s *server) dealing() []ring128.Word {
 	return words
 }
 
-// square opens T_2q(H) = 2 T_q(H)^2 - 1. For X = E + U_a + U_b, X^2 is E^2 + E U_a + U_a E at a, E U_b + U_b E at b, and
-// (U_a + U_b)^2 of the dealer. a computes (E + U_a)^2 - U_a^2, which takes as long as b's part.
+// square opens T_2q(H) = 2 T_q(H)^2 - 1. For X = E + U_a + U_b, X^2 is E^2 + E U_a + U_a E at a, E U_b + U_b E at b,
+// and (U_a + U_b)^2 of the dealer. a computes (E + U_a)^2 - U_a^2, which takes as long as b's part.
 func (s *server) square() {
 	z := s.squareOfB
 	if s.self == serverA {
@@ -336,7 +337,7 @@ func (s *server) openVectors() {
 	s.open(opening)
 }
 
-// product takes X y = E [y] + [U] F + [U V].
+// product computes this server's share of X y = E [y] + [U] F + [U V].
 func (s *server) product() {
 	z := s.vectorsOf(s.dealing())
 	s.pieces.add(s.own, s.peer.words)

@@ -27,8 +27,8 @@ func NewAccumulator(p Problem) (*Accumulator, error) {
 // Add adds a block of rows: phi(x) as features x rows, with |phi| <= 1, and y as targets x rows, with |y| <= 1. It
 // scales phi by [Problem.RowScale] and rounds phi and y towards zero to whole numbers of 2^-CellBits. That lengthens
 // no row, so that A's eigenvalues keep their bound; a row that is too long by rounding errors of float64 only is
-// accepted. It returns an error, and adds nothing, if the shapes are others, if there are more rows than the problem
-// has, or if a row is too long or has a number that is not finite; the error counts rows from 0 over all blocks.
+// accepted. It returns an error, and adds nothing, if a shape is wrong, if there are more rows than the problem
+// has, or if a row is too long or has a number that is not finite. The error counts rows from 0 over all blocks.
 func (a *Accumulator) Add(features, targets linalg.Matrix[float64]) error {
 	p := a.problem
 	if features.Rows != p.Features || targets.Rows != p.Targets || features.Cols != targets.Cols {
@@ -39,10 +39,10 @@ func (a *Accumulator) Add(features, targets linalg.Matrix[float64]) error {
 	}
 	phi, y := p.whole(features, p.RowScale()), p.whole(targets, 1)
 	if i := tooLong(phi, p.longestRow()); i >= 0 {
-		return fmt.Errorf("sealed: the features of row %d are not finite, or their norm is above 1", a.rows+i)
+		return fmt.Errorf("sealed: the features of row %d (from 0) are not finite, or their norm is above 1", a.rows+i)
 	}
 	if i := tooLong(y, math.Ldexp(1, 2*p.CellBits())); i >= 0 {
-		return fmt.Errorf("sealed: the targets of row %d are not finite, or their norm is above 1; scale them", a.rows+i)
+		return fmt.Errorf("sealed: the targets of row %d (from 0) are not finite, or their norm is above 1; scale them", a.rows+i)
 	}
 	a.addProducts(phi, y)
 	a.rows += features.Cols

@@ -417,7 +417,7 @@ func TestBatchesEnd(t *testing.T) {
 			}
 		}
 		j.run()
-		j.wants(serverA, "they do not solve the equations")
+		j.wants(serverA, "the weights do not solve the equations")
 		if sent := j.sentBy(serverA, kindResidual); sent != 2*(batch+1) || j.sentBy(serverA, kindRange) > 0 {
 			t.Errorf("batch %d: a has sent %d messages", batch, sent)
 		}

@@ -18,8 +18,8 @@ const (
 	kindMasked = "Masked" // to the servers: the words that are left
 )
 
-// document holds the number of a member's rows, 0 of a keeper that uploads noise alone, and the commitments to its parts.
-// The member sends the same to all keepers, in an envelope that it signs.
+// document holds the number of a member's rows and the commitments to its parts. The number is 0 for a keeper that
+// uploads noise alone. The member sends the same document to all keepers, in an envelope that it signs.
 type document struct {
 	session protocol.SessionID
 	keepers [3]string
@@ -74,7 +74,8 @@ func newCommitment(session protocol.SessionID, party string, of part, salt [32]b
 	return h
 }
 
-// secrets are the salts of all parts and the seeds of the two masks. A keeper knows those of its parts, others are zero.
+// secrets are the salts of all parts and the seeds of the two masks. A keeper knows only the salts and seeds of its own
+// parts; the others are zero.
 type secrets struct {
 	salts [parts][32]byte
 	seeds [masked][32]byte
@@ -105,26 +106,26 @@ func (s setting) mask(party string, seed [32]byte) *prg.Stream {
 	return prg.New(seed, "mercer/v1/sealed/upload", s.session[:], []byte(party))
 }
 
-// upload sends one member's sums in three parts, of which each keeper gets two. Those of a keeper have its noise, if the
-// problem is private.
+// upload sends one member's sums in three parts, of which each keeper gets two. If the problem is private, a keeper's
+// own upload includes its noise.
 type upload struct {
 	setting
 	document
 	secrets
 	masked  []ring128.Word
 	waiting []outflow
-	to      role // of the next document
+	to      role // receiver of the next document
 }
 
-// newUpload divides a party's sums of its rows, as those of [SolvePlain]. The seed is the party's for this session; all
-// secrets of the upload, and a keeper's noise, derive from it. Of a party that is a keeper itself, its deposit takes its
-// parts (deposit.own). A keeper without rows has sums that are 0.
+// newUpload divides a party's sums of its rows into three parts. The sums are those of [SolvePlain]. The seed is the
+// party's for this session; all secrets of the upload, and a keeper's noise, derive from it. If the party is a keeper,
+// its deposit takes the keeper's own parts (deposit.own). A keeper without rows has sums that are 0.
 func newUpload(s setting, party string, seed [32]byte, rows int, outer, cross []int64) (*upload, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
 	if rows < 0 || rows > s.problem.Rows || rows == 0 && !s.addsNoise(party) {
-		return nil, fmt.Errorf("sealed: %d rows of %d", rows, s.problem.Rows)
+		return nil, fmt.Errorf("sealed: member %q has %d of the problem's %d rows; only a keeper that adds noise can have none", party, rows, s.problem.Rows)
 	}
 	if err := s.problem.checkSums(outer, cross); err != nil {
 		return nil, err
@@ -203,7 +204,7 @@ func (u *upload) sent() bool {
 	return u.to > dealerC || u.to == dealerC && u.setting.keepers[dealerC] == u.party
 }
 
-// free forgets the words of an upload that is sent and that no keeper may ask for again.
+// free forgets the words of an upload that is sent. No keeper can ask for the upload again.
 func (u *upload) free() { u.masked, u.waiting = nil, nil }
 
 // encode returns the body of the kindUpload message to a keeper.

@@ -18,7 +18,7 @@ type outflow struct {
 	header protocol.Header
 	length int                     // bytes of the whole body
 	encode func(lo, hi int) []byte // bytes lo to hi-1 of the body; lo is a multiple of protocol.MaxChunkBytes
-	next   int                     // chunk
+	next   int                     // number of the next chunk
 }
 
 // newOutflow returns a message of words. It encodes them as they are sent.

@@ -27,7 +27,7 @@ type Client struct {
 	keys      map[int]keys
 	sharers   set // U2: the clients that have shared their secrets
 	held      []holding
-	masks     []Mask // nil once all of the vector is sent
+	masks     []Mask // masks of the vector; nil before the client starts to send the vector, and after it has sent all
 	sent      int    // number of chunks of the masked vector sent
 	survivors set    // U3: the clients whose vectors are in the sum
 }

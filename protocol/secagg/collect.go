@@ -163,15 +163,16 @@ func (s *Server) newUpload() *upload {
 	return u
 }
 
-// recycle drops a client's incomplete vector and keeps its memory for the vector of another client.
+// recycle drops a client's vector, which has been added to the sum or stays incomplete, and keeps its memory for the
+// vector of another client.
 func (s *Server) recycle(p *peer) {
 	s.spare = append(s.spare, p.upload.words)
 	p.upload = nil
 	s.uploads--
 }
 
-// dropIncomplete drops all clients whose vectors are incomplete, and frees the memory of these
-// vectors.
+// dropIncomplete drops all clients whose vectors are incomplete, and keeps the memory of these
+// vectors for those of other clients.
 func (s *Server) dropIncomplete() {
 	for _, p := range s.peers {
 		if p.upload != nil {

@@ -46,9 +46,9 @@ func (p Params) neighbours() int {
 	return min(p.degree.Holders, p.clients-1)
 }
 
-// masking returns the load of a client: masks with its neighbours and its own, and keys with which it
-// agrees on masks, and seals and opens shares. In a sparse graph a client has up to twice as many
-// neighbours as holders, because other clients name it too.
+// masking returns the load of a client: its own mask, one mask with each neighbour, and the key
+// agreements for masks and for encrypting and decrypting shares. In a sparse graph a client has up to
+// twice as many neighbours as holders, because other clients name it too.
 func (p Params) masking() protocol.Load {
 	k := float64(p.neighbours())
 	if !p.degree.Complete {
@@ -61,8 +61,8 @@ func (p Params) masking() protocol.Load {
 	}
 }
 
-// adding returns the load of the server: the sum, the vectors that are arriving, and the unpacked
-// sums, from which it removes every client's own mask.
+// adding returns the load of the server. The server holds the sum, the vectors that are arriving, and
+// the unpacked sums. It removes every client's own mask from the sum.
 func (p Params) adding(room Limits) protocol.Load {
 	bytes := int64(8 * p.layout.words)
 	return protocol.Load{
@@ -78,8 +78,8 @@ type planned struct {
 	chunks, bytes int
 }
 
-// messages lists the message of each round. Each client has k holders and holds shares of k clients,
-// on average. The encoders of the messages give their lengths.
+// messages lists the message of each round. Each client has as many holders as neighbours returns and,
+// on average, holds shares of as many clients. The encoders of the messages give their lengths.
 func (p Params) messages() []planned {
 	k := p.neighbours()
 	var advertised wire.Writer

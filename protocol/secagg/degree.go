@@ -52,7 +52,7 @@ func (c Cohort) validate() error {
 	case c.Clients < 2 || c.Clients > maxCohort:
 		return fmt.Errorf("secagg: the session has %d clients; 2 to %d are allowed", c.Clients, maxCohort)
 	case c.Adversary != SemiHonest && c.Adversary != Active:
-		return fmt.Errorf("secagg: the adversary is %q; write %s or %s", c.Adversary, Active, SemiHonest)
+		return fmt.Errorf("secagg: the adversary is %q; write %q or %q", c.Adversary, Active, SemiHonest)
 	case !(c.Corrupted >= 0 && c.Corrupted < 1) || !(c.Dropped >= 0 && c.Dropped < 1):
 		return fmt.Errorf("secagg: the fraction of corrupted clients is %v and the fraction of dropped clients is %v; both must be at least 0 and below 1", c.Corrupted, c.Dropped)
 	case c.Adversary == SemiHonest && c.Corrupted+c.Dropped > .9 || c.Adversary == Active && c.Corrupted+2*c.Dropped > .9:
@@ -63,7 +63,7 @@ func (c Cohort) validate() error {
 	return nil
 }
 
-// Degree returns the least number of holders for which a random graph is secure and robust. Such a
+// Degree returns the least even number of holders for which a random graph is secure and robust. Such a
 // graph resists the corrupted clients except with probability 2^-Sigma, and survives the dropped
 // clients except with probability 2^-Eta (Bell et al. 2020, section 3.5, with exact tail bounds of
 // the hypergeometric distribution). If no sparse graph suffices, every client shares with all
@@ -181,15 +181,15 @@ func (h hypergeometric) ratio(x int) float64 {
 // negligible limits the probability that tailFromMode leaves out, as a fraction of p.
 const negligible = 1e-12
 
-// upperQuantile returns the least x that X exceeds with probability at most p. p must be below the
-// probability of the mode.
+// upperQuantile returns the least x that the number of marked items exceeds with probability at most p.
+// p must be below the probability of the mode.
 func (h hypergeometric) upperQuantile(p float64) int {
 	upper := h.tailFromMode(p, h.most()-h.mode(), func(i int) float64 { return h.ratio(h.mode() + i) })
 	return h.mode() + crossing(upper, p)
 }
 
-// lowerQuantile returns the largest x that X stays below with probability at most p. p must be
-// below the probability of the mode.
+// lowerQuantile returns the largest x such that the number of marked items is below x with probability
+// at most p. p must be below the probability of the mode.
 func (h hypergeometric) lowerQuantile(p float64) int {
 	lower := h.tailFromMode(p, h.mode()-h.least(), func(i int) float64 { return 1 / h.ratio(h.mode()-i-1) })
 	return h.mode() - crossing(lower, p)

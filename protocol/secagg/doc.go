@@ -31,9 +31,9 @@
 // of survivors to different clients can read any vector. With "active" it also holds
 // for a server that lies:
 //
-//   - Different lists about one client do not help. Each holder releases one share of
-//     one of the client's two secrets, and the threshold is more than half of the
-//     holders and the corrupted ones among them.
+//   - Different lists about one client do not help. Each honest holder releases one share
+//     of one of the client's two secrets. The threshold is more than half of the sum of
+//     the number of holders and the number of corrupted ones among them.
 //   - Small cohorts do not help. Clients require as many members as remain after the
 //     agreed share has vanished ([Params.Cohort], [Spec].Minimum). A server that
 //     chooses the vanished clients can raise the share of corrupted ones among the
@@ -53,7 +53,7 @@
 //     which shows each client the number of vectors in the sum.
 //   - Sessions that end before vectors are sent cost a client nothing, but show the
 //     server the holders that it drew. A server that has started r of them has r
-//     draws to choose from: sigma falls by log2(r), by 3 for 8.
+//     draws to choose from: sigma falls by log2(r), by 3 for r = 8.
 //
 // If more clients are corrupted than agreed, nothing is promised. In a small cohort
 // the agreed share rounds down, to no client if there are fewer than 1/share.
@@ -61,8 +61,8 @@
 // # What is not promised
 //
 // A client can add any value that fits a word, without detection. Shares that do not
-// decrypt end no member: their holder counts as one that has no share of that client,
-// and releases neither. No member learns who changed them. One client that deals or
+// decrypt end no member's session: their holder counts as one that has no share of that
+// client, and releases neither of the two. No member learns who changed them. One client that deals or
 // releases wrong shares can keep a session from giving a sum, and so can the server: if
 // too few shares of a client decrypt, the error names that client and the number of
 // complaints. Wrong shares are detected if more than a threshold of shares arrived, but

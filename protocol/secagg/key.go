@@ -29,7 +29,7 @@ func checkIdentities(list []ed25519.PublicKey, clients int) error {
 	}
 	for i, key := range list {
 		if len(key) != ed25519.PublicKeySize {
-			return fmt.Errorf("secagg: the identity key of client %d has %d bytes; take it from the roster", i, len(key))
+			return fmt.Errorf("secagg: the identity key of client %d has %d bytes; it must have %d; take it from the roster", i, len(key), ed25519.PublicKeySize)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ const (
 )
 
 // NewLayout returns a layout of the groups for sums of up to cohort clients. It returns an error if
-// the sum of an entry may exceed an int64, because the sum would wrap without notice.
+// the sum of an entry could exceed an int64, because the sum would wrap without notice.
 func NewLayout(cohort int, groups []Group) (*Layout, error) {
 	if cohort < 1 || len(groups) == 0 || len(groups) > maxGroups {
 		return nil, fmt.Errorf("secagg: the layout has %d groups of entries for %d clients; use 1 to 65536 groups and at least one client", len(groups), cohort)

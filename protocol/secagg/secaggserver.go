@@ -49,7 +49,7 @@ type Server struct {
 	owners   [][]int // for each client, the owners of the shares that the client holds
 	sum      []uint64
 	uploads  int
-	spare    [][]uint64 // memory of vectors that have been added to the sum, for reuse
+	spare    [][]uint64 // memory of vectors that were added to the sum or dropped, for reuse
 	recovery *recovery  // nil until all released shares have arrived
 	result   [][]int64
 }
@@ -280,8 +280,9 @@ func (s *Server) advance() (protocol.Effects, error) {
 	return protocol.Effects{Sync: true, Resume: true, Arm: []protocol.Timer{s.timer()}}, nil
 }
 
-// checkEnough returns an error if fewer clients have answered than the round needs. A round needs
-// the agreed minimum of clients, and enough clients to reconstruct secrets.
+// checkEnough returns an error if fewer clients have answered than the round needs. Up to the masked
+// vectors, a round needs the agreed minimum of clients and the threshold number; the first round also
+// needs the least number with which a session may start. Later rounds need only the threshold number.
 func (s *Server) checkEnough(c collection) error {
 	need := max(s.params.spec.Minimum, s.params.degree.Threshold)
 	switch {
@@ -346,7 +347,7 @@ type core struct {
 	setup  protocol.Setup
 	life   protocol.Life
 	params Params
-	at     int // the server's place among the members
+	at     int // the server's index among the members
 }
 
 // newCore checks the session and its members, and returns the state that all machines have in

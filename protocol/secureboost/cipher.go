@@ -17,7 +17,7 @@ type layout struct {
 	slots     int // number of sums in one block
 	blocks    int // number of blocks in one chunk
 	additions int // number of times that one step may add a row to a sum
-	packs     int // number of blocks that one step encodes
+	packs     int // largest number of blocks that one step encodes
 }
 
 func (l layout) chunksOf(items, each int) int { return max(1, (items+each-1)/each) }
@@ -27,8 +27,8 @@ func (l layout) blocksOf(cells int) int { return (cells + l.slots - 1) / l.slots
 
 // opener encodes gradients and decodes sums for the guest.
 type opener interface {
-	// hello returns the body of the guest's first message to the hosts, or nil if the guest sends
-	// none.
+	// hello returns the body of the guest's message Key to the hosts, or nil if the guest sends no
+	// such message.
 	hello() []byte
 	// seal encodes the gradients g of a tree's training rows, beginning with row first.
 	seal(tree, first int, g [][2]int64) ([]byte, error)
@@ -38,7 +38,7 @@ type opener interface {
 
 // adder decodes gradients and adds them up for a host, possibly under encryption.
 type adder interface {
-	// meet reads the first message of the guest.
+	// meet reads the body of the guest's message Key.
 	meet(body []byte) error
 	// take decodes the gradients of training rows, beginning with row first.
 	take(first int, body []byte) error
@@ -47,8 +47,8 @@ type adder interface {
 	// add adds a row's gradients to the sum of a cell. Calls for different cells may run at
 	// once.
 	add(cell, row int)
-	// pack encodes the sums of count consecutive blocks, beginning with block first. No two calls
-	// in a session may have the same number.
+	// pack encodes the sums of count consecutive blocks, beginning with block first. A block must not
+	// be encoded twice under the same number in a session.
 	pack(number uint32, first, count int) ([]byte, error)
 }
 
@@ -102,7 +102,7 @@ func (p *plain) take(first int, body []byte) error {
 
 func checkGradient(v [2]int64) error {
 	if v[0] < -MostGradient || v[0] > MostGradient || v[1] < 1 || v[1] > MostGradient {
-		return fmt.Errorf("a row's gradient %d or second derivative %d is out of range", v[0], v[1])
+		return fmt.Errorf("a row has gradient %d and second derivative %d; a gradient must be from %d to %d, and a second derivative from 1 to %d", v[0], v[1], -MostGradient, MostGradient, MostGradient)
 	}
 	return nil
 }

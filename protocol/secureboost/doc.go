@@ -13,24 +13,25 @@
 //	then for each tree:
 //	2 Gradients  guest -> host   gradient and second derivative of each training row
 //	and for each level of the tree:
-//	3 Sums       host -> guest   sums over each bin but the first, for each node asked for
+//	3 Sums       host -> guest   sums over each bin but the first, for the root or one of each pair of children
 //	4 Choose     guest -> host   the host's own columns and bins at which nodes are split
 //	5 Bits       host -> guest   which rows of these nodes go left
 //	6 Divide     guest -> host   which rows of each node go left
 //	at last:
 //	7 Finish     guest -> host   no more trees; all end
 //
-// For the two children of a node, the guest requests the sums of the one with fewer training rows,
-// of the left one if they are equal. It computes the other's by subtraction from the parent's, and
-// the sums of first bins by subtraction from the node's total. The last level has no Divide.
+// For the two children of a node, a host sends the sums of the child with fewer training rows, or of
+// the left child if both have as many. The guest computes the sums of the other child by subtraction
+// from the parent's sums, and the sums of first bins by subtraction from the node's total. The last
+// level has no Divide.
 //
 // The caller supplies the decisions, from gradients to leaves, as a [Learner], such as
 // boost.Booster of package learn/boost:
 //
 //	params, err := secureboost.NewParams(secureboost.Spec{Rows: n, Training: m, Rounds: 50, Depth: 3})
-//	guest, err := secureboost.NewGuest(setup, params, input, booster)
+//	guest, err := secureboost.NewGuest(setup, input, booster) // the session's descriptor holds params.Encode()
 //	// elsewhere
-//	host, err := secureboost.NewHost(setup, params, input)
+//	host, err := secureboost.NewHost(setup, input)
 //	// a runner calls Step until all have ended; then
 //	splits := host.Splits() // the host's part of the trees
 //
@@ -60,8 +61,8 @@
 //   - In both, a host learns which rows are together in each node above the last level, and at
 //     which level: rows of one node have similar labels. It learns the number of trees, which of
 //     its own columns were used, and where they were cut.
-//   - The guest learns, for each node whose sums it requests and each bin of each host's column,
-//     the sums of gradients. In the first tree, where all second derivatives are equal, this is
+//   - The guest learns, for each node above the last level and each bin of each host's column,
+//     the sums of gradients. In the first tree, where all second derivatives are equal, they give
 //     the number of rows in the bin. It learns which rows of a node go left if a host's column
 //     splits it. It does not learn a column's name or values.
 //   - A dishonest guest reads the bins of all rows in every column: with 2^i in the ciphertext of

@@ -11,13 +11,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Learner computes gradients and chooses splits for the guest. Its results may depend only on its
+// Learner computes gradients and chooses splits for the guest. Its results must depend only on its
 // earlier calls, so that a replay makes the same choices. The root of a tree is node 1, and the
 // children of node k are 2k and 2k+1.
 type Learner interface {
 	// Gradients returns the gradient and second derivative of each training row for the next
-	// tree. It returns false if there are no more trees. Their sizes are at most MostGradient,
-	// and second derivatives are 1 or more.
+	// tree. It returns false if there are no more trees. A gradient is from -MostGradient to
+	// MostGradient, and a second derivative from 1 to MostGradient.
 	Gradients() ([][2]int64, bool)
 	// Split returns the column and the bin at which a node is split, or false if the node is a
 	// leaf. For each column, the histogram holds the sums over each bin. The guest's columns come
@@ -52,8 +52,8 @@ type Guest struct {
 	sealed    int        // number of rows whose gradients are sent
 	depth     int
 	level     []openNode
-	asked     []int       // nodes of the level whose sums the guest requests
-	arrivals  [][]arrival // sums of each host for each requested node
+	asked     []int       // indices of the level's nodes whose sums the hosts send
+	arrivals  [][]arrival // for each host, the sums of each of these nodes
 	answered  []bool      // for each host, whether the bits of its splits have arrived
 }
 
@@ -260,8 +260,11 @@ func (g *Guest) progress() protocol.Progress {
 }
 
 func (g *Guest) checkGradients(list [][2]int64) error {
-	if len(list) != g.params.spec.Training || g.tree >= g.params.spec.Rounds {
-		return fmt.Errorf("secureboost: the learner returned gradients of %d rows for tree %d; the number of rows or trees is wrong", len(list), g.tree)
+	if len(list) != g.params.spec.Training {
+		return fmt.Errorf("secureboost: the learner returned gradients of %d rows; the session has %d training rows", len(list), g.params.spec.Training)
+	}
+	if g.tree >= g.params.spec.Rounds {
+		return fmt.Errorf("secureboost: the learner returned gradients for tree %d (from 0), but the session has at most %d trees", g.tree, g.params.spec.Rounds)
 	}
 	for _, v := range list {
 		if err := checkGradient(v); err != nil {

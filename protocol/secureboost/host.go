@@ -35,8 +35,8 @@ type Host struct {
 	missing int
 	depth   int
 	level   []node
-	asked   []int
-	at      int    // position of the current node in the list asked
+	asked   []int  // indices of the level's nodes whose sums the host sends
+	at      int    // position of the current node in asked
 	added   int    // number of rows of the current node already added to the sums
 	packed  int    // number of blocks of the current node already encoded
 	body    []byte // encoded sums for the next chunk

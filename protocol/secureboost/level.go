@@ -140,7 +140,7 @@ func (g *Guest) cellsOf(host int, sums [][2]int64, total [2]int64) ([][][2]int64
 			cells[b], rest = v, [2]int64{rest[0] - v[0], rest[1] - v[1]}
 		}
 		if sums = sums[bins-1:]; rest[1] < 0 {
-			return nil, g.inconsistent(host, f)
+			return nil, g.inconsistent(host, f, "the node's total")
 		}
 		cells[0] = rest
 		list = append(list, cells)
@@ -148,11 +148,11 @@ func (g *Guest) cellsOf(host int, sums [][2]int64, total [2]int64) ([][][2]int64
 	return list, nil
 }
 
-func (g *Guest) inconsistent(host, column int) error {
-	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: the host's sums over column %d exceed the node's total or the sums of the node's parent", column))
+func (g *Guest) inconsistent(host, column int, exceeded string) error {
+	return protocol.Blame(g.hosts[host], protocol.KindInconsistent, fmt.Errorf("secureboost: the host's sums over column %d exceed %s", column, exceeded))
 }
 
-// subtract computes the histograms of the nodes whose sums were not requested. Such a node already
+// subtract computes the histograms of the nodes whose sums the hosts do not send. Such a node already
 // holds its parent's histogram; subtract subtracts the histogram of the other child from it.
 func (g *Guest) subtract() error {
 	if g.depth == 0 {
@@ -165,7 +165,7 @@ func (g *Guest) subtract() error {
 				v := &large[f][b]
 				if v[0], v[1] = v[0]-c[0], v[1]-c[1]; v[1] < 0 {
 					host, column := g.holder(f)
-					return g.inconsistent(host, column)
+					return g.inconsistent(host, column, "the sums of the node's parent")
 				}
 			}
 		}
@@ -255,7 +255,7 @@ func (g *Guest) grow() (protocol.Effects, error) {
 	return e, nil
 }
 
-// children divides a node into its two children. The child whose sums are not requested keeps
+// children divides a node into its two children. The child whose sums the hosts do not send keeps
 // the parent's histogram until the other child's histogram is known.
 func (g *Guest) children(n *openNode) []openNode {
 	l, r := n.divide(n.bits)

@@ -57,7 +57,7 @@ func TestLies(t *testing.T) {
 				binary.LittleEndian.PutUint64(m.Body[8:], 1<<63)
 			}
 		}},
-		{"sums that are larger than the node", "shop1", protocol.KindInconsistent, "exceed the node's total or the sums of the node's parent", func(m *protocol.Message) {
+		{"sums that are larger than the node", "shop1", protocol.KindInconsistent, "exceed the node's total", func(m *protocol.Message) {
 			if m.Round == roundSums && m.Sender == "shop1" {
 				for at := 8; at < len(m.Body); at += 16 { // each as large as one may be
 					binary.LittleEndian.PutUint64(m.Body[at:], 80<<19)

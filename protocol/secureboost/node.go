@@ -64,8 +64,8 @@ func (n node) cutBits(b []byte) (bits, rest []byte, err error) {
 	return b[:size], b[size:], nil
 }
 
-// nodesToSum returns the indices of the nodes of a level whose sums the guest requests. These are
-// the root, or the child with fewer training rows in each pair.
+// nodesToSum returns the indices of the nodes of a level whose sums the hosts send. These are the
+// root, or in each pair the child with fewer training rows (the left child if both have as many).
 func nodesToSum(level []node) []int {
 	if len(level) == 1 {
 		return []int{0}

@@ -45,7 +45,7 @@ type Spec struct {
 	Encryption Encryption // "" means Paillier
 	// Rows is the number of aligned rows. The first Training rows train the trees.
 	Rows, Training int
-	// Rounds limits the number of trees. Depth is the depth of each tree.
+	// Rounds limits the number of trees. Depth limits the depth of each tree.
 	Rounds, Depth int
 	// Alignment is the commitment to the rows and their order. It must be the same at all parties.
 	Alignment [sha256.Size]byte
@@ -173,10 +173,10 @@ const (
 	coalitionKnows = "The active party together with some of them learns what they know together."
 )
 
-// Exposures returns how much of the rows of others each role can reconstruct. The keys and sentences
-// are those of [Leakage]. The exposures include what a member learns that deviates from the
-// protocol. No member that computes the exposures knows how many values the others' columns have,
-// so the exposures assume few.
+// Exposures returns how much of the rows of others each role can reconstruct. The keys are "active",
+// "passive" and "coalition", and the sentences are those of [Leakage]. The exposures include what a
+// member learns by deviating from the protocol. No member that computes the exposures knows how many
+// values the others' columns have, so the exposures assume few.
 func Exposures(f Facts) map[string]protocol.Exposure {
 	passive := protocol.Exposure{Reach: protocol.ReachPart, Why: nodesRead}
 	if f.Encryption == None {

@@ -184,8 +184,8 @@ func (f *Follower) Advance(c Chain) (Link, error) {
 
 func (f *Follower) moveTo(c Chain) { f.Head, f.Seen = c[len(c)-1].Hash(), len(c) }
 
-// verify checks that the chain is consistent, is signed by the gateway, and extends the
-// history that the follower has seen.
+// verify checks that the chain is consistent and extends the history that the follower has seen, and
+// that the gateway has signed all new links.
 func (f *Follower) verify(c Chain) error {
 	if len(c) < f.Seen || len(c) == 0 {
 		return ErrForked

@@ -86,7 +86,7 @@ func messageOf(encoded []byte) []byte {
 	return h[:]
 }
 
-// Hash returns a hash that identifies the configuration. Devices compare it.
+// Hash returns a hash that identifies the configuration. Each [Link] and [Statement] holds the hash.
 func (c *Configuration) Hash() [sha256.Size]byte { return [sha256.Size]byte(messageOf(c.encode())) }
 
 // Sign checks the configuration and returns its bytes, followed by the signature.

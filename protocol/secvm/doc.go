@@ -9,8 +9,8 @@
 // one step. A package reveals neither its sender nor the sender's other packages.
 //
 //	p, err := secvm.NewParams(secvm.Spec{Name: "demo", Bins: 1024, Packages: 16, Cohort: 100})
-//	device := secvm.NewDevice(p, secvm.Record{Vector: p.Vector(words), Label: +1}, secvm.Train)
-//	packages := device.Answer(iteration, weights, random) // exactly Packages of them
+//	device, err := secvm.NewDevice(p, secvm.Record{Vector: p.Vector(words), Label: +1}, secvm.Train)
+//	packages, err := device.Answer(iteration, weights, random) // exactly Spec.Packages packages
 //
 //	tally := secvm.NewTally(p)
 //	err = tally.Add(pkg) // one by one, in any order

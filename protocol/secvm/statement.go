@@ -80,7 +80,7 @@ var ErrConfiguration = errors.New("secvm: the gateway gave this device and the w
 
 // ErrBehind is the error of [Statement.Names] if the witness's history and the device's history
 // have different lengths. Then the witness or the device has not yet seen a window.
-var ErrBehind = errors.New("secvm: the witness has countersigned a shorter or a longer history than this one; try again")
+var ErrBehind = errors.New("secvm: the witness has countersigned a shorter or a longer history than the gateway has shown this device; try again")
 
 // Names returns an error unless the statement names the given configuration and history. The
 // history has the given number of links, and head is the hash of its last link. ErrBehind may be

@@ -70,7 +70,8 @@ func (t *Tally) Enough() bool { return t.Count() >= t.params.spec.Cohort }
 // Gradient returns the sum of the subgradients, and n, the sum of the participants' weights. A
 // participant with label -1 has weight minus, and a participant with label +1 has weight plus.
 // Different weights need [Spec.Classes]. The published server, which has only the weight plus, uses
-// (plus+1) N / (2 plus) for n, as if the classes were equally large.
+// (plus+1) N / (2 plus) for n, where N is the number of participants, as if the classes were equally
+// large.
 func (t *Tally) Gradient(minus, plus float64) (sum []float64, n float64, err error) {
 	if err := t.params.checkClassWeights(minus, plus); err != nil {
 		return nil, 0, err

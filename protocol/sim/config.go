@@ -84,8 +84,11 @@ type Config struct {
 const defaultMaxSteps = 1_000_000
 
 func (c *Config) validate() error {
-	if c.Session == nil || len(c.Nodes) == 0 {
-		return errors.New("sim: the session or the nodes are missing; a run needs a session and at least one node")
+	if c.Session == nil {
+		return errors.New("sim: the session is missing; set Session")
+	}
+	if len(c.Nodes) == 0 {
+		return errors.New("sim: the run has no nodes; it needs at least one node")
 	}
 	nodes := make(map[string]bool, len(c.Nodes))
 	for _, n := range c.Nodes {
@@ -105,13 +108,16 @@ func (c *Config) validate() error {
 // validateSchedule returns an error for invalid values and for names that are not names of nodes.
 // With a misspelt name in a crash, a test would pass without testing anything.
 func (s *Schedule) validateSchedule(nodes map[string]bool) error {
-	for _, p := range []float64{s.Loss, s.Duplicate, s.Reorder, s.CrashRate, s.Hasty} {
+	for i, p := range []float64{s.Loss, s.Duplicate, s.Reorder, s.CrashRate, s.Hasty} {
 		if !(p >= 0 && p <= 1) {
-			return fmt.Errorf("sim: a probability in the schedule is %v; it must be between 0 and 1", p)
+			return fmt.Errorf("sim: the probability %s is %v; it must be between 0 and 1", [...]string{"Loss", "Duplicate", "Reorder", "CrashRate", "Hasty"}[i], p)
 		}
 	}
-	if s.MaxDelay < 0 || s.Window < 0 {
-		return errors.New("sim: MaxDelay or Window is negative; both must be at least 0")
+	if s.MaxDelay < 0 {
+		return fmt.Errorf("sim: MaxDelay is %d; it must be at least 0", s.MaxDelay)
+	}
+	if s.Window < 0 {
+		return fmt.Errorf("sim: Window is %d; it must be at least 0", s.Window)
 	}
 	for _, c := range s.Crash {
 		if !nodes[c.Node] {

@@ -7,14 +7,14 @@
 // duplicate may arrive at any later moment, and [protocol.Inbox] removes duplicates
 // as it does in the real driver. Effects are carried out in the order that
 // package protocol gives. Time is counted in ticks, one for each event; a timer
-// fires only when no other event is possible, and then time jumps. With
-// Schedule.Prompt a timer fires at its tick, and arming it again restarts it,
-// as in the real driver.
+// fires only when no other event is possible, and then time jumps. Schedule.Hasty
+// is the probability that a timer fires earlier. With Schedule.Prompt a timer fires
+// at its tick, as in the real driver. Arming a timer again restarts it.
 //
 // A crash occurs right after an event was journalled and before any of its
 // effects: the machine is dropped, rebuilt by [Node].New and fed its journal
 // again. Every replayed step must have the effects of the first run, byte for
-// byte, and the run continues with the effects of the replay.
+// byte (except its progress), and the run continues with the effects of the replay.
 //
 // The simulation also enforces the limits on which every runner relies: sizes,
 // headers that are used once, bodies that the sender does not change after

@@ -127,7 +127,7 @@ func TestReplayMustRepeat(t *testing.T) {
 		{"claim", "claims", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{Claim: []string{"a", "b"}[b:]}, nil
 		}},
-		{"end", "in claims, timers, resume or end", func(b uint32) (protocol.Effects, error) {
+		{"end", "in sync, claims, timers, resume or end", func(b uint32) (protocol.Effects, error) {
 			return protocol.Effects{End: &protocol.End{Err: []error{nil, errors.New("x")}[b]}}, nil
 		}},
 		{"refusal", "other input", func(b uint32) (protocol.Effects, error) {
@@ -205,13 +205,13 @@ func TestBadConfig(t *testing.T) {
 		name, want string
 		change     func(*sim.Config)
 	}{
-		{"no session", "needs a session", func(c *sim.Config) { c.Session = nil }},
+		{"no session", "the session is missing", func(c *sim.Config) { c.Session = nil }},
 		{"no nodes", "at least one node", func(c *sim.Config) { c.Nodes = nil }},
 		{"no constructor", `node "sender" has no constructor`, func(c *sim.Config) { c.Nodes[0].New = nil }},
 		{"stranger", `node "x" is not a member`, func(c *sim.Config) { c.Nodes[0].Name = "x" }},
 		{"twice", `the name "receiver" is used by two nodes`, func(c *sim.Config) { c.Nodes[0].Name = "receiver" }},
-		{"probability", "a probability in the schedule is 2", func(c *sim.Config) { c.Loss = 2 }},
-		{"delay", "MaxDelay or Window is negative", func(c *sim.Config) { c.MaxDelay = -1 }},
+		{"probability", "the probability Loss is 2", func(c *sim.Config) { c.Loss = 2 }},
+		{"delay", "MaxDelay is -1", func(c *sim.Config) { c.MaxDelay = -1 }},
 		{"crash", `Crash names "x"`, func(c *sim.Config) { c.Crash = []sim.Crash{{Node: "x"}} }},
 		{"slow", `Slow names "x"`, func(c *sim.Config) { c.Slow = map[string]int64{"x": 1} }},
 		{"gone", `Gone names "x"`, func(c *sim.Config) { c.Gone = map[string]int{"x": 1} }},

@@ -27,7 +27,7 @@ type node struct {
 type record struct {
 	event protocol.Event
 	sent  [][sha256.Size]byte // digests of the messages that the step sent
-	rest  [sha256.Size]byte   // digest of the step's effects other than messages
+	rest  [sha256.Size]byte   // digest of the step's effects except messages and progress
 }
 
 func (n *node) ended() bool { return n.outcome.End != nil }
@@ -113,12 +113,12 @@ func (r *record) checkReplay(eff protocol.Effects) error {
 		}
 	}
 	if digestRest(eff) != r.rest {
-		return errors.New("the replayed step differs from the original step in claims, timers, resume or end")
+		return errors.New("the replayed step differs from the original step in sync, claims, timers, resume or end")
 	}
 	return nil
 }
 
-// digestRest returns a digest of all effects of a step except its messages.
+// digestRest returns a digest of all effects of a step except its messages and its progress.
 func digestRest(eff protocol.Effects) [sha256.Size]byte {
 	var w wire.Writer
 	w.Bool(eff.Sync)

@@ -78,7 +78,8 @@ func (s *simulation) takeNext() (item, bool) {
 }
 
 // readyItems returns the indices of the queued items that can happen now. If there are none, it
-// advances the time to the next item that only waits for its time.
+// advances the time to the next item that only waits for its time. With Schedule.Prompt it does not
+// advance the time beyond the next alarm.
 func (s *simulation) readyItems() []int {
 	s.scratch = s.scratch[:0]
 	soonest := int64(-1)

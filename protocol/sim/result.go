@@ -124,8 +124,9 @@ func (r *Result) Err() error {
 
 // Transcript returns the run as text, with one line for each event. The line has the step and the
 // event and, if the event was not accepted, what happened to the event. For a message, the line has
-// the length of the body and the first 8 hexadecimal digits of the body's SHA-256. The text is
-// stable, so that it can be stored in testdata.
+// the length of the body and the first 8 hexadecimal digits of the body's SHA-256. Other lines name
+// the session and its members, crashes, and how nodes end. The text is stable, so that it can be
+// stored in testdata.
 func (r *Result) Transcript() string { return r.lines.String() }
 
 // writef appends one line to the transcript. It joins several lines into one.

@@ -32,8 +32,8 @@ type simulation struct {
 // than other PCG generators with small seeds.
 const stream = 0x6d65726365722f73
 
-// Run runs the session until every machine has ended or no event is possible. It returns an error
-// if the run is invalid: a machine broke the contract, could not be built, or ran without end. The
+// Run runs the session until every machine has ended or no event is possible. It returns an error if
+// cfg is invalid, or if a machine broke the contract, could not be built, or ran without end. The
 // result says for each machine how it ended, or that it never ended; see [Result.Err].
 func Run(cfg Config) (*Result, error) {
 	s, err := newSimulation(cfg)
@@ -129,8 +129,9 @@ func (s *simulation) handOver(it item) error {
 	return s.handleAccepted(it, eff)
 }
 
-// deliver decides whether a message reaches its machine. It may lose the message, and it drops
-// duplicates.
+// deliver decides whether a message reaches its machine. It can lose the message, and it drops
+// duplicates. If another message had the same header, it ends the receiver's session, unless the
+// receiver must go on.
 func (s *simulation) deliver(it item) (bool, error) {
 	m := it.event.(protocol.Received).Message
 	if m.Digest() != it.parcel.digest {

@@ -8,13 +8,14 @@
 // short exponents.
 //
 //	key, err := paillier.GenerateKey(random, 2048)
-//	c := key.Encrypt(m, random)
+//	exponent, err := paillier.NewExponent(random) // a new one for each ciphertext
+//	c := key.Encrypt(m, exponent)
 //	c = key.Add(c, d)
 //	m = key.Decrypt(c)
 //
-// A ciphertext is (1+mn) b^r mod n^2 with b = (-x^2)^n for a random x, and r of
-// [ExponentBits] bits. Powers of b come from a table. The owner of the key encrypts
-// and decrypts modulo the squares of the primes.
+// A ciphertext is (1+mn) b^r mod n^2 with b = (-x^2)^n for a random x, and r of at
+// least [ExponentBits] bits. Powers of b come from a table. The owner of the key
+// encrypts and decrypts modulo the squares of the primes.
 //
 // A sum of ciphertexts reveals more to the owner of the key than the sum of the
 // plaintexts: its randomness is the sum of all exponents. Therefore a holder of the public

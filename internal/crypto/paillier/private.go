@@ -20,7 +20,7 @@ type half struct {
 	prime, square *big.Int
 	less          *big.Int // prime - 1
 	scale         *big.Int // factor that turns a logarithm into a plaintext
-	table         table    // of the base
+	table         table    // powers of the base
 }
 
 // GenerateKey draws a private key of the given number of bits, which must be a multiple of 16.
@@ -123,7 +123,7 @@ func garner(p, q, pp, qq, inverse *big.Int) *big.Int {
 // windowBits is the number of bits of an exponent that one window of a table covers.
 const windowBits = 6
 
-// windows is the number of windows of an exponent.
+// windows is the number of windows of an exponent. The last window can go beyond [ExponentBits].
 const windows = (ExponentBits + windowBits - 1) / windowBits
 
 // Exponent is the secret randomness of one ciphertext, divided into windows.

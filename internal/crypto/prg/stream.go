@@ -95,7 +95,7 @@ func (s *Stream) Uint64() uint64 {
 	return v
 }
 
-// straddle reads eight bytes that are only partly in the buffer.
+// straddle reads eight bytes that are not all in the buffer.
 func (s *Stream) straddle() uint64 {
 	var b [8]byte
 	rest := copy(b[:], s.buf[s.pos:s.end])

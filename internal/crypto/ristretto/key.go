@@ -72,8 +72,8 @@ func (w *double) set(p *edwards25519.Point) {
 	w.fh.Multiply(&w.f, &w.h)
 }
 
-// invert computes the inverses of all points by one inversion (Montgomery's trick). A point that
-// doubles to the identity has no inverse, and is left out of the product.
+// invert computes the inverses of the factors of all points by one inversion (Montgomery's trick).
+// The factor of a point that doubles to the identity is 1, because it would have no inverse.
 func invert(all []double) {
 	product := *one
 	for i := range all {

@@ -2,7 +2,7 @@
 // holders who can reconstruct the secret together. Fewer holders learn nothing (Shamir 1979). The
 // field is GF(2^16), with one polynomial for each two bytes.
 //
-//	shares := shamir.Split(secret, 3, []uint16{1, 2, 3, 4, 5}, prg.New(seed, "shamir"))
+//	shares, err := shamir.Split(secret, 3, []uint16{1, 2, 3, 4, 5}, prg.New(seed, "shamir"))
 //	back, err := shamir.Combine(3, []uint16{5, 1, 2}, []shamir.Share{shares[4], shares[0], shares[1]})
 //
 // The holders' points are public, and the time depends on them. Secrets and shares

@@ -20,7 +20,7 @@ var ErrInconsistent = errors.New("shamir: the shares do not belong together")
 
 // Split divides secret into one share for each point. A point identifies a holder. The points must
 // be distinct and not 0. As many holders as the threshold can combine their shares. The
-// polynomials' coefficients are read from random, 32 bytes for each degree.
+// polynomials' coefficients are read from random, 32 bytes for each degree from 1 on.
 func Split(secret [Size]byte, threshold int, points []uint16, random io.Reader) ([]Share, error) {
 	if err := check(threshold, points); err != nil {
 		return nil, err
@@ -48,8 +48,11 @@ func check(threshold int, points []uint16) error {
 	}
 	seen := make(map[uint16]bool, len(points))
 	for _, p := range points {
-		if p == 0 || seen[p] {
-			return fmt.Errorf("shamir: point %d is 0 or repeated; the points must be distinct and not 0", p)
+		if p == 0 {
+			return errors.New("shamir: a point is 0; the points must not be 0")
+		}
+		if seen[p] {
+			return fmt.Errorf("shamir: point %d is repeated; the points must be distinct", p)
 		}
 		seen[p] = true
 	}

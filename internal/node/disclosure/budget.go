@@ -16,17 +16,17 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// Releases of noise are not compared with others: what they tell of a person is bounded by their cost, and the costs of
-// all of them over one table add up. A table is known by its name in the catalogue, by the file or database that it is
-// read from, and by the dictionary of its jobs. None of these depends on rows, so neither does a refusal.
+// Releases of noise are not compared with other releases: their cost bounds what they tell about a person, and the
+// costs of all releases of noise over one table add up. A table is known by its name in the catalogue, by the file or
+// database that it is read from, and by the dictionary of its jobs. None of these depends on rows, so no refusal does.
 
 // BudgetError reports that a job's noise costs more than the privacy budget of its table has left. It depends on the
 // operator's policy and on earlier jobs, and not on the rows.
 type BudgetError struct {
-	Asked  privacy.Guarantee // of the job
-	Budget privacy.Guarantee // of the table; zero if the policy has none
-	Left   float64           // epsilon of one more job at the budget's delta, rounded down; 0 if none is possible
-	// Unknown says that nobody knows what was spent: the home was restored from an old backup, or the ledger lacks
+	Asked  privacy.Guarantee // guarantee that the job asks for
+	Budget privacy.Guarantee // budget of the table; zero if the policy has none
+	Left   float64           // largest epsilon of one more job at the budget's delta, rounded down; 0 if none is possible
+	// Unknown says that nobody knows how much was spent: the home was restored from an old backup, or the ledger lacks
 	// releases that the audit record has.
 	Unknown bool
 }
@@ -34,7 +34,7 @@ type BudgetError struct {
 func (e *BudgetError) Error() string {
 	switch {
 	case e.Budget == privacy.Guarantee{}:
-		return "the job adds noise for differential privacy, and this party has set no privacy budget for the table (privacy in its policy)"
+		return "the job adds noise for differential privacy, and this party has set no privacy budget for the table (\"privacy\" in its policy)"
 	case e.Unknown:
 		return "this party does not know what earlier jobs have spent of the table's privacy budget, because its home was restored from an old backup or its ledger is not whole; its operator states it with mercer budget settle"
 	}
@@ -42,15 +42,15 @@ func (e *BudgetError) Error() string {
 	if e.Left > 0 {
 		left = fmt.Sprintf("one job with epsilon %g", e.Left)
 	}
-	return fmt.Sprintf("the job asks for epsilon %g at delta %g; of the table's privacy budget, epsilon %g at delta %g, earlier jobs have left %s (privacy in its policy)",
+	return fmt.Sprintf(`the job asks for epsilon %g at delta %g; of the table's privacy budget, epsilon %g at delta %g, earlier jobs have left %s ("privacy" in this party's policy)`,
 		e.Asked.Epsilon, e.Asked.Delta, e.Budget.Epsilon, e.Budget.Delta, left)
 }
 
-// Reserve records that noise may be disclosed, and returns the release's ID. It is called before a session begins. It
-// returns a *BudgetError if the noise and everything that the table's jobs have spent or reserved so far exceed the
-// budget. [Ledger.Release] spends what is reserved, and [Ledger.Abandon] gives it back. Reserving for the same job
-// again changes nothing. The audit record has released the noise of the IDs recorded. If the ledger lacks one of them,
-// Reserve notes that nobody knows what was spent.
+// Reserve reserves the cost of noise that a session will disclose, and returns the release's ID. It is called before
+// the session begins. It returns a *BudgetError if the cost and everything that the table's jobs have spent or reserved
+// so far exceed the budget. [Ledger.Release] spends the reserved cost, and [Ledger.Abandon] gives it back. Reserving
+// for the same job again changes nothing. The list recorded holds the IDs of all noise that the audit record has as
+// released. If the ledger has not released one of them, Reserve notes that nobody knows how much was spent.
 func (l Ledger) Reserve(r method.Release, budget privacy.Guarantee, recorded []string) (id string, err error) {
 	key, err := l.key()
 	if err != nil {
@@ -117,8 +117,11 @@ func noiseOf(key []byte, r method.Release) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Kind != method.ReleaseNoise || r.Model == "" {
-		return nil, fmt.Errorf("release: a release of %s cannot be paid for by a privacy budget, or names no job that pays", r.Kind)
+	if r.Kind != method.ReleaseNoise {
+		return nil, fmt.Errorf("release: a privacy budget pays for noise, but the release is of %s", r.Kind)
+	}
+	if r.Model == "" {
+		return nil, errors.New("release: the release of noise names no job that pays for it")
 	}
 	if err := errors.Join(e.checkNoise(), privacy.Guarantee{Epsilon: r.Epsilon, Delta: r.Delta}.Check()); err != nil {
 		return nil, fmt.Errorf("release: %w", err)
@@ -132,7 +135,7 @@ type books []head
 // books returns the entries of noise without their rows, each once: a crash can leave one release both spent and
 // reserved.
 func (l Ledger) books() (b books, err error) {
-	all, err := l.heads() // those that are released first
+	all, err := l.heads() // released entries come first
 	for _, h := range all {
 		if h.Kind == method.ReleaseNoise && !slices.ContainsFunc(b, func(o head) bool { return o.id == h.id }) {
 			b = append(b, h)
@@ -141,7 +144,7 @@ func (l Ledger) books() (b books, err error) {
 	return b, err
 }
 
-// paid reports whether a release is spent already.
+// paid reports whether the cost of a release has been spent.
 func (b books) paid(id string) bool {
 	return slices.ContainsFunc(b, func(h head) bool { return h.id == id && h.released() })
 }
@@ -151,7 +154,7 @@ func (b books) lacks(recorded []string) bool {
 	return slices.ContainsFunc(recorded, func(id string) bool { return !b.paid(id) })
 }
 
-// unknown reports whether nobody knows what was spent.
+// unknown reports whether nobody knows how much was spent.
 func (b books) unknown() bool {
 	return slices.ContainsFunc(b, func(h head) bool { return h.lost() })
 }
@@ -178,8 +181,8 @@ func (b books) afford(e *Entry, id string, budget privacy.Guarantee) error {
 	return why
 }
 
-// suffices reports whether a budget pays a cost. Both conversions are rounded against the job, by less than one part in a
-// million. The first lets a job pass that asks for exactly the budget.
+// suffices reports whether a budget pays a cost. Both conversions are rounded against the job, by less than one part in
+// a million. The first lets a job pass that asks for exactly the budget.
 func suffices(budget privacy.Guarantee, rho float64) bool {
 	return rho <= budget.Rho() || privacy.Epsilon(rho, budget.Delta) <= budget.Epsilon
 }
@@ -216,7 +219,8 @@ func (e *Entry) names() []string {
 func (e *Entry) everywhere() bool { return e.Kind == method.ReleaseNoise && len(e.names()) == 0 }
 
 // of returns the entries of a table. An entry that shares one name with the table adds its other names, so a table that
-// was first renamed and then moved has one budget. Without any name nobody can tell two tables apart.
+// was first renamed and then moved has one budget. For a table without names it returns all entries, because nobody can
+// tell two such tables apart.
 func (b books) of(table names) (list books) {
 	if len(table) == 0 {
 		return b
@@ -270,13 +274,13 @@ func left(spent float64, budget privacy.Guarantee) float64 {
 	return 0
 }
 
-// rounded returns the number whose decimal form has three digits.
+// rounded returns v rounded to three significant decimal digits.
 func rounded(v float64) float64 {
 	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
 	return short
 }
 
-// lost reports whether an entry stands for releases of which nobody knows what they cost.
+// lost reports whether an entry stands for releases whose cost nobody knows.
 func (e *Entry) lost() bool { return e.Kind == method.ReleaseNoise && e.Rho == math.MaxFloat64 }
 
 // lostEntry returns an entry that costs more than every budget of every table.
@@ -286,9 +290,9 @@ func lostEntry(name string) *Entry {
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// Lose notes that jobs may have spent any part of the budgets, because the home does not know what it has released since
-// a backup. From then on all jobs with privacy are refused, until [Ledger.Settle]. It returns the ID of the note, which
-// belongs in the audit record.
+// Lose notes that jobs may have spent any part of the budgets, because the home does not know what it has released
+// since a backup. From then on all jobs with privacy are refused, until [Ledger.Settle]. It returns the ID of the note,
+// which belongs in the audit record.
 func (l Ledger) Lose() (id string, err error) {
 	if _, err := l.key(); err != nil {
 		return "", err
@@ -313,7 +317,7 @@ func (l Ledger) loseSight(b books) (books, error) {
 	return append(b, h), err
 }
 
-// enter writes an entry that is released.
+// enter writes an entry in state Released.
 func (l Ledger) enter(e *Entry) (head, error) {
 	id := e.ID()
 	file := l.entry(e.Kind, id, Released)
@@ -327,9 +331,9 @@ func drawName() (string, error) {
 	return hex.EncodeToString(b[:]), err
 }
 
-// Settle states what unknown jobs have spent of every table's budget, and ends the effect of [Ledger.Lose]. Zero says
-// that they have spent nothing. It first calls may with the ID under which the statement counts, "" for nothing, and
-// does nothing if may returns an error.
+// Settle records how much unknown jobs have spent of every table's budget, and ends the effect of [Ledger.Lose]. Zero
+// says that they have spent nothing. Before that it calls may with the ID of the record, or "" for zero. If may returns
+// an error, Settle leaves the ledger as it was.
 func (l Ledger) Settle(spent privacy.Guarantee, may func(id string) error) error {
 	if _, err := l.key(); err != nil {
 		return err
@@ -366,7 +370,7 @@ func (l Ledger) Settle(spent privacy.Guarantee, may func(id string) error) error
 	})
 }
 
-// statement returns the entry of what an operator says that unknown jobs have spent; nil for nothing.
+// statement returns the entry of an operator's statement how much unknown jobs have spent. It returns nil for nothing.
 func statement(spent privacy.Guarantee) (*Entry, error) {
 	if spent == (privacy.Guarantee{}) {
 		return nil, nil
@@ -379,10 +383,10 @@ func statement(spent privacy.Guarantee) (*Entry, error) {
 	return &Entry{Kind: method.ReleaseNoise, Uses: []Use{{Model: name}}, Rho: rho, Epsilon: spent.Epsilon, Delta: spent.Delta, Day: today()}, err
 }
 
-// Account says what jobs have spent of a table's privacy budget, and what else was released of the table.
+// Account says how much jobs have spent of a table's privacy budget, and lists releases that no budget covers.
 type Account struct {
 	Spendings []Spending
-	Unknown   bool   // nobody knows what unknown jobs have spent
+	Unknown   bool   // nobody knows how much unknown jobs have spent
 	Voids     []Void // releases without noise of the same table, or of people who are in its releases of noise
 	rho       float64
 }
@@ -391,8 +395,8 @@ type Account struct {
 type Spending struct {
 	ID      string
 	State   State  // Released, or Admitted while a job has reserved it
-	Job     string // "" for what an operator has stated about unknown jobs
-	Day     string // "" while it is reserved
+	Job     string // "" for an operator's statement about unknown jobs
+	Day     string // "" while the cost is reserved
 	Table   string
 	Epsilon float64
 	Delta   float64
@@ -452,13 +456,13 @@ func (l Ledger) Account(table string, known, recorded []string) (a Account, err 
 	return a, err
 }
 
-// Noisy lists all releases of noise, and what operators have stated about unknown ones.
+// Noisy lists all releases of noise, and operators' statements about unknown ones.
 func (l Ledger) Noisy() ([]Spending, error) {
 	b, err := l.books()
 	return b.spendings(), err
 }
 
-// spendings describes entries, in the order of their days.
+// spendings describes entries, in the order of their days. It leaves out the notes of [Ledger.Lose].
 func (b books) spendings() (list []Spending) {
 	for _, h := range b {
 		if h.lost() {
@@ -474,8 +478,9 @@ func (b books) spendings() (list []Spending) {
 	return list
 }
 
-// voids lists the releases without noise of a table, or of people in its releases of noise. Only the operator sees it,
-// since it depends on rows. Before a table's first noise these are the releases under its name, which void what is to come.
+// voids lists the releases without noise of a table, or of people in its releases of noise. Only the operator sees the
+// list, because it depends on rows. Before a table's first release of noise, the list has the releases under the
+// table's name: later noise does not protect against these.
 func (l Ledger) voids(table names, noisy books) (list []Void, err error) {
 	heads, err := l.heads()
 	if err != nil {
@@ -498,7 +503,7 @@ func (l Ledger) voids(table names, noisy books) (list []Void, err error) {
 	return list, nil
 }
 
-// share reports whether two releases have people in common, or may have.
+// share reports whether two releases have people in common, or might have.
 func (l Ledger) share(a, b head) (bool, error) {
 	if b.everywhere() {
 		return false, nil

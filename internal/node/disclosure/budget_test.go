@@ -76,7 +76,7 @@ func TestBudget(t *testing.T) {
 	if over := overspends(t, l, noise("first", "people", 1), privacy.Guarantee{}); !strings.Contains(over.Error(), "has set no privacy budget") {
 		t.Error(over.Error())
 	}
-	if over := overspends(t, l, noise("much", "people", 8.01), eight); over.Left != 8 || !strings.Contains(over.Error(), "left one job with epsilon 8 (privacy in its policy)") {
+	if over := overspends(t, l, noise("much", "people", 8.01), eight); over.Left != 8 || !strings.Contains(over.Error(), "left one job with epsilon 8 (\"privacy\" in this party's policy)") {
 		t.Error(over.Error())
 	}
 	spend(t, l, noise("first", "people", 3))

@@ -297,7 +297,7 @@ func (e *Entry) checkNoise() error {
 	}
 	for i := 1; i < len(e.Known); i++ {
 		if e.Known[i] <= e.Known[i-1] {
-			return errors.New("the further names of the table are not in ascending order, or one is repeated")
+			return errors.New("the further names of the table do not ascend strictly")
 		}
 	}
 	return nil
@@ -354,7 +354,7 @@ func (e *Entry) readMore(r *wire.Reader) {
 		r.Fixed(e.More[i].Person[:])
 		e.More[i].Class = r.Uint16()
 		if i > 0 && compareMembers(e.More[i-1], e.More[i]) >= 0 {
-			r.Fail(errors.New("the entry's further classes are not in ascending order, or one is repeated"))
+			r.Fail(errors.New("the entry's further classes do not ascend strictly"))
 		}
 	}
 }
@@ -363,8 +363,11 @@ func (e *Entry) readMore(r *wire.Reader) {
 func readKinds(r *wire.Reader) []method.ReleaseKind {
 	also := kindsOf(r.Strings(maxAlso, 32))
 	for i, k := range also {
-		if !k.Beside() || i > 0 && k <= also[i-1] {
-			r.Fail(fmt.Errorf("kind %q is out of order among the entry's accompanying kinds, or cannot accompany a release", string(k)))
+		if !k.Beside() {
+			r.Fail(fmt.Errorf("kind %q is among the accompanying kinds, but it cannot accompany a release", string(k)))
+		}
+		if i > 0 && k <= also[i-1] {
+			r.Fail(fmt.Errorf("the accompanying kinds do not ascend strictly at kind %q", string(k)))
 		}
 	}
 	return also

@@ -27,15 +27,15 @@ const (
 type comparison struct {
 	now    *Entry
 	id     string
-	space  extsort.Store // holds sorted digests while the release is compared
-	people persons       // people of the release's edition, once they are needed
-	heads  []head        // earlier releases of the same kind
-	others []head        // earlier releases of other kinds
-	models map[string]bool
-	known  []bool // for each row: whether an earlier release disclosed the same values; nil before loadRows
+	space  extsort.Store   // holds sorted digests while the release is compared
+	people persons         // people of the release's edition; nil before they are needed
+	heads  []head          // earlier releases of the same kind
+	others []head          // earlier releases of other kinds
+	models map[string]bool // jobs that released the same rows; see findModels
+	known  []bool          // for each row: whether an earlier release disclosed the same values; nil before loadRows
 	said   []string
 	from   []string // IDs of the earlier releases that reveal something together with this one
-	with   []head   // the same releases, and those whose number or size is a reason
+	with   []head   // the releases of from, and the releases that count towards a limit that this one exceeds
 }
 
 // head is an entry without its rows, with the path of the file that has the rows.
@@ -47,8 +47,8 @@ type head struct {
 
 func (h head) released() bool { return strings.HasSuffix(h.file, string(Released)) }
 
-// compare returns what a release reveals together with earlier releases, and the jobs of these
-// releases. A release that was disclosed before reveals nothing new.
+// compare finds what a release reveals together with earlier releases. A release that was disclosed
+// before reveals nothing new; compare only compares its fit and counts its uses.
 func (l Ledger) compare(now *Entry, id string, space extsort.Store) (*comparison, error) {
 	c := &comparison{now: now, id: id, space: space}
 	all, err := l.heads()
@@ -59,7 +59,7 @@ func (l Ledger) compare(now *Entry, id string, space extsort.Store) (*comparison
 		switch h.Kind {
 		case now.Kind:
 			c.heads = append(c.heads, h)
-		case method.ReleaseNoise: // no difference from it tells more of a person than its own cost
+		case method.ReleaseNoise: // a difference from noise tells no more about a person than the noise's cost allows
 		default:
 			c.others = append(c.others, h)
 		}
@@ -102,8 +102,8 @@ func (c *comparison) oneModel(h head) bool {
 }
 
 // repeats reports whether an identical release was disclosed before. An identical release does not
-// count if only its fit was disclosed, or only jobs of a study outside which this release lies have
-// disclosed it: the operator's yes to the study covers these jobs alone.
+// count if only its fit was disclosed. It also does not count if only jobs of a study disclosed it and
+// this release is outside the study, because the operator has approved the study for its own jobs alone.
 func (c *comparison) repeats() bool {
 	return slices.ContainsFunc(c.heads, func(h head) bool {
 		return h.id == c.id && h.released() && !h.pending() && h.covers(c.now)
@@ -340,7 +340,8 @@ func (c *comparison) note(h head, said []string) {
 // is compared as outside a study: columns, scaling, fits, weights, and who came or went.
 func (e *Entry) inStudyOf(o *Entry) bool { return e.Study != "" && e.Study == o.Study }
 
-// covers reports whether what allowed the entry's release allows release o of equal content, too.
+// covers reports whether release o, which has equal content, is allowed because entry e was. An entry of
+// a study allows only releases of the same study.
 func (e *Entry) covers(o *Entry) bool { return e.Study == "" || e.inStudyOf(o) }
 
 // allowedBy reports whether approval n covers everything that the comparison found. It must contain
@@ -367,8 +368,8 @@ type summed struct {
 	told float64
 }
 
-// countSums reports a release if people would be in too many sums, or in sums with too many
-// numbers.
+// countSums adds a sentence to the findings if people would be in too many sums or models, or in ones
+// with too many numbers.
 func (l Ledger) countSums(c *comparison) error {
 	if c.goesOn() {
 		return nil

@@ -36,7 +36,7 @@ func (r *Row) personDigest() [16]byte {
 }
 
 // rowsOf returns the number of released rows, and a function that returns the index of the i-th
-// released row in the set.
+// released row in the set. The function is nil if the set is read in blocks.
 func rowsOf(r method.Release) (n int, place func(int) int) {
 	if r.Blocks != nil {
 		return r.Count, nil
@@ -102,8 +102,8 @@ func newEntry(key []byte, r method.Release) *Entry {
 }
 
 // digestReleased digests all released rows of an edition. An edition that is not in memory is read in
-// blocks; its digests take 64 bytes a row. They are needed only for comparisons with releases that
-// list single rows.
+// blocks; its digests take 66 bytes a row. The digests are needed only for comparisons with releases
+// that list single rows.
 func (d *digest) digestReleased(n int, place func(int) int) ([]Row, []Member, error) {
 	if d.Blocks == nil {
 		rows, more := d.digestRows(n, place)
@@ -172,7 +172,7 @@ func (d *digest) hex(what string, b []byte) string {
 }
 
 // columnsOf returns the sorted names of the released columns and their number. It returns no names
-// where the table has none. In sums the label counts as a column.
+// where the table has none. In sums and models the label counts as a column.
 func columnsOf(r method.Release) ([]string, int) {
 	width := r.Set.X.Cols()
 	names := slices.Clone(r.Set.Columns)

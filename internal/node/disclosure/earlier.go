@@ -9,9 +9,9 @@ import (
 )
 
 // Earlier is an earlier release that reveals more together with one that awaits approval. It names jobs and columns, so
-// only the party's own people may see it. Columns are a text: the first names in quotes, and the number of the others;
-// "" if there are none. Without names nobody knows which columns two different tables have in common: the text in Both
-// then says so, and There and Here have all columns.
+// only the party's own people are allowed to see it. Both, There and Here list columns as a text: the first names in
+// quotes, and the number of the others; "" if there are none. Without names nobody knows which columns two different
+// tables have in common: then Both says so, and There and Here have all columns.
 type Earlier struct {
 	Job   string
 	Day   string // date of the latest disclosure, YYYY-MM-DD; "" if there was none yet, or in old formats

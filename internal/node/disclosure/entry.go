@@ -25,7 +25,7 @@ type Entry struct {
 	Split         string                               // description of the held-out rows if the job chooses them; "" if the party's key does
 	Table         string                               // the table's name in the catalogue; "" in entries of earlier programs
 	Schema        string                               // digest of the job's schema, in hexadecimal digits; "" if the job has none
-	Fit           Fit                                  // the fit that prepared encoded rows
+	Fit           Fit                                  // the fit that prepared the released rows, or the released fit
 	Columns       []string                             // names of the released columns, ascending; nil if the table has no names
 	Width         int                                  // number of columns
 	Uses          []Use                                // uses of the rows, in the order of their release
@@ -38,8 +38,8 @@ type Entry struct {
 	Size          int                                  // number of rows of an edition
 	Known         []string                             // in noise: digests of further names of the table, ascending
 	Rho           float64                              // in noise: the cost in zero-concentrated differential privacy; else 0
-	Epsilon       float64                              // in noise: the job's guarantee; 0 if nobody knows it
-	Delta         float64                              // of the guarantee
+	Epsilon       float64                              // in noise: epsilon of the job's guarantee; 0 if nobody knows it
+	Delta         float64                              // in noise: delta of the job's guarantee
 	Rows          []Row                                // one row for each person, ascending; empty for an edition
 	More          []Member                             // second and further classes of people with several classes, ascending by person
 	editionPeople func(extsort.Store) (persons, error) // sorts the people of an edition; nil without an edition
@@ -117,8 +117,8 @@ func (e *Entry) pending() bool {
 // maxUses bounds the uses of an entry. Beyond it the oldest are removed.
 const maxUses = 1 << 12
 
-// ID returns a name of the released content in 16 hexadecimal digits. Jobs that release equal
-// content share one ID. The same holds for questions.
+// ID returns a name of the released content in 16 hexadecimal digits. Jobs that release equal content
+// share one ID, and so do questions. But each job's noise has an ID of its own.
 func (e *Entry) ID() string {
 	named := *e
 	if e.Kind == method.ReleaseIDs || e.Kind == method.ReleaseRows {
@@ -138,7 +138,7 @@ func (e *Entry) formerID() string {
 // digest returns a hash of all released content, as 16 hexadecimal digits.
 func (e *Entry) digest() string {
 	named := *e
-	named.Job, named.Table = "", "" // releases of equal content have one digest, whatever their job or table
+	named.Job, named.Table = "", "" // releases of equal content have one digest, whatever their job (except for noise) or table
 	if e.Fit.By == method.NewFit || e.Fit.By == method.ToldFit {
 		named.Fit.Values = "" // the fitted values are not yet known when the release is admitted
 	}

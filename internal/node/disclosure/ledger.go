@@ -332,9 +332,9 @@ func (l Ledger) grow(e *Entry) (files []string, err error) {
 	return files, nil
 }
 
-// canMerge reports whether two entries can be merged into one. Noise cannot, because each costs by itself. Entries of
-// different tables cannot, because an entry has one table's name. Neither can entries of a study and of jobs outside it, because
-// the operator's yes to the study covers the former alone.
+// canMerge reports whether two entries can be merged into one. Entries of noise cannot, because each has its own cost.
+// Entries of different tables cannot, because an entry has one table's name. Entries of a study and of jobs outside it
+// cannot, because the operator has approved the study for its own jobs alone.
 func (e *Entry) canMerge(o *Entry) bool {
 	if e.Kind == method.ReleaseNoise || !e.sameSettings(o) || e.Study != o.Study || e.Weight != o.Weight || e.Question != o.Question || e.Table != o.Table || e.Edition != "" || o.Edition != "" {
 		return false
@@ -409,8 +409,8 @@ func (l Ledger) ReleaseAdmitted() error {
 }
 
 // Restart removes the releases that were admitted, but not disclosed, before a restart. Resumed
-// sessions admit them again. A session that is no longer open counts with the largest number of ids
-// that each peer could have announced.
+// sessions admit them again. A session that is no longer open counts with the number of ids that each
+// peer announced or, if that is unknown, with the largest number that it could have announced.
 func (l Ledger) Restart(open func(session string) bool) error {
 	if empty, err := l.Empty(); empty || err != nil {
 		return err

@@ -32,24 +32,24 @@ type Listed struct {
 	Told     float64   // how many numbers the sums contain for each cell of their rows; 0 if not counted
 	Reveals  []string  // what the release reveals together with earlier ones; empty if it needs no approval
 	From     []string  // IDs of the earlier releases that Reveals is about
-	Earlier  []Earlier // the first of these releases and of those that only count; none in old notes
-	Others   int       // how many more such releases there are
-	Table    string    // in the catalogue; "" in old notes
-	Epsilon  float64   // of noise: the job's guarantee
-	Delta    float64
-	Askers   []Asker // jobs that have asked for the release, the latest last; never none for a release that awaits approval
+	Earlier  []Earlier // the first of these releases, and of those that count towards an exceeded limit; none in old notes
+	Others   int       // number of such releases that Earlier leaves out
+	Table    string    // name of the table in the catalogue; "" in old notes
+	Epsilon  float64   // of noise: epsilon of the job's guarantee
+	Delta    float64   // of noise: delta of the job's guarantee
+	Askers   []Asker   // jobs that have asked for the release, the latest last; at least one if the release awaits approval
 	Since    time.Time
 }
 
 // Asker is a job that asks for a release.
 type Asker struct {
-	Job       string        // id
-	Submitter access.Person // as the coordinator says; zero if nobody has said who asks
+	Job       string        // ID of the job
+	Submitter access.Person // person who submitted the job, as the coordinator says; zero if nobody has said who
 }
 
-// AskedBy returns the latest job that a person may have submitted, of those that have asked for the release, and
-// true. If the person is certainly no submitter of any of them, it returns the latest job and false. Nobody is
-// certainly no submitter of a job about which nothing is known.
+// AskedBy returns, of the jobs that have asked for the release, the latest that the person might have submitted, and
+// true. If the person has certainly submitted none of them, it returns the latest job and false. Everybody might have
+// submitted a job about which nothing is known.
 func (n Listed) AskedBy(who access.Person) (Asker, bool) {
 	if len(n.Askers) == 0 {
 		return Asker{}, true
@@ -62,8 +62,8 @@ func (n Listed) AskedBy(who access.Person) (Asker, bool) {
 	return n.Askers[len(n.Askers)-1], false
 }
 
-// askedAlso returns the jobs that have asked for a release, with one more. It forgets jobs beyond a bound, and then
-// counts them as one about which nothing is known.
+// askedAlso returns the jobs that have asked for a release, with one more. If there are more than maxAskers, it
+// replaces the oldest by one job about which nothing is known.
 func askedAlso(list []Asker, one Asker) []Asker {
 	list = append(slices.DeleteFunc(slices.Clone(list), func(a Asker) bool { return a.Job == one.Job && a.Job != "" }), one)
 	if over := len(list) - maxAskers; over > 0 {
@@ -201,8 +201,8 @@ func readAskers(r *wire.Reader) (list []Asker) {
 const minAsker = 4
 
 // notes returns the notes about releases that await approval, are approved, or were disclosed with
-// approval, oldest first. It removes a note that is too old or unreadable. Without a note, a
-// release awaits approval again.
+// approval, oldest first. It removes a note that is unreadable, or older than noteKept and not about a
+// disclosed release. Without a note, a release awaits approval again.
 func (l Ledger) notes() ([]Listed, error) {
 	notes, stale, err := l.readNotes()
 	for _, path := range stale {
@@ -303,9 +303,9 @@ func (l Ledger) Approve(id string, may func(Listed) error) error {
 	})
 }
 
-// Refuse removes a release that awaits approval, with an approval that an operator gave before for less. If a job asks
-// for the release again, it awaits approval again. It first calls may with the release, and does nothing if may returns
-// an error. It returns [ErrNotHeld] if the release does not await approval.
+// Refuse removes a release that awaits approval, and any earlier approval of the release that covered less. If a job
+// asks for the release again, the release awaits approval again. Refuse first calls may with the release, and does
+// nothing if may returns an error. It returns [ErrNotHeld] if the release does not await approval.
 func (l Ledger) Refuse(id string, may func(Listed) error) error {
 	return l.alone(func() error {
 		n, err := l.find(id, Held)
@@ -336,8 +336,8 @@ func (l Ledger) Withdraw(id string, may func(Listed) error) error {
 	})
 }
 
-// forbid removes what lets a release leave, and its notes, if may returns no error. A release has both notes if it reveals
-// more than its approval says, or after a crash in Approve.
+// forbid removes a release's admission and its notes, if may returns no error. A release has two notes, Held and
+// Approved, if it reveals more than its approval says, or after a crash in Approve.
 func (l Ledger) forbid(n Listed, may func(Listed) error) error {
 	if err := may(n); err != nil {
 		return err

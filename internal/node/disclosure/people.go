@@ -16,8 +16,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// persons yields digests of people, in ascending order and each once. They can be read any number of
-// times. An error is the last that it yields: a list that is cut off is no list of fewer people.
+// persons yields digests of people, in ascending order and each once. It can be read any number of
+// times. If it yields an error, it yields nothing after it: a list that is cut off is an error, and not a
+// list of fewer people.
 type persons = iter.Seq2[[16]byte, error]
 
 // peopleOf returns the people of an earlier release, and whether the ledger knows them.
@@ -86,8 +87,8 @@ func (l Ledger) mayShare(c *comparison, h head) (bool, error) {
 	return overlap(now, then)
 }
 
-// overlap reports whether two lists have people in common. It reads both to their ends, so that a
-// damaged one is an error whatever precedes the damage.
+// overlap reports whether two lists have people in common. It reads both lists to their ends, so that it
+// finds damage in a list even after a common person. It returns true with an error.
 func overlap(now, then persons) (found bool, err error) {
 	next, stop := iter.Pull2(then)
 	defer stop()
@@ -209,15 +210,15 @@ func storedPersons(path string) persons {
 	}
 }
 
-// readPersons calls use with each of a list of people until use returns false, and reports whether use
-// wants more.
+// readPersons calls use with each person of a list until use returns false. It reports whether use never
+// returned false.
 func readPersons(from *bufio.Reader, use func([16]byte) bool) (more bool, err error) {
 	head := make([]byte, 2+len(peopleMagic)+4)
 	if err := readFull(from, head); err != nil {
 		return true, err
 	}
 	r := wire.NewReader(head)
-	r.Magic(len(peopleMagic), peopleMagic, "%q is another file")
+	r.Magic(len(peopleMagic), peopleMagic, "%q is not the format of a list of people")
 	n := r.Count(maxRows, 0)
 	if err := r.Close(peopleMagic); err != nil {
 		return true, err

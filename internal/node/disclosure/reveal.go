@@ -45,8 +45,8 @@ func (e *Entry) meet(earlier *Entry) meeting {
 }
 
 // revealsSameSettings describes what two releases with equal settings reveal together. It returns
-// no sentence if they have no row in common, or all rows. Further rows of one model count as no
-// difference, except in sums.
+// no sentence if they have no row in common, or the same rows with equal values, labels and weights.
+// Further rows of one model count as no difference, except in sums and models.
 func (e *Entry) revealsSameSettings(earlier *Entry, oneModel bool) []string {
 	m := e.meet(earlier)
 	if m.common == 0 {
@@ -220,7 +220,7 @@ func refits(common int) string {
 	if common != everybody {
 		rows = count(common, "row is", "rows are")
 	}
-	return rows + " prepared or scaled by another fit than in the earlier job, or may be: products of rows under two fits reveal their columns, and the two fits reveal who came or went. With scale: range and a dictionary whose columns have ranges, jobs fit nothing"
+	return rows + ` prepared or scaled by another fit than in the earlier job, or may be: products of rows under two fits reveal their columns, and the two fits reveal who came or went. With "scale: range" and a dictionary whose columns have ranges, jobs fit nothing`
 }
 
 // revealsSplit describes what a job reveals if it chooses the held-out rows itself. The operator

@@ -19,7 +19,8 @@ type Search struct {
 	Table   string // "" in entries of earlier programs
 	Edition int    // number of the edition; 0 without one
 	In      bool
-	// People is the number of people whom the entry knows by an id. If it is 0, the entry cannot tell who is in it.
+	// People is the number of digests of people, or of rows without ids, that the ledger has for the release. If it is
+	// 0, the ledger cannot tell who is in the release.
 	People int
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// Empty reports whether the ledger records no release at all.
+// Empty reports whether the ledger records no release and no lookup of ids.
 func (l Ledger) Empty() (bool, error) {
 	list, err := l.names()
 	if err != nil {
@@ -129,7 +129,7 @@ func (l Ledger) alone(change func() error) error {
 	return l.locked(change)
 }
 
-// Still runs do while nobody changes the ledger, such as a copy of its folder, which must exist.
+// Still runs do, such as a copy of the ledger's folder, while nobody changes the ledger. The folder must exist.
 func (l Ledger) Still(do func() error) error { return l.locked(do) }
 
 // locked runs do under the ledger's lock. The ledger's folder must exist.

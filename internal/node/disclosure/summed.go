@@ -3,8 +3,8 @@ package disclosure
 // besides is the sentence for the operator if a model and sums together reveal few people.
 const besides = "one to nine people came, went or changed between this job and the earlier one, in all or in one class: the model and the sums together tell about these few alone"
 
-// compareSummed compares a model with earlier sums over some of the same people, or sums with earlier models. Who has
-// the sums over all people of a model but a few subtracts them from the model's equations, and has those of the few.
+// compareSummed compares a model with earlier sums over some of the same people, or sums with earlier models. If the
+// sums are over all people of a model but a few, their difference from the model's equations tells about the few alone.
 func (l Ledger) compareSummed(c *comparison) error {
 	for _, h := range c.others {
 		if !c.now.Kind.Summed() || !h.Kind.Summed() {
@@ -33,8 +33,8 @@ func (l Ledger) compareSummed(c *comparison) error {
 	return nil
 }
 
-// revealsFewRows does the work of [Entry.revealsFew] for an earlier release of another kind that lists its rows. Changed
-// values and labels count if both have the same columns.
+// revealsFewRows does the work of [Entry.revealsFew] for an earlier release of another kind that lists its rows.
+// Changed values and labels count if both have the same columns.
 func (l Ledger) revealsFewRows(c *comparison, h head) ([]string, error) {
 	earlier, err := l.read(h.file)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/wire"
 )
 
-// changeHead is the size of the two keys with which a record of a change begins, and by which it is
-// sorted: an element, and the index of an edition, of which the newest comes first.
+// changeHead is the size in bytes of the two sort keys at the start of a record: an element, and a number
+// by which the newest edition comes first. Records of changes begin with the number, records of states
+// with the element.
 const changeHead = len(Element{}) + 4
 
 func compareChanges(a, b []byte) int { return bytes.Compare(a[:changeHead], b[:changeHead]) }
@@ -20,7 +21,8 @@ func compareChanges(a, b []byte) int { return bytes.Compare(a[:changeHead], b[:c
 func newestFirst(edition int) uint32 { return ^uint32(edition) }
 
 // changes sorts the changes of people: edition by edition, the newest first, and within an edition by
-// person. A change has the person's states in the last edition, in the edition after, and in this one.
+// person. A change of an edition has three states of a person: in the last edition, in the edition after
+// that of the change, and in the edition of the change.
 func (p *past) changes(space extsort.Store) (*extsort.Sorter, error) {
 	states, err := p.states(space)
 	if err != nil {
@@ -59,8 +61,8 @@ func (p *past) states(space extsort.Store) (*extsort.Sorter, error) {
 	return sorted, nil
 }
 
-// eachState calls use with each former state, and the encoded states of its person in the last edition
-// and in the edition after.
+// eachState calls use with each former state, and with the encoded states of the same person in the last
+// edition (now) and in the edition after that of the former state (before).
 func (p *past) eachState(states *extsort.Sorter, use func(now, before, state []byte) error) error {
 	last := begin(byID(p.last))
 	defer last.stop()

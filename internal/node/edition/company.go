@@ -13,16 +13,16 @@ import (
 
 // leavers lists, as digests, the people who were withdrawn from a table.
 type leavers struct {
-	By     string   `json:"by"` // description of how people are identified
+	By     string   `json:"by"` // description of the rule that identifies people
 	People []string `json:"people"`
 }
 
-// ErrLeaversUnknown reports that withdrawn people cannot be recognised, because the table's entry
-// now identifies people differently.
+// ErrLeaversUnknown reports that withdrawn people cannot be recognised, because the table's catalogue
+// entry now identifies people by another rule.
 var ErrLeaversUnknown = errors.New("edition: the catalogue entry must name people by the same id and group as when people were withdrawn from the table; put the entry back as it was, so that the home can recognise the withdrawn people")
 
 // Left returns a function that reports whether a person was withdrawn from a table. It returns nil
-// if nobody was withdrawn. The rule describes how people are identified.
+// if nobody was withdrawn. The argument rule describes the rule that now identifies people.
 func (s Store) Left(table, rule string) (func(name string) bool, error) {
 	b, err := s.book()
 	if err != nil || b.Tables[table] == nil || len(b.Tables[table].Left.People) == 0 {
@@ -39,7 +39,8 @@ func (s Store) Left(table, rule string) (func(name string) bool, error) {
 	return func(name string) bool { return gone[b.leaver(name)] }, nil
 }
 
-// Leave records that people were withdrawn from a table.
+// Leave records that people were withdrawn from a table. The argument by describes the rule that
+// identifies people.
 func (s Store) Leave(table, by string, names []string) error {
 	return s.change(func(b *book, _ *vault.Artifacts) error {
 		t := b.table(table)

@@ -78,13 +78,13 @@ func compareRefined(a, b refined) int {
 // division is the division of earlier groups by one or several cuts of a new edition, one after the
 // other. Its memory grows with the groups, not with their members.
 type division struct {
-	stories Stream[string]
+	stories Stream[string]    // the earlier group of each element, with its codes in the cuts; see storiesOf
 	number  map[string]uint32 // number of the group of each story
 	all     int               // number of elements
 	small   []int             // sizes of the groups that have fewer than Least elements, after any of the cuts
 }
 
-// divide reads all elements of the earlier groups and of the cuts.
+// divide returns the division of the earlier groups by the cuts. It reads all elements of both.
 func divide(before groups, cuts ...Stream[Part]) (*division, error) {
 	d := &division{stories: storiesOf(before, cuts), number: make(map[string]uint32)}
 	size := make(map[string]int)
@@ -105,7 +105,8 @@ func divide(before groups, cuts ...Stream[Part]) (*division, error) {
 	return d, nil
 }
 
-// storiesOf tells for each element its earlier group, in 4 bytes, and then its code in each cut.
+// storiesOf returns a story of each element: its earlier group in 4 bytes, 0 if there is none, and then
+// its code in each cut.
 func storiesOf(before groups, cuts []Stream[Part]) Stream[string] {
 	stories := func(yield func(Known[string], error) bool) {
 		for k, err := range merged(before, Stream[Part](nil)) {
@@ -124,7 +125,8 @@ func storiesOf(before groups, cuts []Stream[Part]) Stream[string] {
 	return stories
 }
 
-// withCut adds a cut to stories. fresh is the story so far of an element that only the cut has.
+// withCut adds each element's code in a cut to the element's story. The argument fresh is the story of an
+// element that no earlier group and no earlier cut has.
 func withCut(stories Stream[string], cut Stream[Part], fresh string) func(func(Known[string], error) bool) {
 	return func(yield func(Known[string], error) bool) {
 		for k, err := range merged(stories, cut) {

@@ -47,7 +47,7 @@ type Edition struct {
 // ErrNone reports that a table has not been frozen for a dictionary.
 var ErrNone = errors.New("edition: the table has not been frozen for this dictionary")
 
-// book is the decoded content of the file list.
+// book is the decoded content of the file "list".
 type book struct {
 	Editions []Edition              `json:"editions"`
 	Tables   map[string]*tableState `json:"tables"`
@@ -56,7 +56,7 @@ type book struct {
 
 // tableState records which people the editions of a table tell apart.
 type tableState struct {
-	Known        string                      `json:"known"`            // digest of how people are identified
+	Known        string                      `json:"known"`            // digest of the rule that identifies people
 	People       string                      `json:"people,omitempty"` // ID of the groups of people; "" if the table has no ids
 	Dictionaries map[string]*dictionaryState `json:"dictionaries"`     // states of dictionaries by hash
 	Left         leavers                     `json:"left,omitzero"`
@@ -134,7 +134,7 @@ func (b *book) check() error {
 	}
 	for _, e := range b.Editions {
 		if e.Number < 1 || e.Number > maxPast {
-			return fmt.Errorf("edition number %d is outside the allowed range", e.Number)
+			return fmt.Errorf("an edition of table %q has number %d; 1 to %d are allowed", e.Table, e.Number, maxPast)
 		}
 	}
 	return nil
@@ -182,15 +182,15 @@ func (s Store) Newest(table, dictionary string) (Edition, error) {
 // ErrOtherColumns reports that the columns of a table without a dictionary have changed.
 var ErrOtherColumns = errors.New("edition: the table's columns have changed since it was frozen, and no dictionary describes them. Jobs continue with the earlier edition. For the new columns, approve a dictionary (mercer data info --schema writes one), and name it in jobs")
 
-// ErrOtherEntry reports that the catalogue's entry identified people differently when the table was
-// frozen.
+// ErrOtherEntry reports that the catalogue's entry identified people by another rule, or offered other
+// labels, when the table was frozen.
 var ErrOtherEntry = errors.New("edition: when the table was frozen, the catalogue's entry named another id, group or label, or the home had another split key, so the home cannot find out who came or went. Put the entry back as it was; a further label needs a new dictionary")
 
 // errLost reports that a part of the home's record of editions is missing. Either the list or an
 // item that the list names is lost.
 var errLost = errors.New("edition: the record of earlier editions is incomplete; restore the folder of editions from a backup, because without it a new edition could tell few people apart")
 
-// Fits returns an error if a frozen table's catalogue entry now identifies people differently or
+// Fits returns an error if a frozen table's catalogue entry now identifies people by another rule or
 // offers other labels.
 func (s Store) Fits(table, dictionary, known string, labels []string) error {
 	b, err := s.book()

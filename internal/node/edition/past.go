@@ -29,8 +29,8 @@ func (t *Person) equal(o *Person) bool {
 }
 
 // People yields the people of an edition, in ascending order of their IDs, and each person once. A
-// person is good until the next one. People can be read any number of times, with the same result. An
-// error is the last that it yields. Nil is nobody.
+// person is valid until the next one is yielded. People can be read any number of times, with the same
+// result. It yields nothing after an error. A nil People has nobody.
 type People = iter.Seq2[*Person, error]
 
 // Everybody returns the people of a list.
@@ -47,9 +47,9 @@ func Everybody(list []Person) People {
 // past records the people in a dictionary's editions of a table. It has all people of the last
 // edition and, for each earlier edition, the people who differ in the next one.
 //
-// In the file, a person's state takes 32 bytes, and 8 more for each column and label. The past has each
-// person's last state and the earlier states that differ. In a large table these are on average at most
-// nine states for a person. None of them is in memory.
+// In the file, a person's state takes 27 bytes, 8 more for each column, and 12 more for each label with
+// one value. The past has each person's last state and the earlier states that differ. In a large table
+// these are on average at most nine states for a person. None of them is in memory.
 type past struct {
 	columns, labels []string
 	byRows          bool // true if the table has no ids, so that each row counts as a person
@@ -161,8 +161,8 @@ type formerState struct {
 	*Person
 }
 
-// former yields all former states, from the oldest edition to the newest, each good until the next. An
-// error is the last that it yields.
+// former yields all former states, from the oldest edition to the newest. A state is valid until the next
+// one is yielded. It yields nothing after an error.
 func (p *past) former(yield func(formerState, error) bool) {
 	if !p.storedFormer(yield) {
 		return
@@ -312,7 +312,7 @@ func (p *past) writeTo(to io.Writer) error {
 		n++
 	}
 	if n != p.count {
-		return fmt.Errorf("edition: an edition has %d people, but had %d before", n, p.count)
+		return fmt.Errorf("edition: the last edition yields %d people, but %d were counted before", n, p.count)
 	}
 	w.Uint32(uint32(len(p.editions)))
 	if err := p.writeFormer(&w); err != nil {
@@ -327,7 +327,7 @@ func (p *past) writeFormer(w *outPieces) error {
 	until := func(edition int) error {
 		for at < edition {
 			if left != 0 {
-				return fmt.Errorf("edition: %d people fewer differ from edition %d than before", left, p.editions[at].number)
+				return fmt.Errorf("edition: %d fewer people differ from edition %d than were counted", left, p.editions[at].number)
 			}
 			at++
 			e := p.editions[at]
@@ -422,8 +422,8 @@ func storedPeople(open opener) People {
 	}
 }
 
-// readPeople calls use with each of a list of people until use returns false. A person is good until
-// the next one; its memory is in own. It returns the number of people.
+// readPeople calls use with each person of a list until use returns false. A person is valid until the
+// next one is read, because both use the memory of own. It returns the number of people in the list.
 func (p *past) readPeople(r *inPieces, own *slabs, use func(*Person) bool) (n int) {
 	var before Element
 	n = r.count(maxPeople)
@@ -455,8 +455,8 @@ func (p *past) readPerson(r *inPieces, s *slabs) (t Person) {
 	return t
 }
 
-// readValues reads the values of a label. A person has few, so it reserves memory for few: a count that
-// no values follow takes little memory.
+// readValues reads the values of a label. A person has few values, so it reserves memory for few. Then a
+// false count takes little memory.
 func (s *slabs) readValues(r *inPieces) []uint64 {
 	const few = 1 << 10
 	n := r.count(maxPeople)

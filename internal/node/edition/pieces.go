@@ -43,7 +43,8 @@ type inPieces struct {
 	err  error
 }
 
-// reading opens an item and calls use with its reader. An error of the reader comes first.
+// reading opens an item and calls use with its reader. If the reader has an error, reading returns it
+// instead of the error of use.
 func reading(open opener, use func(*inPieces) error) (err error) {
 	in, err := open()
 	if err != nil {
@@ -64,8 +65,8 @@ func (r *inPieces) fail(err error) {
 	}
 }
 
-// take returns the next n bytes, at most 64 KiB, or nil after an error. They are good until the next
-// call.
+// take returns the next n bytes, at most 64 KiB, or nil after an error. The bytes are valid until the
+// next call.
 func (r *inPieces) take(n int) []byte {
 	if r.err != nil {
 		return nil
@@ -110,8 +111,8 @@ func (r *inPieces) uint64() uint64 {
 	return 0
 }
 
-// count reads a number of items that follow. The number does not say how much memory they take,
-// because so many bytes may not follow.
+// count reads the number of the items that follow. Callers must not reserve memory for so many items,
+// because fewer might follow.
 func (r *inPieces) count(limit int) int {
 	n := uint64(r.uint32())
 	if r.err == nil && n > uint64(limit) {
@@ -153,7 +154,7 @@ func (r *inPieces) magic(expected string) {
 }
 
 // close returns the first error, or an error if bytes are left over. The error begins with subject, the
-// name of what was read.
+// name of the item that was read.
 func (r *inPieces) close(subject string) error {
 	if r.err == nil {
 		if _, err := r.from.Peek(1); err == nil {

@@ -1,10 +1,10 @@
 // Package edition stores frozen copies of tables, called editions, and decides when a home may make
-// another edition.
+// another edition. A home is a party's folder of keys, settings and data.
 //
 // Jobs see the newest edition of a table, never the table itself. A home makes a further edition only
-// if each group of people that the editions so far, and the new one, tell apart is empty or has [Least]
-// people. Editions tell apart who is in training, held out or gone, and whose cells have changed. So no
-// two jobs reveal anything about fewer people.
+// if each group of people that the editions so far, and the new one, tell apart is empty or has at least
+// [Least] people. Editions tell apart who is in training, held out or gone, and whose cells have changed.
+// So no two jobs reveal anything about fewer people.
 //
 //	ID/rows    the rows as they were read, sorted, sealed under a key of the edition
 //	ID/held    which of the rows are held out
@@ -37,7 +37,7 @@ import (
 // LackError reports that a new edition would tell a group of fewer than [Least] people apart from
 // all others.
 type LackError struct {
-	Lack int
+	Lack int // number of people that are missing in the smallest group
 	Rows int // number of rows in the table
 }
 
@@ -54,7 +54,7 @@ type Store struct {
 // Draft describes an edition that is to be made.
 type Draft struct {
 	Edition
-	Known  string   // digest of how people are identified
+	Known  string   // digest of the rule that identifies people
 	Labels []string // labels that the catalogue offers
 	// Rows yields the people in the edition, or the rows of a table without ids.
 	Rows Stream[Part]
@@ -117,7 +117,8 @@ func (s Store) Make(d Draft) (made Edition, err error) {
 }
 
 // past returns the record of the people in all editions so far. It returns an empty past if an
-// earlier program made the editions, because their people are unknown.
+// earlier program made the editions, because their people are unknown, or if the order of the columns
+// has changed.
 func (d *Draft) past(artifacts *vault.Artifacts, dictionary *dictionaryState) (*past, error) {
 	fresh := &past{columns: d.Columns, labels: d.Labels, byRows: d.Cells == nil}
 	if dictionary.Past == "" {
@@ -199,7 +200,7 @@ func (s Store) put(d Draft, artifacts *vault.Artifacts, table *tableState, dicti
 	return made, artifacts.Write(ids[3], pastItem, so.writeTo)
 }
 
-// beside compares the last edition with the earlier ones. What it sorts is on the disk meanwhile.
+// beside compares the last edition with the earlier ones. It sorts on the disk.
 func (s Store) beside(p *past) (list []Beside, err error) {
 	space, err := scratch.New(s.Folder)
 	if err != nil {
@@ -213,7 +214,8 @@ func write[V any](artifacts *vault.Artifacts, id job.ID, item vault.Item, magic 
 	return artifacts.Write(id, item, func(to io.Writer) error { return writeList(to, magic, n, list, put) })
 }
 
-// at returns the opener of an item. It is nil if there is no such item yet, so the id is "".
+// at returns the opener of an item. The argument text is the ID of the item. It is "" if there is no such
+// item yet; then at returns nil.
 func at(artifacts *vault.Artifacts, text string, item vault.Item) opener {
 	if text == "" {
 		return nil

@@ -16,7 +16,7 @@ type Known[V any] struct {
 }
 
 // Stream yields elements with their values, in ascending order of the elements, and each element once.
-// It can be read any number of times, with the same result. An error is the last that it yields. A nil
+// It can be read any number of times, with the same result. It yields nothing after an error. A nil
 // stream is empty.
 type Stream[V any] = iter.Seq2[Known[V], error]
 
@@ -56,8 +56,8 @@ func count[V any](s Stream[V]) (n int, err error) {
 	return n, nil
 }
 
-// pair is an element of two streams, good until the next. The value of a stream that lacks the element
-// is nil.
+// pair is an element of two streams, valid until the next one is yielded. The value of a stream that
+// lacks the element is nil.
 type pair[A, B any] struct {
 	Element
 	a *A
@@ -112,7 +112,7 @@ func merged[A, B any](a Stream[A], b Stream[B]) iter.Seq2[pair[A, B], error] {
 type cursor[V any] struct {
 	next func() (Known[V], error, bool)
 	stop func()
-	at   Known[V] // good until the next step
+	at   Known[V] // the current element; valid until the next step
 	in   bool     // whether at is an element of the stream
 	err  error
 }
@@ -139,7 +139,7 @@ func (c *cursor[V]) before(e Element) bool { return c.in && compareElements(c.at
 type opener func() (io.ReadCloser, error)
 
 // errOrder refuses a list that no program has written.
-var errOrder = errors.New("the list's elements are not in ascending order, or one is repeated")
+var errOrder = errors.New("the list's elements do not ascend strictly")
 
 // writeList writes a list of n elements with their values.
 func writeList[V any](to io.Writer, magic string, n int, list Stream[V], put func(*wire.Writer, V)) error {
@@ -181,8 +181,8 @@ func storedList[V any](open opener, magic string, value func(*inPieces) V) Strea
 	}
 }
 
-// readList calls use with each element of a list until use returns false, and reports whether use wants
-// more. An error is in the reader.
+// readList calls use with each element of a list until use returns false. It reports whether use never
+// returned false. The reader r keeps an error.
 func readList[V any](r *inPieces, magic string, value func(*inPieces) V, use func(Known[V]) bool) (more bool) {
 	r.magic(magic)
 	var before Element

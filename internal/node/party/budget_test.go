@@ -104,7 +104,7 @@ func TestAJobWithPrivacyNeedsABudget(t *testing.T) {
 	s, of := noisy(t, privacy.Guarantee{})
 	s.propose(s.proposal(of("first", 1), job.ID{1}, 0))
 	o := s.foreseen
-	s.refuses(fault.CodePolicy, "this party has set no privacy budget for the table (privacy in its policy)")
+	s.refuses(fault.CodePolicy, "this party has set no privacy budget for the table (\"privacy\" in its policy)")
 	var by *Refusal
 	if !errors.As(o.Refusal, &by) || by.Key != "privacy" || s.loads.Load() != 0 {
 		t.Errorf("%v, %d tables read", o.Refusal, s.loads.Load())
