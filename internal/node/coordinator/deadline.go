@@ -18,8 +18,8 @@ import (
 // errDeadline ends a job that has not ended in time.
 var errDeadline = errors.New("the job has reached its deadline")
 
-// Deadline returns the time at which the coordinator ends a job that has begun. It is zero for a job that may take
-// any time, or has not begun.
+// Deadline returns the time at which the coordinator ends a job that has begun. It is zero for a job that has no time
+// limit, or has not begun.
 func (j Job) Deadline() time.Time {
 	if j.Spec.Timeout.Job == 0 || j.Started.IsZero() {
 		return time.Time{}
@@ -51,9 +51,9 @@ func late(ctx context.Context, err error) bool {
 	return errors.Is(context.Cause(ctx), errDeadline) && (errors.Is(err, errDeadline) || errors.Is(err, context.Canceled))
 }
 
-// explain adds to the error of a session for whom the session waited: for a member that reported that it cannot
-// continue, and at the job's deadline for all members that have not acted. It blames none of the latter: one may wait
-// for another, or may have been asked a moment ago.
+// explain adds to a session's error the members for whom the session waited: a member that reported that it cannot
+// continue, and at the job's deadline all members that have not acted. It does not blame a member that has not acted,
+// because this member may wait for another member, or may have been asked a moment ago.
 func (c *Coordinator) explain(ctx context.Context, d *conducted, err error, w awaited) error {
 	if !late(ctx, err) {
 		return d.stalls.Explain(err, "", time.Now(), w.within)

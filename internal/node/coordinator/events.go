@@ -57,7 +57,7 @@ func (c *Coordinator) recordWaiting(d *conducted, w *overview.Waiting) {
 const (
 	// waitNotice is how long a session waits for its parties before the log names them.
 	waitNotice = 5 * time.Second
-	// waitAgain is the time between two further lines about the same parties.
+	// waitAgain is the time from one such line to the next line about the same parties.
 	waitAgain = time.Minute
 )
 

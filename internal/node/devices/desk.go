@@ -93,8 +93,8 @@ func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *po
 	return ctx, p, true
 }
 
-// mayAnswer reports whether a request may be answered, which means that no newer request has ended
-// it.
+// mayAnswer reports whether no newer request has ended a request. It then marks the request as one
+// that is being answered.
 func (d *desks) mayAnswer(name string, p *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

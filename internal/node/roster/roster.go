@@ -36,7 +36,8 @@ type Member struct {
 	Succession []byte
 }
 
-// Title returns the member's role and name, such as "coordinator hub", or the name alone if it is the word for the role.
+// Title returns the member's role and name, such as "coordinator hub", or the name alone if it is the word for the
+// role.
 func (m Member) Title() string {
 	if m.Role.IsCalled(m.Name) {
 		return m.Name

@@ -4,7 +4,7 @@
 //
 //	HOME/devices/N/vault                the device's ledger, and its journals while a job runs
 //	HOME/devices/N/recommendations.csv  rank, item, score: once the job has ended for the device
-//	HOME/devices/N/model                the same for a job whose devices receive a model
+//	HOME/devices/N/model                the model, in place of recommendations, if the job's devices receive one
 package simulator
 
 import (
