@@ -111,7 +111,7 @@ func (h Holders) check() error {
 func (r *Rules) SameEntrance(o Rules) bool { return r.Folder == o.Folder && r.Group == o.Group }
 
 // overflowUID is the number by which the Linux kernel names every user whom a namespace does not have. It is often
-// that of the user nobody, too, who therefore has no role by its name.
+// also the number of the user nobody, so a role that the setting gives to the name nobody has no effect.
 const overflowUID = 65534
 
 // maxUID is the largest number of a user. The number after it stands for no user.

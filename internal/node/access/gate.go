@@ -25,7 +25,7 @@ type Gate struct {
 	Member  string // the daemon's member
 	Machine Machine
 	Owner   int // number of the user who owns the home
-	// Rules returns the home's setting in force.
+	// Rules returns the home's setting "roles" that is in force.
 	Rules func() Rules
 	// Accounts finds the names of a user, as [Files.Account] does.
 	Accounts Accounts

@@ -99,7 +99,7 @@ func serveKnowing(ctx context.Context, l net.Listener, h *Requests, peer func(ne
 		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withUID,
 		ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
 	}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // the returned error does not matter, because Close also removes the socket
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // Close also removes the socket; its error does not matter
 	defer stop()
 	if err := s.Serve(newPlaces(l, peer, h.log)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin: %w", err)

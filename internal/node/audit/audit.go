@@ -4,7 +4,7 @@
 //	log, err := audit.Open(home + "/audit")
 //	err = log.Append(audit.Event{Kind: audit.Accepted, Job: id})
 //
-// The record is a file to which lines are added and from which none is removed. A line is an event in
+// The record is a file to which lines are added. A line is an event in
 // JSON, with the SHA-256 of the line before it. So a line in the middle cannot be changed or removed
 // without a break of the chain. Only [Log.Cut] removes lines, the oldest ones: a first line then has the number
 // and the hash of the last line that is gone, so the chain goes on, and a head of any later line stays valid.
@@ -90,7 +90,7 @@ type Event struct {
 
 	By        *access.Person `json:"by,omitempty"`        // who submitted or decided
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
-	Alone     bool           `json:"alone,omitempty"`     // the approver may be the submitter; the home's setting roles allows it, or its owner approved
+	Alone     bool           `json:"alone,omitempty"`     // the approver may be the submitter; the home's setting "roles" allows it, or its owner approved
 
 	// A line about removed lines has the Tip of the record before the next line, without its hash. Its Releases are those
 	// of noise that must be in the ledger, because removing old lines does not give a spent budget back.
@@ -131,7 +131,7 @@ type state struct {
 	torn  int // number of bytes behind the last line break
 	cut   int // number of lines that were removed before the first one
 
-	// As in Tip.
+	// steps and origin are Steps and Origin of the Tip.
 	steps  int
 	origin string
 

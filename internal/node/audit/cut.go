@@ -31,7 +31,7 @@ func (l *Log) Cut(before time.Time) (removed int, err error) {
 	return removed, err
 }
 
-// lastBefore returns the record up to the last of the first lines that are all older than a time.
+// lastBefore returns the state after the last of those lines at the beginning that are all older than a time.
 func (l *Log) lastBefore(f *os.File, before time.Time) (last state, err error) {
 	var s state
 	whole := io.NewSectionReader(f, 0, l.state.end)

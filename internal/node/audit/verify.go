@@ -92,14 +92,14 @@ func Look(path, hash string) (f Found, err error) {
 const noise = "noise"
 
 // Noise returns the IDs of the releases of noise that must be in the ledger: those that were made, and the notes of
-// losses, since an operator last stated what unknown jobs have spent. It knows those of removed lines, too. A home
-// without a record has none.
+// losses, since an operator last stated what unknown jobs have spent. It includes those of removed lines. A home
+// without a record has no such releases.
 func Noise(path string) ([]string, error) {
 	s, err := readWhole(path, nil)
 	return s.noise, err
 }
 
-// spend notes the noise that an event releases, or that an operator has settled everything before.
+// spend notes the noise that an event releases. If an operator has settled the budgets, it forgets all noise before.
 func (s *state) spend(e Event) {
 	switch e.Kind {
 	case BudgetSettled:

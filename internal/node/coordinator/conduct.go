@@ -35,7 +35,7 @@ type conducted struct {
 	stage       uint16
 	step        string
 	plan        *method.Session
-	announce    []byte   // announcement that the parties receive together with the job
+	announce    []byte   // announcement that the proposal of the session carries
 	leftEarlier []string // parties that left the session before this one; gather does not wait for them
 	session     *protocol.Session
 	kept        vault.Session

@@ -74,7 +74,7 @@ type Config struct {
 	Broker Broker
 	// Audit keeps the record of who submitted which job, and of what was erased. If it is nil, nothing is recorded.
 	Audit Auditor
-	// Forwarding describes how the record is sent to a syslog server. It may be nil.
+	// Forwarding describes how the audit record is sent to a syslog server. It may be nil.
 	Forwarding func() *overview.Forwarding
 	// History receives the coordinator's events. If it is nil, the coordinator makes one.
 	History *overview.History
@@ -98,7 +98,7 @@ type Coordinator struct {
 	submitting sync.Mutex // serialises submissions, because each job gets the next number
 	changing   sync.Mutex // held while a job's status is changed in memory and on disk
 
-	current atomic.Pointer[roster.Roster] // the roster that the last ChangeRoster has put in force, or nil
+	current atomic.Pointer[roster.Roster] // the roster that the last ChangeRoster has put in force; nil before the first
 
 	mu      sync.Mutex
 	jobs    map[job.ID]*Job

@@ -27,7 +27,7 @@ func (j Job) Deadline() time.Time {
 	return j.Started.Add(j.Spec.Timeout.Job)
 }
 
-// resumeTime is the time that parties have to answer a resumed job whose deadline has passed. So its error names
+// resumeTime is the time that parties have to answer a resumed job whose deadline has passed. So the job's error names
 // only parties that do not answer.
 const resumeTime = 5 * time.Second
 
@@ -66,7 +66,7 @@ func (c *Coordinator) explain(ctx context.Context, d *conducted, err error, w aw
 type awaited struct {
 	members []string
 	what    string        // what the members have not sent
-	within  time.Duration // how long ago a member's trouble may have ended that still explains its silence
+	within  time.Duration // trouble that ended at most this long ago still explains a member's silence
 }
 
 // awaitsJoining returns the parties that have not accepted a session.
@@ -85,8 +85,8 @@ func (c *Coordinator) awaitsReports(d *conducted) awaited {
 	return w
 }
 
-// overdue returns the error of a job that has not ended in time. It names the stage and its reason, which names
-// the members.
+// overdue returns the error of a job that has not ended in time. The error names the stage, and says why the stage had
+// not ended.
 func overdue(j *Job, stage string, why error) error {
 	text := fmt.Sprintf("the job did not end within %v (timeout.job): %v", j.Spec.Timeout.Job, why)
 	e := &fault.Error{Code: fault.CodeOf(why), Err: errors.New(text), Public: "stage " + stage + ": " + text}

@@ -53,7 +53,8 @@ type keptHead struct {
 	earlier [][sha256.Size]byte // origins of the histories before this one, the latest last
 }
 
-// maxEarlier bounds the histories of a party's record that the coordinator tells apart from a new one.
+// maxEarlier bounds the earlier histories of a party's record that the coordinator remembers, so that it does not take
+// one of them for a new history.
 const maxEarlier = 16
 
 // precedes reports whether a party has told r after the head that is kept. An operator begins a new history with

@@ -213,8 +213,8 @@ func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
 	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties(), Workers: c.turns.Of(id)}
 }
 
-// newID returns a new id for a submitted job. The seed source draws it, so each id is new unless
-// the seeds are predictable, as in tests.
+// newID returns a new id for a submitted job. Config.Seed draws it, so each id is new unless the
+// seeds are predictable, as in tests.
 func (c *Coordinator) newID(spec *job.Job) job.ID {
 	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, c.nextOrder()))
 	return job.ID(seed[:16])

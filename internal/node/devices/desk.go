@@ -14,7 +14,7 @@ const (
 	maxOften   = maxPostBytes                    // share of maxReading for devices that were often late
 	maxLate    = 16*maxPostBytes - maxOften      // share of maxReading for devices that were sometimes late
 	maxPrompt  = maxReading - maxLate - maxOften // share of maxReading for devices that were never late
-	maxTimes   = 3                               // a device that was late more often counts as often late
+	maxTimes   = 3                               // a device that was late more than maxTimes times counts as often late
 )
 
 // readLimits holds the number of body bytes that may be read at a time, for each kind of device.

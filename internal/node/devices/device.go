@@ -59,7 +59,7 @@ type Device struct {
 type Report struct {
 	Finished    bool
 	Vanished    bool   // true if the device vanished because Leaves returned true
-	Left        string // name of the step of the last session that the device did not finish, or ""
+	Left        string // name of the device's last step if the device did not finish its session, otherwise ""
 	Sessions    int    // number of sessions that this process finished
 	Sent        uint64 // bytes of bodies that the device sent
 	Received    uint64

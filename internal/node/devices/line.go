@@ -308,7 +308,7 @@ func (s *Service) linger(ctx context.Context) error {
 }
 
 // finishedAndMissing returns the devices that have said farewell, and the number of devices that
-// have yet to do so. Only devices that finished the session have to.
+// have yet to do so. Only devices that finished the session have to say farewell.
 func (b *box) finishedAndMissing() (finished []string, missing int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -43,8 +43,8 @@ func (i Invitation) Claimant() (roster.Member, bool) {
 	return *i.claimant, true
 }
 
-// Over reports whether the invitation has expired. An invitation from the future has: the clock has gone
-// back, and nothing says when its time is over.
+// Over reports whether the invitation has expired. An invitation from the future counts as expired: the
+// clock has gone back, and nothing says when the invitation's time is over.
 func (i Invitation) Over(now time.Time) bool {
 	return !now.Before(i.Expires) || now.Before(i.Created.Add(-clockError))
 }

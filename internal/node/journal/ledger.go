@@ -19,9 +19,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Ledger records permanently which session has claimed each name. A name stands for an epoch, a
-// token or a block of phases. The ledger is safe for concurrent use within one process, and keeps
-// every name in memory.
+// Ledger records permanently which session has claimed each name. A name stands for something that
+// only one session can have, such as an epoch or a token. The ledger is safe for concurrent use within
+// one process, and keeps every name in memory.
 //
 // The file has one line for each claim: CRC-32, session, quoted name. A line that a crash cut off was
 // never relied upon and is removed.

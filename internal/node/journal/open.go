@@ -201,9 +201,9 @@ var (
 	ErrEnded = errors.New("this session has ended")
 	// ErrUnknown reports that a session cannot be opened, because it was never created.
 	ErrUnknown = errors.New("there is no such session")
-	// ErrBuild reports that another program, or the program on another kind of machine, began the
+	// ErrBuild reports that another program, or the program on another kind of computer, began the
 	// session. A replay here might give other bytes.
-	ErrBuild = errors.New("resume it with the same program on the same kind of machine, or abort it")
+	ErrBuild = errors.New("resume the session with the same program on the same kind of computer, or abort it")
 )
 
 // CorruptError names the damaged place in a session's files. It wraps [ErrLost].

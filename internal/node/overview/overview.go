@@ -35,7 +35,7 @@ type Overview struct {
 // Forwarding describes how a daemon sends its audit record to a syslog server.
 type Forwarding struct {
 	Failing bool   `json:"failing"` // true if the last attempt has failed
-	Sent    uint64 `json:"sent"`    // lines since the daemon's start
+	Sent    uint64 `json:"sent"`    // number of lines that were sent since the daemon's start
 }
 
 // Now returns the time in UTC, in whole seconds.
@@ -120,16 +120,17 @@ type Job struct {
 // Waiting holds the parties for whose consent a stage waits.
 type Waiting struct {
 	Parties []string `json:"parties"`
-	// Undecided holds those of the parties that are there, and whose operators have not decided about the
-	// job.
+	// Undecided holds those of the parties that have reported that their operators have not decided about
+	// the job.
 	Undecided []string  `json:"undecided,omitempty"`
 	Since     time.Time `json:"since"`
 }
 
-// String names the parties in a phrase that follows the word for.
+// String names the parties in a phrase that follows the word "for".
 func (w Waiting) String() string { return waitsFor(w.Parties, w.Undecided) }
 
-// waitsFor names members in a phrase that follows the word for. Of the undecided ones it says so.
+// waitsFor names members in a phrase that follows the word "for". It says of which members the approval is
+// awaited.
 func waitsFor(members, undecided []string) string {
 	others := slices.DeleteFunc(slices.Clone(members), func(name string) bool { return slices.Contains(undecided, name) })
 	var parts []string
@@ -150,7 +151,7 @@ type Awaiting struct {
 	Stage   string   `json:"stage,omitempty"`   // "" for a job and for a release
 	Release string   `json:"release,omitempty"` // id of the release; "" for a stage and for a job
 	Members []string `json:"members"`           // the members that have to act
-	// Undecided holds those of a stage's members that are there, and whose operators have not decided.
+	// Undecided holds those of a stage's members that have reported that their operators have not decided.
 	Undecided []string  `json:"undecided,omitempty"`
 	Since     time.Time `json:"since"`
 }

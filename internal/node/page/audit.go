@@ -62,7 +62,7 @@ type let struct {
 	To                           []string // the coordinator and the other parties
 	First                        time.Time
 	Kinds, Stages                []string
-	Sent                         int64 // bytes of the messages of these stages
+	Sent                         int64 // bytes of the messages that the job sent in its Stages
 	sessions                     map[string]bool
 }
 

@@ -119,7 +119,7 @@ type logins struct {
 
 const (
 	redeemEvery = 200 * time.Millisecond // time between two requests for a token, in the long run
-	redeemBurst = 20                     // requests at a time
+	redeemBurst = 20                     // requests for a token that are allowed at once
 )
 
 func newLogins() logins {

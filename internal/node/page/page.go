@@ -87,7 +87,7 @@ type Document struct {
 type Review struct {
 	Job, Name string
 	Since     time.Time
-	Submitter *access.Person // as the coordinator says; nil if it does not say
+	Submitter *access.Person // who submitted the job, as the coordinator says; nil if it does not say
 	Facts     []Fact         // who asks, for what, by which protocol
 	File      string
 }

@@ -31,7 +31,7 @@ const cookieName = "mercer_page"
 // Visitor is a person who has opened the page.
 type Visitor struct {
 	access.Person
-	// May returns an error unless the person has a role. It is asked at each request, because roles change.
+	// May returns an error unless the person has the role need. It is called at each request, because roles change.
 	May func(need access.Role) error
 }
 
@@ -179,7 +179,7 @@ func (s *sessions) end(of *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of.until = time.Time{}
-	s.forget(time.Now()) // closes over, unless somebody else has ended the session
+	s.forget(time.Now()) // closes the channel over, unless the session has ended already
 }
 
 // lasts reports whether a session is open.

@@ -142,7 +142,7 @@ func (p *Page) frame(r *http.Request, o overview.Overview) frame {
 	return f
 }
 
-// counted counts the elements of a list for which is holds.
+// counted counts the elements of a list for which the function is returns true.
 func counted[T any](list []T, is func(T) bool) (n int) {
 	for _, one := range list {
 		if is(one) {
@@ -152,7 +152,8 @@ func counted[T any](list []T, is func(T) bool) (n int) {
 	return n
 }
 
-// before returns the elements for which is holds before the others. Both keep their order.
+// before returns the elements for which the function is returns true, and then the others. Both groups keep their
+// order.
 func before[T any](list []T, is func(T) bool) []T {
 	first := make([]T, 0, len(list))
 	var others []T

@@ -12,8 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// knownBy returns the names besides the catalogue's by which the ledger knows the table of a job after a renaming: the
-// file or the database that it is read from, and the job's dictionary. None of them depends on rows.
+// knownBy returns names of a job's table besides its name in the catalogue, so that the ledger recognises a table that
+// was renamed: the file or the database from which the table is read, and the job's dictionary. No name depends on
+// rows.
 func (p *Party) knownBy(w *work) (names []string) {
 	if p.Whence != nil {
 		if from := p.Whence(w.table()); from != "" {

@@ -33,7 +33,7 @@ type Opinion struct {
 	Leaves []method.ReleaseKind
 }
 
-// Check returns the party's opinion of a job. The job takes the way of a proposal up to the party's
+// Check returns the party's opinion of a job. It judges the job like a proposal, up to the party's
 // consent to the first session. Check reads the table, and stores and sends nothing. An error means
 // that the party has stopped or ctx has ended.
 func (p *Party) Check(ctx context.Context, j *job.Job) (Opinion, error) {

@@ -63,8 +63,8 @@ type Config struct {
 	// Head returns the part of the audit record that the coordinator learns: its last line, and how far the record
 	// has come. It may be nil; then the coordinator is told nothing.
 	Head func() control.Record
-	// Restored decides whether a party that was restored from a backup may go on. It takes the last head
-	// that the coordinator was told, or zero. It is nil for a party that was not restored.
+	// Restored returns an error if a party that was restored from a backup must not go on. It takes the last
+	// head that the coordinator was told, or zero. It is nil for a party that was not restored.
 	Restored func(head [32]byte) error
 	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
 	// approve: each.
@@ -146,7 +146,7 @@ type Usage func() (cpuSeconds float64, peakRSS uint64)
 type Party struct {
 	Config
 	admits    admitter
-	members   atomic.Pointer[roster.Roster] // the roster that the last Adopt has put in force, or nil
+	members   atomic.Pointer[roster.Roster] // the roster that the last Adopt has put in force; nil before the first
 	router    *mail.Router
 	boss      string // the coordinator's name
 	jobs      map[job.ID]*work

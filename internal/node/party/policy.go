@@ -69,8 +69,8 @@ type Policy struct {
 	Earlier EarlierLimits `yaml:",inline"`
 }
 
-// PolicyFor returns a policy that allows everything that job j needs. It suits a process that owns
-// all parties' data and plays all parties.
+// PolicyFor returns a policy that allows everything that job j needs, except a max_ids above the
+// default of the limit. It suits a process that owns all parties' data and plays all parties.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,

@@ -34,7 +34,8 @@ type PolicyLimits struct {
 	Dropped      *float64 `yaml:"dropped,omitempty"` // greatest share of dropped-out people; 1 allows any share
 }
 
-// NoLimits returns limits that exclude no job and no table.
+// NoLimits returns limits that exclude no table, and no job except one with a max_ids above the default
+// of MaxIDs.
 func NoLimits() PolicyLimits {
 	return PolicyLimits{
 		TrainingRows: new(0), HeldOutRows: new(0), ClassRows: new(0), Share: new(0.0), Rows: new(0),

@@ -380,7 +380,7 @@ func (p *Party) approved(w *work) error {
 }
 
 // fitError refuses a job that names no fit, although its dictionary leaves something to be fitted. The
-// coordinator names one before it proposes a job.
+// coordinator writes a fit into such a job before it proposes the job.
 type fitError struct{ dictionary string }
 
 func (e *fitError) Error() string {

@@ -72,7 +72,7 @@ func (t Times) Check() error {
 // over reports whether a time is longer than another that bounds it.
 func over(time, end strictyaml.Days) bool { return end.Duration > 0 && time.Duration > end.Duration }
 
-// Due reports whether something of a given time is older than a limit.
+// Due reports whether something of a given time is older than a limit. It returns false if the time or the limit is 0.
 func Due(since time.Time, limit strictyaml.Days, now time.Time) bool {
 	return limit.Duration > 0 && !since.IsZero() && now.Sub(since) >= limit.Duration
 }

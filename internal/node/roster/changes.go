@@ -29,7 +29,7 @@ type Kind string
 // These are the kinds of changes.
 const (
 	Added     Kind = "added"
-	OtherKeys Kind = "other keys" // or another role
+	OtherKeys Kind = "other keys" // the member has other keys or another role
 	Removed   Kind = "removed"
 )
 

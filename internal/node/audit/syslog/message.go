@@ -24,7 +24,8 @@ const (
 	notice   = 5  // severity of refusals, withdrawals and statements about privacy budgets
 	informal = 6  // severity of everything else
 
-	// element names the structured data. The number is the one for examples of RFC 5612; the project has none.
+	// element names the structured data. Its number is the one for examples in RFC 5612, because the project has no
+	// number of its own.
 	element = "mercer@32473"
 
 	maxValue = 180 // bytes after which a value is cut, so that a message fits into the 2,048 bytes that receivers should take

@@ -73,7 +73,7 @@ type Line struct {
 	conn   net.Conn
 	closed chan struct{} // closed when a connection over TLS ends
 	unsure []sent        // over TLS, the latest messages; the last one is always among them
-	owes   bool          // there is no connection, and the server may not have read what is unsure
+	owes   bool          // there is no connection, and the server may not have read the unsure messages
 }
 
 // sent is a message that was written.
@@ -159,8 +159,8 @@ func (l *Line) forget() {
 	l.unsure = slices.DeleteFunc(l.unsure, func(m sent) bool { return time.Since(m.when) > doubtTime })
 }
 
-// again sends on a new connection what is unsure. It keeps when each message was first written, so that a server that
-// closes every connection does not get them without end.
+// again sends the unsure messages on a new connection. It keeps the time at which each message was first written, so
+// that a server that closes every connection does not get the messages without end.
 func (l *Line) again(ctx context.Context) error {
 	for _, m := range l.unsure {
 		if err := l.pass(ctx, m.frame); err != nil {
@@ -201,7 +201,7 @@ func (l *Line) connect(ctx context.Context) (err error) {
 		l.closed = closed
 		go func() {
 			defer close(closed)
-			_, _ = io.Copy(io.Discard, conn) // any end is an end
+			_, _ = io.Copy(io.Discard, conn) // the reason for the end does not matter
 		}()
 	}
 	return nil
