@@ -132,8 +132,8 @@ func TestOtherUsers(t *testing.T) {
 	}{
 		{viewer, group, folder, "jobs: <nil>", "reload: this request needs the role administrator, which user 61001 does not have"},
 		{other, group, folder, "jobs: this request needs the role viewer, which user 61002 does not have", "reload: this request needs the role administrator"},
-		{viewer, group, s.home.folder, "jobs: this user may not open the control socket", "reload: this user may not open"},
-		{viewer, 61000, folder, "jobs: this user may not open the control socket", "reload: this user may not open"},
+		{viewer, group, s.home.folder, "jobs: this user is not allowed to open the control socket", "reload: this user is not allowed to open"},
+		{viewer, 61000, folder, "jobs: this user is not allowed to open the control socket", "reload: this user is not allowed to open"},
 	} {
 		child := exec.CommandContext(t.Context(), program, "-test.run=^TestAsk$", "-test.v")
 		child.Env = append(os.Environ(), askingUser+"="+c.at)

@@ -139,7 +139,7 @@ func Party(d PartyDaemon, check Checker, gate access.Gate, log *slog.Logger) *Re
 		return check(r.Context(), r.URL.Query().Get("name"), file)
 	})
 	q.add(unknown, func(*http.Request) (any, error) {
-		return nil, fault.BadInputf("a party's home cannot do that; use the coordinator's home")
+		return nil, fault.BadInputf("a party's home cannot carry out this command; use the coordinator's home")
 	})
 	return q
 }

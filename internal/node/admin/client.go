@@ -296,7 +296,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" && errors.Is(err, fs.ErrPermission) {
-		return fault.Forbiddenf("this user may not open the control socket %s; use the folder that the home's setting \"roles\" names, if you have a role there", c.socket)
+		return fault.Forbiddenf("this user is not allowed to open the control socket %s; use the folder that the home's setting \"roles\" names, if you have a role there", c.socket)
 	}
 	if op != nil && op.Op == "dial" {
 		return fmt.Errorf("%s: %w", c.socket, ErrNoDaemon)

@@ -85,7 +85,7 @@ func Coordinator(c *coordinator.Coordinator, gate access.Gate, log *slog.Logger)
 		return all, err
 	})
 	q.add(unknown, func(*http.Request) (any, error) {
-		return nil, fault.BadInputf("the coordinator's home cannot do that; use a party's home")
+		return nil, fault.BadInputf("the coordinator's home cannot carry out this command; use a party's home")
 	})
 	return q
 }

@@ -164,7 +164,7 @@ func (l *Log) add(f *os.File, e Event) error {
 		return fmt.Errorf("audit: %w", err)
 	}
 	if len(line) >= MaxLine {
-		return fmt.Errorf("audit: an event has %d bytes, and %d are allowed", len(line), MaxLine)
+		return fmt.Errorf("audit: an event takes %d bytes; it must take fewer than %d", len(line), MaxLine)
 	}
 	if l.state.torn > 0 {
 		if err := f.Truncate(l.state.end); err != nil {

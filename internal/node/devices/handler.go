@@ -202,7 +202,7 @@ func (s *Service) readMessage(w http.ResponseWriter, q *http.Request, b *box, by
 		return err
 	}
 	if most := request.BodyTime(by.Length) / 2; took > most {
-		return fmt.Errorf("devices: a body of %d bytes took %v; it may take at most %v, half of the time limit for its length", by.Length, took, most)
+		return fmt.Errorf("devices: a body of %d bytes took %v; it must take at most %v, half of the time limit for its length", by.Length, took, most)
 	}
 	return nil
 }

@@ -205,7 +205,7 @@ func readLedger(r io.Reader) (holder map[string]protocol.SessionID, end int64, e
 			if err != nil || torn {
 				return holder, end, err
 			}
-			return nil, 0, fmt.Errorf("line %d is damaged, and the names in it could be used twice; no session may claim a name until the line is repaired", n)
+			return nil, 0, fmt.Errorf("line %d is damaged, and the names in it could be used twice; no session can claim a name until the line is repaired", n)
 		}
 		if was, held := holder[name]; held && was != session {
 			return nil, 0, fmt.Errorf("line %d: two sessions have claimed %q", n, name)

@@ -264,11 +264,11 @@ func parseState(line string) (state, error) {
 	var word string
 	var s state
 	if _, err := fmt.Sscanf(line, "%s %d\n", &word, &s.records); err != nil {
-		return s, damage("not a mark")
+		return s, damage("the file is not a mark of a session")
 	}
 	s.ended, s.anew = word == "ended", word == "anew"
 	if s.String() != line {
-		return s, damage("not a mark")
+		return s, damage("the file is not a mark of a session")
 	}
 	return s, nil
 }

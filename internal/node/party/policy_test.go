@@ -194,7 +194,7 @@ func TestPolicyOfUnknownWords(t *testing.T) {
 		{Policy{Kernels: []string{"rfb"}}, `"kernels" in the policy names "rfb"; did you mean "rbf"?`},
 		{Policy{Learners: []string{"svm"}}, `"learners" in the policy names "svm"; did you mean "svc"?`},
 		{Policy{Limits: NoLimits()}, ""},
-		{Policy{Limits: PolicyLimits{Rows: new(-1)}}, `"rows" in the policy's limits is -1; write 0 for none, or a number above it`},
+		{Policy{Limits: PolicyLimits{Rows: new(-1)}}, `"rows" in the policy's limits is -1; write 0 for no limit, or a number above 0`},
 		{Policy{Limits: PolicyLimits{Corrupted: new(1.0)}}, `"corrupted" in the policy's limits is 1; write a share of the people from 0 to below 1`},
 		{Policy{Limits: PolicyLimits{Dropped: new(0.0)}}, `"dropped" in the policy's limits is 0; write a share of the people above 0 and up to 1`},
 	} {

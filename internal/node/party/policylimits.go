@@ -75,7 +75,7 @@ func (l PolicyLimits) validate() error {
 		{"training_rows", v.TrainingRows}, {"held_out_rows", v.HeldOutRows}, {"class_rows", v.ClassRows}, {"rows", v.Rows}, {"threshold", v.Threshold},
 	} {
 		if n.value < 0 {
-			return fmt.Errorf("%q in the policy's limits is %d; write 0 for none, or a number above it", n.key, n.value)
+			return fmt.Errorf("%q in the policy's limits is %d; write 0 for no limit, or a number above 0", n.key, n.value)
 		}
 	}
 	if !(v.Corrupted >= 0 && v.Corrupted < 1) {

@@ -100,7 +100,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	case c.Count == 1:
 		return r, first
 	}
-	return r, fmt.Errorf("%d of %d devices got no result; the first: %w", r.LeftOut, c.Count, first)
+	return r, fmt.Errorf("%d of %d devices got no result; the first error: %w", r.LeftOut, c.Count, first)
 }
 
 func (r *Result) add(one *devices.Report) {
