@@ -81,7 +81,7 @@ type Event struct {
 	Policy     string    `json:"policy,omitempty"` // SHA-256 of the policy in force
 	Session    string    `json:"session,omitempty"`
 	Stage      string    `json:"stage,omitempty"`
-	Releases   []Release `json:"releases,omitempty"` // releases of the session, or releases that an operator decided about
+	Releases   []Release `json:"releases,omitempty"` // releases of the session, or those that an operator decided about or stated
 	Sent       int64     `json:"bytes_sent,omitempty"`
 	Received   int64     `json:"bytes_received,omitempty"`
 	Outcome    string    `json:"outcome,omitempty"` // "done", the reason of a failure or refusal, or what was erased or stated

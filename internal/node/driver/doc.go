@@ -5,8 +5,8 @@
 //
 //  1. Step the machine. If the machine refuses a message, the other steps are
 //     left out: the driver keeps the peer's first refusal, logs the refusal
-//     unless the peer causes many, and acknowledges the message with the next
-//     accepted one (step 4). After ErrLater the message is not acknowledged, so
+//     unless the peer causes many, and acknowledges the message at the next
+//     flush of the journal. After ErrLater the message is not acknowledged, so
 //     that it comes again. After ErrPast it is acknowledged, but not logged.
 //  2. Append the event, with the digest of every message the step sends, to
 //     the journal.

@@ -30,7 +30,7 @@ import (
 )
 
 // Config holds the settings and resources of a party. Every field is required, except Limits, Version and the
-// fields whose comments say what happens if they are nil.
+// fields whose comments say that they can be nil.
 type Config struct {
 	Name     string
 	Reader   *job.Reader
