@@ -272,8 +272,8 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, policy: {limits: {max_ids_total: 0}}}":        `max_ids_total is "0"; write a whole number above 0`,
 		"data:\n  p: {path: a.csv, policy: {limits: {max_directions: -2}}}":      `max_directions is "-2"; write a whole number above 0`,
 		"data:\n  p: {path: a.csv, policy: {limits: {max_directions_total: x}}}": `max_directions_total is "x"; write a whole number above 0`,
-		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":                `data p: "rows" in the policy's limits is -1; write 0 for none, or a number above it`,
-		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":                 `data p: protocols in the policy names "orka"; did you mean "okra"?`,
+		"data:\n  p: {path: a.csv, policy: {limits: {rows: -1}}}":                `data p: "rows" in the policy's limits is -1; write 0 for no limit, or a number above 0`,
+		"data:\n  p: {path: a.csv, policy: {protocols: [orka]}}":                 `data p: "protocols" in the policy names "orka"; did you mean "okra"?`,
 		"data:\n  p: {path: a.csv, policy: {floors: {training_row: 1}}}":         `config.yaml:3: unknown key "training_row"; did you mean "training_rows"?`,
 		"data:\n  p: {path: a.csv, policy: {floors: {training_rows: many}}}":     `config.yaml:3: training_rows is "many"; write a whole number`,
 	} {

@@ -69,7 +69,7 @@ func TestTimesInAConfiguration(t *testing.T) {
 func TestConfigurationsNameTheLine(t *testing.T) {
 	const head = "name: north\ncoordinator: nats://127.0.0.1:4222\ndata:\n  first: {path: a.csv, policy: {protocols: [okra]}}\n  p:\n    path: p.csv\n    label: y\n"
 	for text, want := range map[string]string{
-		head + "    policy:\n      protocols: [orka]\n":                         `config.yaml:9: data p: protocols in the policy names "orka"`,
+		head + "    policy:\n      protocols: [orka]\n":                         `config.yaml:9: data p: "protocols" in the policy names "orka"`,
 		head + "    policy:\n      min_parties: -2\n":                           "config.yaml:9: data p: min_parties in the policy is -2; write 2 or more",
 		head + "    policy:\n      limits:\n        rows: -1\n":                 "config.yaml:10: data p: \"rows\" in the policy's limits is -1",
 		head + "    editions: yearly\n":                                         `config.yaml:8: data p: editions is "yearly"`,
@@ -90,12 +90,12 @@ func TestConfigurationsNameTheLine(t *testing.T) {
 		"name: n\ncoordinator: wss://h\nproxy: proxy.example:3128\n":            "config.yaml:3: proxy: the address of the proxy is not valid; write http://HOST:PORT",
 		"name: n\ncoordinator: wss://h\nproxy: https://proxy.example:3128\n":    "config.yaml:3: proxy: the address of the proxy does not begin with http://",
 		"name: data\n" + head[len("name: north\n"):] + "    editions: yearly\n": `config.yaml:8: data p: editions is "yearly"`,
-		head + "policy:\n  protocols: [orka]\n":                                 `config.yaml:9: protocols in the policy names "orka"`,
+		head + "policy:\n  protocols: [orka]\n":                                 `config.yaml:9: "protocols" in the policy names "orka"`,
 		head + "    policy:\n      min_parties: two\n":                          `config.yaml:9: min_parties is "two"; write a whole number`,
 		head + "    names: [a]\n":                                               `config.yaml:8: unknown key "names" here; it belongs in csv`,
-		head + "roles:\n  approver: {uids: [-1]}\n":                             "config.yaml:9: approver in roles: uids has -1",
-		head + "roles: {approver: {users: [mara]}}\n":                           "config.yaml:8: roles names no administrator; add administrator: {users: [NAME]}",
-		head + "roles:\n  administrator: {uids: [0]}\n  folder: run\n":          "config.yaml:10: folder and group in roles belong together",
+		head + "roles:\n  approver: {uids: [-1]}\n":                             `config.yaml:9: "approver" in "roles": uids has -1`,
+		head + "roles: {approver: {users: [mara]}}\n":                           `config.yaml:8: "roles" names no administrator; add "administrator: {users: [NAME]}"`,
+		head + "roles:\n  administrator: {uids: [0]}\n  folder: run\n":          `config.yaml:10: "folder" and "group" in "roles" belong together`,
 		head + "roles: {auditor: {users: [mara]}}\n":                            `config.yaml:8: unknown key "auditor"`,
 		head + "    csv: {delimiter: \";\"\n":                                   "this is not YAML",
 	} {

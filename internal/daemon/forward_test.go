@@ -172,7 +172,7 @@ func TestADaemonForwards(t *testing.T) {
 	s.submit([]byte(smallJob)) // no line waits for the server
 	within(t, 10*time.Second, "the metrics say so", func() bool { return s.metric("mercer_audit_forwarding_failing") == "1" })
 	s.says("the audit record does not reach the syslog server")
-	if _, err := config(t, "name: boss\naudit: {syslog: tcp://log}\n"); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), `config.yaml:2: syslog in audit is "tcp://log"; write unix:///dev/log`) {
+	if _, err := config(t, "name: boss\naudit: {syslog: tcp://log}\n"); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), `config.yaml:2: "syslog" in "audit" is "tcp://log"; write unix:///dev/log`) {
 		t.Errorf("%v", err)
 	}
 }

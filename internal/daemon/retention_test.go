@@ -59,9 +59,9 @@ func TestRetentionInAConfiguration(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"retention:\n  models: 1y\n  logs: 30d\n":     `config.yaml:4: unknown key "logs"`,
-		"retention:\n  models: 2y\n  audit: 30d\n":    "config.yaml:4: audit in retention is shorter than a year",
-		"retention:\n  snapshots: 1d\n":               "config.yaml:3: snapshots in retention is",
-		"retention:\n  results: 1y\n  models: 400d\n": "config.yaml:4: models in retention is longer than results",
+		"retention:\n  models: 2y\n  audit: 30d\n":    `config.yaml:4: "audit" in "retention" is shorter than a year`,
+		"retention:\n  snapshots: 1d\n":               `config.yaml:3: "snapshots" in "retention" is`,
+		"retention:\n  results: 1y\n  models: 400d\n": `config.yaml:4: "models" in "retention" is longer than "results"`,
 		"retention:\n  models: soon\n":                `config.yaml:3: models is "soon"; write a time above zero, such as 30d`,
 	} {
 		if _, err := config(t, "name: north\n"+text); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), want) {

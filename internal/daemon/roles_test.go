@@ -130,10 +130,10 @@ func TestOtherUsers(t *testing.T) {
 		at           string
 		jobs, reload string
 	}{
-		{viewer, group, folder, "jobs: <nil>", "reload: this needs the role administrator, which user 61001 does not have"},
-		{other, group, folder, "jobs: this needs the role viewer, which user 61002 does not have", "reload: this needs the role administrator"},
-		{viewer, group, s.home.folder, "jobs: this user may not open the control socket", "reload: this user may not open"},
-		{viewer, 61000, folder, "jobs: this user may not open the control socket", "reload: this user may not open"},
+		{viewer, group, folder, "jobs: <nil>", "reload: this request needs the role administrator, which user 61001 does not have"},
+		{other, group, folder, "jobs: this request needs the role viewer, which user 61002 does not have", "reload: this request needs the role administrator"},
+		{viewer, group, s.home.folder, "jobs: this user is not allowed to open the control socket", "reload: this user is not allowed to open"},
+		{viewer, 61000, folder, "jobs: this user is not allowed to open the control socket", "reload: this user is not allowed to open"},
 	} {
 		child := exec.CommandContext(t.Context(), program, "-test.run=^TestAsk$", "-test.v")
 		child.Env = append(os.Environ(), askingUser+"="+c.at)
@@ -179,7 +179,7 @@ func TestACoordinatorsRecordAndRoles(t *testing.T) {
 	uid := strconv.Itoa(os.Getuid())
 	for _, step := range []struct{ roles, want string }{
 		{"roles: {administrator: {uids: [" + uid + "]}, folder: /run/m, group: m}\n", "changes folder or group of roles"},
-		{"roles: {viewer: {uids: [" + uid + "]}}\n", "roles names no administrator"},
+		{"roles: {viewer: {uids: [" + uid + "]}}\n", `"roles" names no administrator`},
 		{"roles: {viewer: {uids: [" + uid + "]}, administrator: {uids: [" + strconv.Itoa(os.Getuid()+1) + "], users: [no-such-user]}}\n", ""},
 	} {
 		if err := os.WriteFile(s.home.ConfigPath(), append(slices.Clone(plain), step.roles...), 0o600); err != nil {

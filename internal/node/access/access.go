@@ -1,8 +1,8 @@
 // Package access decides which person may ask a daemon for what.
 //
-// A person is known to a daemon as a Unix user of its machine, as the kernel tells it. The setting "roles" of
-// a home gives roles to persons; package admin says which role each request needs. Without that setting, the
-// home's owner and root may do everything, and nobody else anything.
+// A person is known to a daemon as a Unix user of its machine, as the kernel tells it, or by a login at the web
+// page. The setting "roles" of a home gives roles to Unix users; package admin says which role each request
+// needs. Without that setting, the home's owner and root may do everything, and nobody else anything.
 package access
 
 import (
@@ -36,7 +36,7 @@ type Rules struct {
 	Administrator Holders `yaml:"administrator,omitempty"`
 	// Folder is the absolute path of a folder in which the daemon serves a second control socket, for the
 	// members of the Unix group Group. The home itself stays closed to them. Without a folder, only the home's
-	// owner and root can reach the daemon.
+	// owner and root can reach a control socket.
 	Folder string `yaml:"folder,omitempty"`
 	Group  string `yaml:"group,omitempty"`
 	// Alone lets the submitter of a job approve it, where nobody else can.
@@ -76,18 +76,18 @@ func (r *Rules) given() bool {
 func (r *Rules) Check() error {
 	for _, role := range Roles() {
 		if err := r.of(role).check(); err != nil {
-			return fmt.Errorf("%s in roles: %w", role, err)
+			return fmt.Errorf(`%q in "roles": %w`, role, err)
 		}
 	}
 	switch {
 	case r.given() && r.Administrator.empty():
-		return errors.New("roles names no administrator; add administrator: {users: [NAME]}")
+		return errors.New(`"roles" names no administrator; add "administrator: {users: [NAME]}"`)
 	case (r.Folder == "") != (r.Group == ""):
-		return errors.New("folder and group in roles belong together; write both, or neither")
+		return errors.New(`"folder" and "group" in "roles" belong together; write both, or neither`)
 	case r.Folder != "" && !filepath.IsAbs(r.Folder):
-		return fmt.Errorf("folder in roles is %q; write an absolute path, such as /run/mercer/north", r.Folder)
+		return fmt.Errorf(`"folder" in "roles" is %q; write an absolute path, such as /run/mercer/north`, r.Folder)
 	case r.Folder != "" && !r.given():
-		return errors.New("folder in roles is of no use while nobody has a role; add administrator: {users: [NAME]}")
+		return errors.New(`"folder" in "roles" is of no use while nobody has a role; add "administrator: {users: [NAME]}"`)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (h Holders) check() error {
 func (r *Rules) SameEntrance(o Rules) bool { return r.Folder == o.Folder && r.Group == o.Group }
 
 // overflowUID is the number by which the Linux kernel names every user whom a namespace does not have. It is often
-// that of the user nobody, too, who therefore has no role by its name.
+// also the number of the user nobody, so a role that the setting gives to the name nobody has no effect.
 const overflowUID = 65534
 
 // maxUID is the largest number of a user. The number after it stands for no user.

@@ -68,16 +68,16 @@ func TestWhoHasWhichRole(t *testing.T) {
 
 func TestWrongRules(t *testing.T) {
 	for text, want := range map[string]string{
-		"approver: {users: [mara]}":                                         "roles names no administrator",
-		"administrator: {uids: [-1]}":                                       "administrator in roles: uids has -1",
-		"administrator: {uids: [4294967295]}":                               "administrator in roles: uids has 4294967295",
-		"approver: {uids: [65534]}":                                         "approver in roles: uids has 65534, which stands for every user",
-		"viewer: {users: [' ']}":                                            "viewer in roles: a name is empty",
-		"submitter: {groups: ['']}":                                         "submitter in roles: a name is empty",
-		"{administrator: {uids: [0]}, folder: /run/m}":                      "folder and group in roles belong together",
-		"{administrator: {uids: [0]}, group: m}":                            "folder and group in roles belong together",
-		"{administrator: {uids: [0]}, group: m, folder: run}":               `folder in roles is "run"; write an absolute path`,
-		"{group: m, folder: /run/m}":                                        "folder in roles is of no use while nobody has a role",
+		"approver: {users: [mara]}":                                         `"roles" names no administrator`,
+		"administrator: {uids: [-1]}":                                       `"administrator" in "roles": uids has -1`,
+		"administrator: {uids: [4294967295]}":                               `"administrator" in "roles": uids has 4294967295`,
+		"approver: {uids: [65534]}":                                         `"approver" in "roles": uids has 65534, which stands for every user`,
+		"viewer: {users: [' ']}":                                            `"viewer" in "roles": a name is empty`,
+		"submitter: {groups: ['']}":                                         `"submitter" in "roles": a name is empty`,
+		"{administrator: {uids: [0]}, folder: /run/m}":                      `"folder" and "group" in "roles" belong together`,
+		"{administrator: {uids: [0]}, group: m}":                            `"folder" and "group" in "roles" belong together`,
+		"{administrator: {uids: [0]}, group: m, folder: run}":               `"folder" in "roles" is "run"; write an absolute path`,
+		"{group: m, folder: /run/m}":                                        `"folder" in "roles" is of no use while nobody has a role`,
 		"{administrator: {uids: [0]}, group: m, folder: /run/m, alone: on}": "",
 	} {
 		r := parsed(t, strings.Replace(text, "alone: on", "alone: true", 1))

@@ -42,7 +42,7 @@ func (f Files) Group(name string) (gid int, found bool) {
 	return 0, false
 }
 
-// Strangers lists the names in a setting that the files do not have. Nobody has a role by them.
+// Strangers lists the names in a setting that the files do not have. Nobody has a role by such a name.
 func (f Files) Strangers(r Rules) (list []string) {
 	users, groups := entries(f.Users, userFields), entries(f.Groups, groupFields)
 	missing := func(kind string, names []string, known [][]string) {
@@ -60,7 +60,7 @@ func (f Files) Strangers(r Rules) (list []string) {
 	return slices.Compact(list)
 }
 
-// These are the numbers of fields of a line.
+// These are the numbers of fields in a line of each file.
 const (
 	userFields  = 7 // name, password, number, number of the first group, comment, home, shell
 	groupFields = 4 // name, password, number, names of members

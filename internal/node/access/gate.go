@@ -25,7 +25,7 @@ type Gate struct {
 	Member  string // the daemon's member
 	Machine Machine
 	Owner   int // number of the user who owns the home
-	// Rules returns the home's setting in force.
+	// Rules returns the home's setting "roles" that is in force.
 	Rules func() Rules
 	// Accounts finds the names of a user, as [Files.Account] does.
 	Accounts Accounts
@@ -44,7 +44,7 @@ func (g Gate) Admit(uid int, need Role) error {
 	} else if uid == g.Owner || uid == 0 {
 		return nil
 	}
-	return fault.Forbiddenf("this needs the role %s, which user %d does not have in this home; ask the home's administrator", need, uid)
+	return fault.Forbiddenf("this request needs the role %s, which user %d does not have in this home; ask the home's administrator", need, uid)
 }
 
 // Person returns the Unix user as other members and records know the user.

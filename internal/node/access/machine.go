@@ -41,7 +41,7 @@ func digestOf(federation, path string) string {
 
 // MayBe reports whether two machines may be one. They are certainly two only if both keep an id, these ids differ,
 // and they are not in one boot: a container can have an id of its own. Different boots alone say nothing, since a
-// machine may have begun anew between two looks at it. Two machines count as one if both were made from one image
+// machine can be restarted between two looks at it. Two machines count as one if both were made from one image
 // that has a machine id in it.
 func (m Machine) MayBe(o Machine) bool {
 	kept, boot, _ := strings.Cut(string(m), "/")

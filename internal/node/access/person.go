@@ -12,7 +12,7 @@ import (
 // Person is somebody who has used a daemon. It names no role, since roles change.
 type Person struct {
 	Member  string  `json:"member"`            // member whose daemon the person used
-	Machine Machine `json:"machine,omitempty"` // on which that daemon runs
+	Machine Machine `json:"machine,omitempty"` // machine on which that daemon runs
 	UID     *int    `json:"uid,omitempty"`     // number of the Unix user; nil if it is not known
 	Subject string  `json:"subject,omitempty"` // issuer and subject of a login; "" if the person did not log in
 }
@@ -23,7 +23,8 @@ type Person struct {
 //   - They logged in, with different subjects.
 //   - They used daemons of different members on certainly two machines, see [Machine.MayBe]. A common login still
 //     makes them one.
-//   - On what may be one machine, they are Unix users of different numbers, and neither is root, who can be any user.
+//   - They used daemons of one member, or on what may be one machine, as Unix users of different numbers. Neither
+//     logged in, and neither is root, who can be any user.
 //
 // A person without a member is nobody in particular, so it may be anybody.
 func (p Person) MayBe(o Person) bool {

@@ -63,16 +63,16 @@ func NewPrediction(r model.Output, outputs linalg.Matrix[float64]) Prediction {
 	return p
 }
 
-// Checked is a party's answer to a job that nobody has proposed. Only its operator may see it.
+// Checked is a party's answer to a job that nobody has proposed. It is for the party's operator only.
 type Checked struct {
 	Job     string     `json:"job"`
 	Party   string     `json:"party"`
 	Code    fault.Code `json:"exit_code"`         // 0 if the party would accept the job
-	Message string     `json:"message,omitempty"` // the refusal
-	Where   *Place     `json:"where,omitempty"`   // what refuses the job; nil if none of the party's files does
+	Message string     `json:"message,omitempty"` // text of the refusal
+	Where   *Place     `json:"where,omitempty"`   // key that refuses the job; nil if none of the party's files does
 	// Undecided lists what depends on other parties.
 	Undecided []string `json:"undecided,omitempty"`
-	Notes     []string `json:"notes,omitempty"` // what the operator should know besides
+	Notes     []string `json:"notes,omitempty"` // other sentences for the operator
 }
 
 // Place is a key of a party's file.
@@ -139,13 +139,13 @@ func Party(d PartyDaemon, check Checker, gate access.Gate, log *slog.Logger) *Re
 		return check(r.Context(), r.URL.Query().Get("name"), file)
 	})
 	q.add(unknown, func(*http.Request) (any, error) {
-		return nil, fault.BadInputf("a party's home cannot do that; use the coordinator's home")
+		return nil, fault.BadInputf("a party's home cannot carry out this command; use the coordinator's home")
 	})
 	return q
 }
 
-// fileOf returns the job file of a job that awaits approval, which the operator reads first. For others
-// it returns "".
+// fileOf returns the job file of a job that awaits approval, because the operator reads it before the
+// decision. For other jobs it returns "".
 func fileOf(d PartyDaemon, j overview.Job) string {
 	if p, err := d.Party(); err == nil && j.State == overview.AwaitsApproval {
 		return p.AwaitingFile(j.ID)

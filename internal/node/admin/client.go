@@ -71,8 +71,8 @@ func (c *Client) Overview(ctx context.Context) (o overview.Overview, err error) 
 	return o, c.call(ctx, http.MethodGet, "/overview", nil, &o)
 }
 
-// Events calls f with each event of a job that the daemon still has, and with all events if the job is "". It
-// returns the first error of f.
+// Events calls f with each kept event of a job, or with all kept events if the job is "". It returns the first
+// error of f.
 func (c *Client) Events(ctx context.Context, job string, f func(overview.Event) error) error {
 	return c.readEvents(ctx, "/events?job="+url.QueryEscape(job), f)
 }
@@ -185,8 +185,8 @@ func (c *Client) Model(ctx context.Context, id string) ([]byte, error) {
 	return c.fetch(ctx, http.MethodGet, jobPath(id)+"/model", nil)
 }
 
-// Predict asks a party's daemon to predict rows. It sends the daemon the features and the ids.
-// Other parties may hold further columns of the rows in their table source; "" means the job's
+// Predict asks a party's daemon to predict rows. It sends the daemon the features and the ids. If other
+// parties hold columns of the rows, source names their table with these columns; "" means the job's
 // table.
 func (c *Client) Predict(ctx context.Context, id string, set *dataset.Set, source string) (p Prediction, err error) {
 	rows, err := encodeRows(set)
@@ -229,7 +229,7 @@ func (c *Client) Rotate(ctx context.Context) (erased map[string]Forgotten, err e
 	return erased, c.call(ctx, http.MethodPost, "/epoch", nil, &erased)
 }
 
-// Reload makes the daemon read its home's files again. An error of [ErrNoDaemon] means that none runs.
+// Reload makes the daemon read its home's files again. An error that wraps [ErrNoDaemon] means that no daemon runs.
 func (c *Client) Reload(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "/reload", nil, &struct{}{})
 }
@@ -284,7 +284,7 @@ func (c *Client) send(ctx context.Context, method, path string, body []byte) (*h
 	}
 	var p Problem
 	if err := json.Unmarshal(answer, &p); err != nil || p.Message == "" {
-		return nil, fmt.Errorf("admin: %s: %s", res.Status, answer)
+		return nil, fmt.Errorf("admin: the daemon answers with status %s: %s", res.Status, answer)
 	}
 	return nil, &fault.Error{Code: p.Code, Blamed: p.Blamed, Err: errors.New(p.Message)}
 }
@@ -296,7 +296,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" && errors.Is(err, fs.ErrPermission) {
-		return fault.Forbiddenf("this user may not open the control socket %s; use the folder that the home's setting roles names, if you have a role there", c.socket)
+		return fault.Forbiddenf("this user is not allowed to open the control socket %s; use the folder that the home's setting \"roles\" names, if you have a role there", c.socket)
 	}
 	if op != nil && op.Op == "dial" {
 		return fmt.Errorf("%s: %w", c.socket, ErrNoDaemon)

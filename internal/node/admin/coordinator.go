@@ -21,7 +21,7 @@ const maxJobFile = 1 << 20
 // Job is the description of a job that the daemon returns over the socket.
 type Job struct {
 	overview.Job
-	Part    *Part                `json:"part,omitempty"` // nil if no stage is running, or it has reported none
+	Part    *Part                `json:"part,omitempty"` // nil if no stage is running, or the stage has reported no part
 	Failure *coordinator.Failure `json:"error,omitempty"`
 	// Rejection is nil unless the operator of a party has rejected the job.
 	Rejection *coordinator.Rejection `json:"rejection,omitempty"`
@@ -35,7 +35,7 @@ type Job struct {
 }
 
 // Part is the part of a job's stage that is under way, and how much of it is done, in units that the
-// stage chooses. These may be rows.
+// stage chooses. The units can be rows.
 type Part struct {
 	Name  string `json:"name"`
 	Done  int64  `json:"done"`
@@ -85,7 +85,7 @@ func Coordinator(c *coordinator.Coordinator, gate access.Gate, log *slog.Logger)
 		return all, err
 	})
 	q.add(unknown, func(*http.Request) (any, error) {
-		return nil, fault.BadInputf("the coordinator's home cannot do that; use a party's home")
+		return nil, fault.BadInputf("the coordinator's home cannot carry out this command; use a party's home")
 	})
 	return q
 }

@@ -27,7 +27,7 @@ func uidOf(r *http.Request) int {
 	return access.UnknownUID
 }
 
-// peerUID returns the user of the process that opened the connection, or [access.UnknownUID].
+// peerUID returns the user of the process at the other end of a connection, or [access.UnknownUID].
 func peerUID(c net.Conn) int {
 	line, is := c.(*net.UnixConn)
 	if !is {

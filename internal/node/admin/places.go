@@ -8,8 +8,8 @@ import (
 
 // Limits of a socket.
 const (
-	maxOpen   = 512 // connections in all
-	maxOfUser = 64  // connections of one user; mercer job wait keeps one
+	maxOpen   = 512 // greatest number of connections of all users
+	maxOfUser = 64  // greatest number of connections of one user; mercer job wait keeps one open
 )
 
 // places accepts the connections of a socket, as many as the socket has places. It closes further ones at once, so
@@ -22,7 +22,7 @@ type places struct {
 	mu   sync.Mutex
 	of   map[int]int // open connections of each user who has any
 	open int
-	full map[int]bool // users who were refused since they had fewer
+	full map[int]bool // users who were refused a connection and have closed none since
 }
 
 func newPlaces(l net.Listener, peer func(net.Conn) int, log *slog.Logger) *places {

@@ -48,7 +48,7 @@ func (q *Requests) add(pattern string, f func(r *http.Request) (any, error)) {
 	q.addRaw(pattern, handler(q.log, f))
 }
 
-// addRaw adds a request that h answers. Nothing of a request is read before its sender is admitted.
+// addRaw adds a request that h answers. The body of a request is not read before its sender is admitted.
 func (q *Requests) addRaw(pattern string, h http.HandlerFunc) {
 	need := leastRole(pattern)
 	if need == "" {
@@ -58,7 +58,7 @@ func (q *Requests) addRaw(pattern string, h http.HandlerFunc) {
 	q.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		uid := uidOf(r)
 		if err := q.gate.Admit(uid, need); err != nil {
-			w.Header().Set("Connection", "close") // who may do nothing keeps no connection
+			w.Header().Set("Connection", "close") // a user who was refused keeps no connection
 			q.log.Warn("refused a command", "user", uid, "request", pattern, "needs", string(need))
 			handler(q.log, func(*http.Request) (any, error) { return nil, err })(w, r)
 			return

@@ -1,10 +1,10 @@
 // Package admin passes an operator's commands to a daemon on the same machine, over HTTP on a Unix
-// socket in the daemon's home folder, which only its owner can open. A second socket may be in a folder of its
+// socket in the daemon's home folder, which only its owner can open. A second socket can be in a folder of its
 // own, for the members of a Unix group. The kernel tells the daemon which user asks, and each request needs
 // a role of that user: [leastRole].
 //
 //	both         GET    /overview            what the daemon knows of its federation
-//	             GET    /events              its events, one JSON object on each line
+//	             GET    /events              the daemon's events, one JSON object on each line
 //	             GET    /jobs                list of jobs; at a party those with state here
 //	             POST   /reload              read the home's files again, as at SIGHUP
 //	             POST   /page                address at which this user opens the web page
@@ -22,7 +22,7 @@
 //	             DELETE /jobs/ID/keepsake    erase the job's artifacts here
 //	             DELETE /jobs/ID/sessions    destroy the job's open sessions
 //	             POST   /jobs/ID/approve     let a job begin that awaits approval
-//	             POST   /jobs/ID/reject      refuse it
+//	             POST   /jobs/ID/reject      refuse a job that awaits approval
 //	             POST   /check               job file -> whether the party would accept it
 //
 // /events?job=ID is about one job. With &follow=1 the answer goes on: it has a line for each further event,
@@ -55,8 +55,8 @@ func Fits(path string) error {
 	return nil
 }
 
-// Listen opens a socket for the user of this process alone. It replaces the socket of a process that was killed. The caller holds
-// the home's lock, so the old socket cannot belong to a living process.
+// Listen opens a socket for the user of this process alone. It replaces the socket of a process that was killed. The
+// caller must hold the home's lock, so that the old socket cannot belong to a living process.
 func Listen(path string) (net.Listener, error) {
 	return listen(path, func() error { return os.Chmod(path, 0o600) })
 }
@@ -99,7 +99,7 @@ func serveKnowing(ctx context.Context, l net.Listener, h *Requests, peer func(ne
 		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withUID,
 		ErrorLog: slog.NewLogLogger(h.log.Handler(), slog.LevelWarn),
 	}
-	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // the returned error does not matter, because Close also removes the socket
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() }) // Close also removes the socket; its error does not matter
 	defer stop()
 	if err := s.Serve(newPlaces(l, peer, h.log)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("admin: %w", err)

@@ -35,7 +35,7 @@ type Document interface {
 type Store[D Document] struct {
 	Folder  string
 	Parse   func(path string, text []byte) (D, error)
-	Unknown error // what Find returns for a document that the home has not approved
+	Unknown error // error of Find for a document that the home does not have
 }
 
 // Approval is an operator's approval of a document for one table.
@@ -136,7 +136,7 @@ func (a Store[D]) List() (list []Approval, err error) {
 		return nil, fmt.Errorf("approved: %w", err)
 	}
 	if err := json.Unmarshal(b, &list); err != nil {
-		return nil, &DamagedError{fmt.Errorf("approved: %s: %w", a.path("approved"), err)}
+		return nil, &DamagedError{fmt.Errorf("approved: the list %s cannot be parsed: %w", a.path("approved"), err)}
 	}
 	return list, nil
 }

@@ -4,15 +4,15 @@
 //	log, err := audit.Open(home + "/audit")
 //	err = log.Append(audit.Event{Kind: audit.Accepted, Job: id})
 //
-// The record is a file to which lines are added and from which none is removed. A line is an event in
+// The record is a file to which lines are added. A line is an event in
 // JSON, with the SHA-256 of the line before it. So a line in the middle cannot be changed or removed
-// without a break of the chain. Only [Log.Cut] removes lines, the oldest ones: a first
-// line then has the number and the hash of the last line that is gone, so the chain goes on, and a head of any later line
-// stays valid. Somebody who can write the file can compute the whole chain anew, or cut off its end. Only a hash of the
-// last line that was written down elsewhere, the head, reveals this.
+// without a break of the chain. Only [Log.Cut] removes lines, the oldest ones: a first line then has the number
+// and the hash of the last line that is gone, so the chain goes on, and a head of any later line stays valid.
+// Somebody who can write the file can compute the whole chain anew, or cut off its end. Only a hash of the last
+// line that was written down elsewhere, the head, reveals this.
 //
 // A line is on the disk before [Log.Append] returns. A crash may leave a part of the last line, which
-// nobody relied upon: [Open] cuts it off, and the next line says so.
+// nobody relied upon: the next Append cuts it off, and its line says so.
 package audit
 
 import (
@@ -59,12 +59,12 @@ const (
 	BudgetSettled Kind = "budget settled" // an operator stated what unknown jobs have spent of the privacy budgets
 
 	Restored     Kind = "restored"      // a home that was restored from a backup goes on: the coordinator has seen nothing later
-	LossAccepted Kind = "loss accepted" // it goes on although the backup may be an old one; an operator decided
+	LossAccepted Kind = "loss accepted" // an operator lets such a home go on although the backup may be an old one
 )
 
 // Event is a line of the record. Number, Time, Previous and Torn are set by [Log.Append].
 type Event struct {
-	Number   int       `json:"number"` // from 1
+	Number   int       `json:"number"` // number of the line, from 1
 	Time     time.Time `json:"time"`
 	Previous string    `json:"previous"`       // SHA-256 of the line before, or "" in the first line
 	Torn     int       `json:"torn,omitempty"` // bytes of an unfinished line that were cut off before this one
@@ -73,27 +73,27 @@ type Event struct {
 	Job        string    `json:"job,omitempty"`
 	Name       string    `json:"name,omitempty"`
 	Spec       string    `json:"specification,omitempty"` // SHA-256 of the job file in its canonical form
-	Dictionary string    `json:"dictionary,omitempty"`    // name and hash
-	Study      string    `json:"study,omitempty"`         // name and hash
+	Dictionary string    `json:"dictionary,omitempty"`    // name and SHA-256 of the dictionary
+	Study      string    `json:"study,omitempty"`         // name and SHA-256 of the study
 	Table      string    `json:"table,omitempty"`
 	Parties    []string  `json:"parties,omitempty"`
-	Roster     string    `json:"roster,omitempty"` // SHA-256
+	Roster     string    `json:"roster,omitempty"` // SHA-256 of the roster in force
 	Policy     string    `json:"policy,omitempty"` // SHA-256 of the policy in force
 	Session    string    `json:"session,omitempty"`
 	Stage      string    `json:"stage,omitempty"`
-	Releases   []Release `json:"releases,omitempty"` // of the session, which may make them or makes them now; or decided about
+	Releases   []Release `json:"releases,omitempty"` // releases of the session, or those that an operator decided about or stated
 	Sent       int64     `json:"bytes_sent,omitempty"`
 	Received   int64     `json:"bytes_received,omitempty"`
-	Outcome    string    `json:"outcome,omitempty"` // "done", or the reason of a failure or refusal
+	Outcome    string    `json:"outcome,omitempty"` // "done", the reason of a failure or refusal, or what was erased or stated
 	Skipped    int       `json:"skipped,omitempty"` // refusals before this one that have no line, since they were too many
 	UID        *int      `json:"uid,omitempty"`     // in lines of earlier versions, the Unix user who decided or accepted a loss
 
 	By        *access.Person `json:"by,omitempty"`        // who submitted or decided
 	Submitter *access.Person `json:"submitter,omitempty"` // who submitted the job, as its coordinator says
-	Alone     bool           `json:"alone,omitempty"`     // the approver may be the submitter; the home's setting roles allows it, or its owner approved
+	Alone     bool           `json:"alone,omitempty"`     // the approver may be the submitter; the home's setting "roles" allows it, or its owner approved
 
 	// A line about removed lines has the Tip of the record before the next line, without its hash. Its Releases are those
-	// of noise that must be in the ledger: a budget does not come back with the age of a line.
+	// of noise that must be in the ledger, because removing old lines does not give a spent budget back.
 	Steps  int    `json:"steps,omitempty"`
 	Origin string `json:"origin,omitempty"`
 }
@@ -102,7 +102,7 @@ type Event struct {
 type Release struct {
 	Kind    string  `json:"kind"`
 	ID      string  `json:"id"`
-	Epsilon float64 `json:"epsilon,omitempty"` // of noise: the guarantee of the job, or what an operator has stated
+	Epsilon float64 `json:"epsilon,omitempty"` // for noise, with Delta: the guarantee of the job, or what an operator has stated
 	Delta   float64 `json:"delta,omitempty"`
 }
 
@@ -115,7 +115,7 @@ func (Discard) Append(Event) error { return nil }
 // MaxLine bounds the bytes of a line. A longer event is an error.
 const MaxLine = 1 << 16
 
-// Log is a member's record. It is safe for concurrent use, and other processes may add lines.
+// Log is a member's record. It is safe for concurrent use, and other processes can add lines.
 type Log struct {
 	mu    sync.Mutex
 	path  string
@@ -128,14 +128,14 @@ type state struct {
 	lines int
 	head  string
 	end   int64
-	torn  int // bytes behind the last line break
-	cut   int // lines that were removed before the first one
+	torn  int // number of bytes behind the last line break
+	cut   int // number of lines that were removed before the first one
 
-	// As in Tip.
+	// steps and origin are Steps and Origin of the Tip.
 	steps  int
 	origin string
 
-	// noise has the IDs of [Noise], of lines that were read by follow.
+	// noise has the IDs that [Noise] returns, as far as follow has read the lines.
 	noise []string
 }
 
@@ -164,7 +164,7 @@ func (l *Log) add(f *os.File, e Event) error {
 		return fmt.Errorf("audit: %w", err)
 	}
 	if len(line) >= MaxLine {
-		return fmt.Errorf("audit: an event has %d bytes, and %d are allowed", len(line), MaxLine)
+		return fmt.Errorf("audit: an event takes %d bytes; it must take fewer than %d", len(line), MaxLine)
 	}
 	if l.state.torn > 0 {
 		if err := f.Truncate(l.state.end); err != nil {
@@ -182,16 +182,16 @@ func (l *Log) add(f *os.File, e Event) error {
 	return nil
 }
 
-// Tip is the end of a record as far as others may learn of it. Two tips with the same Origin are of one history, and the
+// Tip is the part of a record's end that other members learn. Two tips with the same Origin are of one history, and the
 // one with more Steps is the later one.
 type Tip struct {
 	Head   string // hash of the last line; "" of an empty record
-	Steps  int    // lines that say that the member consented to a session or closed a job
+	Steps  int    // number of lines that say that the member consented to a session or closed a job
 	Origin string // hash of the line with which the history begins: the first one, or the last that accepts a loss
 }
 
 // Tip returns the end of the record. It does not have the number of lines, which would tell how often people were
-// withdrawn, for example. The coordinator knows of each step.
+// withdrawn, for example. The coordinator knows of each step anyway.
 func (l *Log) Tip() Tip {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -223,7 +223,8 @@ func (l *Log) alone(do func(*os.File) error) (err error) {
 	return do(f)
 }
 
-// lockCurrent locks the file that has a path when it is locked. Another process may replace it meanwhile.
+// lockCurrent locks the file at a path. If another process replaces the file before it is locked, lockCurrent locks
+// the new file.
 func lockCurrent(path string) (*os.File, error) {
 	for {
 		f, err := disk.WaitLock(path)

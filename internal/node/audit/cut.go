@@ -31,7 +31,7 @@ func (l *Log) Cut(before time.Time) (removed int, err error) {
 	return removed, err
 }
 
-// lastBefore returns the record up to the last of the first lines that are all older than a time.
+// lastBefore returns the state after the last of those lines at the beginning that are all older than a time.
 func (l *Log) lastBefore(f *os.File, before time.Time) (last state, err error) {
 	var s state
 	whole := io.NewSectionReader(f, 0, l.state.end)
@@ -48,7 +48,7 @@ func (l *Log) lastBefore(f *os.File, before time.Time) (last state, err error) {
 	return last, err
 }
 
-// replace writes the record anew without the lines up to a last one.
+// replace writes the record anew without its lines up to the given end.
 func (l *Log) replace(f *os.File, last state) error {
 	e := Event{Number: last.lines, Time: time.Now().UTC(), Previous: last.head, Kind: Cut, Steps: last.steps, Origin: last.origin}
 	for _, id := range last.noise {
@@ -59,7 +59,7 @@ func (l *Log) replace(f *os.File, last state) error {
 		return fmt.Errorf("audit: %w", err)
 	}
 	if len(first) >= MaxLine {
-		return fmt.Errorf("audit: %d releases of noise do not fit into a line; keep the record whole, without audit in retention", len(last.noise))
+		return fmt.Errorf(`audit: %d releases of noise do not fit into one line, so no lines can be removed; remove "audit" from "retention"`, len(last.noise))
 	}
 	first = append(first, '\n')
 	err = disk.ReplaceBy(l.path, func(to io.Writer) error {

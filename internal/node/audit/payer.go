@@ -7,16 +7,16 @@ import (
 
 // Payer is the job of a release.
 type Payer struct {
-	Job     string    // id
-	Time    time.Time // of the release; of the consent while nothing has left the member
-	Outcome string    // of the job, "done" or how else it ended; "" while it is open
+	Job     string    // id of the job
+	Time    time.Time // time of the release, or of the consent while nothing has left the member
+	Outcome string    // how the job ended: "done" or another text; "" while the job is open
 }
 
 // Failed reports whether the job has ended without a result.
 func (p Payer) Failed() bool { return p.Outcome != "" && !strings.HasPrefix(p.Outcome, "done") }
 
-// Failure returns why a job ended without a result here: why the member refused it, or what the coordinator said of its
-// end. It returns "" if the record does not say that it did.
+// Failure returns why a job ended without a result here: why the member refused the job, or what the coordinator said
+// of its end. It returns "" if the record does not say that the job ended so.
 func Failure(path, job string) (why string, err error) {
 	_, err = Verify(path, func(e Event, _ string) error {
 		switch {
@@ -33,8 +33,8 @@ func Failure(path, job string) (why string, err error) {
 	return why, err
 }
 
-// Payers returns the job of each release of a kind, by the ID of the release. Each release must be of one job, as noise is.
-// A home without a record has none, and lines that were cut off are missing.
+// Payers returns the job of each release of a kind, by the ID of the release. Each release must be of one job, as noise
+// is. A home without a record has no payers, and lines that were cut off are missing.
 func Payers(path, kind string) (map[string]Payer, error) {
 	list, sent := make(map[string]Payer), make(map[string]bool)
 	_, err := Verify(path, func(e Event, _ string) error {

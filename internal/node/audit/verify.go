@@ -27,8 +27,8 @@ func (e *BrokenError) Error() string {
 type Summary struct {
 	Lines int
 	Head  string // hash of the last line; "" of an empty record
-	Torn  int    // bytes of an unfinished last line
-	Cut   int    // lines that were removed before the first one; Lines counts them
+	Torn  int    // number of bytes of an unfinished last line
+	Cut   int    // number of lines that were removed before the first one; Lines counts them, too
 }
 
 // Verify reads a record and checks its chain. It calls each, which may be nil, with every event and the
@@ -39,7 +39,7 @@ func Verify(path string, each func(e Event, hash string) error) (Summary, error)
 	return Summary{s.lines, s.head, s.torn, s.cut}, err
 }
 
-// readWhole returns the end of a record. A home without a record has the zero one.
+// readWhole returns the end of a record. It returns the zero state if there is no record.
 func readWhole(path string, each func(e Event, hash string) error) (s state, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,14 +92,14 @@ func Look(path, hash string) (f Found, err error) {
 const noise = "noise"
 
 // Noise returns the IDs of the releases of noise that must be in the ledger: those that were made, and the notes of
-// losses, since an operator last stated what unknown jobs have spent. It knows those of removed lines, too. A home
-// without a record has none.
+// losses, since an operator last stated what unknown jobs have spent. It includes those of removed lines. A home
+// without a record has no such releases.
 func Noise(path string) ([]string, error) {
 	s, err := readWhole(path, nil)
 	return s.noise, err
 }
 
-// spend notes the noise that an event releases, or that an operator has settled everything before.
+// spend notes the noise that an event releases. If an operator has settled the budgets, it forgets all noise before.
 func (s *state) spend(e Event) {
 	switch e.Kind {
 	case BudgetSettled:
@@ -165,7 +165,7 @@ func (s *state) check(line []byte) (e Event, why string) {
 	}
 	switch {
 	case e.Number != s.lines+1:
-		return e, fmt.Sprintf("the line has number %d, and %d is due", e.Number, s.lines+1)
+		return e, fmt.Sprintf("the line has number %d, but the next number is %d", e.Number, s.lines+1)
 	case e.Previous != s.head:
 		return e, "the line does not have the hash of the line before it: one of the two was changed, or one between them is gone"
 	}

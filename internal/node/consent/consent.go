@@ -1,7 +1,7 @@
 // Package consent keeps an operator's decisions about single jobs, where a policy says approve: each.
 //
-// A decision is about one job and the text of its file. It ends when the job has used it, when its
-// coordinator closes it, or after 30 days.
+// A decision is about one job and the text of its file. It ends when the job has used it, when the
+// coordinator closes the job, or after 30 days.
 package consent
 
 import (
@@ -26,8 +26,8 @@ type Decision struct {
 	Job      string        `json:"job"`           // id of the job
 	Name     string        `json:"name"`
 	Approved bool          `json:"approved"`
-	Reason   string        `json:"reason,omitempty"` // of a rejection; the coordinator reads it
-	By       access.Person `json:"by"`               // who decided; of nobody in a decision of an earlier version
+	Reason   string        `json:"reason,omitempty"` // reason of a rejection; the coordinator reads it
+	By       access.Person `json:"by"`               // who decided; zero in a decision of an earlier version
 	Time     time.Time     `json:"time"`
 }
 
@@ -59,7 +59,7 @@ func (d Decisions) Find(job, spec string) (one Decision, ok bool, err error) {
 		err = json.Unmarshal(b, &one)
 	}
 	if err != nil {
-		return Decision{}, false, fmt.Errorf("consent: %s: %w", d.path(job), err)
+		return Decision{}, false, fmt.Errorf("consent: the decision in %s cannot be read: %w", d.path(job), err)
 	}
 	return one, one.Job == job && one.Spec == spec && time.Since(one.Time) < kept, nil
 }

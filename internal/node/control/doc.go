@@ -10,8 +10,14 @@
 //	             <------   Stall    this party cannot continue for now; or it continues
 //	Stall        ------>            another party cannot continue for now; or it continues
 //	             <------   Report   how the session ended for this party
+//	Abort        ------>            the session has failed elsewhere
 //	Closing      ------>            the job has ended: destroy its secrets
 //	             <------   Closed   destroyed
+//	             <------ Question   predict new rows
+//	Refusal      ------>            the coordinator cannot answer the question
+//	Busy         ------>            ask the question again later
+//	Forget       ------>            erase what the job retained
+//	             <------ Forgotten  erased
 //	             <------   Holdings what is the state of these jobs?
 //	             <------   Record   the head of the party's audit record; or which was the last?
 //	Record       ------>            the last head that the party told

@@ -108,7 +108,7 @@ func DecodeProposal(b []byte) (*Proposal, error) {
 	return p, nil
 }
 
-// readSubmitter reads the end of a proposal, which a proposal of an earlier build or about nobody's job lacks.
+// readSubmitter reads the end of a proposal. A proposal of an earlier build, or without a known submitter, lacks it.
 func readSubmitter(r *wire.Reader) access.Person {
 	by := access.Read(r)
 	if by.Member == "" {
@@ -128,7 +128,8 @@ type Refusal struct{ fault.Notice }
 // Refuse returns a refusal with the public text of an error as its reason.
 func Refuse(err error) *Refusal { return &Refusal{fault.NoticeOf(err)} }
 
-// rejected begins the text by which a party refuses a job that its operator has rejected. The operator's reason follows.
+// rejected begins the text by which a party refuses a job that its operator has rejected. The operator's reason
+// follows.
 const rejected = "the operator has rejected the job: "
 
 // Rejected returns the error by which a party refuses a job that its operator has rejected. The other members read the
@@ -165,7 +166,7 @@ func DecodeRefusal(b []byte) (*Refusal, error) {
 // fixed text.
 func (f *Refusal) check(r *wire.Reader) {
 	if f.Trouble != fault.NoTrouble && f.Text != "" {
-		r.Fail(fmt.Errorf("the refusal has trouble %d and also a text; it may have only one of them", f.Trouble))
+		r.Fail(fmt.Errorf("the refusal has trouble %d and also a text; it must have only one of them", f.Trouble))
 	}
 }
 
@@ -173,7 +174,7 @@ func (f *Refusal) check(r *wire.Reader) {
 func readTrouble(r *wire.Reader) fault.Trouble {
 	t := fault.Trouble(r.Uint8())
 	if !t.Known() {
-		r.Fail(fmt.Errorf("trouble %d", t))
+		r.Fail(fmt.Errorf("the trouble number %d is unknown", t))
 		return fault.NoTrouble
 	}
 	return t
@@ -192,7 +193,7 @@ func readReason(r *wire.Reader) string {
 func readCode(r *wire.Reader) fault.Code {
 	c := fault.Code(r.Uint8())
 	if !c.Known() {
-		r.Fail(fmt.Errorf("code %d", c))
+		r.Fail(fmt.Errorf("the fault code %d is unknown", c))
 	}
 	return c
 }

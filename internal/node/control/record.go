@@ -10,11 +10,11 @@ import (
 
 // Record carries the head of a party's audit record: the hash of its last line. A party tells its head
 // before it accepts a session and after it has closed a job, and the coordinator keeps the last one. A
-// party that was restored from a backup asks for it: if the backup is older than what the party has done
-// since, the head is in no line of the restored record.
+// party that was restored from a backup asks for that last head: if the party did more after the backup was
+// made, no line of the restored record has this head.
 type Record struct {
 	Head [sha256.Size]byte // zero in a question, and in the answer if the coordinator knows none
-	Asks bool
+	Asks bool              // true in a question of a restored party
 	// Nonce is random in a question and the same in its answer, so that nobody can repeat an old answer.
 	Nonce [32]byte
 	// Steps and Origin order the heads that a party tells, since a message may come twice, and late. Steps

@@ -32,7 +32,7 @@ type Report struct {
 func readGrid(r *wire.Reader) method.Grid {
 	g := method.Grid(r.Uint8())
 	if g > method.AllGrid {
-		r.Fail(fmt.Errorf("grid %d", g))
+		r.Fail(fmt.Errorf("the grid number %d is unknown", g))
 	}
 	return g
 }
@@ -92,13 +92,13 @@ func (p *Report) read(r *wire.Reader) {
 	}
 }
 
-// Closing ends a job at a party. The party destroys its secrets of the job, except the retained
-// state if the job keeps predictions open.
+// Closing ends a job at a party. The party destroys its secrets of the job, except what the job
+// retains at the party for predictions or later jobs.
 type Closing struct {
 	Job            job.ID
 	Outcome        string // how the job ended, for the party's audit record
 	Done           bool   // true if the job has a result
-	method.Closing        // data that parties store to answer prediction queries
+	method.Closing        // data that parties store for prediction queries
 }
 
 // Encode returns the canonical encoding of the closing.

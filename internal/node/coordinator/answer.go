@@ -86,8 +86,8 @@ func (c *Coordinator) answerNext(ctx context.Context, running *sync.WaitGroup) {
 }
 
 // answer runs the sessions that answer a party's prediction query, or refuses the query. If this
-// process ends before the answer, the question stays with the broker. The next process then tells
-// the party that there is no answer.
+// process ends before the answer, the broker delivers the query to the next process. That process
+// tells the party to ask again if a session of the answer had begun, and otherwise answers.
 func (c *Coordinator) answer(ctx context.Context, q *asked) {
 	err := c.answerQuestion(ctx, q)
 	if ctx.Err() != nil {

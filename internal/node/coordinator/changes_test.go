@@ -122,7 +122,7 @@ func TestContinuationsThatAreRefused(t *testing.T) {
 	}
 	w.policy.Continuation = false
 	done := w.run(between(t, "[north, south]", "continues: "+first.String()))
-	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "continuation in its policy") {
+	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, `"continuation" in its policy`) {
 		t.Errorf("a policy that says nothing: %+v", done.Failure)
 	}
 }

@@ -35,7 +35,7 @@ type conducted struct {
 	stage       uint16
 	step        string
 	plan        *method.Session
-	announce    []byte   // announcement that the parties receive together with the job
+	announce    []byte   // announcement that the proposal of the session carries
 	leftEarlier []string // parties that left the session before this one; gather does not wait for them
 	session     *protocol.Session
 	kept        vault.Session
@@ -48,8 +48,8 @@ type conducted struct {
 	herald      *herald
 }
 
-// conduct runs one session, waits until every member has reported, and returns
-// the parties' reports.
+// conduct runs one session, waits until every party that must report has done
+// so, and returns the parties' reports.
 func (c *Coordinator) conduct(ctx context.Context, w *course, index uint16, step method.Step) (map[string]*control.Report, error) {
 	d, err := c.prepare(w, index, step)
 	if err != nil {
@@ -108,7 +108,8 @@ func (c *Coordinator) runToEnd(ctx context.Context, d *conducted) error {
 	return nil
 }
 
-// summary returns which parties were asked to join the session and which of them finished it.
+// summary returns which members were asked to join the session, which parties finished it, and what
+// the parties' reports say together.
 func (d *conducted) summary() method.End {
 	e := method.End{Session: d.session.ID(), Words: make(map[string]learner.FigurePermission)}
 	for _, m := range d.session.Members {
@@ -274,8 +275,9 @@ func (d *conducted) joinTime() time.Duration {
 	return join
 }
 
-// begun reports whether the session began before a restart. If parties may be absent, it restores
-// the list of present parties.
+// begun restores the list of present parties of a session that began before a restart, and reports
+// whether it did so. It returns false for every session from which no party is allowed to be absent:
+// all parties of such a session must accept again.
 func (d *conducted) begun() (bool, error) {
 	if d.plan.Absent == 0 {
 		return false, nil
@@ -293,8 +295,8 @@ func (d *conducted) begun() (bool, error) {
 	return err == nil, err
 }
 
-// joinError returns an error that names a party that did not join in time. It returns nil if the
-// session may begin without the missing parties.
+// joinError returns err unless the time for joining is up. Then it returns an error that names a party
+// that did not join in time, or nil if the session can begin without the missing parties.
 func (c *Coordinator) joinError(ctx context.Context, d *conducted, err error) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
@@ -414,7 +416,7 @@ func (c *Coordinator) signer(member string) ed25519.PublicKey {
 }
 
 // interrupted returns the error for a context that was cancelled or has expired. The reason is a
-// timeout, an abort, the job's deadline, or the end of the daemon.
+// timeout, an abort, the job's deadline, a newer query of the same party, or the end of the daemon.
 func interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	switch {

@@ -34,8 +34,8 @@ type Auditor interface {
 	Append(e audit.Event) error
 }
 
-// Config holds the settings and resources of a coordinator. Every field is required, except Workers,
-// MaxRunning, Today, Broker, Audit, Forwarding and History.
+// Config holds the settings and resources of a coordinator. Every field is required, except Heads, Own,
+// Workers, MaxRunning, Retention, Today, Version, Broker, Audit, Forwarding and History.
 type Config struct {
 	Reader   *job.Reader
 	Identity *identity.Identity
@@ -43,25 +43,25 @@ type Config struct {
 	Conn     transport.Conn
 	Vault    vault.Vault
 	Jobs     string // path of the folder that contains the jobs' folders
-	// Heads is the path of the folder with the last head of each party's audit record. It may be "": then
-	// none is kept.
+	// Heads is the path of the folder with the last head of each party's audit record. If it is "", no head
+	// is kept.
 	Heads     string
 	Artifacts Artifacts // store of finished jobs' artifacts
 	// Own is true if one operator owns all rows and this process has started all members. The
 	// coordinator then also runs jobs that only one process can run, and keeps private models,
 	// because nobody else can query them.
 	Own bool
-	// Workers computes parts of grids in other processes. It may be nil: then this process computes
-	// everything.
+	// Workers computes parts of grids in other processes. If it is nil, this process computes everything.
 	Workers learner.Workers
 	// MaxRunning bounds the jobs that run at a time. 0 means DefaultMaxRunning.
 	MaxRunning int
 	// Retention says how long a job and what it left are kept after its end.
 	Retention retention.Times
-	// Today returns the time, and whether things may be erased by their age today. It may be nil: then they may.
+	// Today returns the time, and whether the time is trusted, so that things can be erased by their age. If it
+	// is nil, the system's clock is trusted.
 	Today func() (now time.Time, trusted bool)
-	// Seed returns the seed of the session with the given label. The label names the session, for
-	// programs that must not use true randomness.
+	// Seed returns 32 secret bytes: the seed of a session, or the bytes from which a job's id is taken. The
+	// label names the session or the job, for programs that must not use true randomness.
 	Seed   func(label string) [32]byte
 	Usage  Usage
 	Logger *slog.Logger
@@ -74,7 +74,7 @@ type Config struct {
 	Broker Broker
 	// Audit keeps the record of who submitted which job, and of what was erased. If it is nil, nothing is recorded.
 	Audit Auditor
-	// Forwarding describes how the record is sent to a syslog server. It may be nil.
+	// Forwarding describes how the audit record is sent to a syslog server. It may be nil.
 	Forwarding func() *overview.Forwarding
 	// History receives the coordinator's events. If it is nil, the coordinator makes one.
 	History *overview.History
@@ -98,7 +98,7 @@ type Coordinator struct {
 	submitting sync.Mutex // serialises submissions, because each job gets the next number
 	changing   sync.Mutex // held while a job's status is changed in memory and on disk
 
-	current atomic.Pointer[roster.Roster] // the roster that the last ChangeRoster has put in force, or nil
+	current atomic.Pointer[roster.Roster] // the roster that the last ChangeRoster has put in force; nil before the first
 
 	mu      sync.Mutex
 	jobs    map[job.ID]*Job
@@ -108,7 +108,8 @@ type Coordinator struct {
 	open    map[protocol.SessionID]keptSession // sessions that are not yet destroyed
 	deleted map[job.ID]bool                    // ids of deleted jobs
 	changed chan struct{}                      // closed at the next change of any job's status, and then replaced
-	// notices lists the parties that the coordinator is now telling how their jobs ended.
+	// notices lists the parties that the coordinator is now telling how their jobs ended, or the head that
+	// it has kept of their audit record.
 	notices map[string]bool
 }
 
@@ -156,8 +157,9 @@ func New(c Config) (*Coordinator, error) {
 
 func newQueue() *queue { return &queue{refusing: make(map[string]bool)} }
 
-// readSessions keeps the sessions of unfinished jobs to resume them, and destroys the others. A
-// prediction is not resumed after a restart, since the party that asked can ask again.
+// readSessions keeps the sessions of unfinished jobs to resume them, and the sessions of jobs that this
+// program cannot read. It destroys the other sessions. A prediction is not resumed after a restart,
+// since the party that asked can ask again.
 func (c *Coordinator) readSessions() error {
 	open, lost, err := c.Vault.Open()
 	if err != nil {
@@ -264,8 +266,9 @@ func (c *Coordinator) dispatch(ctx context.Context, running *sync.WaitGroup) {
 	}
 }
 
-// deliver puts a control message into its session's inbox. If no goroutine conducts the session, it
-// drops the message: the coordinator will ask for it again.
+// deliver puts a control message into its session's inbox. If no goroutine listens for the session, it
+// drops the message, since the coordinator will ask for it again; but it records a late confirmation
+// that a party has erased a job. It also drops a message that is too long.
 func (c *Coordinator) deliver(in driver.Inbound) {
 	c.mu.Lock()
 	box := c.inboxes[in.Message.Session]

@@ -18,8 +18,8 @@ import (
 // errDeadline ends a job that has not ended in time.
 var errDeadline = errors.New("the job has reached its deadline")
 
-// Deadline returns the time at which the coordinator ends a job that has begun. It is zero for a job that may take
-// any time, or has not begun.
+// Deadline returns the time at which the coordinator ends a job that has begun. It is zero for a job that has no time
+// limit, or has not begun.
 func (j Job) Deadline() time.Time {
 	if j.Spec.Timeout.Job == 0 || j.Started.IsZero() {
 		return time.Time{}
@@ -27,7 +27,7 @@ func (j Job) Deadline() time.Time {
 	return j.Started.Add(j.Spec.Timeout.Job)
 }
 
-// resumeTime is the time that parties have to answer a resumed job whose deadline has passed. So its error names
+// resumeTime is the time that parties have to answer a resumed job whose deadline has passed. So the job's error names
 // only parties that do not answer.
 const resumeTime = 5 * time.Second
 
@@ -51,9 +51,9 @@ func late(ctx context.Context, err error) bool {
 	return errors.Is(context.Cause(ctx), errDeadline) && (errors.Is(err, errDeadline) || errors.Is(err, context.Canceled))
 }
 
-// explain adds to the error of a session for whom the session waited: for a member that reported that it cannot
-// continue, and at the job's deadline for all members that have not acted. It blames none of the latter: one may wait
-// for another, or may have been asked a moment ago.
+// explain adds to a session's error the members for whom the session waited: a member that reported that it cannot
+// continue, and at the job's deadline all members that have not acted. It does not blame a member that has not acted,
+// because this member may wait for another member, or may have been asked a moment ago.
 func (c *Coordinator) explain(ctx context.Context, d *conducted, err error, w awaited) error {
 	if !late(ctx, err) {
 		return d.stalls.Explain(err, "", time.Now(), w.within)
@@ -66,7 +66,7 @@ func (c *Coordinator) explain(ctx context.Context, d *conducted, err error, w aw
 type awaited struct {
 	members []string
 	what    string        // what the members have not sent
-	within  time.Duration // how long ago a member's trouble may have ended that still explains its silence
+	within  time.Duration // trouble that ended at most this long ago still explains a member's silence
 }
 
 // awaitsJoining returns the parties that have not accepted a session.
@@ -85,8 +85,8 @@ func (c *Coordinator) awaitsReports(d *conducted) awaited {
 	return w
 }
 
-// overdue returns the error of a job that has not ended in time. It names the stage and its reason, which names
-// the members.
+// overdue returns the error of a job that has not ended in time. The error names the stage, and says why the stage had
+// not ended.
 func overdue(j *Job, stage string, why error) error {
 	text := fmt.Sprintf("the job did not end within %v (timeout.job): %v", j.Spec.Timeout.Job, why)
 	e := &fault.Error{Code: fault.CodeOf(why), Err: errors.New(text), Public: "stage " + stage + ": " + text}

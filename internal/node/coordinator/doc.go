@@ -2,8 +2,8 @@
 // the parties, takes part in them as the server, trains on their results, and keeps the results of
 // jobs. It never holds a party's secrets.
 //
-// Jobs without a common party run side by side, each under a runner. Jobs that share a party run one after the other, in
-// the order of submission. A job is a folder:
+// Jobs without a common party run side by side, each under a runner. Jobs that share a party run one after the other,
+// in the order of submission. A job is a folder:
 //
 //	jobs/ID/job.yaml      the canonical job file
 //	jobs/ID/status.json   state, current stage, error; whether its retained state was erased
@@ -12,14 +12,15 @@
 //
 // Artifacts of a job that could reveal rows are in [Artifacts], sealed under a key for each job, which
 // [Coordinator.Forget] erases: the model, unless nobody could use it; the decisions on held-out rows;
-// and the state for questions about new rows, such as the tag of an encoder or the coordinator's part
-// of a model by columns.
+// the state from which a later job continues; and the state for questions about new rows, such as the
+// tag of an encoder or the coordinator's part of a model by columns.
 //
 // A job that this program cannot read is set aside as it is, and the others run.
 //
 // After a crash the coordinator resumes all jobs that had begun: it rebuilds each finished session by
 // replaying its journal, proposes the current one again, which every party answers as before, and
-// computes the rest anew. Questions about new rows are not resumed: the party that asked can ask again. A job that its operator has aborted is not resumed but closed as a failed job. An
-// error of the disk, even at the last write, is an interruption, after which the process ends; another
-// one on the same folders continues.
+// computes the rest anew. Questions about new rows are not resumed: the party that asked can ask again.
+// A job that its operator has aborted is not resumed but closed as a failed job. An error of the disk,
+// even at the last write, is an interruption, after which the process ends; another process on the same
+// folders continues.
 package coordinator

@@ -15,7 +15,7 @@ import (
 )
 
 // missingFit returns a new job that fits the dictionary of the job spec. It returns nil if spec
-// needs no fit, or if another job makes or has made the fit.
+// needs no fit, if another job makes or has made the fit, or if one operator owns all rows.
 func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 	if c.Own || !spec.NeedsFit() {
 		return nil
@@ -29,12 +29,12 @@ func (c *Coordinator) missingFit(spec *job.Job) *job.Job {
 }
 
 // makesFitFor reports whether a job of kind Fit fits the dictionary that another job needs. The
-// first party of spec must also be in job fit, to send the fit to parties that were not.
+// first party of spec must also be in job fit, to send the fit to the parties that are not in job fit.
 func makesFitFor(fit Job, spec *job.Job) bool {
 	return fit.Spec.IsFit() && fit.Spec.Data.SameFit(&spec.Data) && slices.Contains(fit.Spec.Parties(), spec.Parties()[0])
 }
 
-// usable reports whether the parties of an ended job still have its fit.
+// usable reports whether the parties of an ended job still have the fit or the alignment that it made.
 func usable(fit Job) bool { return fit.State == overview.Done && !fit.Forgotten }
 
 // takeFit writes the id of the job that made the fit into the file of a job that uses the fit. It

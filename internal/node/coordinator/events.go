@@ -57,7 +57,7 @@ func (c *Coordinator) recordWaiting(d *conducted, w *overview.Waiting) {
 const (
 	// waitNotice is how long a session waits for its parties before the log names them.
 	waitNotice = 5 * time.Second
-	// waitAgain is the time between two further lines about the same parties.
+	// waitAgain is the time from one line of the log about the parties for which a session waits to the next.
 	waitAgain = time.Minute
 )
 
@@ -80,7 +80,7 @@ func (c *Coordinator) waiting(d *conducted, since time.Time) *overview.Waiting {
 	return w
 }
 
-// setWaiting records the parties for whose consent a job's session waits, or nil.
+// setWaiting records the parties for whose consent a job's session waits. If w is nil, the session waits for nobody.
 func (c *Coordinator) setWaiting(j *Job, w *overview.Waiting) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

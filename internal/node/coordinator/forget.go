@@ -29,10 +29,11 @@ type Forgotten struct {
 }
 
 // Forget destroys a finished job's artifacts at the coordinator and at every party. The artifacts
-// are the job's model, its decisions and the state for prediction queries. The result stays, until
-// [Coordinator.Delete]. If a party does not answer, the broker delivers the request when the party
-// is back. If that fails, the coordinator repeats the request when the party asks about its jobs. A
-// party that is no longer in the roster hears nothing, and counts as silent.
+// are the job's model, its decisions, the state from which a later job continues, and the state for
+// prediction queries. The result stays, until [Coordinator.Delete]. If a party does not answer, the
+// broker delivers the request when the party is back. If that fails, the coordinator repeats the
+// request when the party asks about its jobs. A party that is no longer in the roster gets no
+// message, and counts as silent.
 func (c *Coordinator) Forget(ctx context.Context, id job.ID) (*Forgotten, error) {
 	j, unreadable, err := c.endedJob(id)
 	if err != nil {
@@ -192,7 +193,8 @@ func (c *Coordinator) retainJob(ctx context.Context, j Job, now time.Time) error
 	return nil
 }
 
-// recordErased adds to the record that something of a job was erased. It logs an error: what is gone is gone.
+// recordErased adds to the audit record that something of a job was erased. It only logs an error, because the erasure
+// cannot be undone.
 func (c *Coordinator) recordErased(id job.ID, what string) {
 	if err := c.Audit.Append(audit.Event{Kind: audit.Erased, Job: id.String(), Outcome: what}); err != nil {
 		c.Logger.Error("could not write the audit record", "event", string(audit.Erased), "job", id.String(), "error", err)

@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/driver"
 )
 
-// hearRecord keeps the head of a party's audit record, or answers a restored party with the one that was
-// kept. A message that cannot be kept is delivered again.
+// hearRecord keeps the head of a party's audit record, or answers a restored party with the head that was
+// kept. If the head cannot be stored, the broker delivers the message again.
 func (c *Coordinator) hearRecord(ctx context.Context, in driver.Inbound, run func(func())) {
 	name := in.Message.Sender
 	r, err := control.DecodeRecord(in.Message.Body)
@@ -45,15 +45,16 @@ func (c *Coordinator) hearRecord(ctx context.Context, in driver.Inbound, run fun
 	c.acknowledge(in)
 }
 
-// keptHead holds the newest head of a party's audit record. The zero keptHead is of a party that has told none.
+// keptHead holds the newest head of a party's audit record. The zero keptHead is of a party that has told no head.
 type keptHead struct {
 	head    [sha256.Size]byte
-	steps   uint64              // as in a [control.Record]; 0 if an earlier build has told the head
-	origin  [sha256.Size]byte   // likewise
+	steps   uint64              // Steps of the [control.Record]; 0 if an earlier build has told the head
+	origin  [sha256.Size]byte   // Origin of the [control.Record]; zero if an earlier build has told the head
 	earlier [][sha256.Size]byte // origins of the histories before this one, the latest last
 }
 
-// maxEarlier bounds the histories of a party's record that the coordinator tells apart from a new one.
+// maxEarlier bounds the earlier histories of a party's record that the coordinator remembers, so that it does not take
+// one of them for a new history.
 const maxEarlier = 16
 
 // precedes reports whether a party has told r after the head that is kept. An operator begins a new history with

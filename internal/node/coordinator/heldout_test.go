@@ -103,7 +103,7 @@ func TestLaterRowsHeldOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newTestbed(t, shares)
-	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "splits: [column] in its policy allows it") {
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, `"splits: [column]" in its policy allows it`) {
 		t.Fatalf("failure %+v", f)
 	}
 	w.policy.Splits = []string{"column"}

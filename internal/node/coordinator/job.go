@@ -62,8 +62,8 @@ func (j *Job) retryAdvice() string {
 	return "submit the job again"
 }
 
-// Status holds the changing part of a job. A change of it replaces it whole, so who reads it holds
-// the coordinator's lock, or has a copy.
+// Status holds the changing part of a job. Each change replaces the whole Status. So a reader must
+// hold the coordinator's lock or have a copy.
 type Status struct {
 	Order   int            `json:"order"` // position of the job in the order of submission
 	State   overview.State `json:"state"`
@@ -76,11 +76,13 @@ type Status struct {
 	Forgotten bool     `json:"forgotten,omitempty"`
 	Silent    []string `json:"silent,omitempty"`
 	// Submitted is the time of the submission. Started is the time at which the first stage began, and
-	// StageSince that of the present stage. They are zero in a job of an earlier build.
+	// StageSince the time at which the present stage began. Started is zero before the first stage, and
+	// StageSince while no stage runs. All three are zero in a job of an earlier build.
 	Submitted  time.Time `json:"submitted,omitzero"`
 	Started    time.Time `json:"started,omitzero"`
 	StageSince time.Time `json:"stage_since,omitzero"`
-	// Ended is the time at which the job was closed. The job's retention time counts from then.
+	// Ended is the time at which the job was closed. It is zero if the job was aborted in the queue. The job's
+	// retention time counts from then.
 	Ended time.Time `json:"ended,omitzero"`
 	// Residue is the error that prevented the complete destruction of the job's state, or "".
 	Residue string `json:"residue,omitempty"`
@@ -115,8 +117,8 @@ const (
 var ErrNoJob = errors.New("mercer job list shows no such job")
 
 // Submit queues a job for the parties that it names, or for all parties of the roster. If the job
-// needs a fit, Submit queues the fit first. A file that is submitted twice makes two jobs. The record has who
-// submitted a job before the job is queued.
+// needs a fit, Submit queues the fit first. A file that is submitted twice makes two jobs. The audit record names
+// the submitter before the job is queued.
 func (c *Coordinator) Submit(spec *job.Job, by access.Person) (job.ID, error) {
 	if err := c.admit(spec); err != nil {
 		return job.ID{}, fault.BadInput(err)
@@ -211,8 +213,8 @@ func (c *Coordinator) instance(id job.ID, spec *job.Job) method.Instance {
 	return method.Instance{Job: spec, ID: id, Coordinator: c.name, Parties: spec.Parties(), Workers: c.turns.Of(id)}
 }
 
-// newID returns a new id for a submitted job. The seed source draws it, so each id is new unless
-// the seeds are predictable, as in tests.
+// newID returns a new id for a submitted job. Config.Seed draws it, so each id is new unless the
+// seeds are predictable, as in tests.
 func (c *Coordinator) newID(spec *job.Job) job.ID {
 	seed := c.Seed(fmt.Sprintf("job/%s/%d", spec.Name, c.nextOrder()))
 	return job.ID(seed[:16])
@@ -296,7 +298,7 @@ func (c *Coordinator) setStatus(j *Job, change func(*Status) error) error {
 	if err := c.write(&next); err != nil {
 		return fmt.Errorf("coordinator: %w: %w", driver.ErrInterrupted, err)
 	}
-	// Who waits for the change finds its event.
+	// The event is recorded first, so that whoever waits for the change finds the event.
 	c.recordChange(&next, &j.Status)
 	c.mu.Lock()
 	j.Status = next.Status

@@ -38,8 +38,8 @@ type Artifacts interface {
 
 // keepResults writes a job's artifacts and then its result. A result therefore exists only if all
 // artifacts do. A disk error counts as an interruption, because another process can write
-// everything again. A private model of a job that keeps predictions closed is not kept: nobody
-// could use it, and it holds rows that every party could decode.
+// everything again. Unless one operator owns all rows, a private model of a job that keeps predictions
+// closed is not kept: nobody could use it, and it holds rows that every party could decode.
 func (c *Coordinator) keepResults(w *course) error {
 	hub := w.hub
 	result, err := hub.Result()
@@ -96,8 +96,8 @@ func (c *Coordinator) describeModel(spec *job.Job, h *method.CoordinatorSide) ([
 	return []method.ModelFile{{Party: c.name, SHA256: hex.EncodeToString(sum.Sum(nil)), Private: m.Private, NoFile: undownloadable(spec)}}, nil
 }
 
-// writeArtifacts writes the artifacts that later requests need. These are the model, the decisions,
-// and the state for questions about new rows.
+// writeArtifacts writes the artifacts that later requests and jobs need. These are the model, the
+// decisions, the state from which a later job continues, and the state for questions about new rows.
 func (c *Coordinator) writeArtifacts(w *course) error {
 	j := w.job
 	hub := w.hub

@@ -73,7 +73,7 @@ func TestHistogramOfDeployedParties(t *testing.T) {
 	j := moments(t, ", directions: 4, histogram: true", "  prediction: open\n")
 	shares := firstTumours(t, j, 200)
 	w := newTestbed(t, shares).lets(j)
-	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, "histograms in its policy") {
+	if f := w.run(j).Failure; f == nil || f.Code != fault.CodePolicy || !strings.Contains(f.Message, `"histograms" in its policy`) {
 		t.Fatalf("failure %+v, want a policy that does not allow it", f)
 	}
 	w = newTestbed(t, shares).lets(j)

@@ -113,7 +113,7 @@ func TestPredictRefusals(t *testing.T) {
 		code        fault.Code
 		want        string
 	}{
-		{"closed job", "north", closed, wide, fault.CodeBadInput, "retained no state here to encode new rows: it was submitted without prediction: open, or forgotten, or the home was restored from a backup without it"},
+		{"closed job", "north", closed, wide, fault.CodeBadInput, "retained no state here to encode new rows: it was submitted without \"prediction: open\", or forgotten, or the home was restored from a backup without it"},
 		{"unknown job", "north", job.ID{7}, wide, fault.CodeBadInput, "retained no state here"},
 		{"other parties' job", "east", two, wide, fault.CodeBadInput, "retained no state here"},
 		{"fewer columns", "north", open, narrow, fault.CodeBadInput, `it has no column "gene29", which the training table has`},

@@ -75,7 +75,7 @@ func (d *queue) admit(q *asked) admitResult {
 	return admission
 }
 
-// nextQuery returns the next prediction query to answer, or nil if none may be answered now.
+// nextQuery returns the next prediction query to answer, or nil if the limits allow none now.
 func (d *queue) nextQuery() *asked {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -55,7 +55,7 @@ func TestRatingsNeedLeave(t *testing.T) {
 	w, j, _ := rated(t)
 	w.policy.Ratings = false
 	done := w.run(j)
-	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "(ratings in its policy)") {
+	if done.Failure == nil || done.Failure.Code != fault.CodePolicy || !strings.Contains(done.Failure.Message, "(\"ratings\" in its policy)") {
 		t.Errorf("%+v", done.Failure)
 	}
 }

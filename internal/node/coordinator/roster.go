@@ -42,7 +42,7 @@ func (c *Coordinator) ChangeRoster(next *roster.Roster) error {
 			continue
 		}
 		err := c.abortBecause(j.ID, "a job was aborted, because the roster has changed", lost(touched))
-		if fault.CodeOf(err) != fault.CodeBadInput { // else it has ended meanwhile
+		if fault.CodeOf(err) != fault.CodeBadInput { // else the job has ended meanwhile
 			errs = errors.Join(errs, err)
 		}
 	}

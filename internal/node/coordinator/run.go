@@ -145,8 +145,8 @@ func (c *Coordinator) runPlan(ctx context.Context, w *course, begins func(step s
 	return nil
 }
 
-// report records the progress of a job for those who ask for the job, and passes it on. A step
-// without a total begins a stage, which has reported no part yet.
+// report records the progress of a job for those who ask for the job, and passes it on. Progress
+// without a total means that a stage begins, which has reported no part yet.
 func (c *Coordinator) report(j *Job, p protocol.Progress) {
 	c.mu.Lock()
 	if j.Part = p; p.Total == 0 {
@@ -290,7 +290,8 @@ func (c *Coordinator) classNames(j *Job) ([]string, error) {
 	return o.Classes, nil
 }
 
-// partingTime bounds how long the coordinator waits for absent parties when a job ends.
+// partingTime bounds how long the coordinator waits for absent parties when a job, a session or a
+// prediction query ends.
 const partingTime = 10 * time.Second
 
 // sendClosing tells a job's parties how the job has ended, and waits for their answers.
@@ -310,9 +311,8 @@ type notice struct {
 }
 
 // announce sends a message to all parties of a job and waits for their answers, until a time limit.
-// Parties that are no longer in the roster hear nothing.
-// It calls note with each answer. It returns the parties that have not answered. The broker keeps
-// the message for them.
+// Parties that are no longer in the roster get no message. announce calls note with each answer, and
+// returns the parties that have not answered. The broker keeps the message for them.
 func (c *Coordinator) announce(ctx context.Context, j *Job, say notice, note func(protocol.Message)) (missing []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, min(partingTime, j.Spec.Timeout.Join))
 	defer cancel()
@@ -355,7 +355,8 @@ func (c *Coordinator) tellEach(ctx context.Context, names []string, id protocol.
 	return errs
 }
 
-// destroy erases the coordinator's own state of a job that is closing.
+// destroy erases the coordinator's own sessions of a job, and the artifacts and the result if the job
+// failed.
 func (c *Coordinator) destroy(j *Job, outcome string) error {
 	var errs error
 	if j.Failure != nil {

@@ -56,8 +56,8 @@ func newBox(s *protocol.Session, kept vault.Session) *box {
 	return b
 }
 
-// Records yields the journal's records except deliveries and the session's end. A device gets a
-// message when it asks, and may ask again after a restart, so a replay sends all messages again.
+// Records yields the journal's records except deliveries and the session's successful end. A device
+// gets a message when it asks, and may ask again after a restart, so a replay sends all messages again.
 func (b *box) Records() iter.Seq2[journal.Record, error] {
 	return func(yield func(journal.Record, error) bool) {
 		for r, err := range b.Session.Records() {
@@ -145,8 +145,8 @@ func (b *box) has(name string) bool {
 	return b.more[name] != nil
 }
 
-// pull waits for messages to a device and returns some of them. The argument offset is the number
-// of messages that the device already has.
+// pull waits for messages to a device and returns at least one. The argument offset is the number of
+// messages that the device already has. pull returns nil if the next step begins or ctx ends first.
 func (b *box) pull(ctx context.Context, name string, offset int) []protocol.Message {
 	for {
 		list, more := b.behind(name, offset)
@@ -188,7 +188,7 @@ const (
 )
 
 // receipt passes the verdict on a message to the request that waits for it. A message on disk stays
-// accepted even if the request has ended, because its device asks again.
+// accepted even if the request has ended: its device sends it again, and then gets the verdict.
 type receipt struct {
 	answer chan verdict
 	box    *box

@@ -14,7 +14,7 @@ const (
 	maxOften   = maxPostBytes                    // share of maxReading for devices that were often late
 	maxLate    = 16*maxPostBytes - maxOften      // share of maxReading for devices that were sometimes late
 	maxPrompt  = maxReading - maxLate - maxOften // share of maxReading for devices that were never late
-	maxTimes   = 3                               // a device that was late more often counts as often late
+	maxTimes   = 3                               // a device that was late more than maxTimes times counts as often late
 )
 
 // readLimits holds the number of body bytes that may be read at a time, for each kind of device.
@@ -93,8 +93,8 @@ func (d *desks) poll(ctx context.Context, name string) (_ context.Context, p *po
 	return ctx, p, true
 }
 
-// mayAnswer reports whether a request may be answered, which means that no newer request has ended
-// it.
+// mayAnswer reports whether no newer request has ended a request. It then marks the request as one
+// that is being answered.
 func (d *desks) mayAnswer(name string, p *poll) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -44,7 +44,7 @@ type Device struct {
 	DeviceConfig
 	line    *line
 	plan    []method.Step
-	passing bool // true if a device may miss sessions (see [method.DevicesOf])
+	passing bool // true if the job goes on with a device that has missed sessions (see [method.DevicesOf])
 	party   *method.PartySide
 	kept    sessions
 	before  map[int][]byte // announcements that an earlier process received, by step
@@ -59,7 +59,7 @@ type Device struct {
 type Report struct {
 	Finished    bool
 	Vanished    bool   // true if the device vanished because Leaves returned true
-	Left        string // name of the first step that the job ran without the device, or ""
+	Left        string // name of the device's last step if the device did not finish its session, otherwise ""
 	Sessions    int    // number of sessions that this process finished
 	Sent        uint64 // bytes of bodies that the device sent
 	Received    uint64
@@ -114,7 +114,7 @@ func toldBefore(open []vault.Session, steps int) (map[int][]byte, error) {
 			return nil, err
 		}
 		if t.step >= steps {
-			return nil, fmt.Errorf("devices: the vault has a session of step %d; the job has %d steps", t.step, steps)
+			return nil, fmt.Errorf("devices: the vault has a session of step %d, but the job has only %d steps", t.step, steps)
 		}
 		before[t.step] = t.announced
 	}
@@ -163,8 +163,8 @@ func (d *Device) Run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// runSteps runs the job's steps in order. If the job lets devices miss sessions, the device fails
-// only if it misses the last session.
+// runSteps runs the job's steps in order. If the job lets devices miss sessions, a missed session is
+// an error only if it is the last one.
 func (d *Device) runSteps(ctx context.Context, r *Report) (missed error) {
 	for i := d.firstStep(); i < len(d.plan); i++ {
 		step := d.plan[i]
@@ -191,7 +191,7 @@ func (d *Device) runSteps(ctx context.Context, r *Report) (missed error) {
 	return missed
 }
 
-// firstStep returns the index of the step at which this process begins. If a device may miss
+// firstStep returns the index of the step at which this process begins. If the job lets devices miss
 // sessions, the first step is the last step of an earlier process.
 func (d *Device) firstStep() (step int) {
 	if d.passing {
@@ -211,7 +211,7 @@ func (d *Device) announced(ctx context.Context, step int) ([]byte, error) {
 	return d.line.step(ctx, step)
 }
 
-// join takes part in a step's session, if the device is a member of the session.
+// join takes part in a step's session. It returns errMoved if the device is not a member of the session.
 func (d *Device) join(ctx context.Context, i int, announced []byte) error {
 	next, err := d.plan[i].Session.After(d.party.Public(), announced)
 	if err != nil {
@@ -231,7 +231,7 @@ func (d *Device) runSession(ctx context.Context, i int, next *method.Session, an
 		return err
 	}
 	if err := d.Vault.Unclaimed(opened.ID(), next.Claims...); err != nil {
-		return fmt.Errorf("devices: this device has already contributed to this sum, and may contribute only once: %w", err)
+		return fmt.Errorf("devices: this device has already contributed to this sum, and can contribute only once: %w", err)
 	}
 	kept, err := d.kept.openOrCreate(d.Vault, opened.ID(), told{i, announced}.encode())
 	if err != nil {

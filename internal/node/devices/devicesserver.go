@@ -30,7 +30,7 @@ type Config struct {
 type Service struct {
 	Config
 	plan    []method.Step
-	passing bool // whether devices may miss sessions: see [method.DevicesOf]
+	passing bool // true if the job goes on with devices that have missed sessions (see [method.DevicesOf])
 	hub     *method.CoordinatorSide
 	kept    sessions
 	first   int // index of the step at which this process begins
@@ -44,7 +44,8 @@ type Service struct {
 	changed chan struct{} // closed when a step begins or the job fails
 }
 
-// stage is a step that has begun. A step without a box has no session for devices.
+// stage is a step that has begun. Its box is nil if the step has no session for devices, if the next step
+// has begun, or if an earlier process ran the step.
 type stage struct {
 	announced []byte
 	box       *box
@@ -187,7 +188,7 @@ func (b *box) recordStayed(stayed []string) {
 }
 
 // timeout returns the duration of a timer. Until the first device has sent a message, the duration
-// is at least the time in which devices may join a job.
+// is at least the time that devices have to join a job.
 func (s *Service) timeout(next *method.Session, b *box, t protocol.Timer) time.Duration {
 	limits := s.Enrolment.Job.Timeout
 	if b.toServer.Load() == 0 {
@@ -242,8 +243,8 @@ func (b *box) recall() error {
 // maxSnapshot bounds the bytes of the snapshot that a server stores beside a session.
 const maxSnapshot = 1 << 30
 
-// note records the state of a server before a step. If the server can resume, a new process needs
-// nothing else. The sessions of earlier steps can then be erased.
+// note records the state of a server before a step. If resumes is true, the snapshot is all that a new
+// process needs to resume, so that the sessions of earlier steps can be erased.
 type note struct {
 	step     int
 	resumes  bool

@@ -16,18 +16,18 @@
 //
 // Each request's header has the device's name, the hash of the body and a signature of both, of method,
 // address, length and enrolment ([request.Signer]). A request gets a place, and its body is read, only
-// after it is verified. A GET waits for at most [waitTime]. A message is accepted with 200 once it is
-// in the server's journal. 503 asks for it again; 410 says that the session or the job has ended, or
-// that the session has refused too many messages of the device.
+// after it is verified. A GET waits for at most [waitTime]. A message is answered with 200 once it is in
+// the server's journal or the machine has refused it. 503 asks for it again; 410 says that the session
+// or the job has ended, or that the session has refused too many messages of the device.
 //
 // # Many sessions
 //
-// Some methods have a session for each iteration, and none needs an earlier one (Passing in package
-// method). A device that misses one takes part in the next: 410 for a step that has ended names the
-// step that runs. The server stores its state beside each new session (Snapshot of
+// Some methods have a session for each iteration, and no session needs an earlier one (Passing in
+// package method). A device that misses a session takes part in the next: 410 for a step that has ended
+// names the step that runs. The server stores its state beside each new session (Snapshot of
 // [method.CoordinatorSide]) and then erases the session before, as devices do. So at most two sessions
-// are on a disk, however many a job has. The name of each stays, on the server and in a device's vault,
-// and so does the device's claim in its ledger.
+// are on a disk, however many a job has. The id of each session stays, on the server and in a device's
+// vault, and so does the device's claim in its ledger.
 //
 // # A server that is killed
 //

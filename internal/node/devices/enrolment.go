@@ -65,7 +65,7 @@ func Open(signed []byte, authority ed25519.PublicKey, jobs *job.Reader) (*Enrolm
 		return nil, fault.BadInputf("devices: the enrolment is not signed by the authority whose key was given")
 	}
 	r := wire.NewReader(signed[:cut])
-	r.Magic(32, magic, "an enrolment of %q")
+	r.Magic(32, magic, "the format %q is unknown")
 	text := r.Bytes32(maxJobBytes)
 	e := &Enrolment{body: signed[:cut], Keys: make([]ed25519.PublicKey, r.Count(MaxDevices, ed25519.PublicKeySize))}
 	for i := range e.Keys {
@@ -88,27 +88,30 @@ func (e *Enrolment) check() error {
 	e.at = make(map[string]int, len(e.Keys))
 	seen := make(map[string]bool, len(e.Keys))
 	for i, k := range e.Keys {
-		if len(k) != ed25519.PublicKeySize || seen[string(k)] {
-			return fault.BadInputf("devices: device %d has no key, or the same key as another device; give each device its own", i+1)
+		if len(k) != ed25519.PublicKeySize {
+			return fault.BadInputf("devices: the key of device %d has %d bytes; it must have %d", i+1, len(k), ed25519.PublicKeySize)
+		}
+		if seen[string(k)] {
+			return fault.BadInputf("devices: device %d has the same key as another device; give each device a key of its own", i+1)
 		}
 		seen[string(k)] = true
 		e.at[Name(i)] = i
 	}
 	if e.Job.Data.Partition.By != job.Devices {
-		return fault.BadInputf("devices: the job's protocol %s cannot run on devices; use protocol fedcfk, or protocol secvm with the setting aggregation: secagg", e.Job.Protocol.Name())
+		return fault.BadInputf("devices: the job's protocol %s cannot run on devices; use protocol fedcfk, or protocol secvm with the setting \"aggregation: secagg\"", e.Job.Protocol.Name())
 	}
 	if len(e.Job.Parties()) > 0 {
-		return fault.BadInputf("devices: the job names its parties, but the enrolment names the devices; remove parties from partition")
+		return fault.BadInputf("devices: the job names its parties, but the enrolment names the devices; remove \"parties\" from \"partition\"")
 	}
 	if e.Job.Timeout.Job > 0 {
-		return fault.BadInputf("devices: the server of devices gives its job no deadline; remove job from timeout")
+		return fault.BadInputf("devices: the server of devices gives its job no deadline; remove \"job\" from \"timeout\"")
 	}
 	_, _, _, err := e.plan()
 	return err
 }
 
-// plan returns the job's protocol, its steps, and whether a device may miss a session (see
-// [method.OfDevices]).
+// plan returns the job's protocol, its steps, and whether the job goes on with a device that has missed
+// a session (see [method.OfDevices]).
 func (e *Enrolment) plan() (m *method.Protocol, steps []method.Step, passes bool, err error) {
 	if m, passes, err = method.OfDevices(e.Job); err == nil {
 		steps, err = m.Plan(e.instance())

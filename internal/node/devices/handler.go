@@ -73,7 +73,7 @@ func (s *Service) limitPolls(serve func(context.Context, http.ResponseWriter, *h
 
 func tooLong(w http.ResponseWriter) {
 	request.Unread(w)
-	http.Error(w, "the message's body is too long", http.StatusRequestEntityTooLarge)
+	http.Error(w, "the request's body is too long", http.StatusRequestEntityTooLarge)
 }
 
 // serveStep answers with the announcement of a step. It answers 204 while the step has not begun.
@@ -118,7 +118,7 @@ func (s *Service) serveStep(ctx context.Context, w http.ResponseWriter, q *http.
 func (s *Service) open(w http.ResponseWriter, q *http.Request, name string) *box {
 	index, err := strconv.Atoi(q.URL.Query().Get("step"))
 	if err != nil {
-		http.Error(w, "the parameter step is not a number", http.StatusBadRequest)
+		http.Error(w, `the parameter "step" is not a number`, http.StatusBadRequest)
 		return nil
 	}
 	s.mu.Lock()
@@ -144,7 +144,7 @@ func (s *Service) servePull(ctx context.Context, w http.ResponseWriter, q *http.
 	}
 	after, err := strconv.Atoi(q.URL.Query().Get("after"))
 	if err != nil {
-		http.Error(w, "the parameter after is not a number", http.StatusBadRequest)
+		http.Error(w, `the parameter "after" is not a number`, http.StatusBadRequest)
 		return nil
 	}
 	list := b.pull(ctx, name, after)
@@ -202,7 +202,7 @@ func (s *Service) readMessage(w http.ResponseWriter, q *http.Request, b *box, by
 		return err
 	}
 	if most := request.BodyTime(by.Length) / 2; took > most {
-		return fmt.Errorf("devices: a body of %d bytes took %v; it may take at most %v, half of the time limit for its length", by.Length, took, most)
+		return fmt.Errorf("devices: a body of %d bytes took %v; it must take at most %v, half of the time limit for its length", by.Length, took, most)
 	}
 	return nil
 }

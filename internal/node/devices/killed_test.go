@@ -135,7 +135,7 @@ func TestWhoIsLeftOutSaysWhy(t *testing.T) {
 		<-second
 		late, err := play(people-2, 2) // the first of them has taken part in another process
 		if err == nil || late.LeftOut != 2 || fault.CodeOf(err) == fault.CodeDone ||
-			!strings.Contains(err.Error(), "2 of 2 devices got no result; the first: devices: the job continued without device device-23 from step popularity on") {
+			!strings.Contains(err.Error(), "2 of 2 devices got no result; the first error: devices: the job continued without device device-23 from step popularity on") {
 			t.Errorf("%+v, %v", late, err)
 		}
 		alone, err := play(people-1, 1)

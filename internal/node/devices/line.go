@@ -39,7 +39,8 @@ type line struct {
 // errRefused marks an answer of the server that would not change if the device asked again.
 var errRefused = errors.New("devices: the server refuses this device")
 
-// ask repeats a request until the server answers it. It gives up when the device's patience ends.
+// ask repeats a request until the server answers it with another status than 503 and 429. It gives up
+// when the server has not answered for as long as the device's patience lasts.
 func (l *line) ask(ctx context.Context, method, path string, query url.Values, body []byte) (status int, answer []byte, err error) {
 	first, again := time.Now(), l.pauses()
 	for {
@@ -104,9 +105,9 @@ func (l *line) sendOnce(ctx context.Context, method, path string, query url.Valu
 	return r.StatusCode, answer, errors.Join(err, r.Body.Close())
 }
 
-// step waits until a step has begun, and returns its announcement. If the step has ended and nobody
-// needs it any more, step returns [passed]. If a server answers early that there is nothing, step
-// pauses before the next request.
+// step waits until a step has begun, and returns its announcement. If nobody needs the step any more,
+// step returns errMoved, or [passed] if the server names the step that runs. If a server answers early
+// that there is nothing, step pauses before the next request.
 func (l *line) step(ctx context.Context, index int) ([]byte, error) {
 	for again := l.pauses(); ; again.wait(ctx) {
 		status, b, err := l.ask(ctx, http.MethodGet, stepPath, url.Values{"index": {strconv.Itoa(index)}}, nil)
@@ -131,7 +132,7 @@ type passed struct{ at int } // the step that runs now
 
 func (p passed) Error() string { return fmt.Sprintf("devices: the job is at step %d", p.at) }
 
-// Unwrap returns [errMoved], because callers may treat passed like any ended step.
+// Unwrap returns [errMoved], so that callers can treat passed like any ended step.
 func (passed) Unwrap() error { return errMoved }
 
 // passedBy returns the error for a server's answer that a step has ended.
@@ -149,8 +150,8 @@ func movedBy(answer []byte) error {
 	return fmt.Errorf("%w: the server says %s", errMoved, reason(answer))
 }
 
-// pull waits for further messages, and returns at least one. The argument offset is the number of
-// messages that the device already has. Like step, it pauses if a server answers early.
+// pull waits for messages that the device does not have yet, and returns at least one. The argument
+// offset is the number of messages that the device has. Like step, pull pauses if a server answers early.
 func (l *line) pull(ctx context.Context, step int, session protocol.SessionID, offset int) ([]protocol.Message, error) {
 	query := sessionQuery(step, session)
 	query.Set("after", strconv.Itoa(offset))
@@ -307,7 +308,7 @@ func (s *Service) linger(ctx context.Context) error {
 }
 
 // finishedAndMissing returns the devices that have said farewell, and the number of devices that
-// have yet to do so. Only devices that finished the session have to.
+// have yet to do so. Only devices that finished the session have to say farewell.
 func (b *box) finishedAndMissing() (finished []string, missing int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -214,7 +214,8 @@ func (t *turned) Step(e protocol.Event) (protocol.Effects, error) {
 	return effects, err
 }
 
-// post sends a message to the server. It returns when the message is on the server's disk.
+// post sends a message to the server. It returns nil when the message is on the server's disk, or when
+// the server's machine has refused it.
 func (l *line) post(ctx context.Context, step int, m protocol.Message) error {
 	_, _, err := l.ask(ctx, http.MethodPost, messagesPath, sessionQuery(step, m.Session), encode(m))
 	return err

@@ -84,7 +84,7 @@ func TestJobsThatNoDevicesRuns(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Enrol(jobtest.Parse(t, filmsText), append(publicOf(30), publicOf(1)...), authority); err == nil || !strings.Contains(err.Error(), "device 31 has no key, or the same key as another device") {
+	if _, err := Enrol(jobtest.Parse(t, filmsText), append(publicOf(30), publicOf(1)...), authority); err == nil || !strings.Contains(err.Error(), "device 31 has the same key as another device") {
 		t.Errorf("a device that comes twice: %v", err)
 	}
 }

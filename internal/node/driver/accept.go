@@ -100,7 +100,7 @@ func (d *driver) claim(names []string) error {
 // nothing wait, too: a repeated message may share a place in the broker's queue with its first
 // copy, which may not be on disk yet.
 func (d *driver) acknowledge(in Inbound) {
-	in.Message.Body = nil // do not keep the body, because the machine now owns it
+	in.Message.Body = nil // do not keep the body: the machine owns the body of an accepted message
 	d.unacked = append(d.unacked, in)
 }
 
@@ -135,8 +135,8 @@ var ErrInputChanged = fault.Changed.Errorf("driver: the data has changed since t
 // ErrDiverged reports that a replayed machine behaves differently from the journal.
 var ErrDiverged = fault.Diverged.Errorf("driver: the replay differs from the journal; the session is aborted, submit the job again")
 
-// replay feeds the journal's events to the machine. Nothing leaves the process; undelivered
-// messages stay in the outbox.
+// replay feeds the journal's events to the machine. Nothing leaves the process. Messages that were
+// not delivered stay in the outbox.
 func (d *driver) replay(ctx context.Context) error {
 	for r, err := range d.Records {
 		switch {
@@ -205,7 +205,7 @@ func compare(now protocol.Effects, then journal.Record) error {
 	}
 	for i, m := range now.Send {
 		if m.Digest() != then.Sent[i] {
-			return fmt.Errorf("%w: %v", ErrDiverged, m.Header)
+			return fmt.Errorf("%w: the journal has another digest of the message %v", ErrDiverged, m.Header)
 		}
 	}
 	if !slices.Equal(now.Claim, then.Claims) {

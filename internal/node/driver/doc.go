@@ -3,14 +3,16 @@
 //
 // For every event the driver does, in this order:
 //
-//  1. Step the machine. A refusal ends here: the message is logged with the
-//     peer's name, acknowledged with the next that are (step 4), and forgotten;
-//     ErrLater leaves it unacknowledged, so that it comes again. ErrPast
-//     acknowledges it without a word.
+//  1. Step the machine. If the machine refuses a message, the other steps are
+//     left out: the driver keeps the peer's first refusal, logs the refusal
+//     unless the peer causes many, and acknowledges the message at the next
+//     flush of the journal. After ErrLater the message is not acknowledged, so
+//     that it comes again. After ErrPast it is acknowledged, but not logged.
 //  2. Append the event, with the digest of every message the step sends, to
 //     the journal.
-//  3. If anything is about to leave the process, wait until the journal is on
-//     disk; otherwise the wait is shared with the events that follow.
+//  3. If the step asks for it, sends or claims something or ends the session,
+//     wait until the journal is on disk; otherwise the wait is shared with the
+//     events that follow.
 //  4. Acknowledge the message to the broker.
 //  5. Claim names that may be used only once in the party's ledger.
 //  6. Put the messages into the outbox, arm timers, go on.

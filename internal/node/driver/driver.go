@@ -79,7 +79,8 @@ func Run(ctx context.Context, c Config) (Traffic, error) {
 }
 
 // Replay rebuilds the machine of an ended session from its journal, and sends nothing. It returns
-// an error where Run would abort the session.
+// an error if the replay fails, if the journal stops before the machine's end, or if the machine
+// ended with an error.
 func Replay(m protocol.Machine, input [32]byte, records iter.Seq2[journal.Record, error]) error {
 	d := newDriver(Config{Machine: m, InputHash: input, Records: records})
 	if err := d.replay(context.Background()); err != nil {
@@ -161,7 +162,7 @@ func (d *driver) handleNext(ctx context.Context) error {
 	}
 	in := d.Mail.In()
 	if d.deaf || d.outbox.full() {
-		in = nil // do not read, so that answers for a slow network do not fill the memory
+		in = nil // do not read, because the answers that wait for a slow network would fill the memory
 	}
 	if len(d.unacked) > 0 && (len(d.unacked) >= maxUnacked || len(in) == 0) {
 		if err := d.settle(); err != nil {
@@ -193,8 +194,9 @@ func (d *driver) handleNext(ctx context.Context) error {
 	}
 }
 
-// Interrupted returns the error of a session whose context has ended. If the session was aborted,
-// the error blames a member. If the daemon shuts down, the error wraps [ErrInterrupted].
+// Interrupted returns the error of a session whose context has ended. If the context's cause blames
+// a member, as after an abort, Interrupted returns the cause. Otherwise, as when the daemon shuts
+// down, the error wraps [ErrInterrupted].
 func Interrupted(ctx context.Context) error {
 	cause := context.Cause(ctx)
 	var blame *protocol.BlameError
@@ -216,7 +218,7 @@ func (d *driver) receive(in Inbound) error {
 		return nil //nolint:nilerr // the sender's fault ends no session
 	}
 	fresh, err := d.inbox.Fresh(m)
-	switch { // the sender has sent two different messages with one header, which ends most sessions
+	switch { // an error means that the sender has sent two different messages with one header, which ends most sessions
 	case err != nil && protocol.MustGoOn(d.Machine):
 		d.refuse(in, err)
 		return nil
@@ -249,8 +251,8 @@ func isRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-// refuse records the first refused message of each peer. It can explain why the peer is silent
-// later.
+// refuse logs and acknowledges a refused message. It keeps the first refusal of each peer, because
+// this refusal can explain why the peer is silent later.
 func (d *driver) refuse(in Inbound, err error) {
 	sender := in.Message.Sender
 	if n, tell := d.refusals.Count("", sender); tell { // do not log every refusal, because the sender decides how many there are
@@ -262,8 +264,8 @@ func (d *driver) refuse(in Inbound, err error) {
 	d.acknowledge(in)
 }
 
-// expire tells the machine that a timer has expired. It first handles the messages that wait
-// already, because their senders are not silent.
+// expire tells the machine that a timer has expired. It first handles the messages that have already
+// arrived, because their senders are not silent.
 func (d *driver) expire(c *clock) error {
 	for range len(d.Mail.In()) {
 		if d.outbox.full() {

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// maxOutboxBytes bounds the bytes that wait to be sent. Above it the driver stops reading messages.
+// maxOutboxBytes is the number of waiting bytes from which on the driver reads no messages.
 const maxOutboxBytes = 4 * protocol.MaxStepBytes
 
 // headBytes estimates the memory of a message without its body, in bytes.

@@ -45,7 +45,7 @@ func claimed(key string, file []byte) []byte {
 // and is signed by the member's own key.
 func OpenClaim(b []byte, key string) (roster.Member, error) {
 	r := wire.NewReader(b)
-	r.Magic(len(claimMagic), claimMagic, "it begins with %q")
+	r.Magic(len(claimMagic), claimMagic, "the format %q is unknown")
 	file, signature := r.Bytes32(maxMember), r.Bytes32(ed25519.SignatureSize)
 	if err := r.Close("the claim of an invitation"); err != nil {
 		return roster.Member{}, fmt.Errorf("invitation: %w", err)
@@ -65,7 +65,7 @@ type State uint8
 
 // These are the states of a claim.
 const (
-	Refused  State = iota // Reason says why
+	Refused  State = iota // the answer's Reason says why
 	Pending               // the coordinator's operator has not decided
 	Approved              // the roster has the newcomer
 )
@@ -73,7 +73,7 @@ const (
 // Answer is the coordinator's answer to a claim.
 type Answer struct {
 	State  State
-	Reason string // of a refusal
+	Reason string // reason of a refusal
 	Roster []byte // the roster file, if State is Approved
 }
 
@@ -98,10 +98,10 @@ func (a Answer) Encode() []byte {
 // DecodeAnswer decodes an answer.
 func DecodeAnswer(b []byte) (Answer, error) {
 	r := wire.NewReader(b)
-	r.Magic(len(answerMagic), answerMagic, "it begins with %q")
+	r.Magic(len(answerMagic), answerMagic, "the format %q is unknown")
 	a := Answer{State: State(r.Uint8()), Reason: r.String(maxReason), Roster: r.Bytes32(MaxRoster)}
 	if a.State > Approved {
-		r.Fail(fmt.Errorf("it has the unknown state %d", a.State))
+		r.Fail(fmt.Errorf("the state %d is unknown", a.State))
 	}
 	if err := r.Close("the answer to a claim"); err != nil {
 		return Answer{}, fmt.Errorf("invitation: %w", err)

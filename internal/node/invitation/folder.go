@@ -43,8 +43,8 @@ func (i Invitation) Claimant() (roster.Member, bool) {
 	return *i.claimant, true
 }
 
-// Over reports whether the invitation has expired. An invitation from the future has: the clock has gone
-// back, and nothing says when its time is over.
+// Over reports whether the invitation has expired. An invitation from the future counts as expired: the
+// clock has gone back, and nothing says when the invitation's time is over.
 func (i Invitation) Over(now time.Time) bool {
 	return !now.Before(i.Expires) || now.Before(i.Created.Add(-clockError))
 }
@@ -53,8 +53,11 @@ func (i Invitation) check() error {
 	if err := roster.CheckName(i.Name); err != nil {
 		return err
 	}
-	if i.Key == "" || i.Created.IsZero() || i.Expires.Sub(i.Created) > LongestLife {
-		return errors.New("it lacks a key or a time, or is valid for too long")
+	if i.Key == "" || i.Created.IsZero() {
+		return errors.New("the invitation lacks its key or its time of creation")
+	}
+	if i.Expires.Sub(i.Created) > LongestLife {
+		return fmt.Errorf("the invitation is valid for more than %v", LongestLife)
 	}
 	return nil
 }
@@ -182,7 +185,7 @@ func decodeFile(path string, into any) error {
 		return err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return errors.New("it is no file of an invitation")
+		return fmt.Errorf("it must be a regular file of at most %d bytes", maxFile)
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -191,7 +194,7 @@ func decodeFile(path string, into any) error {
 	return json.Unmarshal(b, into)
 }
 
-// ErrClaimed reports that an invitation belongs to other keys.
+// ErrClaimed reports that an invitation belongs to other keys, or was replaced by another invitation.
 var ErrClaimed = errors.New("invitation: the invitation has been used already, with other keys; if you have not used it, somebody else has: tell the operator who sent it")
 
 // Claim records durably that a member claims the invitation, and returns the invitation with the claim. The

@@ -24,10 +24,10 @@ type Token struct {
 	Federation  string
 	Coordinator string               // the coordinator's name
 	Address     string               // where the newcomer reaches the coordinator
-	Fingerprint identity.Fingerprint // of the coordinator's keys
+	Fingerprint identity.Fingerprint // fingerprint of the coordinator's keys
 	TLS         ed25519.PublicKey    // the coordinator's TLS key; empty if only this machine can reach it
 	Name        string               // the name that the newcomer will have
-	Expires     time.Time            // in whole seconds
+	Expires     time.Time            // end of the invitation, in whole seconds
 
 	secret func() [SecretSize]byte // a closure, so that fmt cannot print it
 }
@@ -52,7 +52,7 @@ func (t Token) String() string { return fmt.Sprintf("invitation of %q to %q", t.
 // Format prints the text of String for every verb.
 func (t Token) Format(f fmt.State, _ rune) { _, _ = fmt.Fprint(f, t.String()) }
 
-// LogValue is String.
+// LogValue returns the text of String.
 func (t Token) LogValue() slog.Value { return slog.StringValue(t.String()) }
 
 // Prefix begins the text of every invitation.
@@ -107,7 +107,7 @@ func Parse(text string) (Token, error) {
 
 func decode(b []byte) (Token, error) {
 	r := wire.NewReader(b)
-	r.Magic(len(tokenMagic), tokenMagic, "it begins with %q")
+	r.Magic(len(tokenMagic), tokenMagic, "the format %q is unknown")
 	t := Token{Federation: r.String(maxName), Coordinator: r.String(maxName), Address: r.String(maxAddress)}
 	r.Fixed(t.Fingerprint[:])
 	t.TLS = r.Bytes32(ed25519.PublicKeySize)

@@ -105,7 +105,7 @@ func (b *bodies) check(number uint64, want side) error {
 		return err
 	}
 	if size := int64(want.size + sealOverhead); info.Size() != size {
-		return damage(fmt.Sprintf("%d bytes where %d were written", info.Size(), size))
+		return damage(fmt.Sprintf("the file has %d bytes, but %d were written", info.Size(), size))
 	}
 	return nil
 }

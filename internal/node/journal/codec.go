@@ -168,12 +168,12 @@ type Record struct {
 	Sent   [][32]byte // digests of the messages that the step sent, in order
 	Claims []string   // names that the step claims permanently
 
-	Delivered int    // number of further messages that the broker has accepted
+	Delivered int    // number of messages that the broker has accepted since the last such record
 	Ended     string // outcome of the session
 }
 
-// These constants bound one record. Append cuts off a longer Ended, and refuses anything else over
-// its bound.
+// These constants bound one record. Append refuses a record with too many messages or claims, or
+// with a claim or timer whose name is too long. It cuts off an outcome that is too long.
 const (
 	MaxSent         = protocol.MaxMembers
 	MaxClaims       = 4096

@@ -11,11 +11,11 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Destroy ends a session irrevocably. It overwrites and removes the seed, then removes the log and
-// the bodies, which nobody can decrypt any more. The tombstone, if it is not nil, stays: it has
-// public facts only, such as the outcome. The journal, if any, must have been closed. A session
-// that cannot be opened can be destroyed, and a second Destroy changes nothing; the first tombstone
-// stays.
+// Destroy ends a session irrevocably. It overwrites and removes the seed and the fresh bytes, then
+// removes the log and the bodies, which nobody can decrypt any more. The tombstone, if it is not
+// nil, stays: it has public facts only, such as the outcome. The session's journal must have been
+// closed if it was open. A session that cannot be opened can be destroyed. A session can be destroyed
+// again; its first tombstone stays.
 //
 // A tombstone that cannot be written does not stop the destruction.
 func (s *Store) Destroy(id protocol.SessionID, tombstone []byte) error {
@@ -53,7 +53,8 @@ func (s *Store) isOpen(id protocol.SessionID) bool {
 	return s.open[id]
 }
 
-// bury writes the tombstone before anything is destroyed. A later crash cannot lose the outcome.
+// bury writes the tombstone, unless there is one. It runs before anything is destroyed, so that a
+// crash cannot lose the outcome.
 func bury(dir string, tombstone []byte) error {
 	if tombstone == nil {
 		return nil

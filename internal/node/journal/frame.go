@@ -88,7 +88,7 @@ func (f *frames) body(n int) ([]byte, error) {
 	end := f.offset + frameHead + int64(n)
 	plain, err := f.sealer.open(f.plain[:0], place{placeRecord, f.number}, sealed)
 	if err != nil {
-		return nil, f.broken(end-16, damage("the record does not open"))
+		return nil, f.broken(end-16, damage("the record cannot be decrypted"))
 	}
 	f.plain, f.offset, f.number = plain, end, f.number+1
 	return plain, nil

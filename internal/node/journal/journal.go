@@ -15,7 +15,7 @@ import (
 // SeedSize is the length of a session's seed in bytes.
 const SeedSize = 32
 
-// Journal is the log of one open session. One goroutine may use it.
+// Journal is the log of one open session. It is not safe for concurrent use.
 type Journal struct {
 	store  *Store
 	dir    string
@@ -48,7 +48,8 @@ func (j *Journal) Len() int { return int(j.next) }
 
 // Append writes one record to the operating system. The record survives the end of the process, but
 // not of the machine: call Sync before anything that depends on it leaves the process. A refused or
-// failed record leaves the journal as it was.
+// failed record leaves the journal as it was. If Append cannot undo a failed write, the journal takes
+// no more records.
 func (j *Journal) Append(r Record) error {
 	if j.broken != nil {
 		return j.broken
@@ -71,8 +72,8 @@ func (j *Journal) Append(r Record) error {
 	return nil
 }
 
-// split separates a record from a body that is too large for the log. The body belongs into a side
-// file. It is nil if there is none.
+// split takes a body that is too large for the log out of a record. The returned body belongs into a
+// side file. It is nil if the record has no such body.
 func split(r Record) (entry, []byte) {
 	e, ok := r.Event.(protocol.Received)
 	if !ok || len(e.Message.Body) <= inlineBytes {
@@ -185,14 +186,14 @@ func (j *Journal) read(fr *frames) (Record, error) {
 }
 
 // Close closes the files without flushing them. A power cut may lose unsynced records. The session
-// stays open.
+// does not end: [Store.Open] opens it again.
 func (j *Journal) Close() error {
 	if j.closed {
 		return nil
 	}
 	err := errors.Join(j.bodies.close(), j.log.Close(), j.mark.close())
 	j.closed = true
-	j.broken = errors.New("journal: closed")
+	j.broken = errors.New("journal: the journal is closed")
 	j.store.release(j.header.Session)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)

@@ -19,9 +19,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Ledger records permanently which session has claimed each name. A name stands for an epoch, a
-// token or a block of phases. The ledger is safe for concurrent use within one process, and keeps
-// every name in memory.
+// Ledger records permanently which session has claimed each name. A name stands for something that
+// only one session can have, such as an epoch or a token. The ledger is safe for concurrent use within
+// one process, and keeps every name in memory.
 //
 // The file has one line for each claim: CRC-32, session, quoted name. A line that a crash cut off was
 // never relied upon and is removed.
@@ -57,7 +57,7 @@ func OpenLedger(path string) (*Ledger, error) {
 }
 
 // ReadLedger returns the session that holds each name of the ledger at path, or none if there is no
-// ledger. It locks and changes nothing, and ignores a line that is being written.
+// ledger. It takes no lock, changes nothing, and ignores a line that is being written.
 func ReadLedger(path string) (holder map[string]protocol.SessionID, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,8 @@ func (l *Ledger) Claim(session protocol.SessionID, names ...string) error {
 	return nil
 }
 
-// Unclaimed returns the error that Claim would return because another session holds a name. It
-// claims nothing.
+// Unclaimed returns the error that Claim would return because another session holds a name or a name
+// is not valid. It claims nothing.
 func (l *Ledger) Unclaimed(session protocol.SessionID, names ...string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,7 +123,7 @@ func (l *Ledger) Unclaimed(session protocol.SessionID, names ...string) error {
 }
 
 // fresh returns the names that no session holds, each once. It returns an error if another session
-// holds one.
+// holds a name, or a name is not valid.
 func (l *Ledger) fresh(session protocol.SessionID, names []string) ([]string, error) {
 	var fresh []string
 	seen := make(map[string]bool)
@@ -205,7 +205,7 @@ func readLedger(r io.Reader) (holder map[string]protocol.SessionID, end int64, e
 			if err != nil || torn {
 				return holder, end, err
 			}
-			return nil, 0, fmt.Errorf("line %d is damaged, and the names in it could be used twice; no session may claim a name until the line is repaired", n)
+			return nil, 0, fmt.Errorf("line %d is damaged, and the names in it could be used twice; no session can claim a name until the line is repaired", n)
 		}
 		if was, held := holder[name]; held && was != session {
 			return nil, 0, fmt.Errorf("line %d: two sessions have claimed %q", n, name)
@@ -232,8 +232,8 @@ func parseLine(line string) (session protocol.SessionID, name string, ok bool) {
 	return session, name, ledgerLine(session, name) == line
 }
 
-// tornLedger reports whether the rest of the file consists of zeros only. Some file systems leave
-// zeros where a crash prevented a write.
+// tornLedger reports whether line has a zero byte and everything after it, to the end of the file, is
+// zero. Some file systems leave zeros where a crash prevented a write.
 func tornLedger(line []byte, rest io.Reader) (bool, error) {
 	i := bytes.IndexByte(line, 0)
 	if i < 0 || len(bytes.Trim(line[i:], "\x00")) > 0 {

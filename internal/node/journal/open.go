@@ -22,7 +22,8 @@ type Note struct {
 // and flushes the rest. Replay the records before appending.
 //
 // The error wraps [ErrUnknown], [ErrEnded], [ErrBuild], or [ErrLost] if the
-// session must be aborted.
+// session must be aborted. If it wraps none of these, the session is open
+// already or a file could not be read or written.
 func (s *Store) Open(id protocol.SessionID, build string) (*Journal, Note, error) {
 	m, st, err := openMark(s.markPath(id))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -54,7 +55,7 @@ func (s *Store) unknown(id protocol.SessionID) error {
 	return fmt.Errorf("journal: session %v cannot be opened: %w", id, ErrUnknown)
 }
 
-// load opens the files of a session whose mark says open. If load fails, it closes m.
+// load opens the files of a session whose mark says that it has not ended. If load fails, it closes m.
 func (s *Store) load(id protocol.SessionID, m *mark, st state) (*Journal, Note, error) {
 	if err := s.claim(id); err != nil {
 		return nil, Note{}, errors.Join(err, m.close())
@@ -103,7 +104,7 @@ func (j *Journal) load(id protocol.SessionID, st state) (Note, error) {
 }
 
 // mend checks the whole log, cuts off a torn end, and flushes the rest. The argument marked is the
-// number of records that were on disk before, so the log must still have that many.
+// number of records that were on disk according to the mark, so the log must still have that many.
 func (j *Journal) mend(marked uint64) (Note, error) {
 	info, err := j.log.Stat()
 	if err != nil {
@@ -163,9 +164,10 @@ func (j *Journal) scan(fr *frames, marked uint64) (keep map[string]bool, err err
 	}
 }
 
-// adopt takes over a record's side file from an earlier process. It returns false if a power cut
-// has lost the content of the file, but not the record. If neither had been flushed, that is no
-// error, and the log ends before the record.
+// adopt takes over a record's side file from an earlier process. The argument flushed says whether
+// the mark counts the record. If it does not, a power cut may have lost the side file but not the
+// record. So a missing or damaged side file is then no error: adopt returns false, and the log ends
+// before the record.
 func (j *Journal) adopt(number uint64, want side, flushed bool) (kept bool, err error) {
 	err = j.bodies.adopt(number, want, flushed)
 	if err != nil && !flushed && damaged(err) {
@@ -177,11 +179,11 @@ func (j *Journal) adopt(number uint64, want side, flushed bool) (kept bool, err 
 	return true, nil
 }
 
-// readSeed reads 32 secret bytes.
+// readSeed reads a file of 32 secret bytes.
 func readSeed(path string) (seed [SeedSize]byte, err error) {
 	b, err := os.ReadFile(path)
 	if err == nil && len(b) != SeedSize {
-		err = damage(fmt.Sprintf("%d bytes where a seed has %d", len(b), SeedSize))
+		err = damage(fmt.Sprintf("the file has %d bytes, but a seed has %d", len(b), SeedSize))
 	}
 	if err != nil {
 		return seed, fault(path, 0, err)
@@ -199,9 +201,9 @@ var (
 	ErrEnded = errors.New("this session has ended")
 	// ErrUnknown reports that a session cannot be opened, because it was never created.
 	ErrUnknown = errors.New("there is no such session")
-	// ErrBuild reports that another program, or the program on another kind of machine, began the
+	// ErrBuild reports that another program, or the program on another kind of computer, began the
 	// session. A replay here might give other bytes.
-	ErrBuild = errors.New("resume it with the same program on the same kind of machine, or abort it")
+	ErrBuild = errors.New("resume the session with the same program on the same kind of computer, or abort it")
 )
 
 // CorruptError names the damaged place in a session's files. It wraps [ErrLost].
@@ -217,8 +219,8 @@ func (e *CorruptError) Error() string {
 
 func (e *CorruptError) Unwrap() []error { return []error{e.Err, ErrLost} }
 
-// damage describes a fault in bytes that were read from a file. Any other read error, such as too
-// many open files, is no reason to give up a session.
+// damage describes a fault in bytes that were read from a file. A missing file counts as damage, too.
+// Any other read error, such as too many open files, is no reason to give up a session.
 type damage string
 
 func (d damage) Error() string { return string(d) }
@@ -262,11 +264,11 @@ func parseState(line string) (state, error) {
 	var word string
 	var s state
 	if _, err := fmt.Sscanf(line, "%s %d\n", &word, &s.records); err != nil {
-		return s, damage("not a mark")
+		return s, damage("the file is not a mark of a session")
 	}
 	s.ended, s.anew = word == "ended", word == "anew"
 	if s.String() != line {
-		return s, damage("not a mark")
+		return s, damage("the file is not a mark of a session")
 	}
 	return s, nil
 }
@@ -298,7 +300,7 @@ func readState(r io.Reader) (state, error) {
 }
 
 // set writes the number of records on disk into the mark, without flushing. After a power cut the
-// mark can be too low, which is harmless, but not too high.
+// number in the mark can be too low, but not too high.
 func (m *mark) set(records uint64) error {
 	_, err := m.file.WriteAt([]byte(state{anew: m.anew, records: records}.String()), 0)
 	return err

@@ -14,10 +14,10 @@ import (
 )
 
 // Renew begins a session anew whose log is lost ([ErrLost]). It draws fresh bytes and makes an empty log under them;
-// the session's seed stays. The caller answers for it that the session may go on, though it has forgotten what it did.
+// the session's seed stays. The caller must know that the session is allowed to go on without what the lost log says.
 //
-// A session is begun anew once: after that, its mark says so, and a log that is lost again is lost. Renew also returns
-// an [ErrLost] if the seed, the mark or the first log's header is damaged, since the header names the build.
+// A session can be begun anew only once: after that, its mark says so, and Renew returns an error that wraps ErrLost.
+// So does Renew if the seed, the mark or the first log's header is damaged, since the header names the build.
 func (s *Store) Renew(id protocol.SessionID, build string) (*Journal, error) {
 	j, err := s.renew(id, build)
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *Store) layAnew(id protocol.SessionID, build string) error {
 		return fmt.Errorf("it was begun by build %q, but this is build %q: %w", header.Build, build, ErrBuild)
 	}
 	var fresh [SeedSize]byte
-	_, _ = rand.Read(fresh[:]) // it never fails
+	_, _ = rand.Read(fresh[:]) // rand.Read never fails
 	log, err := newLog(header, anewKey(seed, fresh))
 	if err != nil {
 		return err
@@ -102,7 +102,8 @@ func (m *mark) renew() error {
 	return errors.Join(m.set(0), m.file.Sync())
 }
 
-// Anew returns the fresh bytes of a session that was begun anew, or nil. The journal keeps no copy in memory.
+// Anew reads the fresh bytes of a session that was begun anew from the disk. It returns nil for any other session. The
+// journal keeps no copy of the bytes in memory.
 func (j *Journal) Anew() (*[SeedSize]byte, error) {
 	if !j.mark.anew {
 		return nil, nil
@@ -111,8 +112,8 @@ func (j *Journal) Anew() (*[SeedSize]byte, error) {
 	return &fresh, err
 }
 
-// readKey returns the bytes that seal a session's log, and the log's path. Of a session that was begun anew they follow
-// from seed and fresh bytes, so the log's header proves that both are whole.
+// readKey returns the bytes that seal a session's log, and the log's path. If the session was begun anew, the bytes
+// follow from seed and fresh bytes, so the log's header proves that both are intact.
 func readKey(dir string, anew bool) (key [SeedSize]byte, log string, err error) {
 	seed, err := readSeed(seedPath(dir))
 	if err != nil || !anew {
@@ -129,7 +130,7 @@ func anewKey(seed, fresh [SeedSize]byte) [SeedSize]byte {
 	return prg.Derive(seed, keyLabel+"/anew", fresh[:])
 }
 
-// eraseSeeds overwrites and removes a session's secrets.
+// eraseSeeds overwrites and removes a session's seed and fresh bytes.
 func eraseSeeds(dir string) error {
 	var errs error
 	for _, path := range []string{seedPath(dir), anewPath(dir)} {

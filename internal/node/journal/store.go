@@ -19,8 +19,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// Store is the folder of a process's journals. One process may use a folder at a time. A Store is
-// for concurrent use.
+// Store is the folder of a process's journals. Only one process can use a folder at a time. A Store
+// is safe for concurrent use.
 type Store struct {
 	root string
 	lock *os.File
@@ -31,8 +31,8 @@ type Store struct {
 	open map[protocol.SessionID]bool
 }
 
-// OpenStore opens or creates the folder root for this process. It finishes a Destroy that a crash
-// interrupted. It fails with [disk.ErrLocked] while another process has the folder.
+// OpenStore opens or creates the folder root for this process. It finishes each Create and Destroy
+// that a crash interrupted. It fails with [disk.ErrLocked] while another process has the folder.
 func OpenStore(root string) (*Store, error) {
 	if err := disk.MakeDirs(root); err != nil {
 		return nil, fmt.Errorf("journal: %w", err)

@@ -47,8 +47,10 @@ func (x *Router) assemble(m protocol.Message, receipt transport.Receipt) (in dri
 	switch {
 	case m.Sender != x.members.Load().Coordinator().Name:
 		return in, false, errors.New("the control message is in pieces, but its sender is not the coordinator")
-	case m.Chunks > maxPieces || len(m.Body) <= sha256.Size:
-		return in, false, fmt.Errorf("the piece of %d bytes is too short, or the control message has too many pieces (%d)", len(m.Body), m.Chunks)
+	case m.Chunks > maxPieces:
+		return in, false, fmt.Errorf("the control message has %d pieces, but at most %d are allowed", m.Chunks, maxPieces)
+	case len(m.Body) <= sha256.Size:
+		return in, false, fmt.Errorf("the piece of a control message has %d bytes, but it must have more than %d", len(m.Body), sha256.Size)
 	}
 	at := m.Chunk
 	key := messageKey{header: m.Header, sum: [sha256.Size]byte(m.Body)}

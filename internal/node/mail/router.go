@@ -259,8 +259,8 @@ const (
 	waitForRoom  = 20 * time.Millisecond
 )
 
-// mailboxSize is the number of verified messages that may wait in a mailbox, or for the reader of
-// control messages. All others stay with the broker.
+// mailboxSize is the greatest number of verified messages that wait in a mailbox, or for the reader of
+// control messages. All other messages stay with the broker.
 const mailboxSize = 16
 
 // Mailbox receives and sends the messages of one session. It is a [driver.Mail].

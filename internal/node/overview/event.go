@@ -14,15 +14,15 @@ type Kind string
 
 // These are the kinds of events of jobs.
 const (
-	Submitted  Kind = "submitted"   // at a coordinator
+	Submitted  Kind = "submitted"   // a coordinator queues a job
 	Accepted   Kind = "accepted"    // a party accepts a session
 	Refused    Kind = "refused"     // a party refuses a session
-	StageBegun Kind = "stage-begun" // at a coordinator
+	StageBegun Kind = "stage-begun" // a stage begins, as a coordinator sees it
 	StageEnded Kind = "stage-ended"
 	IsWaiting  Kind = "waiting" // a stage waits for parties
 	HasResult  Kind = "result"
 	HasFailed  Kind = "failed"
-	Aborted    Kind = "aborted" // by the coordinator's operator
+	Aborted    Kind = "aborted" // the coordinator's operator, or a change of the roster, aborts a job
 	Closed     Kind = "closed"
 )
 
@@ -86,7 +86,7 @@ func (e Event) attributes() []any {
 // maxWord bounds the texts of an event in bytes. Other members choose some of these texts.
 const maxWord = 256
 
-// bounded returns the event with texts of limited length.
+// bounded returns the event with its texts cut. Only the names in Parties keep their length.
 func (e Event) bounded() Event {
 	for _, word := range []*string{&e.Job, &e.Name, &e.Stage, &e.Member, &e.Blamed} {
 		*word = cut(*word)
@@ -94,7 +94,7 @@ func (e Event) bounded() Event {
 	return e
 }
 
-// cut shortens a text to maxWord bytes.
+// cut shortens a text of more than maxWord bytes to at most maxWord bytes, and adds dots.
 func cut(s string) string {
 	if len(s) <= maxWord {
 		return s

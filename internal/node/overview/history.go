@@ -14,13 +14,13 @@ const (
 	maxOfOne   = 256  // events of one job, and of one member
 	maxReaders = 64   // followers at a time
 	maxOfUser  = 4    // followers of one user
-	maxBehind  = 256  // events that may wait for a follower
+	maxBehind  = 256  // events that wait for one follower at a time
 )
 
 // History keeps a daemon's latest events in memory. They are lost when the daemon ends; its log has them
-// too. The oldest event makes room for a new one: of its own job or member if that one has many, else of all.
-// So a member that connects again and again displaces only its own events. A History is safe for concurrent
-// use.
+// too. If a job or a member has too many events, a new event of it displaces its oldest one; if the history has
+// too many, a new event displaces the oldest of all. So a member that connects again and again displaces only
+// its own events. A History is safe for concurrent use.
 type History struct {
 	mu        sync.Mutex
 	events    []Event
@@ -127,10 +127,10 @@ type Follower struct {
 	events  chan Event
 }
 
-// These errors report that a history has as many followers as it may have, or that a user has.
+// errFull reports that a history has maxReaders followers, and errEnough that one user has maxOfUser followers.
 var (
 	errFull   = errors.New("as many readers as allowed follow the events of this daemon; end one of them")
-	errEnough = errors.New("this user follows the events of this daemon as often as allowed; end one of these readers")
+	errEnough = errors.New("as many readers of this user as allowed follow the events of this daemon; end one of them")
 )
 
 // Follow returns the kept events of a job, like [History.Of], and a follower that receives the next ones for a Unix
@@ -155,8 +155,8 @@ func (h *History) Follow(job string, user int) (kept []Event, f *Follower, err e
 	return h.of(job), f, nil
 }
 
-// Next returns the channel of the next events. The channel is closed when the reader is so slow that an
-// event would have to wait for too long.
+// Next returns the channel of the next events. The channel is closed when the reader is so slow that maxBehind
+// events wait for it and another event comes.
 func (f *Follower) Next() <-chan Event { return f.events }
 
 // Stop ends the follower. A second call does nothing.

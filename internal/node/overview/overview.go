@@ -1,6 +1,6 @@
 // Package overview describes what a daemon knows about its federation: which members are connected, which
 // jobs there are, what waits for whom, and how full the broker's queues are. It also keeps the daemon's
-// latest events. The control socket, the metrics and the commands read only this description.
+// latest events. The control socket, the web page, the metrics and the commands read only this description.
 //
 // A description names members and jobs. It holds no value of a row, and no number of rows.
 package overview
@@ -35,7 +35,7 @@ type Overview struct {
 // Forwarding describes how a daemon sends its audit record to a syslog server.
 type Forwarding struct {
 	Failing bool   `json:"failing"` // true if the last attempt has failed
-	Sent    uint64 `json:"sent"`    // lines since the daemon's start
+	Sent    uint64 `json:"sent"`    // number of lines that were sent since the daemon's start
 }
 
 // Now returns the time in UTC, in whole seconds.
@@ -59,7 +59,7 @@ type Member struct {
 	Version string `json:"version,omitempty"`
 }
 
-// State is the stage of a job between its submission and its end.
+// State says how far a job has come between its submission and its end.
 type State string
 
 // These are the states of a job at a coordinator. A job in the state closing has its outcome, and the
@@ -109,8 +109,8 @@ type Job struct {
 	Started    time.Time `json:"started,omitzero"`
 	StageSince time.Time `json:"stage_since,omitzero"`
 	Ended      time.Time `json:"ended,omitzero"`
-	// Deadline is the time at which a coordinator ends a running job. It is zero for a job that may take any
-	// time, and at a party.
+	// Deadline is the time at which a coordinator ends a running job. It is zero for a job without a time
+	// limit, and at a party.
 	Deadline time.Time `json:"deadline,omitzero"`
 	Parties  []string  `json:"parties"`
 	// Submitter is who submitted the job, as its coordinator says; nil if that is not known.
@@ -120,16 +120,17 @@ type Job struct {
 // Waiting holds the parties for whose consent a stage waits.
 type Waiting struct {
 	Parties []string `json:"parties"`
-	// Undecided holds those of the parties that are there, and whose operators have not decided about the
-	// job.
+	// Undecided holds those of the parties that have reported that their operators have not decided about
+	// the job.
 	Undecided []string  `json:"undecided,omitempty"`
 	Since     time.Time `json:"since"`
 }
 
-// String names the parties in a phrase that follows the word for.
+// String names the parties in a phrase that follows the word "for".
 func (w Waiting) String() string { return waitsFor(w.Parties, w.Undecided) }
 
-// waitsFor names members in a phrase that follows the word for. Of the undecided ones it says so.
+// waitsFor names members in a phrase that follows the word "for". It says of which members the approval is
+// awaited.
 func waitsFor(members, undecided []string) string {
 	others := slices.DeleteFunc(slices.Clone(members), func(name string) bool { return slices.Contains(undecided, name) })
 	var parts []string
@@ -145,12 +146,12 @@ func waitsFor(members, undecided []string) string {
 // Awaiting is something that waits for members: at a coordinator a job's stage for the consent of parties, at
 // a party a job, or a release of the party's data, for the approval of the party's operator.
 type Awaiting struct {
-	Job     string   `json:"job,omitempty"`     // id of the job; "" for a release, which waits whatever job needs it
+	Job     string   `json:"job,omitempty"`     // id of the job; "" for a release, which more than one job can need
 	Name    string   `json:"name"`              // name of the job
 	Stage   string   `json:"stage,omitempty"`   // "" for a job and for a release
 	Release string   `json:"release,omitempty"` // id of the release; "" for a stage and for a job
 	Members []string `json:"members"`           // the members that have to act
-	// Undecided holds those of a stage's members that are there, and whose operators have not decided.
+	// Undecided holds those of a stage's members that have reported that their operators have not decided.
 	Undecided []string  `json:"undecided,omitempty"`
 	Since     time.Time `json:"since"`
 }

@@ -30,12 +30,12 @@ func (p *Page) approvals(_ *http.Request, o overview.Overview) (shownView, error
 type approvalView struct {
 	Review
 	Opinion
-	WhyNot     string // why the person may not decide; "" if the person may
-	OnlyReject string // why the person may not approve; "" if the person may
+	WhyNot     string // why the person cannot decide; "" if the person can
+	OnlyReject string // why the person cannot approve; "" if the person can
 }
 
-// approval shows a job that awaits approval. Only for an approver the party forms its opinion, which takes a reading of
-// the table and may quote it.
+// approval shows a job that awaits approval. It asks for the party's opinion only if the person is an approver, because
+// the party reads its table for the opinion, and the opinion can quote the table.
 func (p *Page) approval(r *http.Request, _ overview.Overview) (shownView, error) {
 	v, err := p.desk.Review(r.PathValue("id"))
 	if err != nil {
@@ -49,7 +49,7 @@ func (p *Page) approval(r *http.Request, _ overview.Overview) (shownView, error)
 	return shownView{Title: "Approve job " + v.Name + "?", Said: "The job awaits this party's decision since " + minute(v.Since) + ".", Data: shown}, err
 }
 
-// whyNotDecide returns why a person may decide about nothing, or "".
+// whyNotDecide returns why a person cannot decide about any job or release, or "".
 func whyNotDecide(who Visitor) string {
 	if who.May(access.Approver) != nil {
 		return "You do not have the role approver, so you cannot decide."
@@ -57,7 +57,7 @@ func whyNotDecide(who Visitor) string {
 	return ""
 }
 
-// whyNotApprove returns why an approver may not approve a job, or "". Every approver may reject it.
+// whyNotApprove returns why an approver cannot approve a job, or "". Every approver can reject it.
 func (p *Page) whyNotApprove(who Visitor, v Review) string {
 	switch {
 	case p.desk.Alone():
@@ -101,7 +101,7 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 		said = "Job " + v.Name + " is rejected. The coordinator's people and the other parties read the reason."
 		err = p.desk.Reject(r.Context(), v.Job, who.Person, r.PostFormValue("reason"))
 	default:
-		err = fault.BadInputf("the form says neither approve nor reject")
+		err = fault.BadInputf(`the form says neither "approve" nor "reject"`)
 	}
 	p.answerDecision(w, r, said, err)
 }
@@ -126,7 +126,7 @@ func (p *Page) answerDecision(w http.ResponseWriter, r *http.Request, said strin
 type releaseView struct {
 	disclosure.Listed
 	Kinds      string
-	OnlyRefuse string // why the person may not approve; "" if the person may
+	OnlyRefuse string // why the person cannot approve; "" if the person can
 }
 
 // release shows a release that awaits approval.
@@ -165,7 +165,7 @@ func saidOfRelease(one disclosure.Listed) string {
 	return "Together with earlier releases of jobs " + names(jobs) + " it reveals more than each alone."
 }
 
-// whyNotRelease returns why an approver may not approve a release, or "". Every approver may refuse it.
+// whyNotRelease returns why an approver cannot approve a release, or "". Every approver can refuse it.
 func (p *Page) whyNotRelease(who Visitor, one disclosure.Listed) string {
 	asker, own := one.AskedBy(who.Person)
 	switch {
@@ -177,7 +177,7 @@ func (p *Page) whyNotRelease(who Visitor, one disclosure.Listed) string {
 	return "You may be " + asker.Submitter.String() + ", who submitted a job that asks for this release. Somebody else has to approve it. You can only refuse it."
 }
 
-// releaseIn returns a release of a list of those that await approval.
+// releaseIn returns the release with an id from the list of those that await approval.
 func releaseIn(awaiting func() ([]disclosure.Listed, error), id string) (disclosure.Listed, error) {
 	list, err := awaiting()
 	if err != nil {
@@ -210,7 +210,7 @@ func (p *Page) decideRelease(w http.ResponseWriter, r *http.Request) {
 		said = "The release is refused. If a job asks for it again, it awaits approval again."
 		err = p.desk.RefuseRelease(one.ID, who.Person, r.PostFormValue("reason"))
 	default:
-		err = fault.BadInputf("the form says neither approve nor refuse")
+		err = fault.BadInputf(`the form says neither "approve" nor "refuse"`)
 	}
 	p.answerDecision(w, r, said, err)
 }

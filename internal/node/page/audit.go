@@ -20,12 +20,12 @@ type auditView struct {
 	Party    bool   // false at a coordinator, which holds no data that could leave it
 	Month    string // 2006-01, or "" for all months
 	Months   []monthLink
-	Text     string // only jobs, tables and members that contain it
+	Text     string // text that the job, the table or a member of each shown entry contains; "" for all entries
 	Let      []let
-	Older    int   // jobs that the view leaves out
+	Older    int   // number of jobs that the view leaves out
 	Acts     []act // at a party the decisions of its people, at a coordinator everything that is recorded
-	Earlier  int   // acts that the view leaves out
-	Jobs     int   // jobs that were submitted; 0 at a party
+	Earlier  int   // number of acts that the view leaves out
+	Jobs     int   // number of jobs that were submitted; 0 at a party
 	Lines    int
 	Head     string
 	Broken   string // why the chain is broken, "" if it is whole
@@ -40,13 +40,13 @@ type monthLink struct {
 	Here        bool
 }
 
-// maxMonths bounds the months to which a view leads. The view of all months has the others.
+// maxMonths is the number of months for which a view has a link. The view of all months has the other months.
 const maxMonths = 6
 
 // monthFormat is the format of a month in addresses.
 const monthFormat = "2006-01"
 
-// monthLinks returns the latest months, and all months together.
+// monthLinks returns the links of the latest months, and of all months together.
 func monthLinks(now time.Time, shown string) (list []monthLink) {
 	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())
 	for i := range maxMonths {
@@ -62,7 +62,7 @@ type let struct {
 	To                           []string // the coordinator and the other parties
 	First                        time.Time
 	Kinds, Stages                []string
-	Sent                         int64 // bytes of the messages of these stages
+	Sent                         int64 // bytes of the messages that the job sent in its Stages
 	sessions                     map[string]bool
 }
 
@@ -104,8 +104,8 @@ func parseMonth(month string) (func(time.Time) bool, error) {
 	return func(at time.Time) bool { return !at.Before(from) && at.Before(until) }, nil
 }
 
-// fill fills the view from those entries of a month that contain its text. At a party every entry of a job has the
-// coordinator.
+// fill fills the view from the entries of a month that contain the view's text. At a party every entry counts as one
+// that contains the coordinator's name. Refusals count whatever they contain.
 func (v *auditView) fill(entries []entry, within func(time.Time) bool, o overview.Overview) {
 	jobs := make(map[string]*let)
 	var peers []string
@@ -156,7 +156,7 @@ func (v *auditView) add(jobs map[string]*let, e entry) {
 	}
 }
 
-// isDecision reports whether an event is the decision of a person about a job or a release.
+// isDecision reports whether an event is the decision of a person about a job, a release or the privacy budgets.
 func isDecision(kind audit.Kind) bool {
 	return slices.Contains([]audit.Kind{audit.Approved, audit.Rejected, audit.ReleaseApproved, audit.ReleaseRefused, audit.ReleaseWithdrawn, audit.BudgetSettled}, kind)
 }
@@ -211,7 +211,7 @@ func (v *auditView) sort(jobs map[string]*let) {
 	v.Acts = v.Acts[:min(len(v.Acts), maxRows)]
 }
 
-// said writes the sum of the view as a sentence, with a warning if the record is broken.
+// said sums the view up in a sentence, with a warning if the record is broken.
 func (v *auditView) said() string {
 	text := v.saidOfJobs()
 	if v.Party {

@@ -45,8 +45,8 @@ func (p *Page) reports(*http.Request, overview.Overview) (shownView, error) {
 	return shownView{Title: "Reports", Said: said, Data: list[:min(len(list), maxRows)]}, err
 }
 
-// report answers with the report of a job, a page of its own. Its texts come from job files of other members, so it runs
-// in a sandbox.
+// report answers with the report of a job, which is a page of its own. The report's texts come from job files of other
+// members, so the browser shows it in a sandbox.
 func (p *Page) report(w http.ResponseWriter, r *http.Request) {
 	id, err := job.ParseID(r.PathValue("id"))
 	var b bytes.Buffer

@@ -24,7 +24,7 @@ type federationView struct {
 // wait is something that waits for members.
 type wait struct {
 	overview.Awaiting
-	Path string // of the view that shows it, without the session's folder
+	Path string // path of the view that shows what waits, without the session's folder
 	Text string
 }
 

@@ -62,7 +62,7 @@ func (p *Page) guarded(h http.Handler) http.Handler {
 		} {
 			w.Header().Set(name, value)
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // a server of net/http has deadlines
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // it does not fail at a server of net/http
 		if !p.site.serves(r.Host) {
 			endpoint.Refuse(w, http.StatusMisdirectedRequest)
 			return
@@ -101,8 +101,8 @@ func (p *Page) strange(w http.ResponseWriter, _ *http.Request) {
 	p.show(w, http.StatusUnauthorized, "login", frame{shownView: shownView{Title: "Mercer", Said: said}})
 }
 
-// onlyGet passes requests on that a person makes by opening an address. A mux takes HEAD for GET, and a program that
-// only looks whether an address answers must not use it up.
+// onlyGet passes on only GET requests, which a person makes by opening an address. A mux takes HEAD for GET, and a
+// program that only looks whether an address answers must not use up an invitation.
 func onlyGet(f http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
@@ -113,8 +113,8 @@ func onlyGet(f http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// enter begins the session of an invitation. It answers with a page that leads on, in place of a redirection: after
-// one that another site has caused, a browser would not send the cookie.
+// enter begins the session of an invitation. It answers with a page that leads on, in place of a redirection: after a
+// redirection that another site has caused, a browser would not send the cookie.
 func (p *Page) enter(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Sec-Purpose") != "" { // a browser that only prepares a visit must not use up the invitation
 		endpoint.Refuse(w, http.StatusServiceUnavailable)

@@ -10,13 +10,13 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
-// maxRows bounds the rows of a table.
+// maxRows bounds the rows of a table on the page.
 const maxRows = 200
 
 // jobsView holds the content of the view of all jobs.
 type jobsView struct {
 	Jobs  []overview.Job // open jobs first, then the newest
-	Older int            // jobs that the view leaves out
+	Older int            // number of jobs that the view leaves out
 }
 
 // jobs lists the jobs.

@@ -16,12 +16,12 @@ const (
 	lookEvery  = time.Second      // time between two looks at what a view shows
 	listEvery  = 5 * time.Second  // time between two looks at lists for which files are parsed
 	beatEvery  = 15 * time.Second // time without a change after which a stream says that it lives
-	streamTime = 10 * time.Minute // after which a stream ends; the browser begins another one
-	writeTime  = 10 * time.Second // within which a browser must take a part of a stream
+	streamTime = 10 * time.Minute // time after which a stream ends; the browser begins another one
+	writeTime  = 10 * time.Second // time within which a browser must take a part of a stream
 )
 
-// shared reads something for all views and all streams of a page. It reads it at most once in a time. What it returns
-// must not be changed.
+// shared keeps a value for all views and streams of a page. It reads the value anew if the last reading is older than
+// the time every. Nobody must change the value that get returns.
 type shared[T any] struct {
 	every time.Duration
 	from  func() (T, error)
@@ -45,7 +45,8 @@ func (s *shared[T]) get() (T, error) {
 // regions lists the parts of a page that a stream replaces. Each is a template and the id of an element.
 func regions() []string { return []string{"links", "said", "live"} }
 
-// stream sends a view's regions whenever they change, until the browser goes away or the session ends.
+// stream sends a view's regions whenever they change, until the browser goes away, the session ends, the person is no
+// viewer any more, or streamTime is over.
 func (p *Page) stream(w http.ResponseWriter, r *http.Request, name string, b build) {
 	done, ok := p.sessions.stream(sessionOf(r))
 	if !ok {
@@ -99,7 +100,7 @@ func (p *Page) sendChanges(out *events, r *http.Request, name string, b build) e
 type events struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	sent    map[string][]byte // what was sent last of each region
+	sent    map[string][]byte // the HTML text that was sent last for each region
 	last    time.Time
 	pending bool
 }
@@ -126,7 +127,7 @@ func (e *events) write(text string) error {
 	return err
 }
 
-// flush passes on what was written. If nothing was for a while, it sends a sign of life.
+// flush passes on what was written. If nothing was written for beatEvery, it sends a sign of life.
 func (e *events) flush() error {
 	if !e.pending && time.Since(e.last) > beatEvery {
 		if err := e.write(": the stream lives\n\n"); err != nil {

@@ -32,7 +32,7 @@ type Login struct {
 	Issuer string   // URL of the provider
 	Client string   // name of the page at the provider
 	Secret string   // "" for a client without a secret
-	Scopes []string // further scopes than openid
+	Scopes []string // scopes besides openid
 	Claim  string   // claim of the ID token that lists a person's groups
 	Roles  map[access.Role][]string
 	// Daemon is the daemon that people use, as a person without a name: its member and its machine.
@@ -112,14 +112,14 @@ func (s Site) settings(ctx context.Context) (*oidc.Provider, *oauth2.Config, err
 
 // logins bounds what strangers can cause by logging in.
 type logins struct {
-	key        [32]byte      // of this process; authenticates the cookies of logins
-	redeemed   *rate.Limiter // requests to the provider for a token
+	key        [32]byte      // this process's key, which authenticates the cookies of logins
+	redeemed   *rate.Limiter // limits the requests to the provider for a token
 	complaints *tally.Tally  // counts failures
 }
 
 const (
 	redeemEvery = 200 * time.Millisecond // time between two requests for a token, in the long run
-	redeemBurst = 20                     // requests at a time
+	redeemBurst = 20                     // requests for a token that are allowed at once
 )
 
 func newLogins() logins {
@@ -135,7 +135,7 @@ type begun struct {
 	verifier string // the secret of PKCE
 }
 
-// write returns the value of the cookie of a login that may last until a time.
+// write returns a cookie's value for a login that must end before the time until.
 func (l *logins) write(b begun, until time.Time) string {
 	text := strings.Join([]string{b.state, b.nonce, b.verifier, strconv.FormatInt(until.Unix(), 10)}, ".")
 	return text + "." + l.mac(text)
@@ -198,8 +198,8 @@ func (p *Page) setLogin(w http.ResponseWriter, value string, age int) {
 // errNoLogin reports an answer to a login that this browser has not begun here.
 var errNoLogin = errors.New("page: the browser has no cookie of this login")
 
-// loggedIn begins the session of a person whom the provider has sent back. The provider is asked only about a login that
-// the browser has begun.
+// loggedIn begins the session of a person whom the provider has sent back. It asks the provider only about a login
+// that the browser has begun.
 func (p *Page) loggedIn(w http.ResponseWriter, r *http.Request) {
 	b, ok := p.begun(r)
 	if !ok {
@@ -264,7 +264,7 @@ func (s Site) redeem(ctx context.Context, code, verifier string) (*oidc.IDToken,
 	answer, err := settings.Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) { // the text of the error may hold the provider's whole answer
-		return nil, fmt.Errorf("page: the provider takes no code, with status %d", refused.Response.StatusCode)
+		return nil, fmt.Errorf("page: the provider does not accept the code of the login (HTTP status %d)", refused.Response.StatusCode)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("page: %w", err)
@@ -325,6 +325,6 @@ func granted(roles []access.Role) func(access.Role) error {
 		if slices.Contains(roles, need) || slices.Contains(roles, access.Administrator) || need == access.Viewer && len(roles) > 0 {
 			return nil
 		}
-		return fault.Forbiddenf("this needs the role %s", need)
+		return fault.Forbiddenf("this request needs the role %s", need)
 	}
 }

@@ -3,13 +3,14 @@
 // dictionaries.
 //
 //	p := page.New(home, desk, page.Loopback, log)
-//	path, err := p.Invite(visitor)   // who opens the path within a minute
+//	path, err := p.Invite(visitor)   // the path begins a session if it is opened within a minute
 //	err = endpoint.Serve(ctx, listener, p.Handler(), log)
 //
 // A person sees nothing without a session, and each session has its own random folder of paths and its own
 // cookie. Requests that change something are forms with a token of the session. The page shows no value of a
-// row. Without JavaScript all views work, and show their state at the time of the request; a script of a few lines
-// keeps them up to date by server-sent events.
+// row, except where the party's opinion of a job, which only approvers see, quotes the table. Without JavaScript
+// all views work, and show their state at the time of the request; a script of a few lines keeps them up to date
+// by server-sent events.
 package page
 
 import (
@@ -43,17 +44,17 @@ type Home interface {
 
 // Desk carries out what the people of a party decide about what leaves it. It is safe for concurrent use.
 type Desk interface {
-	// Review describes a job that awaits approval. Its error is a bad input if no such job awaits it.
+	// Review describes a job that awaits approval. Its error is a bad input if no such job awaits approval.
 	Review(job string) (Review, error)
-	// Opinion returns what the party itself says about a job that awaits approval. It may quote the table. The party
-	// reads its table for it, so the first call begins that and returns an opinion that is not known yet.
+	// Opinion returns what the party itself says about a job that awaits approval. It can quote the table. The first
+	// call only makes the party read its table, and returns an Opinion whose Known is false.
 	Opinion(job string) (Opinion, error)
 	// Releases lists the releases that await approval.
 	Releases() ([]disclosure.Listed, error)
 	// Alone reports whether the home lets submitters approve their own jobs and releases.
 	Alone() bool
-	// Approve lets a job begin, and Reject refuses it. ApproveRelease approves a release, and RefuseRelease refuses it, with
-	// a reason that may be "". by decides.
+	// Approve lets a job begin, and Reject refuses it. ApproveRelease approves a release, and RefuseRelease refuses
+	// it, with a reason or "". The person by decides.
 	Approve(ctx context.Context, job string, by access.Person) error
 	Reject(ctx context.Context, job string, by access.Person, reason string) error
 	ApproveRelease(release string, by access.Person) error
@@ -78,7 +79,7 @@ type Document struct {
 	Name  string
 	Hash  string
 	Table string // table for which it is approved; "" at a coordinator
-	Day   string // of the approval, YYYY-MM-DD
+	Day   string // day of the approval, YYYY-MM-DD
 	Text  string // canonical file
 }
 
@@ -86,7 +87,7 @@ type Document struct {
 type Review struct {
 	Job, Name string
 	Since     time.Time
-	Submitter *access.Person // as the coordinator says; nil if it does not say
+	Submitter *access.Person // who submitted the job, as the coordinator says; nil if it does not say
 	Facts     []Fact         // who asks, for what, by which protocol
 	File      string
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // record is the audit record in memory, as far as the view shows it. All views share it. It reads the lines that were
-// added, and the whole file if it is another one. After a while it checks the whole chain again, beside the views. The
-// zero record has read nothing.
+// added, and the whole file if the file was replaced. After recordTime it checks the whole chain again in a goroutine,
+// while the views use the lines that were read before. The zero record has read nothing.
 type record struct {
-	mu       sync.Mutex // held while lines are read that were added, not while a view is built from them
-	last     *tail      // nil: nothing was read
+	mu       sync.Mutex // held while lines are read, but not while a view is built from them
+	last     *tail      // nil if nothing was read
 	checked  time.Time  // when the whole chain was checked
 	checking bool
 }
@@ -29,12 +29,13 @@ const recordTime = time.Minute
 // tail follows the end of a record.
 type tail struct {
 	follower *audit.Follower
-	file     os.FileInfo // as it was at the last look
+	file     os.FileInfo // size and time of the file at the last look
 	read     reading
 	subjects map[string]*subject
 }
 
-// reading holds the lines of a record that were read. Its entries are never changed, so several views use them at a time.
+// reading holds the lines of a record that were read. Its entries are never changed, so several views use them at the
+// same time.
 type reading struct {
 	entries []entry
 	lines   int
@@ -44,7 +45,7 @@ type reading struct {
 
 // entry is a line of the record that the view shows or counts.
 type entry struct {
-	audit.Event // without what the view does not show, and what is in the subject
+	audit.Event // the event without the fields that the view does not show or that the subject has
 	*subject
 }
 
@@ -52,7 +53,7 @@ type entry struct {
 type subject struct {
 	job, name, table, dictionary string
 	parties                      []string
-	text                         string // all of this in lower case
+	text                         string // the other fields, in lower case
 }
 
 // lines returns what the record at a path says now.
@@ -105,7 +106,7 @@ func readAll(path string, info os.FileInfo) (*tail, error) {
 	return k, k.readOn()
 }
 
-// other reports whether the file is another one than was read, or was changed in another way than by lines at its end.
+// other reports whether the file is not the one that was read, or was changed in another way than by lines at its end.
 func (k *tail) other(now os.FileInfo) bool {
 	return !os.SameFile(k.file, now) || now.Size() < k.file.Size() || now.Size() == k.file.Size() && !sameState(k.file, now)
 }

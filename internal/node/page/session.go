@@ -13,16 +13,16 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/access"
 )
 
-// Limits of sessions. A person has few of each; one more ends that person's own oldest. The totals refuse what is new,
-// so that nobody ends what others have.
+// Limits of sessions. If a person has too many invitations or sessions, a new one ends that person's own oldest one. If
+// all persons together have too many, a new one is refused, so that nobody ends what others have.
 const (
-	inviteTime  = time.Minute   // within which a person opens an invitation
-	sessionTime = 8 * time.Hour // of a person who came by an invitation
-	ownInvites  = 2             // unopened invitations of one person
-	ownSessions = 4             // open sessions of one person
-	maxInvites  = 64            // unopened invitations
-	maxSessions = 256           // open sessions
-	maxStreams  = 8             // views of one session that are kept up to date at a time
+	inviteTime  = time.Minute   // time within which a person opens an invitation
+	sessionTime = 8 * time.Hour // time until the session of a person who came by an invitation ends
+	ownInvites  = 2             // greatest number of unopened invitations of one person
+	ownSessions = 4             // greatest number of open sessions of one person
+	maxInvites  = 64            // greatest number of unopened invitations of all persons
+	maxSessions = 256           // greatest number of open sessions of all persons
+	maxStreams  = 8             // greatest number of views of one session that are kept up to date at a time
 )
 
 // cookieName is the name of the cookie of a session. Its path is the session's folder.
@@ -31,7 +31,7 @@ const cookieName = "mercer_page"
 // Visitor is a person who has opened the page.
 type Visitor struct {
 	access.Person
-	// May returns an error unless the person has a role. It is asked at each request, because roles change.
+	// May returns an error unless the person has the role need. It is called at each request, because roles change.
 	May func(need access.Role) error
 }
 
@@ -58,8 +58,8 @@ func (v Visitor) roles() (list []string) {
 // person's browser knows, and the cookie is for that folder.
 type session struct {
 	place   string   // the folder
-	cookie  [32]byte // hash of the cookie
-	token   string   // which the session's forms carry
+	cookie  [32]byte // SHA-256 of the cookie's value
+	token   string   // secret that the session's forms carry
 	who     Visitor
 	until   time.Time
 	over    chan struct{} // closed when the session has ended
@@ -68,7 +68,7 @@ type session struct {
 
 // invitation lets a person begin a session, once.
 type invitation struct {
-	token [32]byte // hash
+	token [32]byte // SHA-256 of the token
 	who   Visitor
 	until time.Time
 }
@@ -179,7 +179,7 @@ func (s *sessions) end(of *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	of.until = time.Time{}
-	s.forget(time.Now()) // closes over, unless somebody else has ended the session
+	s.forget(time.Now()) // closes the channel over, unless the session has ended already
 }
 
 // lasts reports whether a session is open.

@@ -47,7 +47,7 @@ func minute(t time.Time) string {
 // machine writes a time for programs that read the page.
 func machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// ago writes how long a time is past.
+// ago writes how long ago a time was, without the word ago.
 func ago(t time.Time) string {
 	d := time.Since(t)
 	if d < time.Minute {
@@ -70,7 +70,7 @@ func short(id string) string { return id[:min(len(id), 12)] }
 // shownView holds the content of a view at a moment.
 type shownView struct {
 	Title string // heading
-	Said  string // the sentence that the view is for
+	Said  string // a sentence that sums the view up
 	Alarm bool   // something is missing or broken
 	Data  any    // for the templates "live" and "still"
 }
@@ -91,7 +91,7 @@ type frame struct {
 // link is an entry of the navigation.
 type link struct {
 	Path, Text string
-	Count      int // what waits there
+	Count      int // number of missing members, open jobs or things that await approval
 	Here       bool
 }
 
@@ -142,7 +142,7 @@ func (p *Page) frame(r *http.Request, o overview.Overview) frame {
 	return f
 }
 
-// counted counts the elements of a list for which is holds.
+// counted counts the elements of a list for which the function is returns true.
 func counted[T any](list []T, is func(T) bool) (n int) {
 	for _, one := range list {
 		if is(one) {
@@ -152,7 +152,8 @@ func counted[T any](list []T, is func(T) bool) (n int) {
 	return n
 }
 
-// before returns the elements for which is holds before the others. Both keep their order.
+// before returns the elements for which the function is returns true, and then the others. Both groups keep their
+// order.
 func before[T any](list []T, is func(T) bool) []T {
 	first := make([]T, 0, len(list))
 	var others []T

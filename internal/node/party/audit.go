@@ -58,7 +58,7 @@ func (p *Party) policyHash(table string) string {
 	return hashOf(b)
 }
 
-// hashOf returns a text's SHA-256 as the record writes it.
+// hashOf returns the SHA-256 of a text in hexadecimal, as the audit record writes it.
 func hashOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -84,8 +84,8 @@ func (p *Party) auditEnd(f finished) {
 
 // declined counts refused proposals for the audit record.
 type declined struct {
-	refusals     // of the last day, as far as they have a line
-	skipped  int // since the last line
+	refusals     // times of the last day's refusals that have a line in the record
+	skipped  int // number of refusals without a line since the last line
 }
 
 // auditRefusal adds a refused proposal to the audit record. A coordinator can cause any number of them, so in

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// finished describes how a driver ended.
+// finished says how a session's driver ended, or why a session ends without its driver.
 type finished struct {
 	r       *running
 	traffic driver.Traffic
@@ -109,7 +109,8 @@ func (p *Party) build(ctx context.Context, r *running) (*method.Run, error) {
 	return run, err
 }
 
-// conclude stores the result of a session that has ended, and reports the end to the coordinator.
+// conclude stores the result of a session that has ended, and reports the end to the coordinator. An interruption does
+// not end the session: conclude then returns nil if the party stops, and otherwise an error that wraps [ErrStalled].
 func (p *Party) conclude(ctx context.Context, f finished) error {
 	f.r.active = false
 	if f.r.cancel != nil {
@@ -200,7 +201,7 @@ func (p *Party) logOwn(f finished) {
 	}
 }
 
-// failed passes on the cause of a failure, unless another member stopped the session.
+// failed passes the cause of a failure to Config.Failed, unless another member stopped the session.
 func (p *Party) failed(cause error) {
 	var blame *protocol.BlameError
 	if p.Failed != nil && !(errors.As(cause, &blame) && blame.Kind == protocol.KindAborted) {
@@ -243,8 +244,8 @@ var ErrStalled = errors.New("party: a session cannot continue here for now")
 // tellTime bounds the time for sending the message that this party cannot continue.
 const tellTime = 5 * time.Second
 
-// stall tells the coordinator that this party delays a session. So the coordinator blames no other
-// member. It returns the error that ends Run.
+// stall tells the coordinator that this party delays a session, so that the coordinator blames no
+// other member. stall returns the error that ends Run.
 func (p *Party) stall(ctx context.Context, f finished) error {
 	why := fault.Unsaid
 	if disk.Failed(f.err) {
@@ -257,9 +258,9 @@ func (p *Party) stall(ctx context.Context, f finished) error {
 	return fmt.Errorf("%w: %w", ErrStalled, f.err)
 }
 
-// postpone puts back a proposal or a directory if the disk has no room for it. It tells the
-// coordinator why the answer is late. The broker delivers the message again until the coordinator
-// gives up.
+// postpone puts back a proposal or a directory because of an error of the disk, which may be full. It
+// tells the coordinator why the answer is late. The broker delivers the message again until the
+// coordinator gives up.
 func (p *Party) postpone(ctx context.Context, id protocol.SessionID, why error) error {
 	if err := p.tellStall(ctx, id, fault.Disk); err != nil {
 		return errors.Join(notNow(why), err)

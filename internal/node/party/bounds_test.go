@@ -98,7 +98,7 @@ func TestAttackAJobSpeaksForTheHome(t *testing.T) {
 func TestViewsNeedLeave(t *testing.T) {
 	j := jobtest.Parse(t, strings.NewReplacer("{name: svc, C: 10}", "{name: cca, view: [a]}", "label: label", "label: none", "{name: rbf, gamma: 0.5}", "{name: linear}").
 		Replace(fmt.Sprintf(jobFile, "minmax", "{name: okra}", "closed")))
-	if got := refusal(usual(), j); !strings.Contains(got, "views in its policy") {
+	if got := refusal(usual(), j); !strings.Contains(got, `"views" in its policy`) {
 		t.Errorf("%q", got)
 	}
 	allowing := usual()

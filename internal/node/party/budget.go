@@ -12,8 +12,9 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// knownBy returns the names besides the catalogue's by which the ledger knows the table of a job after a renaming: the
-// file or the database that it is read from, and the job's dictionary. None of them depends on rows.
+// knownBy returns names of a job's table besides its name in the catalogue, so that the ledger recognises a table that
+// was renamed: the file or the database from which the table is read, and the job's dictionary. No name depends on
+// rows.
 func (p *Party) knownBy(w *work) (names []string) {
 	if p.Whence != nil {
 		if from := p.Whence(w.table()); from != "" {
@@ -26,10 +27,12 @@ func (p *Party) knownBy(w *work) (names []string) {
 	return names
 }
 
-// ByDictionary returns the name that tables have by a dictionary, in all its versions.
+// ByDictionary returns the name under which the ledger knows the tables that a dictionary describes. All versions of
+// the dictionary give the same name.
 func ByDictionary(name string) string { return "dictionary " + name }
 
-// recordedNoise returns the IDs of the releases of noise that the audit record has, as far as they count.
+// recordedNoise returns the IDs of the releases of noise that the audit record has, as far as the ledger must have
+// them.
 func (p *Party) recordedNoise() ([]string, error) {
 	if p.Noise == nil {
 		return nil, nil
@@ -39,7 +42,7 @@ func (p *Party) recordedNoise() ([]string, error) {
 }
 
 // drawOnce claims the noise of a step of a job for one session. Only the same session, replayed, draws the same noise
-// again; another one would draw noise that nobody has paid for.
+// again; another session would draw noise that nobody has paid for.
 func (p *Party) drawOnce(r *running) error {
 	for _, a := range r.admission {
 		if a.kind != method.ReleaseNoise {
@@ -69,8 +72,8 @@ func (p *Party) warnOfVoids(w *work) {
 }
 
 // voids says in a sentence that a job and the table's other releases leave no guarantee of privacy, because some have
-// noise and others have none. It returns "" if that is not so, and for a table without a privacy budget. Only the
-// operator may read it.
+// noise and others have none. It returns "" if that is not so, and for a table without a privacy budget. The sentence
+// is for the operator only.
 func (p *Party) voids(w *work) (string, error) {
 	policy, err := p.Policy(w.table())
 	if err != nil || policy.Own || policy.Privacy == (privacy.Guarantee{}) || len(w.admission) == 0 {

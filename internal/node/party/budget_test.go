@@ -266,7 +266,7 @@ func TestAnOwnBudget(t *testing.T) {
 	p = usual()
 	for _, wrong := range []privacy.Guarantee{{Epsilon: 8}, {Delta: 1e-6}, {Epsilon: -1, Delta: 1e-6}, {Epsilon: math.NaN(), Delta: 1e-6}} {
 		p.Privacy = wrong
-		if err := p.Validate(all.Reader().Known()); err == nil || !strings.Contains(err.Error(), "privacy in the policy") {
+		if err := p.Validate(all.Reader().Known()); err == nil || !strings.Contains(err.Error(), `"privacy" in the policy`) {
 			t.Errorf("%+v: %v", wrong, err)
 		}
 	}

@@ -29,12 +29,11 @@ type Opinion struct {
 	AwaitsApproval bool
 	// Voids says that the job and other releases of the table leave no guarantee of privacy. It is "" if that is not so.
 	Voids string
-	// Leaves lists the kinds of what the job would reveal of this party's rows. It is empty for a job that is
-	// refused before the party reads its table.
+	// Leaves lists the kinds of what the job would reveal of this party's rows. It is empty for a refused job.
 	Leaves []method.ReleaseKind
 }
 
-// Check returns the party's opinion of a job. The job takes the way of a proposal up to the party's
+// Check returns the party's opinion of a job. It judges the job like a proposal, up to the party's
 // consent to the first session. Check reads the table, and stores and sends nothing. An error means
 // that the party has stopped or ctx has ended.
 func (p *Party) Check(ctx context.Context, j *job.Job) (Opinion, error) {
@@ -180,10 +179,10 @@ func (p *Party) undecided(w *work) []string {
 	}
 	limits := policy.Limits.Values()
 	if w.job.Data.Partition.By == job.Columns {
-		list = append(list, fmt.Sprintf("how many rows all parties have in common (rows in the limits of the policy: at least %d), and whether their release awaits approval", limits.Rows))
+		list = append(list, fmt.Sprintf("how many rows all parties have in common (\"rows\" in the limits of the policy: at least %d), and whether their release awaits approval", limits.Rows))
 	}
 	if p.sums(w) && limits.Share > 0 {
-		list = append(list, fmt.Sprintf("which share of all training rows one party has (share in the limits of the policy: at most %g with %d parties)", limits.LargestShare(len(w.job.Parties())), len(w.job.Parties())))
+		list = append(list, fmt.Sprintf("which share of all training rows one party has (\"share\" in the limits of the policy: at most %g with %d parties)", limits.LargestShare(len(w.job.Parties())), len(w.job.Parties())))
 	}
 	if most := limits.Directions; p.sums(w) && most > 0 && w.job.Protocol.Limit("directions") == 0 {
 		list = append(list, fmt.Sprintf("how many random features the job has, which follows from all training rows (max_directions in the limits of the policy: %d)", most))

@@ -129,7 +129,8 @@ func (p *Party) keepForLater(w *work) {
 	}
 }
 
-// hand stores the results of a finished job that only this party's operator may see.
+// hand stores the results of a finished job that are for this party's operator only, and the alignment of rows for
+// later jobs.
 func (p *Party) hand(w *work) {
 	h := w.holder()
 	if h.Order != nil && h.Order() != nil {
@@ -172,8 +173,9 @@ func (p *Party) handJudged(w *work, judged func() (*method.Judged, error)) error
 	return p.Judged(w.id, own)
 }
 
-// destroy erases everything that the party holds for a job. An item that cannot be erased stays in the
-// party's lists, to be erased when the closing comes again.
+// destroy erases the party's sessions of a job and the rows that were read for it, but not what the job
+// retained here. A session that cannot be erased stays in the party's lists, to be erased when the
+// closing comes again.
 func (p *Party) destroy(w *work, outcome string) error {
 	if err := p.remember(w); err != nil {
 		return err

@@ -41,10 +41,10 @@ type awaiting struct {
 	job   *job.Job
 	since time.Time
 	file  string // the job's file in its canonical form; kept, because Run needs it at every turn
-	hash  string // of the file
+	hash  string // SHA-256 of the file in hexadecimal
 	over  bool   // the coordinator has closed the job
 
-	submitter access.Person // as the coordinator says
+	submitter access.Person // who submitted the job, as the coordinator says
 }
 
 // described returns the overview's part of the job.
@@ -56,14 +56,14 @@ func (a *awaiting) described() overview.Job {
 var errAwaiting = errors.New("party: the job awaits its operator's approval")
 
 // operatorConsents checks that the operator has approved a job, if its table's policy says approve:
-// each. It returns errAwaiting if the operator has not decided. It is asked last, so that an operator
-// sees only jobs that would be accepted otherwise.
+// each. It returns errAwaiting if the operator has not decided. It runs after the other checks of a
+// proposal, so that an operator sees only jobs that would be accepted otherwise.
 func (p *Party) operatorConsents(w *work) error {
 	if each, err := p.asksOperator(w); err != nil || !each {
 		return err
 	}
 	if p.Consents == nil {
-		return errors.New("party: the policy says approve: each, and this process keeps no decisions")
+		return errors.New(`party: the policy says "approve: each", and this process keeps no decisions`)
 	}
 	one, decided, err := p.Consents.Find(w.id.String(), specHash(w.job))
 	switch {
@@ -170,7 +170,8 @@ func (p *Party) forgetClosed() {
 	maps.DeleteFunc(p.awaits, func(_ job.ID, a *awaiting) bool { return a.over })
 }
 
-// Approve lets a job begin that awaits approval, unless the person who decides may have submitted it.
+// Approve lets a job begin that awaits approval. It refuses a person who may have submitted the job, unless
+// Config.Alone allows that.
 func (p *Party) Approve(ctx context.Context, id job.ID, by access.Person) error {
 	return p.decide(ctx, audit.Approved, consent.Decision{Job: id.String(), Approved: true, By: by})
 }
@@ -207,7 +208,7 @@ func (p *Party) decide(ctx context.Context, kind audit.Kind, d consent.Decision)
 
 // errOwnJob says why a person cannot approve a job.
 func errOwnJob(submitter access.Person) error {
-	return fault.Forbiddenf("you may be %v, who submitted this job, and nobody approves an own job; let another person with the role approver decide, or, if this home has nobody else, write alone: true under roles: in its config.yaml", submitter)
+	return fault.Forbiddenf("you may be %v, who submitted this job, and nobody approves an own job; let another person with the role \"approver\" decide, or, if this home has nobody else, write \"alone: true\" under \"roles\" in its config.yaml", submitter)
 }
 
 // known returns the submitter of a job, or nil if the coordinator has not said who it was.

@@ -150,7 +150,7 @@ func TestTheSubmitterDoesNotApprove(t *testing.T) {
 	here.Machine = "here"
 	for _, by := range []access.Person{here, {Member: "north", Machine: "here"}} {
 		err := s.party.Approve(t.Context(), job.ID{1}, by)
-		if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), "you may be user 9 at hub, who submitted this job, and nobody approves an own job; let another person with the role approver decide, or, if this home has nobody else, write alone: true") {
+		if fault.CodeOf(err) != fault.CodePolicy || !strings.Contains(err.Error(), `you may be user 9 at hub, who submitted this job, and nobody approves an own job; let another person with the role "approver" decide, or, if this home has nobody else, write "alone: true"`) {
 			t.Errorf("%v: %v", by, err)
 		}
 	}

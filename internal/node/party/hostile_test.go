@@ -115,7 +115,7 @@ func TestAProposalUnderAnotherHeader(t *testing.T) {
 	s := newFixture(t, usual())
 	p := s.proposal(parse(t, "minmax", "{name: okra}", "closed"), job.ID{1}, 0)
 	s.tell("hub", protocol.SessionID{9}, control.KindProposal, p.Encode())
-	s.refuses(fault.CodeFailed, "the session of the proposal must be the session that the header")
+	s.refuses(fault.CodeFailed, "the proposal describes another session than the session in the message's header")
 	s.tell("hub", protocol.SessionID{9}, control.KindProposal, []byte("junk"))
 	s.refuses(fault.CodeFailed, "control: proposal")
 }

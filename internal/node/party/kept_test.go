@@ -71,7 +71,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	n := named("north")
 	n.Data.Partition.Parties = []string{"south", "north", "east"}
 	s.propose(s.proposal(n, job.ID{3}, 0))
-	s.refuses(fault.CodeBadInput, "told must not name north, which keeps the fit of job 09000000000000000000000000000000 itself")
+	s.refuses(fault.CodeBadInput, "\"told\" must not name north, which keeps the fit of job 09000000000000000000000000000000 itself")
 	for i, kept := range [][]byte{{}, []byte("x"), w.Bytes()} {
 		if err := s.party.Retained.Put(job.ID{9}, kept); err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ type admission struct {
 	id         string
 	out        method.Release
 	directions int               // limit on the random directions over all jobs
-	budget     privacy.Guarantee // of noise: the most that all jobs on the table may spend
+	budget     privacy.Guarantee // for noise: the privacy budget that all jobs on the table share
 	asker      disclosure.Asker
 }
 
@@ -294,14 +294,13 @@ func (p *Party) forgetSession(r *running) error {
 // maxRefused bounds the proposals that a party refuses in a day after it has read the table. A
 // coordinator can propose any number of jobs, and some refusals reveal something about the rows: a
 // job is refused if its range is too narrow for the rows, so sixteen jobs with different ranges
-// find the greatest value.
+// find the greatest value. The audit record has at most as many lines about refusals in a day.
 const maxRefused = 60
 
-// refusals holds the times at which the party refused a job after it had read the job's table.
+// refusals holds times at which the party refused a proposal.
 type refusals []time.Time
 
-// full reports whether the party has refused maxRefused proposals within a day. It then considers
-// no new job.
+// full removes the times that are older than a day, and reports whether maxRefused times are left.
 func (f *refusals) full(now time.Time) bool {
 	*f = slices.DeleteFunc(*f, func(t time.Time) bool { return now.Sub(t) > 24*time.Hour })
 	return len(*f) >= maxRefused

@@ -29,8 +29,8 @@ import (
 	"github.com/mercer-fl/mercer/transport"
 )
 
-// Config holds the settings and resources of a party. Every field is required, except Descriptions, History
-// and those that may be nil by their own words.
+// Config holds the settings and resources of a party. Every field is required, except Limits, Version and the
+// fields whose comments say that they can be nil.
 type Config struct {
 	Name     string
 	Reader   *job.Reader
@@ -49,8 +49,8 @@ type Config struct {
 	// jobs of studies.
 	Studies  Studies
 	Releases disclosure.Ledger
-	// Whence names the file or database that a table of the catalogue is read from, or returns "". It may be nil. The
-	// ledger knows a table by it that was renamed.
+	// Whence names the file or database that a table of the catalogue is read from, or returns "". By this name the
+	// ledger recognises a table that was renamed. It may be nil.
 	Whence func(table string) string
 	// Noise returns the IDs of the releases of noise that the audit record has, as far as the ledger must have them. It
 	// may be nil.
@@ -63,8 +63,8 @@ type Config struct {
 	// Head returns the part of the audit record that the coordinator learns: its last line, and how far the record
 	// has come. It may be nil; then the coordinator is told nothing.
 	Head func() control.Record
-	// Restored decides whether a party that was restored from a backup may go on. It takes the last head
-	// that the coordinator was told, or zero. It is nil for a party that was not restored.
+	// Restored returns an error if a party that was restored from a backup must not go on. It takes the last
+	// head that the coordinator was told, or zero. It is nil for a party that was not restored.
 	Restored func(head [32]byte) error
 	// Consents stores the operator's decisions about single jobs. It may be nil if no policy says
 	// approve: each.
@@ -86,11 +86,12 @@ type Config struct {
 	// Recommended stores the items that a finished job recommends to this party's person, best
 	// first.
 	Recommended func(id job.ID, list []method.Recommendation) error
-	// Notified stores a job's notices about the party's own table. Only this party's operator may
-	// read them.
+	// Notified stores a job's notices about the party's own table. They are for this party's operator
+	// only.
 	Notified func(id job.ID, lines []string) error
-	// Failed is called with the cause of a session that this party refused, or that failed at this
-	// party, in the words of its own log. Only its operator may read them. It may be nil.
+	// Failed is called with the error of a session that this party refused, or that failed at this
+	// party, unless another member stopped the session. The error is for this party's operator only.
+	// Failed may be nil.
 	Failed func(cause error)
 	// Judged stores predictions of held-out rows and their accuracy, if this party has the labels
 	// of these rows. The coordinator gets neither the predictions nor the accuracy.
@@ -101,7 +102,8 @@ type Config struct {
 	// labels, ids or columns than the catalogue offers. Every call with the same id, of a job or of
 	// a question, returns the same rows.
 	Load func(id job.ID, d job.Data) (method.Table, error)
-	// Stream is like Load, for protocols with the trait Streams. The table may come in blocks.
+	// Stream is like Load, for protocols with the trait Streams. The table may come in blocks. If Stream
+	// is nil, Load is called.
 	Stream func(id job.ID, d job.Data) (method.Table, error)
 	// Snapshots stores the rows that Load has read from changeable sources, until their jobs end
 	// here.
@@ -112,7 +114,8 @@ type Config struct {
 	Usage  Usage
 	Logger *slog.Logger
 	Limits Limits
-	// Today returns the time, and whether things may be erased by their age today. It may be nil: then they may.
+	// Today returns the time, and whether the time is trusted, so that things can be erased by their age. If it
+	// is nil, the system's clock is trusted.
 	Today func() (now time.Time, trusted bool)
 }
 
@@ -138,11 +141,12 @@ func (l Limits) withDefaults() Limits {
 // Usage reports the processor time and the peak memory of this process, for the job's result.
 type Usage func() (cpuSeconds float64, peakRSS uint64)
 
-// Party is the daemon of one data holder. Its fields belong to the goroutine of Run.
+// Party is the daemon of one data holder. Its fields belong to the goroutine of Run, except channels, locked and atomic
+// ones.
 type Party struct {
 	Config
 	admits    admitter
-	members   atomic.Pointer[roster.Roster] // the roster that the last Adopt has put in force, or nil
+	members   atomic.Pointer[roster.Roster] // the roster that the last Adopt has put in force; nil before the first
 	router    *mail.Router
 	boss      string // the coordinator's name
 	jobs      map[job.ID]*work
@@ -243,8 +247,9 @@ func (p *Party) Run(ctx context.Context) error {
 	}
 }
 
-// askNext sends the oldest question to the coordinator, unless an earlier question is unanswered. A
-// coordinator refuses a party that asks several at a time. It answers with a proposal or a refusal.
+// askNext sends the oldest pending question to the coordinator, unless it has been sent already. The
+// other questions wait, because a coordinator refuses a party that asks several at a time. The
+// coordinator answers with a proposal or a refusal.
 func (p *Party) askNext(ctx context.Context) {
 	for len(p.pending) > 0 && !p.pending[0].sent && !time.Now().Before(p.pending[0].from) {
 		q := p.pending[0]
@@ -397,8 +402,7 @@ func (p *Party) begin(ctx context.Context, m protocol.Message) error {
 	return nil
 }
 
-// forget erases everything that a job retained here, because the coordinator's operator ended
-// predictions from the job.
+// forget erases everything that a job retained here, because the coordinator has erased its own part.
 func (p *Party) forget(ctx context.Context, m protocol.Message) error {
 	f, err := control.DecodeForget(m.Body)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // Policy lists the uses of a table that a party's operator allows. The zero value allows nothing.
-// Once Protocols has an entry, every other empty list allows every value. Only an empty Modes
-// allows hardened alone.
+// Once Protocols has an entry, empty Kernels and Learners allow every value, an empty Modes allows
+// only hardened, and an empty Splits allows none.
 type Policy struct {
 	Protocols  []string `yaml:"protocols,omitempty"`
 	Modes      []string `yaml:"modes,omitempty"`
@@ -58,9 +58,9 @@ type Policy struct {
 	OwnFigures bool `yaml:"own_figures,omitempty"`
 	// Approve is "each" if the operator decides about each job that the policy allows, before it begins,
 	// and "study" if only jobs of a study that the operator has approved begin. Jobs of such a study
-	// begin without a question.
+	// begin without asking the operator.
 	Approve string `yaml:"approve,omitempty"`
-	// Privacy is the most that all jobs with differential privacy may spend of the table together. Without it each such
+	// Privacy is the privacy budget of the table, which all jobs with differential privacy share. Without it each such
 	// job is refused.
 	Privacy privacy.Guarantee `yaml:"privacy,omitempty" json:",omitzero"`
 	// Limits holds conditions that every job and the table must meet.
@@ -69,8 +69,8 @@ type Policy struct {
 	Earlier EarlierLimits `yaml:",inline"`
 }
 
-// PolicyFor returns a policy that allows everything that job j needs. It suits a process that owns
-// all parties' data and plays all parties.
+// PolicyFor returns a policy that allows everything that job j needs, except a max_ids above the
+// default of the limit. It suits a process that owns all parties' data and plays all parties.
 func PolicyFor(j *job.Job) Policy {
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
@@ -98,17 +98,17 @@ func (p Policy) Validate(known job.Names) error {
 				continue
 			}
 			if near, ok := fuzzymatch.Nearest(word, rule.known...); ok {
-				return fmt.Errorf("%s in the policy names %q; did you mean %q?", rule.key, word, near)
+				return fmt.Errorf("%q in the policy names %q; did you mean %q?", rule.key, word, near)
 			}
-			return fmt.Errorf("%s in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))
+			return fmt.Errorf("%q in the policy names %q; this version has %s", rule.key, word, strings.Join(rule.known, ", "))
 		}
 	}
 	if p.Approve != "" && p.Approve != approveEach && p.Approve != approveStudy {
-		return fmt.Errorf("approve in the policy is %q; write approve: each or approve: study, or remove the key", p.Approve)
+		return fmt.Errorf(`"approve" in the policy is %q; write "approve: each" or "approve: study", or remove the key`, p.Approve)
 	}
 	if p.Privacy != (privacy.Guarantee{}) {
 		if err := p.Privacy.Check(); err != nil {
-			return fmt.Errorf("privacy in the policy: %w", err)
+			return fmt.Errorf(`"privacy" in the policy: %w`, err)
 		}
 	}
 	if p.MinParties < 0 {
@@ -196,28 +196,28 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []Refusal) {
 		say("limits.max_directions", "the job has %d directions, this party allows %d (max_directions in its policy)", directions, most)
 	}
 	if p.Approve == approveStudy && j.Study == nil {
-		say("approve", "this party takes part in jobs of an approved study only, and the job names none (approve: study in its policy)")
+		say("approve", "this party takes part in jobs of an approved study only, and the job names none (\"approve: study\" in its policy)")
 	}
 	if j.Prediction == job.Open && !p.OpenPrediction {
 		say("open_prediction", "the job keeps predictions open, which this party does not allow (open_prediction in its policy)")
 	}
 	if split := j.Data.Test.Split(); split != "" && !slices.Contains(p.Splits, split) {
-		say("splits", "the job holds out %s, and this party lets no job choose that (splits: [%s] in its policy allows it)", j.Data.Test.Chosen(), split)
+		say("splits", "the job holds out %s, and this party lets no job choose that (\"splits: [%s]\" in its policy allows it)", j.Data.Test.Chosen(), split)
 	}
 	if j.Protocol.Demands().Outlives && !p.Continuation {
-		say("continuation", "the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (continuation in its policy)")
+		say("continuation", "the job's encoded rows stay with the coordinator for a later job, or newcomers get their seed, which this party does not allow (\"continuation\" in its policy)")
 	}
 	if j.Data.Spread && !p.SpreadLabels {
 		say("spread_labels", "the job's active parties learn something of each other's labels, which this party does not allow (spread_labels in its policy)")
 	}
 	if learner.UsesViews(j) && !p.Views {
-		say("views", "learner %s sends the columns of each row in two views, whose products reveal the columns of a small view, which this party does not allow (views in its policy)", j.Learner.Name())
+		say("views", "learner %s sends the columns of each row in two views, whose products reveal the columns of a small view, which this party does not allow (\"views\" in its policy)", j.Learner.Name())
 	}
 	if j.Protocol.Demands().Counts && !p.Histograms {
-		say("histograms", "the job counts held-out rows in bins by their decisions, which this party does not allow (histograms in its policy)")
+		say("histograms", "the job counts held-out rows in bins by their decisions, which this party does not allow (\"histograms\" in its policy)")
 	}
 	if j.Protocol.Demands().Rates && !p.Ratings {
-		say("ratings", "the job adds up the squares of all items' ratings, which reveals the rating of an item that one person rates, and this party does not allow it (ratings in its policy)")
+		say("ratings", "the job adds up the squares of all items' ratings, which reveals the rating of an item that one person rates, and this party does not allow it (\"ratings\" in its policy)")
 	}
 	if asked := j.Protocol.Demands().Privacy; asked != (privacy.Guarantee{}) && p.Privacy == (privacy.Guarantee{}) {
 		say("privacy", "%v", &disclosure.BudgetError{Asked: asked})
@@ -225,8 +225,8 @@ func (p Policy) bounds(j *job.Job, parties int) (reasons []Refusal) {
 	return reasons
 }
 
-// budget returns the most that all jobs may spend of the table. A process that plays all parties with its own data
-// spends without a limit.
+// budget returns the privacy budget that all jobs on the table share. It has no bound on epsilon for a process that
+// plays all parties with its own data.
 func (p Policy) budget() privacy.Guarantee {
 	if p.Own {
 		return privacy.Guarantee{Epsilon: math.Inf(1), Delta: p.Privacy.Delta}
@@ -234,7 +234,7 @@ func (p Policy) budget() privacy.Guarantee {
 	return p.Privacy
 }
 
-// defaultMaxIDs is the default limit on the ids that each party may look up.
+// defaultMaxIDs is the default limit on the ids that each party may look up in one job.
 const defaultMaxIDs = 1 << 20
 
 // ids returns the number of ids that each other party may look up in one job.

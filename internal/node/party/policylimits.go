@@ -34,7 +34,8 @@ type PolicyLimits struct {
 	Dropped      *float64 `yaml:"dropped,omitempty"` // greatest share of dropped-out people; 1 allows any share
 }
 
-// NoLimits returns limits that exclude no job and no table.
+// NoLimits returns limits that exclude no table, and no job except one with a max_ids above the default
+// of MaxIDs.
 func NoLimits() PolicyLimits {
 	return PolicyLimits{
 		TrainingRows: new(0), HeldOutRows: new(0), ClassRows: new(0), Share: new(0.0), Rows: new(0),
@@ -74,7 +75,7 @@ func (l PolicyLimits) validate() error {
 		{"training_rows", v.TrainingRows}, {"held_out_rows", v.HeldOutRows}, {"class_rows", v.ClassRows}, {"rows", v.Rows}, {"threshold", v.Threshold},
 	} {
 		if n.value < 0 {
-			return fmt.Errorf("%q in the policy's limits is %d; write 0 for none, or a number above it", n.key, n.value)
+			return fmt.Errorf("%q in the policy's limits is %d; write 0 for no limit, or a number above 0", n.key, n.value)
 		}
 	}
 	if !(v.Corrupted >= 0 && v.Corrupted < 1) {

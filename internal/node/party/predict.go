@@ -26,8 +26,8 @@ type Items interface {
 	Get(id job.ID) ([]byte, error)
 }
 
-// Retained is a store for the state that jobs with open predictions keep. The state is the
-// encoder's secret or a model, and it is sealed.
+// Retained is a sealed store for what ended jobs keep at this party: the state for predictions (the
+// encoder's secret or a model), or the state that later jobs need, such as a fit.
 type Retained interface {
 	Put(id job.ID, secret []byte) error
 	Get(id job.ID) ([]byte, error)
@@ -67,7 +67,7 @@ type question struct {
 // maxQuestions bounds the questions that wait for an answer.
 const maxQuestions = 16
 
-var errStopped = errors.New("party: stopped")
+var errStopped = errors.New("party: the party has stopped")
 
 type reply struct {
 	prediction *method.Prediction
@@ -76,8 +76,8 @@ type reply struct {
 
 // Predict returns a model's predictions for new rows. The rows stay at this party. If the
 // coordinator has the model, only the rows' encodings are sent. If other parties hold columns of
-// the rows, the rows are aligned first. The other parties find these columns in their table source;
-// "" means the job's table. The job must have kept predictions open.
+// the rows, the rows are aligned first. The other parties find these columns in their table that
+// source names; "" means the job's table. The job must have kept predictions open.
 func (p *Party) Predict(ctx context.Context, id job.ID, set *dataset.Set, source string) (*method.Prediction, error) {
 	if a, err := p.predictHere(id, set); a != nil || err != nil {
 		return a, err
@@ -164,7 +164,7 @@ func preparationOf(retained []byte) ([]byte, error) {
 	return bytes.Clone(k.Prepared), err
 }
 
-// stopAll stops the unfinished sessions of a question.
+// stopAll stops the unfinished sessions of a job or a question.
 func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 	var errs error
 	for _, r := range w.sessions {
@@ -175,8 +175,8 @@ func (p *Party) stopAll(ctx context.Context, w *work, why error) error {
 	return errs
 }
 
-// Forget erases everything that a job retained here, and returns the names of the erased items.
-// They are the state for predictions, the order of the rows and the recommendations.
+// Forget erases everything that a job retained here, such as the state for predictions, the order of
+// the rows and the recommendations. It returns the names of the erased items.
 func (p *Party) Forget(id job.ID) ([]string, error) {
 	gone, err := p.Retained.Erase(id)
 	if err != nil {
@@ -247,8 +247,8 @@ func (p *Party) prepareQuestion(q *question) error {
 	return p.prepareAlone(q, asked, about)
 }
 
-// nothingRetained returns the error about a job that has nothing here to predict with. Of a job that has not failed the
-// party keeps no cause, so the error names all three.
+// nothingRetained returns the error about a job that has nothing here to predict with. The party does not know the
+// cause for a job that has not failed, so the error names all three possible causes.
 func (p *Party) nothingRetained(id job.ID) error {
 	why, err := p.failureOf(id)
 	switch {
@@ -257,7 +257,7 @@ func (p *Party) nothingRetained(id job.ID) error {
 	case why != "":
 		return fault.BadInputf("job %v ended without a model (%s); submit it again", id, why)
 	}
-	return fault.BadInputf("job %v retained no state here to encode new rows: it was submitted without prediction: open, or forgotten, or the home was restored from a backup without it", id)
+	return fault.BadInputf("job %v retained no state here to encode new rows: it was submitted without \"prediction: open\", or forgotten, or the home was restored from a backup without it", id)
 }
 
 func (p *Party) failureOf(id job.ID) (why string, err error) {

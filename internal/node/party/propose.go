@@ -39,7 +39,7 @@ type running struct {
 	cancel    context.CancelCauseFunc
 	begun     bool      // the driver has run in this process
 	active    bool      // the driver is running
-	late      bool      // the disk had no space when the directory of session keys came
+	late      bool      // the disk was full or failed when the directory of session keys came
 	done      bool      // the session ended successfully
 	failed    error     // the error that ended the session, if it ended in this process
 	report    []byte    // the report that was sent; nil before the session ends
@@ -122,7 +122,7 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 		return nil, err
 	}
 	if s.ID() != m.Session {
-		return nil, fault.Publicf("party: the session of the proposal must be the session that the header of the message names")
+		return nil, fault.Publicf("party: the proposal describes another session than the session in the message's header")
 	}
 	if prop.Stage == control.StagePredict {
 		return p.considerPrediction(prop, s, m.Body)
@@ -156,8 +156,8 @@ func (p *Party) consider(m protocol.Message) (*running, error) {
 	return r, nil
 }
 
-// judge checks a proposal of a session of a job, or of another party's question. It returns no
-// session if the proposal left nothing to clean up.
+// judge checks a proposal of a session of a job, or of a question that several parties help to answer.
+// It returns no session if the proposal left nothing to clean up.
 func (p *Party) judge(prop *control.Proposal, s *protocol.Session) (*running, error) {
 	w, err := p.work(prop)
 	if err != nil {
@@ -267,7 +267,7 @@ func (p *Party) prepare(w *work) error {
 	if err == nil {
 		table.Alignment, err = p.keptAlignment(data.Partition.AlignedBy)
 	}
-	if err == nil && !data.Private { // a refusal would tell about one number; the party cuts it
+	if err == nil && !data.Private { // for a private job such a refusal would tell about one row; the job cuts the number instead
 		err = checkNumbers(data, table)
 	}
 	if err != nil {
@@ -307,7 +307,7 @@ func (p *Party) keptFit(of job.Kept) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Kept.Of(err)
 	case of.Tells(p.Name):
-		return nil, fault.Public(fault.BadInputf("party: the setting told must not name %s, which keeps the fit of job %v itself; remove this party from told", p.Name, of.Job))
+		return nil, fault.Public(fault.BadInputf("party: the setting \"told\" must not name %s, which keeps the fit of job %v itself; remove this party from \"told\"", p.Name, of.Job))
 	}
 	return kept, nil
 }
@@ -349,7 +349,7 @@ func (p *Party) allowed(w *work) error {
 }
 
 // approved checks that the operator has approved the job's dictionary. A job without a dictionary
-// states nothing about the table itself. A question about the model of an ended job continues after
+// must not itself describe the table. A question about the model of an ended job continues after
 // a revocation, because its rows are read in the same way as the model's rows. A job without a
 // dictionary that began with an earlier program continues, too.
 func (p *Party) approved(w *work) error {
@@ -380,14 +380,14 @@ func (p *Party) approved(w *work) error {
 }
 
 // fitError refuses a job that names no fit, although its dictionary leaves something to be fitted. The
-// coordinator names one before it proposes a job.
+// coordinator writes a fit into such a job before it proposes the job.
 type fitError struct{ dictionary string }
 
 func (e *fitError) Error() string {
 	return fmt.Sprintf("the job must name a fit of dictionary %s, which prepares the job's rows; run a job of kind Fit first, and name that job here", e.dictionary)
 }
 
-// checkClaims refuses a session that repeats a contribution which this party may make only once.
+// checkClaims refuses a session that repeats a contribution which this party must make only once.
 // Otherwise the session would fail in its middle.
 func (p *Party) checkClaims(st *method.Session, prop *control.Proposal) error {
 	s, err := protocol.NewSession(prop.Descriptor)
@@ -520,8 +520,8 @@ func refuseHeld(err error, text string) error {
 	return fault.Ledger.Of(err)
 }
 
-// maxAttempts is the largest number of sessions in which a party may try to make one contribution.
-// A party may make the contribution only once, so each session but the last ended before the
+// maxAttempts is the largest number of sessions in which a party tries to make one contribution.
+// A party must make the contribution only once, so each session but the last ended before the
 // contribution. Each session shows the coordinator with whom this party's secrets would be shared,
 // so a coordinator that begins many sessions can choose among them (protocol/secagg).
 const maxAttempts = 8

@@ -11,7 +11,7 @@ import (
 
 // tellHead tells the coordinator the head of the audit record. The message comes before an acceptance, so
 // that the coordinator knows of each consent before the party has released anything under it. It also comes
-// after a job, so that a backup of later is known to be whole.
+// after a job, so that a backup that is made after the job proves to be up to date.
 func (p *Party) tellHead(ctx context.Context) error {
 	if p.Head == nil {
 		return nil
@@ -22,8 +22,9 @@ func (p *Party) tellHead(ctx context.Context) error {
 // confirmAgain is the time after which a restored party asks again for the head of its record.
 const confirmAgain = 5 * time.Second
 
-// confirm lets a party that was restored from a backup go on only if the coordinator's record of it says
-// that the backup is not an old one. Before, it answers nobody: messages are delivered again later.
+// confirm returns nil if the head that the coordinator has kept of this party's audit record shows that the
+// backup from which the party was restored is not an old one. Until the coordinator answers, the party
+// handles no other message: messages are delivered again later.
 func (p *Party) confirm(ctx context.Context) error {
 	p.Logger.Warn("this home was restored from a backup; it asks the coordinator whether the backup is an old one", "coordinator", p.boss)
 	question := control.Record{Asks: true}

@@ -63,8 +63,8 @@ func (p *Party) resume(ctx context.Context) error {
 	return nil
 }
 
-// lose tells the coordinator that this party cannot resume a session, so that no member waits for
-// it. Only the log has the reason.
+// lose tells the coordinator that this party cannot continue a session, so that no member waits for
+// it. The report names only the kind of trouble; the log has the details.
 func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Trouble) {
 	report := control.Report{Notice: fault.Notice{Code: fault.CodeFailed, Trouble: why}}
 	if err := p.tell(ctx, id, control.KindReport, report.Encode()); err != nil {
@@ -72,9 +72,9 @@ func (p *Party) lose(ctx context.Context, id protocol.SessionID, why fault.Troub
 	}
 }
 
-// reopen reads a session from the vault. An error means that this process cannot resume the
-// session. Either the federation has changed, or the session is a prediction, whose rows were in a
-// request to the former process.
+// reopen reads a session from the vault. An error means that this process cannot resume the session,
+// for example because the federation has changed, or because the session is a prediction, whose rows
+// were in a request to the former process.
 func (p *Party) reopen(v vault.Session) (*running, error) {
 	body, err := v.Get(vault.Proposal)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *Party) continueSession(ctx context.Context, r *running) error {
 		return p.tell(ctx, r.ID(), control.KindReport, r.report)
 	}
 	body, err := r.Get(vault.Directory)
-	if err == nil && body == nil && r.Anew() != nil { // it began, and the coordinator sends the keys once
+	if err == nil && body == nil && r.Anew() != nil { // the session had begun, and the coordinator sends the keys only once
 		return p.conclude(ctx, finished{r: r, err: fault.Lost.Errorf("party: the keys of the session's members are lost with its journal")})
 	}
 	if err != nil || body == nil {

@@ -17,8 +17,9 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// review ends jobs that have been open here for too long, and asks the coordinator about the other
-// jobs. Their closing may have been lost with the broker's queues, or have come too late.
+// review ends jobs that have been open here for too long, erases what is older than its limit, and asks
+// the coordinator about the other jobs: the closing of such a job may have been lost with the broker's
+// queues.
 func (p *Party) review(ctx context.Context) {
 	p.expire(ctx)
 	p.eraseExpired()

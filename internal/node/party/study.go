@@ -14,8 +14,8 @@ import (
 // [study.Studies].
 type Studies interface {
 	Approved(hash, table string) (bool, error)
-	// Check returns a *study.LimitError if the study has no room for a job whose sums have the given
-	// numbers. Enter does the same, and else records the job.
+	// Check returns a *study.LimitError if the study has no room for a job whose sums together have so
+	// many numbers. Enter returns the same error, or records the job.
 	Check(of *job.Study, id string, numbers int64, now time.Time) error
 	Enter(of *job.Study, id string, numbers int64, now time.Time) error
 }

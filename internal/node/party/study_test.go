@@ -81,7 +81,7 @@ func TestJobsOfAStudyBegin(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		s.propose(s.proposal(j, job.ID{3}, 0))
-		s.refuses(fault.CodePolicy, "study breast has no room for the job, by its key jobs: it allows 1")
+		s.refuses(fault.CodePolicy, `study breast has no room for the job, by its key "jobs": it allows 1`)
 		used, err := s.kept().Used(of.Hash())
 		if _, in := used.Jobs[job.ID{2}.String()]; err != nil || !in || len(used.Jobs) != 1 {
 			t.Errorf("%+v, %v", used, err)
@@ -109,7 +109,7 @@ func TestStudiesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.propose(s.proposal(j, job.ID{2}, 0))
-	s.refuses(fault.CodePolicy, "by its key until: its last day was 2019-12-31")
+	s.refuses(fault.CodePolicy, `by its key "until": its last day was 2019-12-31`)
 	if _, err := s.kept().Revoke("breast"); err != nil {
 		t.Fatal(err)
 	}

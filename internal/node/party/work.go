@@ -27,7 +27,7 @@ type work struct {
 	sessions  []*running           // sessions in the order of the plan's steps
 	asked     bool                 // the ledger has admitted all of the job's releases that are known so far
 	admission []admission          // releases that the ledger has admitted
-	attempt   uint32               // of the session that asked the ledger last
+	attempt   uint32               // attempt number of the session that asked the ledger last
 	beside    []method.ReleaseKind // kinds of releases that accompany the job's admitted releases
 	cpu       float64              // CPU seconds of the process when the job began
 	submitter access.Person        // who submitted the job, as the coordinator says
@@ -216,7 +216,7 @@ func (w *work) active() bool {
 	return false
 }
 
-// errAborted returns the reason for ending the sessions of a job that failed elsewhere.
+// errAborted returns the error of a session that the member by has ended, for the reason why.
 func errAborted(by, why string) error {
 	if why == "" {
 		why = "it gave no reason"

@@ -12,16 +12,16 @@ import (
 )
 
 // Days is the path of a file with the first and the last day on which a daemon has run. A clock that has jumped differs
-// from the last day by too much. It is found before it makes everything seem old.
+// from the last day by too much. So the jump is found before it makes everything seem old.
 type Days string
 
 // seen is the content of the file.
 type seen struct {
-	First string `json:"first"` // days, as YYYY-MM-DD in UTC
-	Last  string `json:"last"`
+	First string `json:"first"` // first day, as YYYY-MM-DD in UTC
+	Last  string `json:"last"`  // last day, as YYYY-MM-DD in UTC
 }
 
-// most is the longest time between two days with a run of the daemon. After a longer one the operator must confirm the
+// most is the longest time between two days on which the daemon ran. After a longer time the operator must confirm the
 // clock.
 const most = 31 * 24 * time.Hour
 

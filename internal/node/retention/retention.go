@@ -23,9 +23,9 @@ type Times struct {
 	// Predictions is the time after which predictions of held-out rows are erased, with their labels, and lists of a
 	// party's rows, recommendations and notices.
 	Predictions strictyaml.Days `yaml:"predictions,omitempty"`
-	// Results is the time after which a coordinator deletes a job: its file, status and result. A party has none.
+	// Results is the time after which a coordinator deletes a job: its file, status and result. A party has no results.
 	Results strictyaml.Days `yaml:"results,omitempty"`
-	// Audit is the time after which lines of the record are removed.
+	// Audit is the time after which lines of the audit record are removed.
 	Audit strictyaml.Days `yaml:"audit,omitempty"`
 	// Snapshots is "end-of-job" or "": rows of a changeable source never stay longer.
 	Snapshots string `yaml:"snapshots,omitempty"`
@@ -50,20 +50,21 @@ func (t Times) IsZero() bool { return t == Times{} }
 // endOfJob is the value of the key snapshots.
 const endOfJob = "end-of-job"
 
-// leastAudit is the shortest time for which lines of the record stay. A decision and its end belong together.
+// leastAudit is the shortest time for which lines of the audit record stay, because a decision and its end belong
+// together.
 const leastAudit = 365 * 24 * time.Hour
 
 // Check returns an error if a time cannot be kept.
 func (t Times) Check() error {
 	switch {
 	case t.Snapshots != "" && t.Snapshots != endOfJob:
-		return fmt.Errorf("snapshots in retention is %q; write %s, since they never stay longer", t.Snapshots, endOfJob)
+		return fmt.Errorf(`"snapshots" in "retention" is %q; write %q, since snapshots never stay longer`, t.Snapshots, endOfJob)
 	case t.Audit.Duration > 0 && t.Audit.Duration < leastAudit:
-		return fmt.Errorf("audit in retention is shorter than a year; write 1y or more")
+		return errors.New(`"audit" in "retention" is shorter than a year; write 1y or more`)
 	case over(t.Predictions, t.Models):
-		return errors.New("predictions in retention is longer than models; erasing what a job left erases both, so write at most the time of models")
+		return errors.New(`"predictions" in "retention" is longer than "models"; erasing what a job left erases both, so write at most the time of "models"`)
 	case over(t.Models, t.Results):
-		return errors.New("models in retention is longer than results; deleting a job erases both, so write at most the time of results")
+		return errors.New(`"models" in "retention" is longer than "results"; deleting a job erases both, so write at most the time of "results"`)
 	}
 	return nil
 }
@@ -71,7 +72,7 @@ func (t Times) Check() error {
 // over reports whether a time is longer than another that bounds it.
 func over(time, end strictyaml.Days) bool { return end.Duration > 0 && time.Duration > end.Duration }
 
-// Due reports whether something of a given time is older than a limit.
+// Due reports whether something of a given time is older than a limit. It returns false if the time or the limit is 0.
 func Due(since time.Time, limit strictyaml.Days, now time.Time) bool {
 	return limit.Duration > 0 && !since.IsZero() && now.Sub(since) >= limit.Duration
 }

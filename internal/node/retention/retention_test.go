@@ -43,10 +43,10 @@ func TestTimes(t *testing.T) {
 		"retention: {logs: 30d}":                     `unknown key "logs"`,
 		"retention:\n  models: 1y\n  ledger: 10y":    `unknown key "ledger"`,
 		"retention: {models: 0d}":                    "write a time above zero",
-		"retention: {snapshots: 30d}":                `snapshots in retention is "30d"; write end-of-job`,
-		"retention: {audit: 364d}":                   "audit in retention is shorter than a year",
-		"retention: {models: 2y, results: 1y}":       "models in retention is longer than results",
-		"retention: {predictions: 31d, models: 30d}": "predictions in retention is longer than models",
+		"retention: {snapshots: 30d}":                `"snapshots" in "retention" is "30d"; write "end-of-job"`,
+		"retention: {audit: 364d}":                   `"audit" in "retention" is shorter than a year`,
+		"retention: {models: 2y, results: 1y}":       `"models" in "retention" is longer than "results"`,
+		"retention: {predictions: 31d, models: 30d}": `"predictions" in "retention" is longer than "models"`,
 		"retention: {models: 999999999y}":            "write a time above zero",
 	} {
 		got, err := parsed(text)

@@ -45,7 +45,8 @@ func (a Approvals) Approve(hash [sha256.Size]byte) error {
 	return nil
 }
 
-// KeepOnly takes all approvals back except that of one roster. The file keeps its comments.
+// KeepOnly takes all approvals back except that of one roster. The file keeps its comments. KeepOnly changes
+// nothing if that roster is not approved.
 func (a Approvals) KeepOnly(hash [sha256.Size]byte) error {
 	text, hashes, err := a.read()
 	if err != nil || !slices.Contains(hashes, hash) {

@@ -7,13 +7,14 @@ type Change struct {
 	What        Kind   `json:"what"`
 	Name        string `json:"name"`
 	Role        Role   `json:"role"`
-	Fingerprint string `json:"fingerprint,omitempty"` // of the keys in the later roster
+	Fingerprint string `json:"fingerprint,omitempty"` // fingerprint of the keys in the later roster; "" for Removed
 	Words       string `json:"words,omitempty"`       // the fingerprint in words
-	// Signed is [Signed] if the member's earlier key signed the later keys; "" if its signing key is the same.
+	// Signed is [Signed] if the member's earlier signing key signed the later keys, and [Unsigned] if not. It is ""
+	// if the member's signing key is the same, or if the member is added or removed.
 	Signed Signature `json:"signed_by_earlier_key,omitempty"`
 }
 
-// Signature tells an earlier key's signature over later keys that is there and right from any other.
+// Signature says whether a member's earlier signing key has signed the member's later keys.
 type Signature string
 
 // These are the values of a Signature, beside "".
@@ -28,12 +29,13 @@ type Kind string
 // These are the kinds of changes.
 const (
 	Added     Kind = "added"
-	OtherKeys Kind = "other keys" // or another role
+	OtherKeys Kind = "other keys" // the member has other keys or another role
 	Removed   Kind = "removed"
 )
 
-// Compare returns the changes from an earlier roster to a later one: first of the later one's members in
-// their order, then those whom it removes. Operators have to compare the fingerprints of the first.
+// Compare returns the changes from an earlier roster to a later one: first the members that the later roster
+// adds or changes, in its order, then the members that it removes. Operators have to compare the fingerprints
+// of the members that are added or changed.
 func Compare(earlier, later *Roster) []Change {
 	changes := []Change{}
 	for _, m := range later.Members {
@@ -55,7 +57,8 @@ func Compare(earlier, later *Roster) []Change {
 	return changes
 }
 
-// succeeds compares the signature of a member's later keys with its earlier signing key.
+// succeeds says whether a member's earlier signing key has signed its later keys. It returns "" if the signing key
+// is the same.
 func succeeds(earlier, later Member) Signature {
 	switch {
 	case earlier.Sign.Equal(later.Sign):

@@ -36,7 +36,8 @@ type Member struct {
 	Succession []byte
 }
 
-// Title returns the member's role and name, such as "coordinator hub", or the name alone if it is the word for the role.
+// Title returns the member's role and name, such as "coordinator hub", or the name alone if it is the word for the
+// role.
 func (m Member) Title() string {
 	if m.Role.IsCalled(m.Name) {
 		return m.Name
@@ -163,13 +164,13 @@ func (m Member) validate() error {
 	// No member may have the transport's name: an error blames the transport while no signature
 	// shows which member is at fault.
 	if m.Name == protocol.Transport {
-		return errors.New("the name is reserved; choose another")
+		return fmt.Errorf("the name %q is reserved; choose another", m.Name)
 	}
 	if m.Role != Coordinator && m.Role != Party {
 		return fmt.Errorf("the role is %q; it must be %q or %q", m.Role, Coordinator, Party)
 	}
 	if m.Role == Party && len(m.TLS) > 0 {
-		return errors.New("the party has a TLS key; only the coordinator may have one, because members connect only to it")
+		return errors.New("the party has a TLS key; only the coordinator can have one, because members connect only to it")
 	}
 	if n := len(m.Succession); n > 0 && n != ed25519.SignatureSize {
 		return fmt.Errorf("the signature of the earlier key has %d bytes; it must have %d", n, ed25519.SignatureSize)

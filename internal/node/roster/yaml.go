@@ -37,7 +37,7 @@ type entry struct {
 	NKey string `yaml:"nkey"`
 	TLS  key    `yaml:"tls,omitempty"` // the coordinator's TLS key
 
-	Succession key `yaml:"signed_by_earlier_key,omitempty"` // a signature
+	Succession key `yaml:"signed_by_earlier_key,omitempty"` // signature of the member's earlier identity over these keys
 }
 
 func entryOf(m Member) entry {
@@ -48,7 +48,7 @@ func (e entry) member() Member {
 	return Member{e.Name, e.Role, identity.Public{Sign: []byte(e.Sign), KEM: e.KEM, NKey: e.NKey, TLS: []byte(e.TLS)}, e.Succession}
 }
 
-// key is a public key. In YAML it is written in base64.
+// key is a public key or a signature. In YAML it is written in base64.
 type key []byte
 
 func (k key) MarshalYAML() (any, error) { return base64.StdEncoding.EncodeToString(k), nil }

@@ -47,7 +47,7 @@ func (u Use) Numbers() (sum int64) {
 
 // LimitError reports a job for which a study has no room.
 type LimitError struct {
-	Key  string // key of the study: jobs, numbers or until
+	Key  string // key of the study that leaves no room: "jobs", "numbers" or "until"
 	text string
 }
 
@@ -56,7 +56,7 @@ func (e *LimitError) Error() string { return e.text }
 // admit adds a job, or returns a *LimitError.
 func (u *Use) admit(s *job.Study, id string, numbers int64, now time.Time) error {
 	refuse := func(key, format string, args ...any) error {
-		return &LimitError{key, fmt.Sprintf("study %s has no room for the job, by its key %s: ", s.Name, key) + fmt.Sprintf(format, args...)}
+		return &LimitError{key, fmt.Sprintf("study %s has no room for the job, by its key %q: ", s.Name, key) + fmt.Sprintf(format, args...)}
 	}
 	before, known := u.Jobs[id]
 	switch others := u.Numbers() - before; {
@@ -84,13 +84,13 @@ func (s Studies) Used(hash string) (u Use, err error) {
 		return u, fmt.Errorf("study: %w", err)
 	}
 	if err := json.Unmarshal(b, &u); err != nil {
-		return u, fmt.Errorf("study: %s: %w", s.path(hash), err)
+		return u, fmt.Errorf("study: %s cannot be read: %w", s.path(hash), err)
 	}
 	return u, nil
 }
 
-// Check returns a *LimitError if the study has no room for a job whose sums have the given numbers. It
-// records nothing.
+// Check returns a *LimitError if the study has no room for a job whose sums together have so many
+// numbers. It records nothing.
 func (s Studies) Check(of *job.Study, id string, numbers int64, now time.Time) error {
 	u, err := s.Used(of.Hash())
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 	Answers         Item = "answers"   // the coordinator's state for answering questions about new rows
 	Decisions       Item = "decisions" // decisions about held-out rows, with the rows' labels
 	Rows            Item = "rows"      // encoded rows and their products, for a later job that continues the job
-	Predictor       Item = "predictor" // the state for predictions: an encoder, a model, or a part of a model
+	Predictor       Item = "predictor" // the state for predictions or later jobs: an encoder, a model, a part of a model, or a fit
 	Alignment       Item = "alignment" // the ids of the job's rows, in the order of the rows
 	Aligned         Item = "aligned"   // how the rows of the parties match in the job, for later jobs
 	Recommendations Item = "recommendations"

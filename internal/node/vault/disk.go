@@ -126,12 +126,12 @@ func (v *Disk) create(id protocol.SessionID, seed [32]byte, proposal []byte) (*j
 	return v.store.Create(id, seed, v.build)
 }
 
-// Open returns the sessions that an earlier process began and did not destroy. It begins anew a
-// session that is lost but may do so. It destroys any other session that cannot be resumed, and
-// returns it as lost: the session's job must be submitted again, but the process can serve all
-// other jobs. Open fails, and keeps the session, if a session
-// cannot be read for another reason, such as too many open files. While sessions of another build
-// are open, Open keeps them and fails with a [*BuildError], unless [Disk.Abandon] was called.
+// Open returns the sessions that an earlier process began and did not destroy. It begins a session
+// anew that is lost but can begin anew (see [AllowAnew]). It destroys any other session that cannot
+// be resumed, and returns it as lost: the session's job must be submitted again, but the process can
+// serve all other jobs. Open fails, and keeps the session, if a session cannot be read for another
+// reason, such as too many open files. While sessions of another build are open, Open keeps them and
+// fails with a [*BuildError], unless [Disk.Abandon] was called.
 func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	ids, err := v.store.Unfinished()
 	if err != nil {
@@ -166,7 +166,7 @@ func (v *Disk) Open() (open []Session, lost []Lost, err error) {
 	return open, lost, nil
 }
 
-// resume opens a session again, or begins it anew if it is lost and may begin anew.
+// resume opens a session again, or begins it anew if it is lost and can begin anew (see [AllowAnew]).
 func (v *Disk) resume(id protocol.SessionID) (*diskSession, error) {
 	s, err := v.reopen(id)
 	if err == nil {
@@ -240,7 +240,7 @@ func (v *Disk) sessionOf(id protocol.SessionID, j *journal.Journal) (*diskSessio
 	return s, nil
 }
 
-// bury destroys what remains of a lost session and keeps the outcome.
+// bury destroys a session's journal and documents, and keeps the outcome.
 func (v *Disk) bury(id protocol.SessionID, outcome string) error {
 	err := v.store.Destroy(id, []byte(outcome))
 	return errors.Join(err, os.RemoveAll(v.folder(id)))

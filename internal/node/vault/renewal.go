@@ -11,13 +11,13 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// ErrInput reports that a session's input is another one than that of an earlier process.
+// ErrInput reports that the input of a session is not the input that an earlier process had, or that this is not known.
 var ErrInput = errors.New("vault: the session has begun with another input")
 
 // AllowAnew stores, before a machine's first message, what a session needs to begin anew if its journal is lost: the
 // hash of the machine's input, and the name that the machine claims before its session can no longer begin anew. It
-// stores nothing for a machine whose session never can. A later process calls it again with the same input. A session that
-// was begun anew, and has lost what was stored, has [ErrInput]: nothing else tells its input.
+// stores nothing for a machine whose session can never begin anew. A later process calls it again. It returns
+// [ErrInput] if the input is another one than before, or if the session was begun anew and the stored hash is lost.
 func AllowAnew(s Session, m protocol.Machine, input [32]byte) error {
 	until := protocol.AnewUntil(m)
 	if until == "" {
@@ -43,8 +43,8 @@ func renewalOf(seed, input [32]byte, until string) []byte {
 	return append(hash[:], until...)
 }
 
-// whole returns an error if the journal of a session that may begin anew is lost. It reads all of it, since a body that is
-// damaged in place shows only then. What cannot be read for another reason is left to those who run the session.
+// whole returns an error if the journal of a session that can begin anew is lost. It reads the whole journal, since a
+// body that is damaged in place shows only then. An error of another kind is left to those who run the session.
 func (s *diskSession) whole() error {
 	if stored, err := s.Get(Renewal); err != nil || stored == nil || s.anew != nil {
 		return err
@@ -57,7 +57,7 @@ func (s *diskSession) whole() error {
 	return nil
 }
 
-// renew begins a session anew whose journal is lost. It returns an error if the session may not.
+// renew begins a session anew whose journal is lost. It returns an error if the session cannot begin anew.
 func (v *Disk) renew(id protocol.SessionID) (*diskSession, error) {
 	stored, err := (&diskSession{vault: v, id: id}).Get(Renewal)
 	if err != nil {

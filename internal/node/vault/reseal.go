@@ -15,8 +15,8 @@ import (
 const nextKeyFile = "key.next"
 
 // SealNext seals the key of each job to the next identity, too. [Artifacts.Settle] ends the change, once
-// the home has that identity or has kept this one. It returns the number of jobs, and of jobs whose key
-// this identity cannot open either.
+// the home has that identity or has kept this one. It returns the number of keys that it opened, and the number
+// of keys that this identity cannot open.
 func (e *Artifacts) SealNext(next hpke.PublicKey) (sealed, foreign int, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -43,8 +43,9 @@ func (e *Artifacts) SealNext(next hpke.PublicKey) (sealed, foreign int, err erro
 	return sealed, foreign, err
 }
 
-// Settle ends a change of the identity: each key that was sealed to this identity takes the place of the
-// one that was sealed to the earlier, and keys that were sealed to another identity are removed.
+// Settle ends a change of the identity, under the identity that the home now has. If a job's key was sealed to
+// this identity as the next one, that file takes the place of the file that was sealed to the earlier identity.
+// If it was sealed to another next identity, the file for that identity is removed.
 func (e *Artifacts) Settle() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -21,13 +21,14 @@ type Origin struct {
 
 const (
 	facility = 13 // "log audit"
-	notice   = 5  // severity of what was refused
+	notice   = 5  // severity of refusals, withdrawals and statements about privacy budgets
 	informal = 6  // severity of everything else
 
-	// element names the structured data. The number is the one for examples of RFC 5612; the project has none.
+	// element names the structured data. Its number is the one for examples in RFC 5612, because the project has no
+	// number of its own.
 	element = "mercer@32473"
 
-	maxValue = 180 // longest value in bytes, so that a message fits into the 2,048 bytes that every receiver takes
+	maxValue = 180 // bytes after which a value is cut, so that a message fits into the 2,048 bytes that receivers should take
 )
 
 // Message returns the line of a record as a message of RFC 5424.
@@ -80,14 +81,14 @@ func word(s string, most int) string {
 	return s[:min(len(s), most)]
 }
 
-// shown returns a text as one line of at most maxValue bytes and dots, without anything that cannot be printed.
+// shown returns a text as one line, cut after about maxValue bytes, without anything that cannot be printed.
 func shown(text string) string { return cut(text, "") }
 
-// escaped returns a text as a value of structured data, which is as shown returns it.
+// escaped returns a text like shown, with the escapes that a value of structured data needs.
 func escaped(text string) string { return cut(text, `"\]`) }
 
-// cut returns the beginning of a text in at most maxValue bytes, and dots if there is more. It writes a backslash
-// before certain characters, and a blank for what cannot be printed.
+// cut returns the beginning of a text up to the character that reaches maxValue bytes, and dots if there is more. It
+// writes a backslash before the characters in escape, and a blank for what cannot be printed.
 func cut(text, escape string) string {
 	var b strings.Builder
 	for _, r := range fault.Printable(text) {

@@ -42,7 +42,7 @@ func ParseServer(text string) (Server, error) {
 }
 
 func errServer(text string) error {
-	return fmt.Errorf("syslog in audit is %q; write unix:///dev/log, udp://HOST:514 or tcp+tls://HOST:6514", text)
+	return fmt.Errorf("\"syslog\" in \"audit\" is %q; write unix:///dev/log, udp://HOST:514 or tcp+tls://HOST:6514", text)
 }
 
 func atPort(network string, u *url.URL, port, text string) (Server, error) {
@@ -61,18 +61,19 @@ func (s Server) String() string { return s.network + " " + s.address }
 // Line is a connection to a syslog server. It connects when it is needed. It is not safe for concurrent use.
 //
 // Nobody acknowledges a message. A server that closes a connection over TLS, as many do after some idle time, or that
-// stops, may not have read what was written last, although writing it has succeeded. So a Line uses no connection that
-// was idle, looks whether the server has closed it, and sends again what is unsure on the next one: a server may get
-// a message twice.
+// stops, may not have read what was written last, although writing it has succeeded. So a Line uses no TLS connection
+// that was idle, looks whether the server has closed the connection, and on the next connection sends again the
+// messages that the server may not have read: a server may get a message twice.
 type Line struct {
 	Server Server
-	// Authorities are those who may sign the server's certificate; nil means those of the system.
+	// Authorities are the authorities whose signature under the server's certificate counts; nil means the system's
+	// authorities.
 	Authorities *x509.CertPool
 
 	conn   net.Conn
 	closed chan struct{} // closed when a connection over TLS ends
 	unsure []sent        // over TLS, the latest messages; the last one is always among them
-	owes   bool          // there is no connection, and the server may not have read what is unsure
+	owes   bool          // there is no connection, and the server may not have read the unsure messages
 }
 
 // sent is a message that was written.
@@ -82,10 +83,10 @@ type sent struct {
 }
 
 const (
-	patience  = 5 * time.Second  // within which a message must be handed over
-	idleTime  = 5 * time.Second  // after which a connection over TLS is made anew
-	doubtTime = 10 * time.Second // within which a message may not have been read when the server closes the connection
-	maxUnsure = 256              // messages that are kept to be sent again
+	patience  = 5 * time.Second  // time within which a message must be handed over
+	idleTime  = 5 * time.Second  // idle time after which a connection over TLS is made anew
+	doubtTime = 10 * time.Second // a message that is younger when the server closes the connection counts as unsure
+	maxUnsure = 256              // greatest number of messages that are kept to be sent again
 )
 
 // Send hands a message over, within some seconds. If messages before it are unsure, it sends them again first. After
@@ -124,7 +125,7 @@ func (l *Line) Settle(ctx context.Context) error {
 	return l.again(ctx)
 }
 
-// latest returns when the latest message was written.
+// latest returns when the latest message was written, or the present time if no message is kept.
 func (l *Line) latest() time.Time {
 	if len(l.unsure) == 0 {
 		return time.Now()
@@ -158,8 +159,8 @@ func (l *Line) forget() {
 	l.unsure = slices.DeleteFunc(l.unsure, func(m sent) bool { return time.Since(m.when) > doubtTime })
 }
 
-// again sends on a new connection what is unsure. It keeps when each message was first written, so that a server that
-// closes every connection does not get them without end.
+// again sends the unsure messages on a new connection. It keeps the time at which each message was first written, so
+// that a server that closes every connection does not get the messages without end.
 func (l *Line) again(ctx context.Context) error {
 	for _, m := range l.unsure {
 		if err := l.pass(ctx, m.frame); err != nil {
@@ -200,7 +201,7 @@ func (l *Line) connect(ctx context.Context) (err error) {
 		l.closed = closed
 		go func() {
 			defer close(closed)
-			_, _ = io.Copy(io.Discard, conn) // any end is an end
+			_, _ = io.Copy(io.Discard, conn) // the reason for the end does not matter
 		}()
 	}
 	return nil

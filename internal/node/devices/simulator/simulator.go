@@ -4,7 +4,7 @@
 //
 //	HOME/devices/N/vault                the device's ledger, and its journals while a job runs
 //	HOME/devices/N/recommendations.csv  rank, item, score: once the job has ended for the device
-//	HOME/devices/N/model                the same for a job whose devices receive a model
+//	HOME/devices/N/model                the model, in place of recommendations, if the job's devices receive one
 package simulator
 
 import (
@@ -100,7 +100,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	case c.Count == 1:
 		return r, first
 	}
-	return r, fmt.Errorf("%d of %d devices got no result; the first: %w", r.LeftOut, c.Count, first)
+	return r, fmt.Errorf("%d of %d devices got no result; the first error: %w", r.LeftOut, c.Count, first)
 }
 
 func (r *Result) add(one *devices.Report) {

@@ -1,6 +1,5 @@
 // Package envelope seals and signs messages from end to end. The broker between the members sees
-// who sends how much and when, and never the content. On the wire, with H the canonical encoding of
-// the message's header:
+// who sends how much and when, and never the content.
 //
 // On the wire, with H the canonical encoding of the message's header:
 //

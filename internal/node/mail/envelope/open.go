@@ -60,9 +60,10 @@ func transport(err error) error {
 	return protocol.Blame(protocol.Transport, protocol.KindTransport, fmt.Errorf("envelope: %w", err))
 }
 
-// Open decrypts the body with the receiver's key for the session that the header names. An error is
-// a *protocol.BlameError that blames the sender, who has signed the envelope; therefore a receiver
-// without a key for that session must drop the envelope, and not try another key.
+// Open decrypts the body with the receiver's key for the session that the header names. If the body is
+// not sealed to that key, the error is a *protocol.BlameError that blames the sender, who has signed the
+// envelope; therefore a receiver without a key for that session must drop the envelope, and not try
+// another key. If the key is missing or of the wrong type, the error blames nobody.
 func (v Verified) Open(key hpke.PrivateKey) (protocol.Message, error) {
 	if key == nil || key.KEM() != hpke.MLKEM768X25519() {
 		return protocol.Message{}, errors.New("envelope: the receiver's private key is missing or not for ML-KEM-768 + X25519")
