@@ -12,6 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/crypto/paillier"
 	"github.com/mercer-fl/mercer/learn/boost"
 	"github.com/mercer-fl/mercer/protocol"
+	"github.com/mercer-fl/mercer/protocol/sim"
 )
 
 // wdbc is a session on real data: the guest has ten columns and the labels, the host the
@@ -214,6 +215,24 @@ func TestAttackSidesOfAChosenBin(t *testing.T) {
 		}
 		if len(c.left) == 0 || len(c.left) == len(codes) {
 			t.Errorf("%d of %d rows go left, so that the test shows nothing", len(c.left), len(codes))
+		}
+	}
+}
+
+// A learner that splits at a column that nobody has ends the session with an error.
+func TestSplitAtNoColumn(t *testing.T) {
+	f := newFederation(t, Spec{Encryption: Paillier, Rows: 40, Training: 30, Rounds: 1, Depth: 1}, 1, 3)
+	for _, column := range []int{-1, 6} {
+		nodes := f.nodes()
+		nodes[0].New = func() (protocol.Machine, error) {
+			return NewGuest(f.setup(0), f.inputs[0], &chooser{column: column})
+		}
+		r, err := sim.Run(sim.Config{Session: f.session, Nodes: nodes})
+		if err == nil {
+			err = r.Err()
+		}
+		if err == nil || !strings.Contains(err.Error(), "which no member has") {
+			t.Errorf("column %d: %v", column, err)
 		}
 	}
 }

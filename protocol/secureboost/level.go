@@ -103,9 +103,12 @@ func (g *Guest) choose() (protocol.Effects, error) {
 		if n.column, n.bin, n.split = g.learner.Split(n.place, n.histogram); !n.split {
 			continue
 		}
-		if host, column := g.holder(n.column); host < 0 {
+		switch host, column := g.holder(n.column); {
+		case column < 0:
+			return protocol.Finish(protocol.Effects{}, fmt.Errorf("secureboost: the learner splits at column %d, which no member has", n.column))
+		case host < 0:
 			n.bits = n.bitsOf(g.input.Codes[column], n.bin)
-		} else {
+		default:
 			choices[host] = append(choices[host], choice{k, column, n.bin})
 		}
 	}

@@ -59,7 +59,7 @@ func (w *testbed) wantAborted(id job.ID) {
 	began := time.Now()
 	j := w.wait(id)
 	f := j.Failure
-	if j.State != overview.Failed || f == nil || f.Code != fault.CodeFailed || f.Message != abortedByHub || f.Blamed != "" || j.Result != nil {
+	if j.State != overview.Failed || f == nil || f.Code != fault.CodeFailed || f.Message != abortedByHub || f.Blamed != "" || j.Result != nil || j.Ended.IsZero() {
 		w.t.Errorf("the job is %+v with failure %+v; want it aborted", j.Status, f)
 	}
 	if took := time.Since(began); took > 9*time.Second {

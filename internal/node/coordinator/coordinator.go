@@ -388,7 +388,7 @@ func (c *Coordinator) abort(id job.ID, why string) func(*Status) error {
 	return func(s *Status) error {
 		switch s.State {
 		case overview.Queued:
-			s.State = overview.Failed
+			s.State, s.Ended = overview.Failed, overview.Now()
 		case overview.Running:
 		default:
 			return fault.BadInputf("coordinator: job %v is %s; only a job that is queued or running can be aborted", id, s.State)

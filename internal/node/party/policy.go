@@ -9,6 +9,7 @@ import (
 
 	"github.com/mercer-fl/mercer/internal/base/fault"
 	"github.com/mercer-fl/mercer/internal/base/fuzzymatch"
+	"github.com/mercer-fl/mercer/internal/base/strictyaml"
 	"github.com/mercer-fl/mercer/internal/job"
 	"github.com/mercer-fl/mercer/internal/learner"
 	"github.com/mercer-fl/mercer/internal/node/disclosure"
@@ -69,14 +70,16 @@ type Policy struct {
 	Earlier EarlierLimits `yaml:",inline"`
 }
 
-// PolicyFor returns a policy that allows everything that job j needs, except a max_ids above the
-// default of the limit. It suits a process that owns all parties' data and plays all parties.
+// PolicyFor returns a policy that allows everything that job j needs. It suits a process that owns all
+// parties' data and plays all parties.
 func PolicyFor(j *job.Job) Policy {
+	limits := NoLimits()
+	limits.MaxIDs = strictyaml.Positive(j.Protocol.Limit("max_ids"))
 	return Policy{
 		Protocols: []string{j.Protocol.Name()}, Modes: []string{string(j.Protocol.Mode())}, Splits: job.Splits(), Own: true,
 		OpenPrediction: j.Prediction == job.Open, Continuation: j.Protocol.Demands().Outlives, SpreadLabels: j.Data.Spread, Histograms: j.Protocol.Demands().Counts,
 		Ratings: j.Protocol.Demands().Rates, Views: learner.UsesViews(j), OwnFigures: true,
-		Privacy: j.Protocol.Demands().Privacy, Limits: NoLimits(),
+		Privacy: j.Protocol.Demands().Privacy, Limits: limits,
 	}
 }
 

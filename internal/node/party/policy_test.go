@@ -2,6 +2,7 @@ package party
 
 import (
 	"github.com/mercer-fl/mercer/internal/method/fedcfk"
+	"github.com/mercer-fl/mercer/internal/method/gram"
 	"github.com/mercer-fl/mercer/internal/method/moments"
 	"github.com/mercer-fl/mercer/internal/method/sums"
 
@@ -115,6 +116,19 @@ func TestPolicy(t *testing.T) {
 				t.Errorf("code %d, want %d", fault.CodeOf(err), fault.CodePolicy)
 			}
 		})
+	}
+}
+
+// A process that plays all parties has the job's own bound on ids, which can be above the default.
+func TestPolicyForManyIDs(t *testing.T) {
+	j := parse(t, "minmax", "{name: okra}", "closed")
+	j.Data.Partition.By, j.Protocol = job.Columns, jobtest.Protocol(t, "gram")
+	if err := all.Reader().Validate(j); err != nil {
+		t.Fatal(err)
+	}
+	job.As[*gram.Keys](j.Protocol).MaxIDs = 2 * defaultMaxIDs
+	if why := PolicyFor(j).Refusals(j, 100); len(why) > 0 {
+		t.Errorf("refused: %v", why)
 	}
 }
 

@@ -49,7 +49,8 @@ func (p *Party) confirm(ctx context.Context) error {
 		case o := <-p.tasks:
 			o.done <- p.errUnconfirmed()
 		case q := <-p.questions:
-			p.reply(q, nil, p.errUnconfirmed())
+			q.reply <- reply{err: p.errUnconfirmed()}
+		case <-p.withdrawn: // its question is answered already
 		case in := <-p.router.Control():
 			m := in.Message
 			if m.Sender != p.boss || m.Kind != control.KindRecord {
