@@ -22,7 +22,7 @@ import (
 // Source is an entry of a party's catalogue: a table, and the columns that jobs may use. A job
 // cannot use more than the entry offers.
 type Source struct {
-	Path string `yaml:"path,omitempty"` // relative to the home's folder
+	Path string `yaml:"path,omitempty"` // path of a file; a relative path starts at the home's folder
 	// Origin is the program or the query that returns the table. It replaces Path.
 	origin.Origin `yaml:",inline"`
 	// Label lists the columns from which a job may choose its labels. If it is empty, jobs can use
@@ -38,7 +38,8 @@ type Source struct {
 	// the rows at or after one of these values.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
-	// Without a list, jobs may use all remaining columns.
+	// Without a list, a job that names no columns uses all remaining columns, and a job by columns that
+	// names columns is refused.
 	Columns OwnColumns `yaml:"columns,omitempty"`
 	// CSV describes the format of a CSV file.
 	CSV prepare.CSV `yaml:"csv,omitempty"`
@@ -63,11 +64,12 @@ type Source struct {
 }
 
 // Labels describes the label columns of an entry. In YAML it is a name, a list of names, the word
-// none, or a map with the key column for one of these and the key missing.
+// none, or a map. The map has the key column, which holds a name or a list of names, and the key missing.
 type Labels struct {
 	Columns []string
-	// Needed lists the columns in which each row needs a value: by missing: drop-row, all of them. No
-	// job sees another row, whatever label it uses.
+	// Needed lists the columns in which each row needs a value: all label columns if the entry says
+	// "missing: drop-row", and none otherwise. No job sees a row that lacks one of these values,
+	// whatever label the job uses.
 	Needed []string
 }
 
@@ -89,11 +91,11 @@ func (l *Labels) UnmarshalYAML(n *yaml.Node) error {
 	l.Columns = own.Column
 	switch {
 	case len(l.columns()) == 0:
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label has no column; add column: and the name of the column, or write label: none", n.Line)}}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: \"label\" has no \"column\"; add \"column:\" and the name of the column, or write \"label: none\"", n.Line)}}
 	case own.Missing == prepare.FillDropRow:
 		l.Needed = slices.Clone(l.Columns)
 	case own.Missing != "" && own.Missing != prepare.FillError:
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: missing is %q; write drop-row to leave out rows without a label, or error to refuse them", n.Line, own.Missing)}}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: \"missing\" is %q; write \"drop-row\" to leave out rows without a label, or \"error\" to refuse them", n.Line, own.Missing)}}
 	}
 	return nil
 }
@@ -122,7 +124,7 @@ func (l *labelNames) UnmarshalYAML(n *yaml.Node) error {
 }
 
 func (labelNames) refuse(n *yaml.Node) error {
-	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label is the name of a column, a list of names, or none", n.Line)}}
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: \"label\" is neither a name nor a list of names; write the name of a column, a list of names, or \"none\"", n.Line)}}
 }
 
 // MarshalYAML writes a single name as a text, and several names as a list.
@@ -220,7 +222,7 @@ func (s Source) checkMapping() error {
 	}
 	for _, name := range slices.Concat(s.Label.columns(), []string{s.Group, s.Cut, s.Weight}) {
 		if as, renamed := m.RenamedTo(name); renamed {
-			return fmt.Errorf("label, group, cut and weight take the federation's names, and columns renames %q to %q; write %q", name, as, as)
+			return fmt.Errorf("one of \"label\", \"group\", \"cut\" and \"weight\" names a column that \"columns\" renames: %q to %q; write %q", name, as, as)
 		}
 	}
 	if s.ID.IsZero() {
@@ -241,10 +243,10 @@ func (c *Config) Warnings() []string {
 
 func (s Source) warnings(name string, policy party.Policy) (list []string) {
 	if s.Label.IsZero() {
-		list = append(list, name+" has no label: and can be used without labels only")
+		list = append(list, name+" has no \"label\" and can be used without labels only")
 	}
 	if len(policy.Protocols) == 0 {
-		list = append(list, fmt.Sprintf("no job may use %s; list the protocols that may in data.%s.policy.protocols", name, name))
+		list = append(list, fmt.Sprintf("no job is allowed to use %s; list the allowed protocols in data.%s.policy.protocols", name, name))
 	}
 	return list
 }
@@ -262,7 +264,7 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 		c.Label = label
 	}
 	if j.Unlabelled == prepare.FillDropRow && !slices.Contains(s.Label.Needed, label) {
-		return c, unoffered("the job leaves out rows without a label, and the catalogue entry of %s does not; remove missing from the job's label, or write label: {column: %s, missing: drop-row} in the entry", name, dataset.Quote(label))
+		return c, unoffered("the job leaves out rows without a label, and the catalogue entry of %s does not; remove \"missing\" from the job's label, or write \"label: {column: %s, missing: drop-row}\" in the entry", name, dataset.Quote(label))
 	}
 	if j.ID != "" && !s.ID.Names(j.ID, s.Columns.Theirs) {
 		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.Name()))
@@ -311,17 +313,18 @@ func (s Source) label(name, asked string) (string, error) {
 	case asked == "" && len(offered) == 1:
 		return offered[0], nil
 	case asked == "" && len(offered) > 1:
-		return "", unoffered("the job names no label, and the catalogue entry of %s has several; name one in the job", name)
+		return "", unoffered("the job names no label, and the catalogue entry of %s has several labels; name one in the job", name)
 	case asked == "":
-		return "", unoffered("the job needs labels, and the catalogue entry of %s has no label:", name)
+		return "", unoffered("the job needs labels, and the catalogue entry of %s has no \"label:\"", name)
 	case !slices.Contains(offered, asked):
 		return "", unoffered("the job takes labels from column %q of %s, and its catalogue entry says %s", asked, name, orNothing("label", strings.Join(offered, ", ")))
 	}
 	return asked, nil
 }
 
-// features returns the feature columns that the entry lists, or nil if it lists none. If the job
-// names columns, they must be among the entry's columns.
+// features returns the feature columns that the entry lists, or nil if it lists none. It refuses a job by
+// columns if the entry does not list each column that the job takes from this party. If the entry has a list,
+// it also refuses a job of any kind whose schema has a column that is not in the list.
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)
 	if s.Columns.Offered != nil {
@@ -337,9 +340,9 @@ func (s Source) features(name string, d job.Data, self string) ([]string, error)
 
 func orNothing(key, what string) string {
 	if what == "" {
-		return "no " + key + ":"
+		return fmt.Sprintf(`no "%s:"`, key)
 	}
-	return key + ": " + what
+	return fmt.Sprintf(`"%s: %s"`, key, what)
 }
 
 // unoffered returns an error that refuses a job because the catalogue does not offer what the job

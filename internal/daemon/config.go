@@ -39,8 +39,8 @@ type Config struct {
 	// TLS.
 	ListenWSS string `yaml:"listen_wss,omitempty"`
 	// Coordinator is the coordinator's address for a party, nats://host:port. The roster decides
-	// whether the connection uses TLS; with tls://host:port, TLS is required. The address of listen_wss
-	// is wss://host:port.
+	// whether the connection uses TLS; with tls://host:port, TLS is required. wss://host:port connects to
+	// the coordinator's listen_wss.
 	Coordinator string `yaml:"coordinator,omitempty"`
 	// Proxy is the HTTP proxy through which a party connects to tls:// or wss://, as
 	// http://user:password@host:port. The default is the proxy of the environment; "none" is no proxy.
@@ -49,8 +49,8 @@ type Config struct {
 	Data map[string]Source `yaml:"data,omitempty"`
 	// Policy applies to all tables that have no policy of their own.
 	Policy party.Policy `yaml:"policy,omitempty"`
-	// Retention says how long the home keeps what jobs leave; the default is no limit. One time in place of a map
-	// holds for models, predictions and results.
+	// Retention says how long the home keeps what jobs leave, and lines of its record; the default is no limit. One
+	// time in place of a map holds for models, predictions and results.
 	Retention retention.Times `yaml:"retention,omitempty"`
 	// Unclosed is the time that a party waits for the coordinator to close a job; 30d by default.
 	// After this time, the party destroys the job's secrets.
@@ -87,7 +87,8 @@ type Cells struct {
 	Wait strictyaml.Days `yaml:"wait,omitempty"`
 }
 
-// check returns an error if the setting is wrong. Its folder is checked when the coordinator starts.
+// check returns an error if the setting is wrong. It does not look at the folder, which is checked when the
+// coordinator starts.
 func (c Cells) check(party bool) error {
 	switch {
 	case c == Cells{}:
@@ -95,7 +96,7 @@ func (c Cells) check(party bool) error {
 	case party:
 		return errors.New("the setting \"cells\" is for coordinators; remove it")
 	case c.Folder == "":
-		return errors.New("the setting \"cells\" has no folder; write cells: {folder: /shared/cells, wait: 10m}")
+		return errors.New("the setting \"cells\" has no folder; write \"cells: {folder: /shared/cells, wait: 10m}\"")
 	}
 	return nil
 }
@@ -181,7 +182,8 @@ func readConfig(path string) ([]byte, error) {
 
 // lineOf returns the line of the setting that the error is about: among the settings that the text
 // has, the one that the message names first. A message about a table begins with the words
-// "data NAME:"; then only the table's settings count, and without one the table's own line.
+// "data NAME:"; then only the table's settings count. If the message names none of them, lineOf returns
+// the table's own line.
 func lineOf(text []byte, err error) int {
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
@@ -287,7 +289,7 @@ func (c *Config) checkRunningJobs() error {
 	return nil
 }
 
-// maxRunning returns the number of jobs that a coordinator may run at a time, or 0 for the default.
+// maxRunning returns the largest number of jobs that a coordinator runs at a time, or 0 for the default.
 func (c *Config) maxRunning() int {
 	if c.MaxRunningJobs == nil {
 		return 0

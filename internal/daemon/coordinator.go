@@ -47,7 +47,7 @@ type Options struct {
 	// its catalogue and its policies. Nil means never.
 	Reload <-chan os.Signal
 	Logger *slog.Logger
-	// Report writes a result for the web page. It is required if the configuration has one.
+	// Report writes a result for the web page. It is required if the configuration has a web page.
 	Report ReportWriter
 	// Version is the program's version that results record.
 	Version string
@@ -66,8 +66,8 @@ type coordinatorHome struct {
 	Home
 	id         *identity.Identity
 	config     *Config
-	members    *roster.Roster  // at the start; the membership has those in force
-	offer      learner.Workers // computes cells in other processes; nil: none do
+	members    *roster.Roster  // roster at the daemon's start; the field membership has the roster in force
+	offer      learner.Workers // lets other processes compute cells of grids; nil: no other process does
 	monitor    monitor
 	membership *membership
 	broker     *nats.Server
@@ -216,8 +216,8 @@ func (h Home) vault(o Options) (*vault.Disk, error) {
 	return v, err
 }
 
-// build identifies this program and the CPU instructions that it will use. Floating-point results,
-// and so replays of sessions, depend on both.
+// build returns a text that identifies this program and the CPU instructions that it will use.
+// Floating-point results, and so replays of sessions, depend on both.
 func build() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -274,7 +274,7 @@ func startBroker(ctx context.Context, m *membership, o Options) (*nats.Server, e
 	return s, nil
 }
 
-// cannotListen adds to an error of the broker which setting the operator can change. listen is the
+// cannotListen returns an error of the broker with the setting that the operator can change. listen is the
 // address for TCP.
 func (c *Config) cannotListen(listen string, err error) error {
 	setting := func(address string) string {
@@ -302,7 +302,8 @@ func (c *Config) cannotListen(listen string, err error) error {
 	return fault.BadInputf("this machine cannot listen on %s (%w); choose another address %s", at, noListen.Err, setting(at))
 }
 
-// serve runs a daemon with its control sockets, its monitor and its page, until ctx ends or one of them fails.
+// serve calls run, and meanwhile serves a daemon's control sockets, its monitor and its page. When ctx or one of
+// the four ends, all of them end.
 func serve(ctx context.Context, o Options, at doors, requests *admin.Requests, m monitor, s pageServer, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup

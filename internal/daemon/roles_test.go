@@ -178,7 +178,7 @@ func TestACoordinatorsRecordAndRoles(t *testing.T) {
 	c := s.client()
 	uid := strconv.Itoa(os.Getuid())
 	for _, step := range []struct{ roles, want string }{
-		{"roles: {administrator: {uids: [" + uid + "]}, folder: /run/m, group: m}\n", "changes folder or group of roles"},
+		{"roles: {administrator: {uids: [" + uid + "]}, folder: /run/m, group: m}\n", "changes \"folder\" or \"group\" of \"roles\""},
 		{"roles: {viewer: {uids: [" + uid + "]}}\n", "roles names no administrator"},
 		{"roles: {viewer: {uids: [" + uid + "]}, administrator: {uids: [" + strconv.Itoa(os.Getuid()+1) + "], users: [no-such-user]}}\n", ""},
 	} {
