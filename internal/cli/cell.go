@@ -103,7 +103,7 @@ func (a *app) computeCells(ctx context.Context, folder string, names []string, b
 	return r, err
 }
 
-// errParentEnded is the reason to end without a result.
+// errParentEnded is the error of a command that ends without a result because its parent process has ended.
 var errParentEnded = errors.New("the process that started this one has ended")
 
 // followParent calls stop when the parent process has ended: when stdin ends, if it is a pipe, or when

@@ -88,13 +88,13 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped says that flags describe a text format, although the table holds numbers.
+// errMapped is the error that flags describe a text format, although the table holds numbers.
 var errMapped = errors.New("the table has no cells of text; leave out " + formatFlags)
 
 // formatFlags lists the flags that describe the format of a text.
 const formatFlags = "--csv-delimiter, --decimal, --thousands, --missing, --comment, --names, --headers, --quote and --encoding"
 
-// withoutCells returns an error if --schema is given for a table whose cells are not text.
+// withoutCells returns an error if --schema is given for a table whose cells are not text. Otherwise it returns err.
 func (o *infoOptions) withoutCells(ref string, err error) error {
 	if err == nil && o.schema {
 		return usage("%s has no columns of text with names; use --schema for CSV texts with a header and for parquet files only, or name the columns: --names, or --headers in place of a first line", ref)
@@ -144,7 +144,7 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 	return d, nil
 }
 
-// lastNamed returns the index of the last column that has a name.
+// lastNamed returns the index of the last column that has a name, or 0 if no column has one.
 func lastNamed(names []string) int {
 	at := len(names) - 1
 	for at > 0 && dataset.IsUnnamed(names[at]) {
@@ -230,8 +230,8 @@ func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 	}
 }
 
-// guessesLabel reports whether the last column counts as the labels, since nothing says which column
-// holds them.
+// guessesLabel reports whether the last column counts as the labels, because no flag and no column name says
+// which column holds them.
 func (d *describedTable) guessesLabel(c catalogue.Columns) bool {
 	return c.Label == "" && d.label != "" && !slices.Contains(labelNames, strings.ToLower(d.label))
 }

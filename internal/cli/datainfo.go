@@ -304,8 +304,9 @@ func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions)
 	return a.addCells(dataInfoResult{Name: from.Name(), Classes: []infoClass{}}, cells, o, nil)
 }
 
-// addCells adds the description of a table's cells to the result of the command. Before it returns
-// a problem that no schema can solve, it prints the result.
+// addCells adds the description of a table's cells to the result of the command. If the table has a problem
+// that no schema can solve, addCells returns this problem, after printing the result unless --schema is given.
+// With --json it returns the result, which lists the problem.
 func (a *app) addCells(r dataInfoResult, cells *describedTable, o infoOptions, err error) (Result, error) {
 	r.add(cells, o)
 	if wrong := cells.firstFatal(err); wrong != nil && !a.json {

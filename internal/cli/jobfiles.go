@@ -175,8 +175,8 @@ func (a *app) readJob(path string) (*job.Job, error) {
 // names reports whether section "data" of the job file has the key.
 func (f *jobFile) names(key string) bool { return job.DataKey(f.text, key) }
 
-// locate adds a line of the job file to an error about a source, a column, folds or a parameter of the
-// learner. The line names what is wrong.
+// locate adds the number of a line of the job file, and advice, to an error about a source, a column, folds or a
+// parameter of the learner. It returns other errors unchanged.
 func (f *jobFile) locate(err error) error {
 	if line := f.lineOf(err); line > 0 {
 		return fmt.Errorf("%s:%d: %w%s", f.path, line, err, f.advice(err))

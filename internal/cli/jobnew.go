@@ -80,7 +80,8 @@ anew: write it to another file, and copy your corrections.`,
 	return cmd
 }
 
-// draft adds the tables of all sites to a draft. Its protocol "" stands for the usual one.
+// draft adds the tables of all sites to a draft. If the draft's protocol is "", it becomes the usual one for this
+// number of tables.
 func (a *app) draft(d profile.Draft, files, labels, ids []string) (profile.Draft, error) {
 	d.Protocol = cmp.Or(d.Protocol, profile.Usual(len(files)))
 	if !slices.Contains(profile.Protocols(), d.Protocol) {
@@ -181,8 +182,8 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 	return profile.Site{Party: name, Suggestion: profile.Suggestion{Table: d.Table, Own: d.own, Path: path, Label: d.label, ID: d.id}}, nil
 }
 
-// understand describes a table twice: first to find out how its text is written, and then as it is
-// written.
+// understand reads a table twice: first to find out how its text is written, and then, by what it has found, to
+// describe the table.
 func (a *app) understand(path string, c catalogue.Columns) (*describedTable, error) {
 	form := prepare.CSV{Comment: guess(path, dataset.GuessComment)}
 	d, err := a.cells(path, prepare.Mapping{CSV: form}, c)

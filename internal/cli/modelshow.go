@@ -86,7 +86,8 @@ func describeFile(path string, m model.Predictor) modelResult {
 	return r
 }
 
-// fittedOnRows says which numbers of the preparation and of the scaling training rows have decided.
+// fittedOnRows returns lines that say whether the numbers of the preparation and of the scaling come from training
+// rows.
 func fittedOnRows(made *prepare.Preparation, scaled bool) (lines []string) {
 	switch {
 	case scaled && made != nil && made.ScaledByRange():

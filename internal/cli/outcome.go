@@ -127,7 +127,7 @@ func (o outcome) printScores(p *printer) {
 	}
 }
 
-// methodNotes returns what the method says about the scores and the model. A report page has it in its head.
+// methodNotes returns the method's sentences about the scores and the model. A report page has them in its head.
 func (o outcome) methodNotes() []string {
 	if o.shown == nil {
 		return nil

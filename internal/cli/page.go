@@ -131,8 +131,8 @@ func (o outcome) learnerText() string {
 	return chosenLearner(o.job, o.Result).Text()
 }
 
-// chosenLearner returns the learner of the chosen grid cell. Cells have the order of the job's
-// grid.
+// chosenLearner returns the learner of the chosen grid cell, or the job's learner if no cell was chosen. Cells have the
+// order of the job's grid.
 func chosenLearner(j *job.Job, r *method.Result) job.Named {
 	if i := chosenIndex(r.Grid); i >= 0 && len(r.Grid) == j.Cells() {
 		return j.At(i).Learner

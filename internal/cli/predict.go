@@ -223,8 +223,8 @@ func (a *app) adviseTable(r predictResult) {
 	}
 }
 
-// tableAdvice names the flags that give more than bare predictions. It returns "" if the table of the
-// predictions has no more than they.
+// tableAdvice returns a notice of the flags that give more than the printed predictions. It returns "" if the CSV
+// table would have nothing more.
 func (r predictResult) tableAdvice() string {
 	const ids = "; --id COLUMN names rows by their ids"
 	byLine := r.IDs == nil && r.lines != nil
@@ -335,7 +335,7 @@ func (a *app) predictByFile(q predictionRequest, path string) (r predictResult, 
 }
 
 // arrangeLike returns the rows with their columns in the order of the model's columns. It matches
-// columns by name.
+// columns by name, or by position if the rows or the model have no names.
 func arrangeLike(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
 		return nil, fmt.Errorf("%s has %s, but the model was trained on %d columns", data, humanize.Count(set.X.Cols(), "column"), m.Width())

@@ -470,7 +470,8 @@ func (f *jobFile) tableFlags(r *method.Result) string {
 	return ""
 }
 
-// otherSites names, as a comment, the other sites as whose tables new rows may be written.
+// otherSites returns a comment for a command line, which says that new rows can be written like the tables of another
+// site, too. It returns "" if the job has fewer than two sources.
 func (f *jobFile) otherSites(site string) string {
 	if len(f.job.Data.Sources) < 2 {
 		return ""
@@ -510,7 +511,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, targ
 		}
 		err := inFolder(filepath.Dir(m.Path), func() error { return copyFile(m.Path, from) })
 		if err != nil {
-			return fmt.Errorf("the model: %w", err)
+			return fmt.Errorf("the model of %s cannot be copied into the results folder: %w", m.Party, err)
 		}
 	}
 	if files == nil {
@@ -520,7 +521,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, targ
 		from := *path
 		*path = filepath.Join(target, filepath.Base(from))
 		if err := copyFile(*path, from); err != nil {
-			return fmt.Errorf("the %s: %w", what, err)
+			return fmt.Errorf("the %s cannot be copied into the results folder: %w", what, err)
 		}
 	}
 	return nil

@@ -178,9 +178,9 @@ type studyList struct {
 type listedStudy struct {
 	approved.Approval
 	Until       string `json:"until"`
-	Jobs        int    `json:"jobs"` // accepted here
+	Jobs        int    `json:"jobs"` // number of jobs accepted here
 	MostJobs    int    `json:"most_jobs"`
-	Numbers     int64  `json:"numbers"` // in the sums of these jobs
+	Numbers     int64  `json:"numbers"` // count of numbers in the sums of these jobs
 	MostNumbers int    `json:"most_numbers"`
 }
 

@@ -189,8 +189,9 @@ func (c comparison) values() []float64 {
 	return list
 }
 
-// gain ends the clause about the best site if the joint model is no better, or no more than chance
-// explains. Of a repeated job all splits decide, and one says nothing.
+// gain returns the end of the clause about the best site. It says so if the joint model is no better than the
+// best site, or if the best site's value is within the interval of the joint model's. Otherwise it returns "". It also
+// returns "" for a repeated job, whose splits splitsSentence judges together.
 func (c comparison) gain() string {
 	if c.splits != nil {
 		return ""

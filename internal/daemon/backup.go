@@ -34,8 +34,8 @@ import (
 // its coordinator has seen of the record ([Home.restoredCheck]). A job with a session that has no end in the
 // record might have gone on: the restored party takes no further part in this job, and asks its operator.
 //
-// A backup never has seeds or journals of open sessions, or files that only open sessions need, because two
-// processes with one seed answer twice under the same masks. It has no tables, no queues of the broker, and no invitations.
+// A backup never has seeds or journals of open sessions, or files that only open sessions need, because two processes
+// with one seed answer twice under the same masks. It has no tables, no queues of the broker, and no invitations.
 
 // backedUp lists the files and folders of a home that a backup holds, in their order.
 var backedUp = [...]string{

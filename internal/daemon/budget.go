@@ -84,8 +84,8 @@ func (b *TableBudget) order() {
 	})
 }
 
-// goneTables returns the accounts of tables whose spendings are in the ledger but not in found. It adds the IDs of these
-// spendings to found.
+// goneTables returns the accounts of tables whose spendings are in the ledger but not in found. It adds the IDs of
+// these spendings to found.
 func (h Home) goneTables(found map[string]bool, recorded []string) (list []TableBudget, err error) {
 	entries, err := h.Releases().Noisy()
 	if err != nil {
@@ -122,8 +122,8 @@ func (c *Config) knownBy(h Home, table string, read []approved.Approval) (names 
 }
 
 // whence names the file, the database or the program from which a table is read. Two tables of one file, database or
-// program have one name, whatever they read of it, because they can be about the same people. A table that the catalogue
-// does not have has the name "".
+// program have one name, whatever they read of it, because they can be about the same people. A table that the
+// catalogue does not have has the name "".
 func (c *Config) whence(h Home, table string) string {
 	s, err := c.source(h, table)
 	if err != nil {

@@ -78,8 +78,8 @@ func (c *Config) namesOf(person string) map[string]string {
 	return names
 }
 
-// tells reports whether each of the ledger's digests for a table stands for a person. If the table has a group, a digest
-// stands for a row, and a person can have several rows.
+// tells reports whether each of the ledger's digests for a table stands for a person. If the table has a group, a
+// digest stands for a row, and a person can have several rows.
 func (c *Config) tells(table string) bool {
 	s, known := c.Data[table]
 	return known && !s.ID.IsZero() && s.Group == ""

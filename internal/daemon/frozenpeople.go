@@ -67,7 +67,8 @@ func (f *freezing) people(space extsort.Store) (p *frozenPeople, err error) {
 	return p, errors.Join(p.checkIDs(f), p.number(f.key, space))
 }
 
-// begin stores what the first block tells about all rows: the columns, the labels, and whether they have names of people.
+// begin stores what the first block tells about all rows: the columns, the labels, and whether they have names of
+// people.
 func (p *frozenPeople) begin(b *frozenBlock, space extsort.Store) {
 	p.columns, p.named = b.set.Columns, knownBy(b.set) != nil
 	p.values.width, p.values.labels = len(b.set.Columns), len(b.merged)

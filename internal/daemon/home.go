@@ -15,7 +15,7 @@
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
-//	HOME/audit         the record: at a party of what it consented to and what left it, at a coordinator of who submitted what
+//	HOME/audit         the audit record: what a party consented to and released, or who submitted jobs to a coordinator
 //	HOME/audit.sent    the last line of the record that the syslog server has had
 //	HOME/days          the first and the last day on which the daemon has run
 //	HOME/heads         the coordinator's last head of each party's audit record

@@ -131,9 +131,9 @@ func (c *Config) checkProxy(at nats.Address) error {
 	return nil
 }
 
-// proxy returns the proxy through which a party connects to the coordinator, and the name of the setting or
-// the environment variable that has its address. Without a proxy it returns nil. The proxy of the environment is for addresses that begin
-// with tls:// or wss://, and not for this machine.
+// proxy returns the proxy through which a party connects to the coordinator, and the name of the setting or the
+// environment variable that has its address. Without a proxy it returns nil. The proxy of the environment is for
+// addresses that begin with tls:// or wss://, and not for this machine.
 func (c *Config) proxy(at nats.Address) (p *nats.Proxy, setting string, err error) {
 	switch {
 	case c.Proxy == noProxy:

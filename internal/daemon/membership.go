@@ -137,9 +137,9 @@ func (m *membership) expire(ctx context.Context, at running) error {
 	return m.adopt(ctx, at, now)
 }
 
-// reload puts the roles, the approved roster and the invitations of the home in force. If the configuration or the roster
-// has a mistake, everything stays as it was. If the invitations cannot be read, none is open. The audit record has the
-// reload before it takes effect.
+// reload puts the roles, the approved roster and the invitations of the home in force. If the configuration or the
+// roster has a mistake, everything stays as it was. If the invitations cannot be read, none is open. The audit record
+// has the reload before it takes effect.
 func (m *membership) reload(ctx context.Context, at running) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()

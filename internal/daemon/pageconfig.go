@@ -144,8 +144,8 @@ func (h Home) site(s Page, of access.Person) (page.Site, error) {
 	}}, nil
 }
 
-// clientSecret reads the file with the secret of a client. It returns an error if other users can read the file. If file
-// is "", the client has no secret.
+// clientSecret reads the file with the secret of a client. It returns an error if other users can read the file. If
+// file is "", the client has no secret.
 func (h Home) clientSecret(file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -168,8 +168,8 @@ func (h Home) clientSecret(file string) (string, error) {
 	return secret, nil
 }
 
-// private returns an error if users other than the daemon's can read a file. A missing file is no error: the caller sees
-// it when it reads the file.
+// private returns an error if users other than the daemon's can read a file. A missing file is no error: the caller
+// sees it when it reads the file.
 func private(path, what string) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		return fault.BadInputf("%s, %s, can be read by other users; run chmod 600 %s", path, what, path)

@@ -79,8 +79,8 @@ func (h Home) refuseRelease(record *audit.Log, release string, by access.Person,
 	}))
 }
 
-// withdrawRelease withdraws a release or its approval, first in the audit record. The submitter of the job that asks for
-// the release can do so, too, because a withdrawal releases nothing.
+// withdrawRelease withdraws a release or its approval, first in the audit record. The submitter of the job that asks
+// for the release can do so, too, because a withdrawal releases nothing.
 func (h Home) withdrawRelease(record *audit.Log, release string, by access.Person) error {
 	return notThere(release, h.Releases().Withdraw(release, func(n disclosure.Listed) error {
 		e := releaseEvent(audit.ReleaseWithdrawn, n, by)
@@ -89,8 +89,8 @@ func (h Home) withdrawRelease(record *audit.Log, release string, by access.Perso
 	}))
 }
 
-// releaseEvent describes a decision about a release for the audit record. Of the jobs that have asked for the release it
-// names the latest that the person may have submitted, or else the latest.
+// releaseEvent describes a decision about a release for the audit record. Of the jobs that have asked for the release
+// it names the latest that the person may have submitted, or else the latest.
 func releaseEvent(kind audit.Kind, n disclosure.Listed, by access.Person) audit.Event {
 	asker, _ := n.AskedBy(by)
 	e := audit.Event{

@@ -295,8 +295,8 @@ func (h Home) goOn(record *audit.Log, why audit.Event) error {
 	return disk.SyncDir(h.folder)
 }
 
-// AcceptLoss lets a party start although its home was restored from a backup that might be an old one. The
-// audit record has the user of this process, who takes the responsibility. All privacy budgets of the home count as spent
+// AcceptLoss lets a party start although its home was restored from a backup that might be an old one. The audit
+// record has the user of this process, who takes the responsibility. All privacy budgets of the home count as spent
 // until [Home.SettleBudget]. The home's daemon must not run.
 func (h Home) AcceptLoss(jobs *job.Reader) error {
 	return h.alone(func() error {

@@ -17,7 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// gate returns the gate that admits or refuses requests on the control socket. rules returns the setting roles in force.
+// gate returns the gate that admits or refuses requests on the control socket. rules returns the setting roles in
+// force.
 func (h Home) gate(c *Config, members *roster.Roster, rules func() access.Rules) access.Gate {
 	return access.Gate{
 		Member: c.Name, Machine: access.ThisMachine(members.Federation), Owner: os.Geteuid(),
@@ -95,8 +96,8 @@ func openFor(rules access.Rules) (net.Listener, error) {
 	return admin.ListenFor(path, gid)
 }
 
-// makeEntrance makes a folder that only the daemon's user and the members of a group can enter. It opens the folder before
-// it looks at it and changes it, so that nobody can exchange the folder for another meanwhile.
+// makeEntrance makes a folder that only the daemon's user and the members of a group can enter. It opens the folder
+// before it looks at it and changes it, so that nobody can exchange the folder for another meanwhile.
 func makeEntrance(folder string, gid int) (err error) {
 	if err := safeWay(filepath.Dir(folder)); err != nil {
 		return err
@@ -162,8 +163,8 @@ func safeWay(folder string) error {
 	return nil
 }
 
-// isGuarded returns an error if a user other than root and the daemon's can exchange a file in a folder, or the link that
-// stands in its place.
+// isGuarded returns an error if a user other than root and the daemon's can exchange a file in a folder, or the link
+// that stands in its place.
 func isGuarded(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {

@@ -25,9 +25,9 @@ type Rotated struct {
 }
 
 // RotateIdentity replaces the home's identity by a new one from the seed, which the earlier one signs. It returns an
-// error while a daemon runs in the home or a job is open there. The retained state of jobs and the editions stay readable, and
-// the earlier identity is destroyed: the key of each job is sealed to the new identity, so nothing needs
-// the earlier one any more.
+// error while a daemon runs in the home or a job is open there. The retained state of jobs and the editions stay
+// readable, and the earlier identity is destroyed: the key of each job is sealed to the new identity, so nothing
+// needs the earlier one any more.
 //
 // The order makes a crash harmless. The member file and the keys of the new identity lie beside the
 // former ones before the identity file is replaced, in one step. [Home.recoverIdentity] then takes the
@@ -109,8 +109,8 @@ func (h Home) sealedTo(id *identity.Identity) (stores []*vault.Artifacts) {
 	return stores
 }
 
-// recoverIdentity completes or undoes a change of the identity, also one that a crash interrupted. The home must be locked.
-// It removes the next member file last, so that a second crash is recovered in the same way.
+// recoverIdentity completes or undoes a change of the identity, also one that a crash interrupted. The home must be
+// locked. It removes the next member file last, so that a second crash is recovered in the same way.
 func (h Home) recoverIdentity() error {
 	if err := identity.Recover(h.IdentityPath()); err != nil {
 		return err
