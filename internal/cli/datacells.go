@@ -225,7 +225,7 @@ func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 			}
 		}
 	}
-	if d.guessesLabel(o.columns) { // the last column may hold free text or numbers
+	if d.guessesLabel(o.columns) { // the last column might hold free text or numbers
 		r.Classes, r.Guessed = []infoClass{}, d.label
 	}
 }

@@ -165,7 +165,7 @@ func describe(name string, set *dataset.Set, values bool) dataInfoResult {
 // Verdicts on the lattice attack, which recovers rows from inner products.
 const (
 	attackApplies  = "applies"
-	attackTooShort = "too few rows" // this table has too few rows for the attack, but all parties' tables together may have enough
+	attackTooShort = "too few rows" // this table has too few rows for the attack, but all parties' tables together might have enough
 	attackMixed    = "applies in part"
 	attackNone     = "does not apply"
 )

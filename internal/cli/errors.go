@@ -39,7 +39,7 @@ const (
 // Error is an error of a command, with the exit code of the process.
 type Error struct {
 	Code string // code for programs, such as "bad_data"
-	Hint string // advice in addition to the message; may be empty
+	Hint string // advice in addition to the message; can be empty
 	Exit int
 	Err  error
 	// Result holds what the command found before the error, or nil.

@@ -251,7 +251,7 @@ func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefi
 		return nil, nil //nolint:nilerr // the call to a bad address reports it
 	}
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
-	if err != nil { // not fatal: the relay may start later
+	if err != nil { // not fatal: the relay might start later
 		a.log.Warn("the host name of --relay does not resolve yet; give the relay's addresses with --relay-from", "error", err)
 		return nil, nil
 	}

@@ -171,7 +171,7 @@ func (a *app) awaitRoster(ctx context.Context, e *daemon.Enrolment) (*roster.Ros
 		if r != nil || err != nil && fault.CodeOf(err) != fault.CodeFailed {
 			return r, err
 		}
-		if err != nil && ctx.Err() == nil { // the coordinator may be away for a while
+		if err != nil && ctx.Err() == nil { // the coordinator might be away for a while
 			a.log.Warn("cannot ask the coordinator; trying again", "error", err)
 		}
 	}

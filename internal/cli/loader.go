@@ -91,7 +91,7 @@ func ownLabel(s job.Source, d job.Data) string {
 }
 
 // infoHint names the command that lists all problems of a file whose text has the given form. The
-// label may be "".
+// label can be "".
 func infoHint(file, label string, form prepare.CSV) string {
 	flags := flagsOf(form)
 	if label != "" {

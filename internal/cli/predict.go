@@ -428,7 +428,7 @@ func (r answerTable) Print(w io.Writer) error {
 // fromStdin is the name of standard input as a data source.
 const fromStdin = "-"
 
-// dataOrInput returns the name of the data source, which may be standard input. For a dash it
+// dataOrInput returns the name of the data source, which can be standard input. For a dash it
 // copies the CSV from standard input to a temporary file. The function cleanup removes this file.
 func (a *app) dataOrInput(name string) (data string, cleanup func() error, err error) {
 	if name != fromStdin {

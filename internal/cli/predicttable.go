@@ -18,9 +18,9 @@ type newRows struct {
 	data    string
 	shown   string // name of the table in messages
 	columns catalogue.Columns
-	home    string      // home whose catalogue describes the table; "" for none
+	home    string      // home whose catalogue has the entry that as names
 	as      string      // name of the catalogue entry, or the party of jobFile, that describes the table; "" for none
-	jobFile string      // path of the job file whose sources describe the table; "" for the home's catalogue
+	jobFile string      // path of the job file whose sources describe the table; "" if the home's catalogue describes it
 	absent  bool        // allows a table without some columns, if the schema can fill them
 	csv     prepare.CSV // format of a text without a catalogue entry
 }

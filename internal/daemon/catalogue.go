@@ -19,25 +19,26 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// Source is an entry of a party's catalogue: a table, and the columns that jobs may use. A job
+// Source is an entry of a party's catalogue: a table, and the columns that jobs can use. A job
 // cannot use more than the entry offers.
 type Source struct {
 	Path string `yaml:"path,omitempty"` // path of a file; a relative path starts at the home's folder
 	// Origin is the program or the query that returns the table. It replaces Path.
 	origin.Origin `yaml:",inline"`
-	// Label lists the columns from which a job may choose its labels. If it is empty, jobs can use
+	// Label lists the columns from which a job can choose its labels. If it is empty, jobs can use
 	// the table only without labels. Label columns are not features.
 	Label Labels `yaml:"label,omitempty"`
 	// ID is the column of ids, or the rule that makes ids from several columns. By the ids, jobs
 	// find the rows of the same people in other parties' tables. Without ID the table has no ids.
 	ID job.OwnID `yaml:"id,omitempty"`
-	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is
-	// a feature only if Columns lists it too.
+	// Cut is the column by which jobs can hold out later rows, such as the day of admission. It is
+	// a feature if Columns lists it, too. If Columns is a map, it is also a feature of a job without a
+	// schema that holds no rows out by it.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists values of column Cut, as days or numbers. A job over an edition may hold out
-	// the rows at or after one of these values.
+	// CutDates lists values of column Cut, as days or numbers. A job over an edition can hold out
+	// only the rows at or after one of these values.
 	CutDates []string `yaml:"cut_dates,omitempty"`
-	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
+	// Columns lists the columns that jobs can use as features, or describes the file's own columns.
 	// Without a list, a job that names no columns uses all remaining columns, and a job by columns that
 	// names columns is refused.
 	Columns OwnColumns `yaml:"columns,omitempty"`
@@ -53,7 +54,7 @@ type Source struct {
 	// Group is the column of groups, such as patients. Every job by rows keeps the rows of a group
 	// together when it holds rows out. The column is not a feature.
 	Group string `yaml:"group,omitempty"`
-	// Weight is the column that jobs may use as the weights of rows. A job that weights rows by another
+	// Weight is the column that jobs can use as the weights of rows. A job that weights rows by another
 	// column is refused, and without Weight so is every job with weights. The column is not a feature.
 	Weight string `yaml:"weight,omitempty"`
 	// Editions is "weekly" if the daemon freezes the table every week. It does so for each

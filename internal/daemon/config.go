@@ -63,7 +63,7 @@ type Config struct {
 	// Page serves a web page for the people of this home.
 	Page Page `yaml:"page,omitempty"`
 
-	// Roles says who may do what with the daemon. By default the home's owner and root may do everything.
+	// Roles says who is allowed to do what with the daemon. By default the home's owner and root are allowed everything.
 	Roles access.Rules `yaml:"roles,omitempty"`
 
 	// Audit says where the record goes besides its file.
@@ -79,7 +79,7 @@ type Config struct {
 	earlier []string // warnings about settings that an earlier version wrote
 }
 
-// Cells is the folder through which other processes may compute cells of a grid.
+// Cells is the folder through which other processes can compute cells of a grid.
 type Cells struct {
 	Folder string `yaml:"folder"`
 	// Wait is how long the coordinator waits for the first result, and after each for the next; 1m by
@@ -130,7 +130,7 @@ func (c *Config) save(path string, role roster.Role) error {
 	return disk.Replace(path, b)
 }
 
-// Config reads the home's configuration. jobs knows the names that policies may use.
+// Config reads the home's configuration. jobs knows the names that policies can use.
 func (h Home) Config(jobs *job.Reader) (*Config, error) { return loadConfig(jobs, h.ConfigPath()) }
 
 // maxConfigBytes is the largest size of a configuration file.
@@ -259,7 +259,7 @@ func (c *Config) upgrade() error {
 	return nil
 }
 
-// check returns an error if a setting is missing or wrong. Policies may use the given names.
+// check returns an error if a setting is missing or wrong. names are those that policies can use.
 func (c *Config) check(names job.Names) error {
 	if c.Name == "" {
 		return errors.New("the setting \"name\" is missing; write the name that the roster gives this member")
@@ -297,7 +297,7 @@ func (c *Config) maxRunning() int {
 	return *c.MaxRunningJobs
 }
 
-// source returns a catalogue entry with an absolute path to its file.
+// source returns a catalogue entry. If the path of its file is relative, source puts the home's folder in front.
 func (c *Config) source(h Home, name string) (Source, error) {
 	s, ok := c.Data[name]
 	if !ok {

@@ -32,8 +32,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Options holds the settings of a daemon's flags. The zero value of each field is the default,
-// except for the reader of job files, which is required.
+// Options holds the settings of a daemon's flags. Reader and Logger are required, and so is Ready for a server
+// of many devices. The zero value of every other field is the default.
 type Options struct {
 	Reader *job.Reader
 	Listen string // address of a coordinator; overrides the configuration
@@ -43,8 +43,8 @@ type Options struct {
 	// Seed returns a predictable seed for each label. Nil means random seeds.
 	Seed  func(label string) [32]byte
 	Ready func(addr string) // called once the daemon serves requests
-	// Reload has a value whenever the operator asks the daemon to read its roster again, and a party also
-	// its catalogue and its policies. Nil means never.
+	// Reload has a value whenever the operator asks the daemon to read its files again: the roster and the
+	// setting roles, and at a party also the catalogue and the policies. Nil means never.
 	Reload <-chan os.Signal
 	Logger *slog.Logger
 	// Report writes a result for the web page. It is required if the configuration has a web page.
@@ -96,7 +96,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, at.monitor.close()) }()
-	// Start the broker before the home is changed, because the broker may be unable to listen.
+	// Start the broker before the home is changed, because the broker might be unable to listen.
 	at.membership = h.newMembership(o.Reader, c, id, members, o.Logger)
 	if at.broker, err = startBroker(ctx, at.membership, o); err != nil {
 		return err

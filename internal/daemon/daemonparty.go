@@ -66,7 +66,7 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}.serve(ctx, o)
 }
 
-// callFrom returns how the party connects to the coordinator, and an error if it may not run or connect.
+// callFrom returns how the party connects to the coordinator, and an error if it is not allowed to run or to connect.
 func (h Home) callFrom(c *Config, members *roster.Roster) (nats.Options, error) {
 	if members.Coordinator().Name == c.Name {
 		return nats.Options{}, fault.BadInputf("%s is the coordinator of this federation; use mercer coordinator", c.Name)
@@ -293,8 +293,8 @@ func keepNotices(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	}
 }
 
-// keepJudged returns a function that stores the predictions for those held-out rows whose labels
-// this party has.
+// keepJudged returns a function that stores a job's result and its predictions for those held-out rows whose
+// labels this party has.
 func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	return func(id job.ID, own *method.Judged) error {
 		b, err := json.Marshal(own)

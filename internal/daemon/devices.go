@@ -74,7 +74,7 @@ func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, err
 	return id, lock, nil
 }
 
-// ownIdentity opens the identity of a home that belongs to no federation, or creates it. The home is locked.
+// ownIdentity opens the identity of a home that belongs to no federation, or creates it. The home must be locked.
 func (h Home) ownIdentity(seed func(string) [32]byte) (*identity.Identity, error) {
 	if err := identity.Recover(h.IdentityPath()); err != nil {
 		return nil, err

@@ -358,8 +358,8 @@ func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
 	return h.Dictionaries().Find(name, hash)
 }
 
-// copyRows copies all rows of a table, unparsed, sorted by their ids. A file without a dictionary
-// keeps its order, like the tables of a simulated job, so that results can be compared.
+// copyRows copies all rows of a table, sorted by their ids, with unparsed cells. The rows of a file with column names
+// keep their order without a dictionary, like the tables of a simulated job, so that results can be compared.
 func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snapshot.Store) (err error) {
 	if s.Given() {
 		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: h.folder, Mapping: s.mapping(), IDs: s.ID.Columns})
@@ -457,8 +457,8 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 // hasColumnNames reports whether the table is a file with column names.
 func (s Source) hasColumnNames() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// largeTable is the least number of rows of a large table. A job never reads a large table that has groups or bounds,
-// only its editions.
+// largeTable is the least number of rows of a large table. If a large table has groups or bounds and cannot be frozen,
+// a job without a dictionary gets no rows of it; see seesEdition.
 const largeTable = 4 * edition.Least
 
 // seesEdition reports whether a job reads an edition of a table instead of the table itself. A job
@@ -475,7 +475,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 		return false, nil
 	}
 	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil || !k.freezes() {
-		return sees, err // do not wait for the lock, which a freeze of another table may hold
+		return sees, err // do not wait for the lock, which a freeze of another table might hold
 	}
 	err = h.exclusively(func() (err error) {
 		var ever bool

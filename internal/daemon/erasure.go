@@ -32,7 +32,7 @@ type Taken struct {
 type Run struct {
 	ID   string    `json:"job"`
 	Name string    `json:"name"`
-	Time time.Time `json:"time"` // of the first message
+	Time time.Time `json:"time"` // when the first message left the home
 }
 
 // Trace finds the releases in which a person's rows took part. The person is named as in the tables: each table of the
@@ -146,7 +146,7 @@ func (h Home) WithdrawEverywhere(ctx context.Context, jobs *job.Reader, person s
 	return done, err
 }
 
-// recordWithdrawal adds to the record that a person has withdrawn people, without their names.
+// recordWithdrawal adds to the record that the person by has withdrawn people from a table, without their names.
 func recordWithdrawal(record *audit.Log, by access.Person, table string, done Withdrawal) error {
 	return record.Append(audit.Event{
 		Kind: audit.Withdrawn, Table: table, By: &by,

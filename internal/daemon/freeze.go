@@ -102,9 +102,9 @@ func (f *freezing) addReading(c *Config, data job.Data) error {
 type frozenBlock struct {
 	before int          // number of rows in the blocks before this one
 	set    *dataset.Set // the rows as the first reading returns them
-	// labels holds the texts of each label column as read, merged as the dictionary merges them. In both,
-	// the last column is the weights that the catalogue offers, because editions are compared by weights as
-	// by labels.
+	// labels holds the texts of each label column as they were read, and merged those texts as the dictionary
+	// merges them. The last column of both is the weights, if the catalogue offers them, because editions are
+	// compared by weights in the same way as by labels.
 	labels, merged [][]string
 }
 

@@ -7,7 +7,7 @@
 //	HOME/config.yaml   name, addresses; for a party: catalogue and policy
 //	HOME/roster.yaml   the members of the federation
 //	HOME/approvals     rosters whose fingerprints the operator has compared
-//	HOME/vault         sessions and their journals
+//	HOME/vault         open sessions and their journals
 //	HOME/keepsakes     retained state of finished jobs, sealed under a key for each job
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved
@@ -18,12 +18,12 @@
 //	HOME/audit         the audit record: what a party consented to and released, or who submitted jobs to a coordinator
 //	HOME/audit.sent    the last line of the record that the syslog server has had
 //	HOME/days          the first and the last day on which the daemon has run
-//	HOME/heads         the coordinator's last head of each party's audit record
+//	HOME/heads         the last head of each party's audit record that a coordinator has seen
 //	HOME/restored      marks a party's home that was restored from a backup, until the party is allowed to go on
 //	HOME/invitations   the coordinator's open invitations, without their secrets
 //	HOME/jobs          the coordinator's jobs
-//	HOME/queues        the coordinator's broker
-//	HOME/control.sock  the operator's commands
+//	HOME/queues        the messages of the coordinator's broker
+//	HOME/control.sock  the socket for the operator's commands
 //	HOME/lock          an empty file that the daemon locks
 package daemon
 
@@ -242,7 +242,7 @@ func (h Home) lockHome() (*os.File, error) {
 	if err := admin.Fits(h.Socket()); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := os.Chmod(h.folder, 0o700); err != nil { // a folder of an earlier version may be open to other users
+	if err := os.Chmod(h.folder, 0o700); err != nil { // a folder of an earlier version might be open to other users
 		if disk.Failed(err) { // a full or broken disk is not a mistake of the operator
 			return nil, fmt.Errorf("the folder %s is not writable: %w", h, err)
 		}
@@ -446,7 +446,7 @@ func (h Home) Judged(job string) (*method.Judged, error) {
 	return decodeJudged(b)
 }
 
-// decodeJudged decodes the predictions that keepJudged stored.
+// decodeJudged decodes the result and the predictions that keepJudged stored.
 func decodeJudged(b []byte) (*method.Judged, error) {
 	own := &method.Judged{}
 	if err := json.Unmarshal(b, own); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// Finding is the result of an examination of a part of a home. Only its operator may see it.
+// Finding is the result of an examination of a part of a home. It is for the home's operator alone.
 type Finding struct {
 	Part   string // such as "table patients"
 	Found  string

@@ -267,8 +267,8 @@ func (h Home) Revoke(jobs *job.Reader, name string) (next *roster.Roster, err er
 	return next, errors.Join(h.approvals().KeepOnly(next.Hash()), h.Invitations().Remove(name))
 }
 
-// lockMembers returns the roster that the home has approved, and a lock that another command which changes the
-// roster waits for. Otherwise one of two changes at the same time would be lost.
+// lockMembers returns the roster that the home has approved, and takes a lock. Another command that changes the roster
+// waits for the lock; otherwise one of two changes at the same time would be lost.
 func (h Home) lockMembers(jobs *job.Reader) (*roster.Roster, *os.File, error) {
 	id, c, err := h.open(jobs)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// OwnColumns describes the columns of a catalogue entry. It is a list of the columns that jobs may
+// OwnColumns describes the columns of a catalogue entry. It is a list of the columns that jobs can
 // use, or a map from the file's names to the federation's names.
 type OwnColumns struct {
 	Offered []string

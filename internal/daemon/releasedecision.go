@@ -22,7 +22,7 @@ func (h Home) ApproveRelease(jobs *job.Reader, release string) error {
 }
 
 // RefuseRelease refuses a release that awaits approval, as the user of this process, who can write to the home. The
-// audit record has the decision first, with the reason, which may be "". If a job asks for the release again, it
+// audit record has the decision first, with the reason, which can be "". If a job asks for the release again, it
 // awaits approval again.
 func (h Home) RefuseRelease(jobs *job.Reader, release, reason string) error {
 	record, by, err := h.decision(jobs)
@@ -55,7 +55,7 @@ func (h Home) decision(jobs *job.Reader) (record *audit.Log, by access.Person, e
 	return record, by, err
 }
 
-// approveRelease approves a release, first in the audit record. Unless alone is true, it refuses a person who may
+// approveRelease approves a release, first in the audit record. Unless alone is true, it refuses a person who might
 // have submitted a job that has asked for the release.
 func (h Home) approveRelease(record *audit.Log, release string, by access.Person, alone bool) error {
 	return notThere(release, h.Releases().Approve(release, func(n disclosure.Listed) error {

@@ -307,7 +307,7 @@ func (h Home) AcceptLoss(jobs *job.Reader) error {
 		if err != nil {
 			return err
 		}
-		id, err := h.Releases().Lose() // before the line, so that no home goes on with a budget that may be spent
+		id, err := h.Releases().Lose() // before the line, so that no home goes on with a budget that might be spent
 		if err != nil {
 			return err
 		}

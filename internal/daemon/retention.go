@@ -24,7 +24,7 @@ func (h Home) calendar(log *slog.Logger) *calendar {
 	return &calendar{days: retention.Days(h.path("days")), log: log}
 }
 
-// today returns the time, and whether things may be erased by their age today.
+// today returns the time, and whether things are allowed to be erased by their age today.
 func (c *calendar) today() (time.Time, bool) { return c.at(time.Now()) }
 
 // at returns what today returns, for the given time.

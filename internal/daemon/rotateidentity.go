@@ -20,8 +20,8 @@ import (
 // Rotated describes a change of a home's identity.
 type Rotated struct {
 	Member  roster.Member
-	Sealed  int // keys of jobs and editions that now open with the new identity
-	Foreign int // keys that the earlier identity could not open, so that they stay as they were
+	Sealed  int // number of keys of jobs and editions that now open with the new identity
+	Foreign int // number of keys that the earlier identity could not open, so that they stay as they were
 }
 
 // RotateIdentity replaces the home's identity by a new one from the seed, which the earlier one signs. It returns an

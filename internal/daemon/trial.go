@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Trial holds the counts of rows, cells and people of a home's table as a dictionary reads it. Only
-// the operator may see them.
+// Trial holds the counts of rows, cells and people of a home's table as a dictionary reads it. They are
+// for the operator alone.
 type Trial struct {
 	Table      string         // "" at a coordinator, which has no table
 	Rows       int            // number of rows that jobs can use
@@ -30,7 +30,7 @@ type Trial struct {
 }
 
 // Try reads a home's table with a dictionary, and also with the approved dictionary of the same
-// name. table may be "" if the catalogue has a single table. A table that does not fit the
+// name. table can be "" if the catalogue has a single table. A table that does not fit the
 // dictionary is an error. At a coordinator, Try returns an empty trial.
 func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (*Trial, error) {
 	c, err := h.Config(jobs)

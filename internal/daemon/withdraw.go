@@ -46,7 +46,7 @@ func (h Home) exclusively(do func() error) (err error) {
 // withdraws other people, chosen by the home's key, so that the editions before and after do not
 // reveal who was named. If a crash interrupts the command, running it again completes the
 // withdrawal. A name that neither the table nor an edition contains is an error, unless the person was
-// withdrawn before.
+// withdrawn before or an edition can no longer be read.
 func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(s Source, absent []string) error { return h.mustHave(ctx, s, table, absent) })
 }
