@@ -31,8 +31,8 @@ type infoOptions struct {
 	values, schema bool
 }
 
-// source returns the program or the query that gives the table. It is the zero value if the table
-// is a file.
+// source returns the program or the query that gives the table. If the table is a file, the source's method Given
+// returns false.
 func (o *infoOptions) source() origin.Origin {
 	from := o.origin
 	from.MaxBytes = strictyaml.Positive(o.maxBytes)

@@ -52,7 +52,8 @@ func (o opinion) hint() string {
 	}
 }
 
-// Print writes the party's answer, with the refusal and its place, and lists what depends on others.
+// Print says whether the party would accept the job. If it would, Print lists what depends on others; if not, the
+// error of the command has the refusal and its place.
 func (o opinion) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if o.Code != fault.CodeDone {

@@ -63,7 +63,7 @@ func (r *jobResult) saveFailure(out string) (string, error) {
 	return path, inFolder(out, func() error { return disk.Replace(path, b.Bytes()) })
 }
 
-// decisions returns the predictions of a job, or nil if the job was forgotten.
+// decisions returns the predictions of a job, or nil if the job was forgotten or the coordinator has no labels.
 func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, error) {
 	if r.Forgotten {
 		return nil, nil

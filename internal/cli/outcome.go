@@ -32,12 +32,13 @@ type outcome struct {
 	objections objections
 	notices    noticeList
 	verbose    bool     // also print the details
-	files      []string // further files that the command has written
+	files      []string // paths of other files that the command has written
 	described  string   // flags of mercer predict that describe the training table; "" for none
 	next       string   // the command that usually follows, or advice on it; "" for none
 }
 
-// MarshalJSON writes the result, the figures of further jobs, and the paths of the files.
+// MarshalJSON writes the result, the figures of further jobs, the titles of the classes, and the paths of the report
+// and the predictions.
 func (o outcome) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(o.Result)
 	for _, other := range o.besides {

@@ -233,7 +233,7 @@ func describeData(j *job.Job) string {
 	return j.Data.Source
 }
 
-// describeParties lists the parties of a job. It returns "" for a job on a single table.
+// describeParties lists the parties of a job. For a job on a single table it says that there are none.
 func describeParties(j *job.Job) string {
 	if j.Parties() == nil && j.Unshared() {
 		return "none: one table in one process"

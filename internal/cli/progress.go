@@ -67,8 +67,8 @@ func (a *app) waitShowing(ctx context.Context, c *admin.Client, id string) (admi
 	return j, err
 }
 
-// pollProgress shows a job's progress every second until ctx ends. Waiting for the job reports
-// errors.
+// pollProgress shows a job's progress every second until ctx ends. It ignores errors, because waitShowing gets them,
+// too, when it waits for the job.
 func pollProgress(ctx context.Context, c *admin.Client, id string, shown Progress) {
 	every := time.NewTicker(redraw)
 	defer every.Stop()

@@ -180,7 +180,7 @@ func runTask(task string, j *job.Job, i, n int) string {
 	return strings.TrimPrefix(task+", "+name, ", ")
 }
 
-// launch collects warnings, runs a job in a temporary folder, and moves the results to the folder
+// launch collects warnings, runs a job in a temporary folder, and writes the results into the folder
 // target.
 func (a *app) launch(j *job.Job, target string, run func(dir string) (outcome, error)) (_ Result, err error) {
 	if warnings := local.Of(a.local, j).Warnings; warnings != nil {
@@ -285,7 +285,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 }
 
 // inspect adds to an outcome what only the owner of all rows can find. These are objections of the
-// parties' policies, rows that are both in training and held out, and the rows of each class.
+// parties' policies, warnings about the rows, the number of columns, and the rows of each class.
 func (o *outcome) inspect(j *job.Job, shares []partition.Share) error {
 	withheld, err := partition.Withheld(j, shares, o.Figures)
 	if err != nil {
