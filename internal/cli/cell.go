@@ -145,7 +145,7 @@ func (a *app) offerCells(o offerFlags, j *job.Job) (end func() error, err error)
 		return func() error { return nil }, nil
 	}
 	if j.Data.Folds == 0 {
-		return nil, usage("--cells is for jobs with folds; the job %s has none", j.Name)
+		return nil, usage("the job %s has no folds, so it has no cells to offer; remove --cells", j.Name)
 	}
 	build, err := daemon.Build()
 	if err != nil {

@@ -98,7 +98,7 @@ does both.`,
 		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema\n  mercer data info --sqlite ward.db --query cohort.sql --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if o.source().Given() && len(given) > 0 {
-				return usage("data info reads a file, a program or a query; leave out %s, or the flags of the other", given[0])
+				return usage("%s and the flags of a program or a query are both given; leave out one of them", given[0])
 			}
 			if o.source().Given() {
 				return nil
@@ -292,7 +292,7 @@ func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions)
 		return nil, usage("%w", err)
 	}
 	if o.columns.Width > 0 {
-		return nil, usage("--features is for files whose columns have no names; remove this flag")
+		return nil, usage("--features cannot be used with a program or a query, whose columns have names; remove it")
 	}
 	cells, err := liveCells(ctx, from, own, o.columns)
 	if err != nil {

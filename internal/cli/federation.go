@@ -67,7 +67,7 @@ func (a *app) federationInit() *cobra.Command {
 		Args: args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			if role != string(roster.Party) && role != string(roster.Coordinator) {
-				return nil, usage("the role is %q; use party or coordinator", role)
+				return nil, usage("--role is %q; use party or coordinator", role)
 			}
 			if c.Name == "" {
 				return nil, usage("--name is missing for federation init; give the name that the roster gives this member")

@@ -18,7 +18,7 @@ func (a *app) fit() *cobra.Command {
 		Args:    args(),
 		RunE: func(*cobra.Command, []string) error {
 			if !stdio {
-				return usage("fit answers the requests of a program on stdin; give --stdio")
+				return usage("--stdio is missing for fit; give it, since fit only answers the requests of a program on stdin")
 			}
 			return fitserver.Serve(a.stdin, a.stdout)
 		},

@@ -152,11 +152,11 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity) (*issuer.Config, error) {
 	switch {
 	case f.tokens != "" && f.roster != "":
-		return nil, usage("--tokens is for a gateway with a separate issuer, and --roster for a gateway that is its own issuer; remove one of them")
+		return nil, usage("--tokens and --roster are both given; give --tokens if the gateway has a separate issuer, or --roster if it is its own issuer")
 	case f.tokens == "" && f.roster == "":
 		return nil, usage("the gateway needs tokens; give --tokens with an issuer's keys, or --roster with the devices of a gateway that is its own issuer")
 	case f.roster != "" && f.configure:
-		return nil, usage("a gateway that is its own issuer writes its configuration when it starts; remove --configure")
+		return nil, usage("--configure cannot be used with --roster, because a gateway that is its own issuer writes its configuration when it starts; remove --configure")
 	case f.roster != "":
 		devices, err := daemon.ReadRoster(f.roster)
 		if err != nil {
@@ -169,7 +169,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 	if f.configure { // writing the configuration calls neither relay nor issuer
 		c.Witnesses = []string{"", ""}
 	} else if f.relay == "" || f.issuer == "" {
-		return nil, usage("relay and issuer must countersign every statement to devices; give their addresses with --relay and --issuer")
+		return nil, usage("--relay or --issuer is missing; give both addresses, because relay and issuer countersign every statement to devices")
 	} else {
 		c.Witnesses = []string{f.relay, f.issuer}
 	}

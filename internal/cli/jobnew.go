@@ -170,7 +170,7 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		_, err := a.library().Find(path)
 		return s, err
 	case d == nil:
-		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)
+		return s, usage("%s is neither a CSV text nor a parquet file; see mercer data info %s", path, path)
 	}
 	if err := d.firstFatal(nil); err != nil {
 		hint := infoHint(path, c.Label, d.own.CSV)

@@ -103,7 +103,7 @@ func (a *app) planJob(ctx context.Context, path string, f planFlags) (Result, er
 func (a *app) setting(ctx context.Context, sizes method.Sizes) (forecast.Setting, error) {
 	session, program, err := a.tinyJob(ctx)
 	if err != nil {
-		return forecast.Setting{}, fmt.Errorf("the tiny job that measures a session: %w", err)
+		return forecast.Setting{}, fmt.Errorf("a session cannot be measured, because the tiny job for it failed: %w", err)
 	}
 	s := forecast.Setting{Program: program, Garbage: forecast.Garbage{Coordinator: daemonGarbage / 100., Party: daemonGarbage / 100., OneProcess: 1}}
 	if large(sizes.All(func(t method.TableSize) int { return t.Rows }), sizes.Most(func(t method.TableSize) int { return t.Columns })) {
@@ -219,7 +219,7 @@ func (f planFlags) counts() (*forecast.Counts, error) {
 		return nil, nil
 	}
 	if f.rows == "" || f.columns == "" {
-		return nil, usage("--rows and --columns state the sizes of tables together; add the other one")
+		return nil, usage("only one of --rows and --columns is given; give both, which state the sizes of tables together")
 	}
 	rows, err := statedCounts("--rows", f.rows)
 	if err != nil {

@@ -151,7 +151,7 @@ every row has the fill.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict out/model-north new.csv --job-file job.yaml --as north\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {
-				return usage("predict takes MODEL and one DATA, or --job ID and one DATA")
+				return usage("predict has too few or too many arguments; give MODEL and one DATA, or --job ID and one DATA")
 			}
 			return nil
 		},
@@ -260,7 +260,7 @@ type predictionRequest struct {
 func (q predictionRequest) check() error {
 	switch {
 	case q.source != "" && q.job == "":
-		return usage("--source is for jobs whose columns several parties hold; give --job ID, or remove --source")
+		return usage("--source is given without --job; give --job ID, or remove --source")
 	case q.jobFile != "" && q.as == "":
 		return usage("--job-file requires --as, the party of the job whose table DATA is like; add it")
 	}

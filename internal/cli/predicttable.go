@@ -153,7 +153,7 @@ func (a *app) entry(n newRows) (t prepare.Table, err error) {
 		parties = append(parties, s.Party)
 	}
 	if parties == nil {
-		return t, usage("%s has no sources, which describe tables; remove --job-file and --as", n.jobFile)
+		return t, usage("%s has no \"sources\", which would describe tables; remove --job-file and --as", n.jobFile)
 	}
 	return t, usage("%s has no source %q; write --as with one of %s", n.jobFile, n.as, strings.Join(parties, ", "))
 }

@@ -314,7 +314,7 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 			return nil, nil, fmt.Errorf("protocol %s sends no messages over a network; remove \"link\"", j.Protocol.Name())
 		}
 		if a.workers != nil {
-			return nil, nil, usage("--cells is for protocols with a coordinator; remove it, or choose another protocol than %s", j.Protocol.Name())
+			return nil, nil, usage("protocol %s has no coordinator, which --cells needs; remove --cells, or choose another protocol", j.Protocol.Name())
 		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}

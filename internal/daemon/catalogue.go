@@ -163,7 +163,7 @@ func (s Source) check(known job.Names) error {
 	case len(s.CutDates) > 0 && s.Cut == "":
 		return errors.New("the setting \"cut_dates\" requires the setting \"cut\", which names the column of the dates; add \"cut\", or remove \"cut_dates\"")
 	case s.Editions != "" && s.Editions != weekly:
-		return fmt.Errorf("editions is %q; write \"weekly\", or remove the setting and use mercer data freeze", s.Editions)
+		return fmt.Errorf("the setting \"editions\" is %q; write \"weekly\", or remove the setting and use mercer data freeze", s.Editions)
 	case s.Weight != "" && s.Width > 0:
 		return errors.New("the setting \"weight\" requires columns with names, but \"features\" is for columns without names; remove \"features\"")
 	}
@@ -265,10 +265,10 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 		c.Label = label
 	}
 	if j.Unlabelled == prepare.FillDropRow && !slices.Contains(s.Label.Needed, label) {
-		return c, unoffered("the job leaves out rows without a label, and the catalogue entry of %s does not; remove \"missing\" from the job's label, or write \"label: {column: %s, missing: drop-row}\" in the entry", name, dataset.Quote(label))
+		return c, unoffered("the job leaves out rows without a label, but the catalogue entry of %s does not; remove \"missing\" from the job's label, or write \"label: {column: %s, missing: drop-row}\" in the entry", name, dataset.Quote(label))
 	}
 	if j.ID != "" && !s.ID.Names(j.ID, s.Columns.Theirs) {
-		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.Name()))
+		return c, unoffered("the job takes ids from column %q of %s, but its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.Name()))
 	}
 	for _, other := range s.Label.columns() {
 		if other != label {
@@ -276,13 +276,13 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 		}
 	}
 	if cut := j.Test.Column; cut != "" && cut != s.Cut {
-		return c, unoffered("the job holds rows out by column %q of %s, and its catalogue entry says %s", cut, name, orNothing("cut", s.Cut))
+		return c, unoffered("the job holds rows out by column %q of %s, but its catalogue entry says %s", cut, name, orNothing("cut", s.Cut))
 	}
 	if j.Group != "" && j.Group != s.Group {
-		return c, unoffered("the job keeps rows of one %q together, and the catalogue entry of %s says %s", j.Group, name, orNothing("group", s.Group))
+		return c, unoffered("the job keeps rows of one %q together, but the catalogue entry of %s says %s", j.Group, name, orNothing("group", s.Group))
 	}
 	if j.Weight != "" && j.Weight != s.Weight {
-		return c, unoffered("the job weights rows by column %q of %s, and its catalogue entry says %s", j.Weight, name, orNothing("weight", s.Weight))
+		return c, unoffered("the job weights rows by column %q of %s, but its catalogue entry says %s", j.Weight, name, orNothing("weight", s.Weight))
 	}
 	if s.Cut != "" && s.Columns.IsZero() {
 		c.Aside = append(c.Aside, s.Cut)
@@ -300,7 +300,7 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 // width returns the number of features of the table, or 0 if neither the job nor the entry sets it.
 func (s Source) width(name string, asked int) (int, error) {
 	if asked > 0 && s.Width > 0 && asked != s.Width {
-		return 0, unoffered("the job says that there are %d features, and the catalogue entry of %s says %d", asked, name, s.Width)
+		return 0, unoffered("the job says that there are %d features, but the catalogue entry of %s says %d", asked, name, s.Width)
 	}
 	return max(asked, s.Width), nil
 }
@@ -314,11 +314,11 @@ func (s Source) label(name, asked string) (string, error) {
 	case asked == "" && len(offered) == 1:
 		return offered[0], nil
 	case asked == "" && len(offered) > 1:
-		return "", unoffered("the job names no label, and the catalogue entry of %s has several labels; name one in the job", name)
+		return "", unoffered("the job names no label, but the catalogue entry of %s has several labels; name one in the job", name)
 	case asked == "":
-		return "", unoffered("the job needs labels, and the catalogue entry of %s has no \"label:\"", name)
+		return "", unoffered("the job needs labels, but the catalogue entry of %s has no \"label:\"", name)
 	case !slices.Contains(offered, asked):
-		return "", unoffered("the job takes labels from column %q of %s, and its catalogue entry says %s", asked, name, orNothing("label", strings.Join(offered, ", ")))
+		return "", unoffered("the job takes labels from column %q of %s, but its catalogue entry says %s", asked, name, orNothing("label", strings.Join(offered, ", ")))
 	}
 	return asked, nil
 }
@@ -333,7 +333,7 @@ func (s Source) features(name string, d job.Data, self string) ([]string, error)
 	}
 	for _, column := range asked {
 		if !slices.Contains(s.Columns.Offered, column) {
-			return nil, unoffered("the job uses column %q of %s, and its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns.Offered, ", ")))
+			return nil, unoffered("the job uses column %q of %s, but its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns.Offered, ", ")))
 		}
 	}
 	return s.Columns.Offered, nil

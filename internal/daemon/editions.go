@@ -443,7 +443,7 @@ func (h Home) checkBound(data job.Data, id job.ID) error {
 			return nil
 		}
 	}
-	return fault.Public(fault.Forbiddenf("the edition of this table does not list the bound %s for held-out rows; ask the table's operator to add the bound to cut_dates in the catalogue, and to freeze the table again", data.Test.From))
+	return fault.Public(fault.Forbiddenf("the edition of this table does not list the bound %s for held-out rows; ask the table's operator to add the bound to \"cut_dates\" in the catalogue, and to freeze the table again", data.Test.From))
 }
 
 // dictionaryOf returns the dictionary with which a job reads a table.

@@ -81,12 +81,12 @@ func (m *membership) hear(guest string, request []byte, now time.Time) (invitati
 		return invitation.Answer{}, fault.Public(err)
 	}
 	if member.Name != guest || member.Role != roster.Party {
-		return invitation.Answer{}, fault.Publicf("the invitation is for a party called %s, and the claim is by the %s %s", guest, member.Role, member.Name)
+		return invitation.Answer{}, fault.Publicf("the invitation is for a party called %s, but the claim is by the %s %s", guest, member.Role, member.Name)
 	}
 	if known, is := m.members.Lookup(guest); is && known.Fingerprint() == member.Fingerprint() {
 		return m.approved()
 	} else if is {
-		return invitation.Answer{}, fault.Publicf("the federation has a member called %s with other keys", guest)
+		return invitation.Answer{}, fault.Publicf("the federation has a member called %s with other keys; ask for an invitation under another name", guest)
 	}
 	if err := m.members.With(member).Validate(); err != nil {
 		return invitation.Answer{}, fault.Publicf("the keys belong to another member; make a new identity")

@@ -90,7 +90,7 @@ func (c *Config) checkLine() error {
 	if c.Coordinator != "" {
 		var err error
 		if at, err = nats.ParseAddress(c.Coordinator); err != nil {
-			return fmt.Errorf("coordinator %w", err)
+			return fmt.Errorf(`the setting "coordinator": %w`, err)
 		}
 	}
 	return cmp.Or(c.checkWSS(), c.checkProxy(at))
@@ -168,7 +168,7 @@ func (h Home) mayListen(host string, c *Config, members *roster.Roster) error {
 	case !endpoint.Loopback(host):
 		return fault.BadInputf("other machines can reach %s, but %s has no TLS key of this coordinator; "+add, host, h.RosterPath(), h)
 	case c.ListenWSS != "":
-		return fault.BadInputf("listen_wss requires TLS, but %s has no TLS key of this coordinator; "+add, h.RosterPath(), h)
+		return fault.BadInputf("\"listen_wss\" requires TLS, but %s has no TLS key of this coordinator; "+add, h.RosterPath(), h)
 	}
 	return nil
 }

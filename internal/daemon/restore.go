@@ -39,7 +39,7 @@ func (h Home) restoredPath() string { return h.path("restored") }
 // coordinator says that it has seen nothing later than the backup, or after [Home.AcceptLoss].
 func (h Home) Restore(from string, keys []age.Identity) (done Backup, err error) {
 	if _, err := os.Lstat(h.folder); err == nil {
-		return done, fault.BadInputf("%s exists already; a backup is restored into a new folder", h)
+		return done, fault.BadInputf("%s exists already; give a folder that does not exist yet with --home", h)
 	}
 	f, err := regular.Open(from)
 	if err != nil {
@@ -164,7 +164,7 @@ func readStamp(head *tar.Header, in io.Reader) (s Stamp, err error) {
 		err = json.Unmarshal(b, &s)
 	}
 	if err == nil && s.Format != stampFormat {
-		err = fmt.Errorf("its format is %q, and this program reads %q", fault.Printable(s.Format), stampFormat)
+		err = fmt.Errorf("its format is %q, but this program reads %q", fault.Printable(s.Format), stampFormat)
 	}
 	return s, err
 }

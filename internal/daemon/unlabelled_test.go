@@ -115,7 +115,7 @@ func TestAttackAJobDropsRows(t *testing.T) {
 	data := d.Of("north")
 	data.Source, data.Label, data.Unlabelled = "patients", "diagnosis", prepare.FillDropRow
 	_, err = h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{1}})
-	if fault.CodeOf(err) != fault.CodeOf(fault.Offer.Errorf("")) || err == nil || !strings.Contains(err.Error(), `the job leaves out rows without a label, and the catalogue entry of patients does not; remove "missing" from the job's label, or write "label: {column: "diagnosis", missing: drop-row}" in the entry`) {
+	if fault.CodeOf(err) != fault.CodeOf(fault.Offer.Errorf("")) || err == nil || !strings.Contains(err.Error(), `the job leaves out rows without a label, but the catalogue entry of patients does not; remove "missing" from the job's label, or write "label: {column: "diagnosis", missing: drop-row}" in the entry`) {
 		t.Errorf("a job drops rows: %v", err)
 	}
 	entered(t, h, c, needing)

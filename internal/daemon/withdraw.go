@@ -260,7 +260,7 @@ func (h Home) newestEditions(c *Config, s Source, key dataset.SplitKey, table st
 		}
 		yes, unknown := h.Dictionaries().Approved(e.Dictionary, table)
 		if yes || unknown != nil || e.Dictionary == job.OfNumbers().Hash() { // the dictionary of plain numbers needs no approval
-			return nil, nil, errors.Join(fmt.Errorf("no person can be withdrawn from edition %[2]d for %[3]s; repair the cause, or erase the edition with mercer edition erase: %[1]w", err, e.Number, e.Name), unknown)
+			return nil, nil, errors.Join(fmt.Errorf("no person can be withdrawn from edition %[2]d of table %[4]s for dictionary %[3]s; repair the cause, or erase the edition with mercer edition erase: %[1]w", err, e.Number, e.Name, e.Table), unknown)
 		}
 		lost = append(lost, e)
 	}
