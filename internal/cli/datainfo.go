@@ -260,7 +260,7 @@ func (a *app) inform(ref string, o infoOptions) (Result, error) {
 	}
 	if sign := guess(ref, dataset.GuessComment); sign != "" && own.CSV.Comment == "" {
 		own.CSV.Comment = sign
-		a.notices.add(fmt.Sprintf("notice: lines that begin with %s are read as comments here; a catalogue entry needs csv: {comment: %q}", sign, sign))
+		a.notices.add(fmt.Sprintf("notice: lines that begin with %s are read as comments here; a catalogue entry needs \"csv: {comment: '%s'}\"", sign, sign))
 	}
 	r := dataInfoResult{Name: ref, Classes: []infoClass{}}
 	headless := false

@@ -68,7 +68,7 @@ anew: write it to another file, and copy your corrections.`,
 				return nil, err
 			}
 			if d.Unpaired() {
-				a.notices.add("warning: the draft has no column yet, because no column has one name at all sites; take the # away from the columns that mean the same, and give them one name, both after as: at each site and in the dictionary")
+				a.notices.add("warning: the draft has no column yet, because no column has one name at all sites; take the # away from the columns that mean the same, and give them one name, both after \"as:\" at each site and in the dictionary")
 			}
 			return draftedJob{d.Job()}, nil
 		}),

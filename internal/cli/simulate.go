@@ -89,7 +89,7 @@ each party's operator alone would read, come after the result.`,
 		}
 		j := file.job
 		if j.Unshared() && j.Data.Folds == 0 && !file.names("test") {
-			a.notices.add("notice: the job names no test, so a quarter of the rows is held out; write test: none to train on all")
+			a.notices.add("notice: the job names no test, so a quarter of the rows is held out; write \"test: none\" to train on all")
 		}
 		if out == "" {
 			out = filepath.Join("mercer-out", j.Name, j.Protocol.Name())

@@ -154,7 +154,8 @@ func (h Home) resolved(path string) string {
 	return path
 }
 
-// recordedNoise returns the IDs of the releases with noise that the audit record has. The ledger must have them too.
+// recordedNoise returns the IDs of the releases with noise that the ledger must have, from the audit record. See
+// [audit.Noise].
 func (h Home) recordedNoise() ([]string, error) {
 	return audit.Noise(h.AuditPath())
 }
