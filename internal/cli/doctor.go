@@ -38,7 +38,7 @@ type check struct {
 	Found  string `json:"found"`
 	Advice string `json:"advice"` // what to do; "" if nothing is wrong
 
-	input bool // the check failed because a file or a table of the home is wrong
+	input bool // whether the check failed because a file or a table of the home is wrong
 }
 
 func good(name, found string, args ...any) check {
@@ -259,7 +259,7 @@ func (a *app) checkLine(home string) check {
 }
 
 // checkCatalogue warns of tables in a party's catalogue that jobs cannot use, or can use only
-// without labels.
+// without labels, and of settings that an earlier version wrote.
 func (a *app) checkCatalogue(home string) check {
 	h := a.at(home)
 	c, err := h.Config(a.reader)

@@ -24,8 +24,8 @@ type outcome struct {
 	table       *sheet
 	shown       *method.Presentation // how the method presents the result, or nil
 	besides     []beside             // outcomes of further jobs on the same rows
-	// classes counts the rows of each class, if this process owns all rows and the result has no
-	// such counts.
+	// classes counts the rows of each class. It is nil unless this process owns all rows. The result's own counts
+	// are used first, if it has them.
 	classes    []learner.ClassCount
 	job        *job.Job // nil if unknown, as in results of earlier versions
 	columns    int      // number of columns from which the job learns; 0 if unknown
@@ -128,7 +128,7 @@ func (o outcome) printScores(p *printer) {
 	}
 }
 
-// methodNotes returns the method's sentences about the scores and the model. A report page has them in its head.
+// methodNotes returns the method's sentences about the scores and the model. A report page says the same in its head.
 func (o outcome) methodNotes() []string {
 	if o.shown == nil {
 		return nil

@@ -32,11 +32,11 @@ type Source struct {
 	// find the rows of the same people in other parties' tables. Without ID the table has no ids.
 	ID job.OwnID `yaml:"id,omitempty"`
 	// Cut is the column by which jobs can hold out later rows, such as the day of admission. It is
-	// a feature if Columns lists it, too. If Columns is a map, it is also a feature of a job without a
-	// schema that holds no rows out by it.
+	// a feature if Columns lists it. If Columns is a map, it is also a feature of a job without a schema
+	// that holds no rows out by it.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists values of column Cut, as days or numbers. A job over an edition can hold out
-	// only the rows at or after one of these values.
+	// CutDates lists values of column Cut, as days or numbers. By column
+	// Cut, a job over an edition can hold out only the rows at or after one of these values.
 	CutDates []string `yaml:"cut_dates,omitempty"`
 	// Columns lists the columns that jobs can use as features, or describes the file's own columns.
 	// Without a list, a job that names no columns uses all remaining columns, and a job by columns that
@@ -324,7 +324,7 @@ func (s Source) label(name, asked string) (string, error) {
 }
 
 // features returns the feature columns that the entry lists, or nil if it lists none. It refuses a job by
-// columns if the entry does not list each column that the job takes from this party. If the entry has a list,
+// columns if the entry does not list each column that the job names for this party. If the entry has a list,
 // it also refuses a job of any kind whose schema has a column that is not in the list.
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)

@@ -32,8 +32,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Options holds the settings of a daemon's flags. Reader and Logger are required, and so is Ready for a server
-// of many devices. The zero value of every other field is the default.
+// Options holds the settings of a daemon's flags. Reader and Logger are required, and so are Report for a daemon
+// with a web page, and Ready for a server of many devices. Otherwise the zero value of a field is the default.
 type Options struct {
 	Reader *job.Reader
 	Listen string // address of a coordinator; overrides the configuration
@@ -47,7 +47,7 @@ type Options struct {
 	// setting roles, and at a party also the catalogue and the policies. Nil means never.
 	Reload <-chan os.Signal
 	Logger *slog.Logger
-	// Report writes a result for the web page. It is required if the configuration has a web page.
+	// Report writes a result for the web page.
 	Report ReportWriter
 	// Version is the program's version that results record.
 	Version string

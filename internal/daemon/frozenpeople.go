@@ -16,8 +16,8 @@ import (
 
 // frozenPeople holds the people of a table that is to be frozen. A person is a group or an id. In a
 // table without groups and ids, each row counts as a person, identified by its cells; numbers distinguish
-// equal rows. The people are sorted by digests under the home's key. In memory there are one bit a row,
-// and the rows of one person at a time.
+// equal rows. The people are sorted by digests under the home's key. In memory it has one bit a row, and the
+// rows of one person at a time.
 type frozenPeople struct {
 	named      bool // whether the table has groups or ids
 	columns    []string

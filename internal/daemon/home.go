@@ -7,7 +7,7 @@
 //	HOME/config.yaml   name, addresses; for a party: catalogue and policy
 //	HOME/roster.yaml   the members of the federation
 //	HOME/approvals     rosters whose fingerprints the operator has compared
-//	HOME/vault         open sessions and their journals
+//	HOME/vault         sessions and their journals
 //	HOME/keepsakes     retained state of finished jobs, sealed under a key for each job
 //	HOME/snapshots     rows of open jobs whose source can change, sealed under a key for each job
 //	HOME/dictionaries  data dictionaries that the operator has approved

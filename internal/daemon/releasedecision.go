@@ -90,7 +90,7 @@ func (h Home) withdrawRelease(record *audit.Log, release string, by access.Perso
 }
 
 // releaseEvent describes a decision about a release for the audit record. Of the jobs that have asked for the release
-// it names the latest that the person may have submitted, or else the latest.
+// it names the latest that the person might have submitted, or else the latest.
 func releaseEvent(kind audit.Kind, n disclosure.Listed, by access.Person) audit.Event {
 	asker, _ := n.AskedBy(by)
 	e := audit.Event{
@@ -111,7 +111,8 @@ func notThere(release string, err error) error {
 	return err
 }
 
-// errOwnRelease returns the error that a person cannot approve a release for which the person's own job may have asked.
+// errOwnRelease returns the error that a person cannot approve a release for which the person's own job might
+// have asked.
 func errOwnRelease(asker disclosure.Asker) error {
 	return fault.Forbiddenf("you may be %v, who submitted a job that asks for this release, and nobody can approve a release for their own job; let another person with the role approver decide, or, if this home has nobody else, write \"alone: true\" under \"roles\" in its config.yaml", asker.Submitter)
 }

@@ -26,7 +26,7 @@ type Trial struct {
 	Rare       []prepare.Rare // for each column, the number of training rows whose value occurs in fewer than ten rows
 	Former     string         // hash of the approved dictionary that the new one would replace; "" if there is none
 	Changes    []string       // differences of the new dictionary from the former, one in a line
-	People     int            // number of rows whose label or cells the two dictionaries read differently
+	People     int            // number of rows whose label or cells the two dictionaries read differently; all rows, at least 1, if the former reads none
 }
 
 // Try reads a home's table with a dictionary, and also with the approved dictionary of the same
