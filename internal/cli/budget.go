@@ -29,7 +29,7 @@ func (a *app) budget() *cobra.Command {
 type tableBudget struct {
 	Table   string           `json:"table"`
 	Listed  bool             `json:"in_catalogue"`
-	Epsilon float64          `json:"epsilon,omitempty"` // of the budget; 0 if the table has no budget
+	Epsilon float64          `json:"epsilon,omitempty"` // epsilon of the budget; 0 if the table has no budget
 	Delta   float64          `json:"delta,omitempty"`
 	Unknown bool             `json:"unknown,omitempty"` // nobody knows what was spent, so nothing is left
 	Spent   float64          `json:"spent"`             // epsilon of all jobs together at the budget's delta; 0 if unknown is true

@@ -189,9 +189,10 @@ func (c comparison) values() []float64 {
 	return list
 }
 
-// gain returns the end of the clause about the best site. It says so if the joint model is no better than the
-// best site, or if the best site's value is within the interval of the joint model's. Otherwise it returns "". It also
-// returns "" for a repeated job, whose splits splitsSentence judges together.
+// gain returns the end of the clause about the best site: that joining gained nothing, if the joint model is no
+// better than the best site, or that these rows do not show a gain, if the best site's value is within the interval
+// of the joint model's. Otherwise it returns "". It also returns "" for a repeated job, whose splits splitsSentence
+// judges together.
 func (c comparison) gain() string {
 	if c.splits != nil {
 		return ""
