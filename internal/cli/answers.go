@@ -14,8 +14,8 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// sheet is a table of predictions that is written as CSV. Its columns name the rows, and then hold
-// truth, prediction, scores and probabilities.
+// sheet is a table of predictions that is written as CSV. Its first columns name the rows. The others hold
+// truth, prediction, scores, deviation and probabilities.
 type sheet struct {
 	header []string
 	rows   [][]string
@@ -99,8 +99,8 @@ func scores(p admin.Prediction) [][]float64 {
 }
 
 // scoreNames returns the names of the numbers that a model gives for a row. A single number for two
-// classes is named by the class that a number above 0 predicts, see scores. For a pair of more
-// classes, a number above 0 favours the first class.
+// classes is named by the class that a number above 0 predicts, see scores. With more classes, the number of
+// a pair is named by both of its classes; above 0 it favours the first of them.
 func scoreNames(shape model.OutputShape, classes []string, n int) []string {
 	var names []string
 	switch {
@@ -164,10 +164,11 @@ func sheetOf(j *job.Job, shares []partition.Share, o *method.Outcome) (*sheet, e
 // addPositions adds a column with the position of each held-out row in the job.
 func (s *sheet) addPositions() { s.add("row", ordinals(len(s.rows))) }
 
-// rowNamer returns a function that adds columns which identify the held-out rows. They hold the
-// party of a row, the line in the party's file, and the id. If some table has no lines, they hold the
-// positions of all rows in the parties' tables instead. If the outcome's rows are not in the order of
-// the shares, the function adds positions in the job.
+// rowNamer returns a function that adds columns which identify the held-out rows. If the outcome has the
+// ids of its rows, the only column is the ids. Otherwise the columns hold the party of a row, the line in the
+// party's file, and the id if all tables have ids. If some table has no lines, the positions of all rows in the
+// parties' tables replace the lines. If the outcome's rows are not in the order of the shares, the only column
+// is the positions in the job.
 func rowNamer(shares []partition.Share, splits []method.Split, o *method.Outcome) func(*sheet) {
 	var party, id, labels []string
 	var lines, positions []int

@@ -27,9 +27,9 @@ func (a *app) audit() *cobra.Command {
 // auditRecord is a record with its head.
 type auditRecord struct {
 	Lines  int           `json:"lines"`
-	Head   string        `json:"head"`              // SHA-256 of the last line; "" if there is none
-	Torn   int           `json:"torn,omitempty"`    // bytes of a last line that a crash has cut off
-	Cut    int           `json:"removed,omitempty"` // lines that were removed after their retention time; Lines counts them
+	Head   string        `json:"head"`              // SHA-256 of the last line; "" without lines, or if the chain of lines is broken
+	Torn   int           `json:"torn,omitempty"`    // number of bytes of an unfinished last line, which a crash has left
+	Cut    int           `json:"removed,omitempty"` // number of lines that were removed after their retention time; Lines counts them, too
 	Events []audit.Event `json:"events,omitempty"`
 }
 
@@ -99,7 +99,7 @@ func eventText(e audit.Event) string {
 	return strings.Join(parts, "; ")
 }
 
-// guarantee writes the guarantee of a release of noise behind its name; "" for other releases.
+// guarantee returns the guarantee of a release with noise, to be written after its name; "" for other releases.
 func guarantee(epsilon, delta float64) string {
 	if epsilon == 0 {
 		return ""
@@ -192,8 +192,9 @@ func hasRecord(h daemon.Home) error {
 	return nil
 }
 
-// upTo returns the part of a record before the line at which its chain breaks. The line before that one is
-// left out, too, since either may have been changed. It returns the whole record if err is no break.
+// upTo returns the part of a record before the line at which its chain breaks. It also leaves out the line before
+// that one, because either of the two might have been changed. If err is no [audit.BrokenError], upTo returns the whole
+// record.
 func (r auditRecord) upTo(err error) auditRecord {
 	var broken *audit.BrokenError
 	if !errors.As(err, &broken) {

@@ -141,7 +141,7 @@ func readAgeKeys(path string) ([]age.Identity, error) {
 	return keys, nil
 }
 
-// acceptedLoss reports that a restored party may go on.
+// acceptedLoss reports that a restored party is allowed to go on.
 type acceptedLoss struct {
 	Home string `json:"home"`
 }

@@ -329,7 +329,7 @@ Making tokens takes the most time, so all turns use one set of tokens.`,
 	return cmd
 }
 
-// benchOptions holds the flags that all benchmarks share.
+// benchOptions holds the flags --runs and --check of a benchmark.
 type benchOptions struct {
 	runs  int
 	check bool

@@ -13,7 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/bench"
 )
 
-// sealedRuns is the default number of repetitions. It is small, because one takes some ten seconds.
+// sealedRuns is the default number of repetitions. It is small, because a repetition takes some ten
+// seconds.
 const sealedRuns = 2
 
 // sealedFlags holds the flags of mercer bench sealed.

@@ -29,7 +29,7 @@ func (a *app) budget() *cobra.Command {
 type tableBudget struct {
 	Table   string           `json:"table"`
 	Listed  bool             `json:"in_catalogue"`
-	Epsilon float64          `json:"epsilon,omitempty"` // of the budget; 0 without one
+	Epsilon float64          `json:"epsilon,omitempty"` // epsilon of the budget; 0 if the table has no budget
 	Delta   float64          `json:"delta,omitempty"`
 	Unknown bool             `json:"unknown,omitempty"` // nobody knows what was spent, so nothing is left
 	Spent   float64          `json:"spent"`             // epsilon of all jobs together at the budget's delta; 0 if unknown is true
@@ -40,16 +40,16 @@ type tableBudget struct {
 
 // budgetSpending prints the cost of one job.
 type budgetSpending struct {
-	ID       string    `json:"id,omitempty"` // of the job; "" if the audit record does not have it any more
-	Job      string    `json:"job"`          // its name; "" for what an operator has stated about unknown jobs
+	ID       string    `json:"id,omitempty"` // id of the job; "" if the audit record does not have it any more
+	Job      string    `json:"job"`          // name of the job; "" for what an operator has stated about unknown jobs
 	Table    string    `json:"table,omitempty"`
 	Day      string    `json:"day,omitempty"`
-	Time     time.Time `json:"time,omitzero"`     // when the job spent it, or reserved it; zero if the audit record does not have it
+	Time     time.Time `json:"time,omitzero"`     // when the job spent or reserved the cost; zero if the audit record does not have the time
 	Outcome  string    `json:"outcome,omitempty"` // "done", or why the job ended without a result
 	Failed   bool      `json:"failed,omitempty"`
 	Epsilon  float64   `json:"epsilon"`
 	Delta    float64   `json:"delta"`
-	Reserved bool      `json:"reserved,omitempty"` // an open job that has sent nothing yet
+	Reserved bool      `json:"reserved,omitempty"` // whether the job is open and has sent nothing yet
 	Release  string    `json:"release"`
 }
 

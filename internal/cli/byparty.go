@@ -8,11 +8,11 @@ import (
 )
 
 // byPartyTables returns tables with the figures over each party's own held-out rows. For two
-// classes they show sensitivity and specificity; for more classes, a table shows each party's
-// classes.
+// classes they show sensitivity and specificity; for more classes, a second table shows each party's
+// classes, if it has at most byPartyShown rows.
 func byPartyTables(m learner.Metrics, a *learner.Assessment, format func(float64) string) []titledTable {
 	if !slices.ContainsFunc(a.ByParty, func(one learner.PartyFigures) bool { return one.Withheld != learner.DeniedText }) {
-		return nil // no party may show its own figures, or the job has no parties
+		return nil // no party is allowed to show its own figures, or the job has no parties
 	}
 	list := []titledTable{{title: "By party: figures over each party's own held-out rows", table: partyTable(tableNames(m), a, format)}}
 	classes := 0

@@ -103,7 +103,7 @@ func (a *app) computeCells(ctx context.Context, folder string, names []string, b
 	return r, err
 }
 
-// errParentEnded is the reason to end without a result.
+// errParentEnded is the error of a command that ends without a result because its parent process has ended.
 var errParentEnded = errors.New("the process that started this one has ended")
 
 // followParent calls stop when the parent process has ended: when stdin ends, if it is a pipe, or when
@@ -145,7 +145,7 @@ func (a *app) offerCells(o offerFlags, j *job.Job) (end func() error, err error)
 		return func() error { return nil }, nil
 	}
 	if j.Data.Folds == 0 {
-		return nil, usage("--cells is for jobs with folds; the job %s has none", j.Name)
+		return nil, usage("the job %s has no folds, so it has no cells to offer; remove --cells", j.Name)
 	}
 	build, err := daemon.Build()
 	if err != nil {

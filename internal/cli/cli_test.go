@@ -297,13 +297,13 @@ func TestTexts(t *testing.T) {
 // People read no names of packages.
 func TestMessagesNameNoPackage(t *testing.T) {
 	for text, want := range map[string]string{
-		"model: unusable file":                                        "unusable file",
-		"a.csv: model: unusable file":                                 "a.csv: unusable file",
-		"learner: svm: nu is 2":                                       "nu is 2",
-		"stage align: north reports: psi: no id is common":            "stage align: north reports: no id is common",
-		"disk: x cannot be written: no space left on device":          "x cannot be written: no space left on device",
-		"coordinator is missing; write coordinator: nats://HOST:4222": "coordinator is missing; write coordinator: nats://HOST:4222",
-		"north: a.csv: label: no column is called \"y\"":              "north: a.csv: label: no column is called \"y\"",
+		"model: unusable file":                                                "unusable file",
+		"a.csv: model: unusable file":                                         "a.csv: unusable file",
+		"learner: svm: nu is 2":                                               "nu is 2",
+		"stage align: north reports: psi: no id is common":                    "stage align: north reports: no id is common",
+		"disk: x cannot be written: no space left on device":                  "x cannot be written: no space left on device",
+		"\"coordinator\" is missing; write \"coordinator: nats://HOST:4222\"": "\"coordinator\" is missing; write \"coordinator: nats://HOST:4222\"",
+		"north: a.csv: label: no column is called \"y\"":                      "north: a.csv: label: no column is called \"y\"",
 	} {
 		if got := message(errors.New(text)); got != want {
 			t.Errorf("%q, want %q", got, want)

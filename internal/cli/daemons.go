@@ -62,7 +62,8 @@ turned out, and jobs of all others continue.`,
 	return daemonCommand(cmd)
 }
 
-// hangUps returns a channel with SIGHUP, by which operators ask a daemon to read its files again.
+// hangUps returns a channel with SIGHUP, by which operators ask a daemon to read its files again, and a function that
+// ends the channel.
 func hangUps() (<-chan os.Signal, func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
@@ -110,8 +111,8 @@ func daemonCommand(cmd *cobra.Command) *cobra.Command {
 const annotationDaemon = "daemon"
 
 // daemonGarbage is the share of the memory in use, in percent, by which a daemon's heap grows before it collects
-// garbage. It is less than usual, since a daemon waits most of the time, and the database of a party or other services
-// may run on the same machine.
+// garbage. It is less than Go's default of 100, because a daemon waits most of the time, and because the database of a
+// party or other services can run on the same machine.
 const daemonGarbage = 70
 
 // isStop reports whether an error only says that a daemon was told to stop.
@@ -119,7 +120,8 @@ func isStop(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, context.Canceled)
 }
 
-// serve runs a daemon until the command is interrupted. An interruption counts as success.
+// serve runs a daemon until the command is interrupted. An interruption counts as success, unless the daemon fails
+// while it stops.
 func (a *app) serve(ctx context.Context, home string, run func(context.Context, daemon.Home, daemon.Options) error, o daemon.Options) (Result, error) {
 	if a.env("GOGC") == "" {
 		defer debug.SetGCPercent(debug.SetGCPercent(daemonGarbage))

@@ -31,8 +31,8 @@ type infoOptions struct {
 	values, schema bool
 }
 
-// source returns the program or the query that gives the table. It is the zero value if the table
-// is a file.
+// source returns the program or the query that gives the table. If the table is a file, the source's method Given
+// returns false.
 func (o *infoOptions) source() origin.Origin {
 	from := o.origin
 	from.MaxBytes = strictyaml.Positive(o.maxBytes)
@@ -88,13 +88,13 @@ type infoColumn struct {
 	Mean     *float64 `json:"mean,omitempty"`
 }
 
-// errMapped says that flags describe a text format, although the table holds numbers.
+// errMapped is the error that flags describe a text format, although the table holds numbers.
 var errMapped = errors.New("the table has no cells of text; leave out " + formatFlags)
 
 // formatFlags lists the flags that describe the format of a text.
 const formatFlags = "--csv-delimiter, --decimal, --thousands, --missing, --comment, --names, --headers, --quote and --encoding"
 
-// withoutCells returns an error if --schema is given for a table whose cells are not text.
+// withoutCells returns an error if --schema is given for a table whose cells are not text. Otherwise it returns err.
 func (o *infoOptions) withoutCells(ref string, err error) error {
 	if err == nil && o.schema {
 		return usage("%s has no columns of text with names; use --schema for CSV texts with a header and for parquet files only, or name the columns: --names, or --headers in place of a first line", ref)
@@ -144,7 +144,7 @@ func describedBy(rows dataset.Records, name string, own prepare.Mapping, c catal
 	return d, nil
 }
 
-// lastNamed returns the index of the last column that has a name.
+// lastNamed returns the index of the last column that has a name, or 0 if no column has one.
 func lastNamed(names []string) int {
 	at := len(names) - 1
 	for at > 0 && dataset.IsUnnamed(names[at]) {
@@ -225,13 +225,13 @@ func (r *dataInfoResult) add(d *describedTable, o infoOptions) {
 			}
 		}
 	}
-	if d.guessesLabel(o.columns) { // the last column may hold free text or numbers
+	if d.guessesLabel(o.columns) { // the last column might hold free text or numbers
 		r.Classes, r.Guessed = []infoClass{}, d.label
 	}
 }
 
-// guessesLabel reports whether the last column counts as the labels, since nothing says which column
-// holds them.
+// guessesLabel reports whether the last column counts as the labels, because no flag and no column name says
+// which column holds them.
 func (d *describedTable) guessesLabel(c catalogue.Columns) bool {
 	return c.Label == "" && d.label != "" && !slices.Contains(labelNames, strings.ToLower(d.label))
 }

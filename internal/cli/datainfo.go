@@ -98,7 +98,7 @@ does both.`,
 		Example: "  mercer data info bundled:digits\n  mercer data info patients.csv --label diagnosis --id patient\n  mercer data info export.csv --label diagnosis --csv-delimiter ';' --missing NA --schema\n  mercer data info --sqlite ward.db --query cohort.sql --schema\n  mercer data info mnist.npz#x_train --label y_train\n  mercer data info slices#88x104",
 		Args: func(cmd *cobra.Command, given []string) error {
 			if o.source().Given() && len(given) > 0 {
-				return usage("data info reads a file, a program or a query; leave out %s, or the flags of the other", given[0])
+				return usage("%s and the flags of a program or a query are both given; leave out one of them", given[0])
 			}
 			if o.source().Given() {
 				return nil
@@ -165,7 +165,7 @@ func describe(name string, set *dataset.Set, values bool) dataInfoResult {
 // Verdicts on the lattice attack, which recovers rows from inner products.
 const (
 	attackApplies  = "applies"
-	attackTooShort = "too few rows" // this table has too few rows for the attack, but all parties' tables together may have enough
+	attackTooShort = "too few rows" // this table has too few rows for the attack, but all parties' tables together might have enough
 	attackMixed    = "applies in part"
 	attackNone     = "does not apply"
 )
@@ -260,7 +260,7 @@ func (a *app) inform(ref string, o infoOptions) (Result, error) {
 	}
 	if sign := guess(ref, dataset.GuessComment); sign != "" && own.CSV.Comment == "" {
 		own.CSV.Comment = sign
-		a.notices.add(fmt.Sprintf("notice: lines that begin with %s are read as comments here; a catalogue entry needs csv: {comment: %q}", sign, sign))
+		a.notices.add(fmt.Sprintf("notice: lines that begin with %s are read as comments here; a catalogue entry needs \"csv: {comment: '%s'}\"", sign, sign))
 	}
 	r := dataInfoResult{Name: ref, Classes: []infoClass{}}
 	headless := false
@@ -292,7 +292,7 @@ func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions)
 		return nil, usage("%w", err)
 	}
 	if o.columns.Width > 0 {
-		return nil, usage("--features is for files whose columns have no names; remove this flag")
+		return nil, usage("--features cannot be used with a program or a query, whose columns have names; remove it")
 	}
 	cells, err := liveCells(ctx, from, own, o.columns)
 	if err != nil {
@@ -304,8 +304,9 @@ func (a *app) informLive(ctx context.Context, from origin.Origin, o infoOptions)
 	return a.addCells(dataInfoResult{Name: from.Name(), Classes: []infoClass{}}, cells, o, nil)
 }
 
-// addCells adds the description of a table's cells to the result of the command. Before it returns
-// a problem that no schema can solve, it prints the result.
+// addCells adds the description of a table's cells to the result of the command. If the table has a problem
+// that no schema can solve, addCells returns this problem, after printing the result unless --schema is given.
+// With --json it returns the result, which lists the problem.
 func (a *app) addCells(r dataInfoResult, cells *describedTable, o infoOptions, err error) (Result, error) {
 	r.add(cells, o)
 	if wrong := cells.firstFatal(err); wrong != nil && !a.json {

@@ -121,8 +121,8 @@ func (a *app) hospitals(ctx context.Context, f demoFlags) (Result, error) {
 
 // further is another job of the demonstration, on the same rows.
 type further struct {
-	title, text  string // what it opens: as a name, and after "the job"
-	key, details string // of its figures in the result, and of those in its own result's details
+	title, text  string // what the job opens: as a name, such as "by sums", and as words that follow "the job"
+	key, details string // key of its figures in the demonstration's result, and in the details of the job's own result
 	kind         report.Kind
 	example      string
 	job          *job.Job
@@ -165,8 +165,8 @@ func exampleDictionary(name, _ string) (*job.Dictionary, error) {
 	return job.ParseDictionary(name+".yaml", file)
 }
 
-// inProcesses runs a job as processes on this machine. It also runs the further jobs, which open less, on the same rows,
-// and compares the results.
+// inProcesses runs the members of a job as processes on this machine. They also run the jobs in others, which open
+// less, on the same rows. inProcesses compares the results.
 func (a *app) inProcesses(ctx context.Context, f demoFlags, j *job.Job, others []further) (r Result, err error) {
 	if !signal.Ignored(syscall.SIGHUP) { // stop the processes when the terminal is closed
 		var stop func()
@@ -209,7 +209,7 @@ func (a *app) inProcesses(ctx context.Context, f demoFlags, j *job.Job, others [
 	return a.finish(j, result, f.out)
 }
 
-// objectTo records why parties with default policies would refuse a further job.
+// objectTo records why parties with default policies would refuse the further job with the given index.
 func (o *outcome) objectTo(at int, list []partition.Refusal) {
 	b := o.besides[at]
 	if len(b.held) > 0 {
@@ -287,8 +287,8 @@ func (a *app) approved(ctx context.Context, fed *demo.Federation, j *job.Job) (r
 type beside struct {
 	further
 	metrics learner.Metrics
-	figures map[string]any // metrics, and further figures of the method
-	said    string         // line of text with the method's further figures
+	figures map[string]any // metrics, the total time, and the method's other figures
+	said    string         // line of text with the method's figures
 	held    []string       // the ledgers' reasons for which the job needed approval
 }
 
@@ -325,7 +325,7 @@ func (a *app) watched(ctx context.Context, fed *demo.Federation, j *job.Job) (*m
 	return fed.Wait(ctx, id, (&deployed{shown: shown}).show)
 }
 
-// Sizes of the demonstration. It is small; the example has all 943 people.
+// Sizes of the recommender's demonstration, which is smaller than the example fedcfk-ml100k with all 943 people.
 const (
 	demoPeople  = 250
 	demoItems   = 140 // number of generated items; with 250 devices, hardly more are possible

@@ -119,7 +119,7 @@ func (a *app) serveDevices(ctx context.Context, f deviceFlags) (r Result, err er
 	return tookPart{done}, nil
 }
 
-// tookPart counts how often simulated devices took part in a job.
+// tookPart is the result of devices whose job has ended: how often they took part.
 type tookPart struct{ *simulator.Result }
 
 // Print writes how many devices and packages took part.

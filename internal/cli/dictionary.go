@@ -222,7 +222,7 @@ func (a *app) readerBeside(jobFile string) *job.Reader {
 // documentBeside reads a document, such as a dictionary, from the file NAME.yaml beside a job file.
 func documentBeside[D any](jobFile, what, name string, parse func(path string, text []byte) (D, error)) (d D, err error) {
 	if filepath.Base(name) != name || filepath.Ext(name) == ".yaml" {
-		return d, fmt.Errorf("write the name of the %s without folder and ending, such as %s, and put its file beside the job file", what, strings.TrimSuffix(filepath.Base(name), ".yaml"))
+		return d, fmt.Errorf("the name %q of the %s has a folder or an ending; write the name alone, such as %s, and put its file beside the job file", name, what, strings.TrimSuffix(filepath.Base(name), ".yaml"))
 	}
 	path := filepath.Join(filepath.Dir(jobFile), name+".yaml")
 	b, err := regular.Read(path)

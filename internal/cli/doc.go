@@ -4,8 +4,10 @@
 // for people, and be marshalled to JSON for programs. One place decides which output
 // goes where:
 //
-//   - stdout gets the result and nothing else; with --json exactly one document
-//   - stderr gets progress, logs and, without --json, the error
+//   - stdout gets the result and nothing else; with --json exactly one document, except that a command which
+//     follows events prints one for each event
+//   - stderr gets progress, logs, questions and, without --json, the error; it also gets the notices that the
+//     result does not show
 //   - the exit code is the kind of the error: see [Done] to [TimedOut]
 //
 // A command is added by a method of the application that returns it:

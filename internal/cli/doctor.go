@@ -38,7 +38,7 @@ type check struct {
 	Found  string `json:"found"`
 	Advice string `json:"advice"` // what to do; "" if nothing is wrong
 
-	input bool // the check failed because a file or a table of the home is wrong
+	input bool // whether the check failed because a file or a table of the home is wrong
 }
 
 func good(name, found string, args ...any) check {
@@ -171,7 +171,7 @@ func checkCores() check {
 	return good("cores", "%d cores", n)
 }
 
-// Minimum sizes of memory and disk. With less, small jobs may still run, but large jobs fail.
+// Minimum sizes of memory and disk. With less, small jobs might still run, but large jobs fail.
 const (
 	littleMemory = 1 << 30
 	littleDisk   = 1 << 30
@@ -244,7 +244,7 @@ func (a *app) checkIdentity(home string) check {
 		return faulty("identity", "correct the identity file before you start a daemon with this home", err)
 	}
 	if info, err := os.Stat(home); err == nil && info.Mode().Perm()&0o077 != 0 {
-		return warn("identity", "other users may read files of this home; run: chmod 700 "+home, "%s at %s, in a folder of mode %04o", own, path, info.Mode().Perm())
+		return warn("identity", "other users can read files of this home; run: chmod 700 "+home, "%s at %s, in a folder of mode %04o", own, path, info.Mode().Perm())
 	}
 	return good("identity", "%s at %s", own, path)
 }
@@ -259,7 +259,7 @@ func (a *app) checkLine(home string) check {
 }
 
 // checkCatalogue warns of tables in a party's catalogue that jobs cannot use, or can use only
-// without labels.
+// without labels, and of settings that an earlier version wrote.
 func (a *app) checkCatalogue(home string) check {
 	h := a.at(home)
 	c, err := h.Config(a.reader)

@@ -293,7 +293,7 @@ func approvedFor(h daemon.Home, table, name string) (*job.Dictionary, error) {
 	if numbers := job.OfNumbers(); name == numbers.Name || name == "" {
 		return numbers, nil
 	}
-	return nil, usage("this home has approved no such dictionary for a table %q; mercer federation dictionary list shows the approvals", table)
+	return nil, usage("this home has approved no dictionary %q for table %q; mercer federation dictionary list shows the approvals", name, table)
 }
 
 func (a *app) edition() *cobra.Command {

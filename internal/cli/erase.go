@@ -20,10 +20,10 @@ import (
 // erasure lists the releases that have a person's rows, and the withdrawals. It never names the person.
 type erasure struct {
 	Releases []takenRelease `json:"releases"`
-	Unknown  []takenRelease `json:"undecided"` // releases of which the home cannot tell
+	Unknown  []takenRelease `json:"undecided"` // releases of which the home cannot tell whether they have the rows
 	Tables   []withdrawal   `json:"withdrawn"`
-	Listed   bool           `json:"only_listed,omitempty"` // true if nothing was to be withdrawn
-	Retained []string       `json:"retained"`              // ids of jobs of which the home still keeps something
+	Listed   bool           `json:"only_listed,omitempty"` // whether the command only lists, by --list
+	Retained []string       `json:"retained"`              // ids of jobs that have left something that the home still keeps
 	Remains  []string       `json:"remains"`
 	home     string         // option --home of the next commands
 }
@@ -103,7 +103,7 @@ func (e erasure) Print(w io.Writer) error {
 	return p.err
 }
 
-// remains says honestly what a withdrawal leaves.
+// remains fills the field Remains with what is left after a withdrawal.
 func (e *erasure) remains() {
 	if e.Listed {
 		e.Remains = append(e.Remains, "everything: nothing was withdrawn")

@@ -16,21 +16,21 @@ import (
 const (
 	Done        = 0
 	Failed      = 1
-	Usage       = 2 // the arguments, the job file or the data are wrong
+	Usage       = 2 // the arguments, the job file, the data or another input are wrong
 	Refused     = 3 // a policy refused the action
 	Misbehaved  = 4 // a peer misbehaved; the message names the peer
 	TimedOut    = 5
 	interrupted = Failed
 )
 
-// Codes of errors in JSON; each exit code has one or more.
+// Codes of errors in JSON. Each exit code except Done has one or more.
 const (
 	codeFailed      = "failed"
 	codeInterrupted = "interrupted"
 	codeUsage       = "usage"
 	codeBadJob      = "bad_job"
 	codeBadData     = "bad_data"
-	codeBadInput    = "bad_input" // another process reports that the job or its data are wrong
+	codeBadInput    = "bad_input" // a home, a file or another input is wrong, as this process or another one reports
 	codeRefused     = "refused"
 	codeMisbehaved  = "peer_misbehaved"
 	codeTimedOut    = "timed_out"
@@ -39,7 +39,7 @@ const (
 // Error is an error of a command, with the exit code of the process.
 type Error struct {
 	Code string // code for programs, such as "bad_data"
-	Hint string // advice in addition to the message; may be empty
+	Hint string // advice in addition to the message; can be empty
 	Exit int
 	Err  error
 	// Result holds what the command found before the error, or nil.

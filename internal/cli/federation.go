@@ -67,7 +67,7 @@ func (a *app) federationInit() *cobra.Command {
 		Args: args(),
 		RunE: a.run(func(context.Context, []string) (Result, error) {
 			if role != string(roster.Party) && role != string(roster.Coordinator) {
-				return nil, usage("the role is %q; use party or coordinator", role)
+				return nil, usage("--role is %q; use party or coordinator", role)
 			}
 			if c.Name == "" {
 				return nil, usage("--name is missing for federation init; give the name that the roster gives this member")
@@ -118,12 +118,12 @@ type rosterResult struct {
 	Fingerprints []string `json:"fingerprints"`
 	Approved     bool     `json:"approved"`
 
-	Changes []roster.Change `json:"changes,omitempty"`  // since the roster that the home had approved
-	Running bool            `json:"in_force,omitempty"` // whether a daemon of the home has it in force
-	Problem string          `json:"problem,omitempty"`  // why the daemon does not have it in force
+	Changes []roster.Change `json:"changes,omitempty"`  // changes since the roster that the home had approved
+	Running bool            `json:"in_force,omitempty"` // whether a daemon of the home has the roster in force
+	Problem string          `json:"problem,omitempty"`  // why the daemon does not have the roster in force
 }
 
-// Print lists the members, and the new identities with whether the earlier key signed them.
+// Print lists the members. For each new identity it says whether the earlier key signed it.
 func (r rosterResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	for _, line := range r.Fingerprints {
@@ -252,7 +252,7 @@ func (a *app) confirm(former, r *roster.Roster) error {
 // rosterDiff lists what a roster changes.
 type rosterDiff struct {
 	Changes []roster.Change `json:"changes"`
-	Members int             `json:"members"` // members of the later roster
+	Members int             `json:"members"` // number of members of the later roster
 }
 
 // text returns a line for each change, and one for the members that stay as they were.

@@ -6,8 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/fitserver"
 )
 
-// fit is mercer-fit within the whole program, for a package that carries only this one. It is hidden,
-// because no person types its requests.
+// fit is the command that does what the program mercer-fit does, for a package that has only the program mercer. It is
+// hidden, because no person types its requests.
 func (a *app) fit() *cobra.Command {
 	var stdio bool
 	cmd := &cobra.Command{
@@ -18,7 +18,7 @@ func (a *app) fit() *cobra.Command {
 		Args:    args(),
 		RunE: func(*cobra.Command, []string) error {
 			if !stdio {
-				return usage("fit answers the requests of a program on stdin; give --stdio")
+				return usage("--stdio is missing for fit; give it, since fit only answers the requests of a program on stdin")
 			}
 			return fitserver.Serve(a.stdin, a.stdout)
 		},

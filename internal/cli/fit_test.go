@@ -43,7 +43,7 @@ func TestFitAnswersFrames(t *testing.T) {
 func TestFitAsksForStdio(t *testing.T) {
 	var errs bytes.Buffer
 	code := Main(nil, nil, []string{"fit"}, strings.NewReader(""), io.Discard, &errs, func(string) string { return "" })
-	if want := "mercer: fit answers the requests of a program on stdin; give --stdio\n"; code != 2 || errs.String() != want {
+	if want := "mercer: --stdio is missing for fit; give it, since fit only answers the requests of a program on stdin\n"; code != 2 || errs.String() != want {
 		t.Errorf("exit code %d: %s", code, &errs)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// inFolder creates a folder with its parents and calls write. If write fails, inFolder removes the folder with
-// its content, if it has created it, and those of the created parents that are empty.
+// inFolder creates a folder with its parents and calls write. If write fails, inFolder removes what it has created:
+// the folder with its content, and the parents that are empty.
 func inFolder(path string, write func() error) error {
 	created, err := missingFolders(path)
 	if err != nil {

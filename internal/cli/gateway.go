@@ -148,15 +148,15 @@ func (a *app) serveGateway(ctx context.Context, f gatewayFlags) (r Result, err e
 }
 
 // tokensOf returns the configuration of the gateway's own issuer. For a separate issuer, it stores
-// that issuer's keys in c and returns nil.
+// that issuer's keys and the addresses of relay and issuer in c, and returns nil.
 func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity) (*issuer.Config, error) {
 	switch {
 	case f.tokens != "" && f.roster != "":
-		return nil, usage("--tokens is for a gateway with a separate issuer, and --roster for a gateway that is its own issuer; remove one of them")
+		return nil, usage("--tokens and --roster are both given; give --tokens if the gateway has a separate issuer, or --roster if it is its own issuer")
 	case f.tokens == "" && f.roster == "":
 		return nil, usage("the gateway needs tokens; give --tokens with an issuer's keys, or --roster with the devices of a gateway that is its own issuer")
 	case f.roster != "" && f.configure:
-		return nil, usage("a gateway that is its own issuer writes its configuration when it starts; remove --configure")
+		return nil, usage("--configure cannot be used with --roster, because a gateway that is its own issuer writes its configuration when it starts; remove --configure")
 	case f.roster != "":
 		devices, err := daemon.ReadRoster(f.roster)
 		if err != nil {
@@ -169,7 +169,7 @@ func (a *app) tokensOf(f gatewayFlags, c *gateway.Config, id *identity.Identity)
 	if f.configure { // writing the configuration calls neither relay nor issuer
 		c.Witnesses = []string{"", ""}
 	} else if f.relay == "" || f.issuer == "" {
-		return nil, usage("relay and issuer must countersign every statement to devices; give their addresses with --relay and --issuer")
+		return nil, usage("--relay or --issuer is missing; give both addresses, because relay and issuer countersign every statement to devices")
 	} else {
 		c.Witnesses = []string{f.relay, f.issuer}
 	}
@@ -241,7 +241,7 @@ func (t trainedModel) printCurve(p *printer) {
 }
 
 // relayAddresses returns the relay's addresses. They come from --relay-from, or else from the
-// relay's host name.
+// relay's host name. If the name does not resolve yet, or with --configure, it returns none.
 func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefix, error) {
 	if len(f.relayFrom) > 0 || f.configure {
 		return parsePrefixes(f.relayFrom)
@@ -251,7 +251,7 @@ func (a *app) relayAddresses(ctx context.Context, f gatewayFlags) ([]netip.Prefi
 		return nil, nil //nolint:nilerr // the call to a bad address reports it
 	}
 	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", u.Hostname())
-	if err != nil { // not fatal: the relay may start later
+	if err != nil { // not fatal: the relay might start later
 		a.log.Warn("the host name of --relay does not resolve yet; give the relay's addresses with --relay-from", "error", err)
 		return nil, nil
 	}

@@ -10,8 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// leastRows is the smallest number of rows that the class of a curve must have. All other classes
-// together must have as many. It is also the smallest number of rows in a bin.
+// leastRows is the smallest number of held-out rows that the class of a curve must have. All other classes
+// together must have as many. It is also the smallest number of rows in a bin of a calibration; bins of
+// residuals need half as many.
 const leastRows = 10
 
 // graphs returns those graphs of an assessment that have enough rows.
@@ -75,8 +76,7 @@ func precisionGraph(curves []learner.ClassCurves, named func(string) string) rep
 	return g
 }
 
-// shownCurves returns the curves of the first classes that have enough held-out rows. The table of
-// classes shows all classes.
+// shownCurves returns the curves of the first four classes that have enough held-out rows.
 func shownCurves(a *learner.Assessment) (list []learner.ClassCurves) {
 	const room = 4
 	for _, c := range a.Curves {

@@ -22,7 +22,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// reloadDaemon makes the daemon of a home read its files again. It returns false if none runs.
+// reloadDaemon makes the daemon of a home read its files again. It returns false if no daemon runs there.
 func reloadDaemon(ctx context.Context, h daemon.Home) (running bool, err error) {
 	c := admin.NewClient(h.Socket())
 	defer c.Close()
@@ -99,7 +99,7 @@ newcomer. A new invitation of a name replaces the former.`,
 	return cmd
 }
 
-// maxInvitation bounds the bytes that are read of an invitation.
+// maxInvitation is the largest number of bytes that are read of an invitation.
 const maxInvitation = 4096
 
 // readInvitation returns the text of an invitation at a path, or of stdin for "-". For another file it
@@ -171,7 +171,7 @@ func (a *app) awaitRoster(ctx context.Context, e *daemon.Enrolment) (*roster.Ros
 		if r != nil || err != nil && fault.CodeOf(err) != fault.CodeFailed {
 			return r, err
 		}
-		if err != nil && ctx.Err() == nil { // the coordinator may be away for a while
+		if err != nil && ctx.Err() == nil { // the coordinator might be away for a while
 			a.log.Warn("cannot ask the coordinator; trying again", "error", err)
 		}
 	}
@@ -347,7 +347,7 @@ func (a *app) federationShow() *cobra.Command {
 	return cmd
 }
 
-// membersOf describes a roster and open invitations. An invitation whose newcomer is a member is over.
+// membersOf describes a roster and open invitations. It leaves out an invitation whose newcomer is a member already.
 func membersOf(r *roster.Roster, open []invitation.Invitation) membersResult {
 	result := membersResult{Hash: daemon.RosterHash(r), Federation: r.Federation}
 	for _, m := range r.Members {

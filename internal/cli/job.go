@@ -82,8 +82,8 @@ error.`,
 	})
 }
 
-// ofParty reports whether the home in use is a party's. Of a folder that has only a daemon's socket, the daemon says
-// so.
+// ofParty reports whether the home in use is a party's. If the folder has only a daemon's socket, it asks the daemon,
+// and returns false if the daemon does not answer.
 func (a *app) ofParty(ctx context.Context, home string) bool {
 	if !a.onlySocket {
 		return a.at(home).IsParty(a.reader)
@@ -147,7 +147,7 @@ type jobResult struct {
 	Files   []string `json:"files,omitempty"` // files that --out has written
 	reader  *job.Reader
 	verbose bool   // also print the details of the result
-	home    string // the option for this home, after a blank; "" for the usual home
+	home    string // the option --home, after a blank; "" for the usual home
 }
 
 // Print shows the job and, if it has ended, its result.
@@ -191,7 +191,7 @@ func (r jobResult) next() string {
 }
 
 // asSubmitted returns the job that made the result. It returns nil without a result, and for a result
-// of an earlier version, which contains no job file.
+// of an earlier version, which contains no job file, or if the job cannot be read here.
 func (r jobResult) asSubmitted() *job.Job {
 	if r.Result == nil || r.Result.About == nil {
 		return nil
@@ -263,8 +263,8 @@ func (a *app) jobSubmit() *cobra.Command {
 	return cmd
 }
 
-// jobToSubmit checks a job file and returns what the daemon gets. In a folder that has only a daemon's socket there are
-// no dictionaries and studies to check it by; then the daemon does.
+// jobToSubmit checks a job file and returns the text that the daemon gets. A folder that has only a daemon's socket
+// has no dictionaries and studies with which a job can be checked; then only the daemon checks the job.
 func (a *app) jobToSubmit(path string) ([]byte, error) {
 	f, err := a.readJobFile(path)
 	switch {
@@ -434,7 +434,7 @@ func begun(j overview.Job) time.Time {
 	return j.Submitted
 }
 
-// minute formats a time of a list, or "-" if it is unknown or has not come.
+// minute formats a time to the minute. For the zero time, which is unknown or has not come, it returns "-".
 func minute(t time.Time) string {
 	if t.IsZero() {
 		return "-"

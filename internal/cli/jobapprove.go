@@ -33,7 +33,8 @@ func (j awaitingJob) Print(w io.Writer) error {
 	return p.err
 }
 
-// awaitingAt returns a job that awaits approval at a home, or nil. Without a daemon none does.
+// awaitingAt returns the job with this id if it awaits approval at a home, and nil otherwise or if no daemon runs
+// there.
 func (a *app) awaitingAt(ctx context.Context, home, id string) (found *awaitingJob, err error) {
 	err = callDaemon(home, func(c *admin.Client) error {
 		list, err := c.Jobs(ctx)

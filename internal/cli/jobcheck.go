@@ -28,9 +28,9 @@ type checkedJob struct {
 type readTable struct {
 	Party   string       `json:"party"`
 	Rows    int          `json:"rows"`
-	Dropped int          `json:"rows_left_out"` // rows without a label, or with a gap in a complete column
+	Dropped int          `json:"rows_left_out"` // number of rows left out: without a label, or with a gap in a column that must be complete
 	Columns []readColumn `json:"columns"`
-	Label   *readColumn  `json:"label,omitempty"` // nil at a site without labels
+	Label   *readColumn  `json:"label,omitempty"` // nil if the site has no labels
 }
 
 // readColumn describes one column as it was read, in the dictionary's unit and words.
@@ -40,7 +40,7 @@ type readColumn struct {
 	Type     prepare.Type        `json:"type"`
 	Unit     string              `json:"unit,omitempty"`
 	Gaps     int                 `json:"gaps"`
-	Least    *float64            `json:"least,omitempty"` // nil without numbers
+	Least    *float64            `json:"least,omitempty"` // nil if the column has no numbers
 	Greatest *float64            `json:"greatest,omitempty"`
 	Mean     *float64            `json:"mean,omitempty"`
 	Words    []prepare.WordCount `json:"words,omitempty"`
@@ -83,7 +83,7 @@ func (a *app) checkTables(ctx context.Context, path string) (Result, error) {
 	}
 	j := runs.Of(f.job)[0].Job
 	if local.Of(a.local, j).Play != nil {
-		return nil, usage("job check shows the tables of parties; the people of protocol %s are devices, each with one record; see mercer data info", j.Protocol.Name())
+		return nil, usage("the job has no tables of parties to show, because protocol %s has devices with one record each; show the table with mercer data info", j.Protocol.Name())
 	}
 	shares, err := partition.Shares(j, a.loader(ctx))
 	a.notices.reword(f.words())
@@ -126,7 +126,7 @@ func ownName(j *job.Job, party, name string) string {
 	return name
 }
 
-// finite returns a pointer to a number for JSON, which has no NaN: nil in its place.
+// finite returns a pointer to a number, or nil for NaN, which JSON does not have.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil

@@ -40,7 +40,7 @@ func (a *app) checkAtParty(ctx context.Context, home daemon.Home, path string) (
 // opinion is a party's answer to a job that nobody has proposed.
 type opinion struct{ *admin.Checked }
 
-// hint names the key that refuses the job.
+// hint names the file, and the key if it is known, that refuses the job. It returns "" if no place is known.
 func (o opinion) hint() string {
 	switch w := o.Where; {
 	case w == nil:
@@ -52,7 +52,8 @@ func (o opinion) hint() string {
 	}
 }
 
-// Print writes the party's answer, with the refusal and its place, and lists what depends on others.
+// Print says whether the party would accept the job. If it would, Print lists what depends on others; if not, the
+// error of the command has the refusal and its place.
 func (o opinion) Print(w io.Writer) error {
 	p := &printer{w: w}
 	if o.Code != fault.CodeDone {

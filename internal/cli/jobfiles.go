@@ -63,7 +63,7 @@ func (r *jobResult) saveFailure(out string) (string, error) {
 	return path, inFolder(out, func() error { return disk.Replace(path, b.Bytes()) })
 }
 
-// decisions returns the predictions of a job, or nil if the job was forgotten.
+// decisions returns the predictions of a job, or nil if the job was forgotten or the coordinator has no labels.
 func (r *jobResult) decisions(ctx context.Context, c *admin.Client) (*sheet, error) {
 	if r.Forgotten {
 		return nil, nil
@@ -175,8 +175,8 @@ func (a *app) readJob(path string) (*job.Job, error) {
 // names reports whether section "data" of the job file has the key.
 func (f *jobFile) names(key string) bool { return job.DataKey(f.text, key) }
 
-// locate adds a line of the job file to an error about a source, a column, folds or a parameter of the
-// learner. The line names what is wrong.
+// locate adds the number of a line of the job file, and advice, to an error about a source, a column, folds or a
+// parameter of the learner. It returns other errors unchanged.
 func (f *jobFile) locate(err error) error {
 	if line := f.lineOf(err); line > 0 {
 		return fmt.Errorf("%s:%d: %w%s", f.path, line, err, f.advice(err))

@@ -65,7 +65,7 @@ type printed struct{}
 // Print writes nothing.
 func (printed) Print(io.Writer) error { return nil }
 
-// errJobClosed ends the list of a job's events.
+// errJobClosed ends the following of a job's events when the job is closed.
 var errJobClosed = errors.New("the job is closed")
 
 // followEvents prints the events of a job from a time on until the job is closed. If the job is "", it prints

@@ -68,7 +68,7 @@ anew: write it to another file, and copy your corrections.`,
 				return nil, err
 			}
 			if d.Unpaired() {
-				a.notices.add("warning: the draft has no column yet, because no column has one name at all sites; take the # away from the columns that mean the same, and give them one name, both after as: at each site and in the dictionary")
+				a.notices.add("warning: the draft has no column yet, because no column has one name at all sites; take the # away from the columns that mean the same, and give them one name, both after \"as:\" at each site and in the dictionary")
 			}
 			return draftedJob{d.Job()}, nil
 		}),
@@ -80,7 +80,8 @@ anew: write it to another file, and copy your corrections.`,
 	return cmd
 }
 
-// draft adds the tables of all sites to a draft. Its protocol "" stands for the usual one.
+// draft adds the tables of all sites to a draft. If the draft's protocol is "", it becomes the usual one for this
+// number of tables.
 func (a *app) draft(d profile.Draft, files, labels, ids []string) (profile.Draft, error) {
 	d.Protocol = cmp.Or(d.Protocol, profile.Usual(len(files)))
 	if !slices.Contains(profile.Protocols(), d.Protocol) {
@@ -169,7 +170,7 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 		_, err := a.library().Find(path)
 		return s, err
 	case d == nil:
-		return s, usage("there is no CSV text and no parquet file %s; see mercer data info %s", path, path)
+		return s, usage("%s is neither a CSV text nor a parquet file; see mercer data info %s", path, path)
 	}
 	if err := d.firstFatal(nil); err != nil {
 		hint := infoHint(path, c.Label, d.own.CSV)
@@ -181,8 +182,8 @@ func (a *app) siteOf(file string, labels, ids []string) (s profile.Site, err err
 	return profile.Site{Party: name, Suggestion: profile.Suggestion{Table: d.Table, Own: d.own, Path: path, Label: d.label, ID: d.id}}, nil
 }
 
-// understand describes a table twice: first to find out how its text is written, and then as it is
-// written.
+// understand reads a table twice: first to find out how its text is written, and then, by what it has found, to
+// describe the table.
 func (a *app) understand(path string, c catalogue.Columns) (*describedTable, error) {
 	form := prepare.CSV{Comment: guess(path, dataset.GuessComment)}
 	d, err := a.cells(path, prepare.Mapping{CSV: form}, c)

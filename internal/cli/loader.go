@@ -19,7 +19,7 @@ import (
 )
 
 // loader returns a function that reads a job's sources, for a process with the data of all parties.
-// It reads a source that can change only once for all runs of the job.
+// A source that can change is read only once, for all runs of the job.
 func (a *app) loader(ctx context.Context) partition.Loader {
 	read := make(map[string]*snapshot.Memory)
 	load := func(s job.Source, d job.Data) (*dataset.Set, error) {
@@ -81,8 +81,8 @@ func suggestInfo(err error, s job.Source, d job.Data) error {
 	return &Error{Code: codeBadData, Exit: Usage, Err: err, Hint: infoHint(s.File, ownLabel(s, d), s.Mapping.CSV)}
 }
 
-// ownLabel returns the name that a source's file gives to the labels. It returns "" if the file may
-// have no labels, and if the job does not name them.
+// ownLabel returns the name that a source's file gives to the labels. It returns "" for a job by columns,
+// in which the file might have no labels, and for a job that names no labels.
 func ownLabel(s job.Source, d job.Data) string {
 	if d.Partition.By == job.Columns || d.Label == job.NoLabel || d.Label == "" {
 		return ""
@@ -91,7 +91,7 @@ func ownLabel(s job.Source, d job.Data) string {
 }
 
 // infoHint names the command that lists all problems of a file whose text has the given form. The
-// label may be "".
+// label can be "".
 func infoHint(file, label string, form prepare.CSV) string {
 	flags := flagsOf(form)
 	if label != "" {

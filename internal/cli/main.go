@@ -108,8 +108,8 @@ func (a *app) library() catalogue.Library { return catalogue.New(catalogue.Folde
 // grace is the time that an interrupted command waits for its running work.
 const grace = time.Second
 
-// orAbandon runs f. After ctx has ended, it waits for f at most the time grace. Work that ignores
-// ctx, such as computing a large matrix, then ends with the process.
+// orAbandon runs f and returns its result. If ctx ends first, it waits for f at most the time grace, and returns the
+// error of ctx. Work that ignores ctx, such as computing a large matrix, then ends with the process.
 func orAbandon[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -27,7 +27,7 @@ type modelResult struct {
 	Reads   []string    `json:"prepares,omitempty"` // columns of the original table, and how they are prepared
 	Scaled  bool        `json:"scales_rows"`        // whether the file holds factors that scale rows
 	Rows    int         `json:"rows_it_holds"`      // number of training rows in the file
-	Random  int         `json:"random_features"`    // number of random features, which the file holds instead of rows
+	Random  int         `json:"random_features"`    // number of random features, for which the file holds a seed and weights in place of rows
 	Leakage []string    `json:"leakage"`            // what the file reveals about the training rows
 }
 
@@ -86,7 +86,8 @@ func describeFile(path string, m model.Predictor) modelResult {
 	return r
 }
 
-// fittedOnRows says which numbers of the preparation and of the scaling training rows have decided.
+// fittedOnRows returns lines that say whether the numbers of the preparation and of the scaling come from training
+// rows.
 func fittedOnRows(made *prepare.Preparation, scaled bool) (lines []string) {
 	switch {
 	case scaled && made != nil && made.ScaledByRange():

@@ -27,8 +27,8 @@ type noticed interface {
 	with(list noticeList) Result
 }
 
-// add adds a notice, which says itself whether it is a warning. Further runs of the same job repeat
-// notices; they count once.
+// add adds a notice, whose text says whether it is a warning. It adds a text only once, because several runs of a job
+// give the same notices.
 func (n *notices) add(line string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -66,8 +66,8 @@ func (n *notices) told(a *app) {
 	}
 }
 
-// mostOfParties is the number of notices to parties' operators that a short result quotes. More of
-// them would bury the result: a job by sums has one for nearly every party.
+// mostOfParties is the largest number of notices to parties' operators that a short result quotes. More of them would
+// bury the result, because a job by sums has one for nearly every party.
 const mostOfParties = 2
 
 // all returns every notice.

@@ -14,11 +14,11 @@ import (
 type objections struct {
 	parties  int         // 0 if the number is unknown, as for devices
 	refuse   int         // parties that would refuse the job
-	further  []objection // to the demonstration's further jobs
+	further  []objection // objections to the demonstration's further jobs
 	withhold int         // parties that would withhold the figures over their own rows
 }
 
-// objection counts the parties that would do something.
+// objection counts the parties that would do what verb says, such as "refuse this job".
 type objection struct {
 	count int
 	verb  string

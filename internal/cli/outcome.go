@@ -24,20 +24,21 @@ type outcome struct {
 	table       *sheet
 	shown       *method.Presentation // how the method presents the result, or nil
 	besides     []beside             // outcomes of further jobs on the same rows
-	// classes counts the rows of each class, if this process owns all rows and the result has no
-	// such counts.
+	// classes counts the rows of each class. It is nil unless this process owns all rows. The result's own counts
+	// are used first, if it has them.
 	classes    []learner.ClassCount
 	job        *job.Job // nil if unknown, as in results of earlier versions
 	columns    int      // number of columns from which the job learns; 0 if unknown
 	objections objections
 	notices    noticeList
 	verbose    bool     // also print the details
-	files      []string // further files that the command has written
+	files      []string // paths of other files that the command has written
 	described  string   // flags of mercer predict that describe the training table; "" for none
 	next       string   // the command that usually follows, or advice on it; "" for none
 }
 
-// MarshalJSON writes the result, the figures of further jobs, and the paths of the files.
+// MarshalJSON writes the result, the figures of further jobs, the titles of the classes, and the paths of the report
+// and the predictions.
 func (o outcome) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(o.Result)
 	for _, other := range o.besides {
@@ -127,7 +128,7 @@ func (o outcome) printScores(p *printer) {
 	}
 }
 
-// methodNotes returns what the method says about the scores and the model. A report page has it in its head.
+// methodNotes returns the method's sentences about the scores and the model. A report page says the same in its head.
 func (o outcome) methodNotes() []string {
 	if o.shown == nil {
 		return nil

@@ -182,7 +182,7 @@ func paragraph(s string) string {
 	return strings.Join(lines, "\n")
 }
 
-// terminal writes text for people. Names of classes, rows and files may come from others, and their
+// terminal writes text for people. Names of classes, rows and files can come from others, and their
 // control characters could forge output on a terminal.
 type terminal struct{ w io.Writer }
 

@@ -131,8 +131,8 @@ func (o outcome) learnerText() string {
 	return chosenLearner(o.job, o.Result).Text()
 }
 
-// chosenLearner returns the learner of the chosen grid cell. Cells have the order of the job's
-// grid.
+// chosenLearner returns the learner of the chosen grid cell, or the job's learner if no cell was chosen. Cells have the
+// order of the job's grid.
 func chosenLearner(j *job.Job, r *method.Result) job.Named {
 	if i := chosenIndex(r.Grid); i >= 0 && len(r.Grid) == j.Cells() {
 		return j.At(i).Learner
@@ -233,7 +233,7 @@ func describeData(j *job.Job) string {
 	return j.Data.Source
 }
 
-// describeParties lists the parties of a job. It returns "" for a job on a single table.
+// describeParties lists the parties of a job. For a job on a single table it says that there are none.
 func describeParties(j *job.Job) string {
 	if j.Parties() == nil && j.Unshared() {
 		return "none: one table in one process"

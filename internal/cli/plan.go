@@ -67,7 +67,7 @@ also assumes that no member fails. Comparisons (compare) are not in the plan.`,
 // planned is the result of mercer plan.
 type planned struct {
 	*forecast.Plan
-	Runs int `json:"runs"` // runs of the job; the plan is of one
+	Runs int `json:"runs"` // number of runs of the job; the plan is of one run
 }
 
 // planJob plans a job, over the tables that it names or over stated sizes.
@@ -103,7 +103,7 @@ func (a *app) planJob(ctx context.Context, path string, f planFlags) (Result, er
 func (a *app) setting(ctx context.Context, sizes method.Sizes) (forecast.Setting, error) {
 	session, program, err := a.tinyJob(ctx)
 	if err != nil {
-		return forecast.Setting{}, fmt.Errorf("the tiny job that measures a session: %w", err)
+		return forecast.Setting{}, fmt.Errorf("a session cannot be measured, because the tiny job for it failed: %w", err)
 	}
 	s := forecast.Setting{Program: program, Garbage: forecast.Garbage{Coordinator: daemonGarbage / 100., Party: daemonGarbage / 100., OneProcess: 1}}
 	if large(sizes.All(func(t method.TableSize) int { return t.Rows }), sizes.Most(func(t method.TableSize) int { return t.Columns })) {
@@ -175,7 +175,7 @@ func (a *app) sizedJob(ctx context.Context, path string, stated *forecast.Counts
 			return file, method.Sizes{}, nil // the forecast refuses it by its name
 		}
 		if j.Parties() == nil {
-			return nil, method.Sizes{}, badJob(fmt.Errorf("the job names no parties, so a plan cannot count their messages; add partition: {parties: [north, south]} to data"))
+			return nil, method.Sizes{}, badJob(fmt.Errorf("the job names no parties, so a plan cannot count their messages; add \"partition: {parties: [north, south]}\" to \"data\""))
 		}
 		sizes, err := stated.Sizes(j)
 		return file, sizes, err
@@ -204,7 +204,7 @@ func (a *app) sizedJob(ctx context.Context, path string, stated *forecast.Counts
 	return file, sizes, nil
 }
 
-// orStated adds to an error of reading tables how to plan a job without them.
+// orStated adds a hint to an error of reading tables: how to plan a job without the tables.
 func orStated(err error) error {
 	e := *classify(err)
 	if e.Err = err; e.Hint == "" {
@@ -219,7 +219,7 @@ func (f planFlags) counts() (*forecast.Counts, error) {
 		return nil, nil
 	}
 	if f.rows == "" || f.columns == "" {
-		return nil, usage("--rows and --columns state the sizes of tables together; add the other one")
+		return nil, usage("only one of --rows and --columns is given; give both, which state the sizes of tables together")
 	}
 	rows, err := statedCounts("--rows", f.rows)
 	if err != nil {
@@ -263,7 +263,7 @@ func rate(text string) (float64, bool) {
 	return 0, false
 }
 
-// line returns the members' lines: those of the flags, or else those of the job.
+// line returns the link of each member to the network: rate and latency of the flags, or else those of the job.
 func (f planFlags) line(l job.Link) (job.Link, error) {
 	if f.latency < 0 {
 		return l, usage("--latency is %s; write a time above 0, such as 20ms", f.latency)

@@ -151,7 +151,7 @@ every row has the fill.`,
 		Example: "  mercer predict model.mercer new.csv\n  mercer predict out/model-north new.csv --job-file job.yaml --as north\n  mercer predict --home ./north --job 0123456789abcdef0123456789abcdef slices#88x104 --json\n  mercer predict --home ./bank --job 0123456789abcdef0123456789abcdef new.csv --id customer --source newcomers",
 		Args: func(_ *cobra.Command, given []string) error {
 			if want := map[bool]int{true: 1, false: 2}[q.job != ""]; len(given) != want {
-				return usage("predict takes MODEL and one DATA, or --job ID and one DATA")
+				return usage("predict has too few or too many arguments; give MODEL and one DATA, or --job ID and one DATA")
 			}
 			return nil
 		},
@@ -223,8 +223,8 @@ func (a *app) adviseTable(r predictResult) {
 	}
 }
 
-// tableAdvice names the flags that give more than bare predictions. It returns "" if the table of the
-// predictions has no more than they.
+// tableAdvice returns a notice of the flags that give more than the printed predictions. It returns "" if the CSV
+// table would have nothing more.
 func (r predictResult) tableAdvice() string {
 	const ids = "; --id COLUMN names rows by their ids"
 	byLine := r.IDs == nil && r.lines != nil
@@ -260,7 +260,7 @@ type predictionRequest struct {
 func (q predictionRequest) check() error {
 	switch {
 	case q.source != "" && q.job == "":
-		return usage("--source is for jobs whose columns several parties hold; give --job ID, or remove --source")
+		return usage("--source is given without --job; give --job ID, or remove --source")
 	case q.jobFile != "" && q.as == "":
 		return usage("--job-file requires --as, the party of the job whose table DATA is like; add it")
 	}
@@ -335,7 +335,7 @@ func (a *app) predictByFile(q predictionRequest, path string) (r predictResult, 
 }
 
 // arrangeLike returns the rows with their columns in the order of the model's columns. It matches
-// columns by name.
+// columns by name, or by position if the rows or the model have no names.
 func arrangeLike(m model.Predictor, data string, set *dataset.Set) (*dataset.Set, error) {
 	if (m.Columns() == nil || set.Columns == nil) && set.X.Cols() != m.Width() {
 		return nil, fmt.Errorf("%s has %s, but the model was trained on %d columns", data, humanize.Count(set.X.Cols(), "column"), m.Width())
@@ -428,7 +428,7 @@ func (r answerTable) Print(w io.Writer) error {
 // fromStdin is the name of standard input as a data source.
 const fromStdin = "-"
 
-// dataOrInput returns the name of the data source, which may be standard input. For a dash it
+// dataOrInput returns the name of the data source, which can be standard input. For a dash it
 // copies the CSV from standard input to a temporary file. The function cleanup removes this file.
 func (a *app) dataOrInput(name string) (data string, cleanup func() error, err error) {
 	if name != fromStdin {

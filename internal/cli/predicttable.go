@@ -18,9 +18,9 @@ type newRows struct {
 	data    string
 	shown   string // name of the table in messages
 	columns catalogue.Columns
-	home    string      // home whose catalogue describes the table; "" for none
+	home    string      // home whose catalogue has the entry of field as; not used with jobFile
 	as      string      // name of the catalogue entry, or the party of jobFile, that describes the table; "" for none
-	jobFile string      // path of the job file whose sources describe the table; "" for the home's catalogue
+	jobFile string      // path of the job file whose sources describe the table; "" if the home's catalogue describes it
 	absent  bool        // allows a table without some columns, if the schema can fill them
 	csv     prepare.CSV // format of a text without a catalogue entry
 }
@@ -153,7 +153,7 @@ func (a *app) entry(n newRows) (t prepare.Table, err error) {
 		parties = append(parties, s.Party)
 	}
 	if parties == nil {
-		return t, usage("%s has no sources, which describe tables; remove --job-file and --as", n.jobFile)
+		return t, usage("%s has no \"sources\", which would describe tables; remove --job-file and --as", n.jobFile)
 	}
 	return t, usage("%s has no source %q; write --as with one of %s", n.jobFile, n.as, strings.Join(parties, ", "))
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// privacyLines returns a line about each member that could reconstruct rows of others: the
-// coordinator, the party that can reconstruct most, and members that work together. A line gives the
-// reason, and the first "in part" is explained. It returns nil for results of earlier versions,
-// which lack this information.
+// privacyLines returns lines that say how far, and why, members can reconstruct rows of others: a line for
+// the coordinator, and one each, if the result knows it, for the party that can reconstruct most, for a keeper
+// alone, and for members that work together. The first "in part" is explained. privacyLines returns nil for
+// results of earlier versions, which lack this information.
 func privacyLines(exposures map[string]protocol.Exposure) []string {
 	server, known := exposures["server"]
 	if !known {

@@ -67,8 +67,8 @@ func (a *app) waitShowing(ctx context.Context, c *admin.Client, id string) (admi
 	return j, err
 }
 
-// pollProgress shows a job's progress every second until ctx ends. Waiting for the job reports
-// errors.
+// pollProgress shows a job's progress every second until ctx ends. It ignores errors, because waitShowing gets them,
+// too, when it waits for the job.
 func pollProgress(ctx context.Context, c *admin.Client, id string, shown Progress) {
 	every := time.NewTicker(redraw)
 	defer every.Stop()
@@ -119,7 +119,7 @@ func (noProgress) Close()                 {}
 type stageLog struct {
 	log   *slog.Logger
 	mu    sync.Mutex
-	whole bool   // whether stages have been announced; parts of a stage are not logged
+	whole bool   // whether a stage has been announced; then parts of stages are not logged
 	last  string // stage of the last entry
 }
 
@@ -146,7 +146,7 @@ func (l *stageLog) Step(p protocol.Progress) {
 // Close does nothing.
 func (*stageLog) Close() {}
 
-// redraw is the time between two drawings of a status line.
+// redraw is the time between two drawings of a status line, and between two questions for a job's progress.
 const redraw = time.Second
 
 // statusLine is a Progress that rewrites one line of a terminal. It draws at most once a second, so

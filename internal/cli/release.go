@@ -34,7 +34,7 @@ type releaseEntry struct {
 	Rows    int                  `json:"rows"`
 	Uses    int                  `json:"uses"`              // number of releases, for kinds whose number is limited
 	Told    float64              `json:"told,omitempty"`    // number of released sums divided by the number of cells in the rows
-	Epsilon float64              `json:"epsilon,omitempty"` // of noise: the job's guarantee
+	Epsilon float64              `json:"epsilon,omitempty"` // epsilon of the job's guarantee; 0 for a release without noise
 	Delta   float64              `json:"delta,omitempty"`
 	Reveals []string             `json:"reveals"`
 }

@@ -68,8 +68,8 @@ func require(cmd *cobra.Command, flags ...string) {
 	}
 }
 
-// checkFlags returns an error if a required flag is missing, or if the number or the time of a flag
-// is negative. No flag has a negative value.
+// checkFlags returns an error if a required flag is missing, if the whole number or the time of a flag is
+// negative, or if a text is "~" or begins with "~/". No flag of whole numbers or times has a negative value.
 func checkFlags(cmd *cobra.Command) error {
 	var err error
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { err = cmp.Or(err, checkFlag(cmd, f)) })
@@ -156,7 +156,7 @@ func commandGroup(use, short string) *cobra.Command {
 	}
 }
 
-// unknownCommand returns an error if the argument is not a subcommand.
+// unknownCommand returns an error if there is an argument, because it is not the name of a subcommand.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -13,8 +13,8 @@ import (
 // rotatedIdentity describes a home's new identity.
 type rotatedIdentity struct {
 	identityResult
-	Sealed  int `json:"sealed"`           // keys of jobs and editions that the new identity opens
-	Foreign int `json:"cannot_be_opened"` // keys that the earlier one could not open either
+	Sealed  int `json:"sealed"`           // number of keys of jobs and editions that the new identity opens
+	Foreign int `json:"cannot_be_opened"` // number of keys that the earlier identity could not open either
 }
 
 // Print tells the operator the next steps.

@@ -9,7 +9,7 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// scores returns the table of metrics. It compares each party alone, all parties together, and
+// scores returns the table of metrics. It compares the constant answer, each party alone, all parties together, and
 // pooled training.
 func (o outcome) scores() *tableOf {
 	names := tableNames(o.Metrics)
@@ -121,8 +121,8 @@ func metricNames(m learner.Metrics) []string {
 	return names
 }
 
-// tableNames returns the names of the metrics in the table of scores. Metrics of few learners are
-// shown elsewhere, and f1_micro equals the accuracy.
+// tableNames returns the names of the metrics in the table of scores. It leaves out metrics of few learners, which are
+// shown elsewhere, and f1_micro, which equals the accuracy.
 func tableNames(m learner.Metrics) []string {
 	aside := []string{"f1_micro", "average_precision", "brier"}
 	return slices.DeleteFunc(metricNames(m), func(name string) bool { return slices.Contains(aside, name) })

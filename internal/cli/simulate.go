@@ -89,7 +89,7 @@ each party's operator alone would read, come after the result.`,
 		}
 		j := file.job
 		if j.Unshared() && j.Data.Folds == 0 && !file.names("test") {
-			a.notices.add("notice: the job names no test, so a quarter of the rows is held out; write test: none to train on all")
+			a.notices.add("notice: the job names no test, so a quarter of the rows is held out; write \"test: none\" to train on all")
 		}
 		if out == "" {
 			out = filepath.Join("mercer-out", j.Name, j.Protocol.Name())
@@ -180,7 +180,7 @@ func runTask(task string, j *job.Job, i, n int) string {
 	return strings.TrimPrefix(task+", "+name, ", ")
 }
 
-// launch collects warnings, runs a job in a temporary folder, and moves the results to the folder
+// launch collects warnings, runs a job in a temporary folder, and writes the results into the folder
 // target.
 func (a *app) launch(j *job.Job, target string, run func(dir string) (outcome, error)) (_ Result, err error) {
 	if warnings := local.Of(a.local, j).Warnings; warnings != nil {
@@ -285,7 +285,7 @@ func (a *app) compared(ctx context.Context, j *job.Job, shares []partition.Share
 }
 
 // inspect adds to an outcome what only the owner of all rows can find. These are objections of the
-// parties' policies, rows that are both in training and held out, and the rows of each class.
+// parties' policies, warnings about the rows, the number of columns, and the rows of each class.
 func (o *outcome) inspect(j *job.Job, shares []partition.Share) error {
 	withheld, err := partition.Withheld(j, shares, o.Figures)
 	if err != nil {
@@ -314,7 +314,7 @@ func (a *app) runSimulation(ctx context.Context, j *job.Job, shares []partition.
 			return nil, nil, fmt.Errorf("protocol %s sends no messages over a network; remove \"link\"", j.Protocol.Name())
 		}
 		if a.workers != nil {
-			return nil, nil, usage("--cells is for protocols with a coordinator; remove it, or choose another protocol than %s", j.Protocol.Name())
+			return nil, nil, usage("protocol %s has no coordinator, which --cells needs; remove --cells, or choose another protocol", j.Protocol.Name())
 		}
 		return baseline.RunPooled(ctx, j, shares, dir)
 	}
@@ -470,7 +470,8 @@ func (f *jobFile) tableFlags(r *method.Result) string {
 	return ""
 }
 
-// otherSites names, as a comment, the other sites as whose tables new rows may be written.
+// otherSites returns a comment for a command line, which says that new rows can be written like the tables of another
+// site, too. It returns "" if the job has fewer than two sources.
 func (f *jobFile) otherSites(site string) string {
 	if len(f.job.Data.Sources) < 2 {
 		return ""
@@ -510,7 +511,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, targ
 		}
 		err := inFolder(filepath.Dir(m.Path), func() error { return copyFile(m.Path, from) })
 		if err != nil {
-			return fmt.Errorf("the model: %w", err)
+			return fmt.Errorf("the model of %s cannot be copied into the results folder: %w", m.Party, err)
 		}
 	}
 	if files == nil {
@@ -520,7 +521,7 @@ func adopt(r *method.Result, files func(*method.Result) map[string]*string, targ
 		from := *path
 		*path = filepath.Join(target, filepath.Base(from))
 		if err := copyFile(*path, from); err != nil {
-			return fmt.Errorf("the %s: %w", what, err)
+			return fmt.Errorf("the %s cannot be copied into the results folder: %w", what, err)
 		}
 	}
 	return nil

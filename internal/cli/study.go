@@ -32,7 +32,7 @@ type studyResult struct {
 	Approved bool     `json:"approved"`
 }
 
-// Print shows the study's hash, its bounds, and what its jobs may reveal together.
+// Print shows the study's hash, its bounds, and what its jobs can reveal together.
 func (r studyResult) Print(w io.Writer) error {
 	p := &printer{w: w}
 	p.linef("study %s", r.Name)
@@ -90,7 +90,7 @@ func kernelsOf(s *job.Study) string {
 	return text
 }
 
-// reveals lists what the jobs of a study may reveal together without a question to the operator.
+// reveals lists what the jobs of a study can reveal together without a question to the operator.
 func reveals(s *job.Study) (lines []string) {
 	if s.Numbers > 0 {
 		lines = append(lines, fmt.Sprintf("%d numbers in sums over the rows; from as many numbers as the rows have cells, every row can be computed", s.Numbers),
@@ -178,9 +178,9 @@ type studyList struct {
 type listedStudy struct {
 	approved.Approval
 	Until       string `json:"until"`
-	Jobs        int    `json:"jobs"` // accepted here
+	Jobs        int    `json:"jobs"` // number of jobs accepted here
 	MostJobs    int    `json:"most_jobs"`
-	Numbers     int64  `json:"numbers"` // in the sums of these jobs
+	Numbers     int64  `json:"numbers"` // count of numbers in the sums of these jobs
 	MostNumbers int    `json:"most_numbers"`
 }
 

@@ -172,7 +172,7 @@ func (a *app) summedUp(model string, j *job.Job, r *method.Result, took time.Dur
 	return s, err
 }
 
-// MarshalJSON writes the result, with the time and the memory of this process.
+// MarshalJSON writes the result, with the path of the model and the elapsed and processor time of this process.
 func (s sumsResult) MarshalJSON() ([]byte, error) {
 	b, err := json.Marshal(s.Result)
 	for _, one := range []struct {
@@ -301,7 +301,7 @@ func (a *app) addUp(ctx context.Context, f sumsFlags) (r Result, err error) {
 	return s, nil
 }
 
-// readPeople reads the data of the people whose devices this process may run.
+// readPeople reads the data of the people whose devices this process can run.
 func (a *app) readPeople(f sumsFlags) (source string, people []method.Table, err error) {
 	switch {
 	case (f.ratings == "") == (f.rows == ""):
@@ -320,7 +320,7 @@ func (a *app) readPeople(f sumsFlags) (source string, people []method.Table, err
 	return all.Name, devicesim.Rows(all), nil
 }
 
-// readVanishing reads at which moments simulated devices vanish.
+// readVanishing reads the moments at which simulated devices vanish, by the name of the device.
 func readVanishing(path string) (map[string][]devicesim.Moment, error) {
 	if path == "" {
 		return nil, nil

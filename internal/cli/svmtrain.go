@@ -23,7 +23,7 @@ type svmResult struct {
 	// File is the written file; a cross-validation writes none.
 	File    string        `json:"file,omitempty"`
 	Vectors int           `json:"support_vectors,omitempty"`
-	Score   *libsvm.Score `json:"score,omitempty"` // of a cross-validation, or of predictions
+	Score   *libsvm.Score `json:"score,omitempty"` // score of a cross-validation or of predictions
 	text    string
 }
 
@@ -153,7 +153,7 @@ func (a *app) runSVMPredict(_ context.Context, args []string) (Result, error) {
 		return nil, err
 	}
 	r := svmResult{Machine: m.Machine, File: q.Output}
-	var wrong error // what the model or the rows lack
+	var wrong error // error of the prediction, not of the file
 	err = a.writeFile(q.Output, func(w io.Writer) error {
 		predicted, err := m.Predict(w, p, q.Probability)
 		if err != nil {
@@ -213,8 +213,8 @@ func readSVMModel(path string) (m *libsvm.Model, err error) {
 	return m, nil
 }
 
-// writeFile replaces a file. It never replaces a device or a link, such as /dev/stdout, which is a link
-// to a regular file where a shell redirects the output: it writes to what they stand for.
+// writeFile replaces a file. It keeps a device and a link: it writes to the device, and replaces the file to which the
+// link leads. If the path is the standard output, such as /dev/stdout, it writes there.
 func (a *app) writeFile(path string, write func(io.Writer) error) error {
 	info, err := os.Stat(path)
 	switch {

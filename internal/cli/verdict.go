@@ -14,14 +14,14 @@ import (
 )
 
 // constant is the best answer that ignores the columns: the commonest class of the training rows, or
-// the mean of the numbers.
+// the mean of the held-out numbers.
 type constant struct {
 	answer  string
 	metrics learner.Metrics
 }
 
 // constant returns the constant answer with its metrics on the held-out rows. It returns nil if the
-// result lacks the counts from which the metrics are computed.
+// result lacks the counts of classes, or for numbers the metrics rmse and r2, from which they are computed.
 func (o outcome) constant() *constant {
 	if c := constantClass(o.classCounts()); c != nil {
 		return c
@@ -189,8 +189,10 @@ func (c comparison) values() []float64 {
 	return list
 }
 
-// gain ends the clause about the best site if the joint model is no better, or no more than chance
-// explains. Of a repeated job all splits decide, and one says nothing.
+// gain returns the end of the clause about the best site: that joining gained nothing, if the joint model is no
+// better than the best site, or that these rows do not show a gain, if the best site's value is within the interval
+// of the joint model's. Otherwise it returns "". It also returns "" for a repeated job, whose splits splitsSentence
+// judges together.
 func (c comparison) gain() string {
 	if c.splits != nil {
 		return ""
@@ -357,7 +359,7 @@ func (o outcome) sharedCell() string {
 
 // coarse advises how a job's random features come nearer to the exact kernel, if pooled rows with that
 // kernel do clearly better: by a point of accuracy beyond its rounding, or by 5 % of an error. It returns "" otherwise.
-// With privacy it advises what outweighs the noise. What pooled rows learn from stands under the scores.
+// With privacy it advises what outweighs the noise. The notes under the scores say from what pooled rows learn.
 func (o outcome) coarse() string {
 	exact := o.Pooled
 	if o.ExactKernel != nil {

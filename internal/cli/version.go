@@ -19,7 +19,7 @@ type versionResult struct {
 	Arch     string   `json:"arch"`
 	Revision string   `json:"revision"` // revision of the source; "" if the build does not know it
 	Time     string   `json:"revision_time"`
-	Modified bool     `json:"modified"` // the source had uncommitted changes
+	Modified bool     `json:"modified"` // whether the source had uncommitted changes
 	CPU      []string `json:"cpu_features"`
 	// Interface is the number of the interface with the Python package.
 	Interface int `json:"interface"`

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// jobFileWords replaces the place that describes a table. The readers of tables name the catalogue of a
-// deployed party, but a user of a job file has the same keys there.
+// jobFileWords replaces, in messages, the catalogue by the job file. The readers of tables name the catalogue of a
+// deployed party, but whoever simulates a job has the same keys in the job file.
 type jobFileWords struct{ *strings.Replacer }
 
-// wordsOf returns the words for a job file. A job with one common source has no place for the keys.
-// more holds further pairs of a text and its replacement.
+// wordsOf returns the words for a job file. common says that the job has one source for all parties, which must be
+// replaced by sources before the keys can be written. more holds other pairs of a text and its replacement.
 func wordsOf(path string, common bool, more ...string) jobFileWords {
 	place := "under sources in " + path
 	if common {

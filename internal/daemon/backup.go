@@ -18,23 +18,24 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/fault"
 )
 
-// A backup is a tar archive inside a file of age. Its first entry is a [Stamp]. The daemon may run
-// meanwhile, and any prefix of its work is a state to which a home can be restored, because of the order:
+// A backup is a tar archive inside a file of age. Its first entry is a [Stamp]. The daemon is allowed to run
+// while its home is copied. The home can be restored from every backup, because of the order of the copies:
 //
 //   - The audit record comes first. The ledger of releases and the studies have an entry before the record
 //     has the line of the consent, so their copies, which come later, cover every consent in the copied
 //     record. What a session does after its consent is covered, too, if its end is in the copied record.
-//   - A folder whose files are renamed is copied under the lock under which they are: the ledger of
-//     releases, and the editions, whose list comes last, so that the copy has all items of the list.
+//   - The ledger of releases and the editions have files that are renamed. Each of these two folders is
+//     copied while its lock is held. The list of the editions is copied last, so that the copy has all items
+//     of the list.
 //   - All other files are replaced as a whole, or only grow. A reader of a file that grows cuts off an
 //     unfinished end, which nobody relied upon.
 //
 // What a home did after the backup is not in it. A restored party therefore compares the record with what
-// its coordinator has seen of it ([Home.restoredCheck]). A job with a session that has no end in the record
-// may have gone on: the restored party takes part in it no more, and asks its operator.
+// its coordinator has seen of the record ([Home.restoredCheck]). A job with a session that has no end in the
+// record might have gone on: the restored party takes no further part in this job, and asks its operator.
 //
-// A backup never has seeds and journals of open sessions, or what these need, because two processes with
-// one seed answer twice under the same masks. It has no tables, no queues of the broker, and no invitations.
+// A backup never has seeds or journals of open sessions, or files that only open sessions need, because two processes
+// with one seed answer twice under the same masks. It has no tables, no queues of the broker, and no invitations.
 
 // backedUp lists the files and folders of a home that a backup holds, in their order.
 var backedUp = [...]string{
@@ -52,7 +53,7 @@ type Stamp struct {
 	Made     time.Time `json:"made"`
 	Name     string    `json:"name"`
 	Role     string    `json:"role"`
-	Retained bool      `json:"retained"` // whether it holds the retained state of jobs
+	Retained bool      `json:"retained"` // whether the backup holds the retained state of jobs
 }
 
 const (
@@ -73,7 +74,7 @@ type Backup struct {
 }
 
 // Backup writes a backup of the home into a new file of mode 0600, sealed to the recipients. It holds the
-// retained state of finished jobs only if retained is true. A daemon may run.
+// retained state of finished jobs only if retained is true. The home's daemon is allowed to run.
 func (h Home) Backup(path string, to []age.Recipient, retained bool) (done Backup, err error) {
 	m, err := h.member()
 	if err != nil {
@@ -151,7 +152,8 @@ func (b *backupWriter) one(name string) error {
 // editionsList is the list of editions, which is copied after their items.
 const editionsList = "editions/list"
 
-// tree copies all regular files at or under a path of the home.
+// tree copies the regular files at or under a path of the home, except the list of editions and drafts, whose
+// names begin with a dot.
 func (b *backupWriter) tree(name string) error {
 	return filepath.WalkDir(b.home.path(name), func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -170,7 +172,7 @@ func (b *backupWriter) tree(name string) error {
 	})
 }
 
-// file copies one file, as long as it is when it is opened.
+// file copies one file, up to the length that it has when it is opened. A file that does not exist is no error.
 func (b *backupWriter) file(name string) (err error) {
 	f, err := os.Open(b.home.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -190,7 +192,7 @@ func (b *backupWriter) file(name string) (err error) {
 		return err
 	}
 	if _, err := io.CopyN(b.tar, f, info.Size()); err != nil {
-		return fmt.Errorf("%s has become shorter while it was copied; run the command again: %w", f.Name(), err)
+		return fmt.Errorf("%s was not copied completely; run the command again: %w", f.Name(), err)
 	}
 	return nil
 }

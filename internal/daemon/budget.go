@@ -22,10 +22,10 @@ import (
 // TableBudget is the privacy budget of a table, with its account.
 type TableBudget struct {
 	Table  string
-	Listed bool              // the catalogue has the table; else only the ledger does
+	Listed bool              // whether the catalogue has the table; if not, only the ledger has it
 	Budget privacy.Guarantee // zero if the policy sets none
 	disclosure.Account
-	Payers map[string]audit.Payer // of the spendings, by their IDs, as far as the audit record has them
+	Payers map[string]audit.Payer // the job of each spending, by the spending's ID; only jobs that the audit record has
 }
 
 // Budgets returns the privacy budgets of the catalogue's tables, and the accounts of tables that the catalogue has no
@@ -69,8 +69,8 @@ func (h Home) Budgets(jobs *job.Reader) (list []TableBudget, err error) {
 	return list, err
 }
 
-// order sorts the spendings by their times, and then by the names of the jobs. One without a time in the audit record has
-// the beginning of its day.
+// order sorts the spendings by their times, and then by the names of the jobs. A spending without a time in the audit
+// record counts as made at the beginning of its day.
 func (b *TableBudget) order() {
 	when := func(s disclosure.Spending) time.Time {
 		if p, known := b.Payers[s.ID]; known {
@@ -84,7 +84,8 @@ func (b *TableBudget) order() {
 	})
 }
 
-// goneTables returns the accounts of tables of the ledger that are under no table of the catalogue.
+// goneTables returns the accounts of tables whose spendings are in the ledger but not in found. It adds the IDs of
+// these spendings to found.
 func (h Home) goneTables(found map[string]bool, recorded []string) (list []TableBudget, err error) {
 	entries, err := h.Releases().Noisy()
 	if err != nil {
@@ -106,8 +107,8 @@ func (h Home) goneTables(found map[string]bool, recorded []string) (list []Table
 	return list, nil
 }
 
-// knownBy returns the names by which the ledger knows a table of the catalogue: where it is read from, and the
-// dictionaries that were ever approved for it, as far as the list of approvals still has them.
+// knownBy returns the names by which the ledger knows a table of the catalogue: the name of the table's source (see
+// whence), and the names of the dictionaries that the list of approvals has for the table.
 func (c *Config) knownBy(h Home, table string, read []approved.Approval) (names []string) {
 	if from := c.whence(h, table); from != "" {
 		names = append(names, from)
@@ -120,8 +121,9 @@ func (c *Config) knownBy(h Home, table string, read []approved.Approval) (names 
 	return names
 }
 
-// whence names the file, the database or the program from which a table is read. Two tables of one file or database have
-// one name, whatever they read of it: they may be about the same people.
+// whence names the file, the database or the program from which a table is read. Two tables of one file, database or
+// program have one name, whatever they read of it, because they can be about the same people. A table that the
+// catalogue does not have has the name "".
 func (c *Config) whence(h Home, table string) string {
 	s, err := c.source(h, table)
 	if err != nil {
@@ -152,13 +154,14 @@ func (h Home) resolved(path string) string {
 	return path
 }
 
-// recordedNoise returns the IDs of the releases of noise that the audit record has, and that the ledger must have.
+// recordedNoise returns the IDs of the releases with noise that the ledger must have, from the audit record. See
+// [audit.Noise].
 func (h Home) recordedNoise() ([]string, error) {
 	return audit.Noise(h.AuditPath())
 }
 
-// SettleBudget states what jobs that the home does not know have spent of all its privacy budgets, as the user of this
-// process; zero for nothing. The audit record has the statement.
+// SettleBudget records how much of each privacy budget was spent by jobs that the home does not know. Zero means that
+// they have spent nothing. The audit record gets the statement as a decision of the user of this process.
 func (h Home) SettleBudget(jobs *job.Reader, spent privacy.Guarantee) error {
 	if spent != (privacy.Guarantee{}) {
 		if err := spent.Check(); err != nil {

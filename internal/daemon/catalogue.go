@@ -19,26 +19,28 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/party"
 )
 
-// Source is an entry of a party's catalogue: a table, and the columns that jobs may use. A job
+// Source is an entry of a party's catalogue: a table, and the columns that jobs can use. A job
 // cannot use more than the entry offers.
 type Source struct {
-	Path string `yaml:"path,omitempty"` // relative to the home's folder
+	Path string `yaml:"path,omitempty"` // path of a file; a relative path starts at the home's folder
 	// Origin is the program or the query that returns the table. It replaces Path.
 	origin.Origin `yaml:",inline"`
-	// Label lists the columns from which a job may choose its labels. If it is empty, jobs can use
+	// Label lists the columns from which a job can choose its labels. If it is empty, jobs can use
 	// the table only without labels. Label columns are not features.
 	Label Labels `yaml:"label,omitempty"`
 	// ID is the column of ids, or the rule that makes ids from several columns. By the ids, jobs
 	// find the rows of the same people in other parties' tables. Without ID the table has no ids.
 	ID job.OwnID `yaml:"id,omitempty"`
-	// Cut is the column by which jobs may hold out later rows, such as the day of admission. It is
-	// a feature only if Columns lists it too.
+	// Cut is the column by which jobs can hold out later rows, such as the day of admission. It is
+	// a feature if Columns lists it. If Columns is a map, it is also a feature of a job without a schema
+	// that holds no rows out by it.
 	Cut string `yaml:"cut,omitempty"`
-	// CutDates lists values of column Cut, as days or numbers. A job over an edition may hold out
-	// the rows at or after one of these values.
+	// CutDates lists values of column Cut, as days or numbers. By column
+	// Cut, a job over an edition can hold out only the rows at or after one of these values.
 	CutDates []string `yaml:"cut_dates,omitempty"`
-	// Columns lists the columns that jobs may use as features, or describes the file's own columns.
-	// Without a list, jobs may use all remaining columns.
+	// Columns lists the columns that jobs can use as features, or describes the file's own columns.
+	// Without a list, a job that names no columns uses all remaining columns, and a job by columns that
+	// names columns is refused.
 	Columns OwnColumns `yaml:"columns,omitempty"`
 	// CSV describes the format of a CSV file.
 	CSV prepare.CSV `yaml:"csv,omitempty"`
@@ -52,7 +54,7 @@ type Source struct {
 	// Group is the column of groups, such as patients. Every job by rows keeps the rows of a group
 	// together when it holds rows out. The column is not a feature.
 	Group string `yaml:"group,omitempty"`
-	// Weight is the column that jobs may use as the weights of rows. A job that weights rows by another
+	// Weight is the column that jobs can use as the weights of rows. A job that weights rows by another
 	// column is refused, and without Weight so is every job with weights. The column is not a feature.
 	Weight string `yaml:"weight,omitempty"`
 	// Editions is "weekly" if the daemon freezes the table every week. It does so for each
@@ -63,11 +65,12 @@ type Source struct {
 }
 
 // Labels describes the label columns of an entry. In YAML it is a name, a list of names, the word
-// none, or a map with the key column for one of these and the key missing.
+// none, or a map. The map has the key column, which holds a name or a list of names, and the key missing.
 type Labels struct {
 	Columns []string
-	// Needed lists the columns in which each row needs a value: by missing: drop-row, all of them. No
-	// job sees another row, whatever label it uses.
+	// Needed lists the columns in which each row needs a value: all label columns if the entry says
+	// "missing: drop-row", and none otherwise. No job sees a row that lacks one of these values,
+	// whatever label the job uses.
 	Needed []string
 }
 
@@ -89,11 +92,11 @@ func (l *Labels) UnmarshalYAML(n *yaml.Node) error {
 	l.Columns = own.Column
 	switch {
 	case len(l.columns()) == 0:
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label has no column; add column: and the name of the column, or write label: none", n.Line)}}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: \"label\" has no \"column\"; add \"column:\" and the name of the column, or write \"label: none\"", n.Line)}}
 	case own.Missing == prepare.FillDropRow:
 		l.Needed = slices.Clone(l.Columns)
 	case own.Missing != "" && own.Missing != prepare.FillError:
-		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: missing is %q; write drop-row to leave out rows without a label, or error to refuse them", n.Line, own.Missing)}}
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: \"missing\" is %q; write \"drop-row\" to leave out rows without a label, or \"error\" to refuse them", n.Line, own.Missing)}}
 	}
 	return nil
 }
@@ -122,7 +125,7 @@ func (l *labelNames) UnmarshalYAML(n *yaml.Node) error {
 }
 
 func (labelNames) refuse(n *yaml.Node) error {
-	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: label is the name of a column, a list of names, or none", n.Line)}}
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: \"label\" is neither a name nor a list of names; write the name of a column, a list of names, or \"none\"", n.Line)}}
 }
 
 // MarshalYAML writes a single name as a text, and several names as a list.
@@ -160,7 +163,7 @@ func (s Source) check(known job.Names) error {
 	case len(s.CutDates) > 0 && s.Cut == "":
 		return errors.New("the setting \"cut_dates\" requires the setting \"cut\", which names the column of the dates; add \"cut\", or remove \"cut_dates\"")
 	case s.Editions != "" && s.Editions != weekly:
-		return fmt.Errorf("editions is %q; write \"weekly\", or remove the setting and use mercer data freeze", s.Editions)
+		return fmt.Errorf("the setting \"editions\" is %q; write \"weekly\", or remove the setting and use mercer data freeze", s.Editions)
 	case s.Weight != "" && s.Width > 0:
 		return errors.New("the setting \"weight\" requires columns with names, but \"features\" is for columns without names; remove \"features\"")
 	}
@@ -220,7 +223,7 @@ func (s Source) checkMapping() error {
 	}
 	for _, name := range slices.Concat(s.Label.columns(), []string{s.Group, s.Cut, s.Weight}) {
 		if as, renamed := m.RenamedTo(name); renamed {
-			return fmt.Errorf("label, group, cut and weight take the federation's names, and columns renames %q to %q; write %q", name, as, as)
+			return fmt.Errorf("one of \"label\", \"group\", \"cut\" and \"weight\" names a column that \"columns\" renames: %q to %q; write %q", name, as, as)
 		}
 	}
 	if s.ID.IsZero() {
@@ -241,10 +244,10 @@ func (c *Config) Warnings() []string {
 
 func (s Source) warnings(name string, policy party.Policy) (list []string) {
 	if s.Label.IsZero() {
-		list = append(list, name+" has no label: and can be used without labels only")
+		list = append(list, name+" has no \"label\" and can be used without labels only")
 	}
 	if len(policy.Protocols) == 0 {
-		list = append(list, fmt.Sprintf("no job may use %s; list the protocols that may in data.%s.policy.protocols", name, name))
+		list = append(list, fmt.Sprintf("no job is allowed to use %s; list the allowed protocols in data.%s.policy.protocols", name, name))
 	}
 	return list
 }
@@ -262,10 +265,10 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 		c.Label = label
 	}
 	if j.Unlabelled == prepare.FillDropRow && !slices.Contains(s.Label.Needed, label) {
-		return c, unoffered("the job leaves out rows without a label, and the catalogue entry of %s does not; remove missing from the job's label, or write label: {column: %s, missing: drop-row} in the entry", name, dataset.Quote(label))
+		return c, unoffered("the job leaves out rows without a label, but the catalogue entry of %s does not; remove \"missing\" from the job's label, or write \"label: {column: %s, missing: drop-row}\" in the entry", name, dataset.Quote(label))
 	}
 	if j.ID != "" && !s.ID.Names(j.ID, s.Columns.Theirs) {
-		return c, unoffered("the job takes ids from column %q of %s, and its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.Name()))
+		return c, unoffered("the job takes ids from column %q of %s, but its catalogue entry says %s", j.ID, name, orNothing("id", s.ID.Name()))
 	}
 	for _, other := range s.Label.columns() {
 		if other != label {
@@ -273,13 +276,13 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 		}
 	}
 	if cut := j.Test.Column; cut != "" && cut != s.Cut {
-		return c, unoffered("the job holds rows out by column %q of %s, and its catalogue entry says %s", cut, name, orNothing("cut", s.Cut))
+		return c, unoffered("the job holds rows out by column %q of %s, but its catalogue entry says %s", cut, name, orNothing("cut", s.Cut))
 	}
 	if j.Group != "" && j.Group != s.Group {
-		return c, unoffered("the job keeps rows of one %q together, and the catalogue entry of %s says %s", j.Group, name, orNothing("group", s.Group))
+		return c, unoffered("the job keeps rows of one %q together, but the catalogue entry of %s says %s", j.Group, name, orNothing("group", s.Group))
 	}
 	if j.Weight != "" && j.Weight != s.Weight {
-		return c, unoffered("the job weights rows by column %q of %s, and its catalogue entry says %s", j.Weight, name, orNothing("weight", s.Weight))
+		return c, unoffered("the job weights rows by column %q of %s, but its catalogue entry says %s", j.Weight, name, orNothing("weight", s.Weight))
 	}
 	if s.Cut != "" && s.Columns.IsZero() {
 		c.Aside = append(c.Aside, s.Cut)
@@ -297,7 +300,7 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 // width returns the number of features of the table, or 0 if neither the job nor the entry sets it.
 func (s Source) width(name string, asked int) (int, error) {
 	if asked > 0 && s.Width > 0 && asked != s.Width {
-		return 0, unoffered("the job says that there are %d features, and the catalogue entry of %s says %d", asked, name, s.Width)
+		return 0, unoffered("the job says that there are %d features, but the catalogue entry of %s says %d", asked, name, s.Width)
 	}
 	return max(asked, s.Width), nil
 }
@@ -311,17 +314,18 @@ func (s Source) label(name, asked string) (string, error) {
 	case asked == "" && len(offered) == 1:
 		return offered[0], nil
 	case asked == "" && len(offered) > 1:
-		return "", unoffered("the job names no label, and the catalogue entry of %s has several; name one in the job", name)
+		return "", unoffered("the job names no label, but the catalogue entry of %s has several labels; name one in the job", name)
 	case asked == "":
-		return "", unoffered("the job needs labels, and the catalogue entry of %s has no label:", name)
+		return "", unoffered("the job needs labels, but the catalogue entry of %s has no \"label:\"", name)
 	case !slices.Contains(offered, asked):
-		return "", unoffered("the job takes labels from column %q of %s, and its catalogue entry says %s", asked, name, orNothing("label", strings.Join(offered, ", ")))
+		return "", unoffered("the job takes labels from column %q of %s, but its catalogue entry says %s", asked, name, orNothing("label", strings.Join(offered, ", ")))
 	}
 	return asked, nil
 }
 
-// features returns the feature columns that the entry lists, or nil if it lists none. If the job
-// names columns, they must be among the entry's columns.
+// features returns the feature columns that the entry lists, or nil if it lists none. It refuses a job by
+// columns if the entry does not list each column that the job names for this party. If the entry has a list,
+// it also refuses a job of any kind whose schema has a column that is not in the list.
 func (s Source) features(name string, d job.Data, self string) ([]string, error) {
 	asked := (&job.Job{Data: d}).Columns(self)
 	if s.Columns.Offered != nil {
@@ -329,7 +333,7 @@ func (s Source) features(name string, d job.Data, self string) ([]string, error)
 	}
 	for _, column := range asked {
 		if !slices.Contains(s.Columns.Offered, column) {
-			return nil, unoffered("the job uses column %q of %s, and its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns.Offered, ", ")))
+			return nil, unoffered("the job uses column %q of %s, but its catalogue entry says %s", column, name, orNothing("columns", strings.Join(s.Columns.Offered, ", ")))
 		}
 	}
 	return s.Columns.Offered, nil
@@ -337,9 +341,9 @@ func (s Source) features(name string, d job.Data, self string) ([]string, error)
 
 func orNothing(key, what string) string {
 	if what == "" {
-		return "no " + key + ":"
+		return fmt.Sprintf(`no "%s:"`, key)
 	}
-	return key + ": " + what
+	return fmt.Sprintf(`"%s: %s"`, key, what)
 }
 
 // unoffered returns an error that refuses a job because the catalogue does not offer what the job

@@ -261,13 +261,13 @@ func TestCatalogueThatContradictsItself(t *testing.T) {
 		"data:\n  p: {path: a.csv, group: y, id: y}":                             `data p: column "y" has two uses, the id and the group; name it once`,
 		"data:\n  p: {path: a.csv, group: y, cut: y}":                            `data p: column "y" is the cut column, and also a label, the id or the group; name another column as cut`,
 		"data:\n  p: {path: a.csv, group: y, features: 9}":                       "data p: the setting \"group\" requires columns with names, but \"features\" is for columns without names; remove \"features\"",
-		"data:\n  p: {path: a.csv, label: y, columns: {y: {as: event}}}":         `data p: label, group, cut and weight take the federation's names, and columns renames "y" to "event"; write "event"`,
-		"data:\n  p: {path: a.csv, group: y, columns: {y: {as: ward}}}":          `columns renames "y" to "ward"; write "ward"`,
-		"data:\n  p: {path: a.csv, cut: y, columns: {y: {as: day}}}":             `columns renames "y" to "day"; write "day"`,
+		"data:\n  p: {path: a.csv, label: y, columns: {y: {as: event}}}":         `data p: one of "label", "group", "cut" and "weight" names a column that "columns" renames: "y" to "event"; write "event"`,
+		"data:\n  p: {path: a.csv, group: y, columns: {y: {as: ward}}}":          `"y" to "ward"; write "ward"`,
+		"data:\n  p: {path: a.csv, cut: y, columns: {y: {as: day}}}":             `"y" to "day"; write "day"`,
 		"data:\n  p: {path: a.csv, weight: w, features: 3}":                      "data p: the setting \"weight\" requires columns with names, but \"features\" is for columns without names; remove \"features\"",
 		"data:\n  p: {path: a.csv, weight: w, label: w}":                         "data p: column \"w\" has two uses, a label and the weight; name it once",
 		"data:\n  p: {path: a.csv, weight: w, columns: [w]}":                     "data p: column \"w\" has two uses, the weight and a feature; name it once",
-		"data:\n  p: {path: a.csv, weight: g, columns: {g: {as: w}}}":            "data p: label, group, cut and weight take the federation's names, and columns renames \"g\" to \"w\"; write \"w\"",
+		"data:\n  p: {path: a.csv, weight: g, columns: {g: {as: w}}}":            "data p: one of \"label\", \"group\", \"cut\" and \"weight\" names a column that \"columns\" renames: \"g\" to \"w\"; write \"w\"",
 		"data:\n  p: {path: a.csv, policy: {limits: {max_ids: 0}}}":              `max_ids is "0"; write a whole number above 0`,
 		"data:\n  p: {path: a.csv, policy: {limits: {max_ids_total: 0}}}":        `max_ids_total is "0"; write a whole number above 0`,
 		"data:\n  p: {path: a.csv, policy: {limits: {max_directions: -2}}}":      `max_directions is "-2"; write a whole number above 0`,
@@ -294,9 +294,9 @@ func TestWarnings(t *testing.T) {
   c: {path: patients.csv, label: x, policy: {}}
 `)
 	want := []string{
-		"b has no label: and can be used without labels only",
-		"no job may use b; list the protocols that may in data.b.policy.protocols",
-		"no job may use c; list the protocols that may in data.c.policy.protocols",
+		"b has no \"label\" and can be used without labels only",
+		"no job is allowed to use b; list the allowed protocols in data.b.policy.protocols",
+		"no job is allowed to use c; list the allowed protocols in data.c.policy.protocols",
 	}
 	if got := c.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)

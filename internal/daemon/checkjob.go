@@ -34,8 +34,8 @@ func (h partyHome) decides(ctx context.Context, jobs *job.Reader, claims vault.V
 	}
 }
 
-// CheckJob returns the answer that the party of a home would give to a job. It reads the home, whose daemon need
-// not run, and changes nothing there.
+// CheckJob returns the answer that the party of a home would give to a job. It reads the home and changes nothing
+// there. The home's daemon need not run.
 func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file []byte) (*admin.Checked, error) {
 	jobs = h.Knowing(jobs)
 	id, c, members, err := h.openJoined(jobs)
@@ -60,7 +60,7 @@ func CheckJob(ctx context.Context, h Home, jobs *job.Reader, name string, file [
 	})(ctx, name, file)
 }
 
-// checksWhileRunning returns the function that checks a job file by the party that runs.
+// checksWhileRunning returns the function that checks a job file with the party that runs.
 func (h partyHome) checksWhileRunning(jobs *job.Reader) admin.Checker {
 	return h.checker(jobs, func(ctx context.Context, j *job.Job) (party.Opinion, error) {
 		p, err := h.watch.Party()
@@ -71,7 +71,7 @@ func (h partyHome) checksWhileRunning(jobs *job.Reader) admin.Checker {
 	})
 }
 
-// checker returns the function that checks a job file for the operator, by the given opinion.
+// checker returns the function that checks a job file for the operator. opinion forms the party's opinion of a job.
 func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.Job) (party.Opinion, error)) admin.Checker {
 	return func(ctx context.Context, name string, file []byte) (*admin.Checked, error) {
 		c := &admin.Checked{Party: h.config().Name}
@@ -92,7 +92,7 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 		}
 		c.Undecided = o.Undecided
 		if o.AwaitsApproval {
-			c.Undecided = append(c.Undecided, "whether the operator approves the job (approve: each in the policy)")
+			c.Undecided = append(c.Undecided, `whether the operator approves the job ("approve: each" in the policy)`)
 		}
 		if o.Voids != "" {
 			c.Notes = append(c.Notes, o.Voids)
@@ -104,7 +104,8 @@ func (h partyHome) checker(jobs *job.Reader, opinion func(context.Context, *job.
 	}
 }
 
-// enterRefusal adds a refusal to an answer, with its place in the home's files. It does nothing if why is nil.
+// enterRefusal adds the refusal why to an answer, and the place in the home's files that causes it. It does nothing if
+// why is nil.
 func (h Home) enterRefusal(c *admin.Checked, table string, why error) (err error) {
 	if why == nil {
 		return nil
@@ -118,7 +119,7 @@ func (h Home) enterRefusal(c *admin.Checked, table string, why error) (err error
 var limitNamed = regexp.MustCompile(`\b(\w+) in (the limits of )?its policy`)
 
 // placeOf returns the place in the home's files that refuses a job on a table. It returns nil if the
-// job itself or another member is the reason.
+// job itself or another member is the reason, or if no place is known.
 func (h Home) placeOf(table string, why error) (*admin.Place, error) {
 	var policy *party.Refusal
 	var held *disclosure.HeldError

@@ -39,8 +39,8 @@ type Config struct {
 	// TLS.
 	ListenWSS string `yaml:"listen_wss,omitempty"`
 	// Coordinator is the coordinator's address for a party, nats://host:port. The roster decides
-	// whether the connection uses TLS; with tls://host:port, TLS is required. The address of listen_wss
-	// is wss://host:port.
+	// whether the connection uses TLS; with tls://host:port, TLS is required. wss://host:port connects to
+	// the coordinator's listen_wss.
 	Coordinator string `yaml:"coordinator,omitempty"`
 	// Proxy is the HTTP proxy through which a party connects to tls:// or wss://, as
 	// http://user:password@host:port. The default is the proxy of the environment; "none" is no proxy.
@@ -49,8 +49,8 @@ type Config struct {
 	Data map[string]Source `yaml:"data,omitempty"`
 	// Policy applies to all tables that have no policy of their own.
 	Policy party.Policy `yaml:"policy,omitempty"`
-	// Retention says how long the home keeps what jobs leave; the default is no limit. One time in place of a map
-	// holds for models, predictions and results.
+	// Retention says how long the home keeps what jobs leave, and lines of its record; the default is no limit. One
+	// time in place of a map holds for models, predictions and results.
 	Retention retention.Times `yaml:"retention,omitempty"`
 	// Unclosed is the time that a party waits for the coordinator to close a job; 30d by default.
 	// After this time, the party destroys the job's secrets.
@@ -63,7 +63,7 @@ type Config struct {
 	// Page serves a web page for the people of this home.
 	Page Page `yaml:"page,omitempty"`
 
-	// Roles says who may do what with the daemon. By default the home's owner and root may do everything.
+	// Roles says who is allowed to do what with the daemon. By default the home's owner and root are allowed everything.
 	Roles access.Rules `yaml:"roles,omitempty"`
 
 	// Audit says where the record goes besides its file.
@@ -79,7 +79,7 @@ type Config struct {
 	earlier []string // warnings about settings that an earlier version wrote
 }
 
-// Cells is the folder through which other processes may compute cells of a grid.
+// Cells is the folder through which other processes can compute cells of a grid.
 type Cells struct {
 	Folder string `yaml:"folder"`
 	// Wait is how long the coordinator waits for the first result, and after each for the next; 1m by
@@ -87,7 +87,8 @@ type Cells struct {
 	Wait strictyaml.Days `yaml:"wait,omitempty"`
 }
 
-// check returns an error if the setting is wrong. Its folder is checked when the coordinator starts.
+// check returns an error if the setting is wrong. It does not look at the folder, which is checked when the
+// coordinator starts.
 func (c Cells) check(party bool) error {
 	switch {
 	case c == Cells{}:
@@ -95,7 +96,7 @@ func (c Cells) check(party bool) error {
 	case party:
 		return errors.New("the setting \"cells\" is for coordinators; remove it")
 	case c.Folder == "":
-		return errors.New("the setting \"cells\" has no folder; write cells: {folder: /shared/cells, wait: 10m}")
+		return errors.New("the setting \"cells\" has no folder; write \"cells: {folder: /shared/cells, wait: 10m}\"")
 	}
 	return nil
 }
@@ -129,7 +130,7 @@ func (c *Config) save(path string, role roster.Role) error {
 	return disk.Replace(path, b)
 }
 
-// Config reads the home's configuration. jobs knows the names that policies may use.
+// Config reads the home's configuration. jobs knows the names that policies can use.
 func (h Home) Config(jobs *job.Reader) (*Config, error) { return loadConfig(jobs, h.ConfigPath()) }
 
 // maxConfigBytes is the largest size of a configuration file.
@@ -181,7 +182,8 @@ func readConfig(path string) ([]byte, error) {
 
 // lineOf returns the line of the setting that the error is about: among the settings that the text
 // has, the one that the message names first. A message about a table begins with the words
-// "data NAME:"; then only the table's settings count, and without one the table's own line.
+// "data NAME:"; then only the table's settings count. If the message names none of them, lineOf returns
+// the table's own line.
 func lineOf(text []byte, err error) int {
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) == 0 {
@@ -257,7 +259,7 @@ func (c *Config) upgrade() error {
 	return nil
 }
 
-// check returns an error if a setting is missing or wrong. Policies may use the given names.
+// check returns an error if a setting is missing or wrong. names are those that policies can use.
 func (c *Config) check(names job.Names) error {
 	if c.Name == "" {
 		return errors.New("the setting \"name\" is missing; write the name that the roster gives this member")
@@ -287,7 +289,7 @@ func (c *Config) checkRunningJobs() error {
 	return nil
 }
 
-// maxRunning returns the number of jobs that a coordinator may run at a time, or 0 for the default.
+// maxRunning returns the largest number of jobs that a coordinator runs at a time, or 0 for the default.
 func (c *Config) maxRunning() int {
 	if c.MaxRunningJobs == nil {
 		return 0
@@ -295,7 +297,7 @@ func (c *Config) maxRunning() int {
 	return *c.MaxRunningJobs
 }
 
-// source returns a catalogue entry with an absolute path to its file.
+// source returns a catalogue entry. If the path of its file is relative, source puts the home's folder in front.
 func (c *Config) source(h Home, name string) (Source, error) {
 	s, ok := c.Data[name]
 	if !ok {

@@ -32,8 +32,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Options holds the settings of a daemon's flags. The zero value of each field is the default,
-// except for the reader of job files, which is required.
+// Options holds the settings of a daemon's flags. Reader and Logger are required, and so are Report for a daemon
+// with a web page, and Ready for a server of many devices. Otherwise the zero value of a field is the default.
 type Options struct {
 	Reader *job.Reader
 	Listen string // address of a coordinator; overrides the configuration
@@ -43,11 +43,11 @@ type Options struct {
 	// Seed returns a predictable seed for each label. Nil means random seeds.
 	Seed  func(label string) [32]byte
 	Ready func(addr string) // called once the daemon serves requests
-	// Reload has a value whenever the operator asks the daemon to read its roster again, and a party also
-	// its catalogue and its policies. Nil means never.
+	// Reload has a value whenever the operator asks the daemon to read its files again: the roster and the
+	// setting roles, and at a party also the catalogue and the policies. Nil means never.
 	Reload <-chan os.Signal
 	Logger *slog.Logger
-	// Report writes a result for the web page. It is required if the configuration has one.
+	// Report writes a result for the web page.
 	Report ReportWriter
 	// Version is the program's version that results record.
 	Version string
@@ -66,8 +66,8 @@ type coordinatorHome struct {
 	Home
 	id         *identity.Identity
 	config     *Config
-	members    *roster.Roster  // at the start; the membership has those in force
-	offer      learner.Workers // computes cells in other processes; nil: none do
+	members    *roster.Roster  // roster at the daemon's start; the field membership has the roster in force
+	offer      learner.Workers // lets other processes compute cells of grids; nil: no other process does
 	monitor    monitor
 	membership *membership
 	broker     *nats.Server
@@ -96,7 +96,7 @@ func RunCoordinator(ctx context.Context, h Home, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, at.monitor.close()) }()
-	// Start the broker before the home is changed, because the broker may be unable to listen.
+	// Start the broker before the home is changed, because the broker might be unable to listen.
 	at.membership = h.newMembership(o.Reader, c, id, members, o.Logger)
 	if at.broker, err = startBroker(ctx, at.membership, o); err != nil {
 		return err
@@ -216,8 +216,8 @@ func (h Home) vault(o Options) (*vault.Disk, error) {
 	return v, err
 }
 
-// build identifies this program and the CPU instructions that it will use. Floating-point results,
-// and so replays of sessions, depend on both.
+// build returns a text that identifies this program and the CPU instructions that it will use.
+// Floating-point results, and so replays of sessions, depend on both.
 func build() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -274,7 +274,7 @@ func startBroker(ctx context.Context, m *membership, o Options) (*nats.Server, e
 	return s, nil
 }
 
-// cannotListen adds to an error of the broker which setting the operator can change. listen is the
+// cannotListen returns an error of the broker with the setting that the operator can change. listen is the
 // address for TCP.
 func (c *Config) cannotListen(listen string, err error) error {
 	setting := func(address string) string {
@@ -302,7 +302,8 @@ func (c *Config) cannotListen(listen string, err error) error {
 	return fault.BadInputf("this machine cannot listen on %s (%w); choose another address %s", at, noListen.Err, setting(at))
 }
 
-// serve runs a daemon with its control sockets, its monitor and its page, until ctx ends or one of them fails.
+// serve calls run, and meanwhile serves a daemon's control sockets, its monitor and its page. When ctx or one of
+// the four ends, all of them end.
 func serve(ctx context.Context, o Options, at doors, requests *admin.Requests, m monitor, s pageServer, run func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup

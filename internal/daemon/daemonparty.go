@@ -31,8 +31,8 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// RunParty runs the daemon of one party until ctx ends. The party only makes outgoing connections,
-// and waits for the coordinator without limit.
+// RunParty runs the daemon of one party until ctx ends. The party connects to the coordinator, which never
+// connects to the party. The party waits for the coordinator without limit.
 func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	o.Reader = h.Knowing(o.Reader)
 	id, c, members, err := h.openJoined(o.Reader)
@@ -66,13 +66,13 @@ func RunParty(ctx context.Context, h Home, o Options) (err error) {
 	}.serve(ctx, o)
 }
 
-// callFrom returns how the party connects to the coordinator, and an error if it may not run or connect.
+// callFrom returns how the party connects to the coordinator, and an error if it is not allowed to run or to connect.
 func (h Home) callFrom(c *Config, members *roster.Roster) (nats.Options, error) {
 	if members.Coordinator().Name == c.Name {
 		return nats.Options{}, fault.BadInputf("%s is the coordinator of this federation; use mercer coordinator", c.Name)
 	}
 	if c.Coordinator == "" {
-		return nats.Options{}, fault.BadInputf("%s: coordinator is missing; write coordinator: nats://HOST:4222", h.ConfigPath())
+		return nats.Options{}, fault.BadInputf("%s: \"coordinator\" is missing; write \"coordinator: nats://HOST:4222\"", h.ConfigPath())
 	}
 	if err := h.mayDial(c, members); err != nil {
 		return nats.Options{}, err
@@ -120,19 +120,20 @@ func (h partyHome) serve(ctx context.Context, o Options) (err error) {
 	})
 }
 
-// partyHome is a party's home with the files that the daemon has read at its start.
+// partyHome is a party's home with what the daemon has read or opened at its start.
 type partyHome struct {
 	Home
 	id       *identity.Identity
 	settings *inForce
 	key      dataset.SplitKey
 	call     nats.Options // how to connect to the coordinator
-	audit    *audit.Log   // nil where nothing is decided
+	audit    *audit.Log   // nil for the check of a job without a daemon
 	watch    *partyWatch
-	days     *calendar // nil where nothing grows old
+	days     *calendar // nil for the check of a job without a daemon
 }
 
-// openAudit opens the record, and adds that the daemon has started. A record that is broken stops it.
+// openAudit opens the record, and adds that the daemon has started. It returns an error if the record is broken, so
+// that the daemon does not start.
 func (h Home) openAudit(o Options, members *roster.Roster) (*audit.Log, error) {
 	record, err := audit.Open(h.AuditPath())
 	if err != nil {
@@ -230,7 +231,7 @@ func (h partyHome) head() control.Record {
 	return control.Record{Head: hashIn(tip.Head), Steps: uint64(tip.Steps), Origin: hashIn(tip.Origin)}
 }
 
-// hashIn returns the hash that hexadecimal digits give. It is zero for "", as of an empty record.
+// hashIn returns the hash that hexadecimal digits give. It returns zero for "", which is the head of an empty record.
 func hashIn(digits string) (hash [32]byte) {
 	b, err := hex.DecodeString(digits)
 	if err == nil {
@@ -292,8 +293,8 @@ func keepNotices(e *vault.Artifacts) func(id job.ID, lines []string) error {
 	}
 }
 
-// keepJudged returns a function that stores the predictions for those held-out rows whose labels
-// this party has.
+// keepJudged returns a function that stores a job's result and its predictions for those held-out rows whose
+// labels this party has.
 func keepJudged(e *vault.Artifacts) func(id job.ID, own *method.Judged) error {
 	return func(id job.ID, own *method.Judged) error {
 		b, err := json.Marshal(own)
@@ -325,7 +326,7 @@ func (h Home) load(ctx context.Context, c *Config, all job.Data, key dataset.Spl
 	library := catalogue.New("") // jobs name catalogue entries, so no data folder is needed
 	if d.Partition.By == job.Devices {
 		if s.Given() {
-			return t, fmt.Errorf("the job reads ratings from %s, but ratings can be read from files only; write them to a file and give its path", d.Source)
+			return t, fmt.Errorf("the job reads ratings from %s, but ratings can be read from files only; write them to a file, and give its path in the catalogue entry", d.Source)
 		}
 		t.Ratings, err = library.Ratings(s.Path)
 		return t, err
@@ -409,7 +410,8 @@ func (h Home) splitKey() (dataset.SplitKey, error) {
 	return key, err
 }
 
-// peekSplitKey is like splitKey, for a reading from which nothing is released: it stores no key.
+// peekSplitKey reads the home's split key, for a use that releases nothing. If the file is missing, it draws a new
+// key, which it does not store, whether or not the home has released data.
 func (h Home) peekSplitKey() (dataset.SplitKey, error) {
 	key, err := h.storedSplitKey()
 	if errors.Is(err, fs.ErrNotExist) {

@@ -25,15 +25,15 @@ import (
 type desk struct {
 	partyHome
 	jobs *job.Reader
-	ctx  context.Context // of the daemon
+	ctx  context.Context // ends when the daemon stops
 
 	mu       sync.Mutex
-	opinions map[string]*opinion // by job
+	opinions map[string]*opinion // by the ID of a job
 	busy     bool                // an opinion is being formed
 }
 
-// The party forms an opinion anew after opinionTime. After failureTime it repeats one that has failed, for example
-// because a database is away.
+// The party forms its opinion of a job anew after opinionTime. It does so after failureTime already if something other
+// than the policy or the ledger was the reason against the job, for example a database that does not answer.
 const (
 	opinionTime = 10 * time.Minute
 	failureTime = 20 * time.Second
@@ -42,7 +42,7 @@ const (
 // opinion holds the party's judgement of a job that awaits approval.
 type opinion struct {
 	page.Opinion
-	until time.Time // when the party looks again; zero while it looks
+	until time.Time // when the party forms the opinion anew; zero while it forms the opinion
 }
 
 func newDesk(ctx context.Context, h partyHome, jobs *job.Reader) *desk {
@@ -88,7 +88,7 @@ func (d *desk) Review(of string) (page.Review, error) {
 	return page.Review{Job: of, Name: a.Name, Since: a.Submitted, Submitter: a.Submitter, Facts: d.facts(a.spec, a.Submitter), File: a.file}, nil
 }
 
-// facts describes a job in lines.
+// facts returns the lines that describe a job on the page.
 func (d *desk) facts(j *job.Job, submitter *access.Person) []page.Fact {
 	asks := "somebody unknown"
 	if submitter != nil {
@@ -121,8 +121,8 @@ func (d *desk) Opinion(of string) (page.Opinion, error) {
 	return d.opinion(of, func() (party.Opinion, error) { return a.party.Check(d.ctx, a.spec) }), nil
 }
 
-// opinion returns the opinion of a job if it is known. Unless it is known, or another opinion is being formed, form
-// begins.
+// opinion returns the opinion of a job if it is known, and a zero opinion otherwise. If it is not known, opinion starts
+// form in the background, unless an opinion is already being formed there.
 func (d *desk) opinion(of string, form func() (party.Opinion, error)) page.Opinion {
 	d.mu.Lock()
 	defer d.mu.Unlock()

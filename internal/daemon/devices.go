@@ -74,7 +74,7 @@ func (h Home) Own(seed func(string) [32]byte) (*identity.Identity, *os.File, err
 	return id, lock, nil
 }
 
-// ownIdentity opens the identity of a home that belongs to no federation, or creates it. The home is locked.
+// ownIdentity opens the identity of a home that belongs to no federation, or creates it. The home must be locked.
 func (h Home) ownIdentity(seed func(string) [32]byte) (*identity.Identity, error) {
 	if err := identity.Recover(h.IdentityPath()); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (h Home) ownIdentity(seed func(string) [32]byte) (*identity.Identity, error
 }
 
 // ReadRoster reads an issuer's list of devices, which has one public key in hexadecimal digits on
-// each line.
+// each line. Empty lines and lines that begin with # do not count.
 func ReadRoster(path string) ([]ed25519.PublicKey, error) {
 	b, err := regular.Read(path)
 	if err != nil {
@@ -200,8 +200,8 @@ func (list collectors) Collect(r prometheus.Registerer) error {
 	return errs
 }
 
-// Build returns a text that identifies this program and the CPU instructions it uses. Another
-// program cannot read its journals.
+// Build returns a text that identifies this program and the CPU instructions it uses. A program with
+// another text cannot continue the sessions of this program.
 func Build() (string, error) { return build() }
 
 // SumsModelPath returns the path of the file in which a server of many devices writes the model of

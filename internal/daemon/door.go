@@ -21,7 +21,7 @@ type Doors struct {
 	Metrics string // address of the metrics, which always use plain HTTP; "": no metrics
 	// Certificate and Key are the files for HTTPS at Listen; if they are "", the server uses HTTP.
 	Certificate, Key string
-	// Trusted lists addresses from which clients may open any number of connections, such as the
+	// Trusted lists addresses from which clients are allowed to open any number of connections, such as the
 	// address of a gateway's relay. Connections from all other addresses are limited.
 	Trusted []netip.Prefix
 }
@@ -56,7 +56,7 @@ func (d Doors) listen() (_ []net.Listener, err error) {
 	return ports, err
 }
 
-// serve serves requests until ctx ends or the function run returns; run may be nil. The end of ctx
+// serve serves requests until ctx ends, a listener fails, or the function run returns; run can be nil. The end of ctx
 // is not an error, because it stops a daemon in the normal way.
 func (d Doors) serve(ctx context.Context, o Options, h http.Handler, metrics collector, run func(context.Context) error) error {
 	registry := prometheus.NewRegistry()

@@ -56,7 +56,7 @@ func (h Home) freeze(ctx context.Context, c *Config, d *job.Dictionary, table st
 		return edition.Edition{}, fault.BadInput(err)
 	}
 	if !s.Given() && catalogue.New("").Missing(s.Path) && filepath.Ext(s.Path) != "" {
-		return edition.Edition{}, fault.BadInputf("%s does not exist; correct path: of %s in %s, or put the file there", s.Path, table, h.ConfigPath())
+		return edition.Edition{}, fault.BadInputf("%s does not exist; correct \"path\" of %s in %s, or put the file there", s.Path, table, h.ConfigPath())
 	}
 	if d.IsNumbers() && !s.hasColumnNames() {
 		return edition.Edition{}, fault.BadInputf("%s can be frozen only for an approved dictionary, because it is not a CSV or parquet file; approve a dictionary, and freeze the table for it", table)
@@ -358,8 +358,8 @@ func (h Home) dictionary(name, hash string) (*job.Dictionary, error) {
 	return h.Dictionaries().Find(name, hash)
 }
 
-// copyRows copies all rows of a table, unparsed, sorted by their ids. A file without a dictionary
-// keeps its order, like the tables of a simulated job, so that results can be compared.
+// copyRows copies all rows of a table, sorted by their ids, with unparsed cells. The rows of a file with column names
+// keep their order without a dictionary, like the tables of a simulated job, so that results can be compared.
 func (h Home) copyRows(ctx context.Context, s Source, d *job.Dictionary, to snapshot.Store) (err error) {
 	if s.Given() {
 		return live.Copy(ctx, to, live.Source{Origin: s.Origin, Folder: h.folder, Mapping: s.mapping(), IDs: s.ID.Columns})
@@ -443,7 +443,7 @@ func (h Home) checkBound(data job.Data, id job.ID) error {
 			return nil
 		}
 	}
-	return fault.Public(fault.Forbiddenf("the edition of this table does not list the bound %s for held-out rows; ask the table's operator to add the bound to cut_dates in the catalogue, and to freeze the table again", data.Test.From))
+	return fault.Public(fault.Forbiddenf("the edition of this table does not list the bound %s for held-out rows; ask the table's operator to add the bound to \"cut_dates\" in the catalogue, and to freeze the table again", data.Test.From))
 }
 
 // dictionaryOf returns the dictionary with which a job reads a table.
@@ -457,16 +457,16 @@ func dictionaryOf(data job.Data) *job.Dictionary {
 // hasColumnNames reports whether the table is a file with column names.
 func (s Source) hasColumnNames() bool { return !s.Given() && catalogue.New("").Heads(s.Path) }
 
-// largeTable is the least number of rows of a large table. The number ensures enough
-// rows whichever people have the rows, and on whichever side of a bound they are.
+// largeTable is the least number of rows of a large table. If a large table has groups or bounds and cannot be frozen,
+// a job without a dictionary gets no rows of it; see seesEdition.
 const largeTable = 4 * edition.Least
 
 // seesEdition reports whether a job reads an edition of a table instead of the table itself. A job
 // without a dictionary uses an edition if the table is a file with column names; the first such job
 // makes the first edition. The job uses the table itself if the table is too small to be frozen and
 // was never frozen. For such a small table the policy's limits apply, and the ledger compares
-// single rows. A table of many rows is not small, even if it has few patients or few rows after a
-// bound. A job that may not make an edition reads the table until there is one.
+// single rows. A table of at least largeTable rows is not small, even if it has few patients or few rows
+// after a bound. A check of a job makes no edition, and reads the table until the table has one.
 func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Data, k jobRows) (sees bool, err error) {
 	if data.Dictionary != nil {
 		return true, nil
@@ -475,7 +475,7 @@ func (h Home) seesEdition(ctx context.Context, c *Config, s Source, data job.Dat
 		return false, nil
 	}
 	if sees, _, err = h.frozenAsNumbers(data.Source); sees || err != nil || !k.freezes() {
-		return sees, err // do not wait for the lock, which a freeze of another table may hold
+		return sees, err // do not wait for the lock, which a freeze of another table might hold
 	}
 	err = h.exclusively(func() (err error) {
 		var ever bool
@@ -534,12 +534,12 @@ func (h Home) loadEdition(c *Config, s Source, data job.Data, k jobRows) (t meth
 }
 
 // errOtherReading refuses an edition if the catalogue entry's rules for reading cells have changed
-// since the freeze. Two jobs would reveal the difference.
+// since the freeze. Otherwise two jobs could reveal the difference between the two readings.
 var errOtherReading = errors.New("the catalogue entry's rules for reading cells have changed since the table was frozen; restore the rules, or freeze the table again")
 
 // describeEdition describes an edition for the ledger of releases. For the columns and the label of
-// a job, it lists the earlier editions whose differences from this edition may be revealed. An
-// edition that was removed while a job uses it has no description.
+// a job, it lists the earlier editions whose differences from this edition are safe to reveal. An
+// edition that was removed while a job uses it has a zero description.
 func (h Home) describeEdition(s Source, id job.ID, data job.Data, set *dataset.Set) (method.Edition, error) {
 	list, err := h.Editions().List()
 	if err != nil {

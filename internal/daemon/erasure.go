@@ -18,11 +18,11 @@ import (
 // Trace lists the releases that have a person's rows, as far as a home can tell.
 type Trace struct {
 	Releases []Taken  // releases in which the rows took part
-	Unknown  []Taken  // releases of which the home cannot tell
-	Retained []string // ids of the jobs of these releases of which the home still keeps something
+	Unknown  []Taken  // releases of which the home cannot tell whether the rows took part
+	Retained []string // ids of those jobs that made a listed release and have left something that the home still keeps
 }
 
-// Taken is a release with the jobs that made it, as the record has them.
+// Taken is a release with the jobs that made it. The jobs are from the audit record.
 type Taken struct {
 	disclosure.Search
 	Runs []Run
@@ -32,7 +32,7 @@ type Taken struct {
 type Run struct {
 	ID   string    `json:"job"`
 	Name string    `json:"name"`
-	Time time.Time `json:"time"` // of the first message
+	Time time.Time `json:"time"` // when the first message left the home
 }
 
 // Trace finds the releases in which a person's rows took part. The person is named as in the tables: each table of the
@@ -78,14 +78,14 @@ func (c *Config) namesOf(person string) map[string]string {
 	return names
 }
 
-// tells reports whether the ledger's digests of a table's rows are of people. Those of a table with a group are of
-// rows, of which a person may have several.
+// tells reports whether each of the ledger's digests for a table stands for a person. If the table has a group, a
+// digest stands for a row, and a person can have several rows.
 func (c *Config) tells(table string) bool {
 	s, known := c.Data[table]
 	return known && !s.ID.IsZero() && s.Group == ""
 }
 
-// runs returns the jobs that have made each release, by the release's ID, as the record has them.
+// runs returns the jobs that have made each release, by the release's ID, from the audit record.
 func (h Home) runs() (map[string][]Run, error) {
 	runs := make(map[string][]Run)
 	_, err := audit.Verify(h.AuditPath(), func(e audit.Event, _ string) error {
@@ -100,7 +100,7 @@ func (h Home) runs() (map[string][]Run, error) {
 	return runs, err
 }
 
-// stillKept returns the ids of the jobs of which the home keeps something.
+// stillKept returns the ids of those jobs of the given releases that have left something that the home keeps.
 func (h Home) stillKept(of []Taken) (ids []string, err error) {
 	artifacts, err := h.artifacts()
 	if err != nil {
@@ -146,7 +146,7 @@ func (h Home) WithdrawEverywhere(ctx context.Context, jobs *job.Reader, person s
 	return done, err
 }
 
-// recordWithdrawal adds to the record that a person has withdrawn people, without their names.
+// recordWithdrawal adds to the record that the person by has withdrawn people from a table, without their names.
 func recordWithdrawal(record *audit.Log, by access.Person, table string, done Withdrawal) error {
 	return record.Append(audit.Event{
 		Kind: audit.Withdrawn, Table: table, By: &by,

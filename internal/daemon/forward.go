@@ -16,7 +16,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/overview"
 )
 
-// Audit names a further place for the lines of a home's record.
+// Audit names a place, besides the file, to which the lines of a home's record go.
 type Audit struct {
 	// Syslog is the address of a syslog server, as [syslog.ParseServer] reads it. The default is none.
 	Syslog string `yaml:"syslog,omitempty"`
@@ -31,14 +31,14 @@ func (a Audit) check() error {
 }
 
 // forwarder sends the lines of a home's record to a syslog server. It reads them from the file, so it never
-// delays a line, and sends after an outage and after a restart what the server has not had.
+// delays a line. After an outage or a restart it sends the lines that the server has not had.
 type forwarder struct {
 	record string // path of the record
 	mark   string // path of the file with the last line that was sent
 	line   *syslog.Line
 	origin syslog.Origin
 	log    *slog.Logger
-	often  time.Duration
+	often  time.Duration   // time between two looks at the record
 	from   *audit.Follower // nil until the record was read
 
 	failing atomic.Bool

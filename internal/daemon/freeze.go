@@ -24,7 +24,7 @@ type freezing struct {
 	key        dataset.SplitKey
 	rows       snapshot.Store
 	readings   []readingOf
-	labels     int // number of labels; the readings are one more if there are none
+	labels     int // number of labels, which is the number of readings, except that 0 labels have one reading
 }
 
 // readingOf is a reading of the rows with one label, or without a label.
@@ -100,10 +100,11 @@ func (f *freezing) addReading(c *Config, data job.Data) error {
 
 // frozenBlock holds some rows of a table that is to be frozen.
 type frozenBlock struct {
-	before int          // number of rows before
+	before int          // number of rows in the blocks before this one
 	set    *dataset.Set // the rows as the first reading returns them
-	// labels are the labels as read, and merged as the dictionary merges them. The weights that the
-	// catalogue offers are the last of both: editions are compared by them in the same way.
+	// labels holds the texts of each label column as they were read, and merged those texts as the dictionary
+	// merges them. The last column of both is the weights, if the catalogue offers them, because editions are
+	// compared by weights in the same way as by labels.
 	labels, merged [][]string
 }
 
@@ -139,8 +140,8 @@ func (f *freezing) each(use func(*frozenBlock) error) (rows, unlabelled int, err
 	}
 }
 
-// next reads the next block, with all labels. The readings have the same rows, so they end together:
-// a shorter one must not cut off the others.
+// next reads the next block, with all labels. It returns an error if one reading has fewer rows than another, and
+// io.EOF once all readings have ended together.
 func (f *freezing) next(open []method.StreamReader, before int) (*frozenBlock, error) {
 	b := &frozenBlock{before: before}
 	ended := 0
@@ -181,7 +182,9 @@ func (f *freezing) next(open []method.StreamReader, before int) (*frozenBlock, e
 	return b, nil
 }
 
-func (f *freezing) errDiffer() error { return fmt.Errorf("the readings of %s differ", f.table) }
+func (f *freezing) errDiffer() error {
+	return fmt.Errorf("the readings of table %s for its labels have different numbers of rows", f.table)
+}
 
 // holdsOut returns the rows of a block that every job with the same dictionary holds out. It chooses
 // rows by their groups, their ids, or all cells that the dictionary reads, whatever columns and label a

@@ -16,8 +16,8 @@ import (
 
 // frozenPeople holds the people of a table that is to be frozen. A person is a group or an id. In a
 // table without groups and ids, each row counts as a person, identified by its cells; numbers distinguish
-// equal rows. The people are sorted by digests under the home's key. Memory is one bit a row, and that
-// of the rows of one person.
+// equal rows. The people are sorted by digests under the home's key. In memory it has one bit a row, and the
+// rows of one person at a time.
 type frozenPeople struct {
 	named      bool // whether the table has groups or ids
 	columns    []string
@@ -67,7 +67,8 @@ func (f *freezing) people(space extsort.Store) (p *frozenPeople, err error) {
 	return p, errors.Join(p.checkIDs(f), p.number(f.key, space))
 }
 
-// begin notes what the first block says about all rows.
+// begin stores what the first block tells about all rows: the columns, the labels, and whether they have names of
+// people.
 func (p *frozenPeople) begin(b *frozenBlock, space extsort.Store) {
 	p.columns, p.named = b.set.Columns, knownBy(b.set) != nil
 	p.values.width, p.values.labels = len(b.set.Columns), len(b.merged)
@@ -121,7 +122,7 @@ func (p *frozenPeople) draft(e edition.Edition) edition.Draft {
 	return d
 }
 
-// cells reads the rows and sorts a digest of each person's cells. The table has groups or ids.
+// cells reads the rows and sorts a digest of each person's cells. The table must have groups or ids.
 func (f *freezing) cells(space extsort.Store) (edition.Stream[edition.Element], error) {
 	parts := sortedParts{f.key, 0, newSort(space, "cells by "+f.dictionary.Hash())}
 	digests := newDigester(f.key)
@@ -150,7 +151,7 @@ func (p *frozenPeople) addIDs(b *frozenBlock, digests *digester) error {
 	return nil
 }
 
-// checkIDs refuses two rows with one id: the earliest row whose id an earlier row has.
+// checkIDs returns an error if two rows have one id. It names the first row whose id an earlier row has.
 func (p *frozenPeople) checkIDs(f *freezing) error {
 	if p.ids == nil {
 		return nil
@@ -189,8 +190,8 @@ func (p *frozenPeople) number(key dataset.SplitKey, space extsort.Store) (err er
 	return err
 }
 
-// numberEqual moves sorted records to a new sort, which it returns. In place of its digest, each gets a
-// digest of it and of the record's place among those with the same digest.
+// numberEqual moves sorted records to a new sort, which it returns. It replaces the digest of each record by a
+// digest of the old digest and the record's place among the records with the same digest.
 func numberEqual(space extsort.Store, name string, from *extsort.Sorter, digests *digester) (*extsort.Sorter, error) {
 	to := newSort(space, name)
 	var before, numbered []byte
@@ -247,7 +248,7 @@ func (r records) count() int { return len(r.b) / r.size }
 
 func (r records) of(i int) []byte { return r.b[i*r.size:][:r.size] }
 
-// sortedParts are rows sorted by people, with what an edition makes of them. After the head, a record
+// sortedParts are rows sorted by people, with the parts of an edition that they are in. After the head, a record
 // has a byte for held out or not, a byte for the side of each cut, and a digest of the cells and labels.
 type sortedParts struct {
 	key    dataset.SplitKey
@@ -257,7 +258,7 @@ type sortedParts struct {
 
 func (p sortedParts) size() int { return headBytes + 1 + p.cuts + elementBytes }
 
-// add adds the rows of a block. late are, for each cut, the rows after it.
+// add adds the rows of a block. late holds, for each cut, the rows from the cut on.
 func (p sortedParts) add(before int, people, whole []edition.Element, held []int, late [][]int) error {
 	n := len(people)
 	flags := make([][]bool, 0, 1+len(late))
@@ -289,8 +290,8 @@ func (p sortedParts) standing() edition.Stream[edition.Part] {
 	return streamOf(p, func(own records) edition.Part { return edition.Part{Held: own.of(0)[headBytes] == 1} })
 }
 
-// cut compares the rows of each person with one of the entry's cuts. It says whether a person has rows
-// before the cut, after it, or both.
+// cut compares the rows of each person with one of the entry's cuts. Held says that the person has rows from
+// the cut on, Changed that the person has rows on both sides.
 func (p sortedParts) cut(c int) edition.Stream[edition.Part] {
 	return streamOf(p, func(own records) (part edition.Part) {
 		first := own.of(0)[headBytes+1+c]

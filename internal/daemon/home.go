@@ -15,15 +15,15 @@
 //	HOME/editions      tables that the operator has frozen, sealed under a key for each edition
 //	HOME/consents      the operator's decisions about single jobs
 //	HOME/releases      the ledger of released data, for the operator to compare
-//	HOME/audit         the record: at a party of what it consented to and what left it, at a coordinator of who submitted what
+//	HOME/audit         the audit record: what a party consented to and released, or who submitted jobs to a coordinator
 //	HOME/audit.sent    the last line of the record that the syslog server has had
 //	HOME/days          the first and the last day on which the daemon has run
-//	HOME/heads         the coordinator's last head of each party's audit record
-//	HOME/restored      marks a party's home that was restored from a backup, until it may go on
+//	HOME/heads         the last head of each party's audit record that a coordinator has seen
+//	HOME/restored      marks a party's home that was restored from a backup, until the party is allowed to go on
 //	HOME/invitations   the coordinator's open invitations, without their secrets
 //	HOME/jobs          the coordinator's jobs
-//	HOME/queues        the coordinator's broker
-//	HOME/control.sock  the operator's commands
+//	HOME/queues        the messages of the coordinator's broker
+//	HOME/control.sock  the socket for the operator's commands
 //	HOME/lock          an empty file that the daemon locks
 package daemon
 
@@ -59,10 +59,10 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/vault"
 )
 
-// Home is a process's home folder, with what opens its identity. Get one from [At].
+// Home is a process's home folder, with the secrets that open its identity. Get one from [At].
 type Home struct {
 	folder string
-	keys   *keys // shared by all copies
+	keys   *keys // shared by all copies of this Home
 }
 
 // String returns the path of the folder.
@@ -107,7 +107,7 @@ func (h Home) Knowing(jobs *job.Reader) *job.Reader {
 	return jobs.Knowing(h.Dictionaries().Find).KnowingStudies(h.Studies(jobs).Find)
 }
 
-// AuditPath returns the path of a party's record, see package audit.
+// AuditPath returns the path of the home's audit record, see package audit.
 func (h Home) AuditPath() string { return h.path("audit") }
 
 func (h Home) consents() consent.Decisions { return consent.Decisions(h.path("consents")) }
@@ -116,7 +116,7 @@ func (h Home) retained() string { return h.path("keepsakes") }
 
 func (h Home) snapshots() string { return h.path("snapshots") }
 
-// artifacts opens the artifacts of finished jobs. A command may use it while the daemon runs.
+// artifacts opens the artifacts of finished jobs. A command can do so while the daemon runs.
 func (h Home) artifacts() (*vault.Artifacts, error) {
 	id, err := h.identity()
 	if err != nil {
@@ -130,8 +130,8 @@ func (h Home) Jobs() string { return h.path("jobs") }
 
 func (h Home) approvals() roster.Approvals { return roster.Approvals(h.path("approvals")) }
 
-// Create makes a home with a configuration and an identity from the seed. It writes and returns the
-// member file's content.
+// Create makes a home with a configuration and an identity from the seed. It writes the member file, and
+// returns the member that the file describes.
 func (h Home) Create(jobs *job.Reader, c *Config, role roster.Role, seed [32]byte) (roster.Member, error) {
 	m, file, err := member(jobs, c, role, seed)
 	if err != nil {
@@ -174,7 +174,7 @@ func (h Home) fill(c *Config, role roster.Role, member []byte) error {
 	return nil
 }
 
-// reservedName is the name of the coordinator in job files; no party may use it.
+// reservedName is the name of the coordinator in job files; no party can have it.
 const reservedName = "coordinator"
 
 // member returns the member of a new home and the content of its member file. It writes nothing.
@@ -236,13 +236,13 @@ func (h Home) isIn(r *roster.Roster, c *Config, id *identity.Identity) error {
 }
 
 // lockHome locks the home against a second daemon until the returned file is closed. The lock has a
-// file of its own: the identity file may be replaced, or may not be in the home. With the lock it erases
-// what an interrupted change of the identity has left.
+// file of its own, because the identity file can be replaced, or can be missing in the home. Under the lock,
+// lockHome completes or undoes an interrupted change of the identity.
 func (h Home) lockHome() (*os.File, error) {
 	if err := admin.Fits(h.Socket()); err != nil {
 		return nil, fault.BadInput(err)
 	}
-	if err := os.Chmod(h.folder, 0o700); err != nil { // a folder of an earlier version may be open to other users
+	if err := os.Chmod(h.folder, 0o700); err != nil { // a folder of an earlier version might be open to other users
 		if disk.Failed(err) { // a full or broken disk is not a mistake of the operator
 			return nil, fmt.Errorf("the folder %s is not writable: %w", h, err)
 		}
@@ -261,8 +261,8 @@ func (h Home) lockHome() (*os.File, error) {
 	return lock, nil
 }
 
-// makePrivate makes a folder with its parents that no other user may read. The error names the folder or the
-// file that is in the way.
+// makePrivate makes a folder that no other user can read, and its parents. The error names the folder or the file that
+// is in the way.
 func makePrivate(folder string) error {
 	info, err := os.Stat(folder)
 	switch {
@@ -280,7 +280,7 @@ func makePrivate(folder string) error {
 	return err
 }
 
-// Fingerprint returns the fingerprint of the home's identity, from its member file.
+// Fingerprint returns the fingerprint of the home's identity. It covers the TLS key if the member file has one.
 func (h Home) Fingerprint() (identity.Fingerprint, error) {
 	id, err := h.identity()
 	if err != nil {
@@ -337,9 +337,9 @@ func (h Home) readMembers(c *Config, id *identity.Identity) (*roster.Roster, err
 // the job uses.
 type jobRows interface {
 	snapshot.Store
-	edition() (job.ID, error) // [vault.ErrNoState] if the job has read none
+	edition() (job.ID, error) // [vault.ErrNoState] if the job has read no edition
 	use(edition job.ID) error
-	freezes() bool // whether the job may make the table's first edition
+	freezes() bool // whether the job is allowed to make the table's first edition
 }
 
 // snapshots stores the rows of one job.
@@ -378,7 +378,7 @@ func (k snapshots) Open(name string) (io.ReadCloser, error) {
 // Remove implements [snapshot.Store].
 func (k snapshots) Remove(name string) error { return k.artifacts.Remove(k.job, vault.Item(name)) }
 
-// peeked stores, in memory, what is read for the check of a job.
+// peeked stores in memory the rows that are read for the check of a job.
 type peeked struct{ snapshot.Memory }
 
 // Open implements [snapshot.Store].
@@ -418,9 +418,9 @@ func keepTable(e *vault.Artifacts, id job.ID, item vault.Item, table [][]string)
 	return e.Put(id, item, b.Bytes())
 }
 
-// Left returns an artifact of a finished job in a party's home, as CSV. The artifact is the order
-// of the job's rows (column id), recommendations to the party's person (columns rank, item and
-// score), or notices about the party's table (one column).
+// Left returns an artifact of a finished job in a party's home. Three artifacts are CSV: the order of the
+// job's rows (column id), recommendations to the party's person (columns rank, item and score), and
+// notices about the party's table (one column). The results on held-out rows are JSON, see [Home.Judged].
 func (h Home) Left(name string, item vault.Item) ([]byte, error) {
 	id, err := job.ParseID(name)
 	if err != nil {
@@ -446,7 +446,7 @@ func (h Home) Judged(job string) (*method.Judged, error) {
 	return decodeJudged(b)
 }
 
-// decodeJudged decodes the predictions that keepJudged stored.
+// decodeJudged decodes the result and the predictions that keepJudged stored.
 func decodeJudged(b []byte) (*method.Judged, error) {
 	own := &method.Judged{}
 	if err := json.Unmarshal(b, own); err != nil {

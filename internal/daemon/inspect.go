@@ -18,18 +18,18 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// Finding is the result of an examination of a part of a home. Only its operator may see it.
+// Finding is the result of an examination of a part of a home. It is for the home's operator alone.
 type Finding struct {
 	Part   string // such as "table patients"
 	Found  string
 	Err    error  // nil if nothing is wrong
 	Advice string // what to do about Err
-	Minor  bool   // jobs work all the same, or some of them do
+	Minor  bool   // whether some or all jobs work in spite of Err
 }
 
 // Inspect examines a home whose configuration can be read: the modes of its files, every table of the
-// catalogue with every dictionary that is approved for it, and the coordinator's address. It changes
-// nothing, and runs the programs and queries of the catalogue.
+// catalogue with every dictionary that is approved for it, and the coordinator's address. It changes no
+// setting and no stored data, but it runs the programs and queries of the catalogue.
 func (h Home) Inspect(ctx context.Context, jobs *job.Reader) (list []Finding) {
 	c, err := h.Config(jobs)
 	if err != nil {
@@ -57,10 +57,10 @@ func (h Home) Inspect(ctx context.Context, jobs *job.Reader) (list []Finding) {
 	return list
 }
 
-// mostListed bounds the files that a finding names.
+// mostListed bounds the names that a text lists.
 const mostListed = 5
 
-// inspectModes looks for files that other users may read or write.
+// inspectModes looks for files that other users can write, and for secret files that they can read.
 func (h Home) inspectModes() Finding {
 	var open []string
 	files := 0
@@ -87,7 +87,7 @@ func (h Home) inspectModes() Finding {
 	})
 	f := Finding{Part: "files", Found: humanize.Count(files, "file"), Err: err, Advice: "run the command as the user of the daemon"}
 	if err == nil && open != nil {
-		f.Err = fmt.Errorf("other users may change, or read the secrets in, %s", humanize.Names(open, mostListed))
+		f.Err = fmt.Errorf("other users can change, or read the secrets in, %s", humanize.Names(open, mostListed))
 		f.Advice = fmt.Sprintf("run: chmod -R go-w %s; chmod 600 %s %s", h, h.IdentityPath(), h.SplitKeyPath())
 	}
 	return f
@@ -117,7 +117,7 @@ func (h Home) inspectTable(ctx context.Context, c *Config, name string, approval
 	var column *dataset.ColumnError // the entry names a column that the table does not have
 	if f.Err != nil && !errors.As(f.Err, &column) && h.opens(ctx, c, name) {
 		f.Minor = true
-		f.Advice = "without a dictionary a table has numbers only; approve one for it: mercer federation dictionary approve"
+		f.Advice = "without a dictionary, jobs can read only numbers from a table; approve a dictionary for it with mercer federation dictionary approve"
 	}
 	return []Finding{f}
 }
@@ -158,7 +158,7 @@ func orNone(names []string) string {
 func (h Home) inspectLine(c *Config) Finding {
 	f := Finding{
 		Part: "coordinator", Found: "answers at " + c.Coordinator,
-		Advice: fmt.Sprintf("check that the coordinator runs, that coordinator: in %s has its address, and that this machine may connect to it", h.ConfigPath()),
+		Advice: fmt.Sprintf("check that the coordinator runs, that \"coordinator\" in %s has its address, and that this machine may connect to it", h.ConfigPath()),
 	}
 	members, err := roster.Load(h.RosterPath())
 	if errors.Is(err, fs.ErrNotExist) {

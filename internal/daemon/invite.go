@@ -20,7 +20,7 @@ import (
 // Invitations returns the folder of a coordinator's open invitations.
 func (h Home) Invitations() invitation.Folder { return invitation.Folder(h.path("invitations")) }
 
-// openInvitation is an invitation that a newcomer may use.
+// openInvitation is an invitation that a newcomer can use.
 type openInvitation struct {
 	invitation.Invitation
 	// deadline is the end of the invitation by the monotonic clock of this process, which nobody can set
@@ -28,7 +28,7 @@ type openInvitation struct {
 	deadline time.Time
 }
 
-// opened returns invitations by name. One that was open before keeps its deadline.
+// opened returns invitations by name. An invitation that was open before keeps its deadline.
 func opened(list []invitation.Invitation, before map[string]openInvitation, now time.Time) map[string]openInvitation {
 	open := make(map[string]openInvitation, len(list))
 	for _, i := range list {
@@ -67,7 +67,8 @@ func (m *membership) answer(guest string, request []byte) []byte {
 	return a.Encode()
 }
 
-// hear records a claim, or answers it if the operator has approved it.
+// hear records the claim of a guest and answers that it is pending. If the roster has the guest already, hear
+// answers with the roster.
 func (m *membership) hear(guest string, request []byte, now time.Time) (invitation.Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -80,12 +81,12 @@ func (m *membership) hear(guest string, request []byte, now time.Time) (invitati
 		return invitation.Answer{}, fault.Public(err)
 	}
 	if member.Name != guest || member.Role != roster.Party {
-		return invitation.Answer{}, fault.Publicf("the invitation is for a party called %s, and the claim is by the %s %s", guest, member.Role, member.Name)
+		return invitation.Answer{}, fault.Publicf("the invitation is for a party called %s, but the claim is by the %s %s", guest, member.Role, member.Name)
 	}
 	if known, is := m.members.Lookup(guest); is && known.Fingerprint() == member.Fingerprint() {
 		return m.approved()
 	} else if is {
-		return invitation.Answer{}, fault.Publicf("the federation has a member called %s with other keys", guest)
+		return invitation.Answer{}, fault.Publicf("the federation has a member called %s with other keys; ask for an invitation under another name", guest)
 	}
 	if err := m.members.With(member).Validate(); err != nil {
 		return invitation.Answer{}, fault.Publicf("the keys belong to another member; make a new identity")
@@ -93,7 +94,7 @@ func (m *membership) hear(guest string, request []byte, now time.Time) (invitati
 	return invitation.Answer{State: invitation.Pending}, m.claim(i, member)
 }
 
-// approved returns the answer to a newcomer that the roster has.
+// approved returns the answer to a newcomer whom the roster lists.
 func (m *membership) approved() (invitation.Answer, error) {
 	file, err := m.members.Marshal()
 	if err == nil && len(file) > invitation.MaxRoster {
@@ -122,8 +123,8 @@ func (m *membership) claim(i openInvitation, member roster.Member) error {
 	return nil
 }
 
-// Invite makes an invitation of a party with the given name, which reaches the coordinator at an address. It
-// replaces an earlier invitation of this name. The daemon accepts it after a reload.
+// Invite makes an invitation of a party with the given name, which reaches the coordinator at the given address. The
+// invitation replaces an earlier one of this name. The daemon accepts it after a reload.
 func (h Home) Invite(jobs *job.Reader, name, address string, life time.Duration) (invitation.Token, error) {
 	none := invitation.Token{}
 	_, c, members, err := h.openJoined(jobs)
@@ -164,7 +165,7 @@ func guestKey(secret [invitation.SecretSize]byte) (string, error) {
 	return key.PublicKey()
 }
 
-// mayInvite returns an error unless a home may invite a party with this name.
+// mayInvite returns an error unless the home with this configuration can invite a party with this name.
 func mayInvite(members *roster.Roster, c *Config, name string, life time.Duration) error {
 	if err := roster.CheckName(name); err != nil {
 		return err
@@ -172,13 +173,13 @@ func mayInvite(members *roster.Roster, c *Config, name string, life time.Duratio
 	_, is := members.Lookup(name)
 	switch {
 	case members.Coordinator().Name != c.Name:
-		return fmt.Errorf("%s is a party of this federation; only its coordinator, %s, invites", c.Name, members.Coordinator().Name)
+		return fmt.Errorf("%s is a party of this federation; use the home of its coordinator, %s, to invite", c.Name, members.Coordinator().Name)
 	case is:
 		return fmt.Errorf("%s is a member already; choose another name, or revoke the member first", name)
 	case name == reservedName:
 		return fmt.Errorf("a party cannot be called %q; choose another name", name)
 	case life < time.Minute || life > invitation.LongestLife:
-		return fmt.Errorf("an invitation is valid for 1m to %v, not for %v", invitation.LongestLife, life)
+		return fmt.Errorf("the invitation would expire after %v; give a time from 1m to %v with --expires", life, invitation.LongestLife)
 	}
 	return nil
 }
@@ -257,7 +258,7 @@ func (h Home) Revoke(jobs *job.Reader, name string) (next *roster.Roster, err er
 	case !is:
 		return nil, fault.BadInputf("%s is not in the roster %s", name, h.RosterPath())
 	case m.Role == roster.Coordinator:
-		return nil, fault.BadInputf("%s is the coordinator, without which there is no federation", name)
+		return nil, fault.BadInputf("%s is the coordinator and cannot be revoked, because a federation needs its coordinator", name)
 	}
 	next = now.Without(name)
 	if err := h.Join(jobs, next); err != nil { // refuses a roster without this home's own member
@@ -266,8 +267,8 @@ func (h Home) Revoke(jobs *job.Reader, name string) (next *roster.Roster, err er
 	return next, errors.Join(h.approvals().KeepOnly(next.Hash()), h.Invitations().Remove(name))
 }
 
-// lockMembers returns the roster that the home has approved, and a lock that another command which changes the
-// roster waits for. Otherwise one of two changes at the same time would be lost.
+// lockMembers returns the roster that the home has approved, and takes a lock. Another command that changes the roster
+// waits for the lock; otherwise one of two changes at the same time would be lost.
 func (h Home) lockMembers(jobs *job.Reader) (*roster.Roster, *os.File, error) {
 	id, c, err := h.open(jobs)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/mercer-fl/mercer/internal/base/identity"
 )
 
-// keys opens the identity of one home, once: scrypt takes a second, and an operator is asked once. It is
-// safe for concurrent use.
+// keys opens the identity of one home only once, because scrypt takes a second, and so that the operator is asked for
+// the passphrase once. It is safe for concurrent use.
 type keys struct {
 	secrets identity.Secrets
 
 	mu sync.Mutex
 	id *identity.Identity // nil until it has been opened
-	at fs.FileInfo        // the file that it was opened from; nil for a credential
+	at fs.FileInfo        // the file from which id was opened; nil for a credential
 }
 
 // At returns the home in a folder. Its identity must be a plain file.
@@ -55,8 +55,8 @@ func (k *keys) forget() {
 	k.id, k.at = nil, nil
 }
 
-// stillOpen returns an error if the identity has been replaced since it was opened. The home is locked, so
-// it cannot be replaced any more.
+// stillOpen returns an error if the identity has been replaced since it was opened. The home must be locked, so that
+// the identity cannot be replaced any more.
 func (h Home) stillOpen() error {
 	h.keys.mu.Lock()
 	defer h.keys.mu.Unlock()
@@ -79,17 +79,17 @@ func (e *noIdentity) Is(target error) bool { return target == fs.ErrNotExist }
 
 func (e *noIdentity) Unwrap() error { return e.error }
 
-// Seal seals the identity of the home under a passphrase, or changes the passphrase. No daemon may run.
+// Seal seals the identity of the home under a passphrase, or changes the passphrase. The home's daemon must not run.
 func (h Home) Seal(passphrase []byte) error {
 	return h.alone(func() error { return h.keys.secrets.Seal(h.IdentityPath(), passphrase) })
 }
 
-// Unseal makes the identity of the home a plain file. No daemon may run.
+// Unseal makes the identity of the home a plain file. The home's daemon must not run.
 func (h Home) Unseal() error {
 	return h.alone(func() error { return h.keys.secrets.Seal(h.IdentityPath(), nil) })
 }
 
-// alone calls a function while no daemon runs in the home.
+// alone calls a function while the home is locked. It returns an error if a daemon runs in the home.
 func (h Home) alone(do func() error) (err error) {
 	if _, err := os.Stat(h.folder); err != nil {
 		return fault.BadInputf("%s is no home; give another with --home", h)

@@ -31,8 +31,8 @@ func publicKeys(id *identity.Identity, in roster.Member) identity.Public {
 	return id.Public()
 }
 
-// firstPublic returns the public keys of a new member. A coordinator that listens only on its own
-// machine, and not for WebSocket, needs no TLS key.
+// firstPublic returns the public keys of a new member. A party has no TLS key, and neither has a coordinator
+// whose setting listen is an address of its own machine, unless it also listens for WebSocket.
 func (c *Config) firstPublic(id *identity.Identity, role roster.Role) identity.Public {
 	host, _, err := splitAddress(c.Listen)
 	if role == roster.Party || c.ListenWSS == "" && c.Listen != "" && err == nil && endpoint.Loopback(host) {
@@ -64,19 +64,19 @@ func (h Home) AddTLSKey() (roster.Member, error) {
 	return m, disk.Replace(h.MemberPath(), b)
 }
 
-// splitAddress returns the host and the port of the setting listen; "" means the default.
+// splitAddress returns the host and the port of an address at which a coordinator listens; "" means the default.
 func splitAddress(s string) (host string, port int, err error) {
 	if s == "" {
 		return "127.0.0.1", 4222, nil
 	}
 	host, p, err := net.SplitHostPort(s)
 	if err != nil {
-		return "", 0, fmt.Errorf("listen address %q: write host:port such as 127.0.0.1:4222", s)
+		return "", 0, fmt.Errorf("listen address %q is not valid; write host:port such as 127.0.0.1:4222", s)
 	}
 	host = cmp.Or(host, "127.0.0.1")
 	port, err = strconv.Atoi(p)
 	if err != nil || port < 0 || port > 65535 {
-		return "", 0, fmt.Errorf("listen address %q: write a port from 0 to 65535", s)
+		return "", 0, fmt.Errorf("listen address %q is not valid; write a port from 0 to 65535", s)
 	}
 	return host, port, nil
 }
@@ -90,7 +90,7 @@ func (c *Config) checkLine() error {
 	if c.Coordinator != "" {
 		var err error
 		if at, err = nats.ParseAddress(c.Coordinator); err != nil {
-			return fmt.Errorf("coordinator %w", err)
+			return fmt.Errorf(`the setting "coordinator": %w`, err)
 		}
 	}
 	return cmp.Or(c.checkWSS(), c.checkProxy(at))
@@ -107,9 +107,9 @@ func (c *Config) checkWSS() error {
 	case c.Coordinator != "":
 		return errors.New("the setting \"listen_wss\" is for coordinators; remove it")
 	case err != nil, failed != nil, host == "", number < 0, number > 65535:
-		return fmt.Errorf("listen_wss is %q; write host:port such as 0.0.0.0:443", c.ListenWSS)
+		return fmt.Errorf("the setting \"listen_wss\" is %q; write host:port such as 0.0.0.0:443", c.ListenWSS)
 	case c.ListenWSS == c.Listen && number != 0:
-		return fmt.Errorf("listen_wss and listen are both %q; give each its own port", c.Listen)
+		return fmt.Errorf("\"listen_wss\" and \"listen\" are both %q; give each its own port", c.Listen)
 	}
 	return nil
 }
@@ -123,17 +123,17 @@ func (c *Config) checkProxy(at nats.Address) error {
 		return nil
 	}
 	if !at.Secure {
-		return errors.New("the setting \"proxy\" is for parties whose coordinator begins with tls:// or wss://; change the coordinator's address, or remove the setting")
+		return errors.New("the setting \"proxy\" is for parties whose \"coordinator\" begins with tls:// or wss://; change the coordinator's address, or remove the setting")
 	}
 	if _, err := nats.ParseProxy(c.Proxy); err != nil {
-		return fmt.Errorf("proxy: %w, or none", err)
+		return fmt.Errorf(`the setting "proxy" is wrong: %w; for no proxy write "proxy: none"`, err)
 	}
 	return nil
 }
 
-// proxy returns the proxy through which a party connects to the coordinator, and the name of the setting
-// that says so. Without a proxy it returns nil. The proxy of the environment is for addresses that begin
-// with tls:// or wss://, and not for this machine.
+// proxy returns the proxy through which a party connects to the coordinator, and the name of the setting or the
+// environment variable that has its address. Without a proxy it returns nil. The proxy of the environment is for
+// addresses that begin with tls:// or wss://, and not for this machine.
 func (c *Config) proxy(at nats.Address) (p *nats.Proxy, setting string, err error) {
 	switch {
 	case c.Proxy == noProxy:
@@ -153,7 +153,7 @@ func (c *Config) proxy(at nats.Address) (p *nats.Proxy, setting string, err erro
 		p, err = nats.ParseProxy(found.String())
 	}
 	if err != nil { // its text may have a password
-		return nil, "", fault.BadInputf("the environment variable %s has no address of a proxy that can be used; write http://HOST:PORT or http://USER:PASSWORD@HOST:PORT there, or proxy: none in config.yaml", environment)
+		return nil, "", fault.BadInputf("the environment variable %s has no address of a proxy that can be used; write http://HOST:PORT or http://USER:PASSWORD@HOST:PORT there, or \"proxy: none\" in config.yaml", environment)
 	}
 	return p, environment, nil
 }
@@ -168,7 +168,7 @@ func (h Home) mayListen(host string, c *Config, members *roster.Roster) error {
 	case !endpoint.Loopback(host):
 		return fault.BadInputf("other machines can reach %s, but %s has no TLS key of this coordinator; "+add, host, h.RosterPath(), h)
 	case c.ListenWSS != "":
-		return fault.BadInputf("listen_wss requires TLS, but %s has no TLS key of this coordinator; "+add, h.RosterPath(), h)
+		return fault.BadInputf("\"listen_wss\" requires TLS, but %s has no TLS key of this coordinator; "+add, h.RosterPath(), h)
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// membership changes a federation's members while its coordinator runs, and answers those who have an
+// membership changes a federation's members while its coordinator runs, and answers newcomers who have an
 // invitation.
 type membership struct {
 	home   Home
@@ -37,7 +37,7 @@ type membership struct {
 	mu         sync.Mutex
 	members    *roster.Roster            // the roster in force
 	roles      access.Rules              // the setting roles in force
-	open       map[string]openInvitation // by name
+	open       map[string]openInvitation // by the name of the invited party
 	complaints tally.Tally               // counts refused claims
 }
 
@@ -48,8 +48,8 @@ func (h Home) newMembership(reader *job.Reader, c *Config, id *identity.Identity
 	return m
 }
 
-// invited returns the invitations of the home. If its files cannot be read, none is open: the roster does not
-// wait for them.
+// invited returns the invitations of the home. If it cannot read their files, it returns none and logs the error, so
+// that a new roster comes into force all the same.
 func (m *membership) invited() []invitation.Invitation {
 	list, err := m.home.Invitations().List(time.Now())
 	if err != nil {
@@ -78,7 +78,7 @@ func (m *membership) nextRoles() (access.Rules, error) {
 	next, now := *c, *m.config
 	next.Roles, now.Roles = access.Rules{}, access.Rules{}
 	if !reflect.DeepEqual(next, now) {
-		return access.Rules{}, fault.BadInputf("%s changes other settings than roles, for which the coordinator must be started again", m.home.ConfigPath())
+		return access.Rules{}, fault.BadInputf("%s has new values of settings other than \"roles\"; start the coordinator again to use them", m.home.ConfigPath())
 	}
 	return c.Roles, nil
 }
@@ -122,8 +122,8 @@ func (m *membership) keep(ctx context.Context, ask <-chan os.Signal, at running)
 	}
 }
 
-// lookAtInvitations is the time between two looks for invitations that have expired. None is accepted after
-// its time, whenever that is seen.
+// lookAtInvitations is the time between two looks for invitations that have expired. An expired invitation is not
+// accepted, even before such a look.
 const lookAtInvitations = 20 * time.Second
 
 // expire ends invitations that have expired.
@@ -137,8 +137,9 @@ func (m *membership) expire(ctx context.Context, at running) error {
 	return m.adopt(ctx, at, now)
 }
 
-// reload puts the roles, the approved roster and the invitations of the home in force: all of them, or none if a file has
-// a mistake. The audit record has it first.
+// reload puts the roles, the approved roster and the invitations of the home in force. If the configuration or the
+// roster has a mistake, everything stays as it was. If the invitations cannot be read, none is open. The audit record
+// has the reload before it takes effect.
 func (m *membership) reload(ctx context.Context, at running) error {
 	m.changing.Lock()
 	defer m.changing.Unlock()
@@ -166,8 +167,8 @@ func (m *membership) reload(ctx context.Context, at running) error {
 	return nil
 }
 
-// adopt puts a roster and the open invitations in force. The broker disconnects those whom the roster removes
-// before adopt returns. m.changing is held.
+// adopt puts a roster and the open invitations in force. Before it returns, the broker has disconnected the members
+// whom the roster removes. m.changing must be held.
 func (m *membership) adopt(ctx context.Context, at running, next *roster.Roster) error {
 	list := m.invited()
 	var guests []nats.Member

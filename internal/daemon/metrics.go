@@ -7,8 +7,8 @@ import (
 )
 
 // metrics makes the metrics of a coordinator or a party from its overview, at each request. Labels are names
-// of members, states of jobs and kinds of events. They are never ids or names of jobs, whose number has no
-// limit.
+// of members, the role and the version of the daemon, states of jobs and kinds of events. They are never ids or
+// names of jobs, whose number has no limit.
 type metrics struct{ source overview.Source }
 
 // Describe implements prometheus.Collector. It names no metric in advance, because a party has other metrics
@@ -59,7 +59,7 @@ func (m metrics) Collect(to chan<- prometheus.Metric) {
 	gauge("broker_disk_free_bytes", "Free space of the disk of the broker's queues.", float64(b.Free))
 }
 
-// releases returns the number of releases that wait for approval. Jobs that wait have a state of their own.
+// releases returns the number of releases that wait for approval. It does not count jobs that wait for approval.
 func releases(o overview.Overview) (n int) {
 	for _, a := range o.Awaiting {
 		if a.Release != "" {
@@ -72,7 +72,7 @@ func releases(o overview.Overview) (n int) {
 // label is a label of a metric.
 type label struct{ name, value string }
 
-// constant returns a metric with a value of now.
+// constant returns a metric with the given value and labels.
 func constant(kind prometheus.ValueType, name, help string, value float64, labels []label) prometheus.Metric {
 	var names, values []string
 	for _, l := range labels {

@@ -17,7 +17,7 @@ import (
 	"github.com/mercer-fl/mercer/transport/nats"
 )
 
-// checkMetrics returns an error unless only this machine can reach the address. "" is no address.
+// checkMetrics returns an error unless only this machine can reach the address. For "", no address, it returns nil.
 func checkMetrics(address string) error {
 	if address == "" {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// OwnColumns describes the columns of a catalogue entry. It is a list of the columns that jobs may
+// OwnColumns describes the columns of a catalogue entry. It is a list of the columns that jobs can
 // use, or a map from the file's names to the federation's names.
 type OwnColumns struct {
 	Offered []string
@@ -43,8 +43,9 @@ func (s Source) mapping() prepare.Mapping {
 }
 
 // needsCellTypes reports whether the reader must interpret the table cell by cell. This is so if
-// the job has a schema, if rows without a label are left out, or if the file differs from the
-// federation's form.
+// the job has a schema, weights, or a column by which it holds rows out; if the entry leaves out rows
+// without a label, has a group, or makes ids from several columns or normalizes them; or if the file
+// differs from the federation's form.
 func (s Source) needsCellTypes(d job.Data) bool {
 	m := s.mapping()
 	return d.Schema != nil || s.Label.Needed != nil || !m.Empty() || s.Group != "" || d.Weight != "" || d.Test.Column != "" || len(s.ID.Columns) > 1 || s.ID.Normalize != nil

@@ -71,12 +71,12 @@ func (s pageServer) serve(ctx context.Context, log *slog.Logger) error {
 	return endpoint.Serve(ctx, s.port, s.page.Handler(), log)
 }
 
-// invite returns the address at which a user of this machine opens the page. Where people log in, it is the same for
-// everybody.
+// invite returns the address at which a user of this machine opens the page. If people log in to the page, the address
+// is the same for everybody.
 func (s pageServer) invite(who access.Person) (string, error) {
 	switch {
 	case s.port == nil:
-		return "", fault.BadInputf("this home has no web page; write page: {listen: 127.0.0.1:9470} into %s, and start the daemon again", s.config)
+		return "", fault.BadInputf("this home has no web page; write \"page: {listen: 127.0.0.1:9470}\" into %s, and start the daemon again", s.config)
 	case s.site.Login != nil:
 		return s.site.Address(), nil
 	case who.UID == nil:
@@ -89,7 +89,7 @@ func (s pageServer) invite(who access.Person) (string, error) {
 // ReportWriter writes a result as one HTML page.
 type ReportWriter func(w io.Writer, r *method.Result) error
 
-// coordinatorPage gives the page of a coordinator its home.
+// coordinatorPage gives the web page of a coordinator access to the coordinator and its home.
 type coordinatorPage struct {
 	*coordinator.Coordinator
 	home   Home
@@ -168,7 +168,7 @@ func documentsOf[D approved.Document](kind string, store approved.Store[D]) (out
 	return out, err
 }
 
-// partyPage gives the page of a party its home.
+// partyPage gives the web page of a party access to the party and its home.
 type partyPage struct {
 	*partyWatch
 	home   Home

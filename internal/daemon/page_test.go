@@ -344,11 +344,11 @@ func aPageAsksForRoles(north *site, party *reader) {
 func aPageTakesARestart(east *site) {
 	t := east.t
 	t.Helper()
-	if _, err := east.client().Invite(t.Context()); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "this home has no web page; write page: {listen: 127.0.0.1:9470} into") {
+	if _, err := east.client().Invite(t.Context()); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "this home has no web page; write \"page: {listen: 127.0.0.1:9470}\" into") {
 		t.Errorf("a home without a page: %v", err)
 	}
 	east.offerPage()
-	if err := east.client().Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "page or audit, for which the daemon must be started again") {
+	if err := east.client().Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "\"page\" or \"audit\"; start the daemon again to use it") {
 		t.Errorf("%v", err)
 	}
 }
@@ -360,17 +360,17 @@ func TestSettingsOfThePage(t *testing.T) {
 		"page: {listen: 127.0.0.1:9470}": "",
 		far + "{issuer: https://login.example, client: mercer, roles: {viewer: [all]}}}":                                                        "",
 		"page: {listen: 127.0.0.1:9470, url: https://mercer.example, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}": "",
-		"page: {listen: 9470}":                                        `config.yaml:2: the setting "page" has listen: "9470"; write a port on loopback`,
+		"page: {listen: 9470}":                                        `config.yaml:2: the setting "page" has "listen: 9470"; write a port on loopback`,
 		"page: {listen: 127.0.0.1:0}":                                 "write a port on loopback",
-		"page: {listen: 0.0.0.0:9470}":                                "which other machines can reach; write 127.0.0.1:9470, or add url, certificate, key and oidc",
+		"page: {listen: 0.0.0.0:9470}":                                "which other machines can reach; write 127.0.0.1:9470, or add \"url\", \"certificate\", \"key\" and \"oidc\"",
 		"page: {listen: ':9470'}":                                     "which other machines can reach",
-		"page: {listen: 127.0.0.1:9470, url: https://mercer.example}": "without oidc; add oidc, or remove them",
-		"page: {listen: 0.0.0.0:8443, url: https://mercer.example, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":                           "lacks certificate or key",
-		"page: {listen: 0.0.0.0:8443, url: https://mercer.example, certificate: c, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":           "lacks certificate or key",
-		"page: {listen: 0.0.0.0:8443, url: http://mercer.example, certificate: c, key: k, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":    `url: "http://mercer.example"; write the address that people open`,
+		"page: {listen: 127.0.0.1:9470, url: https://mercer.example}": `without "oidc"; add "oidc", or remove them`,
+		"page: {listen: 0.0.0.0:8443, url: https://mercer.example, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":                           "lacks \"certificate\" or \"key\"",
+		"page: {listen: 0.0.0.0:8443, url: https://mercer.example, certificate: c, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":           "lacks \"certificate\" or \"key\"",
+		"page: {listen: 0.0.0.0:8443, url: http://mercer.example, certificate: c, key: k, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}":    `"url: http://mercer.example"; write the address that people open`,
 		"page: {listen: 0.0.0.0:8443, url: https://mercer.example/x, certificate: c, key: k, oidc: {issuer: https://login.example, client: m, roles: {viewer: [all]}}}": "write the address that people open",
 		far + "{issuer: http://login.example, client: m, roles: {viewer: [all]}}}":                                                                                      "write the provider's URL, which begins with https://",
-		far + "{issuer: https://login.example, roles: {viewer: [all]}}}":                                                                                                "has no client",
+		far + "{issuer: https://login.example, roles: {viewer: [all]}}}":                                                                                                `has no "client"`,
 		far + "{issuer: https://login.example, client: m}}":                                                                                                             "gives nobody a role",
 		far + "{issuer: https://login.example, client: m, roles: {viewer: ['']}}}":                                                                                      "empty name of a group",
 		far + "{issuer: https://login.example, client: m, roles: {boss: [all]}}}":                                                                                       "boss",
@@ -530,7 +530,7 @@ func TestACoordinatorReloadsAllOrNothing(t *testing.T) {
 	}
 	readings := func() int { return len(boss.recorded(audit.Reloaded)) }
 	for _, other := range []string{"page: {listen: 127.0.0.1:9470}", "audit: {syslog: 'unix:///nobody/listens'}", "retention: 30d", "max_running_jobs: 3"} {
-		if err := reload(widened + other + "\n"); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "changes other settings than roles, for which the coordinator must be started again") {
+		if err := reload(widened + other + "\n"); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), "has new values of settings other than \"roles\"; start the coordinator again to use them") {
 			t.Errorf("%s: %v", other, err)
 		}
 	}

@@ -23,15 +23,15 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/page"
 )
 
-// Page is the setting "page": the address at which a daemon serves its web page, and the people who may open it. The
-// zero value is no page.
+// Page is the setting "page": the address at which a daemon serves its web page, and the people who are allowed to open
+// it. The zero value is no page.
 type Page struct {
-	// Listen is the address, host:port. Without OIDC it is on loopback.
+	// Listen is the address at which the daemon listens, host:port. Without OIDC it must be on loopback.
 	Listen string `yaml:"listen"`
 	// URL is the address under which browsers reach the page, https://host or https://host:port.
 	URL string `yaml:"url,omitempty"`
-	// Certificate and Key are files in PEM. On loopback they may be missing: then a proxy on this machine speaks
-	// TLS with browsers.
+	// Certificate and Key are files in PEM. They can be left out if Listen is on loopback: then a proxy on this
+	// machine speaks TLS with browsers.
 	Certificate string `yaml:"certificate,omitempty"`
 	Key         string `yaml:"key,omitempty"`
 	// OIDC is the provider at which people log in. Without it, the command mercer page lets users of this machine
@@ -44,10 +44,10 @@ type OIDC struct {
 	Issuer string `yaml:"issuer"` // URL of the provider
 	Client string `yaml:"client"` // name of the page at the provider
 	Secret string `yaml:"secret,omitempty"`
-	// Authorities is a file in PEM with certificates of authorities, besides the system's, that the provider's
-	// certificate may be from.
+	// Authorities is a file in PEM with certificates of authorities. The provider's certificate is accepted from
+	// these and from the system's authorities.
 	Authorities string   `yaml:"authorities,omitempty"`
-	Scopes      []string `yaml:"scopes,omitempty"` // further scopes than openid
+	Scopes      []string `yaml:"scopes,omitempty"` // scopes besides openid
 	Claim       string   `yaml:"claim,omitempty"`  // claim that lists groups; "groups" by default
 	Roles       struct {
 		Viewer        []string `yaml:"viewer,omitempty"`
@@ -78,20 +78,20 @@ func (s Page) check() error {
 	}
 	host, port, err := net.SplitHostPort(s.Listen)
 	if n, wrong := strconv.ParseUint(port, 10, 16); err != nil || wrong != nil || n == 0 {
-		return fmt.Errorf("the setting \"page\" has listen: %q; write a port on loopback, such as listen: 127.0.0.1:9470", s.Listen)
+		return fmt.Errorf("the setting \"page\" has \"listen: %s\"; write a port on loopback, such as \"listen: 127.0.0.1:9470\"", s.Listen)
 	}
 	switch alone := endpoint.Loopback(host); {
 	case !s.OIDC.given() && !alone:
-		return fmt.Errorf("the setting \"page\" has listen: %q, which other machines can reach; write 127.0.0.1:%s, or add url, certificate, key and oidc, so that people log in", s.Listen, port)
+		return fmt.Errorf("the setting \"page\" has \"listen: %s\", which other machines can reach; write 127.0.0.1:%s, or add \"url\", \"certificate\", \"key\" and \"oidc\", so that people log in", s.Listen, port)
 	case !s.OIDC.given() && s.URL+s.Certificate+s.Key != "":
-		return errors.New("the setting \"page\" has url, certificate or key without oidc; add oidc, or remove them")
+		return errors.New("the setting \"page\" has \"url\", \"certificate\" or \"key\" without \"oidc\"; add \"oidc\", or remove them")
 	case !s.OIDC.given():
 		return nil
 	case (s.Certificate == "") != (s.Key == "") || s.Certificate == "" && !alone:
-		return errors.New("the setting \"page\" lacks certificate or key; write the paths of two files in PEM")
+		return errors.New("the setting \"page\" lacks \"certificate\" or \"key\"; write the paths of two files in PEM")
 	}
 	if at, err := url.Parse(s.URL); err != nil || at.Scheme != "https" || at.Host == "" || strings.TrimSuffix(s.URL, "/") != "https://"+at.Host {
-		return fmt.Errorf("the setting \"page\" has url: %q; write the address that people open, such as url: https://mercer.hospital.example", s.URL)
+		return fmt.Errorf("the setting \"page\" has \"url: %s\"; write the address that people open, such as \"url: https://mercer.hospital.example\"", s.URL)
 	}
 	return s.OIDC.check()
 }
@@ -99,18 +99,18 @@ func (s Page) check() error {
 func (o OIDC) check() error {
 	at, err := url.Parse(o.Issuer)
 	if err != nil || at.Host == "" || at.Scheme != "https" && !(at.Scheme == "http" && endpoint.Loopback(at.Hostname())) {
-		return fmt.Errorf("the setting \"oidc\" has issuer: %q; write the provider's URL, which begins with https://", o.Issuer)
+		return fmt.Errorf("the setting \"oidc\" has \"issuer: %s\"; write the provider's URL, which begins with https://", o.Issuer)
 	}
 	if o.Client == "" {
-		return errors.New("the setting \"oidc\" has no client; write the name that the provider gives this page")
+		return errors.New("the setting \"oidc\" has no \"client\"; write the name that the provider gives this page")
 	}
 	for _, groups := range o.groups() {
 		if slices.Contains(groups, "") {
-			return errors.New("the setting \"oidc\" has roles with an empty name of a group; write a name, or remove the entry")
+			return errors.New("the setting \"oidc\" has an empty name of a group in \"roles\"; write a name, or remove the entry")
 		}
 	}
 	if len(slices.Concat(o.Roles.Viewer, o.Roles.Submitter, o.Roles.Approver, o.Roles.Administrator)) == 0 {
-		return errors.New("the setting \"oidc\" gives nobody a role; add roles: {viewer: [GROUP], approver: [GROUP]}")
+		return errors.New("the setting \"oidc\" gives nobody a role; add \"roles: {viewer: [GROUP], approver: [GROUP]}\"")
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (o OIDC) check() error {
 // maxSecret bounds the bytes of a file with the secret of a client.
 const maxSecret = 4 << 10
 
-// providerTime is the time within which the provider answers a request.
+// providerTime is the time within which the provider must answer a request.
 const providerTime = 10 * time.Second
 
 // site returns the address under which browsers reach the page, and the login there. of is the daemon.
@@ -144,8 +144,8 @@ func (h Home) site(s Page, of access.Person) (page.Site, error) {
 	}}, nil
 }
 
-// clientSecret reads the file with the secret of a client, which only the user of the daemon may read. Without a file
-// the client has no secret.
+// clientSecret reads the file with the secret of a client. It returns an error if other users can read the file. If
+// file is "", the client has no secret.
 func (h Home) clientSecret(file string) (string, error) {
 	if file == "" {
 		return "", nil
@@ -168,8 +168,8 @@ func (h Home) clientSecret(file string) (string, error) {
 	return secret, nil
 }
 
-// private returns an error if other users than the daemon's can read a file. A missing file is no error here: reading it
-// is one.
+// private returns an error if users other than the daemon's can read a file. A missing file is no error: the caller
+// sees it when it reads the file.
 func private(path, what string) error {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		return fault.BadInputf("%s, %s, can be read by other users; run chmod 600 %s", path, what, path)

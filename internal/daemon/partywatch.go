@@ -12,9 +12,9 @@ import (
 )
 
 // partyWatch describes a party's federation to its operator. It also answers while the party does not
-// run, because it has no connection yet or its disk is full.
+// run because the party has no connection yet or its disk is full.
 type partyWatch struct {
-	self        overview.Overview // without members, jobs and what awaits approval
+	self        overview.Overview // without members, jobs, and the jobs and releases that await approval
 	coordinator *overview.Attendance
 	history     *overview.History
 	releases    disclosure.Ledger

@@ -28,7 +28,7 @@ func (s Source) peopleRule() string {
 	return fmt.Sprintf("ids of %q, normalized by %q", s.ID.Columns, s.ID.Normalize)
 }
 
-// normalizedNames converts the names of people to the form in which the table identifies people.
+// normalizedNames converts names of people to the form that identifies people in the table.
 // The result is sorted, without duplicates.
 func (s Source) normalizedNames(table string, people []string) ([]string, error) {
 	if s.ID.IsZero() && s.Group == "" {
@@ -73,7 +73,7 @@ func (s Source) identificationDigest(key dataset.SplitKey) string {
 func (s Source) mappingDigest() (string, error) {
 	b, err := json.Marshal(struct {
 		prepare.Mapping
-		Labelled []string `json:",omitempty"` // a digest covers it only if it is set
+		Labelled []string `json:",omitempty"` // left out if it is empty, so that the digest is that of earlier versions
 	}{s.mapping(), slices.Sorted(slices.Values(s.Label.Needed))})
 	if err != nil {
 		return "", err
@@ -131,7 +131,7 @@ func peopleIn(key dataset.SplitKey, set *dataset.Set, labels [][]string, held []
 
 // allPeople returns the people to whom the rows belong, in ascending order. The list owners has the
 // person of each row. Each person has digests of the cells in each column, of each label, and of all
-// cells together. Labels are merged as in sums.
+// cells together. merged holds the texts of each label column, merged as the dictionary merges them.
 func allPeople(key dataset.SplitKey, set *dataset.Set, owners []edition.Element, merged [][]string, held []int) []edition.Person {
 	out := marked(set.X.Rows(), held)
 	rows := make(map[edition.Element][]int)

@@ -11,8 +11,8 @@ import (
 )
 
 // ApproveRelease approves a release that awaits approval, as the user of this process, who can write to the home.
-// The audit record has the decision first. No role is asked, and the submitter of the job may be the same person,
-// which the record then says.
+// The audit record has the decision first. The user needs no role, and can be the person who submitted the job; the
+// record says so then.
 func (h Home) ApproveRelease(jobs *job.Reader, release string) error {
 	record, by, err := h.decision(jobs)
 	if err != nil {
@@ -22,7 +22,7 @@ func (h Home) ApproveRelease(jobs *job.Reader, release string) error {
 }
 
 // RefuseRelease refuses a release that awaits approval, as the user of this process, who can write to the home. The
-// audit record has the decision first, with the reason, which may be "". If a job asks for the release again, it
+// audit record has the decision first, with the reason, which can be "". If a job asks for the release again, it
 // awaits approval again.
 func (h Home) RefuseRelease(jobs *job.Reader, release, reason string) error {
 	record, by, err := h.decision(jobs)
@@ -55,7 +55,7 @@ func (h Home) decision(jobs *job.Reader) (record *audit.Log, by access.Person, e
 	return record, by, err
 }
 
-// approveRelease approves a release, first in the audit record. Unless alone is true, it refuses a person who may
+// approveRelease approves a release, first in the audit record. Unless alone is true, it refuses a person who might
 // have submitted a job that has asked for the release.
 func (h Home) approveRelease(record *audit.Log, release string, by access.Person, alone bool) error {
 	return notThere(release, h.Releases().Approve(release, func(n disclosure.Listed) error {
@@ -69,8 +69,8 @@ func (h Home) approveRelease(record *audit.Log, release string, by access.Person
 	}))
 }
 
-// refuseRelease refuses a release, first in the audit record. Who has submitted the job that asks for it may refuse it,
-// too: nothing leaves the home.
+// refuseRelease refuses a release, first in the audit record. The submitter of the job that asks for the release can
+// refuse it, too, because nothing leaves the home.
 func (h Home) refuseRelease(record *audit.Log, release string, by access.Person, reason string) error {
 	return notThere(release, h.Releases().Refuse(release, func(n disclosure.Listed) error {
 		e := releaseEvent(audit.ReleaseRefused, n, by)
@@ -79,8 +79,8 @@ func (h Home) refuseRelease(record *audit.Log, release string, by access.Person,
 	}))
 }
 
-// withdrawRelease withdraws a release or its approval, first in the audit record. Everybody may withdraw what an own
-// job asks for, since a withdrawal releases nothing.
+// withdrawRelease withdraws a release or its approval, first in the audit record. The submitter of the job that asks
+// for the release can do so, too, because a withdrawal releases nothing.
 func (h Home) withdrawRelease(record *audit.Log, release string, by access.Person) error {
 	return notThere(release, h.Releases().Withdraw(release, func(n disclosure.Listed) error {
 		e := releaseEvent(audit.ReleaseWithdrawn, n, by)
@@ -89,8 +89,8 @@ func (h Home) withdrawRelease(record *audit.Log, release string, by access.Perso
 	}))
 }
 
-// releaseEvent describes a decision about a release for the audit record. Of the jobs that have asked for the release it
-// names the latest that the person may have submitted, or else the latest.
+// releaseEvent describes a decision about a release for the audit record. Of the jobs that have asked for the release
+// it names the latest that the person might have submitted, or else the latest.
 func releaseEvent(kind audit.Kind, n disclosure.Listed, by access.Person) audit.Event {
 	asker, _ := n.AskedBy(by)
 	e := audit.Event{
@@ -111,7 +111,8 @@ func notThere(release string, err error) error {
 	return err
 }
 
-// errOwnRelease says why a person cannot approve a release.
+// errOwnRelease returns the error that a person cannot approve a release for which the person's own job might
+// have asked.
 func errOwnRelease(asker disclosure.Asker) error {
-	return fault.Forbiddenf("you may be %v, who submitted a job that asks for this release, and nobody approves an own one; let another person with the role approver decide, or, if this home has nobody else, write alone: true under roles: in its config.yaml", asker.Submitter)
+	return fault.Forbiddenf("you may be %v, who submitted a job that asks for this release, and nobody can approve a release for their own job; let another person with the role approver decide, or, if this home has nobody else, write \"alone: true\" under \"roles\" in its config.yaml", asker.Submitter)
 }

@@ -42,7 +42,7 @@ func (h partyHome) reloads(ctx context.Context, o Options, p *party.Party) {
 	}
 }
 
-// reloadRunning is reload by the party that runs.
+// reloadRunning calls reload with the party that runs.
 func (h partyHome) reloadRunning(ctx context.Context, o Options) error {
 	p, err := h.watch.Party()
 	if err != nil {
@@ -62,7 +62,7 @@ func (h partyHome) reload(ctx context.Context, o Options, p *party.Party) error 
 	}
 	now := h.config()
 	if next.Name != now.Name || next.Coordinator != now.Coordinator || next.limits() != now.limits() || next.Metrics != now.Metrics || next.Audit != now.Audit || !next.Page.same(now.Page) {
-		return fault.BadInputf("%s changes name, coordinator, retention, unclosed, metrics, page or audit, for which the daemon must be started again", h.ConfigPath())
+		return fault.BadInputf("%s has a new value of \"name\", \"coordinator\", \"retention\", \"unclosed\", \"metrics\", \"page\" or \"audit\"; start the daemon again to use it", h.ConfigPath())
 	}
 	if !next.Roles.SameEntrance(now.Roles) {
 		return errEntrance(h.Home)

@@ -31,15 +31,15 @@ import (
 )
 
 // restoredPath returns the path of the mark that the home was restored from a backup. The mark is removed
-// once the coordinator, or the operator, has said that the party may go on.
+// once the coordinator's answer or the operator lets the party go on.
 func (h Home) restoredPath() string { return h.path("restored") }
 
 // Restore makes the home from a backup, which one of the keys opens. The folder must not exist. It appears
 // once the whole backup has been read and checked. A restored party is marked. It goes on once its
-// coordinator has seen nothing later than the backup, or after [Home.AcceptLoss].
+// coordinator says that it has seen nothing later than the backup, or after [Home.AcceptLoss].
 func (h Home) Restore(from string, keys []age.Identity) (done Backup, err error) {
 	if _, err := os.Lstat(h.folder); err == nil {
-		return done, fault.BadInputf("%s exists already; a backup is restored into a new folder", h)
+		return done, fault.BadInputf("%s exists already; give a folder that does not exist yet with --home", h)
 	}
 	f, err := regular.Open(from)
 	if err != nil {
@@ -164,12 +164,12 @@ func readStamp(head *tar.Header, in io.Reader) (s Stamp, err error) {
 		err = json.Unmarshal(b, &s)
 	}
 	if err == nil && s.Format != stampFormat {
-		err = fmt.Errorf("its format is %q, and this program reads %q", fault.Printable(s.Format), stampFormat)
+		err = fmt.Errorf("its format is %q, but this program reads %q", fault.Printable(s.Format), stampFormat)
 	}
 	return s, err
 }
 
-// unpackOne writes one file of a backup. Nothing else than the files that a backup holds is written.
+// unpackOne writes one file of a backup. It returns an error for a file that does not belong in a backup.
 func (h Home) unpackOne(head *tar.Header, in io.Reader) error {
 	if head.Typeflag != tar.TypeReg || !belongs(head.Name) {
 		return fmt.Errorf("it holds %q, which is no file of a home", fault.Printable(head.Name))
@@ -191,15 +191,15 @@ func (h Home) unpackOne(head *tar.Header, in io.Reader) error {
 	return os.Chtimes(to, head.ModTime, head.ModTime)
 }
 
-// belongs reports whether a backup may hold a file of this name.
+// belongs reports whether a backup can hold a file of this name.
 func belongs(name string) bool {
 	return name == path.Clean(name) && slices.ContainsFunc(append(backedUp[:], retainedFolder), func(part string) bool {
 		return name == part || strings.HasPrefix(name, part+"/")
 	})
 }
 
-// markRestored marks a restored party. What its ledger has admitted may have been released after the
-// backup, so it counts as released. Jobs that were open are over here, and their ids are not used again.
+// markRestored marks a restored party. Releases that its ledger has admitted count as made, because they might
+// have been made after the backup. Jobs that were open are over here, and their ids are not used again.
 func (h Home) markRestored(s Stamp) error {
 	if err := h.endOpenJobs(); err != nil {
 		return err
@@ -243,7 +243,8 @@ func (h Home) endOpenJobs() (err error) {
 func restoredID() protocol.SessionID { return sha256.Sum256([]byte("mercer/v1/restored")) }
 
 // restoredCheck returns a function that lets a restored party go on, or nil for a home that was not
-// restored. It takes the head of the audit record that the coordinator has seen last, zero if none.
+// restored. The function takes the last head of the party's audit record that the coordinator has seen, or
+// zero if it has seen none.
 func (h Home) restoredCheck(record *audit.Log) (func(head [32]byte) error, error) {
 	text, err := os.ReadFile(h.restoredPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -264,7 +265,7 @@ func (h Home) restoredCheck(record *audit.Log) (func(head [32]byte) error, error
 	}, nil
 }
 
-// isNewest returns an error unless the party has consented to nothing since the backup.
+// isNewest returns an error unless it is certain that the party has consented to nothing since the backup.
 func (h Home) isNewest(s Stamp, head [32]byte) error {
 	found, err := audit.Look(h.AuditPath(), hex.EncodeToString(head[:]))
 	if err != nil {
@@ -294,9 +295,9 @@ func (h Home) goOn(record *audit.Log, why audit.Event) error {
 	return disk.SyncDir(h.folder)
 }
 
-// AcceptLoss lets a party start although its home was restored from a backup that may be an old one. The
-// audit record has the user of this process, who takes the responsibility. All privacy budgets of the home count as spent
-// until [Home.SettleBudget]. No daemon may run.
+// AcceptLoss lets a party start although its home was restored from a backup that might be an old one. The audit
+// record has the user of this process, who takes the responsibility. All privacy budgets of the home count as spent
+// until [Home.SettleBudget]. The home's daemon must not run.
 func (h Home) AcceptLoss(jobs *job.Reader) error {
 	return h.alone(func() error {
 		if _, err := os.Stat(h.restoredPath()); errors.Is(err, fs.ErrNotExist) {
@@ -306,7 +307,7 @@ func (h Home) AcceptLoss(jobs *job.Reader) error {
 		if err != nil {
 			return err
 		}
-		id, err := h.Releases().Lose() // before the line, so that no home goes on with a budget that may be spent
+		id, err := h.Releases().Lose() // before the line, so that no home goes on with a budget that might be spent
 		if err != nil {
 			return err
 		}

@@ -17,17 +17,17 @@ type calendar struct {
 	log  *slog.Logger
 
 	mu   sync.Mutex
-	told string // day of the last line about a clock that cannot be trusted
+	told string // day of the last log line about a clock that cannot be trusted
 }
 
 func (h Home) calendar(log *slog.Logger) *calendar {
 	return &calendar{days: retention.Days(h.path("days")), log: log}
 }
 
-// today returns the time, and whether things may be erased by their age today.
+// today returns the time, and whether things are allowed to be erased by their age today.
 func (c *calendar) today() (time.Time, bool) { return c.at(time.Now()) }
 
-// at is today at a given time.
+// at returns what today returns, for the given time.
 func (c *calendar) at(now time.Time) (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

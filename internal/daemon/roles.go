@@ -17,7 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/roster"
 )
 
-// gate returns what decides about the requests on the control socket. rules returns the setting in force.
+// gate returns the gate that admits or refuses requests on the control socket. rules returns the setting roles in
+// force.
 func (h Home) gate(c *Config, members *roster.Roster, rules func() access.Rules) access.Gate {
 	return access.Gate{
 		Member: c.Name, Machine: access.ThisMachine(members.Federation), Owner: os.Geteuid(),
@@ -46,9 +47,9 @@ func warnOfStrangers(log *slog.Logger, rules access.Rules) {
 	}
 }
 
-// errEntrance says that a change of the second socket needs a new start.
+// errEntrance returns the error that a change of the second socket needs a new start of the daemon.
 func errEntrance(h Home) error {
-	return fault.BadInputf("%s changes folder or group of roles, for which the daemon must be started again", h.ConfigPath())
+	return fault.BadInputf("%s changes \"folder\" or \"group\" of \"roles\"; start the daemon again to use the change", h.ConfigPath())
 }
 
 // doors are the sockets at which a daemon takes commands.
@@ -78,15 +79,15 @@ func (d doors) close() (err error) {
 	return err
 }
 
-// openFor opens the socket in the folder of the setting roles. The folder is the daemon's own and holds nothing
-// else, since the members of the group may enter it.
+// openFor opens the socket in the folder of the setting roles. The folder must belong to the daemon's user and hold
+// nothing else, because the members of the group can enter it.
 func openFor(rules access.Rules) (net.Listener, error) {
 	gid, found := access.SystemFiles().Group(rules.Group)
 	if !found {
-		return nil, fault.BadInputf("roles: this machine has no group %s; make it with groupadd, or write another", rules.Group)
+		return nil, fault.BadInputf("the setting \"roles\" names the group %s, which this machine does not have; make the group with groupadd, or name another group", rules.Group)
 	}
 	if err := makeEntrance(rules.Folder, gid); err != nil {
-		return nil, fault.BadInputf("roles: folder %s cannot be used: %w", rules.Folder, err)
+		return nil, fault.BadInputf("the folder %s of the setting \"roles\" cannot be used: %w", rules.Folder, err)
 	}
 	path := filepath.Join(rules.Folder, socketName)
 	if err := admin.Fits(path); err != nil {
@@ -95,8 +96,8 @@ func openFor(rules access.Rules) (net.Listener, error) {
 	return admin.ListenFor(path, gid)
 }
 
-// makeEntrance makes a folder that the members of a group may enter, and nobody else may. It changes the folder that
-// it has opened and looked at, which nobody can exchange for another meanwhile.
+// makeEntrance makes a folder that only the daemon's user and the members of a group can enter. It opens the folder
+// before it looks at it and changes it, so that nobody can exchange the folder for another meanwhile.
 func makeEntrance(folder string, gid int) (err error) {
 	if err := safeWay(filepath.Dir(folder)); err != nil {
 		return err
@@ -139,13 +140,13 @@ func holdsSocketAlone(folder *os.File) error {
 	}
 	for _, f := range content {
 		if f.Name() != socketName {
-			return fmt.Errorf("it holds %s; give a folder of its own, since others may enter it", f.Name())
+			return fmt.Errorf("it holds %s; give a folder that holds nothing else, because others can enter it", f.Name())
 		}
 	}
 	return nil
 }
 
-// safeWay returns an error if another user than root and that of the daemon can exchange a folder or one above it, on
+// safeWay returns an error if a user other than root and the daemon's can exchange a folder or one above it, on
 // the path as it is written and on the path to which its links lead.
 func safeWay(folder string) error {
 	real, err := filepath.EvalSymlinks(folder)
@@ -162,8 +163,8 @@ func safeWay(folder string) error {
 	return nil
 }
 
-// isGuarded returns an error if another user than root and that of the daemon can exchange what is in a folder, or a
-// link.
+// isGuarded returns an error if a user other than root and the daemon's can exchange a file in a folder, or the link
+// that stands in its place.
 func isGuarded(folder string) error {
 	info, err := os.Lstat(folder)
 	if err != nil {
@@ -173,7 +174,7 @@ func isGuarded(folder string) error {
 	sticky := owner == 0 && mode&fs.ModeSticky != 0 // others remove and rename only what is their own
 	open := mode.Perm()&0o022 != 0 && mode&fs.ModeSymlink == 0
 	if owner != 0 && owner != os.Geteuid() || open && !sticky {
-		return fmt.Errorf("other users may write in %s, or it is theirs, so they could put another folder in its place; give a folder below one that only root or the user of the daemon may write", folder)
+		return fmt.Errorf("other users can write in %s or own it, so they could put another folder in its place; give a folder below one that only root or the user of the daemon can write", folder)
 	}
 	return nil
 }

@@ -79,13 +79,13 @@ func TestEntrance(t *testing.T) {
 	for _, c := range []struct {
 		folder, group, want string
 	}{
-		{folder, group, "it holds patients.csv; give a folder of its own"},
+		{folder, group, "it holds patients.csv; give a folder that holds nothing else"},
 		{link, group, "it is not a folder of the user who runs the daemon"},
 		{filepath.Join(folder, "a", "b"), group, "no such file or directory"},
-		{filepath.Join(open, "north"), group, "other users may write in " + open},
-		{filepath.Join(open, "inner", "north"), group, "other users may write in " + open},
-		{filepath.Join(open, "link", "north"), group, "other users may write in " + open},
-		{folder, "no-such-group", "this machine has no group no-such-group"},
+		{filepath.Join(open, "north"), group, "other users can write in " + open},
+		{filepath.Join(open, "inner", "north"), group, "other users can write in " + open},
+		{filepath.Join(open, "link", "north"), group, "other users can write in " + open},
+		{folder, "no-such-group", "names the group no-such-group, which this machine does not have"},
 	} {
 		if _, err := openFor(access.Rules{Folder: c.folder, Group: c.group}); fault.CodeOf(err) != fault.CodeBadInput || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v", c, err)
@@ -178,7 +178,7 @@ func TestACoordinatorsRecordAndRoles(t *testing.T) {
 	c := s.client()
 	uid := strconv.Itoa(os.Getuid())
 	for _, step := range []struct{ roles, want string }{
-		{"roles: {administrator: {uids: [" + uid + "]}, folder: /run/m, group: m}\n", "changes folder or group of roles"},
+		{"roles: {administrator: {uids: [" + uid + "]}, folder: /run/m, group: m}\n", "changes \"folder\" or \"group\" of \"roles\""},
 		{"roles: {viewer: {uids: [" + uid + "]}}\n", `"roles" names no administrator`},
 		{"roles: {viewer: {uids: [" + uid + "]}, administrator: {uids: [" + strconv.Itoa(os.Getuid()+1) + "], users: [no-such-user]}}\n", ""},
 	} {

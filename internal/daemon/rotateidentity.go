@@ -20,14 +20,14 @@ import (
 // Rotated describes a change of a home's identity.
 type Rotated struct {
 	Member  roster.Member
-	Sealed  int // keys of jobs and editions that now open with the new identity
-	Foreign int // keys that the earlier identity could not open, so that they stay as they were
+	Sealed  int // number of keys of jobs and editions that now open with the new identity
+	Foreign int // number of keys that the earlier identity could not open, so that they stay as they were
 }
 
-// RotateIdentity replaces the home's identity by a new one from the seed, which the earlier one signs. No
-// daemon may run, and no job may be open. The retained state of jobs and the editions stay readable, and
-// the earlier identity is destroyed: the key of each job is sealed to the new identity, so nothing needs
-// the earlier one any more.
+// RotateIdentity replaces the home's identity by a new one from the seed, which the earlier one signs. It returns an
+// error while a daemon runs in the home or a job is open there. The retained state of jobs and the editions stay
+// readable, and the earlier identity is destroyed: the key of each job is sealed to the new identity, so nothing
+// needs the earlier one any more.
 //
 // The order makes a crash harmless. The member file and the keys of the new identity lie beside the
 // former ones before the identity file is replaced, in one step. [Home.recoverIdentity] then takes the
@@ -101,7 +101,7 @@ func (h Home) member() (roster.Member, error) {
 // the identity is being changed.
 func (h Home) nextMemberPath() string { return h.path("member.next.yaml") }
 
-// sealedTo returns all stores whose keys are sealed to the home's identity.
+// sealedTo returns the stores whose keys are sealed to the home's identity. id is this identity, and opens the keys.
 func (h Home) sealedTo(id *identity.Identity) (stores []*vault.Artifacts) {
 	for _, folder := range []string{h.retained(), h.editions(), h.snapshots()} {
 		stores = append(stores, vault.ReadArtifacts(folder, id.KEMKey()))
@@ -109,8 +109,8 @@ func (h Home) sealedTo(id *identity.Identity) (stores []*vault.Artifacts) {
 	return stores
 }
 
-// recoverIdentity ends a change of the identity, also one that a crash interrupted. The home is locked.
-// It removes the next member file last, so that a second crash is recovered in the same way.
+// recoverIdentity completes or undoes a change of the identity, also one that a crash interrupted. The home must be
+// locked. It removes the next member file last, so that a second crash is recovered in the same way.
 func (h Home) recoverIdentity() error {
 	if err := identity.Recover(h.IdentityPath()); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (h Home) recoverIdentity() error {
 	return disk.SyncDir(h.folder)
 }
 
-// closed returns an error that lists the jobs of which the home has open sessions. The home is locked.
+// closed returns an error, which lists the jobs, if the home has open sessions. The home must be locked.
 func (h Home) closed() error {
 	folder := h.path("vault")
 	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {

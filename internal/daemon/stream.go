@@ -21,7 +21,7 @@ const leastStreamed = 1 << 18
 
 // stream is like load, for a protocol that can read a table in blocks. It does so for an edition of at
 // least the given number of rows, if the dictionary describes no columns and no rows belong together
-// in groups. Its memory is one bit a row.
+// in groups. Then it takes one bit of memory for each row. Otherwise it calls load.
 func (h Home) stream(ctx context.Context, c *Config, all job.Data, key dataset.SplitKey, k jobRows, least int) (method.Table, error) {
 	t, in, err := h.streamEdition(ctx, c, all, k, least)
 	if err != nil || in {
@@ -31,7 +31,7 @@ func (h Home) stream(ctx context.Context, c *Config, all job.Data, key dataset.S
 	return h.load(ctx, c, all, key, k)
 }
 
-// streamEdition opens the edition of a job. If in is false, the job reads its table otherwise.
+// streamEdition opens the edition of a job as a stream. If in is false, the job must read its table with load.
 func (h Home) streamEdition(ctx context.Context, c *Config, all job.Data, k jobRows, least int) (t method.Table, in bool, err error) {
 	d := all.Own(c.Name)
 	s, err := c.source(h, d.Source)

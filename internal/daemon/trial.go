@@ -15,8 +15,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/job"
 )
 
-// Trial holds the counts of rows, cells and people of a home's table as a dictionary reads it. Only
-// the operator may see them.
+// Trial holds the counts of rows, cells and people of a home's table as a dictionary reads it. They are
+// for the operator alone.
 type Trial struct {
 	Table      string         // "" at a coordinator, which has no table
 	Rows       int            // number of rows that jobs can use
@@ -26,12 +26,12 @@ type Trial struct {
 	Rare       []prepare.Rare // for each column, the number of training rows whose value occurs in fewer than ten rows
 	Former     string         // hash of the approved dictionary that the new one would replace; "" if there is none
 	Changes    []string       // differences of the new dictionary from the former, one in a line
-	People     int            // number of people whose cells differ between the two dictionaries
+	People     int            // number of rows whose label or cells the two dictionaries read differently; all rows, at least 1, if the former reads none
 }
 
 // Try reads a home's table with a dictionary, and also with the approved dictionary of the same
-// name. table may be "" if the catalogue has a single table. A table that does not fit the
-// dictionary is an error.
+// name. table can be "" if the catalogue has a single table. A table that does not fit the
+// dictionary is an error. At a coordinator, Try returns an empty trial.
 func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, table string) (*Trial, error) {
 	c, err := h.Config(jobs)
 	if err != nil {
@@ -57,7 +57,7 @@ func (h Home) Try(ctx context.Context, jobs *job.Reader, d *job.Dictionary, tabl
 	}
 	t.Former, t.Changes = former.Hash(), former.Changes(d)
 	then, _, err := h.readBy(ctx, c, former, table)
-	if err != nil { // the former dictionary cannot read the table, so any person may differ
+	if err != nil { // the former dictionary cannot read the table, so every row might differ
 		t.People = max(now.X.Rows(), 1)
 		return t, nil //nolint:nilerr // the new dictionary reads it
 	}
@@ -161,9 +161,8 @@ func (t *Trial) count(set *dataset.Set, held []int) error {
 	return nil
 }
 
-// readOtherwise returns the number of people whose cells two dictionaries read differently. It
-// compares only the columns that both dictionaries have. It matches people by their ids or, in a
-// table without ids, by their cells.
+// readOtherwise returns the number of rows whose label or cells two dictionaries read differently. It
+// compares only the columns that both dictionaries have. The order of the rows does not matter.
 func readOtherwise(then, now *dataset.Set) int {
 	var common []string
 	for _, name := range then.Columns {

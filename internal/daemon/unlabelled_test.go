@@ -115,7 +115,7 @@ func TestAttackAJobDropsRows(t *testing.T) {
 	data := d.Of("north")
 	data.Source, data.Label, data.Unlabelled = "patients", "diagnosis", prepare.FillDropRow
 	_, err = h.load(context.Background(), c, data, key, snapshots{h.kept(t), job.ID{1}})
-	if fault.CodeOf(err) != fault.CodeOf(fault.Offer.Errorf("")) || err == nil || !strings.Contains(err.Error(), `the job leaves out rows without a label, and the catalogue entry of patients does not; remove missing from the job's label, or write label: {column: "diagnosis", missing: drop-row} in the entry`) {
+	if fault.CodeOf(err) != fault.CodeOf(fault.Offer.Errorf("")) || err == nil || !strings.Contains(err.Error(), `the job leaves out rows without a label, but the catalogue entry of patients does not; remove "missing" from the job's label, or write "label: {column: "diagnosis", missing: drop-row}" in the entry`) {
 		t.Errorf("a job drops rows: %v", err)
 	}
 	entered(t, h, c, needing)
@@ -218,11 +218,11 @@ func TestLabelsOfAnEntry(t *testing.T) {
 		"{column: [y, z], missing: drop-row}":    "",
 		"{column: y, missing: error}":            "",
 		"{column: y}":                            "",
-		"{missing: drop-row}":                    "label has no column; add column: and the name of the column, or write label: none",
-		"{column: none, missing: drop-row}":      "label has no column",
-		"{column: y, missing: drop}":             `missing is "drop"; write drop-row to leave out rows without a label, or error to refuse them`,
+		"{missing: drop-row}":                    "\"label\" has no \"column\"; add \"column:\" and the name of the column, or write \"label: none\"",
+		"{column: none, missing: drop-row}":      `"label" has no "column"`,
+		"{column: y, missing: drop}":             `"missing" is "drop"; write "drop-row" to leave out rows without a label, or "error" to refuse them`,
 		"{column: y, gaps: drop-row}":            "gaps",
-		"{column: {y: z}, missing: drop-row}":    "label is the name of a column, a list of names, or none",
+		"{column: {y: z}, missing: drop-row}":    "\"label\" is neither a name nor a list of names; write the name of a column, a list of names, or \"none\"",
 		"{column: [y, none], missing: drop-row}": `"none" is not a column name`,
 	} {
 		h, _, _ := undescribed(t, "id,y\n")

@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/node/edition"
 )
 
-// weekly is the value of the setting "editions" that makes the daemon freeze the table every week.
+// weekly is the value of the setting "editions" that makes the daemon freeze a table every week.
 const weekly = "weekly"
 
 // freezer freezes tables every week. If an edition would single out too few
@@ -22,7 +22,7 @@ type freezer struct {
 	config func() *Config
 	reader *job.Reader
 	log    *slog.Logger
-	tried  map[approved.Approval]string // day of the last attempt to freeze each table
+	tried  map[approved.Approval]string // day of the last attempt to freeze each table for each dictionary
 }
 
 // run freezes the due tables at the start and then every hour, until ctx ends.
@@ -66,8 +66,8 @@ func (f freezer) freeze(ctx context.Context, now time.Time) {
 	}
 }
 
-// isDue reports whether the newest edition is at least a week old. It returns false if the operator
-// has erased all editions; then the operator must make the next edition.
+// isDue reports whether the newest edition is at least a week old. It returns false if there is no
+// edition; then the operator must make the next one.
 func (f freezer) isDue(o approved.Approval, now time.Time) (bool, error) {
 	newest, err := f.Editions().Newest(o.Table, o.Hash)
 	if errors.Is(err, edition.ErrNone) {

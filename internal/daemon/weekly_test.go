@@ -62,7 +62,7 @@ func TestWeeklyEditions(t *testing.T) {
 	if list, err := h.Editions().List(); err != nil || len(list) > 0 || log.Len() > 0 {
 		t.Errorf("%v, %v, log %q", list, err, log.String())
 	}
-	if err := (Source{Path: "x.csv", Label: Labels{Columns: []string{"y"}}, Editions: "daily"}).check(job.Names{}); err == nil || !strings.Contains(err.Error(), `editions is "daily"; write "weekly"`) {
+	if err := (Source{Path: "x.csv", Label: Labels{Columns: []string{"y"}}, Editions: "daily"}).check(job.Names{}); err == nil || !strings.Contains(err.Error(), `the setting "editions" is "daily"; write "weekly"`) {
 		t.Error(err)
 	}
 }

@@ -87,8 +87,8 @@ func TestWeightsOfAnEdition(t *testing.T) {
 func TestWeightsAreOfferedByTheCatalogue(t *testing.T) {
 	h, c, d := weighed(t)
 	for _, tt := range []struct{ offered, asked, says string }{
-		{"", "times", `the job weights rows by column "times" of patients, and its catalogue entry says no weight:`},
-		{"times", "visit", `the job weights rows by column "visit" of patients, and its catalogue entry says weight: times`},
+		{"", "times", `the job weights rows by column "times" of patients, but its catalogue entry says no "weight:"`},
+		{"times", "visit", `the job weights rows by column "visit" of patients, but its catalogue entry says "weight: times"`},
 	} {
 		entered(t, h, c, func(s *Source) { s.Weight = tt.offered })
 		_, err := loadWeighed(t, h, c, d, 3, tt.asked)

@@ -45,12 +45,13 @@ func (h Home) exclusively(do func() error) (err error) {
 // Withdraw withdraws people from a table: neither current nor later editions include them. It also
 // withdraws other people, chosen by the home's key, so that the editions before and after do not
 // reveal who was named. If a crash interrupts the command, running it again completes the
-// withdrawal. Names that neither the table nor an edition contains are refused.
+// withdrawal. A name that neither the table nor an edition contains is an error, unless the person was
+// withdrawn before or an edition can no longer be read.
 func (h Home) Withdraw(ctx context.Context, jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(s Source, absent []string) error { return h.mustHave(ctx, s, table, absent) })
 }
 
-// WithdrawAhead withdraws people who may not be in the table yet. Their future rows never take part
+// WithdrawAhead withdraws people whether or not the table has them yet. Their future rows never take part
 // in jobs.
 func (h Home) WithdrawAhead(jobs *job.Reader, table string, people []string) (done Withdrawal, err error) {
 	return h.withdrawOf(jobs, table, people, func(Source, []string) error { return nil })
@@ -174,8 +175,8 @@ func (e *AbsentError) Error() string {
 	return fmt.Sprintf("table %s and its editions do not contain %s; check how the table writes the name, or use --absent to withdraw people who have no rows yet", e.Table, dataset.Quote(strings.Join(e.Names, ", ")))
 }
 
-// chooseWithdrawn returns the named people, and those who must be withdrawn together with them. It
-// records all of them before any new edition is made.
+// chooseWithdrawn returns the named people, and the people who must be withdrawn together with them. It
+// records all these people as withdrawn.
 func (h Home) chooseWithdrawn(table string, s Source, frozen []newestEdition, names []string) (map[string]bool, error) {
 	left, err := h.Editions().Left(table, s.peopleRule())
 	if err != nil {
@@ -215,7 +216,7 @@ type newestEdition struct {
 	source  Source
 	key     dataset.SplitKey
 	rows    snapshots
-	labels  []string // labels that the catalogue offers
+	labels  []string // labels, and last the column of weights, that the catalogue offers
 	about   []string // the person of each stored row, in order
 	people  map[string]person
 	served  []usedRow // the edition's rows that jobs can use
@@ -259,7 +260,7 @@ func (h Home) newestEditions(c *Config, s Source, key dataset.SplitKey, table st
 		}
 		yes, unknown := h.Dictionaries().Approved(e.Dictionary, table)
 		if yes || unknown != nil || e.Dictionary == job.OfNumbers().Hash() { // the dictionary of plain numbers needs no approval
-			return nil, nil, errors.Join(fmt.Errorf("no person can be withdrawn from edition %[2]d for %[3]s; repair the cause, or erase the edition with mercer edition erase: %[1]w", err, e.Number, e.Name), unknown)
+			return nil, nil, errors.Join(fmt.Errorf("no person can be withdrawn from edition %[2]d of table %[4]s for dictionary %[3]s; repair the cause, or erase the edition with mercer edition erase: %[1]w", err, e.Number, e.Name, e.Table), unknown)
 		}
 		lost = append(lost, e)
 	}

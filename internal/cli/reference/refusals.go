@@ -29,10 +29,11 @@ func refusals(cases []refused.Case) map[string][]refusal {
 // foreignKey matches the end of a message about a key that belongs to another protocol or learner.
 var foreignKey = regexp.MustCompile(`[a-z_C]+; remove it$`)
 
-// maxShown is the largest length of the shown part of a file.
+// maxShown is the largest number of bytes that are shown of a line.
 const maxShown = 110
 
-// changedLines returns the lines of a refused file that the correct file does not have.
+// changedLines returns the lines of a refused file that the correct file does not have. If the refused file only lacks
+// lines, it returns these after the word "without".
 func changedLines(c refused.Case) string {
 	if strings.TrimSpace(c.File) == "" {
 		return ""
