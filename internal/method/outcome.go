@@ -10,9 +10,9 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Outcome holds a job's decisions on its held-out rows. The rows are ordered by party, and within a
-// party as in its table. The launching process compares the decisions with decisions that it
-// computes on pooled data.
+// Outcome holds a job's decisions on its held-out rows. In a job by rows, the rows are ordered by party,
+// and within a party as in its table. In a job by columns, they have the job's order of rows. The
+// launching process compares the decisions with decisions that it computes on pooled data.
 type Outcome struct {
 	Classes   []string               // nil: the learner has no classes
 	Predicted []string               // nil: the learner predicts nothing
@@ -53,7 +53,7 @@ const (
 	maxHeldOut    = 1 << 28
 )
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the outcome, without Rows and Held.
 func (o *Outcome) Encode() []byte {
 	var w wire.Writer
 	w.Strings(o.Classes)

@@ -49,7 +49,7 @@ func Foresee(c method.Instance, s method.Sizes) (Declared, error) {
 	return d, nil
 }
 
-// labelsOf returns labels of n rows in which each of the classes occurs.
+// labelsOf returns labels of n rows, in which the classes take turns.
 func labelsOf(classes []string, n int) []string {
 	return slices.Repeat(classes, n/max(1, len(classes))+1)[:n]
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Inquirer holds what a member needs to answer queries to a model. All parties with columns take
-// part in a query. A method's own inquirer embeds it.
+// Inquirer is the state with which a member answers queries to a model. All parties of the job take part
+// in a query. A method's own inquirer embeds it.
 type Inquirer struct {
 	ModelPart *ModelPart // the party's part of the model; nil at the coordinator
 	Basis     Basis      // the facts about the model that all its members know
@@ -35,7 +35,8 @@ func (o *Inquirer) Among(q method.Question) []string {
 	return q.Job.Parties()
 }
 
-// Fits returns an error if the table's columns differ from the columns of the training table.
+// Fits returns an error if the table has no ids, or if its columns differ from the columns of the
+// training table.
 func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 	_, err := o.ModelPart.usedColumns(q.Asker, set)
 	return err
@@ -72,7 +73,7 @@ func (o *ModelPart) usedColumns(party string, set *dataset.Set) (*dataset.Set, e
 	if set.IDs == nil {
 		return nil, fmt.Errorf("%s has no ids, which the parties need to match their rows; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
 	}
-	if o.Job.Data.Schema == nil { // a prepared table has other names, and the dictionary has chosen its columns
+	if o.Job.Data.Schema == nil { // with a schema, the table already has the prepared columns of the dictionary
 		chosen, err := Chosen(o.Job, party, set)
 		if err != nil {
 			return nil, err

@@ -20,10 +20,11 @@ type Labels struct {
 	Targets [2]float64 // least and greatest permitted number; zero for classes
 }
 
-// maxClasses is the greatest number of classes in a job.
+// maxClasses is the greatest number of classes that the key classes can list.
 const maxClasses = 256
 
-// LabelKeys declares the keys of the labels in a job file. The texts name the learners that need each.
+// LabelKeys declares the keys classes and targets of a job file. Text ofClasses names the learners that
+// need the classes, and ofNumbers those that need the targets.
 func (l *Labels) LabelKeys(ofClasses, ofNumbers string) []section.Field {
 	return []section.Field{
 		{Key: "classes", Value: section.Words{Dst: &l.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; " + ofClasses,
@@ -47,8 +48,8 @@ func (l *Labels) FinishLabels(in *section.Place) error {
 // Describes reports whether the job describes labels by these keys.
 func (l *Labels) Describes() bool { return l.Classes != nil || l.Targets != [2]float64{} }
 
-// Check takes from the job's data what the keys leave out, and refuses a job that does not describe all
-// labels as its learner requires.
+// Check takes missing classes and targets from the job's data. It refuses a job that does not describe
+// all labels as its learner requires.
 func (l *Labels) Check(j *job.Job, in *section.Place) error {
 	name, task := j.Learner.Name(), j.Task()
 	regresses, classifies := task.Numbers, task.Classes

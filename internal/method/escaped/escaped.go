@@ -1,6 +1,7 @@
 // Package escaped binds protocol ESCAPED to learners. Every two parties compute masked products of
 // their rows, and the coordinator assembles the products into the Gram matrix of all rows. The
-// method exists for comparison only: parties can read each other's rows. See protocol/escaped.
+// method exists for comparison only, because a party can read the rows of all parties that the job lists
+// before it. See protocol/escaped.
 package escaped
 
 import (
@@ -185,7 +186,8 @@ func tooManyRows(err error) error {
 	return fault.BadInputf("%w, or use protocol moments, which makes no such matrix", err)
 }
 
-// ended stores the parties' facts and decisions for the statement of leakage.
+// ended stores the parties' facts for the statement of leakage, and their permissions for figures over
+// their own rows.
 func (s *server) ended(e method.End) {
 	s.facts, s.permissions = s.facts.Join(e.Facts), rows.JoinWords(s.permissions, e.Words)
 }

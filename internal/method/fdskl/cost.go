@@ -24,8 +24,8 @@ func foresee(c method.Instance, s method.Sizes) (columns.Declared, error) {
 	return d, err
 }
 
-// phasesCost returns the formula of the session that adds up phases. A book without an answer makes
-// the requests of training cached. The label holder keeps the phases.
+// phasesCost returns the formula of the session that adds up phases. It takes the requests of training
+// cached from a book (fdskl.Book) that gets no answers. The label holder keeps the phases.
 func phasesCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, error) {
 	return func(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 		k := keysOf(j)

@@ -274,9 +274,9 @@ func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size 
 // unitPairs is the largest number of row pairs from which the median distance is computed.
 const unitPairs = 1 << 13
 
-// Unit returns the unit of gamma, measured over the given columns of training rows. The mean
-// squared norm is exact. The median squared distance is taken over neighbours in the common order,
-// which no party chose.
+// Unit returns the unit of gamma, measured over the given columns of training rows. The mean squared
+// norm is exact. The median squared distance is taken over pairs of rows that are near each other in the
+// common order, which no party chose.
 func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	n, _ := rows.Shape()
 	if unit == job.Norm {
@@ -295,7 +295,8 @@ func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	return distances[len(distances)/2]
 }
 
-// appendDistances appends, for each row i, its squared distance to row i+step.
+// appendDistances appends, for each row i, its squared distance to row i+step, until the list has
+// unitPairs distances.
 func appendDistances(list []float64, rows linalg.Rows, step int) []float64 {
 	n, width := rows.Shape()
 	a, b := make([]float64, width), make([]float64, width)

@@ -64,8 +64,8 @@ const minItems = 10
 // then follows from the other entries. If one person is absent from the second sum, the first sum
 // minus this diagonal is that person's list. With two thirds as many items as people, the diagonal
 // is undetermined (Ledermann, "On the rank of the reduced correlational matrix", 1937; Mercer's
-// rule 12). Corrupted people may bring lists that do not raise the rank. So the items are also
-// limited by the number of the other people.
+// rule 12). Corrupted people can bring lists that do not raise the rank. So the items are also
+// limited by the number of people who are not corrupted.
 func (c Devices) MaxKept(people int) int {
 	least := c.Remaining(people)
 	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))
@@ -73,7 +73,8 @@ func (c Devices) MaxKept(people int) int {
 }
 
 // minLikes returns the number of likes that an item needs to take part. The corrupted clients of a
-// session may pretend to like any item, so minLikes adds the number of these clients (rule 13).
+// session can pretend to like any item. So with margin corrupted, minLikes adds the number of these
+// clients to the threshold (rule 13).
 func (c Devices) minLikes(people int) int64 {
 	k := c.Keys()
 	cut := k.Threshold

@@ -2,9 +2,9 @@
 // The device recommends new items from counts of people who like two items together. The
 // coordinator sees only sums. See protocol/secagg.
 //
-//	popularity -> triangle -> learn -> tell (each party recommends to itself)
+//	popularity -> triangle -> learn -> broadcast (each party recommends to itself)
 //
-// The first two steps are secure sums; tell is a broadcast. Package local runs the same steps in
+// The first two steps are secure sums; the last step broadcasts the kernel. Package local runs the same steps in
 // one process for federations with too many members for one process each. It also runs mode paper,
 // whose steps are different.
 package fedcfk
@@ -46,7 +46,7 @@ var itself = method.New(method.Binding[Party, Server, public]{
 })
 
 // undeployable returns the reason why a job can run only in command simulate, or "" if the job can
-// be deployed. The reason is that the job exposes lists or needs all lists in one place.
+// be deployed.
 func undeployable(j *job.Job) string {
 	switch k := job.As[*Keys](j.Protocol); {
 	case k.Mode == job.Paper:
@@ -107,9 +107,10 @@ func (c Devices) Plan() ([]method.Step, error) {
 	return method.PlanOf(c.Instance, list)
 }
 
-// steps returns a plan of two sums and a broadcast. The sums count how many people like each item,
-// and how many like both of two popular items. The broadcast sends the resulting kernel to every
-// remaining party, which recommends to itself. Claims ensure that a person's list enters only one
+// steps returns a plan of two sums, a computation and a broadcast. The sums count how many people like
+// each item, and how many like both of two popular items. The coordinator computes a kernel between
+// items from the sums. The broadcast sends the kernel to every remaining party, which recommends to
+// itself. Claims ensure that a person's list enters only one
 // sum of each kind, ever. A party releases nothing that the release ledger counts.
 func (c Devices) steps() ([]step, error) {
 	if err := c.check(); err != nil {

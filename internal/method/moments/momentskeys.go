@@ -15,23 +15,23 @@ import (
 type Keys struct {
 	job.Moded
 	// Directions is the number of random features, which are cosines and sines of half as many
-	// directions. 0 means [DefaultFeatures] of the declared training rows.
+	// directions. 0 means [DefaultFeatures] of the declared training rows. It stays 0 with kernel linear.
 	Directions int
 	described.Labels
 	// Deviations makes a Gaussian process return a standard deviation with each prediction. Every
 	// party then receives the sums of products of features, from which deviations are computed.
 	Deviations bool
 	// Histogram makes the parties sort held-out decisions into bins and add up the counts. The job has
-	// two classes. The bins give the ROC curve and the area under it. Without bins the server learns
-	// one count about the held-out rows.
+	// two classes. The bins give the ROC curve and the area under it. Without bins the server learns one
+	// count about the held-out rows of a classification: how many are classified correctly.
 	Histogram bool
 	Privacy   noised.Privacy
 }
 
 var _ job.Settings = (*Keys)(nil)
 
-// MaxDirections is the greatest number of directions of a job. It also limits how many numbers the
-// sums have, because this count grows with the square of the directions.
+// MaxDirections is the greatest number of random features of a job (the key directions). It also limits
+// how many numbers the sums have, because this count grows with the square of the features.
 const MaxDirections = 4096
 
 // maxWeights is the greatest number of weights that every party receives. As float64 they take 64
@@ -97,7 +97,8 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkPrivacy refuses what noise does not admit beside it, and states the default number of directions.
+// checkPrivacy refuses settings that do not work with noise. It sets the default number of directions of a
+// job with privacy.
 func (k *Keys) checkPrivacy(j *job.Job, in *section.Place) error {
 	switch {
 	case !k.Privacy.Private():
@@ -114,8 +115,8 @@ func (k *Keys) checkPrivacy(j *job.Job, in *section.Place) error {
 	return k.Privacy.Check(j, in)
 }
 
-// allows reports whether the protocol has features for a kernel. Sums of the columns themselves tell more of each row than
-// sums of random features, so they need noise.
+// allows reports whether the protocol has features for a kernel. Sums of the columns themselves
+// tell more of each row than sums of random features, so they need noise.
 func (k *Keys) allows(name job.KernelName) bool {
 	return name == job.RBF || name == job.Laplacian || name == job.Linear && k.Privacy.Private()
 }
@@ -143,7 +144,8 @@ func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkLearner checks that the job describes all parties' labels as its learner requires.
+// checkLearner refuses a learner that sums do not support, a job that does not describe all parties' labels
+// as its learner requires, and deviations or a histogram that do not suit the learner.
 func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	objective, able := learner.ObjectiveOf(j.Learner)
 	if !able {

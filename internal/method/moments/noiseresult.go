@@ -76,7 +76,7 @@ func noisyExposures(f *noised.Figures) map[string]protocol.Exposure {
 	}
 }
 
-// warningOf warns before a job runs, as its result would; "" if it would not.
+// warningOf returns the warnings about noise that the job's result will have, before the job runs; "" for none.
 func warningOf(j *job.Job, sizes method.Sizes) (string, error) {
 	k := expected(sizes)
 	n, err := noiseOf(j, k.features(j))

@@ -38,7 +38,7 @@ type objective interface {
 	// evaluate computes metrics from the sums of errors of all parties over the given number of
 	// rows.
 	evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error)
-	// describe sets all fields of a model except its output and solution.
+	// describe sets the fields of a model that only this learner needs.
 	describe(t *fitted, r *model.RandomSpec)
 }
 
@@ -75,7 +75,8 @@ type fitted struct {
 type results struct {
 	metrics learner.Metrics
 	values  []float64 // eigenvalues of a kernel PCA
-	// assessment holds the metrics and curves of the histogram; nil without a histogram.
+	// assessment holds the metrics and curves of the histogram; nil without a histogram, and if its rows
+	// are too few.
 	assessment *learner.Assessment
 }
 

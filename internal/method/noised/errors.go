@@ -24,11 +24,13 @@ type Spending struct {
 	Share float64 // part of rho; the parts of all sums add up to 1
 }
 
-// Sums lists the costs of sums of errors on held-out rows, and turns noise in them into that of metrics.
+// Sums lists the costs of sums of errors on held-out rows, and converts noise in these sums to noise in
+// metrics.
 type Sums interface {
 	// Spends lists what each sum costs.
 	Spends() []Spending
-	// Deviations returns the standard deviations of metrics over some rows that follow from those of the sums.
+	// Deviations returns the standard deviations of metrics. The list of has those of the sums, which are over the
+	// given number of rows.
 	Deviations(rows int64, sums []int64, of []float64) learner.Metrics
 }
 
@@ -55,7 +57,7 @@ func (UnitErrors) Spends() []Spending {
 	return []Spending{{moments.SquaredOne, .25}, {moments.SquaredOne, .25}, {moments.UnitSquare, .5}}
 }
 
-// Deviations implements [Sums]. That of rmse is to first order.
+// Deviations implements [Sums]. The deviation of rmse is a first-order approximation.
 func (e UnitErrors) Deviations(rows int64, sums []int64, of []float64) learner.Metrics {
 	square := max(float64(sums[2]), of[2]) / moments.SquaredOne / float64(rows)
 	return learner.Metrics{"rmse": e.Half * of[2] / moments.SquaredOne / float64(rows) / (2 * math.Sqrt(square))}
@@ -77,7 +79,8 @@ func (p *Privacy) Errors(costs []Spending, parties privacy.Summands) (list Error
 	return list, nil
 }
 
-// Blur adds the noise to the sums. The random bytes are those of [privacy.Noise.Draw].
+// Blur adds the noise to the sums. The argument random is the source of random bytes for
+// [privacy.Noise.Draw].
 func (e Errors) Blur(sums []int64, random io.Reader) error {
 	for i, one := range e {
 		var v [1]int64
@@ -106,8 +109,9 @@ func (e Errors) Room() (most int64) {
 	return most
 }
 
-// Room returns the largest of one party's numbers of some noise for which sums have room: 40 standard deviations. A larger
-// number has a probability of less than 2^-1000, and ends the session.
+// Room returns the largest of one party's numbers of some noise for which sums have room: 40
+// standard deviations. A larger number has a probability of less than 2^-1000, and ends the
+// session.
 func Room(of privacy.Noise) int64 {
 	const deviations = 40
 	return deviations * (new(big.Int).Sqrt(of.Variance).Int64() + 1)

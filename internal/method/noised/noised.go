@@ -1,5 +1,5 @@
-// Package noised holds what a job says of differential privacy, for methods that add noise to sums over
-// rows, and describes the guarantee in words.
+// Package noised holds the settings of differential privacy in a job, for methods that add noise to sums
+// over rows. It also describes the guarantee in words.
 package noised
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// Privacy is the section privacy of a protocol's keys: the guarantee for all that a job releases of its rows. The
-// zero value is a job without noise. A method's settings have it as a field.
+// Privacy is the section privacy of a protocol's keys: the guarantee for everything that a job releases about its
+// rows. The zero value means a job without noise. A method's settings have it as a field.
 type Privacy struct {
 	privacy.Guarantee
 	// Bound is the greatest length of a prepared row with kernel linear; longer rows are shortened to it. 0
@@ -56,8 +56,9 @@ func (p *Privacy) finish(in *section.Place) error {
 	return nil
 }
 
-// Check refuses what privacy does not admit beside it in a job: whatever is computed from rows without noise, and
-// whatever lets one person change a sum by more than the noise hides. It accepts every job without privacy.
+// Check refuses settings of a job that do not work with privacy: settings with which something is computed from rows
+// without noise, and settings with which one person can change a sum by more than the noise hides. It accepts every
+// job without privacy.
 func (p *Privacy) Check(j *job.Job, in *section.Place) error {
 	if !p.Private() {
 		return nil
@@ -95,8 +96,8 @@ func checkLearner(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkRows refuses jobs in which a person has several rows, or a side of the split that the job chooses by values. Weights
-// are refused earlier: no protocol with privacy passes them on.
+// checkRows refuses jobs in which a person has several rows, jobs with folds, and jobs that choose the held-out rows
+// by party or by value. Weights are refused earlier, because no protocol with privacy has weights.
 func checkRows(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case d.Group != "":
@@ -120,8 +121,8 @@ func checkFits(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkColumns refuses a description of columns whose preparation tells about single rows. A party reads all columns
-// of a dictionary, also those that the job does not use.
+// checkColumns refuses a description of columns whose preparation reveals something about single rows. A party reads
+// all columns of a dictionary, also columns that the job does not use.
 func checkColumns(j *job.Job, in *section.Place) error {
 	err := j.Data.Reads().CheckPublic()
 	switch d := j.Data.Dictionary; {
@@ -135,7 +136,8 @@ func checkColumns(j *job.Job, in *section.Place) error {
 	return in.Refuse("data.schema", "privacy needs columns without anything computed from rows: %w", err)
 }
 
-// checkBound refuses a bound of the rows' length without a kernel that needs one, and the other way round.
+// checkBound refuses a bound of the rows' length for a kernel other than linear. It refuses kernel linear if neither
+// a bound nor a schema limits the length.
 func (p *Privacy) checkBound(j *job.Job, in *section.Place) error {
 	linear := j.Kernel.Name == job.Linear
 	switch {
@@ -159,16 +161,16 @@ func (p *Privacy) Length(d *job.Data) (float64, error) {
 	return length, nil
 }
 
-// Linear returns the features of a job with kernel linear, for prepared rows of so many columns: the columns and a
-// constant.
+// Linear returns the features of a job with kernel linear, for prepared rows with the given number of columns. The
+// features are the columns and a constant.
 func (p *Privacy) Linear(d *job.Data, columns int) (feature.Linear, error) {
 	most, err := p.Length(d)
 	return feature.Linear{Inputs: columns, Bound: most}, err
 }
 
-// Mapped returns rows whose inner products a comparison without noise learns from. With kernel linear these are the
-// features of the job, because without their constant a model would lie below the private one. Other kernels have the
-// rows themselves.
+// Mapped maps prepared rows to the rows whose inner products a comparison without noise uses. With kernel linear it
+// returns the features of the job, because a model without the constant could be worse than the private model. With
+// other kernels it returns the rows unchanged.
 func (p *Privacy) Mapped(j *job.Job, rows linalg.Rows) (linalg.Rows, error) {
 	if j.Kernel.Name != job.Linear {
 		return rows, nil

@@ -276,7 +276,7 @@ func (s *server) changeFigures(c *Changes, j *job.Job) *Figures {
 	return f
 }
 
-// continuedCosts returns the costs of a job that continues an earlier job. They include the
+// continuedCosts returns the costs of a job that continues an earlier job. The sent bytes include the
 // agreement on the column order.
 func (s *server) continuedCosts(c *Changes) *Continued {
 	f := &Continued{Job: c.Earlier.String(), Late: c.Late, Phase: s.costs[changed]}
@@ -286,7 +286,7 @@ func (s *server) continuedCosts(c *Changes) *Continued {
 	return f
 }
 
-// isContinuable reports whether a later job may continue this job.
+// isContinuable reports whether a later job can continue this job.
 func (s *server) isContinuable() bool { return isContinuable(s.Job) }
 
 // writeContinuation writes the state that a later job needs to continue this job.
@@ -297,8 +297,8 @@ func (s *server) writeContinuation(to io.Writer) error {
 	})
 }
 
-// resumeFrom restores the state that the coordinator kept when the earlier job ended. The parties
-// of that job must match this job's settings.
+// resumeFrom restores the state that the coordinator kept when the earlier job ended. It refuses a list of
+// late parties that does not match the parties of the earlier job.
 func (s *server) resumeFrom(b []byte) error {
 	base, err := okra.DecodeBase(b)
 	if err != nil {

@@ -88,8 +88,9 @@ func (w *Witness) storeStatement(parties []string, statements [][]byte) error {
 	return nil
 }
 
-// Prepared returns the number of prepared columns and a digest of the preparation. It returns nil
-// without a schema. A preparation that is not fitted follows from the job.
+// Prepared returns the number of prepared columns and a digest of the preparation. It returns nil without a
+// schema, and before the parties have stated the preparation that they fit. A preparation that is not
+// fitted follows from the job.
 func (w *Witness) Prepared() (*learner.Prepared, error) {
 	data := &w.of.Job.Data
 	if w.heard != nil || !data.Prepares() || data.FitsSchema() {
@@ -133,7 +134,7 @@ func wordsLeakage(c method.Instance, columns []string, lines map[string][]string
 	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have is encoded there as other, or as that party's most common word, whichever party proposes it.", prepare.Least))
 }
 
-// unfitted describes the jobs that reveal no sums of a preparation.
+// unfitted is the sentence of a leakage statement about the settings with which the parties fit nothing.
 const unfitted = "With scale: range, listed categories and fixed values for gaps nothing is fitted, and nobody learns these."
 
 func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {

@@ -40,8 +40,8 @@ func drawCost(_ method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 	return collective.AllGatherCost(s, len(token{})), nil
 }
 
-// computeCost returns the formula of the step that computes the weights. Each party maps its rows to features and adds up
-// their products; the rest is the protocol's.
+// computeCost returns the formula of the step that computes the weights. Each party maps its rows
+// to features and adds up their products; the rest is the protocol's.
 func computeCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, error) {
 	return func(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 		c, err := costOf(sizes, s)

@@ -25,14 +25,15 @@ type Figures struct {
 	Keepers  []string `json:"keepers"` // servers a and b, dealer c
 	Features int      `json:"features"`
 	Targets  int      `json:"targets"`
-	Numbers  int      `json:"numbers"`                   // of the model
-	Most     int      `json:"numbers_allowed,omitempty"` // 0 with privacy
+	Numbers  int      `json:"numbers"`                   // number of the model's weights
+	Most     int      `json:"numbers_allowed,omitempty"` // most weights that the model can have for the declared rows; 0 with privacy
 	Alpha    float64  `json:"alpha"`
 	Steps    int      `json:"steps"` // degree of the polynomial that the keepers compute
 	// Certificate is nil if the job has none.
 	Certificate *Certified `json:"certificate,omitempty"`
-	// Within is the greatest rounding error of the accuracy, which arises because parties count held-out rows in fives.
-	// It is 0 if the result has no accuracy.
+	// Within is the greatest rounding error of the accuracy. The error arises because parties round counts of held-out
+	// rows to multiples of 5, or to a thousandth of more than 5,000 rows. Within is 0 if the result has no accuracy, and
+	// with privacy.
 	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
 }
 
@@ -93,8 +94,8 @@ func settings(k *Keys, f *Figures) string {
 	return fmt.Sprintf(", features = %d", f.Features)
 }
 
-// learnerText describes the learner whose alpha the noise or the number of rows determines; "" if the learner states it.
-// The canonical job file has the learner's default then, which nobody uses.
+// learnerText describes the learner, with its alpha, if the noise or the number of rows determines alpha. The canonical
+// job file has the learner's default in place of this alpha. It returns "" if the learner itself states alpha.
 func learnerText(j *job.Job, k *Keys, f *Figures) string {
 	switch {
 	case k.Privacy.Private():

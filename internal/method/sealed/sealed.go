@@ -83,7 +83,8 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, errs, step{Name: "evaluate", Compute: (*server).evaluate, Cost: method.NoCost}), nil
 }
 
-// releasesErrors states what the sum of errors releases. With noise it is the release of the model, which names all rows.
+// releasesErrors states what the sum of errors releases. With noise it is the release of the model,
+// which names all rows.
 func releasesErrors(j *job.Job) func(*party) ([]method.Release, error) {
 	if j.Data.Private {
 		return (*party).release
@@ -165,7 +166,7 @@ func errorGroups(j *job.Job) ([]secagg.Group, error) {
 	}, err
 }
 
-// noFile tells where the model of a job lies.
+// noFile says where the model of a job is, because no file holds it.
 func noFile(j *job.Job) string {
 	if j.Prediction == job.Open {
 		return "lies at each party, which predicts with it (protocol sealed); the coordinator has no copy"

@@ -17,8 +17,8 @@ import (
 // Keys holds the protocol's settings in a job.
 type Keys struct {
 	job.Moded
-	Keepers  []string // servers a and b, dealer c; nil for the default
-	Features int      // 0: the default for the declared rows
+	Keepers  []string // names of the keepers: servers a and b, dealer c; nil for the default
+	Features int      // number of random features; 0 for the default for the declared rows
 	// PerRow is the learner's alpha divided by the number of training rows. 0 means that the learner states alpha.
 	PerRow  float64
 	Certify Certifying
@@ -85,7 +85,7 @@ func isProcess(j *job.Job) bool {
 	return objective.Process
 }
 
-// check refuses what this version of the protocol does not support, and states the default keepers and alpha.
+// check refuses a job that this version of the protocol does not support, and sets the default keepers and alpha.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if !learns(j) {
 		return in.Refuse("learner", "protocol sealed runs learner %s, not %s", learner.Able(" or ", learns), j.Learner.Name())
@@ -126,7 +126,7 @@ func (k *Keys) checkAlpha(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkKernel refuses kernels without features, and states the default number of features with privacy.
+// checkKernel refuses kernels without features, and sets the default number of features of a job with privacy.
 func (k *Keys) checkKernel(j *job.Job, in *section.Place) error {
 	linear, private := j.Kernel.Name == job.Linear, k.Privacy.Private()
 	switch {
@@ -142,8 +142,8 @@ func (k *Keys) checkKernel(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkKeepers states the default keepers, so that each operator reads their names in the job, and refuses keepers who
-// are no members of it.
+// checkKeepers sets the default keepers, so that each operator reads their names in the job. It refuses keepers that
+// are no members of the job.
 func (k *Keys) checkKeepers(j *job.Job, in *section.Place) error {
 	parties := j.Parties()
 	if k.Keepers == nil && len(parties) >= 2 {

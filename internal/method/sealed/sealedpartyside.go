@@ -23,7 +23,7 @@ type party struct {
 	declared declared
 	token    token
 	drawn    [32]byte
-	solution *moments.Solution      // on the features of directions; nil before the weights are opened
+	solution *moments.Solution      // the solution for the features that directions returns; nil before the weights are opened
 	opened   linalg.Matrix[float64] // the weights as the keepers open them, of scaled features
 }
 

@@ -16,11 +16,11 @@ const cellsPerNumber = 4
 // mostByDefault is the largest default number of features.
 const mostByDefault = 512
 
-// mostNumbers returns the most numbers that a model of the declared rows may have.
+// mostNumbers returns the largest number of weights that a model of the declared rows can have.
 func (k public) mostNumbers() int { return k.total() * k.columns / cellsPerNumber }
 
-// features returns the job's number of features, or the default for the declared rows, an even number. With kernel
-// linear it is that of the columns and a constant.
+// features returns the job's number of features, or the default for the declared rows, which is an even number. With
+// kernel linear, the features are the columns and a constant.
 func (k public) features(j *job.Job) int {
 	if j.Kernel.Name == job.Linear {
 		return k.columns + 1

@@ -48,7 +48,7 @@ func undeployable(j *job.Job) string {
 	return "protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it"
 }
 
-// minimums refuses a job whose steps may have fewer participants than a device's limits require.
+// minimums refuses a job whose cohort, or whose settings of secure sums, are outside a device's limits.
 func minimums(f method.Limits, j *job.Job) error {
 	k := KeysOf(j)
 	if k.Cohort < f.Cohort {

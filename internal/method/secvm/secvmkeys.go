@@ -18,7 +18,7 @@ type Keys struct {
 	Space       FeatureSpace
 	Bins        int // the number of bins or columns; 0 means the columns of the table, if one process has it
 	Hashes      int // the number of bins into which each feature is hashed; 0 means no hashing
-	Packages    int // the largest number of packages that a device may send in each window
+	Packages    int // the largest number of packages that a device can send in each window
 	Cohort      int // the smallest number of participants of a step
 	Aggregation Aggregation
 }
@@ -58,8 +58,8 @@ const defaultBins = 1 << 14
 // exactly two.
 const maxClasses = 256
 
-// Section declares the keys of protocol secvm in a job file. Devices refuse models whose cohort is
-// smaller than its default.
+// Section declares the keys of protocol secvm in a job file. Devices with default limits refuse models
+// whose cohort is smaller than the default of key cohort.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every person has one labelled record in a device. The server counts anonymous packages, or sees secure sums.",
 		Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{

@@ -141,8 +141,8 @@ func addAlone(ctx context.Context, c local.Comparison) error {
 	})
 }
 
-// directionsFromHash returns directions that are drawn from the job's hash. Their gamma is measured
-// over all columns.
+// directionsFromHash returns directions that are drawn from the job's hash. If gamma has a unit, the unit
+// is measured over all columns of the given rows.
 func directionsFromHash(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
 	unit := 0.0
 	if j.Kernel.GammaUnit != "" {

@@ -33,8 +33,8 @@ type Config struct {
 
 // Result reports which clients completed a session. The typed result is in the server's machine.
 type Result struct {
-	Stayed   []string  // clients that completed the session, in order
-	Failures []Failure // clients whose machines failed, in order
+	Stayed   []string  // clients that completed the session, in the order of Config.Clients
+	Failures []Failure // clients whose machines failed, in the same order
 	Traffic  Traffic
 }
 
@@ -52,7 +52,7 @@ type Traffic struct{ ToServer, FromServer uint64 }
 const batch = 16
 
 // Run runs the session to its end. A client that fails counts as dropped out. Run returns an error
-// if the server fails or refuses a client's message.
+// if the server fails or refuses a client's message, or if ctx ends.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newRun(c)
 	if err != nil {
@@ -229,7 +229,7 @@ type seat struct {
 	server  string
 	arrived []protocol.Message // messages for the next round; only the server's side uses this field
 	inbox   []protocol.Event
-	outbox  []protocol.Message // messages of one step; the client waits until the server has taken all
+	outbox  []protocol.Message // messages of one step that the server has not yet taken; the client waits until it is empty
 	gone    bool               // the client has dropped out or failed
 	ended   bool               // the client has completed the session
 	err     error
