@@ -57,7 +57,7 @@ func (f Limits) CheckJob(j *job.Job) error {
 // name.
 func (f Limits) CheckRows(method string, rows int) error {
 	if rows < f.Rows {
-		return TooFew("protocol %s needs at least %d rows from each party, and this table has %d (rows in the limits of its policy)", method, f.Rows, rows)
+		return TooFew(`protocol %s needs at least %d rows from each party, and this table has %d ("rows" in the limits of its policy)`, method, f.Rows, rows)
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (f Limits) CheckShares(rows []int64) error {
 	}
 	share := f.LargestShare(len(rows))
 	if f.Share > 0 && float64(most) > share*float64(total) {
-		return fault.Forbiddenf("one party has %d of %d training rows; this party accepts at most %.0f %% (share in the limits of its policy)", most, total, 100*share)
+		return fault.Forbiddenf(`one party has %d of %d training rows; this party accepts at most %.0f %% ("share" in the limits of its policy)`, most, total, 100*share)
 	}
 	return nil
 }

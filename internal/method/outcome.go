@@ -1,6 +1,7 @@
 package method
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -84,8 +85,12 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 	}
 	if r.Err() == nil && r.Len() > 0 { // only an outcome with labels has more bytes
 		o.Kind, o.Truth = model.Kind(r.String(MaxLabelBytes)), r.Strings(rows, MaxLabelBytes)
-		if r.Err() == nil && (o.Kind == "" || len(o.Truth) != rows) {
-			r.Fail(fmt.Errorf("the outcome has %d labels for %d rows and kind %q; it needs one label for each row and a kind", len(o.Truth), rows, string(o.Kind)))
+		switch {
+		case r.Err() != nil:
+		case o.Kind == "":
+			r.Fail(errors.New("the outcome has labels but no kind"))
+		case len(o.Truth) != rows:
+			r.Fail(fmt.Errorf("the outcome has %d labels for %d rows; it needs one label for each row", len(o.Truth), rows))
 		}
 	}
 	return o, r.Close("method: outcome")

@@ -130,7 +130,7 @@ func tableErrors(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.Public(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make their ids by different rules; make ids and rules equal, freeze all tables on one day with the same withdrawals, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+		return fault.Public(fault.BadInputf(`columns: the tables of %s do not have the same ids in the same order, or make their ids by different rules; make ids and rules equal, freeze all tables on one day with the same withdrawals, or remove "aligned" from the job`, strings.Join(none.Parties, ", ")))
 	}}
 }
 
@@ -208,7 +208,7 @@ func (a alignment) withRuleErrors(m protocol.Machine) protocol.Machine {
 // otherRule returns the error for parties that make their ids by different rules. Peers do not
 // learn this party's rule.
 func (a alignment) otherRule() error {
-	const advice = "agree on one rule, write it as id: {columns, normalize} in each catalogue, and submit the job again"
+	const advice = `agree on one rule, write it as "id: {columns: [...], normalize: [...]}" in each catalogue, and submit the job again`
 	return &fault.Error{
 		Code: fault.CodeBadInput, Err: fmt.Errorf("columns: another party makes its ids by another rule than this party (%s); %s", a.rule, advice),
 		Public: "the parties' catalogues make ids by different rules; " + advice,

@@ -202,5 +202,5 @@ func (p *Party) Notices() []string {
 	if composed == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d ids change under nfc, so that ids of other parties in the usual Unicode form do not match them; agree on id: {columns: [...], normalize: [nfc]} in each catalogue, and submit the job again", composed, len(p.Table.IDs))}
+	return []string{fmt.Sprintf(`%d of %d ids change under nfc, so that ids of other parties in the usual Unicode form do not match them; agree on "id: {columns: [...], normalize: [nfc]}" in each catalogue, and submit the job again`, composed, len(p.Table.IDs))}
 }

@@ -205,7 +205,7 @@ func (o *ModelPart) check() error {
 		}
 	}
 	if o.Rows.Rows != o.Basis.Rows || o.Rows.Rows > 0 && o.Rows.Cols != o.Width {
-		return fmt.Errorf("columns: the model part has a matrix of %d x %d values, which does not match the columns or the %d rows of the part", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
+		return fmt.Errorf("columns: the model part has a matrix of %d x %d values, but %d rows and %d columns", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows, o.Width)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (o *Inquirer) Asks(q method.Question, check func(method.Question) error) er
 
 func asks(q method.Question, check func(method.Question) error) error {
 	if !slices.Contains(q.Parties, q.Asker) {
-		return fault.Publicf("columns: %s took no part in the job", q.Asker)
+		return fault.Publicf("columns: %s cannot query the model, because it took no part in the job", q.Asker)
 	}
 	if _, err := steps(q.Instance, "predict", byIDs(q.Job)); err != nil {
 		return err
@@ -71,7 +71,7 @@ func asks(q method.Question, check func(method.Question) error) error {
 // with other columns than the training table.
 func (o *ModelPart) usedColumns(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, which the parties need to match their rows; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
+		return nil, fmt.Errorf(`%s has no ids, which the parties need to match their rows; name the id column (--id for rows of a command, "id" in the catalogue)`, set.Name)
 	}
 	if o.Job.Data.Schema == nil { // with a schema, the table already has the prepared columns of the dictionary
 		chosen, err := Chosen(o.Job, party, set)

@@ -36,7 +36,7 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 		return set, nil
 	}
 	if set.Columns == nil {
-		return nil, fmt.Errorf("%s has no column names, but the job names the columns that %s uses; give the file a header, or leave %s out of the partition's columns", set.Name, party, party)
+		return nil, fmt.Errorf(`%s has no column names, but the job names the columns that %s uses; give the file a header, or leave %s out of "columns" in the partition`, set.Name, party, party)
 	}
 	var chosen []int
 	for _, name := range names {
@@ -57,7 +57,7 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 // does not learn from this party's labels.
 func checkIDsAndLabels(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, which the parties need to match their rows; add id: and the name of the id column", set.Name)
+		return nil, fmt.Errorf(`%s has no ids, which the parties need to match their rows; add "id" with the name of the id column`, set.Name)
 	}
 	if n := len(set.IDs); n > psi.MaxIDs {
 		return nil, fmt.Errorf("%s has %d rows; at most %d can be aligned", set.Name, n, psi.MaxIDs)

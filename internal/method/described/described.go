@@ -36,7 +36,7 @@ func (l *Labels) LabelKeys(ofClasses, ofNumbers string) []section.Field {
 // FinishLabels checks the list of classes.
 func (l *Labels) FinishLabels(in *section.Place) error {
 	if in.Given("classes") && len(l.Classes) < 2 {
-		return in.Refuse("classes", "classes needs two or more; list them all")
+		return in.Refuse("classes", `the list "classes" has length %d; list all classes, at least two`, len(l.Classes))
 	}
 	if one, other, found := fuzzymatch.Clash(l.Classes); found {
 		one, other = fuzzymatch.Quote(one, other)
@@ -63,7 +63,7 @@ func (l *Labels) Check(j *job.Job, in *section.Place) error {
 	case j.Data.Dictionary != nil && (regresses && l.Targets != j.Data.Range || classifies && !slices.Equal(l.Classes, j.Data.Order)):
 		return in.Refuse("protocol", "the section protocol contradicts the dictionary about the label's classes or range; correct the dictionary if necessary, and remove \"classes\" and \"targets\" from protocol")
 	case classifies && j.Data.Order != nil && !slices.Equal(l.Classes, j.Data.Order):
-		return in.Refuse("protocol", "protocol and label must list the same classes in the same order; correct or remove one of the two lists")
+		return in.Refuse("protocol", "protocol and label list different classes, or list them in different orders; correct or remove one of the two lists")
 	case classifies && l.Classes == nil:
 		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", name, advice(j, "classes: [ill, well]", "classes: [ill, well]"))
 	case !classifies && l.Classes != nil:
@@ -82,9 +82,9 @@ func (l *Labels) Check(j *job.Job, in *section.Place) error {
 // otherwise the dictionary does.
 func advice(j *job.Job, key, inDictionary string) string {
 	if j.Data.Dictionary != nil {
-		return "the dictionary's label has none; a dictionary with " + inDictionary + " says it"
+		return `the dictionary's label has none; a dictionary with "` + inDictionary + `" says it`
 	}
-	return "have a data dictionary say it (labels: {" + cmp.Or(j.Data.Label, "label") + ": {" + inDictionary + "}}), or in simulate add " + key + " to protocol"
+	return `have a data dictionary say it ("labels: {` + cmp.Or(j.Data.Label, "label") + ": {" + inDictionary + `}}"), or in simulate add "` + key + `" to protocol`
 }
 
 // CheckTable refuses labels that contradict the job.

@@ -70,9 +70,9 @@ func (k *Keys) Demands() job.Demands {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "protocol escaped lets a party read the rows of all parties that the job lists earlier, and has no hardened version; use okra, or add mode: paper to compare with escaped")
+		return in.Refuse("protocol", `protocol escaped lets a party read the rows of all parties that the job lists earlier, and has no hardened version; use okra, or add "mode: paper" to compare with escaped`)
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "a model of escaped needs products with its training rows, which the protocol does not compute for new rows; remove prediction: open")
+		return in.Refuse("prediction", `a model of escaped needs products with its training rows, which the protocol does not compute for new rows; remove "prediction: open"`)
 	}
 	return learner.OnMatrix(j, in)
 }

@@ -15,7 +15,7 @@ import (
 // foresee returns the declarations of a job. It refuses trainings whose requests depend on drawn rows.
 func foresee(c method.Instance, s method.Sizes) (columns.Declared, error) {
 	if t := keysOf(c.Job).Training; t != Cached {
-		return columns.Declared{}, fault.BadInputf("protocol fdskl has no formula for training %s, whose requests depend on the rows that it draws, so mercer plan cannot plan this job; it can with training: cached", t)
+		return columns.Declared{}, fault.BadInputf(`protocol fdskl has no formula for training %s, whose requests depend on the rows that it draws, so mercer plan cannot plan this job; it can with "training: cached"`, t)
 	}
 	d, err := columns.Foresee(c, s)
 	for i := range d.List {

@@ -58,7 +58,7 @@ func (p *party) declare(d *columns.Declaration) error {
 		most = max(most, linalg.Dot(row, row))
 	}
 	if most-most != 0 {
-		return fault.BadInputf("fdsvrg: the squared norm of a row is %v; scale the columns (scale: minmax)", most)
+		return fault.BadInputf(`fdsvrg: the squared norm of a row is %v; scale the columns ("scale: minmax")`, most)
 	}
 	d.Unit = roundedUp(most)
 	return nil

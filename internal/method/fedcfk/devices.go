@@ -214,7 +214,7 @@ func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
 		for _, item := range list {
 			v := values[[2]int{u, item}]
 			if v != math.Trunc(v) || v < 1 || v > most {
-				return nil, fault.BadInputf("fedcfk: %s: user %s rates item %s with %g; the job has ratings: %g, so a rating must be a whole number from 1 to %[5]g", all.Name, all.Users[u], all.Items[item], v, most)
+				return nil, fault.BadInputf(`fedcfk: %s: user %s rates item %s with %g; the job has "ratings: %g", so a rating must be a whole number from 1 to %[5]g`, all.Name, all.Users[u], all.Items[item], v, most)
 			}
 			rated[u] = append(rated[u], int64(v))
 		}

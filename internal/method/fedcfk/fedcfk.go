@@ -50,17 +50,17 @@ var itself = method.New(method.Binding[Party, Server, public]{
 func undeployable(j *job.Job) string {
 	switch k := job.As[*Keys](j.Protocol); {
 	case k.Mode == job.Paper:
-		return "mode paper of fedcfk gives lists away and runs in simulate only; remove mode: paper"
+		return `mode paper of fedcfk gives lists away and runs in simulate only; remove "mode: paper"`
 	case len(k.Items) == 0:
-		return "parties that each have their own list need one catalogue; add items: and all items there are to protocol"
+		return `parties that each have their own list need one catalogue; add "items" with all items there are to protocol`
 	case k.Margin == MarginNone:
-		return "margin: none relies on clients that a server may have invented and runs in simulate only; remove margin: none"
+		return `"margin: none" relies on clients that a server could have invented and runs in simulate only; remove "margin: none"`
 	case k.Adversary == sums.SemiHonest:
-		return "adversary: semi-honest trusts the server to send the same to every device and runs in simulate only; remove adversary: semi-honest"
+		return `"adversary: semi-honest" trusts the server to send the same to every device and runs in simulate only; remove "adversary: semi-honest"`
 	case j.Data.Test.By == job.Time:
-		return "the newest ratings of all can be held out in simulate only; use test: {by: user-time, fraction: 0.1} or {every: 10}"
+		return `the newest ratings of all people can be held out in simulate only; use "test: {by: user-time, fraction: 0.1}" or "test: {every: 10}"`
 	case j.Data.Partition.Dropout > 0:
-		return "dropout is for mercer simulate only; remove it"
+		return `"dropout" is for mercer simulate only; remove it`
 	}
 	return ""
 }
@@ -140,11 +140,11 @@ func (c Devices) check() error {
 	}
 	people := len(c.Parties)
 	if most := c.MaxKept(people); most < minItems {
-		return fault.BadInputf("fedcfk: of %d people %d may drop out of each of two sums, so that at most %d items can take part; at least %d are required; gather more people or lower dropped",
+		return fault.BadInputf(`fedcfk: of %d people %d can drop out of each of two sums, so that at most %d items can take part; at least %d are required; gather more people or lower "dropped"`,
 			people, sums.Share(c.Keys().Dropped, people), most, minItems)
 	}
 	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
-		return fault.BadInputf("fedcfk: too many people may be missing from the second sum, because dropped applies to both sums: %w; lower dropped", err)
+		return fault.BadInputf(`fedcfk: too many people can be missing from the second sum, because "dropped" applies to both sums: %w; lower "dropped"`, err)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (c Devices) announcedItems(k public, announced []byte) (likes []int64, kept
 func (c Devices) keptItems(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
-		return nil, fault.BadInputf("fedcfk: only %d items have the required %d likes; at least %d such items are required; lower threshold, or gather more people",
+		return nil, fault.BadInputf(`fedcfk: only %d items have the required %d likes; at least %d such items are required; lower "threshold", or gather more people`,
 			len(kept), c.Cut(people, likes), minItems)
 	}
 	return kept, nil
@@ -226,7 +226,7 @@ func (c Devices) announcedNotice(k public, announced []byte) (notice, error) {
 		return notice{}, c.blame("%s is to be told the kernel, and is not in the second sum", name)
 	}
 	if most := kernelBytes(len(k.kept)); n.bytes > most {
-		return notice{}, c.blame("a kernel of %d bytes, %d items have at most %d", n.bytes, len(k.kept), most)
+		return notice{}, c.blame("the announced kernel has %d bytes; a kernel between %d items has at most %d", n.bytes, len(k.kept), most)
 	}
 	return n, nil
 }

@@ -118,7 +118,7 @@ func (s *server) errorAdder(setup method.Setup) (*method.Run, error) {
 // evaluate computes metrics from the solution's sums of errors on the held-out rows.
 func (s *server) evaluate(context.Context, method.Reporter) error {
 	if s.heldOut == 0 {
-		return fault.BadInput(errors.New("moments: no party has held-out rows to measure errors on; give a larger test: {fraction: ...}"))
+		return fault.BadInput(errors.New(`moments: no party has held-out rows to measure errors on; write a larger fraction, such as "test: {fraction: 0.25}"`))
 	}
 	v, err := objectiveOf(s.Job).evaluate(s.sums, s.fitted, s.heldOut, s.figures)
 	if err != nil {

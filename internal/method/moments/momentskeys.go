@@ -79,20 +79,22 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	}
 	objective, _ := learner.ObjectiveOf(j.Learner)
 	switch components := objective.Components; {
-	case len(j.Kernels()) > 1 || !k.allows(j.Kernel.Name) || j.Kernel.GammaUnit != "":
-		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with gamma as a number such as 0.1, and without gamma_unit")
+	case len(j.Kernels()) > 1 || !k.allows(j.Kernel.Name):
+		return in.Refuse("kernel", `protocol moments runs with one kernel: rbf, laplacian or, with "privacy", linear; give one of these`)
+	case j.Kernel.GammaUnit != "":
+		return in.Refuse("kernel", "protocol moments has no gamma_unit; write gamma as a number, such as 0.1")
 	case k.Directions > 0 && components > k.Directions:
 		return in.Refuse("learner", "the learner has %d components, but the protocol has only %d directions; write at most as many components as directions", components, k.Directions)
 	case j.Kernel.Amplitude != 0:
-		return in.Refuse("kernel", "protocol moments has random features, which have no amplitude in this version; remove amplitude")
+		return in.Refuse("kernel", `protocol moments has random features, which have no amplitude in this version; remove "amplitude"`)
 	case components*k.maxFeatures() > maxWeights:
 		return in.Refuse("learner", "%d components of %d directions need more than %d weights; write fewer components or directions", components, k.maxFeatures(), maxWeights)
 	case j.Data.Folds > 0:
-		return in.Refuse("data.folds", "protocol moments selects hyperparameters by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", `protocol moments selects hyperparameters by the sums of all training rows, not by folds; use "test: {fraction: 0.25}"`)
 	case j.Data.Test.Split() != "" && len(j.Parties()) == 2:
 		return in.Refuse("data.test.party", "if one of two parties is held out, the sums are over the other party's rows alone; name three parties or more, or use protocol okra")
 	case j.Compares(job.Curve) && !j.Task().Classes:
-		return in.Refuse("compare", "the curve shows accuracy, which learner %s does not have; remove compare", j.Learner.Name())
+		return in.Refuse("compare", `the curve shows accuracy, which learner %s does not have; remove "curve" from compare`, j.Learner.Name())
 	}
 	return nil
 }
@@ -104,9 +106,9 @@ func (k *Keys) checkPrivacy(j *job.Job, in *section.Place) error {
 	case !k.Privacy.Private():
 		return nil
 	case k.Histogram:
-		return in.Refuse("protocol.histogram", "privacy adds noise to one count of right answers, and the histogram has 200 counts; remove \"histogram\" or privacy")
+		return in.Refuse("protocol.histogram", `privacy adds noise to one count of right answers, and the histogram has 200 counts; remove "histogram" or "privacy"`)
 	case j.Compares(job.Curve):
-		return in.Refuse("compare", "the curve measures membership in sums without noise; remove curve from compare")
+		return in.Refuse("compare", `the curve measures membership in sums without noise; remove "curve" from compare`)
 	case isLinear(j) && k.Directions > 0:
 		return in.Refuse("protocol.directions", "kernel linear has a feature for each column and no directions; remove \"directions\"")
 	case !isLinear(j) && k.Directions == 0:
@@ -139,7 +141,7 @@ func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
 	case len(k.Classes) != 2:
 		return in.Refuse("protocol", "histogram counts decisions between two classes, but this job has %d classes; remove \"histogram\"", len(k.Classes))
 	case j.Data.Test.Party != "" || j.Data.Test.Parties != "":
-		return in.Refuse("protocol", "if all rows of a party are held out, the histogram counts this party's rows alone; remove \"histogram\", or use test: {fraction: 0.25}")
+		return in.Refuse("protocol", `if all rows of a party are held out, the histogram counts this party's rows alone; remove "histogram", or use "test: {fraction: 0.25}"`)
 	}
 	return nil
 }

@@ -331,7 +331,7 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 		return headcount{}, fault.Public(fault.BadInputf("moments: kernel linear takes at most %d columns, and the tables have %d; leave some out", MaxDirections-1, c.columns))
 	}
 	if rows := c.total(); c.public().features(j) < 2 {
-		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, which need %d rows each and four table cells for each number in the sums; to learn from so few rows, write directions in the job, but the sums then reveal who is among the rows", rows, c.columns, rowsPerFeature))
+		return headcount{}, fault.Public(fault.BadInputf(`moments: %d training rows of %d columns are too few for two random features, which need %d rows each and four table cells for each number in the sums; to learn from so few rows, write "directions" in the job, but the sums then reveal who is among the rows`, rows, c.columns, rowsPerFeature))
 	}
 	return c, nil
 }

@@ -54,7 +54,7 @@ type HeldOut struct {
 // Merge adds the sums over other rows of the same job.
 func (h *HeldOut) Merge(o *HeldOut) error {
 	if len(o.Figures) != len(h.Figures) || (o.Histogram == nil) != (h.Histogram == nil) {
-		return fmt.Errorf("moments: %d sums of errors cannot be added to %d", len(o.Figures), len(h.Figures))
+		return fmt.Errorf("moments: the two results are of different jobs, with %d and %d sums of errors, and cannot be added", len(o.Figures), len(h.Figures))
 	}
 	h.add(o.Figures, o.Rows)
 	if h.Histogram != nil {

@@ -37,9 +37,9 @@ func (p *Privacy) PrivacyKey() section.Field {
 
 func (p *Privacy) section() *section.Section {
 	return &section.Section{Name: "privacy", Fields: []section.Field{
-		{Key: "epsilon", Value: section.Number{Dst: &p.Epsilon}, Need: "write privacy: {epsilon: 4, delta: 1e-6}",
+		{Key: "epsilon", Value: section.Number{Dst: &p.Epsilon}, Need: `write "privacy: {epsilon: 4, delta: 1e-6}"`,
 			Doc: "The bound of what anybody can learn of one person: the probability of each result changes by at most the factor exp(epsilon), but for delta."},
-		{Key: "delta", Value: section.Number{Dst: &p.Delta}, Need: "write privacy: {epsilon: 4, delta: 1e-6}",
+		{Key: "delta", Value: section.Number{Dst: &p.Delta}, Need: `write "privacy: {epsilon: 4, delta: 1e-6}"`,
 			Doc: "The probability with which the bound may fail; less than one divided by ten times the number of rows."},
 		{Key: "bound", Value: section.Number{Dst: &p.Bound}, Else: "the length that follows from the columns' ranges, for kernel linear",
 			Doc: "The greatest length of a prepared row, for kernel linear alone. Longer rows are shortened to it."},
@@ -73,7 +73,7 @@ func (p *Privacy) Check(j *job.Job, in *section.Place) error {
 
 func checkMembers(j *job.Job, in *section.Place) error {
 	if len(j.Parties()) < 2 {
-		return in.Refuse("data", "privacy adds noise according to the number of parties, but the job names none; add partition: {parties: [north, south]} to data")
+		return in.Refuse("data", `privacy adds noise according to the number of parties, but the job names none; add "partition: {parties: [north, south]}" to data`)
 	}
 	return nil
 }
@@ -87,11 +87,11 @@ func checkLearner(j *job.Job, in *section.Place) error {
 	case len(j.Kernels()) > 1:
 		return in.Refuse("kernel", "privacy releases one model, and a choice among several would need noise too; give one kernel")
 	case len(j.Learners()) > 1:
-		return in.Refuse("learner", "privacy releases one model, and a choice among several would need noise too; remove alpha, which follows from the noise")
+		return in.Refuse("learner", `privacy releases one model, and a choice among several would need noise too; remove "alpha", which follows from the noise`)
 	case objective.Process || objective.Components > 0:
 		return in.Refuse("learner", "privacy is for learners ridge-classifier and ridge in this version, not %s", j.Learner.Name())
 	case objective.Penalty != unset:
-		return in.Refuse("learner", "with privacy, alpha follows from the noise; remove alpha")
+		return in.Refuse("learner", `with privacy, alpha follows from the noise; remove "alpha"`)
 	}
 	return nil
 }
@@ -101,11 +101,11 @@ func checkLearner(j *job.Job, in *section.Place) error {
 func checkRows(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case d.Group != "":
-		return in.Refuse("data.group", "privacy protects a person with one row, but \"group\" gives a person several; remove \"group\" or privacy")
+		return in.Refuse("data.group", `privacy protects a person with one row, but "group" gives a person several; remove "group" or "privacy"`)
 	case d.Folds > 0:
-		return in.Refuse("data.folds", "privacy releases one model, and folds need several; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", `privacy releases one model, and folds need several; use "test: {fraction: 0.25}"`)
 	case d.Test.Split() != "":
-		return in.Refuse("data.test", "privacy needs held-out rows that no party and no value chooses; use test: {fraction: 0.25}")
+		return in.Refuse("data.test", `with privacy the job cannot choose the held-out rows by a party or a value; use "test: {fraction: 0.25}"`)
 	}
 	return nil
 }
@@ -114,9 +114,9 @@ func checkRows(j *job.Job, in *section.Place) error {
 func checkFits(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case d.Scale == job.Standard, d.ScalesTogether(): // means of a schema's columns are fitted with what it fits
-		return in.Refuse("data.scale", "scale: %s is computed from the rows, without noise; with privacy write scale: range and a range for each column, or scale: none", d.Scale)
+		return in.Refuse("data.scale", `"scale: %s" is computed from the rows, without noise; with privacy write "scale: range" and a range for each column, or "scale: none"`, d.Scale)
 	case d.Schema == nil && d.Features == 0:
-		return in.Refuse("data", "privacy needs a number of columns that no row decides; name a dictionary, or add features: and the number of columns")
+		return in.Refuse("data", `privacy needs a number of columns that no row decides; name a dictionary, or add "features" with the number of columns`)
 	}
 	return nil
 }
@@ -142,9 +142,9 @@ func (p *Privacy) checkBound(j *job.Job, in *section.Place) error {
 	linear := j.Kernel.Name == job.Linear
 	switch {
 	case !linear && p.Bound > 0:
-		return in.Refuse("protocol.privacy", "random features have a bounded length of their own; remove \"bound\" from privacy, or use kernel: {name: linear}")
+		return in.Refuse("protocol.privacy", `random features have a bounded length of their own; remove "bound" from privacy, or use "kernel: {name: linear}"`)
 	case linear && p.Bound == 0 && j.Data.Schema == nil:
-		return in.Refuse("protocol.privacy", "kernel linear needs the greatest length of a row, and without a dictionary no range tells it; add bound: and a length that nearly all rows have")
+		return in.Refuse("protocol.privacy", `kernel linear needs the greatest length of a row, and without a dictionary no range tells it; add "bound" with a length that nearly all rows have`)
 	}
 	return nil
 }

@@ -306,8 +306,11 @@ func (s *server) resumeFrom(b []byte) error {
 	}
 	for _, name := range s.Parties {
 		_, known := base.Find(name)
-		if late := slices.Contains(changesContinuing(s.Job).Late, name); late == known {
-			return fault.BadInputf("okra: late must name exactly the parties that had no rows in the earlier job; correct the entry for %s", name)
+		switch late := slices.Contains(changesContinuing(s.Job).Late, name); {
+		case late && known:
+			return fault.BadInputf(`okra: "late" names %s, which had rows in the earlier job; remove it from "late"`, name)
+		case !late && !known:
+			return fault.BadInputf(`okra: %s had no rows in the earlier job; add it to "late"`, name)
 		}
 	}
 	s.base = base
@@ -323,7 +326,7 @@ func (s *server) findLeavers() error {
 		}
 	}
 	if len(s.leavers) > 0 && s.Job.Data.Fits() && changesContinuing(s.Job).Preparation != Keep {
-		return fault.BadInputf("okra: the earlier job's preparation was also fitted on the rows of %s, which left; write preparation: keep, or remove continues to fit a new preparation", strings.Join(s.leavers, " and "))
+		return fault.BadInputf(`okra: the earlier job's preparation was also fitted on the rows of %s, which left; write "preparation: keep", or remove "continues" to fit a new preparation`, strings.Join(s.leavers, " and "))
 	}
 	return nil
 }

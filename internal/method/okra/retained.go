@@ -171,7 +171,7 @@ func decodeContinuation(b []byte) (continuation, error) {
 	if k.Version == continuationVersion {
 		out.readDigests(r)
 	}
-	if err := r.Close("okra: rest"); err != nil {
+	if err := r.Close("okra: state of an earlier job"); err != nil {
 		return continuation{}, err
 	}
 	if out.params, err = okra.DecodeParams(params); err == nil {

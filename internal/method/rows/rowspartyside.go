@@ -296,7 +296,7 @@ func checkSideSizes(f method.Limits, j *job.Job, s sizes) error {
 	}
 	training, held := s.count(false), s.count(true)
 	if training < f.TrainingRows || held < f.HeldOutRows {
-		return method.TooFew("the job holds out %s: %d rows of this table, and %d train; this party needs at least %d and %d", j.Data.Test.Chosen(), held, training, f.HeldOutRows, f.TrainingRows)
+		return method.TooFew("the job holds out %s: %d rows of this table, and %d train; this party needs at least %d held-out rows and %d training rows", j.Data.Test.Chosen(), held, training, f.HeldOutRows, f.TrainingRows)
 	}
 	return nil
 }

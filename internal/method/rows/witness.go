@@ -46,7 +46,7 @@ func decodeStatement(b []byte) (statement, error) {
 	s := statement{columns: int(r.Uint32())}
 	r.Fixed(s.digest[:])
 	if r.Err() == nil && (s.columns < 1 || s.columns > job.MaxFeatures) {
-		r.Fail(fmt.Errorf("%d prepared columns", s.columns))
+		r.Fail(fmt.Errorf("the party states %d prepared columns; 1 to %d are allowed", s.columns, job.MaxFeatures))
 	}
 	return s, r.Close("rows: statement about a preparation")
 }

@@ -171,5 +171,5 @@ func noFile(j *job.Job) string {
 	if j.Prediction == job.Open {
 		return "lies at each party, which predicts with it (protocol sealed); the coordinator has no copy"
 	}
-	return "has no file: the parties used it for the figures alone (protocol sealed); with prediction: open each keeps it"
+	return `has no file: the parties used it for the figures alone (protocol sealed); with "prediction: open" each keeps it`
 }

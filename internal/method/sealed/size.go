@@ -50,7 +50,7 @@ func (k public) problem(j *job.Job) (sealed.Problem, error) {
 	case m < 2:
 		return sealed.Problem{}, fmt.Errorf("sealed: %d training rows of %d columns are too few for two random features, which need four rows and %d table cells for each of the model's numbers", k.total(), k.columns, cellsPerNumber)
 	case m*targets > k.mostNumbers():
-		return sealed.Problem{}, fmt.Errorf("sealed: a model of %d features and %d targets has %d numbers, but for %d training rows of %d columns it may have %d; write fewer features", m, targets, m*targets, k.total(), k.columns, k.mostNumbers())
+		return sealed.Problem{}, fmt.Errorf("sealed: a model of %d features and %d targets has %d numbers, but for %d training rows of %d columns it can have at most %d; write fewer features", m, targets, m*targets, k.total(), k.columns, k.mostNumbers())
 	}
 	p, err := sealed.NewProblem(k.total(), m, targets, k.perRow(j))
 	if err != nil && isProcess(j) {

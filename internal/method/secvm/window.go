@@ -57,7 +57,7 @@ func (c Summed) Window(iteration uint32, weights []float64, devices []string) (s
 func (c Summed) adding(devices int) (secagg.Params, error) {
 	least := c.Minimum(devices)
 	if least > devices {
-		return secagg.Params{}, fault.BadInputf("secvm: the window has %d devices, but a sum needs at least %d; lower cohort, or gather more devices", devices, least)
+		return secagg.Params{}, fault.BadInputf(`secvm: the window has %d devices, but a sum needs at least %d; lower "cohort", or gather more devices`, devices, least)
 	}
 	params, err := secagg.NewParams(KeysOf(c.Job).Spec(least, c.epoch(), groups(c.Params)...), devices)
 	if err != nil {

@@ -99,8 +99,13 @@ func newRun(c Config) (*run, error) {
 	}
 	r := &run{Config: c, server: servers[0], byName: make(map[string]*seat, len(c.Clients))}
 	for _, client := range c.Clients {
-		if c.Session.RoleOf(client.Name) != protocol.RoleParty || r.byName[client.Name] != nil || client.Ledger == nil {
-			return nil, fmt.Errorf("dropout: client %q is not in the session, is listed twice, or has no ledger", client.Name)
+		switch {
+		case c.Session.RoleOf(client.Name) != protocol.RoleParty:
+			return nil, fmt.Errorf("dropout: client %q is not a party of the session", client.Name)
+		case r.byName[client.Name] != nil:
+			return nil, fmt.Errorf("dropout: client %q is listed twice", client.Name)
+		case client.Ledger == nil:
+			return nil, fmt.Errorf("dropout: client %q has no ledger", client.Name)
 		}
 		s := &seat{Client: client, session: c.Session.ID(), server: r.server}
 		s.inbox = []protocol.Event{protocol.Start{InputHash: client.InputHash}}

@@ -94,7 +94,7 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 		}
 	}
 	if len(held) == 0 {
-		return nil, fault.BadInput(errors.New("moments: the job holds out no rows, but the curve needs held-out rows; give test: {fraction: 0.25}"))
+		return nil, fault.BadInput(errors.New(`moments: the job holds out no rows, but the curve needs held-out rows; write "test: {fraction: 0.25}"`))
 	}
 	s.train, s.held = linalg.Pick(p.X, train), linalg.Pick(p.X, held)
 	return s.curve(ctx)
