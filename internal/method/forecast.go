@@ -13,7 +13,7 @@ import (
 
 // Sizes holds the public counts of a job's tables, from which the cost of the job follows.
 type Sizes struct {
-	Tables map[string]TableSize // by party
+	Tables map[string]TableSize // counts of each party's table, by party
 	Common int                  // number of rows that all parties have, if they hold different columns of the same rows
 }
 

@@ -31,7 +31,7 @@ type StepOf[P, S, K any] struct {
 	Ended    func(*S, End)            // runs after the step's session has ended; may be nil
 	Compute  func(*S, context.Context, Reporter) error
 
-	// Cost returns what the step takes, for [Protocol.Forecast]. The session is nil in a computation of
+	// Cost returns the cost of the step, for [Protocol.Forecast]. The session is nil in a computation of
 	// the coordinator. A job with a step without Cost cannot be planned.
 	Cost func(Sizes, *protocol.Session) (protocol.Cost, error)
 }

@@ -97,8 +97,8 @@ type Release struct {
 	Count   int
 	Classes bool // labels are classes, and each class has its own sum
 	// Model names the job that trains on the rows, or whose model predicts them. It is "" if no
-	// later release depends on it and the ledger counts nothing. For noise it names what is paid for once: the job,
-	// and the attempt at it.
+	// later release depends on it and the ledger counts nothing. For noise it names the job and the attempt, because
+	// the ledger charges each attempt once.
 	Model string
 	// Directions is the number of random directions that are released for each row.
 	Directions int
@@ -126,7 +126,7 @@ type Fit struct {
 	Values []byte   // the encoded fit; nil before it is known
 	Among  []int    // this party's rows that the fit uses in this job
 	Train  []string // the parties whose rows the fit uses, the leader first; nil if each party fits alone
-	// Earlier names the job from which a party may have received and kept the fit.
+	// Earlier names the job from which the party has, or receives, the fit.
 	Earlier job.ID
 }
 

@@ -221,7 +221,7 @@ type Presentation struct {
 	// exact.
 	Within float64
 	Pooled int // amount of the pooled learner's training data, in Unit; 0 means the number of training rows
-	// Notes are sentences under the table of scores on a terminal: how exact the metrics are, and what judges the model.
+	// Notes are sentences under the table of scores on a terminal, such as about the exactness of the metrics.
 	Notes []string
 	// Text replaces the line that counts training rows and held-out rows.
 	Text  []Block

@@ -39,7 +39,7 @@ type Session struct {
 	// Absent is the number of parties that may be missing, from the beginning or later. The
 	// protocol decides how the others continue.
 	Absent int
-	// Claims lists names that only one session may ever enter in a party's ledger. If another
+	// Claims lists names that only one session can ever enter in a party's ledger. If another
 	// session has entered one of them, the party cannot take part.
 	Claims []string
 	// SlowTimers lists the timers of waits that can last longer than one round.
@@ -99,7 +99,7 @@ func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 // Setup holds the inputs from which a member's machine is built.
 type Setup struct {
 	protocol.Setup
-	Announced []byte // the announcement given to Follow; the descriptor may hold only its hash
+	Announced []byte // the announcement given to Follow; the descriptor sometimes holds only its hash
 	// Sign signs with the member's identity key.
 	Sign func(message []byte) []byte
 	// Key returns a member's identity key from the roster; nil for a name that is not in it.

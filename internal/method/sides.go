@@ -107,7 +107,7 @@ func (m *Protocol) NoFile(j *job.Job) string {
 
 // PartySide lets a daemon run one party of a job without knowing the type of the party's state.
 type PartySide struct {
-	State    any // for tests
+	State    any // the state, typed by the binding; only tests read it
 	steps    []Step
 	known    func() Public
 	machine  func(step int, s Setup) (*Run, error)
@@ -169,7 +169,7 @@ func (h *PartySide) All(self string) ([][]Release, error) {
 
 // CoordinatorSide lets a daemon run a job's coordinator without knowing the type of its state.
 type CoordinatorSide struct {
-	State    any // for tests
+	State    any // the state, typed by the binding; only tests read it
 	steps    []Step
 	known    func() Public
 	machine  func(step int, s Setup) (*Run, error)

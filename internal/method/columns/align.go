@@ -25,7 +25,7 @@ type alignment struct {
 	// A plain comparison of digests would let that party test many guesses offline.
 	onlyCompare bool
 	kept        bool // an earlier job has matched the rows, so the parties compare no ids
-	maxIDs      int  // the number of ids that each party may look for
+	maxIDs      int  // the largest number of ids that each party can look for
 	// rule describes how this party makes its ids; "" means the unchanged cells of one column.
 	rule string
 }
@@ -51,7 +51,8 @@ func byIDs(j *job.Job) alignment { return alignment{maxIDs: j.Protocol.Limit("ma
 
 func (a alignment) params() (psi.Params, error) { return psi.NewParams(psi.Spec{MaxIDs: a.maxIDs}) }
 
-// maxSought returns the number of ids that each party may look for in another party's table.
+// maxSought returns the largest number of ids that each party can look for in another party's table. It
+// returns 0 if the parties only compare their tables.
 func (a alignment) maxSought(p psi.Params) int {
 	if a.onlyCompare {
 		return 0

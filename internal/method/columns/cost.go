@@ -55,7 +55,7 @@ func labelsOf(classes []string, n int) []string {
 }
 
 // SizeOf counts a party's table. It prepares and scales all rows as the party will prepare the common
-// ones, whose greatest value may differ.
+// rows. So the exponent can differ from the exponent of the common rows.
 func SizeOf(j *job.Job, party string, t method.Table) (method.TableSize, error) {
 	set, err := tableOf(j, party, t.Set)
 	if err != nil {

@@ -99,7 +99,7 @@ const (
 )
 
 // modelPartMagic names the version of the format. A model part contains the job file in the form
-// that the training program wrote. Later programs may write another form, but still read this one.
+// that the training program wrote. Later programs can write another form, but still read this form.
 const modelPartMagic = "mercer/v1/portion"
 
 // ModelPart returns the model part that the party keeps after the job. The method fills in its own

@@ -45,7 +45,7 @@ func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 // Asks returns an error if the query does not match the model, or if the method's own check refuses
 // the query.
 func (o *Inquirer) Asks(q method.Question, check func(method.Question) error) error {
-	// Compare both job files in the encoding of this program, because an earlier program may have
+	// Compare both job files in the encoding of this program, because an earlier program can have
 	// trained the model.
 	if o.ModelPart != nil && !bytes.Equal(o.ModelPart.Job.Encode(), q.Job.Encode()) {
 		return fault.Forbiddenf("the query's job file differs from the model's job file; both must be equal")

@@ -1,5 +1,5 @@
-// Package described holds what a job says of the labels of all parties, for methods whose parties do not
-// exchange labels: all classes, or the range of the numbers.
+// Package described holds a job's description of the labels of all parties: all classes, or the range of
+// the numbers. It is for methods whose parties do not exchange labels.
 package described
 
 import (

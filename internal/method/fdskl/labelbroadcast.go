@@ -56,7 +56,7 @@ func markOwnLabels(err error) error {
 	return fault.Labels.Of(err)
 }
 
-// entry is what one active worker broadcasts about its labels.
+// entry holds the facts about its labels that one active worker broadcasts.
 type entry struct {
 	count   int // the number of labelled training rows
 	classes []string

@@ -44,7 +44,7 @@ func devicesOf(c method.Instance) Devices {
 func (c Devices) Keys() *Keys { return job.As[*Keys](c.Job.Protocol) }
 
 // Minimum returns the least number of clients in the first sum. It is the given number less the
-// clients that may drop out.
+// clients that can drop out, and at least 2.
 func (c Devices) Minimum(clients int) int {
 	return max(2, clients-sums.Share(c.Keys().Dropped, clients))
 }

@@ -155,7 +155,7 @@ type public struct {
 	kept          []int // items in the second sum
 }
 
-// publicSum holds what all members know about a finished sum.
+// publicSum is the part of a finished sum that all its members know.
 type publicSum struct {
 	sums.Summation
 	survivors []string // clients whose vectors are in the sum

@@ -45,7 +45,7 @@ type Comparison struct {
 	// limits. It is nil in a job by columns.
 	Pooled  func() ([]method.Split, error)
 	Outcome *method.Outcome
-	Result  *method.Result // Result.Details may be undecoded JSON; see method.DetailsOf
+	Result  *method.Result // Result.Details can be undecoded JSON; see method.DetailsOf
 }
 
 // Play holds the inputs of a job whose members one process plays.

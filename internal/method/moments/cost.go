@@ -56,7 +56,7 @@ func sumsCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, 
 	}
 }
 
-// mapping returns what a party computes to map rows to m random features.
+// mapping returns the effort of a party that maps rows to m random features.
 func mapping(rows, columns, m int) protocol.Load {
 	n, f := float64(rows), float64(m)
 	return protocol.Load{Effort: protocol.Effort{Products: n * float64(columns) * f / 2, Functions: n * f}}

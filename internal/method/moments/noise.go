@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// noise holds what each party adds to its summands in a job with differential privacy. Everything
-// in it follows from the job file and the number of columns.
+// noise describes the noise that each party adds to its summands in a job with differential privacy.
+// Everything in it follows from the job file and the number of columns.
 type noise struct {
 	privacy.Ridge
 	square  float64 // the greatest squared length of a row's features

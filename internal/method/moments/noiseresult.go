@@ -24,7 +24,7 @@ func (s *server) privacyFigures() (*noised.Figures, error) {
 	return f, nil
 }
 
-// figures describes the noise, apart from what it does to metrics.
+// figures describes the noise, apart from its effect on metrics.
 func (n *noise) figures(j *job.Job) *noised.Figures {
 	f := noised.NewFigures(job.As[*Keys](j.Protocol).Privacy.Guarantee, n.Shape.Summands)
 	const one = moments.One * moments.One

@@ -16,8 +16,8 @@ import (
 
 // objective computes a learner's solution and metrics from sums over rows.
 type objective interface {
-	// targets converts labels to the values that enter the sums. Each row has width() values, and
-	// totals() values have sums of their own.
+	// targets converts labels to the values that enter the sums. Each row has width() values, which are
+	// multiplied with its features. Besides, there are totals() sums of values without features.
 	targets(labels []string, rows int) (moments.Targets, error)
 	width() int
 	totals() int
@@ -31,7 +31,7 @@ type objective interface {
 	extra(features int) int
 	// measurer returns a function that computes errorSumCount() sums of errors over some held-out
 	// rows. Each row adds at most moments.SquaredBound to a sum. The sums over parts of the rows add up
-	// to those over all n rows, which round rounds before they leave the party.
+	// to the sums over all n rows. Method round rounds the sums over all rows before they leave the party.
 	measurer(m feature.Mapping, t *fitted) (measurer, error)
 	round(figures []int64, n int) []int64
 	errorSumCount() int

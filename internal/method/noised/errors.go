@@ -29,8 +29,8 @@ type Spending struct {
 type Sums interface {
 	// Spends lists what each sum costs.
 	Spends() []Spending
-	// Deviations returns the standard deviations of metrics. The list of has those of the sums, which are over the
-	// given number of rows.
+	// Deviations returns the standard deviations of metrics. Argument of holds the standard deviations of the sums, which
+	// are over the given number of rows.
 	Deviations(rows int64, sums []int64, of []float64) learner.Metrics
 }
 

@@ -62,7 +62,7 @@ func (f *Figures) Repeated(runs int) string {
 		runs, f.Epsilon, runs, epsilonOf(float64(runs)*f.Rho, f.Delta), f.Delta)
 }
 
-// Together states the guarantee towards members that put what they know together.
+// Together states the guarantee towards members that combine their knowledge.
 func (f *Figures) Together() string {
 	return fmt.Sprintf("The guarantee holds towards the coordinator and towards each party alone. The coordinator and all parties but one together know the noise of these parties: towards them the last party's noise alone gives epsilon = %.3g. A party that adds no noise counts like one that reveals it.", f.Coalition)
 }

@@ -100,7 +100,7 @@ func (p *Party) WriteFit(to io.Writer) error {
 func (p *Party) FitRelease() method.Release {
 	r := p.Instance.Release(method.ReleaseFit, p.Self, p.label, p.read())
 	r.Among, r.Edition = p.Split.Rows(false), p.edition.Without(p.Job.Data.Test)
-	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // an earlier job may have fitted the same values for its own use
+	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // an earlier job can have fitted the same values for its own use
 	return r
 }
 

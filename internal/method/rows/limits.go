@@ -12,7 +12,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// CheckSplit refuses a table that is too small for sums over its rows. It may have too few training
+// CheckSplit refuses a table that is too small for sums over its rows, because it has too few training
 // rows, held-out rows or rows of a class. All rows of a group in a class count as one.
 func CheckSplit(f method.Limits, j *job.Job, s method.Split) error {
 	return checkSizes(f, j, listed(s))

@@ -89,7 +89,7 @@ func (s Shard) side(block *dataset.Set, before int, heldOut bool) []int {
 	return rows
 }
 
-// streamed holds what the first pass over a table has found out. Apart from one bit a row, its memory
+// streamed holds the results of the first pass over a table. Apart from one bit a row, its memory
 // grows with columns and classes only.
 type streamed struct {
 	Shard
@@ -167,7 +167,7 @@ func (s *streamed) first(c method.Instance, self string, t method.Table) error {
 		}
 		s.census.add(block, before, s.Held)
 		if c.Job.Data.Private {
-			return nil // no refusal and no replaced value may depend on a row
+			return nil // with privacy, no refusal and no replaced value depends on a row
 		}
 		if c.Job.Data.Scale == job.None {
 			spread.add(block.X)
@@ -208,7 +208,7 @@ func heldOutOfBlock(j *job.Job, self string, t method.Table, before int) ([]int,
 	return test, nil
 }
 
-// tallyRows counts the values of some rows in all columns that may still be nearly constant.
+// tallyRows counts the values of some rows in all columns that can still be nearly constant.
 func tallyRows(tallies []dataset.Tally, x dataset.Table, rows []int) {
 	open := make([]int, 0, len(tallies))
 	for j := range tallies {

@@ -63,7 +63,7 @@ func WitnessOf(c method.Instance) Witness { return Witness{of: c} }
 
 // hear builds the machine with which the coordinator receives the parties' statements.
 func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
-	var parties []string // the parties of this session, which may differ from the parties of the job
+	var parties []string // the parties of this session, which can differ from the parties of the job
 	for _, m := range setup.Session.Members {
 		if m.Role != protocol.RoleServer {
 			parties = append(parties, m.Name)
@@ -72,8 +72,8 @@ func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
 	return sums.Listener(setup, func(statements [][]byte) error { return w.storeStatement(parties, statements) })
 }
 
-// storeStatement stores what the parties have stated about the preparation. It returns an error if
-// their statements differ.
+// storeStatement stores the parties' common statement about the preparation. It returns an error if their
+// statements differ.
 func (w *Witness) storeStatement(parties []string, statements [][]byte) error {
 	for i, b := range statements {
 		s, err := decodeStatement(b)

@@ -37,9 +37,9 @@ func (k public) certificate(j *job.Job) (sealed.Certificate, error) {
 	return sealed.NewCertificate(p, len(k.rows))
 }
 
-// certifyStep returns the step in which the parties certify the weights that they have received: by
-// a secure sum of their summands, and of a 1 of each party whose weights are larger than those of
-// any rows.
+// certifyStep returns the step in which the parties certify the weights that they have received. The step
+// is a secure sum. Each party adds its summands or, if the weights are larger than any rows make them, a 1
+// that says so.
 func certifyStep(c method.Instance) step {
 	s := step{Name: "certificate", Party: (*party).certifier, Server: (*server).certificateAdder, Releases: (*party).release, Cost: certifyCost(c.Job)}
 	s.Session, s.Follow = sums.Summing(c, "certificate", func(k public) (sums.Sum, error) {

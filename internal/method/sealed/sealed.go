@@ -83,8 +83,8 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, errs, step{Name: "evaluate", Compute: (*server).evaluate, Cost: method.NoCost}), nil
 }
 
-// releasesErrors states what the sum of errors releases. With noise it is the release of the model,
-// which names all rows.
+// releasesErrors returns the function that states the releases of the step errors. With noise it states
+// the release of the model, which names all rows.
 func releasesErrors(j *job.Job) func(*party) ([]method.Release, error) {
 	if j.Data.Private {
 		return (*party).release

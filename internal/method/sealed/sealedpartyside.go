@@ -225,7 +225,7 @@ func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 	return randommodel.Keep("sealed", m, p.Party)
 }
 
-// model returns the job's model: the weights, and what determines the features.
+// model returns the job's model: the weights, and the settings and the seed that determine the features.
 func (p *party) model() (model.RandomSpec, error) {
 	r := model.RandomSpec{Kernel: p.Job.Kernel.Spec(), Seed: p.drawn, Solution: *p.solution, Scaled: p.Job.Data.Scale != job.None}
 	if p.Job.Kernel.Name == job.Linear {

@@ -19,8 +19,8 @@ type target interface {
 	values(labels []string) (linalg.Matrix[float64], error)
 	// solution converts weights (targets x features) to a function whose outputs are decisions or numbers.
 	solution(weights linalg.Matrix[float64]) moments.Solution
-	// measure returns errorSums() sums of errors over held-out rows. The sums over parts of the rows add up to those
-	// over all n rows, which round rounds before they leave the party.
+	// measure returns errorSums() sums of errors over held-out rows. The sums over parts of the rows add up to the sums
+	// over all n rows. Method round rounds the sums over all rows before they leave the party.
 	measure(m feature.Mapping, s moments.Solution, rows linalg.Rows, labels []string) ([]int64, error)
 	errorSums() int
 	round(figures []int64, n int) []int64

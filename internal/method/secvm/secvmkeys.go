@@ -54,7 +54,7 @@ const (
 
 const defaultBins = 1 << 14
 
-// maxClasses is the largest number of words that the key classes may list. A later check requires
+// maxClasses is the largest number of words that the key classes can list. A later check requires
 // exactly two.
 const maxClasses = 256
 

@@ -48,7 +48,7 @@ type Failure struct {
 type Traffic struct{ ToServer, FromServer uint64 }
 
 // batch is the number of clients that compute before the server receives their messages. It limits
-// memory: each client may have 4 MiB to send, and two batches exist at a time.
+// memory: each client can have 4 MiB to send, and two batches exist at a time.
 const batch = 16
 
 // Run runs the session to its end. A client that fails counts as dropped out. Run returns an error
