@@ -24,7 +24,7 @@ type Limits struct {
 	// flake, escaped, jobs of kind Fit and all methods that divide the data by columns.
 	Rows int
 
-	// The next four limits are for fedcfk.
+	// The next four limits are for fedcfk. The last three of them are also for secvm with secure sums.
 	Threshold int     // least number of likes that an item needs to take part
 	Active    bool    // the protocol must withstand clients and servers that break the rules
 	Corrupted float64 // least share of colluding people that the protocol must withstand

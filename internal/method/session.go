@@ -36,8 +36,8 @@ type Session struct {
 	// session looks up no ids.
 	Seeks int
 
-	// Absent is the number of parties that may be missing, from the beginning or later. The
-	// protocol decides how the others continue.
+	// Absent is the number of parties without which the session can begin or continue. The protocol
+	// decides how the other parties continue.
 	Absent int
 	// Claims lists names that only one session can ever enter in a party's ledger. If another
 	// session has entered one of them, the party cannot take part.

@@ -50,7 +50,7 @@ func (c Devices) Minimum(clients int) int {
 }
 
 // Remaining returns the least number of clients in the second sum, if the given number of people
-// began the first sum. The same share may drop out of each sum.
+// began the first sum. The same share can drop out of each sum.
 func (c Devices) Remaining(people int) int {
 	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
 }

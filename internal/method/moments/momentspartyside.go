@@ -203,7 +203,8 @@ func (p *party) errorVector(h *HeldOut, s protocol.Setup) (sums.Vector, error) {
 const membershipSample = 1024
 
 // membership measures how well the party's own sums separate its training rows from its held-out
-// rows. It returns the area under the curve and 1, or zeros if the party lacks either kind of row.
+// rows. It returns the area under the curve, in multiples of 1/membershipOne, and 1. It returns two zeros
+// if the party lacks training rows or held-out rows.
 func (p *party) membership() ([]int64, error) {
 	if p.Count(true) == 0 || p.own.Rows == 0 {
 		return []int64{0, 0}, nil
@@ -337,7 +338,7 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 }
 
 // takeCounts checks and stores the declared numbers of training rows. A party cannot verify that
-// they count real rows; its own limits and its operator's bound protect it.
+// they count real rows. Its operator's limits on shares and on features protect it.
 func (p *party) takeCounts(statements [][]byte) error {
 	all, err := readCounts(p.Job, p.Parties, statements)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// privacyFigures describes the noise of a job with privacy; nil without.
+// privacyFigures describes the noise of a job with privacy. It returns nil for a job without privacy.
 func (s *server) privacyFigures() (*noised.Figures, error) {
 	n, err := noiseOf(s.Job, s.features())
 	if err != nil || n == nil {

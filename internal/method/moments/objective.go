@@ -21,8 +21,8 @@ type objective interface {
 	targets(labels []string, rows int) (moments.Targets, error)
 	width() int
 	totals() int
-	// criterion returns the rule that selects among the job's hyperparameter values. The rule's name
-	// is "" if the learner has only one value.
+	// criterion returns the rule that selects among the job's hyperparameter values. The rule is empty
+	// for a learner without such a value.
 	criterion() criterion
 	// solve fits the learner to the sums with one hyperparameter value. The parties receive the
 	// solution, which has outputs() outputs and extra() more numbers.

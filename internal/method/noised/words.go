@@ -19,7 +19,7 @@ type Figures struct {
 	// for a row of zeros. [privacy.Replacement] covers training rows, held-out rows, which take less, and a row that
 	// leaves one side for the other, which takes twice the rho.
 	Replaced float64 `json:"epsilon_if_a_row_is_replaced"`
-	// Coalition is the epsilon towards the coordinator and all members but one together, who know their own noise.
+	// Coalition is the epsilon towards the coordinator and all parties but one together, which know their own noise.
 	Coalition float64 `json:"epsilon_towards_all_but_one"`
 	// Products and Cross are the standard deviations of the noise in the sums of products of two features, and of a
 	// feature and a target. The unit is a product in which the features of a row have length 1.

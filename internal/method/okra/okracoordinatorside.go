@@ -110,7 +110,8 @@ func rowLimitErrors(m protocol.Machine) protocol.Machine {
 	}}
 }
 
-// storeFacts stores the facts about a step that the leakage statement needs.
+// storeFacts stores the parties' facts for the leakage statement, and their permissions for figures over
+// their own rows.
 func (s *server) storeFacts(e method.End) {
 	s.facts, s.permissions = s.facts.Join(e.Facts), rows.JoinWords(s.permissions, e.Words)
 }

@@ -79,7 +79,7 @@ func (p *Party) CheckHeldOutClasses() error {
 }
 
 // CheckClassCells refuses a class of the party whose training rows have fewer cells than there are numbers that a job
-// tells about each class. Such numbers would give most of these rows.
+// tells about each class. Such numbers would reveal most of these rows.
 func (p *Party) CheckClassCells(numbers int) error {
 	if p.Limits.ClassRows == 0 || !p.Job.Task().Classes {
 		return nil

@@ -195,7 +195,7 @@ func (p *Party) tellUnion(s method.Setup) (*method.Run, error) {
 	return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
 }
 
-// tellSum builds the machine in which the leader sends the sum of all vectors to the others.
+// tellSum builds the machine in which the leader sends the sum of all vectors to the other parties.
 func (p *Party) tellSum(s method.Setup) (*method.Run, error) {
 	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)

@@ -15,8 +15,9 @@ import (
 // uncommon returns all rows of a split in a job with differential privacy, not scaled.
 func uncommon(s method.Split) (linalg.Rows, error) { return cut{dataset.RowsOf(s.Set.X)}, nil }
 
-// greatest is the magnitude to which numbers are cut with differential privacy. Features of larger numbers would not
-// be finite. Phases of such numbers are without meaning anyway, because neighbouring float64 are further apart.
+// greatest is the magnitude to which numbers are cut with differential privacy. Features of larger numbers
+// would not be finite. Phases of such numbers have no meaning anyway, because neighbouring float64 values
+// are at least 0.25 apart.
 const greatest = 1 << 50
 
 // cut reads rows whose numbers are cut to a magnitude of at most greatest.

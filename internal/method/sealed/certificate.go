@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Certifying has the parties certify the opened model by their own sums, or not.
+// Certifying says whether and how the parties certify the opened model with their own sums.
 type Certifying string
 
 // The ways of a job to certify.
@@ -28,7 +28,7 @@ const (
 // certifying returns how a job certifies.
 func certifying(j *job.Job) Certifying { return job.As[*Keys](j.Protocol).Certify }
 
-// certificate is the certificate of the declared rows' model.
+// certificate returns the public numbers of the certificate for a model of the declared rows.
 func (k public) certificate(j *job.Job) (sealed.Certificate, error) {
 	p, err := k.problem(j)
 	if err != nil {

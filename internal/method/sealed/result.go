@@ -173,7 +173,7 @@ func (s *server) leakage(f *Figures) map[string][]string {
 	return lines
 }
 
-// memberTells warns every member that the model tells about who took part.
+// memberTells warns every member that the model reveals something about who took part.
 const memberTells = "A model is not anonymous: somebody who has records like a person's can test whether that person took part. Of 1,347 rows a likelihood-ratio test found 44 of 100 at one false alarm in 100, of 32,561 rows hardly any. Another job over the same rows with one person more tells about that person, so each party's release ledger blocks a job whose rows differ from an earlier job's by fewer than 10 people, and limits how many numbers the models over the same rows have together."
 
 // jointTells warns of somebody who has the records of all people who can have taken part.

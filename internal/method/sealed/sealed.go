@@ -130,7 +130,8 @@ func computeStep(c method.Instance) step {
 	return s
 }
 
-// salted derives the parameters of a session from public values, and makes the session's ID depend on further ones.
+// salted returns a function that derives the parameters of a session from public values. It makes the session's ID
+// depend on the bytes that function salt returns, too.
 func salted(salt func(public) []byte, params func(public) ([]byte, error)) func(method.Session, public, []byte) (*method.Session, error) {
 	follow := method.From(params)
 	return func(s method.Session, k public, announced []byte) (*method.Session, error) {

@@ -52,7 +52,7 @@ func (p *party) public() public {
 	return k
 }
 
-// release returns one release, which says that the model is of the party's training rows, too.
+// release returns one release, which says that the model is trained on the party's training rows, too.
 func (p *party) release() ([]method.Release, error) {
 	if p.Job.Data.Private {
 		return p.noiseRelease(), nil
@@ -75,8 +75,9 @@ func (p *party) noiseRelease() []method.Release {
 	return []method.Release{r}
 }
 
-// numbers returns how many numbers the job's model has and how many table cells the training rows have. Before all
-// parties have declared their rows, it takes the party's own rows: more rows have fewer numbers for each cell.
+// numbers returns how many numbers the job's model has and how many table cells the training rows
+// have. Before all parties have declared their rows, it takes the party's own rows: with more rows,
+// a model has fewer numbers for each cell.
 func (p *party) numbers() (numbers, cells int64) {
 	k := p.public()
 	if k.rows == nil {

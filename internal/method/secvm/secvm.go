@@ -84,8 +84,8 @@ func summedOf(c method.Instance) (Summed, error) {
 
 type step = method.StepOf[Party, Server, nothing]
 
-// nothing is the type of public values for a job that has none. Every window follows from its own
-// announcement.
+// nothing is the type of public values for a job that has none. The session of every window follows from
+// the window's own announcement.
 type nothing = struct{}
 
 // steps returns one step for each iteration, and a last step that tests the final weights. Each
