@@ -100,14 +100,7 @@ func (r trialResult) printTable(p *printer) {
 	for _, line := range r.Changes {
 		p.linef("  %s", line)
 	}
-	p.linef("  %s of this table would be read differently", peopleOf(r.People))
-}
-
-func peopleOf(n int) string {
-	if n == 1 {
-		return "1 person"
-	}
-	return fmt.Sprintf("%d people", n)
+	p.linef("  %s of this table would be read differently", humanize.Count(r.People, "row"))
 }
 
 func (a *app) dictionaryApprove() *cobra.Command {
@@ -122,7 +115,7 @@ as far as the table's policy allows.
 First the command reads the table by the dictionary. It shows how many rows take part,
 which cells are outside their range, and which values too few people have for sums to
 show them. If a dictionary of that name is already approved, the command lists the
-changes, and how many people would be read differently.
+changes, and how many rows would be read differently.
 
 All members approve the same file: compare its hash with theirs. A coordinator has no
 table.`,

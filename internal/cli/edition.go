@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -378,4 +379,11 @@ key, so that a later edition singles out no small group.`,
 	}
 	a.homeFlag(cmd, &home)
 	return cmd
+}
+
+func peopleOf(n int) string {
+	if n == 1 {
+		return "1 person"
+	}
+	return fmt.Sprintf("%d people", n)
 }

@@ -284,7 +284,7 @@ func (s Source) pickColumns(name string, j job.Data, self string) (catalogue.Col
 	if j.Weight != "" && j.Weight != s.Weight {
 		return c, unoffered("the job weights rows by column %q of %s, but its catalogue entry says %s", j.Weight, name, orNothing("weight", s.Weight))
 	}
-	if s.Cut != "" && s.Columns.IsZero() {
+	if s.Cut != "" && s.Columns.Offered == nil {
 		c.Aside = append(c.Aside, s.Cut)
 	}
 	if s.Weight != "" && s.Weight != j.Weight {

@@ -167,12 +167,12 @@ func TestLabelsAreNoFeatures(t *testing.T) {
 // A job holds later rows out by the one column that the entry offers for it, with or without a
 // list of features.
 func TestLaterRowsOfATable(t *testing.T) {
-	h, c := home(t, "data:\n  dated: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01]}\n  listed: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01], columns: [visit]}\n  bare: {path: dated.csv, label: ill, columns: [age, visit]}\n")
+	h, c := home(t, "data:\n  dated: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01]}\n  listed: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01], columns: [visit]}\n  renamed: {path: dated.csv, label: ill, cut: day, cut_dates: [2024-01-01], columns: {age: {as: years}}}\n  bare: {path: dated.csv, label: ill, columns: [age, visit]}\n")
 	if err := os.WriteFile(filepath.Join(h.folder, "dated.csv"), []byte("day,age,visit,ill\n2023-05-01,40,1,no\n2024-05-01,50,2,yes\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	later := func(column string) job.Test { return job.Test{Column: column, From: "2024-01-01"} }
-	for source, columns := range map[string][]string{"dated": {"age", "visit"}, "listed": {"visit"}} {
+	for source, columns := range map[string][]string{"dated": {"age", "visit"}, "listed": {"visit"}, "renamed": {"years", "visit"}} {
 		for _, test := range []job.Test{later("day"), {Fraction: 0.25}} {
 			table, err := h.load(context.Background(), c, job.Data{Source: source, Label: "ill", Test: test}, dataset.SplitKey{1}, snapshots{h.kept(t), job.ID{byte(len(source))}})
 			if err != nil {

@@ -88,7 +88,7 @@ func (h Home) inspectModes() Finding {
 	f := Finding{Part: "files", Found: humanize.Count(files, "file"), Err: err, Advice: "run the command as the user of the daemon"}
 	if err == nil && open != nil {
 		f.Err = fmt.Errorf("other users can change, or read the secrets in, %s", humanize.Names(open, mostListed))
-		f.Advice = fmt.Sprintf("run: chmod -R go-w %s; chmod 600 %s %s", h, h.IdentityPath(), h.SplitKeyPath())
+		f.Advice = fmt.Sprintf("run: chmod -R go-w %s; chmod -R go-rwx %s %s %s", h, h.IdentityPath(), h.SplitKeyPath(), h.Releases())
 	}
 	return f
 }

@@ -50,7 +50,7 @@ func TestRecommender(t *testing.T) {
 	if err := j.Simulable(); err != nil {
 		t.Error(err)
 	}
-	if err := j.Deployable(); err == nil || err.Error() != "job: parties that each have their own list need one catalogue; add items: and all items there are to protocol" {
+	if err := j.Deployable(); err == nil || err.Error() != "job: parties that each have their own list need one catalogue; add \"items\" with all items there are to protocol" {
 		t.Errorf("a job of devices is deployed: %v", err)
 	}
 	checkRoundTrip(t, j)
@@ -130,11 +130,11 @@ func TestDeployedRecommender(t *testing.T) {
 		t.Errorf("parties are simulated: %v", err)
 	}
 	for name, tt := range map[string]struct{ old, bad, want string }{
-		"paper":       {"{name: fedcfk, ", "{name: fedcfk, mode: paper, ", "runs in simulate only; remove mode: paper"},
-		"margin":      {"{name: fedcfk, ", "{name: fedcfk, margin: none, ", "runs in simulate only; remove margin: none"},
-		"semi-honest": {"{name: fedcfk, ", "{name: fedcfk, adversary: semi-honest, ", "runs in simulate only; remove adversary: semi-honest"},
-		"time":        {"{every: 10}", "{by: time, fraction: 0.1}", "use test: {by: user-time, fraction: 0.1} or {every: 10}"},
-		"dropout":     {"{by: devices, ", "{by: devices, dropout: 0.1, ", "dropout is for mercer simulate only; remove it"},
+		"paper":       {"{name: fedcfk, ", "{name: fedcfk, mode: paper, ", `runs in simulate only; remove "mode: paper"`},
+		"margin":      {"{name: fedcfk, ", "{name: fedcfk, margin: none, ", `runs in simulate only; remove "margin: none"`},
+		"semi-honest": {"{name: fedcfk, ", "{name: fedcfk, adversary: semi-honest, ", `runs in simulate only; remove "adversary: semi-honest"`},
+		"time":        {"{every: 10}", "{by: time, fraction: 0.1}", `use "test: {by: user-time, fraction: 0.1}" or "test: {every: 10}"`},
+		"dropout":     {"{by: devices, ", "{by: devices, dropout: 0.1, ", "\"dropout\" is for mercer simulate only; remove it"},
 	} {
 		j, err := reader().Parse("job.yaml", []byte(strings.Replace(deployed, tt.old, tt.bad, 1)))
 		if err != nil {

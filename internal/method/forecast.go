@@ -13,8 +13,8 @@ import (
 
 // Sizes holds the public counts of a job's tables, from which the cost of the job follows.
 type Sizes struct {
-	Tables map[string]TableSize // by party
-	Common int                  // rows that all parties have, if they hold different columns of the same rows
+	Tables map[string]TableSize // counts of each party's table, by party
+	Common int                  // number of rows that all parties have, if they hold different columns of the same rows
 }
 
 // TableSize holds the public counts of one party's table.
@@ -24,8 +24,9 @@ type TableSize struct {
 	Columns int // columns with features, after the preparation
 	// Named says that columns have names.
 	Named bool
-	// Labels says that the table has labels. Classes lists the distinct ones, numbers too, if they
-	// are known. LabelBytes counts the bytes of the labels of all rows together.
+	// Labels says that the table has labels. Classes lists the distinct labels, also labels that are
+	// numbers; it can be nil for numbers in a job by rows. LabelBytes counts the bytes of the labels of
+	// all rows together.
 	Labels     bool
 	Classes    []string
 	LabelBytes int
@@ -49,8 +50,8 @@ func (s Sizes) All(count func(TableSize) int) int {
 	return n
 }
 
-// Classes returns the number of distinct labels in all tables, and at least 2. For labels that are
-// numbers it says nothing about a cost.
+// Classes returns the number of distinct labels in all tables, and at least 2. If the labels are
+// numbers to predict, no cost depends on it.
 func (s Sizes) Classes() int {
 	distinct := make(map[string]bool)
 	for _, t := range s.Tables {
@@ -78,8 +79,8 @@ type StepCost struct {
 }
 
 // Forecast returns the cost of each step of a job, without running any. It builds each step's session
-// as the members do, from the public values that Binding.Foresee expects. It refuses a job with a step
-// whose cost has no formula.
+// as the members do, from the public values that Binding.Foresee returns. It refuses a job if its
+// protocol has no Foresee, or if a step has no formula for its cost.
 func (m *Protocol) Forecast(c Instance, s Sizes) ([]StepCost, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -152,8 +153,8 @@ func (c Instance) LearningCost(stage string, training, heldOut, classes int) pro
 	return cost
 }
 
-// SizeOf counts a table in memory. The count of held-out rows and the range of the values are left
-// to the caller, because they depend on the job.
+// SizeOf returns the counts of a table in memory. It does not set HeldOut, Exponent and Whole, because
+// these depend on the job.
 func SizeOf(set *dataset.Set) TableSize {
 	s := TableSize{Rows: set.X.Rows(), Columns: set.X.Cols(), Named: set.Columns != nil, Labels: set.Labels != nil, Stored: storedBytes(set.X)}
 	distinct := make(map[string]bool)

@@ -25,18 +25,19 @@ type StepOf[P, S, K any] struct {
 
 	Party    func(*P, Setup) (*Run, error)
 	Server   func(*S, Setup) (*Run, error) // nil if the coordinator is not a member
-	Releases func(*P) ([]Release, error)   // required: returns this party's releases, which are known before any session
+	Releases func(*P) ([]Release, error)   // required in a session: returns this party's releases, as far as they are known
 
 	Announce func(*S) ([]byte, error) // nil: the server announces nothing
 	Ended    func(*S, End)            // runs after the step's session has ended; may be nil
 	Compute  func(*S, context.Context, Reporter) error
 
-	// Cost returns what the step takes, for [Protocol.Forecast]. The session is nil in a computation of
+	// Cost returns the cost of the step, for [Protocol.Forecast]. The session is nil in a computation of
 	// the coordinator. A job with a step without Cost cannot be planned.
 	Cost func(Sizes, *protocol.Session) (protocol.Cost, error)
 }
 
-// ReleasesNothing returns no releases. It serves as Releases of a session that depends on no row.
+// ReleasesNothing returns no releases. It serves as Releases of a session in which a party releases
+// nothing that its ledger counts.
 func ReleasesNothing[P any](*P) ([]Release, error) { return nil, nil }
 
 // Lift converts steps over a part of a binding's state to steps of the binding. party, server and
@@ -84,7 +85,8 @@ func (s StepOf[P, S, K]) Before(do func(*P) error) StepOf[P, S, K] {
 	return s
 }
 
-// check refuses a step that lacks a required function.
+// check refuses a step that lacks its name or a required function, and a step whose Session, Compute
+// and Server contradict each other.
 func (s StepOf[P, S, K]) check(coordinator string) error {
 	lacks := func(what string) error { return fmt.Errorf("method: step %q has no %s", s.Name, what) }
 	switch {
@@ -118,7 +120,8 @@ func (s StepOf[P, S, K]) untyped() Step {
 	return Step{Name: s.Name, Session: &out}
 }
 
-// From derives a session's parameters from public values; it refuses an announcement.
+// From returns a function Follow that derives a session's parameters from public values. Follow
+// refuses an announcement.
 func From[K any](params func(K) ([]byte, error)) func(Session, K, []byte) (*Session, error) {
 	return func(s Session, public K, announced []byte) (*Session, error) {
 		if len(announced) > 0 {
@@ -148,7 +151,7 @@ type Binding[P, S, K any] struct {
 	Ended        func(*S, End) // runs after every session; set to IgnoresEnds to do nothing
 
 	// Optional parts; nil if the binding does not have them.
-	Foresee    func(Instance, Sizes) (K, error) // returns the public values that a job over such tables will have, for [Protocol.Forecast]
+	Foresee    func(Instance, Sizes) (K, error) // returns the public values that a job over tables of these sizes will have, for [Protocol.Forecast]
 	Model      *ModelOf[S]
 	Outcome    func(*S) *Outcome
 	OwnFigures func(*P) error // refuses metrics over the party's own held-out rows if these rows are too few
@@ -302,8 +305,8 @@ func New[P, S, K any](b Binding[P, S, K]) *Protocol {
 	return m
 }
 
-// PlanOf converts typed steps to the steps that the runtime uses. It refuses a step that lacks a
-// required function.
+// PlanOf converts typed steps to the steps that the runtime uses. It refuses a step that is incomplete
+// or contradicts itself.
 func PlanOf[P, S, K any](c Instance, steps []StepOf[P, S, K]) ([]Step, error) {
 	plan := make([]Step, len(steps))
 	for i, s := range steps {
@@ -415,7 +418,8 @@ func (b Binding[P, S, K]) hub(s *S, c Instance, steps []StepOf[P, S, K]) *Coordi
 }
 
 // AnswersOf holds the functions with which members answer a query in sessions. L is the type of the
-// retained state; P and S are the types of the querying and the answering member.
+// retained state. P and S are the types of a party and of the coordinator during a query, and K is the
+// type of the query's public values.
 type AnswersOf[L, P, S, K any] struct {
 	Kept         *L
 	Erase        func(*L)

@@ -15,11 +15,11 @@ import (
 // Instance is a job, or a query to a job's model, together with the members.
 type Instance struct {
 	Job *job.Job
-	// ID is the job's ID or, for a query, the query's own ID. Sessions of two instances therefore
-	// have nothing in common.
+	// ID is the job's ID or, for a query, the query's own ID. Sessions of two instances therefore have
+	// different IDs.
 	ID          job.ID
 	Coordinator string
-	Parties     []string // the first party is the leader, which draws the secrets that the coordinator must not know
+	Parties     []string // in sessions with a leader, the first party leads: it draws the secrets that the coordinator must not know
 	Limits      Limits   // limits that this party's operator sets; zero at the coordinator
 	// Workers computes parts of a grid for the coordinator; nil at parties, and if the coordinator
 	// computes everything itself.
@@ -56,7 +56,8 @@ func (c Instance) check() error {
 	return nil
 }
 
-// Of returns the protocol of a job, if a coordinator and its parties can run it.
+// Of returns the protocol of a job. It returns an error if a coordinator and its parties cannot run the
+// protocol.
 func Of(j *job.Job) (*Protocol, error) {
 	if Federated(j) {
 		return j.Protocol.Kind.(*Protocol), nil
@@ -86,10 +87,10 @@ func OfDevices(j *job.Job) (m *Protocol, passes bool, err error) {
 	return m, m.devices.Passing, err
 }
 
-// Presented calls the result's protocol to describe the result. It returns nil if the result has no
-// details.
+// Presented returns the description of a result by the result's protocol. It returns nil if the result
+// has no details.
 // For a stored result without a job it tries all protocols, because details that one protocol
-// cannot read may belong to another.
+// cannot read can belong to another.
 func Presented(list []job.Protocol, j *job.Job, r *Result) (*Presentation, error) {
 	if r.Details == nil {
 		return nil, nil

@@ -7,13 +7,13 @@ import (
 
 // Limits are a party's conditions for taking part in a job. They include minimum row counts,
 // because a result over few rows reveals much about single rows, and upper limits on a job's
-// requests. Only the party's operator can change them. A zero field sets no condition.
+// requests. Only the party's operator can change them. A zero field sets no condition, except Cohort.
 type Limits struct {
-	Directions int // greatest number of random features in released sums
+	Directions int // greatest number of random features in released sums, and in models of protocol sealed
 
-	// The next three limits are minimum counts of the party's own rows for protocol moments.
-	// Held-out rows reveal as much as training rows, and a sum over a class with few rows exposes
-	// these rows.
+	// The next three limits are minimum counts of the party's own rows for protocols moments and sealed,
+	// and for figures over the party's rows alone. Held-out rows reveal as much as training rows, and a
+	// sum over a class with few rows exposes these rows.
 	TrainingRows int
 	HeldOutRows  int
 	ClassRows    int // training rows of each class that occurs at the party
@@ -21,16 +21,17 @@ type Limits struct {
 	// parties, the limit is halfway between Share and 1.
 	Share float64
 	// Rows is the minimum number of the party's rows, including held-out rows. It is for okra,
-	// flake, escaped and all methods that divide the data by columns.
+	// flake, escaped, jobs of kind Fit and all methods that divide the data by columns.
 	Rows int
 
-	// The next four limits are for fedcfk.
+	// The next four limits are for fedcfk. The last three of them are also for secvm with secure sums.
 	Threshold int     // least number of likes that an item needs to take part
 	Active    bool    // the protocol must withstand clients and servers that break the rules
 	Corrupted float64 // least share of colluding people that the protocol must withstand
 	Dropped   float64 // greatest share of dropped-out people that a job may tolerate
 
-	// Cohort is the minimum number of participants of a step of secvm.
+	// Cohort is the minimum number of participants of a step of secvm. If it is 0, the default limit of
+	// devices applies.
 	Cohort int
 }
 
@@ -52,10 +53,11 @@ func (f Limits) CheckJob(j *job.Job) error {
 	return m.minimums(f, j)
 }
 
-// CheckRows refuses a table with too few rows for a method that releases rows one by one.
+// CheckRows refuses a table with fewer rows than the limit Rows. The argument method is the protocol's
+// name.
 func (f Limits) CheckRows(method string, rows int) error {
 	if rows < f.Rows {
-		return TooFew("protocol %s needs at least %d rows from each party, and this table has %d (rows in the limits of its policy)", method, f.Rows, rows)
+		return TooFew(`protocol %s needs at least %d rows from each party, and this table has %d ("rows" in the limits of its policy)`, method, f.Rows, rows)
 	}
 	return nil
 }
@@ -81,7 +83,7 @@ func (f Limits) CheckShares(rows []int64) error {
 	}
 	share := f.LargestShare(len(rows))
 	if f.Share > 0 && float64(most) > share*float64(total) {
-		return fault.Forbiddenf("one party has %d of %d training rows; this party accepts at most %.0f %% (share in the limits of its policy)", most, total, 100*share)
+		return fault.Forbiddenf(`one party has %d of %d training rows; this party accepts at most %.0f %% ("share" in the limits of its policy)`, most, total, 100*share)
 	}
 	return nil
 }

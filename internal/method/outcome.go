@@ -1,6 +1,7 @@
 package method
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mercer-fl/mercer/internal/base/wire"
@@ -10,9 +11,9 @@ import (
 	"github.com/mercer-fl/mercer/model"
 )
 
-// Outcome holds a job's decisions on its held-out rows. The rows are ordered by party, and within a
-// party as in its table. The launching process compares the decisions with decisions that it
-// computes on pooled data.
+// Outcome holds a job's decisions on its held-out rows. In a job by rows, the rows are ordered by party,
+// and within a party as in its table. In a job by columns, they have the job's order of rows. The
+// launching process compares the decisions with decisions that it computes on pooled data.
 type Outcome struct {
 	Classes   []string               // nil: the learner has no classes
 	Predicted []string               // nil: the learner predicts nothing
@@ -53,7 +54,7 @@ const (
 	maxHeldOut    = 1 << 28
 )
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the outcome, without Rows and Held.
 func (o *Outcome) Encode() []byte {
 	var w wire.Writer
 	w.Strings(o.Classes)
@@ -84,8 +85,12 @@ func DecodeOutcome(b []byte) (*Outcome, error) {
 	}
 	if r.Err() == nil && r.Len() > 0 { // only an outcome with labels has more bytes
 		o.Kind, o.Truth = model.Kind(r.String(MaxLabelBytes)), r.Strings(rows, MaxLabelBytes)
-		if r.Err() == nil && (o.Kind == "" || len(o.Truth) != rows) {
-			r.Fail(fmt.Errorf("the outcome has %d labels for %d rows and kind %q; it needs one label for each row and a kind", len(o.Truth), rows, string(o.Kind)))
+		switch {
+		case r.Err() != nil:
+		case o.Kind == "":
+			r.Fail(errors.New("the outcome has labels but no kind"))
+		case len(o.Truth) != rows:
+			r.Fail(fmt.Errorf("the outcome has %d labels for %d rows; it needs one label for each row", len(o.Truth), rows))
 		}
 	}
 	return o, r.Close("method: outcome")

@@ -13,16 +13,17 @@ import (
 // ReleaseKind names the kind of data that a session releases.
 type ReleaseKind string
 
-// The kinds of releases. The ledger compares only rows and sums with releases of another kind.
+// The kinds of releases. Among releases of different kinds, the ledger compares only rows, sums and
+// models.
 const (
 	ReleaseProducts ReleaseKind = "products" // inner products of rows over the columns: Gram matrices
 	ReleaseIDs      ReleaseKind = "ids"      // ids that are common to all parties
 	ReleasePhases   ReleaseKind = "phases"   // random-feature phases of rows, summed over all parties' columns; distances follow from them
 	ReleaseRows     ReleaseKind = "rows"     // rows encoded by an isometry; the Gram matrix of all rows follows from them
 	ReleaseSums     ReleaseKind = "sums"     // sums over the rows of products of two features
-	ReleaseModels   ReleaseKind = "models"   // weights that follow from such sums, which nobody sees
+	ReleaseModels   ReleaseKind = "models"   // weights that follow from sums over rows; nobody sees these sums
 	ReleaseFit      ReleaseKind = "fit"      // values of a dictionary, fitted on all rows, with which later jobs prepare rows
-	ReleaseNoise    ReleaseKind = "noise"    // what follows from sums over the rows to which noise was added: differentially private
+	ReleaseNoise    ReleaseKind = "noise"    // results of sums over the rows with added noise: differentially private
 )
 
 // These kinds of releases accompany the kinds above and are part of their ledger entries.
@@ -36,8 +37,8 @@ const (
 	ReleaseQuestions ReleaseKind = "questions" // encoded rows of the party's own queries
 )
 
-// Summed reports whether a release of the kind follows from sums over rows, so that two of them that differ by few people
-// tell about these people.
+// Summed reports whether a release of the kind follows from sums over rows. Two such releases whose rows
+// differ by few people reveal data about these people.
 func (k ReleaseKind) Summed() bool { return k == ReleaseSums || k == ReleaseModels }
 
 // Beside reports whether a release of the kind only accompanies other releases.
@@ -84,7 +85,7 @@ type Release struct {
 	Weight   string       // the column of the weights that are released; "" for none
 	Table    string       // the table's name in the catalogue; the ledger identifies rows without ids by this name
 	Edition  Edition      // the edition that holds the rows; zero if the ledger compares rows one by one
-	Schema   string       // the text of the job's schema for this table, followed by the learner's views if the learner uses two
+	Schema   string       // the text of the job's schema for this table, or its dictionary's hash; then the learner's views if it uses two
 	Set      *dataset.Set // the table as read, before anything is fitted; with labels if sums include labels
 	Fit      Fit          // the fitted values that prepare encoded rows
 	Split    string       // a description of the rows that the job holds out; "" if the party's key selects them
@@ -96,14 +97,14 @@ type Release struct {
 	Count   int
 	Classes bool // labels are classes, and each class has its own sum
 	// Model names the job that trains on the rows, or whose model predicts them. It is "" if no
-	// later release depends on it and the ledger counts nothing. For noise it names what is paid for once: the job,
-	// and the attempt at it.
+	// later release depends on it and the ledger counts nothing. For noise it names the job and the attempt, because
+	// the ledger charges each attempt once.
 	Model string
 	// Directions is the number of random directions that are released for each row.
 	Directions int
 	// Numbers is how many numbers the released sums or models have. Cells is how many table cells enter
-	// them. Before all parties have declared their rows, Numbers is an upper and Cells a lower
-	// estimate. Both are zero for a release that is not counted.
+	// them. Before all parties have declared their rows, both are estimates, and Numbers divided by Cells
+	// is then at least the true ratio. Both are zero for a release that is not counted.
 	Numbers, Cells int64
 	// Rho is the cost of a release of kind [ReleaseNoise] in zero-concentrated differential privacy, above 0: the
 	// costs of all such releases of a table add up. Epsilon and Delta are the guarantee that the job names. All
@@ -125,7 +126,7 @@ type Fit struct {
 	Values []byte   // the encoded fit; nil before it is known
 	Among  []int    // this party's rows that the fit uses in this job
 	Train  []string // the parties whose rows the fit uses, the leader first; nil if each party fits alone
-	// Earlier names the job from which a party may have received and kept the fit.
+	// Earlier names the job from which the party has, or receives, the fit.
 	Earlier job.ID
 }
 

@@ -76,8 +76,8 @@ type Result struct {
 	Components  *learner.Likeness `json:"components_to_pooled,omitempty"` // similarity to the pooled kernel PCA components on the held-out rows
 }
 
-// TellSplit adds to the result a description of the held-out rows. It also warns that groups are
-// kept together only within one party.
+// TellSplit adds to the result a description of the held-out rows. If the job has groups, it also warns
+// that the rows of a group are kept together only within one party.
 func (r *Result) TellSplit(j *job.Job) {
 	r.Chosen = j.Data.Test.Chosen()
 	if j.Data.Group != "" {
@@ -221,7 +221,7 @@ type Presentation struct {
 	// exact.
 	Within float64
 	Pooled int // amount of the pooled learner's training data, in Unit; 0 means the number of training rows
-	// Notes are sentences under the table of scores on a terminal: how exact the metrics are, and what judges the model.
+	// Notes are sentences under the table of scores on a terminal, such as about the exactness of the metrics.
 	Notes []string
 	// Text replaces the line that counts training rows and held-out rows.
 	Text  []Block
@@ -229,7 +229,8 @@ type Presentation struct {
 	// Settings describes the settings that the data determined. The page shows them after the job's
 	// settings.
 	Settings string
-	// Learner replaces the job's learner on the page, where the method determines a number of it; "" if the job's holds.
+	// Learner replaces the description of the job's learner on the report page, if the method has determined
+	// one of the learner's numbers. It is "" if the job's own description holds.
 	Learner string
 	// Summary replaces the rows at the head of the report page. Nil means the common head, followed
 	// by More.
@@ -292,8 +293,8 @@ func (f Facts) Join(other Facts) Facts {
 	return Facts{Known: true, Grid: max(f.Grid, other.Grid), Features: max(f.Features, other.Features)}
 }
 
-// RankOf returns the rank of a Gram matrix. It takes a matrix whose rank cannot be computed for one
-// in which a row depends on the others, because the leakage statement must not say too little.
+// RankOf returns the rank of a Gram matrix. If the rank cannot be computed, RankOf returns the rank of a
+// matrix in which one row depends on the others, because the leakage statement must not say too little.
 func RankOf(gram linalg.Matrix[float64]) int {
 	factor, err := linalg.CholeskyLowRank(gram)
 	if err != nil {

@@ -20,7 +20,7 @@ type RetainedState struct {
 	Prepared []byte // the preparation of a table with a schema; nil for none
 }
 
-// Each retained state begins with one of these strings, except states of earlier programs, which
+// Each encoded RetainedState begins with one of these strings, except states of earlier programs, which
 // did not name the method. After preparedMagic, a preparation precedes the body.
 const (
 	retainedMagic = "mercer/v1/keepsake"
@@ -46,7 +46,7 @@ func IsFitFor(kept []byte, j *job.Job) bool {
 	return r.Err() == nil && table == j.Data.Source && dictionary == j.Data.Dictionary.Hash() && scale == string(j.Data.Scale)
 }
 
-// Encode returns the canonical encoding.
+// Encode returns the canonical encoding of the retained state.
 func (k RetainedState) Encode() []byte {
 	var w wire.Writer
 	if k.Prepared != nil {
@@ -64,7 +64,7 @@ func (k RetainedState) Encode() []byte {
 // name and consists of the body alone.
 func DecodeRetained(b []byte) (RetainedState, error) {
 	r := wire.NewReader(b)
-	magic := r.String(len(preparedMagic)) // "" if the body does not begin with a magic string
+	magic := r.String(len(preparedMagic)) // another value in a state of an earlier program
 	if magic != retainedMagic && magic != preparedMagic {
 		return RetainedState{Body: b}, nil
 	}
@@ -76,7 +76,7 @@ func DecodeRetained(b []byte) (RetainedState, error) {
 	return k, r.Close("method: retained state")
 }
 
-// Opener returns the protocol that opens a retained state.
+// Opener returns the protocol of the list that opens a retained state.
 func Opener(list []job.Protocol, k RetainedState) (*Protocol, error) {
 	for _, one := range list {
 		m, federated := one.(*Protocol)

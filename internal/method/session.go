@@ -36,10 +36,10 @@ type Session struct {
 	// session looks up no ids.
 	Seeks int
 
-	// Absent is the number of parties that may be missing, from the beginning or later. The
-	// protocol decides how the others continue.
+	// Absent is the number of parties without which the session can begin or continue. The protocol
+	// decides how the other parties continue.
 	Absent int
-	// Claims lists names that only one session may ever enter in a party's ledger. If another
+	// Claims lists names that only one session can ever enter in a party's ledger. If another
 	// session has entered one of them, the party cannot take part.
 	Claims []string
 	// SlowTimers lists the timers of waits that can last longer than one round.
@@ -59,8 +59,8 @@ type Public any
 // errAnnounced is the error for an announcement in a step that allows none.
 var errAnnounced = errors.New("method: the coordinator announces a value in a step that allows no announcement")
 
-// After returns the session that Follow computes, or s itself if Follow is nil. A party may call it
-// twice.
+// After returns the session that Follow computes, or s itself if Follow is nil. A party can call it
+// twice. It returns an error for an announcement if Follow is nil.
 func (s *Session) After(k Public, announced []byte) (*Session, error) {
 	switch {
 	case s.Follow == nil && len(announced) > 0:
@@ -99,7 +99,7 @@ func nonce(id job.ID, step int, attempt uint32, salt []byte) [sha256.Size]byte {
 // Setup holds the inputs from which a member's machine is built.
 type Setup struct {
 	protocol.Setup
-	Announced []byte // the announcement given to Follow; the descriptor may hold only its hash
+	Announced []byte // the announcement given to Follow; the descriptor sometimes holds only its hash
 	// Sign signs with the member's identity key.
 	Sign func(message []byte) []byte
 	// Key returns a member's identity key from the roster; nil for a name that is not in it.
@@ -126,11 +126,11 @@ type Run struct {
 	// error, whether the session ran in this process or was replayed after a restart.
 	Finish func() error
 	// The function Own, if set, returns the fault that the machine has found in this member's own
-	// data, or nil. It may be called however the session ended. The error belongs in the member's own
+	// data, or nil. It can be called however the session ended. The error belongs in the member's own
 	// log.
 	Own func() error
 	// Announced returns how many ids each peer has contributed to an intersection, as far as this
-	// member knows. It may be called however the session ended.
+	// member knows. It can be called however the session ended.
 	Announced func() map[string]int
 	// Stayed returns the parties whose completion the session requires. It is called after the
 	// server's machine has ended. Nil means that the session requires all participants.
@@ -151,8 +151,8 @@ func RunOf[M interface {
 // Nothing does nothing. It serves as Finish of a machine without a result.
 func Nothing() error { return nil }
 
-// slowRounds is the number of rounds that an idle member waits for other members. The slowest party
-// and the member that learns from all rows take more than one round.
+// slowRounds is the number of rounds that a member waits with one of the session's SlowTimers. The
+// slowest party and the member that learns from all rows take more than one round.
 const slowRounds = 24
 
 // Timeout returns the duration of a machine's timer; round is the time limit of one round.

@@ -96,8 +96,8 @@ func (m *Protocol) Present(j *job.Job, r *Result) (*Presentation, error) {
 	return m.present(j, r)
 }
 
-// NoFile returns the place of a job's model if no member has the whole model, such as "lies in parts with
-// ...". It returns "" for a model file.
+// NoFile says where a job's model is, or why there is none, such as "lies in parts with ...". It returns
+// "" if a file holds the model.
 func (m *Protocol) NoFile(j *job.Job) string {
 	if m.noFile == nil {
 		return ""
@@ -107,7 +107,7 @@ func (m *Protocol) NoFile(j *job.Job) string {
 
 // PartySide lets a daemon run one party of a job without knowing the type of the party's state.
 type PartySide struct {
-	State    any // for tests
+	State    any // the state, typed by the binding; only tests read it
 	steps    []Step
 	known    func() Public
 	machine  func(step int, s Setup) (*Run, error)
@@ -169,7 +169,7 @@ func (h *PartySide) All(self string) ([][]Release, error) {
 
 // CoordinatorSide lets a daemon run a job's coordinator without knowing the type of its state.
 type CoordinatorSide struct {
-	State    any // for tests
+	State    any // the state, typed by the binding; only tests read it
 	steps    []Step
 	known    func() Public
 	machine  func(step int, s Setup) (*Run, error)

@@ -10,7 +10,7 @@ import (
 // Bits holds one bit for each row.
 type Bits []uint64
 
-// Set sets the bit of row i, and grows the list to it.
+// Set sets the bit of row i. It makes the list longer if necessary.
 func (b *Bits) Set(i int) {
 	for i/64 >= len(*b) {
 		*b = append(*b, 0)
@@ -22,7 +22,7 @@ func (b *Bits) Set(i int) {
 func (b Bits) Has(i int) bool { return i/64 < len(b) && b[i/64]>>(i%64)&1 == 1 }
 
 // Stream opens a table for one reading in blocks, from the first row. Each reading returns the same
-// rows in the same order. A table that is read so is never in memory as a whole.
+// rows in the same order. No method keeps such a table in memory as a whole.
 type Stream func() (StreamReader, error)
 
 // StreamReader reads the blocks of a table. Close ends the reading.

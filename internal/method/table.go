@@ -77,7 +77,7 @@ func (e Edition) Without(t job.Test) Edition {
 	return e
 }
 
-// Rows returns the number of rows, including held-out ones.
+// Rows returns the number of rows of a table in memory, including held-out rows.
 func (t Table) Rows() int {
 	if t.HeldOut == nil {
 		return t.Set.X.Rows()

@@ -52,7 +52,7 @@ func TestFloorOfRows(t *testing.T) {
 		if err := method.DefaultLimits().CheckRows(name, 100); err != nil {
 			t.Errorf("%s, 100 rows: %v", name, err)
 		}
-		want := "protocol " + name + " needs at least 100 rows from each party, and this table has 99 (rows in the limits of its policy)"
+		want := "protocol " + name + " needs at least 100 rows from each party, and this table has 99 (\"rows\" in the limits of its policy)"
 		if got := text(method.DefaultLimits().CheckRows(name, 99)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -25,7 +25,7 @@ type alignment struct {
 	// A plain comparison of digests would let that party test many guesses offline.
 	onlyCompare bool
 	kept        bool // an earlier job has matched the rows, so the parties compare no ids
-	maxIDs      int  // the number of ids that each party may look for
+	maxIDs      int  // the largest number of ids that each party can look for
 	// rule describes how this party makes its ids; "" means the unchanged cells of one column.
 	rule string
 }
@@ -51,7 +51,8 @@ func byIDs(j *job.Job) alignment { return alignment{maxIDs: j.Protocol.Limit("ma
 
 func (a alignment) params() (psi.Params, error) { return psi.NewParams(psi.Spec{MaxIDs: a.maxIDs}) }
 
-// maxSought returns the number of ids that each party may look for in another party's table.
+// maxSought returns the largest number of ids that each party can look for in another party's table. It
+// returns 0 if the parties only compare their tables.
 func (a alignment) maxSought(p psi.Params) int {
 	if a.onlyCompare {
 		return 0
@@ -130,7 +131,7 @@ func tableErrors(m protocol.Machine) protocol.Machine {
 		if !errors.As(err, &none) {
 			return err
 		}
-		return fault.Public(fault.BadInputf("columns: the tables of %s do not have the same ids in the same order, or make their ids by different rules; make ids and rules equal, freeze all tables on one day with the same withdrawals, or remove aligned from the job", strings.Join(none.Parties, ", ")))
+		return fault.Public(fault.BadInputf(`columns: the tables of %s do not have the same ids in the same order, or make their ids by different rules; make ids and rules equal, freeze all tables on one day with the same withdrawals, or remove "aligned" from the job`, strings.Join(none.Parties, ", ")))
 	}}
 }
 
@@ -208,7 +209,7 @@ func (a alignment) withRuleErrors(m protocol.Machine) protocol.Machine {
 // otherRule returns the error for parties that make their ids by different rules. Peers do not
 // learn this party's rule.
 func (a alignment) otherRule() error {
-	const advice = "agree on one rule, write it as id: {columns, normalize} in each catalogue, and submit the job again"
+	const advice = `agree on one rule, write it as "id: {columns: [...], normalize: [...]}" in each catalogue, and submit the job again`
 	return &fault.Error{
 		Code: fault.CodeBadInput, Err: fmt.Errorf("columns: another party makes its ids by another rule than this party (%s); %s", a.rule, advice),
 		Public: "the parties' catalogues make ids by different rules; " + advice,

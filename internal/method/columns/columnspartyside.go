@@ -23,7 +23,7 @@ type Party struct {
 	method.Instance
 	Self     string
 	Table    *dataset.Set // the party's table before the alignment
-	Set      *dataset.Set // the common rows in the common order, training rows first; nil before the alignment
+	Set      *dataset.Set // the common rows: first the training rows, then the held-out rows; nil before the alignment
 	Rows     linalg.Rows  // the rows of Set, scaled if the job demands it
 	Scaling  scale.Scaling
 	Prepared *prepare.Preparation // the fitted preparation of a table with a schema; nil without a schema
@@ -31,7 +31,7 @@ type Party struct {
 
 	kept    bool              // the party reuses the alignment of an earlier job
 	read    *dataset.Set      // the common rows before their preparation
-	order   []string          // the ids of the common rows in the common order
+	order   []string          // the ids of the common rows in the common order, before some rows are held out
 	train   int               // the number of common rows that are for training
 	key     [32]byte          // a secret that all parties share and the coordinator does not know
 	edition string            // the id of the table's edition; "" if the table is not frozen
@@ -101,11 +101,10 @@ func commit(set *dataset.Set, key [32]byte) Declaration {
 	return Declaration{Rows: len(set.IDs), alignment: psi.Align(key, idBytes(set.IDs), dataset.Complement(len(set.IDs), nil))}
 }
 
-// Training returns the scaled common rows that are not held out. Only the training rows may
-// influence the scaling.
+// Training returns the scaled common rows that are not held out.
 func (p *Party) Training() linalg.Rows { return linalg.Pick(p.Rows, dataset.Complement(p.train, nil)) }
 
-// Width returns the number of the party's columns after preparation.
+// Width returns the number of the party's columns. After the alignment it counts the prepared columns.
 func (p *Party) Width() int {
 	if p.Set != nil {
 		return p.Set.X.Cols()
@@ -126,8 +125,7 @@ func (p *Party) Releases(kind method.ReleaseKind) ([]method.Release, error) {
 	return []method.Release{r}, nil
 }
 
-// encodedFit encodes the fitted preparation and the scaling of the party's own columns. Every
-// alignment draws new training rows.
+// encodedFit encodes the fitted preparation and the scaling of the party's own columns.
 func (p *Party) encodedFit() []byte {
 	var w wire.Writer
 	if p.Prepared != nil {
@@ -138,8 +136,8 @@ func (p *Party) encodedFit() []byte {
 	return w.Bytes()
 }
 
-// Aligned returns the ids of the common rows in the common order. It returns nil before the
-// alignment.
+// Aligned returns the ids of the common rows, training rows before held-out rows. It returns nil before
+// the alignment.
 func (p *Party) Aligned() []string {
 	if p.Set == nil {
 		return nil
@@ -147,10 +145,10 @@ func (p *Party) Aligned() []string {
 	return p.Set.IDs
 }
 
-// Judge evaluates decisions on held-out rows whose labels this party has. rows holds the places of
-// these held-out rows in the common order. training holds the places of the training rows whose
-// labels the party has. Matrix u has one row for each output and one column for each entry of rows.
-// If rows is empty, Judge returns nil.
+// Judge evaluates decisions on held-out rows whose labels this party has. rows holds the indices of
+// these held-out rows in p.Set. training holds the indices in p.Set of the training rows whose labels
+// the party has. Matrix u has one row for each output and one column for each entry of rows. If rows is
+// empty, Judge returns nil.
 func (p *Party) Judge(o *learner.Outputs, u linalg.Matrix[float64], rows, training []int) (*method.Judged, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -189,9 +187,8 @@ func (s *Server) Prepared() (*learner.Prepared, error) {
 	return all, nil
 }
 
-// Notices describes the ids that other parties may have in another Unicode form. Equal names in
-// two forms do not match. The sentences are for the party's own operator. There are none before the
-// alignment.
+// Notices returns a sentence for the party's own operator if some ids are not in the usual Unicode form
+// (NFC). Such ids do not match the same ids in the usual form. It returns none before the alignment.
 func (p *Party) Notices() []string {
 	if p.order == nil {
 		return nil
@@ -205,5 +202,5 @@ func (p *Party) Notices() []string {
 	if composed == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d ids change under nfc, so that ids of other parties in the usual Unicode form do not match them; agree on id: {columns: [...], normalize: [nfc]} in each catalogue, and submit the job again", composed, len(p.Table.IDs))}
+	return []string{fmt.Sprintf(`%d of %d ids change under nfc, so that ids of other parties in the usual Unicode form do not match them; agree on "id: {columns: [...], normalize: [nfc]}" in each catalogue, and submit the job again`, composed, len(p.Table.IDs))}
 }

@@ -49,13 +49,13 @@ func Foresee(c method.Instance, s method.Sizes) (Declared, error) {
 	return d, nil
 }
 
-// labelsOf returns labels of n rows in which each of the classes occurs.
+// labelsOf returns labels of n rows, in which the classes take turns.
 func labelsOf(classes []string, n int) []string {
 	return slices.Repeat(classes, n/max(1, len(classes))+1)[:n]
 }
 
 // SizeOf counts a party's table. It prepares and scales all rows as the party will prepare the common
-// ones, whose greatest value may differ.
+// rows. So the exponent can differ from the exponent of the common rows.
 func SizeOf(j *job.Job, party string, t method.Table) (method.TableSize, error) {
 	set, err := tableOf(j, party, t.Set)
 	if err != nil {

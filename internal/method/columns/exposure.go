@@ -7,7 +7,8 @@ import (
 	"github.com/mercer-fl/mercer/internal/method"
 )
 
-// DistancesKnown is the sentence of the leakage statement about what products of rows give.
+// DistancesKnown is the sentence of a leakage statement about the distances that follow from inner
+// products.
 const DistancesKnown = "The inner products of rows give every distance between two training rows."
 
 // Ended stores the parties' facts about their columns; see [method.Binding].
@@ -30,9 +31,9 @@ func (d Declared) Narrowest() int {
 	return least
 }
 
-// ReadsAll reports whether a lattice attack on the Gram matrix can read the columns of all parties.
-// The columns that are the same in all rows are no obstacle, so with fewer rows than columns the
-// rank of the matrix decides.
+// ReadsAll reports whether a lattice attack on the Gram matrix can read the columns of all parties. The
+// attack needs more rows than columns that vary. So with fewer rows than columns the rank of the matrix
+// decides.
 func (s *Learner) ReadsAll() bool {
 	if s.Facts.Grid != method.AllGrid {
 		return false

@@ -54,7 +54,7 @@ const (
 
 func decodeAlignment(b []byte) (k keptAlignment, err error) {
 	r := wire.NewReader(b)
-	r.Magic(len(alignmentMagic), alignmentMagic, "columns: %q is no alignment")
+	r.Magic(len(alignmentMagic), alignmentMagic, "columns: the alignment begins with %q, which is another format")
 	k.name, k.table = string(r.Bytes32(method.MaxLabelBytes)), string(r.Bytes32(method.MaxLabelBytes))
 	k.edition, k.rule = r.String(maxEdition), string(r.Bytes32(method.MaxLabelBytes))
 	k.heldOut = r.String(maxPeer)
@@ -114,7 +114,7 @@ func (k keptAlignment) keyOf(id job.ID) [32]byte {
 func (k keptAlignment) mismatch(p *Party) string {
 	switch {
 	case k.name != p.Job.Data.Partition.Alignment:
-		return "another one"
+		return "one with another name"
 	case k.table != p.Job.Data.Source:
 		return "of another table"
 	case !slices.Equal(k.parties, slices.Sorted(slices.Values(p.Parties))):
@@ -126,7 +126,7 @@ func (k keptAlignment) mismatch(p *Party) string {
 	case k.heldOut != p.Job.Data.Test.Words():
 		return "one with " + k.heldOut + " held out"
 	case k.rule != p.rule:
-		return "by ids of another rule"
+		return "one of ids by another rule"
 	}
 	return ""
 }

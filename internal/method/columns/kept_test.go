@@ -63,12 +63,12 @@ func aligned(change func(*Party)) *Party {
 func TestAlignmentsThatDiffer(t *testing.T) {
 	for want, change := range map[string]func(*Party){
 		"":                                    func(*Party) {},
-		"another one":                         func(p *Party) { p.Job.Data.Partition.Alignment = "others" },
+		"one with another name":               func(p *Party) { p.Job.Data.Partition.Alignment = "others" },
 		"of another table":                    func(p *Party) { p.Job.Data.Source = "others" },
 		"one among other parties":             func(p *Party) { p.Parties = []string{"shop", "bank", "school"} },
 		"of another edition of the table of ": func(p *Party) { p.edition = "0b" },
 		"of another edition of the table of bank": func(p *Party) { p.edition = "" },
-		"by ids of another rule":                  func(p *Party) { p.rule = "" },
+		"one of ids by another rule":              func(p *Party) { p.rule = "" },
 		"one with a fraction of 0.25 held out":    func(p *Party) { p.Job.Data.Test.Fraction = 0.3 },
 	} {
 		p := aligned(change)

@@ -20,7 +20,7 @@ import (
 type Learner struct {
 	Server
 	Products
-	learner.Work // the learning problem, with training rows before held-out rows, in the common order
+	learner.Work // the learning problem, with the common rows in the order of Party.Set
 	Layout       gram.Params
 	Facts        method.Facts // the parties' facts about their columns
 	rank         int          // the rank of the training rows' Gram matrix; 0 if it has not been computed
@@ -60,7 +60,7 @@ func LearningSteps[P, S any](c method.Instance, learner func(*S) *Learner) (list
 func (s *Learner) Outcome() *method.Outcome { return method.NewOutcome(s.Fitted) }
 
 // WriteFunctions writes the name of the format and then the decision functions of the model. The
-// functions refer to training rows by their places in the common order. The file contains no rows,
+// functions refer to training rows by their indices in Party.Set. The file contains no rows,
 // so a prediction needs the kernel's inner products of those rows with new rows.
 func (s *Learner) WriteFunctions(out io.Writer, format string) error {
 	var w wire.Writer
@@ -123,7 +123,8 @@ func ReportStep[P, S any](c method.Instance, bytes int, tell func(*P, method.Set
 // Outcome returns an empty outcome, because the decisions stay with the party that has the labels.
 func (*ReportedServer) Outcome() *method.Outcome { return &method.Outcome{} }
 
-// WriteNames writes the name of the format and then the coordinator's record of the model.
+// WriteNames writes the name of the format, and then digests of the declarations and of the model. This
+// is the coordinator's record of the model.
 func (s *ReportedServer) WriteNames(out io.Writer, format string) error {
 	var w wire.Writer
 	w.String(format)
@@ -148,8 +149,8 @@ func (s *ReportedServer) Result(leakage func(rows int) map[string][]string) (*me
 }
 
 // EncodeLabels encodes a list of the distinct labels and, for each row, the index of the row's
-// label in this list. The length of the code reveals the number of rows and classes, but not how
-// many rows each class has. Without labels, EncodeLabels returns nil.
+// label in this list. The length of the code depends on the number of rows and on the classes and their
+// names, but not on how many rows each class has. Without labels, EncodeLabels returns nil.
 func EncodeLabels(labels []string) []byte {
 	if labels == nil {
 		return nil

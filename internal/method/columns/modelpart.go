@@ -99,7 +99,7 @@ const (
 )
 
 // modelPartMagic names the version of the format. A model part contains the job file in the form
-// that the training program wrote. Later programs may write another form, but still read this one.
+// that the training program wrote. Later programs can write another form, but still read this form.
 const modelPartMagic = "mercer/v1/portion"
 
 // ModelPart returns the model part that the party keeps after the job. The method fills in its own
@@ -205,7 +205,7 @@ func (o *ModelPart) check() error {
 		}
 	}
 	if o.Rows.Rows != o.Basis.Rows || o.Rows.Rows > 0 && o.Rows.Cols != o.Width {
-		return fmt.Errorf("columns: the model part has a matrix of %d x %d values, which does not match the columns or the %d rows of the part", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows)
+		return fmt.Errorf("columns: the model part has a matrix of %d x %d values, but %d rows and %d columns", o.Rows.Rows, o.Rows.Cols, o.Basis.Rows, o.Width)
 	}
 	return nil
 }

@@ -102,13 +102,13 @@ func TestModelPartsRoundTrip(t *testing.T) {
 
 func TestModelPartsThatDoNotFit(t *testing.T) {
 	for name, change := range map[string]func(o *columns.ModelPart){
-		"column names for":                         func(o *columns.ModelPart) { o.Columns = []string{"a"} },
-		"coefficients":                             func(o *columns.ModelPart) { o.Coefficients = matrixOf([]float64{1, 2}) },
-		"cannot have 1 outputs":                    func(o *columns.ModelPart) { o.Output.Classes = []string{"a", "b", "c"} },
-		"does not match the columns or the 1 rows": func(o *columns.ModelPart) { o.Basis.Rows = 1 },
-		"not finite":                               func(o *columns.ModelPart) { o.Coefficients.Data[0] = math.Inf(1) },
-		"canonical":                                func(o *columns.ModelPart) { o.Job.Name = "PORTIONS" },
-		"rows and 1 outp":                          func(o *columns.ModelPart) { o.Basis.Rows, o.Basis.Outputs = 1<<20, 1 },
+		"column names for":         func(o *columns.ModelPart) { o.Columns = []string{"a"} },
+		"coefficients":             func(o *columns.ModelPart) { o.Coefficients = matrixOf([]float64{1, 2}) },
+		"cannot have 1 outputs":    func(o *columns.ModelPart) { o.Output.Classes = []string{"a", "b", "c"} },
+		"but 1 rows and 2 columns": func(o *columns.ModelPart) { o.Basis.Rows = 1 },
+		"not finite":               func(o *columns.ModelPart) { o.Coefficients.Data[0] = math.Inf(1) },
+		"canonical":                func(o *columns.ModelPart) { o.Job.Name = "PORTIONS" },
+		"rows and 1 outp":          func(o *columns.ModelPart) { o.Basis.Rows, o.Basis.Outputs = 1<<20, 1 },
 	} {
 		o := modelParts(t)["label holder"]
 		change(o)

@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol/scale"
 )
 
-// Inquirer holds what a member needs to answer queries to a model. All parties with columns take
-// part in a query. A method's own inquirer embeds it.
+// Inquirer is the state with which a member answers queries to a model. All parties of the job take part
+// in a query. A method's own inquirer embeds it.
 type Inquirer struct {
 	ModelPart *ModelPart // the party's part of the model; nil at the coordinator
 	Basis     Basis      // the facts about the model that all its members know
@@ -35,7 +35,8 @@ func (o *Inquirer) Among(q method.Question) []string {
 	return q.Job.Parties()
 }
 
-// Fits returns an error if the table's columns differ from the columns of the training table.
+// Fits returns an error if the table has no ids, or if its columns differ from the columns of the
+// training table.
 func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 	_, err := o.ModelPart.usedColumns(q.Asker, set)
 	return err
@@ -44,7 +45,7 @@ func (o *Inquirer) Fits(q method.Question, set *dataset.Set) error {
 // Asks returns an error if the query does not match the model, or if the method's own check refuses
 // the query.
 func (o *Inquirer) Asks(q method.Question, check func(method.Question) error) error {
-	// Compare both job files in the encoding of this program, because an earlier program may have
+	// Compare both job files in the encoding of this program, because an earlier program can have
 	// trained the model.
 	if o.ModelPart != nil && !bytes.Equal(o.ModelPart.Job.Encode(), q.Job.Encode()) {
 		return fault.Forbiddenf("the query's job file differs from the model's job file; both must be equal")
@@ -58,7 +59,7 @@ func (o *Inquirer) Asks(q method.Question, check func(method.Question) error) er
 
 func asks(q method.Question, check func(method.Question) error) error {
 	if !slices.Contains(q.Parties, q.Asker) {
-		return fault.Publicf("columns: %s took no part in the job", q.Asker)
+		return fault.Publicf("columns: %s cannot query the model, because it took no part in the job", q.Asker)
 	}
 	if _, err := steps(q.Instance, "predict", byIDs(q.Job)); err != nil {
 		return err
@@ -70,9 +71,9 @@ func asks(q method.Question, check func(method.Question) error) error {
 // with other columns than the training table.
 func (o *ModelPart) usedColumns(party string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, which the parties need to match their rows; name the id column (--id for rows of a command, id: in the catalogue)", set.Name)
+		return nil, fmt.Errorf(`%s has no ids, which the parties need to match their rows; name the id column (--id for rows of a command, "id" in the catalogue)`, set.Name)
 	}
-	if o.Job.Data.Schema == nil { // a prepared table has other names, and the dictionary has chosen its columns
+	if o.Job.Data.Schema == nil { // with a schema, the table already has the prepared columns of the dictionary
 		chosen, err := Chosen(o.Job, party, set)
 		if err != nil {
 			return nil, err

@@ -21,8 +21,8 @@ func Sizes(j *job.Job, n int) (train, test int, err error) {
 }
 
 // heldOut selects training rows and held-out rows by their places in the common order. It cannot
-// select by class, because only one party may have the labels. The places follow from the key that
-// the parties share and the coordinator does not have.
+// select by class, because perhaps only one party has the labels. If the job holds out a fraction, the
+// places follow from the key.
 func heldOut(j *job.Job, n int, key [32]byte) (train, test []int, err error) {
 	switch {
 	case j.Data.Test == job.Test{}: // the job has only cross-validation folds

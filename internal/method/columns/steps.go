@@ -28,10 +28,10 @@ type AsNew[P, S any] struct {
 	Lets    func(*P) ([]method.Release, error) // lists the method's releases of the new rows
 }
 
-// Steps returns the steps that begin a job: the alignment of the rows and the exchange of
-// declarations. In the alignment the parties agree on the common rows and on an order of these
-// rows. The coordinator learns neither. Then the parties declare facts about their data to each
-// other and to the coordinator.
+// Steps returns the steps that begin a job: the alignment of the rows, unless the job reuses an earlier
+// alignment, and the exchange of declarations. In the alignment the parties agree on the common rows and
+// on an order of these rows. The coordinator learns neither the rows nor the order. Then the parties
+// declare facts about their data to each other and to the coordinator.
 func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	if as.Lets == nil {
 		return nil, errors.New("columns: the method must state its releases of the common rows in the field Lets")
@@ -67,8 +67,8 @@ func Steps[P, S any](c method.Instance, as As[P, S]) ([]method.StepOf[P, S, Decl
 	})
 }
 
-// StepsOfNew returns the steps that begin a query about new rows. The querying party reveals the
-// queried ids. Every row of the other parties' tables can be looked up.
+// StepsOfNew returns the steps that begin a query about new rows. Each of the other parties learns which
+// of its own rows are queried. The querying party can look up every row of the other parties' tables.
 func StepsOfNew[P, S any](q method.Question, as AsNew[P, S]) ([]method.StepOf[P, S, Declared], error) {
 	a := byIDs(q.Job)
 	return begin(q.Instance, "predict", a, as.Server, as.Usable, partyFunctions[P]{

@@ -36,7 +36,7 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 		return set, nil
 	}
 	if set.Columns == nil {
-		return nil, fmt.Errorf("%s has no column names, but the job names the columns that %s uses; give the file a header, or leave %s out of the partition's columns", set.Name, party, party)
+		return nil, fmt.Errorf(`%s has no column names, but the job names the columns that %s uses; give the file a header, or leave %s out of "columns" in the partition`, set.Name, party, party)
 	}
 	var chosen []int
 	for _, name := range names {
@@ -57,7 +57,7 @@ func Chosen(j *job.Job, party string, set *dataset.Set) (*dataset.Set, error) {
 // does not learn from this party's labels.
 func checkIDsAndLabels(j *job.Job, self string, set *dataset.Set) (*dataset.Set, error) {
 	if set.IDs == nil {
-		return nil, fmt.Errorf("%s has no ids, which the parties need to match their rows; add id: and the name of the id column", set.Name)
+		return nil, fmt.Errorf(`%s has no ids, which the parties need to match their rows; add "id" with the name of the id column`, set.Name)
 	}
 	if n := len(set.IDs); n > psi.MaxIDs {
 		return nil, fmt.Errorf("%s has %d rows; at most %d can be aligned", set.Name, n, psi.MaxIDs)
@@ -84,7 +84,7 @@ func checkIDsAndLabels(j *job.Job, self string, set *dataset.Set) (*dataset.Set,
 	return set, method.CheckLabels(j, labelled)
 }
 
-// unlabelled returns a table without its labels.
+// unlabelled returns a table with only the name, columns and ids of the set.
 func unlabelled(set *dataset.Set) *dataset.Set {
 	return &dataset.Set{Name: set.Name, X: set.X, IDs: set.IDs, Columns: set.Columns}
 }
@@ -104,11 +104,11 @@ func (p *Party) prepare() error {
 	return nil
 }
 
-// Preparation returns the fitted preparation; it implements [method.Preparing].
+// Preparation returns the fitted preparation, or nil for a table without a schema.
 func (p *Party) Preparation() *prepare.Preparation { return p.Prepared }
 
-// PrepareAlone prepares the table of a party with columns and returns the scaling of these columns.
-// The scaling is empty if the job has none.
+// PrepareAlone prepares the table of a party with columns, and returns the scaling of these columns. The
+// scaling is empty if the job scales no column of the party.
 func PrepareAlone(j *job.Job, s method.Split) (method.Split, scale.Scaling, error) {
 	x, places := s.Set.X, dataset.Complement(s.Set.X.Cols(), nil)
 	if f, typed := s.Set.X.(*prepare.Frame); typed {

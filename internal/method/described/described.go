@@ -1,5 +1,5 @@
-// Package described holds what a job says of the labels of all parties, for methods whose parties do not
-// exchange labels: all classes, or the range of the numbers.
+// Package described holds a job's description of the labels of all parties: all classes, or the range of
+// the numbers. It is for methods whose parties do not exchange labels.
 package described
 
 import (
@@ -20,10 +20,11 @@ type Labels struct {
 	Targets [2]float64 // least and greatest permitted number; zero for classes
 }
 
-// maxClasses is the greatest number of classes in a job.
+// maxClasses is the greatest number of classes that the key classes can list.
 const maxClasses = 256
 
-// LabelKeys declares the keys of the labels in a job file. The texts name the learners that need each.
+// LabelKeys declares the keys classes and targets of a job file. Text ofClasses names the learners that
+// need the classes, and ofNumbers those that need the targets.
 func (l *Labels) LabelKeys(ofClasses, ofNumbers string) []section.Field {
 	return []section.Field{
 		{Key: "classes", Value: section.Words{Dst: &l.Classes, Most: maxClasses, Example: "[ill, well]"}, Else: "none; " + ofClasses,
@@ -35,7 +36,7 @@ func (l *Labels) LabelKeys(ofClasses, ofNumbers string) []section.Field {
 // FinishLabels checks the list of classes.
 func (l *Labels) FinishLabels(in *section.Place) error {
 	if in.Given("classes") && len(l.Classes) < 2 {
-		return in.Refuse("classes", "classes needs two or more; list them all")
+		return in.Refuse("classes", `the list "classes" has length %d; list all classes, at least two`, len(l.Classes))
 	}
 	if one, other, found := fuzzymatch.Clash(l.Classes); found {
 		one, other = fuzzymatch.Quote(one, other)
@@ -47,8 +48,8 @@ func (l *Labels) FinishLabels(in *section.Place) error {
 // Describes reports whether the job describes labels by these keys.
 func (l *Labels) Describes() bool { return l.Classes != nil || l.Targets != [2]float64{} }
 
-// Check takes from the job's data what the keys leave out, and refuses a job that does not describe all
-// labels as its learner requires.
+// Check takes missing classes and targets from the job's data. It refuses a job that does not describe
+// all labels as its learner requires.
 func (l *Labels) Check(j *job.Job, in *section.Place) error {
 	name, task := j.Learner.Name(), j.Task()
 	regresses, classifies := task.Numbers, task.Classes
@@ -62,7 +63,7 @@ func (l *Labels) Check(j *job.Job, in *section.Place) error {
 	case j.Data.Dictionary != nil && (regresses && l.Targets != j.Data.Range || classifies && !slices.Equal(l.Classes, j.Data.Order)):
 		return in.Refuse("protocol", "the section protocol contradicts the dictionary about the label's classes or range; correct the dictionary if necessary, and remove \"classes\" and \"targets\" from protocol")
 	case classifies && j.Data.Order != nil && !slices.Equal(l.Classes, j.Data.Order):
-		return in.Refuse("protocol", "protocol and label must list the same classes in the same order; correct or remove one of the two lists")
+		return in.Refuse("protocol", "protocol and label list different classes, or list them in different orders; correct or remove one of the two lists")
 	case classifies && l.Classes == nil:
 		return in.Refuse("protocol", "learner %s needs all classes, which no party knows alone; %s", name, advice(j, "classes: [ill, well]", "classes: [ill, well]"))
 	case !classifies && l.Classes != nil:
@@ -81,9 +82,9 @@ func (l *Labels) Check(j *job.Job, in *section.Place) error {
 // otherwise the dictionary does.
 func advice(j *job.Job, key, inDictionary string) string {
 	if j.Data.Dictionary != nil {
-		return "the dictionary's label has none; a dictionary with " + inDictionary + " says it"
+		return `the dictionary's label has none; a dictionary with "` + inDictionary + `" says it`
 	}
-	return "have a data dictionary say it (labels: {" + cmp.Or(j.Data.Label, "label") + ": {" + inDictionary + "}}), or in simulate add " + key + " to protocol"
+	return `have a data dictionary say it ("labels: {` + cmp.Or(j.Data.Label, "label") + ": {" + inDictionary + `}}"), or in simulate add "` + key + `" to protocol`
 }
 
 // CheckTable refuses labels that contradict the job.

@@ -1,6 +1,7 @@
 // Package escaped binds protocol ESCAPED to learners. Every two parties compute masked products of
 // their rows, and the coordinator assembles the products into the Gram matrix of all rows. The
-// method exists for comparison only: parties can read each other's rows. See protocol/escaped.
+// method exists for comparison only, because a party can read the rows of all parties that the job lists
+// before it. See protocol/escaped.
 package escaped
 
 import (
@@ -69,9 +70,9 @@ func (k *Keys) Demands() job.Demands {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "protocol escaped lets a party read the rows of all parties that the job lists earlier, and has no hardened version; use okra, or add mode: paper to compare with escaped")
+		return in.Refuse("protocol", `protocol escaped lets a party read the rows of all parties that the job lists earlier, and has no hardened version; use okra, or add "mode: paper" to compare with escaped`)
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "a model of escaped needs products with its training rows, which the protocol does not compute for new rows; remove prediction: open")
+		return in.Refuse("prediction", `a model of escaped needs products with its training rows, which the protocol does not compute for new rows; remove "prediction: open"`)
 	}
 	return learner.OnMatrix(j, in)
 }
@@ -185,7 +186,8 @@ func tooManyRows(err error) error {
 	return fault.BadInputf("%w, or use protocol moments, which makes no such matrix", err)
 }
 
-// ended stores the parties' facts and decisions for the statement of leakage.
+// ended stores the parties' facts for the statement of leakage, and their permissions for figures over
+// their own rows.
 func (s *server) ended(e method.End) {
 	s.facts, s.permissions = s.facts.Join(e.Facts), rows.JoinWords(s.permissions, e.Words)
 }

@@ -15,7 +15,7 @@ import (
 // foresee returns the declarations of a job. It refuses trainings whose requests depend on drawn rows.
 func foresee(c method.Instance, s method.Sizes) (columns.Declared, error) {
 	if t := keysOf(c.Job).Training; t != Cached {
-		return columns.Declared{}, fault.BadInputf("protocol fdskl has no formula for training %s, whose requests depend on the rows that it draws, so mercer plan cannot plan this job; it can with training: cached", t)
+		return columns.Declared{}, fault.BadInputf(`protocol fdskl has no formula for training %s, whose requests depend on the rows that it draws, so mercer plan cannot plan this job; it can with "training: cached"`, t)
 	}
 	d, err := columns.Foresee(c, s)
 	for i := range d.List {
@@ -24,8 +24,8 @@ func foresee(c method.Instance, s method.Sizes) (columns.Declared, error) {
 	return d, err
 }
 
-// phasesCost returns the formula of the session that adds up phases. A book without an answer makes
-// the requests of training cached. The label holder keeps the phases.
+// phasesCost returns the formula of the session that adds up phases. It takes the requests of training
+// cached from a book (fdskl.Book) that gets no answers. The label holder keeps the phases.
 func phasesCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, error) {
 	return func(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 		k := keysOf(j)

@@ -16,7 +16,8 @@ import (
 )
 
 // errorGroups describes the entries that the active workers sum. They are the counts of judged
-// held-out rows by class and predicted class, the number of labelled training rows, and the tally.
+// held-out rows by class and predicted class, the number of labelled training rows, and the tally
+// (columns.Party.Tally).
 func errorGroups() []secagg.Group {
 	return []secagg.Group{{Entries: 4, Bound: psi.MaxIDs}, {Entries: 1, Bound: psi.MaxIDs}, {Entries: 1, Bound: 1<<32 - 1}}
 }

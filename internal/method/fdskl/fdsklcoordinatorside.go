@@ -88,7 +88,7 @@ func (s *server) result() (*method.Result, error) {
 type Learned struct {
 	Metrics learner.Metrics // the metrics on held-out rows
 	// The field Left is the remaining gradient norm after the last pass, as a fraction of the
-	// initial norm. It is 0 if the training converged.
+	// initial norm. It is 0 if the training converged, and in trainings other than cached.
 	Left float64
 }
 

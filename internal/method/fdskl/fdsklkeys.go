@@ -101,9 +101,9 @@ func (k *Keys) finish(in *section.Place) error {
 	case k.Directions > maxPhases:
 		return in.Refuse("directions", "directions is %d; write up to %d", k.Directions, maxPhases)
 	case !slices.Contains([]int{8, 16, 32}, k.Bits):
-		return in.Refuse("bits", "bits is %d; a phase has 8, 16 or 32", k.Bits)
+		return in.Refuse("bits", "bits is %d; write 8, 16 or 32", k.Bits)
 	case k.Mode == job.Paper && in.Given("tree") && k.Tree != BinaryTree:
-		return in.Refuse("tree", "mode paper prescribes its trees; remove the key tree")
+		return in.Refuse("tree", `mode paper prescribes its trees; remove "tree"`)
 	}
 	return k.checkActive(in)
 }
@@ -117,9 +117,9 @@ func (k *Keys) checkActive(in *section.Place) error {
 	case err != nil:
 		return err
 	case k.Active == 1 && k.Labels == Spread:
-		return in.Refuse("labels", "labels: spread needs several active parties, but only one is active; add active: 2 and training: faithful, or remove \"labels\"")
+		return in.Refuse("labels", `"labels: spread" needs several active parties, but only one is active; add "active: 2" and "training: faithful", or remove "labels"`)
 	case k.Active > 1 && k.Training != Faithful:
-		return in.Refuse("active", "several active workers take turns at one row and one direction; add training: faithful, or remove \"active\"")
+		return in.Refuse("active", `training %s does not work with several active workers, which take turns at one row and one direction; write "training: faithful", or remove "active"`, k.Training)
 	case k.Active > 1 && k.Directions%k.Active != 0:
 		return in.Refuse("directions", "directions is %d; write a multiple of %d, the number of active workers", k.Directions, k.Active)
 	case k.Active > 1 && k.Directions/k.Active > maxWorkerDirections:
@@ -145,19 +145,19 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case len(j.Kernels()) > 1 || !slices.Contains([]job.KernelName{job.RBF, job.Laplacian, job.LaplacianProduct, job.RationalQuadratic, job.Matern}, j.Kernel.Name):
 		return in.Refuse("kernel", "protocol fdskl needs one kernel with random features: rbf, laplacian, laplacian-product, rational-quadratic or matern")
 	case j.Kernel.Amplitude != 0:
-		return in.Refuse("kernel", "protocol fdskl has random features, which have no amplitude in this version; remove amplitude")
+		return in.Refuse("kernel", `protocol fdskl has random features, which have no amplitude in this version; remove "amplitude"`)
 	case k.Active > len(j.Parties()):
 		return in.Refuse("protocol", "active is %d, but the job has only %d parties; write at most %d", k.Active, len(j.Parties()), len(j.Parties()))
 	case k.Labels == Spread && j.Task().Numbers:
-		return in.Refuse("protocol", "labels: spread needs two classes, but learner %s predicts numbers; use learner logistic or smooth-hinge, or remove \"labels\"", j.Learner.Name())
+		return in.Refuse("protocol", `"labels: spread" needs two classes, but learner %s predicts numbers; use learner logistic or smooth-hinge, or remove "labels"`, j.Learner.Name())
 	case k.Active > 1 && j.Prediction == job.Open:
-		return in.Refuse("prediction", "prediction: open does not work with several active workers in this version; remove \"prediction\" or \"active\"")
+		return in.Refuse("prediction", `"prediction: open" does not work with several active workers in this version; remove "prediction" or "active"`)
 	case k.Mode == job.Paper && j.Prediction == job.Open: // the offsets that mode paper adds to phases end with their session
-		return in.Refuse("prediction", "prediction: open does not work with mode: paper in this version; remove \"prediction\" or \"mode\"")
+		return in.Refuse("prediction", `"prediction: open" does not work with "mode: paper" in this version; remove "prediction" or "mode"`)
 	case j.Compares(job.ExactKernel) && j.Kernel.Name == job.LaplacianProduct:
 		return in.Refuse("compare", "the exact laplacian-product kernel is not available, only its random features; remove \"exact-kernel\"")
 	case j.Data.Folds > 0:
-		return in.Refuse("data.folds", "protocol fdskl has no folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", `protocol fdskl has no folds; use "test: {fraction: 0.25}"`)
 	}
 	return k.checkTraining(optimizer, in)
 }
@@ -167,11 +167,11 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 func (k *Keys) checkTraining(l *learner.Descent, in *section.Place) error {
 	switch {
 	case k.Training == Cached && (l.Rate != 0 || l.Batch != 0 || l.Iterations != 0):
-		return in.Refuse("learner", "training: cached uses no rate, batch or iterations; remove all three, or add training: block to protocol")
+		return in.Refuse("learner", `"training: cached" uses no "rate", "batch" or "iterations"; remove all three, or add "training: block" to protocol`)
 	case k.Training == Cached:
 		return nil
 	case k.Training == Faithful && (l.Batch > 1 || l.Iterations != 0):
-		return in.Refuse("learner", "training: faithful uses one row and one direction in each iteration; remove batch and iterations")
+		return in.Refuse("learner", `"training: faithful" uses one row and one direction in each iteration; remove "batch" and "iterations"`)
 	case l.Iterations > k.Directions:
 		return in.Refuse("learner", "iterations is %d, but directions is only %d; each iteration needs at least one direction", l.Iterations, k.Directions)
 	}
@@ -274,9 +274,9 @@ func AnswerAll(ctx context.Context, s fdskl.Schedule, source fdskl.Source, size 
 // unitPairs is the largest number of row pairs from which the median distance is computed.
 const unitPairs = 1 << 13
 
-// Unit returns the unit of gamma, measured over the given columns of training rows. The mean
-// squared norm is exact. The median squared distance is taken over neighbours in the common order,
-// which no party chose.
+// Unit returns the unit of gamma, measured over the given columns of training rows. The mean squared
+// norm is exact. The median squared distance is taken over pairs of rows that are near each other in the
+// common order, which no party chose.
 func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	n, _ := rows.Shape()
 	if unit == job.Norm {
@@ -295,7 +295,8 @@ func Unit(rows linalg.Rows, unit job.GammaUnit) float64 {
 	return distances[len(distances)/2]
 }
 
-// appendDistances appends, for each row i, its squared distance to row i+step.
+// appendDistances appends, for each row i, its squared distance to row i+step, until the list has
+// unitPairs distances.
 func appendDistances(list []float64, rows linalg.Rows, step int) []float64 {
 	n, width := rows.Shape()
 	a, b := make([]float64, width), make([]float64, width)

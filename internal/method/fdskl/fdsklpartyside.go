@@ -22,9 +22,9 @@ type party struct {
 	*columns.Party
 	parent         protocol.SessionID // the id of the session that added up phases
 	directions     Directions
-	labelBroadcast labelBroadcast // the facts about all labels, at an active worker, if labels are spread
+	labelBroadcast labelBroadcast // the label counts and classes of the active workers, at an active worker, if labels are spread
 	solver         Solver         // the solver of an active worker; nil before the session that adds up phases
-	learnt         *Learnt        // the result of the training, at an active worker
+	learnt         *Learnt        // the result of the training, at the first party, which reports to the coordinator
 }
 
 func newParty(c method.Instance, self string, t method.Table) (*party, error) {
@@ -199,8 +199,8 @@ func (p *party) teller(setup method.Setup) (*method.Run, error) {
 	return sums.Sender(setup, v.encode(p.Job.Task()))
 }
 
-// learn completes the training and evaluates the model on held-out rows. If function interrupt
-// returns an error, learn ends early.
+// learn completes the training and, unless labels are spread, evaluates the model on held-out rows. If
+// function interrupt returns an error, a training in progress ends early with this error.
 func (p *party) learn(interrupt func() error) (learned, error) {
 	got, err := p.solver.Learn(interrupt)
 	if err != nil {
@@ -218,7 +218,8 @@ func (p *party) learn(interrupt func() error) (learned, error) {
 	return learned{Learned{m, got.Left}, got.hash()}, err
 }
 
-// judgeDecisions evaluates the decisions on the held-out rows whose labels this party has.
+// judgeDecisions evaluates the decisions on the held-out rows whose labels this party has. It returns nil
+// at a party without decisions.
 func (p *party) judgeDecisions() (*method.Judged, error) {
 	var g *method.Judged
 	var err error

@@ -56,7 +56,7 @@ func markOwnLabels(err error) error {
 	return fault.Labels.Of(err)
 }
 
-// entry is what one active worker broadcasts about its labels.
+// entry holds the facts about its labels that one active worker broadcasts.
 type entry struct {
 	count   int // the number of labelled training rows
 	classes []string
@@ -79,10 +79,14 @@ func decodeEntry(b []byte, rows int) (entry, error) {
 	e := entry{count: int(r.Uint32()), classes: r.Strings(2, method.MaxLabelBytes)}
 	switch padding := r.Rest(); {
 	case r.Err() != nil:
-	case len(b) != entryBytes || !bytes.Equal(padding, make([]byte, len(padding))):
-		r.Fail(fmt.Errorf("the entry of %d bytes has a wrong length, or its padding is not zero", len(b)))
-	case e.count < 1 || e.count > min(rows, psi.MaxIDs) || len(e.classes) == 0 || slices.Contains(e.classes, ""):
-		r.Fail(fmt.Errorf("the entry has %d labels and %d classes; both must be within their limits, and no class may be empty", e.count, len(e.classes)))
+	case len(b) != entryBytes:
+		r.Fail(fmt.Errorf("the entry has %d bytes; it must have %d", len(b), entryBytes))
+	case !bytes.Equal(padding, make([]byte, len(padding))):
+		r.Fail(errors.New("the padding of the entry is not zero"))
+	case e.count < 1 || e.count > min(rows, psi.MaxIDs):
+		r.Fail(fmt.Errorf("the entry counts %d labels; 1 to %d are allowed", e.count, min(rows, psi.MaxIDs)))
+	case len(e.classes) == 0 || slices.Contains(e.classes, ""):
+		r.Fail(fmt.Errorf("the entry names the classes %q; it must name at least one class, and none may be empty", e.classes))
 	case len(e.classes) == 2 && e.classes[0] == e.classes[1]:
 		r.Fail(errors.New("the entry names one class twice"))
 	}

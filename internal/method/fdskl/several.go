@@ -13,8 +13,8 @@ import (
 
 // partner is the solver of an active worker in a job whose active workers take turns. Each worker
 // has the coefficients of its own directions. The decision function is the sum of all workers'
-// parts. Each iteration uses one row and one direction, so the model equals the model of a single
-// worker with all labels and directions.
+// parts. Each iteration uses one row and one direction, so the model equals the model of a single worker
+// with all labels that draws the same rows and directions.
 type partner struct {
 	problem
 	*fdskl.Book // the requests for the worker's own directions, which are numbered from 0

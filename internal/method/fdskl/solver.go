@@ -17,8 +17,8 @@ import (
 // how it learns from them.
 type Solver interface {
 	fdskl.Schedule
-	// Learn completes the training; it is called once, after all requested phases have arrived. If
-	// function interrupt is not nil and returns an error, Learn ends early.
+	// Learn completes the training, after all requested phases have arrived. A solver of training cached
+	// trains in Learn: it ends early with an error if function interrupt is not nil and returns an error.
 	Learn(interrupt func() error) (*Learnt, error)
 	Outputs() *learner.Outputs
 	// failure returns the reason why the solver stopped requesting phases. It returns nil if all

@@ -13,8 +13,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol/fdsvrg"
 )
 
-// Margins are fixed-point numbers in multiples of 2^-marginBits. None exceeds mostMargin, so the
-// sum of all parties' margins fits a word.
+// A margin is the product of a row with the weights of one or of all parties. Margins are fixed-point
+// numbers in multiples of 2^-marginBits. No margin of one party exceeds mostMargin, so the sum of all
+// parties' margins fits a word.
 const (
 	marginBits = 32
 	mostMargin = 1 << 56
@@ -96,9 +97,9 @@ func (v *weights) Margins(s fdsvrg.Step) []int64 {
 	return margins
 }
 
-// Learn updates the weights with the slopes of a step; it implements [fdsvrg.Worker]. The slopes of
-// a full step are the slopes of the mean loss. The slopes of an inner step are differences from the
-// slopes of the last full step.
+// Learn updates the weights with the slopes of a step, which are derivatives of the loss in the
+// margins. It implements [fdsvrg.Worker]. The slopes of a full step are the slopes of the mean
+// loss. The slopes of an inner step are differences from the slopes of the last full step.
 func (v *weights) Learn(s fdsvrg.Step, slopes []float64) {
 	if s.Kind == fdsvrg.Full {
 		clear(v.mean)

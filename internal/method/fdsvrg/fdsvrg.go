@@ -126,15 +126,15 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	_, params := learner.OptimizerParamsOf(j)
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "protocol fd-svrg has mode paper only; write mode: paper, or use protocol fdskl, which masks its sums")
+		return in.Refuse("protocol", `protocol fd-svrg has mode paper only; write "mode: paper", or use protocol fdskl, which masks its sums`)
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "fd-svrg has no prediction: open; remove it, or use protocol fdskl")
+		return in.Refuse("prediction", `protocol fd-svrg cannot predict new rows; remove "prediction: open", or use protocol fdskl`)
 	case params == nil:
 		return in.Refuse("learner", "protocol fd-svrg does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(", ", learner.On[learner.LossLearner]))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
-		return in.Refuse("kernel", "protocol fd-svrg trains a linear model; write kernel: {name: linear}")
+		return in.Refuse("kernel", `protocol fd-svrg trains a linear model, and takes no other kernel; write "kernel: {name: linear}"`)
 	case j.Data.Folds > 0:
-		return in.Refuse("data.folds", "protocol fd-svrg has no folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", `protocol fd-svrg has no folds; use "test: {fraction: 0.25}"`)
 	}
 	params.Iterations = cmp.Or(params.Iterations, defaultEpochs)
 	params.Batch = cmp.Or(params.Batch, defaultBatch)

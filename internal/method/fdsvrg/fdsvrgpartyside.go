@@ -58,7 +58,7 @@ func (p *party) declare(d *columns.Declaration) error {
 		most = max(most, linalg.Dot(row, row))
 	}
 	if most-most != 0 {
-		return fault.BadInputf("fdsvrg: the squared norm of a row is %v; scale the columns (scale: minmax)", most)
+		return fault.BadInputf(`fdsvrg: the squared norm of a row is %v; scale the columns ("scale: minmax")`, most)
 	}
 	d.Unit = roundedUp(most)
 	return nil
@@ -194,9 +194,9 @@ const (
 	neighboursSee = "The parties above and below another party in the tree together know that party's own margins."
 )
 
-// exposures returns how much of others' rows each role can reconstruct. No member that computes them
-// knows whether the others' columns are on a grid, so they assume it. The tree is binary: from four
-// parties on, a party without labels has others below it.
+// exposures returns how much of others' rows each role can reconstruct. The member that computes
+// the exposures does not know whether the others' columns are on a grid, so it assumes that they
+// are. The tree is binary: from four parties on, a party without labels has others below it.
 func exposures(parties []string) map[string]protocol.Exposure {
 	list := map[string]protocol.Exposure{
 		"active":    {Reach: protocol.ReachAll, Why: latticeReads},

@@ -143,8 +143,8 @@ func Entries(items int) int { return items * (items + 1) / 2 }
 // RowOf returns the offset of row i in an upper triangle with the given number of rows.
 func RowOf(i, rows int) int { return i*rows - i*(i-1)/2 }
 
-// mark sets the products of the k-th liked item with the liked items after it. The item's row
-// begins at offset begin of dst. This offset may lie outside dst.
+// mark sets the products of the k-th liked item with the liked items after it and, if p.apart is 0, with
+// itself. The item's row begins at offset begin of dst. This offset can lie outside dst.
 func (p Pairs) mark(dst []int64, begin, k int) {
 	item := p.liked[k] + p.apart // second item of the row's first pair
 	if begin+p.items-item <= 0 || begin >= len(dst) {

@@ -44,13 +44,13 @@ func devicesOf(c method.Instance) Devices {
 func (c Devices) Keys() *Keys { return job.As[*Keys](c.Job.Protocol) }
 
 // Minimum returns the least number of clients in the first sum. It is the given number less the
-// clients that may drop out.
+// clients that can drop out, and at least 2.
 func (c Devices) Minimum(clients int) int {
 	return max(2, clients-sums.Share(c.Keys().Dropped, clients))
 }
 
 // Remaining returns the least number of clients in the second sum, if the given number of people
-// began the first sum. The same share may drop out of each sum.
+// began the first sum. The same share can drop out of each sum.
 func (c Devices) Remaining(people int) int {
 	return max(2, people-2*sums.Share(c.Keys().Dropped, people))
 }
@@ -64,8 +64,8 @@ const minItems = 10
 // then follows from the other entries. If one person is absent from the second sum, the first sum
 // minus this diagonal is that person's list. With two thirds as many items as people, the diagonal
 // is undetermined (Ledermann, "On the rank of the reduced correlational matrix", 1937; Mercer's
-// rule 12). Corrupted people may bring lists that do not raise the rank. So the items are also
-// limited by the number of the other people.
+// rule 12). Corrupted people can bring lists that do not raise the rank. So the items are also
+// limited by the number of people who are not corrupted.
 func (c Devices) MaxKept(people int) int {
 	least := c.Remaining(people)
 	honest := max(0, least-sums.Share(c.Keys().Corrupted, people))
@@ -73,7 +73,8 @@ func (c Devices) MaxKept(people int) int {
 }
 
 // minLikes returns the number of likes that an item needs to take part. The corrupted clients of a
-// session may pretend to like any item, so minLikes adds the number of these clients (rule 13).
+// session can pretend to like any item. So with margin corrupted, minLikes adds the number of these
+// clients to the threshold (rule 13).
 func (c Devices) minLikes(people int) int64 {
 	k := c.Keys()
 	cut := k.Threshold
@@ -213,7 +214,7 @@ func (c Devices) Rated(all *dataset.Ratings, lists [][]int) ([][]int64, error) {
 		for _, item := range list {
 			v := values[[2]int{u, item}]
 			if v != math.Trunc(v) || v < 1 || v > most {
-				return nil, fault.BadInputf("fedcfk: %s: user %s rates item %s with %g; the job has ratings: %g, so a rating must be a whole number from 1 to %[5]g", all.Name, all.Users[u], all.Items[item], v, most)
+				return nil, fault.BadInputf(`fedcfk: %s: user %s rates item %s with %g; the job has "ratings: %g", so a rating must be a whole number from 1 to %[5]g`, all.Name, all.Users[u], all.Items[item], v, most)
 			}
 			rated[u] = append(rated[u], int64(v))
 		}

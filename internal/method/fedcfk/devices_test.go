@@ -206,8 +206,8 @@ func TestDevicesTooSmall(t *testing.T) {
 		people  int
 		want    string
 	}{
-		"few people":   {few, 16, "fedcfk: of 16 people 1 may drop out of each of two sums, so that at most 9 items can take part; at least 10 are required; gather more people or lower dropped"},
-		"too unstable": {dropped, 50, "because dropped applies to both sums: secagg: the fractions of corrupted clients (0.05) and dropped clients (0.6) are too large"},
+		"few people":   {few, 16, "fedcfk: of 16 people 1 can drop out of each of two sums, so that at most 9 items can take part; at least 10 are required; gather more people or lower \"dropped\""},
+		"too unstable": {dropped, 50, `because "dropped" applies to both sums: secagg: the fractions of corrupted clients (0.05) and dropped clients (0.6) are too large`},
 	} {
 		tt.devices.Parties = fedcfktest.Names(tt.people)
 		if _, err := tt.devices.Plan(); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -2,9 +2,9 @@
 // The device recommends new items from counts of people who like two items together. The
 // coordinator sees only sums. See protocol/secagg.
 //
-//	popularity -> triangle -> learn -> tell (each party recommends to itself)
+//	popularity -> triangle -> learn -> broadcast (each party recommends to itself)
 //
-// The first two steps are secure sums; tell is a broadcast. Package local runs the same steps in
+// The first two steps are secure sums; the last step broadcasts the kernel. Package local runs the same steps in
 // one process for federations with too many members for one process each. It also runs mode paper,
 // whose steps are different.
 package fedcfk
@@ -46,21 +46,21 @@ var itself = method.New(method.Binding[Party, Server, public]{
 })
 
 // undeployable returns the reason why a job can run only in command simulate, or "" if the job can
-// be deployed. The reason is that the job exposes lists or needs all lists in one place.
+// be deployed.
 func undeployable(j *job.Job) string {
 	switch k := job.As[*Keys](j.Protocol); {
 	case k.Mode == job.Paper:
-		return "mode paper of fedcfk gives lists away and runs in simulate only; remove mode: paper"
+		return `mode paper of fedcfk gives lists away and runs in simulate only; remove "mode: paper"`
 	case len(k.Items) == 0:
-		return "parties that each have their own list need one catalogue; add items: and all items there are to protocol"
+		return `parties that each have their own list need one catalogue; add "items" with all items there are to protocol`
 	case k.Margin == MarginNone:
-		return "margin: none relies on clients that a server may have invented and runs in simulate only; remove margin: none"
+		return `"margin: none" relies on clients that a server could have invented and runs in simulate only; remove "margin: none"`
 	case k.Adversary == sums.SemiHonest:
-		return "adversary: semi-honest trusts the server to send the same to every device and runs in simulate only; remove adversary: semi-honest"
+		return `"adversary: semi-honest" trusts the server to send the same to every device and runs in simulate only; remove "adversary: semi-honest"`
 	case j.Data.Test.By == job.Time:
-		return "the newest ratings of all can be held out in simulate only; use test: {by: user-time, fraction: 0.1} or {every: 10}"
+		return `the newest ratings of all people can be held out in simulate only; use "test: {by: user-time, fraction: 0.1}" or "test: {every: 10}"`
 	case j.Data.Partition.Dropout > 0:
-		return "dropout is for mercer simulate only; remove it"
+		return `"dropout" is for mercer simulate only; remove it`
 	}
 	return ""
 }
@@ -107,9 +107,10 @@ func (c Devices) Plan() ([]method.Step, error) {
 	return method.PlanOf(c.Instance, list)
 }
 
-// steps returns a plan of two sums and a broadcast. The sums count how many people like each item,
-// and how many like both of two popular items. The broadcast sends the resulting kernel to every
-// remaining party, which recommends to itself. Claims ensure that a person's list enters only one
+// steps returns a plan of two sums, a computation and a broadcast. The sums count how many people like
+// each item, and how many like both of two popular items. The coordinator computes a kernel between
+// items from the sums. The broadcast sends the kernel to every remaining party, which recommends to
+// itself. Claims ensure that a person's list enters only one
 // sum of each kind, ever. A party releases nothing that the release ledger counts.
 func (c Devices) steps() ([]step, error) {
 	if err := c.check(); err != nil {
@@ -139,11 +140,11 @@ func (c Devices) check() error {
 	}
 	people := len(c.Parties)
 	if most := c.MaxKept(people); most < minItems {
-		return fault.BadInputf("fedcfk: of %d people %d may drop out of each of two sums, so that at most %d items can take part; at least %d are required; gather more people or lower dropped",
+		return fault.BadInputf(`fedcfk: of %d people %d can drop out of each of two sums, so that at most %d items can take part; at least %d are required; gather more people or lower "dropped"`,
 			people, sums.Share(c.Keys().Dropped, people), most, minItems)
 	}
 	if _, err := secagg.NewParams(c.pairSpec(people, people, Entries(minItems-1)), people); err != nil {
-		return fault.BadInputf("fedcfk: too many people may be missing from the second sum, because dropped applies to both sums: %w; lower dropped", err)
+		return fault.BadInputf(`fedcfk: too many people can be missing from the second sum, because "dropped" applies to both sums: %w; lower "dropped"`, err)
 	}
 	return nil
 }
@@ -154,7 +155,7 @@ type public struct {
 	kept          []int // items in the second sum
 }
 
-// publicSum holds what all members know about a finished sum.
+// publicSum is the part of a finished sum that all its members know.
 type publicSum struct {
 	sums.Summation
 	survivors []string // clients whose vectors are in the sum
@@ -192,7 +193,7 @@ func (c Devices) announcedItems(k public, announced []byte) (likes []int64, kept
 func (c Devices) keptItems(people int, likes []int64) ([]int, error) {
 	kept := c.Kept(people, likes)
 	if len(kept) < minItems {
-		return nil, fault.BadInputf("fedcfk: only %d items have the required %d likes; at least %d such items are required; lower threshold, or gather more people",
+		return nil, fault.BadInputf(`fedcfk: only %d items have the required %d likes; at least %d such items are required; lower "threshold", or gather more people`,
 			len(kept), c.Cut(people, likes), minItems)
 	}
 	return kept, nil
@@ -225,7 +226,7 @@ func (c Devices) announcedNotice(k public, announced []byte) (notice, error) {
 		return notice{}, c.blame("%s is to be told the kernel, and is not in the second sum", name)
 	}
 	if most := kernelBytes(len(k.kept)); n.bytes > most {
-		return notice{}, c.blame("a kernel of %d bytes, %d items have at most %d", n.bytes, len(k.kept), most)
+		return notice{}, c.blame("the announced kernel has %d bytes; a kernel between %d items has at most %d", n.bytes, len(k.kept), most)
 	}
 	return n, nil
 }

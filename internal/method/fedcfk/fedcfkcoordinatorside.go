@@ -24,7 +24,7 @@ type Server struct {
 	broadcast           []byte      // the encoded kernel that is broadcast
 }
 
-// serverSum holds what the server knows about a finished sum.
+// serverSum is a finished sum at the server: its public part and the added counts.
 type serverSum struct {
 	publicSum
 	likes []int64

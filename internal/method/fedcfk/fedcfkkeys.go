@@ -95,7 +95,7 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	for _, key := range []string{"rounds", "once", "participation", "decoys", "omitted"} {
 		if in.Given(key) {
-			return in.Refuse(key, "%s is a key of mode paper of fedcfk, and this mode exposes lists; remove the key, or add mode: paper to reproduce the paper", key)
+			return in.Refuse(key, `%q is a key of mode paper of fedcfk, and this mode exposes lists; remove the key, or add "mode: paper" to reproduce the paper`, key)
 		}
 	}
 	if k.Margin == "" {
@@ -119,15 +119,15 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case learner.ProfileOf(j) == nil:
 		return in.Refuse("learner", "protocol fedcfk does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.ProfileOf(j) != nil }))
 	case d.Source == "" || d.Label != "" && d.Label != job.NoLabel || d.ID != "" || d.Folds > 0 || d.Test.Source != "":
-		return in.Refuse("data", "fedcfk reads one source of ratings; it has no label, id, folds or test source")
+		return in.Refuse("data", `fedcfk reads ratings from one "source"; remove "sources", "label", "id", "folds" and the source of "test"`)
 	case d.Test.Fraction > 0 && d.Test.By == "":
-		return in.Refuse("data.test", "ratings are held out by test: {every: 10}, {by: user-time, fraction: 0.1} or {by: time, fraction: 0.1}")
+		return in.Refuse("data.test", `"fraction" alone does not say which ratings are held out; write "test: {every: 10}", "test: {by: user-time, fraction: 0.1}" or "test: {by: time, fraction: 0.1}"`)
 	case d.Partition.Dropout > k.Dropped:
 		return in.Refuse("data.partition.dropout", "dropout is %g, and the protocol tolerates only %g; raise \"dropped\" or lower \"dropout\"", d.Partition.Dropout, k.Dropped)
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "fedcfk has no prediction: open, since every device predicts for itself; remove it")
+		return in.Refuse("prediction", `fedcfk answers no queries, because every device predicts for itself; remove "prediction: open"`)
 	case in.Given("compare") && j.Compares(job.Alone):
-		return in.Refuse("compare", "one person alone has nothing to recommend from; write compare: [pooled] or []")
+		return in.Refuse("compare", `one person alone has nothing to recommend from; write "compare: [pooled]" or "compare: []"`)
 	case !in.Given("compare"):
 		j.Compare = []job.Comparison{job.Pooled}
 	}
@@ -149,9 +149,9 @@ func checkKernel(k job.Kernel, in *section.Place) error {
 	case k.GammaUnit != "":
 		return in.Refuse("kernel", "fedcfk has no gamma_unit; give gamma as a number")
 	case k.Amplitude != 0:
-		return in.Refuse("kernel", "a kernel between items has no amplitude, since its values are scaled to at most 1; remove amplitude")
+		return in.Refuse("kernel", `a kernel between items has no amplitude, since its values are scaled to at most 1; remove "amplitude"`)
 	case k.Name == job.Polynomial && k.Gamma != 1:
-		return in.Refuse("kernel", "gamma of a kernel between items is %g; the kernel is (C + coef0)^degree, so write gamma: 1", k.Gamma)
+		return in.Refuse("kernel", `gamma of a kernel between items is %g; the kernel is (C + coef0)^degree of the counts C, so write "gamma: 1"`, k.Gamma)
 	case k.Name == job.Polynomial && k.Degree > job.MaxItemDegree:
 		return in.Refuse("kernel", "degree of a kernel between items is %d; write 1 to %d", k.Degree, job.MaxItemDegree)
 	case len(k.Coefficients) > job.MaxItemDegree+1:
@@ -172,11 +172,11 @@ const (
 
 func (k *Keys) finishPaper(in *section.Place) error {
 	if in.Given("ratings") {
-		return in.Refuse("ratings", "mode paper of fedcfk counts likes; remove \"ratings\", or use mode: hardened")
+		return in.Refuse("ratings", `mode paper of fedcfk counts likes; remove "ratings", or use "mode: hardened"`)
 	}
 	for _, key := range []string{"threshold", "margin"} {
 		if in.Given(key) {
-			return in.Refuse(key, "mode paper of fedcfk counts every item, however few like it; remove %s, or use mode: hardened", key)
+			return in.Refuse(key, `mode paper of fedcfk counts every item, however few like it; remove %q, or use "mode: hardened"`, key)
 		}
 	}
 	in.Fallback("participation", &k.Participation, defaultParticipation)
@@ -193,7 +193,7 @@ func (k *Keys) finishPaper(in *section.Place) error {
 	}
 	switch {
 	case k.Once && k.Participation > 0 && k.Rounds > k.Groups():
-		return in.Refuse("rounds", "rounds is %d; with once: true and participation %g at most %d rounds are possible", k.Rounds, k.Participation, k.Groups())
+		return in.Refuse("rounds", `rounds is %d; with "once: true" and participation %g at most %d rounds are possible`, k.Rounds, k.Participation, k.Groups())
 	case k.Rounds > maxRounds:
 		return in.Refuse("rounds", "rounds is %d; write 1 to %d", k.Rounds, maxRounds)
 	case k.Participation <= 0 || k.Participation > 1:

@@ -115,14 +115,14 @@ func (p *Party) hear(s method.Setup) (*method.Run, error) {
 // recommend checks the kernel and computes the party's own recommendations.
 func (p *Party) recommend(body []byte, hash [sha256.Size]byte) error {
 	if sha256.Sum256(body) != hash {
-		return p.blame("another kernel than the one that was announced")
+		return p.blame("the received kernel differs from the announced kernel")
 	}
 	k, err := DecodeItemKernel(body)
 	if err != nil {
 		return p.blame("%w", err)
 	}
 	if k.Catalogue != p.Items || !slices.Equal(k.Kept, p.kept) {
-		return p.blame("a kernel between other items than the second sum has")
+		return p.blame("the received kernel is between other items than the items of the second sum")
 	}
 	scores, err := p.Recommend(k.Model(), k.Kept, p.Popularity(p.likes))
 	if err != nil {

@@ -16,10 +16,10 @@ import (
 type ItemKernel struct {
 	Catalogue int      // number of items in the catalogue
 	Kept      []int    // items in the kernel, ascending
-	Values    []uint16 // kernel values of pairs i <= j of kept items, by row, in steps of 2^-16
+	Values    []uint16 // kernel values of pairs i <= j of kept items, by row, in multiples of 1/One
 }
 
-// One represents a kernel value of 1.
+// One is the integer that represents a kernel value of 1.
 const One = math.MaxUint16
 
 // SpecOf converts a job's kernel to the form of package learn/komd.
@@ -30,8 +30,8 @@ func SpecOf(k job.Kernel) komd.Spec {
 // ItemKernel computes the kernel from the two sums over the given number of people. The slice
 // popularity has the number of likes of each item, or the sum of the item's squared ratings. The
 // slice pairs has the count of each pair i < j of kept items, row by row. People who are missing
-// from the second sum make the counts of pairs too small, by at most the number of these people.
-// The diagonal is never too small, as if each missing person were several people who like one item
+// from the second sum make the counts of pairs too small; without ratings, by at most the number of
+// these people. The diagonal is never too small, as if each missing person were several people who like one item
 // each. So the result is a kernel, up to rounding; the solver refuses any other matrix.
 func (c Devices) ItemKernel(kept []int, popularity, pairs []int64, people int) (*ItemKernel, error) {
 	counts := komd.Counts{Users: people, Most: c.Keys().Ratings, C: linalg.New[float64](len(kept), len(kept))}
@@ -55,7 +55,7 @@ func (c Devices) ItemKernel(kept []int, popularity, pairs []int64, people int) (
 	return k, nil
 }
 
-// Quantised rounds kernel values to steps of 2^-16.
+// Quantised cuts kernel values to 0 to 1 and rounds them to multiples of 1/One. It returns the multiples.
 func Quantised(values []float64) []uint16 {
 	out := make([]uint16, len(values))
 	for i, v := range values {

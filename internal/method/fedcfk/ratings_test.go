@@ -91,7 +91,7 @@ func TestRatingsThatAreNoWholeNumbers(t *testing.T) {
 		value float64
 		want  string
 	}{
-		"a half":    {3.5, "fedcfk: u.data: user ann rates item tea with 3.5; the job has ratings: 5, so a rating must be a whole number from 1 to 5"},
+		"a half":    {3.5, `fedcfk: u.data: user ann rates item tea with 3.5; the job has "ratings: 5", so a rating must be a whole number from 1 to 5`},
 		"nothing":   {0, "user ann rates item tea with 0;"},
 		"above":     {6, "user ann rates item tea with 6;"},
 		"below":     {-1, "user ann rates item tea with -1;"},

@@ -22,7 +22,7 @@ type Details struct {
 type Figures struct {
 	Source      string                  `json:"source"` // source of the ratings
 	People      int                     `json:"people"`
-	Ratings     int                     `json:"training_ratings"` // ratings of all people; training_rows counts those in the second sum
+	Ratings     int                     `json:"training_ratings"` // liked items in all training lists; in a deployed job, in the lists of the first sum
 	Items       int                     `json:"items"`            // items in the catalogue
 	Cut         int64                   `json:"cut"`              // likes that an item needs in the first sum to be kept
 	Kept        int                     `json:"items_kept"`

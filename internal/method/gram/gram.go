@@ -145,7 +145,7 @@ func (k *Keys) Section() *section.Section {
 
 func (k *Keys) finish(in *section.Place) error {
 	if k.Mode == job.Paper {
-		return in.Refuse("mode", "protocol gram has no mode paper; remove it")
+		return in.Refuse("mode", `protocol gram has no mode paper; remove "mode"`)
 	}
 	return k.CheckIDs(in)
 }

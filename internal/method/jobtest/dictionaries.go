@@ -15,7 +15,7 @@ type Dictionaries struct {
 }
 
 // Approve makes and approves a dictionary of the job's own columns, and returns the job with that
-// dictionary. It returns a job without columns unchanged.
+// dictionary. It returns a job without columns, and a job that has a dictionary, unchanged.
 func (d *Dictionaries) Approve(j *job.Job) *job.Job {
 	if j.Data.Schema == nil || j.Data.Dictionary != nil {
 		return j

@@ -24,7 +24,7 @@ type LocalSupport struct {
 	// to have one process each, and for protocols without a coordinator.
 	Play func(context.Context, Play) (*method.Result, error)
 	// Compare adds comparisons on the pooled rows to the result of a finished job. It makes all
-	// comparisons that the job requests; no other code makes any. When ctx ends, training in
+	// comparisons that the job requests. A job that Play runs gets its comparisons from Play. When ctx ends, training in
 	// progress stops soon with an error that wraps ctx's error. Package pool has the parts that
 	// several protocols need.
 	Compare func(context.Context, Comparison) error
@@ -45,7 +45,7 @@ type Comparison struct {
 	// limits. It is nil in a job by columns.
 	Pooled  func() ([]method.Split, error)
 	Outcome *method.Outcome
-	Result  *method.Result // Result.Details may be undecoded JSON; see method.DetailsOf
+	Result  *method.Result // Result.Details can be undecoded JSON; see method.DetailsOf
 }
 
 // Play holds the inputs of a job whose members one process plays.

@@ -9,8 +9,9 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Corners returns a table of n training rows and n/4 held-out rows for each party. Rows are points of the unit square.
-// Those beyond the line from (0.2, 1) to (1, 0.2) have label high and others low, so that no line through 0 separates them.
+// Corners returns a table of n training rows and n/4 held-out rows for each party. Rows are points
+// of the unit square. Those beyond the line from (0.2, 1) to (1, 0.2) have label high and others
+// low, so that no line through 0 separates them.
 func Corners(parties []string, n int) map[string]method.Table {
 	tables := make(map[string]method.Table)
 	for k, name := range parties {
@@ -68,7 +69,7 @@ func each(splits []method.Split, held bool, bound float64, use func(phi [3]float
 	}
 }
 
-// eliminate solves three equations.
+// eliminate solves three linear equations. Column 3 of the matrix holds their right sides.
 func eliminate(a [3][4]float64) (w [3]float64) {
 	for i := range 3 {
 		for k := range 3 {

@@ -31,9 +31,9 @@ func countCost(_ method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 	return collective.AllGatherCost(s, len(encodeCount(0, 0))), nil
 }
 
-// sumsCost returns the formula of the step that adds up moments. Each feature of a row is a cosine of
-// a product over all columns, two for each direction; the products of the features with each other are
-// summed. A party keeps its own sums for the membership attack.
+// sumsCost returns the formula of the step that adds up moments. Each direction gives two features of a
+// row, the cosine and the sine of a product over all columns. The products of the features with each other
+// are summed. A party keeps its own sums for the membership attack.
 func sumsCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, error) {
 	return func(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 		c, err := secagg.Cost(s, secagg.Limits{})
@@ -56,7 +56,7 @@ func sumsCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, 
 	}
 }
 
-// mapping returns what a party computes to map rows to m random features.
+// mapping returns the effort of a party that maps rows to m random features.
 func mapping(rows, columns, m int) protocol.Load {
 	n, f := float64(rows), float64(m)
 	return protocol.Load{Effort: protocol.Effort{Products: n * float64(columns) * f / 2, Functions: n * f}}

@@ -52,8 +52,8 @@ func (b bins) check(heldOut int64, parties int) error {
 // parties' rounding changes the area by more, and can hide all wrong decisions.
 const maxAreaError = 0.1
 
-// assess computes metrics and curves from the bins, and adds the metrics to m. It returns nil if
-// the rows are too few.
+// assess computes metrics and curves from the bins, and adds the metrics to m. It returns nil if the rows
+// are too few, or if one of the classes has none.
 func (s *server) assess(m learner.Metrics) (*learner.Assessment, error) {
 	b := binsOf(job.As[*Keys](s.Job.Protocol).Classes, s.histogram)
 	if err := b.check(s.heldOut, len(s.Parties)); err != nil {

@@ -100,8 +100,9 @@ func checkGroups(c method.Instance) error {
 	return nil
 }
 
-// releasesErrors states what the sum of errors releases. With noise the release is the same as that of the sums: held-out
-// rows and training rows are different people, who each have the whole budget.
+// releasesErrors returns the function that states the releases of the step errors. With noise the
+// release is the same as that of the sums: held-out rows and training rows are different people,
+// who each have the whole budget.
 func releasesErrors(j *job.Job) func(*party) ([]method.Release, error) {
 	if j.Data.Private {
 		return (*party).release

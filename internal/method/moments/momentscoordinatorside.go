@@ -118,7 +118,7 @@ func (s *server) errorAdder(setup method.Setup) (*method.Run, error) {
 // evaluate computes metrics from the solution's sums of errors on the held-out rows.
 func (s *server) evaluate(context.Context, method.Reporter) error {
 	if s.heldOut == 0 {
-		return fault.BadInput(errors.New("moments: no party has held-out rows to measure errors on; give a larger test: {fraction: ...}"))
+		return fault.BadInput(errors.New(`moments: no party has held-out rows to measure errors on; write a larger fraction, such as "test: {fraction: 0.25}"`))
 	}
 	v, err := objectiveOf(s.Job).evaluate(s.sums, s.fitted, s.heldOut, s.figures)
 	if err != nil {
@@ -178,7 +178,8 @@ func (s *server) sumsResult() *Figures {
 	return r
 }
 
-// tellsShares reports whether the job's metrics include shares of held-out rows, such as accuracy.
+// tellsShares reports whether the job's metrics include shares of held-out rows, such as accuracy, whose
+// counts the parties have rounded.
 func (s *server) tellsShares() bool {
 	switch l := objectiveOf(s.Job).(type) {
 	case classRidge:
@@ -202,8 +203,8 @@ func randomModel(j *job.Job, t *fitted, sums protocol.SessionID) (model.RandomSp
 	return r, err
 }
 
-// writeModel writes the model without preparation, scaling and width of the rows, which only the
-// parties keep.
+// writeModel writes the model without preparation and scaling, which only the parties keep. The width of
+// the rows is in the file only with kernel linear.
 func (s *server) writeModel(out io.Writer) error {
 	r, err := randomModel(s.Job, s.fitted, s.session)
 	if err != nil {

@@ -15,23 +15,23 @@ import (
 type Keys struct {
 	job.Moded
 	// Directions is the number of random features, which are cosines and sines of half as many
-	// directions. 0 means [DefaultFeatures] of the declared training rows.
+	// directions. 0 means [DefaultFeatures] of the declared training rows. It stays 0 with kernel linear.
 	Directions int
 	described.Labels
 	// Deviations makes a Gaussian process return a standard deviation with each prediction. Every
 	// party then receives the sums of products of features, from which deviations are computed.
 	Deviations bool
 	// Histogram makes the parties sort held-out decisions into bins and add up the counts. The job has
-	// two classes. The bins give the ROC curve and the area under it. Without bins the server learns
-	// one count about the held-out rows.
+	// two classes. The bins give the ROC curve and the area under it. Without bins the server learns one
+	// count about the held-out rows of a classification: how many are classified correctly.
 	Histogram bool
 	Privacy   noised.Privacy
 }
 
 var _ job.Settings = (*Keys)(nil)
 
-// MaxDirections is the greatest number of directions of a job. It also limits how many numbers the
-// sums have, because this count grows with the square of the directions.
+// MaxDirections is the greatest number of random features of a job (the key directions). It also limits
+// how many numbers the sums have, because this count grows with the square of the features.
 const MaxDirections = 4096
 
 // maxWeights is the greatest number of weights that every party receives. As float64 they take 64
@@ -79,33 +79,36 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	}
 	objective, _ := learner.ObjectiveOf(j.Learner)
 	switch components := objective.Components; {
-	case len(j.Kernels()) > 1 || !k.allows(j.Kernel.Name) || j.Kernel.GammaUnit != "":
-		return in.Refuse("kernel", "protocol moments needs one kernel, rbf or laplacian, with gamma as a number such as 0.1, and without gamma_unit")
+	case len(j.Kernels()) > 1 || !k.allows(j.Kernel.Name):
+		return in.Refuse("kernel", `protocol moments runs with one kernel: rbf, laplacian or, with "privacy", linear; give one of these`)
+	case j.Kernel.GammaUnit != "":
+		return in.Refuse("kernel", "protocol moments has no gamma_unit; write gamma as a number, such as 0.1")
 	case k.Directions > 0 && components > k.Directions:
 		return in.Refuse("learner", "the learner has %d components, but the protocol has only %d directions; write at most as many components as directions", components, k.Directions)
 	case j.Kernel.Amplitude != 0:
-		return in.Refuse("kernel", "protocol moments has random features, which have no amplitude in this version; remove amplitude")
+		return in.Refuse("kernel", `protocol moments has random features, which have no amplitude in this version; remove "amplitude"`)
 	case components*k.maxFeatures() > maxWeights:
 		return in.Refuse("learner", "%d components of %d directions need more than %d weights; write fewer components or directions", components, k.maxFeatures(), maxWeights)
 	case j.Data.Folds > 0:
-		return in.Refuse("data.folds", "protocol moments selects hyperparameters by the sums of all training rows, not by folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", `protocol moments selects hyperparameters by the sums of all training rows, not by folds; use "test: {fraction: 0.25}"`)
 	case j.Data.Test.Split() != "" && len(j.Parties()) == 2:
 		return in.Refuse("data.test.party", "if one of two parties is held out, the sums are over the other party's rows alone; name three parties or more, or use protocol okra")
 	case j.Compares(job.Curve) && !j.Task().Classes:
-		return in.Refuse("compare", "the curve shows accuracy, which learner %s does not have; remove compare", j.Learner.Name())
+		return in.Refuse("compare", `the curve shows accuracy, which learner %s does not have; remove "curve" from compare`, j.Learner.Name())
 	}
 	return nil
 }
 
-// checkPrivacy refuses what noise does not admit beside it, and states the default number of directions.
+// checkPrivacy refuses settings that do not work with noise. It sets the default number of directions of a
+// job with privacy.
 func (k *Keys) checkPrivacy(j *job.Job, in *section.Place) error {
 	switch {
 	case !k.Privacy.Private():
 		return nil
 	case k.Histogram:
-		return in.Refuse("protocol.histogram", "privacy adds noise to one count of right answers, and the histogram has 200 counts; remove \"histogram\" or privacy")
+		return in.Refuse("protocol.histogram", `privacy adds noise to one count of right answers, and the histogram has 200 counts; remove "histogram" or "privacy"`)
 	case j.Compares(job.Curve):
-		return in.Refuse("compare", "the curve measures membership in sums without noise; remove curve from compare")
+		return in.Refuse("compare", `the curve measures membership in sums without noise; remove "curve" from compare`)
 	case isLinear(j) && k.Directions > 0:
 		return in.Refuse("protocol.directions", "kernel linear has a feature for each column and no directions; remove \"directions\"")
 	case !isLinear(j) && k.Directions == 0:
@@ -114,8 +117,8 @@ func (k *Keys) checkPrivacy(j *job.Job, in *section.Place) error {
 	return k.Privacy.Check(j, in)
 }
 
-// allows reports whether the protocol has features for a kernel. Sums of the columns themselves tell more of each row than
-// sums of random features, so they need noise.
+// allows reports whether the protocol has features for a kernel. Sums of the columns themselves
+// tell more of each row than sums of random features, so they need noise.
 func (k *Keys) allows(name job.KernelName) bool {
 	return name == job.RBF || name == job.Laplacian || name == job.Linear && k.Privacy.Private()
 }
@@ -138,12 +141,13 @@ func (k *Keys) checkHistogram(j *job.Job, in *section.Place) error {
 	case len(k.Classes) != 2:
 		return in.Refuse("protocol", "histogram counts decisions between two classes, but this job has %d classes; remove \"histogram\"", len(k.Classes))
 	case j.Data.Test.Party != "" || j.Data.Test.Parties != "":
-		return in.Refuse("protocol", "if all rows of a party are held out, the histogram counts this party's rows alone; remove \"histogram\", or use test: {fraction: 0.25}")
+		return in.Refuse("protocol", `if all rows of a party are held out, the histogram counts this party's rows alone; remove "histogram", or use "test: {fraction: 0.25}"`)
 	}
 	return nil
 }
 
-// checkLearner checks that the job describes all parties' labels as its learner requires.
+// checkLearner refuses a learner that sums do not support, a job that does not describe all parties' labels
+// as its learner requires, and deviations or a histogram that do not suit the learner.
 func (k *Keys) checkLearner(j *job.Job, in *section.Place) error {
 	objective, able := learner.ObjectiveOf(j.Learner)
 	if !able {

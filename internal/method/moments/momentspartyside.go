@@ -60,8 +60,7 @@ func (p *party) solutionReceiver(setup method.Setup) (*method.Run, error) {
 }
 
 // release returns one release, which says that the party's training rows enter the sums. At a party
-// whose rows are all held out, all rows enter the sums of errors. The party declares the number of
-// rows earlier.
+// whose rows are all held out, all rows enter the sums of errors.
 func (p *party) release() ([]method.Release, error) {
 	if p.Job.Data.Private {
 		return p.noiseRelease(), nil
@@ -90,8 +89,8 @@ func (p *party) noiseRelease() []method.Release {
 }
 
 // sizesOfSums returns how many numbers the job's sums have and how many table cells enter them.
-// Before all parties have declared their rows, it uses the party's own rows. By default there is at
-// most one number for cellsPerNumber cells.
+// Before all parties have declared their rows, it uses the party's own rows or, with the default number of
+// features, the greatest possible ratio: one number for cellsPerNumber cells.
 func (p *party) sizesOfSums(own int) (numbers, cells int64) {
 	rows := p.counted.total()
 	switch {
@@ -204,7 +203,8 @@ func (p *party) errorVector(h *HeldOut, s protocol.Setup) (sums.Vector, error) {
 const membershipSample = 1024
 
 // membership measures how well the party's own sums separate its training rows from its held-out
-// rows. It returns the area under the curve and 1, or zeros if the party lacks either kind of row.
+// rows. It returns the area under the curve, in multiples of 1/membershipOne, and 1. It returns two zeros
+// if the party lacks training rows or held-out rows.
 func (p *party) membership() ([]int64, error) {
 	if p.Count(true) == 0 || p.own.Rows == 0 {
 		return []int64{0, 0}, nil
@@ -229,9 +229,9 @@ func (p *party) membership() ([]int64, error) {
 // reveal the rows.
 const cellsPerNumber = 4
 
-// DefaultFeatures returns the default number of random features. It is the largest even number with
-// at least rowsPerFeature training rows for each feature and cellsPerNumber training cells for each
-// number in the sums. width is the number of sums of each feature besides its products.
+// DefaultFeatures returns the default number of random features. It is the largest even number up to
+// MaxDirections with at least rowsPerFeature training rows for each feature and cellsPerNumber cells of
+// training rows for each number in the sums. width is the number of sums of each feature besides its products.
 func DefaultFeatures(rows int64, columns, width int) int {
 	m := min(rows/rowsPerFeature/2*2, MaxDirections)
 	if rows < 1<<40 { // for more rows the check always passes, and its products could overflow
@@ -265,9 +265,9 @@ func (k public) features(j *job.Job) int {
 	return DefaultFeatures(k.rows, k.columns, objectiveOf(j).width())
 }
 
-// declarer builds the machine that declares a party's numbers of training rows and of columns to
-// all members. Each party checks which share of all rows it has, because a sum mostly over one
-// party's rows does not protect that party from the others.
+// declarer builds the machine that declares a party's numbers of training rows and of columns to all
+// members. Each party checks the largest share of one party, because a sum mostly over one party's rows
+// does not protect that party from the others.
 func (p *party) declarer(setup method.Setup) (*method.Run, error) {
 	return sums.AllGatherer(setup, encodeCount(p.Count(false), p.Width()), p.takeCounts)
 }
@@ -332,13 +332,13 @@ func readCounts(j *job.Job, parties []string, statements [][]byte) (headcount, e
 		return headcount{}, fault.Public(fault.BadInputf("moments: kernel linear takes at most %d columns, and the tables have %d; leave some out", MaxDirections-1, c.columns))
 	}
 	if rows := c.total(); c.public().features(j) < 2 {
-		return headcount{}, fault.Public(fault.BadInputf("moments: %d training rows of %d columns are too few for two random features, which need %d rows each and four table cells for each number in the sums; to learn from so few rows, write directions in the job, but the sums then reveal who is among the rows", rows, c.columns, rowsPerFeature))
+		return headcount{}, fault.Public(fault.BadInputf(`moments: %d training rows of %d columns are too few for two random features, which need %d rows each and four table cells for each number in the sums; to learn from so few rows, write "directions" in the job, but the sums then reveal who is among the rows`, rows, c.columns, rowsPerFeature))
 	}
 	return c, nil
 }
 
 // takeCounts checks and stores the declared numbers of training rows. A party cannot verify that
-// they count real rows; its own limits and its operator's bound protect it.
+// they count real rows. Its operator's limits on shares and on features protect it.
 func (p *party) takeCounts(statements [][]byte) error {
 	all, err := readCounts(p.Job, p.Parties, statements)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// noise holds what each party adds to its summands in a job with differential privacy. Everything in it follows from the
-// job file and the number of columns.
+// noise describes the noise that each party adds to its summands in a job with differential privacy.
+// Everything in it follows from the job file and the number of columns.
 type noise struct {
 	privacy.Ridge
 	square  float64 // the greatest squared length of a row's features
@@ -56,8 +56,8 @@ func noiseOf(j *job.Job, features int) (*noise, error) {
 	return &noise{ridge, square, heldOut}, nil
 }
 
-// squaredFeatures returns the greatest squared length of a row's features. The squares of cosines and sines add up to half
-// of the number of features; linear features have a length of at most 1.
+// squaredFeatures returns the greatest squared length of a row's features. The squares of cosines
+// and sines add up to half of the number of features; linear features have a length of at most 1.
 func squaredFeatures(j *job.Job, features int) float64 {
 	if isLinear(j) {
 		return 1
@@ -68,7 +68,7 @@ func squaredFeatures(j *job.Job, features int) float64 {
 // fractionBits is the binary logarithm of [moments.One].
 const fractionBits = 16
 
-// ridge returns alpha for features of which a row's have length 1 at most.
+// ridge returns alpha for features in a unit in which the features of a row have a length of at most 1.
 func (n *noise) ridge() float64 { return float64(n.Alpha()) / (n.square * moments.One * moments.One) }
 
 // alphas returns the one value of the regulariser; nil without noise.
@@ -79,8 +79,9 @@ func (n *noise) alphas() []float64 {
 	return []float64{moments.NoisyAlpha(n.Ridge)}
 }
 
-// stream returns the random bytes of a party's noise in a session. They follow from the session's seed, so that a replay
-// repeats the noise, and from the session, so that another one never does.
+// stream returns the random bytes of a party's noise in a session. They follow from the session's
+// seed, so that a replay repeats the noise, and from the session's ID, so that another session has
+// other noise.
 func stream(s protocol.Setup, of string) *prg.Stream {
 	id := s.Session.ID()
 	return prg.New(s.Seed, "moments/noise of "+of, id[:])
@@ -106,8 +107,8 @@ func (n *noise) blurErrors(figures []int64, s protocol.Setup) error {
 	return n.heldOut.Blur(figures, stream(s, "errors"))
 }
 
-// blurredClasses is like [classRidge] for sums with noise. The targets of a row have length 1, for any number of classes:
-// two classes share one target.
+// blurredClasses is like [classRidge] for sums with noise. The targets of a row have length 1, for
+// any number of classes: two classes share one target.
 type blurredClasses struct {
 	classRidge
 	noised.RightAnswers
@@ -145,8 +146,8 @@ func (c blurredClasses) evaluate(s *moments.Sums, t *fitted, rows int64, figures
 	return c.classRidge.evaluate(s, t, rows, []int64{min(max(figures[0], 0), moments.Thousand*rows)})
 }
 
-// blurredNumbers is like [numberRidge] for sums with noise. It has no sums of the numbers and of their squares, and cuts
-// numbers to their range.
+// blurredNumbers is like [numberRidge] for sums with noise. It has no sums of the numbers and of
+// their squares, and cuts numbers to their range.
 type blurredNumbers struct {
 	numberRidge
 	noised.UnitErrors
@@ -190,8 +191,8 @@ func (n blurredNumbers) measurer(m feature.Mapping, t *fitted) (measurer, error)
 
 func (n blurredNumbers) round(figures []int64, _ int) []int64 { return figures }
 
-// evaluate computes rmse and, if the numbers vary by more than the noise may, r2. Noise can make sums of squares
-// negative.
+// evaluate computes rmse and, unless the sums show too little variation of the numbers, r2. It takes 0 for sums of
+// squares that the noise has made negative.
 func (n blurredNumbers) evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error) {
 	return n.numberRidge.evaluate(s, t, rows, []int64{figures[0], max(figures[1], 0), max(figures[2], 0)})
 }

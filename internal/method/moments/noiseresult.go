@@ -13,7 +13,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// privacyFigures describes the noise of a job with privacy; nil without.
+// privacyFigures describes the noise of a job with privacy. It returns nil for a job without privacy.
 func (s *server) privacyFigures() (*noised.Figures, error) {
 	n, err := noiseOf(s.Job, s.features())
 	if err != nil || n == nil {
@@ -24,7 +24,7 @@ func (s *server) privacyFigures() (*noised.Figures, error) {
 	return f, nil
 }
 
-// figures describes the noise, apart from what it does to metrics.
+// figures describes the noise, apart from its effect on metrics.
 func (n *noise) figures(j *job.Job) *noised.Figures {
 	f := noised.NewFigures(job.As[*Keys](j.Protocol).Privacy.Guarantee, n.Shape.Summands)
 	const one = moments.One * moments.One
@@ -76,7 +76,7 @@ func noisyExposures(f *noised.Figures) map[string]protocol.Exposure {
 	}
 }
 
-// warningOf warns before a job runs, as its result would; "" if it would not.
+// warningOf returns the warnings about noise that the job's result will have, before the job runs; "" for none.
 func warningOf(j *job.Job, sizes method.Sizes) (string, error) {
 	k := expected(sizes)
 	n, err := noiseOf(j, k.features(j))

@@ -60,7 +60,8 @@ func (n numberRidge) round(figures []int64, rows int) []int64 {
 	return []int64{e.Truth, e.Power, e.Squared}
 }
 
-// evaluate computes rmse and r2. It omits r2 if all true numbers are equal.
+// evaluate computes rmse and r2. It omits r2 if the true numbers are equal, or differ too little for the
+// rounding of the sums.
 func (n numberRidge) evaluate(_ *moments.Sums, _ *fitted, rows int64, figures []int64) (*results, error) {
 	e := moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2]}
 	v := &results{metrics: learner.Metrics{"rmse": e.RMSE(n.within)}}

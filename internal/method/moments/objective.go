@@ -16,13 +16,13 @@ import (
 
 // objective computes a learner's solution and metrics from sums over rows.
 type objective interface {
-	// targets converts labels to the values that enter the sums. Each row has width() values, and
-	// totals() values have sums of their own.
+	// targets converts labels to the values that enter the sums. Each row has width() values, which are
+	// multiplied with its features. Besides, there are totals() sums of values without features.
 	targets(labels []string, rows int) (moments.Targets, error)
 	width() int
 	totals() int
-	// criterion returns the rule that selects among the job's hyperparameter values. The rule's name
-	// is "" if the learner has only one value.
+	// criterion returns the rule that selects among the job's hyperparameter values. The rule is empty
+	// for a learner without such a value.
 	criterion() criterion
 	// solve fits the learner to the sums with one hyperparameter value. The parties receive the
 	// solution, which has outputs() outputs and extra() more numbers.
@@ -31,14 +31,14 @@ type objective interface {
 	extra(features int) int
 	// measurer returns a function that computes errorSumCount() sums of errors over some held-out
 	// rows. Each row adds at most moments.SquaredBound to a sum. The sums over parts of the rows add up
-	// to those over all n rows, which round rounds before they leave the party.
+	// to the sums over all n rows. Method round rounds the sums over all rows before they leave the party.
 	measurer(m feature.Mapping, t *fitted) (measurer, error)
 	round(figures []int64, n int) []int64
 	errorSumCount() int
 	// evaluate computes metrics from the sums of errors of all parties over the given number of
 	// rows.
 	evaluate(s *moments.Sums, t *fitted, rows int64, figures []int64) (*results, error)
-	// describe sets all fields of a model except its output and solution.
+	// describe sets the fields of a model that only this learner needs.
 	describe(t *fitted, r *model.RandomSpec)
 }
 
@@ -75,7 +75,8 @@ type fitted struct {
 type results struct {
 	metrics learner.Metrics
 	values  []float64 // eigenvalues of a kernel PCA
-	// assessment holds the metrics and curves of the histogram; nil without a histogram.
+	// assessment holds the metrics and curves of the histogram; nil without a histogram, and if its rows
+	// are too few.
 	assessment *learner.Assessment
 }
 

@@ -37,14 +37,14 @@ func addUp(l objective, m feature.Mapping, training each) (*moments.Partial, err
 	return a.Partial, nil
 }
 
-// SumShard returns the moments of a shard's training rows, for the features of a job. It depends on
-// nothing else. The partial sums of a table's shards merge to those of the table.
+// SumShard returns the moments of a shard's training rows, for the features m of a job. They depend only on
+// the arguments. The moments of a table's shards merge to the moments of the table.
 func SumShard(j *job.Job, m feature.Mapping, s rows.Shard) (*moments.Partial, error) {
 	return addUp(objectiveOf(j), m, func(use panel) error { return s.Each(j, false, use) })
 }
 
-// HeldOut holds the sums of a solution's errors over some held-out rows, before they are rounded. No
-// party may send them.
+// HeldOut holds the sums of a solution's errors over some held-out rows, before they are rounded. A party
+// must not send unrounded sums.
 type HeldOut struct {
 	Rows      int
 	Figures   []int64
@@ -54,7 +54,7 @@ type HeldOut struct {
 // Merge adds the sums over other rows of the same job.
 func (h *HeldOut) Merge(o *HeldOut) error {
 	if len(o.Figures) != len(h.Figures) || (o.Histogram == nil) != (h.Histogram == nil) {
-		return fmt.Errorf("moments: %d sums of errors cannot be added to %d", len(o.Figures), len(h.Figures))
+		return fmt.Errorf("moments: the two results are of different jobs, with %d and %d sums of errors, and cannot be added", len(o.Figures), len(h.Figures))
 	}
 	h.add(o.Figures, o.Rows)
 	if h.Histogram != nil {
@@ -79,7 +79,8 @@ func (h *HeldOut) count(bins [2][]int) {
 }
 
 // MeasureShard measures a solution, as the coordinator sends it to the parties, on a shard's held-out
-// rows. It depends on nothing else. The results of a table's shards merge to that of the table.
+// rows. The result depends only on the arguments. The results of a table's shards merge to the result for
+// the table.
 func MeasureShard(j *job.Job, m feature.Mapping, solution []byte, s rows.Shard) (*HeldOut, error) {
 	t, err := decodeFitted(j, m.Len(), solution)
 	if err != nil {
@@ -135,7 +136,7 @@ func errorsOf(j *job.Job, m feature.Mapping, t *fitted, heldOut each) (*HeldOut,
 	return h, nil
 }
 
-// rounded returns the rounded sums of errors, which a party may report.
+// rounded returns the rounded sums of errors, which a party can report.
 func (h *HeldOut) rounded(l objective) []int64 { return l.round(h.Figures, h.Rows) }
 
 // vector returns a party's entries of the secure sum of errors.

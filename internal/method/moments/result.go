@@ -29,18 +29,19 @@ type Details struct {
 type Figures struct {
 	Features       int     `json:"features"`
 	RowsPerFeature float64 `json:"rows_per_feature"` // training rows for each feature
-	// Membership is the area under the ROC curve of the leverage attack. It is the mean of the
-	// parties' measurements on their own sums, and null if no party has held-out rows.
+	// Membership is the area under the ROC curve of the leverage attack. It is the mean of the parties'
+	// measurements on their own sums, and null if no party has both training and held-out rows, or if the
+	// job has privacy.
 	Membership *float64 `json:"membership_auc"`
 	// Joint is the area under the ROC curve of an attack on the sums of all parties. The attack
 	// tests all candidates together and knows a tenth of the members. A launching process that owns
-	// up to 2,000 rows measures it; otherwise it is null.
+	// up to 2,000 rows measures it, unless the job has privacy; otherwise it is null.
 	Joint *float64 `json:"joint_membership_auc"`
 	// Within is the greatest rounding error of a share of held-out rows (accuracy, coverage_95). The
-	// error arises because parties round counts to multiples of 5. Within is 0 if the result has no
-	// such share.
+	// error arises because parties round counts to multiples of 5, or to a thousandth of more than 5,000
+	// rows. Within is 0 if the result has no such share.
 	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
-	// TooFew reports that decisions were counted in bins but are too few for metrics.
+	// TooFew reports that decisions were counted in bins but are too few for metrics, or of one class only.
 	TooFew bool `json:"too_few_for_figures,omitempty"`
 }
 

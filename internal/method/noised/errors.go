@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// Parties returns who adds noise to sums of the parties: every party of the job. Each party knows its own noise, and so
-// the others' alone gives the guarantee, towards the coordinator and towards each party by itself.
+// Parties returns the members that add noise to sums: every party of the job. Each party knows its own noise. So the
+// noise of the other parties alone gives the guarantee, towards the coordinator and towards each single party.
 func Parties(j *job.Job) privacy.Summands {
 	n := len(j.Parties())
 	return privacy.Summands{Honest: n - 1, All: n}
@@ -24,11 +24,13 @@ type Spending struct {
 	Share float64 // part of rho; the parts of all sums add up to 1
 }
 
-// Sums lists the costs of sums of errors on held-out rows, and turns noise in them into that of metrics.
+// Sums lists the costs of sums of errors on held-out rows, and converts noise in these sums to noise in
+// metrics.
 type Sums interface {
 	// Spends lists what each sum costs.
 	Spends() []Spending
-	// Deviations returns the standard deviations of metrics over some rows that follow from those of the sums.
+	// Deviations returns the standard deviations of metrics. Argument of holds the standard deviations of the sums, which
+	// are over the given number of rows.
 	Deviations(rows int64, sums []int64, of []float64) learner.Metrics
 }
 
@@ -49,13 +51,13 @@ type UnitErrors struct{ Half float64 } // half of the range of the labels
 // UnitErrorsOf returns the sums of a regression on numbers in a range.
 func UnitErrorsOf(r moments.Range) UnitErrors { return UnitErrors{(r.Greatest - r.Least) / 2} }
 
-// Spends implements [Sums]. Half of the budget is for the squared errors, from which rmse follows, and the rest for the
-// sums that only r2 needs beside it.
+// Spends implements [Sums]. Half of the budget is for the squared errors, from which rmse follows.
+// The rest is for the two other sums, which only r2 needs.
 func (UnitErrors) Spends() []Spending {
 	return []Spending{{moments.SquaredOne, .25}, {moments.SquaredOne, .25}, {moments.UnitSquare, .5}}
 }
 
-// Deviations implements [Sums]. That of rmse is to first order.
+// Deviations implements [Sums]. The deviation of rmse is a first-order approximation.
 func (e UnitErrors) Deviations(rows int64, sums []int64, of []float64) learner.Metrics {
 	square := max(float64(sums[2]), of[2]) / moments.SquaredOne / float64(rows)
 	return learner.Metrics{"rmse": e.Half * of[2] / moments.SquaredOne / float64(rows) / (2 * math.Sqrt(square))}
@@ -77,7 +79,8 @@ func (p *Privacy) Errors(costs []Spending, parties privacy.Summands) (list Error
 	return list, nil
 }
 
-// Blur adds the noise to the sums. The random bytes are those of [privacy.Noise.Draw].
+// Blur adds the noise to the sums. The argument random is the source of random bytes for
+// [privacy.Noise.Draw].
 func (e Errors) Blur(sums []int64, random io.Reader) error {
 	for i, one := range e {
 		var v [1]int64
@@ -98,7 +101,7 @@ func (e Errors) Deviations() []float64 {
 	return list
 }
 
-// Room returns the largest of one party's numbers of noise for which the sums have room; 0 without noise.
+// Room returns the greatest noise of one party in any of the sums for which the sums have room; 0 without noise.
 func (e Errors) Room() (most int64) {
 	for _, one := range e {
 		most = max(most, Room(one))
@@ -106,8 +109,8 @@ func (e Errors) Room() (most int64) {
 	return most
 }
 
-// Room returns the largest of one party's numbers of some noise for which sums have room: 40 standard deviations. A larger
-// number has a probability of less than 2^-1000, and ends the session.
+// Room returns the greatest noise of one party in one entry for which sums have room: 40 standard deviations. Greater
+// noise has a probability of less than 2^-1000, and ends the session.
 func Room(of privacy.Noise) int64 {
 	const deviations = 40
 	return deviations * (new(big.Int).Sqrt(of.Variance).Int64() + 1)

@@ -1,5 +1,5 @@
-// Package noised holds what a job says of differential privacy, for methods that add noise to sums over
-// rows, and describes the guarantee in words.
+// Package noised holds the settings of differential privacy in a job, for methods that add noise to sums
+// over rows. It also describes the guarantee in words.
 package noised
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// Privacy is the section privacy of a protocol's keys: the guarantee for all that a job releases of its rows. The
-// zero value is a job without noise. A method's settings have it as a field.
+// Privacy is the section privacy of a protocol's keys: the guarantee for everything that a job releases about its
+// rows. The zero value means a job without noise. A method's settings have it as a field.
 type Privacy struct {
 	privacy.Guarantee
 	// Bound is the greatest length of a prepared row with kernel linear; longer rows are shortened to it. 0
@@ -37,9 +37,9 @@ func (p *Privacy) PrivacyKey() section.Field {
 
 func (p *Privacy) section() *section.Section {
 	return &section.Section{Name: "privacy", Fields: []section.Field{
-		{Key: "epsilon", Value: section.Number{Dst: &p.Epsilon}, Need: "write privacy: {epsilon: 4, delta: 1e-6}",
+		{Key: "epsilon", Value: section.Number{Dst: &p.Epsilon}, Need: `write "privacy: {epsilon: 4, delta: 1e-6}"`,
 			Doc: "The bound of what anybody can learn of one person: the probability of each result changes by at most the factor exp(epsilon), but for delta."},
-		{Key: "delta", Value: section.Number{Dst: &p.Delta}, Need: "write privacy: {epsilon: 4, delta: 1e-6}",
+		{Key: "delta", Value: section.Number{Dst: &p.Delta}, Need: `write "privacy: {epsilon: 4, delta: 1e-6}"`,
 			Doc: "The probability with which the bound may fail; less than one divided by ten times the number of rows."},
 		{Key: "bound", Value: section.Number{Dst: &p.Bound}, Else: "the length that follows from the columns' ranges, for kernel linear",
 			Doc: "The greatest length of a prepared row, for kernel linear alone. Longer rows are shortened to it."},
@@ -56,8 +56,9 @@ func (p *Privacy) finish(in *section.Place) error {
 	return nil
 }
 
-// Check refuses what privacy does not admit beside it in a job: whatever is computed from rows without noise, and
-// whatever lets one person change a sum by more than the noise hides. It accepts every job without privacy.
+// Check refuses settings of a job that do not work with privacy: settings with which something is computed from rows
+// without noise, and settings with which one person can change a sum by more than the noise hides. It accepts every
+// job without privacy.
 func (p *Privacy) Check(j *job.Job, in *section.Place) error {
 	if !p.Private() {
 		return nil
@@ -72,7 +73,7 @@ func (p *Privacy) Check(j *job.Job, in *section.Place) error {
 
 func checkMembers(j *job.Job, in *section.Place) error {
 	if len(j.Parties()) < 2 {
-		return in.Refuse("data", "privacy adds noise according to the number of parties, but the job names none; add partition: {parties: [north, south]} to data")
+		return in.Refuse("data", `privacy adds noise according to the number of parties, but the job names none; add "partition: {parties: [north, south]}" to data`)
 	}
 	return nil
 }
@@ -86,25 +87,25 @@ func checkLearner(j *job.Job, in *section.Place) error {
 	case len(j.Kernels()) > 1:
 		return in.Refuse("kernel", "privacy releases one model, and a choice among several would need noise too; give one kernel")
 	case len(j.Learners()) > 1:
-		return in.Refuse("learner", "privacy releases one model, and a choice among several would need noise too; remove alpha, which follows from the noise")
+		return in.Refuse("learner", `privacy releases one model, and a choice among several would need noise too; remove "alpha", which follows from the noise`)
 	case objective.Process || objective.Components > 0:
 		return in.Refuse("learner", "privacy is for learners ridge-classifier and ridge in this version, not %s", j.Learner.Name())
 	case objective.Penalty != unset:
-		return in.Refuse("learner", "with privacy, alpha follows from the noise; remove alpha")
+		return in.Refuse("learner", `with privacy, alpha follows from the noise; remove "alpha"`)
 	}
 	return nil
 }
 
-// checkRows refuses jobs in which a person has several rows, or a side of the split that the job chooses by values. Weights
-// are refused earlier: no protocol with privacy passes them on.
+// checkRows refuses jobs in which a person has several rows, jobs with folds, and jobs that choose the held-out rows
+// by party or by value. Weights are refused earlier, because no protocol with privacy has weights.
 func checkRows(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case d.Group != "":
-		return in.Refuse("data.group", "privacy protects a person with one row, but \"group\" gives a person several; remove \"group\" or privacy")
+		return in.Refuse("data.group", `privacy protects a person with one row, but "group" gives a person several; remove "group" or "privacy"`)
 	case d.Folds > 0:
-		return in.Refuse("data.folds", "privacy releases one model, and folds need several; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", `privacy releases one model, and folds need several; use "test: {fraction: 0.25}"`)
 	case d.Test.Split() != "":
-		return in.Refuse("data.test", "privacy needs held-out rows that no party and no value chooses; use test: {fraction: 0.25}")
+		return in.Refuse("data.test", `with privacy the job cannot choose the held-out rows by a party or a value; use "test: {fraction: 0.25}"`)
 	}
 	return nil
 }
@@ -113,15 +114,15 @@ func checkRows(j *job.Job, in *section.Place) error {
 func checkFits(j *job.Job, in *section.Place) error {
 	switch d := &j.Data; {
 	case d.Scale == job.Standard, d.ScalesTogether(): // means of a schema's columns are fitted with what it fits
-		return in.Refuse("data.scale", "scale: %s is computed from the rows, without noise; with privacy write scale: range and a range for each column, or scale: none", d.Scale)
+		return in.Refuse("data.scale", `"scale: %s" is computed from the rows, without noise; with privacy write "scale: range" and a range for each column, or "scale: none"`, d.Scale)
 	case d.Schema == nil && d.Features == 0:
-		return in.Refuse("data", "privacy needs a number of columns that no row decides; name a dictionary, or add features: and the number of columns")
+		return in.Refuse("data", `privacy needs a number of columns that no row decides; name a dictionary, or add "features" with the number of columns`)
 	}
 	return nil
 }
 
-// checkColumns refuses a description of columns whose preparation tells about single rows. A party reads all columns
-// of a dictionary, also those that the job does not use.
+// checkColumns refuses a description of columns whose preparation reveals something about single rows. A party reads
+// all columns of a dictionary, also columns that the job does not use.
 func checkColumns(j *job.Job, in *section.Place) error {
 	err := j.Data.Reads().CheckPublic()
 	switch d := j.Data.Dictionary; {
@@ -135,14 +136,15 @@ func checkColumns(j *job.Job, in *section.Place) error {
 	return in.Refuse("data.schema", "privacy needs columns without anything computed from rows: %w", err)
 }
 
-// checkBound refuses a bound of the rows' length without a kernel that needs one, and the other way round.
+// checkBound refuses a bound of the rows' length for a kernel other than linear. It refuses kernel linear if neither
+// a bound nor a schema limits the length.
 func (p *Privacy) checkBound(j *job.Job, in *section.Place) error {
 	linear := j.Kernel.Name == job.Linear
 	switch {
 	case !linear && p.Bound > 0:
-		return in.Refuse("protocol.privacy", "random features have a bounded length of their own; remove \"bound\" from privacy, or use kernel: {name: linear}")
+		return in.Refuse("protocol.privacy", `random features have a bounded length of their own; remove "bound" from privacy, or use "kernel: {name: linear}"`)
 	case linear && p.Bound == 0 && j.Data.Schema == nil:
-		return in.Refuse("protocol.privacy", "kernel linear needs the greatest length of a row, and without a dictionary no range tells it; add bound: and a length that nearly all rows have")
+		return in.Refuse("protocol.privacy", `kernel linear needs the greatest length of a row, and without a dictionary no range tells it; add "bound" with a length that nearly all rows have`)
 	}
 	return nil
 }
@@ -159,16 +161,16 @@ func (p *Privacy) Length(d *job.Data) (float64, error) {
 	return length, nil
 }
 
-// Linear returns the features of a job with kernel linear, for prepared rows of so many columns: the columns and a
-// constant.
+// Linear returns the features of a job with kernel linear, for prepared rows with the given number of columns. The
+// features are the columns and a constant.
 func (p *Privacy) Linear(d *job.Data, columns int) (feature.Linear, error) {
 	most, err := p.Length(d)
 	return feature.Linear{Inputs: columns, Bound: most}, err
 }
 
-// Mapped returns rows whose inner products a comparison without noise learns from. With kernel linear these are the
-// features of the job, because without their constant a model would lie below the private one. Other kernels have the
-// rows themselves.
+// Mapped maps prepared rows to the rows whose inner products a comparison without noise uses. With kernel linear it
+// returns the features of the job, because a model without the constant could be worse than the private model. With
+// other kernels it returns the rows unchanged.
 func (p *Privacy) Mapped(j *job.Job, rows linalg.Rows) (linalg.Rows, error) {
 	if j.Kernel.Name != job.Linear {
 		return rows, nil

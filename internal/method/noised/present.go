@@ -6,7 +6,8 @@ import (
 	"github.com/mercer-fl/mercer/report"
 )
 
-// Show adds to the presentation of a job's result what the noise does to it. j is nil if the job is unknown.
+// Show adds a description of the noise and its effects to the presentation of a job's result. j is nil if the job is
+// unknown.
 func (f *Figures) Show(p *method.Presentation, j *job.Job, r *method.Result) {
 	text := f.Text()
 	p.More, p.Later = append(p.More, report.Row{Label: "Privacy", Value: text}), append(p.Later, method.Block{Line: "Privacy: " + text})
@@ -19,14 +20,14 @@ func (f *Figures) Show(p *method.Presentation, j *job.Job, r *method.Result) {
 	}
 }
 
-// add says something in a row of the page and under the scores.
+// add adds a text to the report page, in a row with the given label, and to the notes under the scores.
 func add(p *method.Presentation, label, text string) {
 	p.More, p.Notes = append(p.More, report.Row{Label: label, Value: text}), append(p.Notes, text)
 }
 
-// comparison states from which features, and with which alpha, alone and pooled learn beside a job with privacy. With
-// random features it is the exact kernel, so that the difference is the price of features and noise together; linear
-// features cost nothing.
+// comparison states with which features and which alpha the comparisons alone and pooled learn, for a job with
+// privacy. In place of random features they use the exact kernel, so that the difference from the job is the price of
+// random features and noise together.
 func comparison(j *job.Job) string {
 	if j.Kernel.Name == job.Linear {
 		return "Alone and pooled learn from the same features, the columns and a constant, without noise and with the alpha of a job without privacy."

@@ -10,7 +10,7 @@ import (
 	"github.com/mercer-fl/mercer/privacy"
 )
 
-// Figures says in a result how noise protects the people of the tables.
+// Figures describes in a result the guarantee and the noise that protect the people of the tables.
 type Figures struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
@@ -19,10 +19,10 @@ type Figures struct {
 	// for a row of zeros. [privacy.Replacement] covers training rows, held-out rows, which take less, and a row that
 	// leaves one side for the other, which takes twice the rho.
 	Replaced float64 `json:"epsilon_if_a_row_is_replaced"`
-	// Coalition is the epsilon towards the coordinator and all members but one together, who know their own noise.
+	// Coalition is the epsilon towards the coordinator and all parties but one together, which know their own noise.
 	Coalition float64 `json:"epsilon_towards_all_but_one"`
-	// Products and Cross are the standard deviations of the noise in the sums of products of features and of features
-	// and targets. The unit is a product in which the features of a row have length 1.
+	// Products and Cross are the standard deviations of the noise in the sums of products of two features, and of a
+	// feature and a target. The unit is a product in which the features of a row have length 1.
 	Products float64 `json:"noise_of_products"`
 	Cross    float64 `json:"noise_of_targets"`
 	Alpha    float64 `json:"alpha"` // the ridge for this noise, in the same unit
@@ -30,7 +30,8 @@ type Figures struct {
 	Deviations map[string]float64 `json:"metric_deviations"`
 }
 
-// NewFigures returns the figures of a guarantee to which the noise of some members adds up. The caller sets the noise.
+// NewFigures returns the figures of guarantee g. The argument of says how many members add noise. The caller sets the
+// fields about the size of the noise.
 func NewFigures(g privacy.Guarantee, of privacy.Summands) *Figures {
 	rho := g.Rho()
 	return &Figures{
@@ -39,8 +40,9 @@ func NewFigures(g privacy.Guarantee, of privacy.Summands) *Figures {
 	}
 }
 
-// epsilonOf is [privacy.Epsilon] for every rho above 0. Beyond its limits, which hundreds of members reach, the standard
-// conversion gives a number, if a larger one: a result cannot hold infinity.
+// epsilonOf is [privacy.Epsilon] for every rho above 0. Beyond its limits, which hundreds of
+// members reach, the standard conversion gives a number, if a larger one: a result cannot hold
+// infinity.
 func epsilonOf(rho, delta float64) float64 {
 	if rho > privacy.MostRho {
 		return rho + 2*math.Sqrt(-rho*math.Log(delta))
@@ -60,7 +62,7 @@ func (f *Figures) Repeated(runs int) string {
 		runs, f.Epsilon, runs, epsilonOf(float64(runs)*f.Rho, f.Delta), f.Delta)
 }
 
-// Together states the guarantee towards members that put what they know together.
+// Together states the guarantee towards members that combine their knowledge.
 func (f *Figures) Together() string {
 	return fmt.Sprintf("The guarantee holds towards the coordinator and towards each party alone. The coordinator and all parties but one together know the noise of these parties: towards them the last party's noise alone gives epsilon = %.3g. A party that adds no noise counts like one that reveals it.", f.Coalition)
 }
@@ -77,12 +79,12 @@ func (f *Figures) text() string {
 		f.Epsilon, f.Delta, f.Replaced, f.Products, f.Cross, f.Alpha)
 }
 
-// Text describes the noise in one line, with what it does to the figures on held-out rows.
+// Text describes in one line the noise and the standard errors that it gives to the metrics.
 func (f *Figures) Text() string {
 	return strings.Join(append([]string{f.text()}, f.errors()...), "; ")
 }
 
-// errors says for each metric how far the noise moves it.
+// errors returns, for each metric, a text with the standard error that the noise gives it.
 func (f *Figures) errors() (list []string) {
 	for _, name := range slices.Sorted(maps.Keys(f.Deviations)) {
 		list = append(list, fmt.Sprintf("the noise gives %s a standard error of %.2g", name, f.Deviations[name]))
@@ -99,9 +101,9 @@ func (f *Figures) Notes() []string {
 	return []string{"Together, " + strings.Join(list, ", and ") + "."}
 }
 
-// Few says that the noise is strong for so many training rows and features, with which ridge it goes, and what helps.
-// It is "" if the rows outweigh the noise ten times. A feature's sum of squares is rows / features on average, and the
-// noise changes it by about alpha. Most features have less than the average.
+// Few returns a warning that the noise is strong for the given numbers of training rows and features, with advice. It
+// returns "" if the rows outweigh the noise at least ten times. A feature's sum of squares is rows / features on
+// average, and the noise changes it by about alpha, the ridge. Most features have less than the average.
 func Few(rows, features int, alpha float64) string {
 	of := float64(rows) / (alpha * float64(features))
 	text, enough := "", round(10*alpha*float64(features))
@@ -118,8 +120,8 @@ func Few(rows, features int, alpha float64) string {
 	return fmt.Sprintf(text, rows, enough)
 }
 
-// Loose says that delta is so large that the guarantee may fail for somebody. It is "" if delta is at most a tenth of one
-// over the number of training rows.
+// Loose returns a warning that delta is so large that the guarantee can fail for somebody. It returns "" if delta is
+// at most 0.1 divided by the number of training rows.
 func Loose(rows int, delta float64) string {
 	if most := .1 / float64(rows); delta > most {
 		scale := math.Pow(10, math.Floor(math.Log10(most)))
@@ -129,13 +131,13 @@ func Loose(rows int, delta float64) string {
 	return ""
 }
 
-// Warnings lists what [Few] and [Loose] say.
+// Warnings lists the warnings of [Few] and [Loose].
 func Warnings(rows, features int, alpha, delta float64) []string {
 	said := []string{Few(rows, features, alpha), Loose(rows, delta)}
 	return slices.DeleteFunc(said, func(text string) bool { return text == "" })
 }
 
-// round writes a number of rows with one digit.
+// round rounds a number of rows up to one significant digit, and writes it.
 func round(rows float64) string {
 	scale := math.Pow(10, math.Floor(math.Log10(rows)))
 	return fmt.Sprintf("%.0f", math.Ceil(rows/scale)*scale)

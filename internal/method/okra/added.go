@@ -85,11 +85,11 @@ func (p *party) resumeFrom(b []byte) error {
 	late := slices.Contains(changesContinuing(p.Job).Late, p.Self)
 	switch {
 	case late && b != nil:
-		return fault.BadInputf("okra: %s was a party of the earlier job, so it cannot be late; remove it from late", p.Self)
+		return fault.BadInputf(`okra: %s was a party of the earlier job, so it cannot be late; remove it from "late"`, p.Self)
 	case late:
 		return nil
 	case b == nil:
-		return fault.BadInputf("okra: %s has no state of the earlier job, because that job was not continuable or was erased; submit a new job, or name the party in late", p.Self)
+		return fault.BadInputf(`okra: %s has no state of the earlier job, because that job was not continuable or was erased; submit a new job, or name the party in "late"`, p.Self)
 	}
 	r, err := decodeContinuation(b)
 	if err != nil {
@@ -99,8 +99,10 @@ func (p *party) resumeFrom(b []byte) error {
 	switch {
 	case err != nil:
 		return err
-	case r.params != params || r.scale != p.Job.Data.Scale:
-		return fault.BadInputf("okra: the settings of protocol or scale differ from the earlier job's settings; copy the earlier job's settings")
+	case r.params != params:
+		return fault.BadInputf("okra: the settings of protocol differ from the earlier job's settings; copy the earlier job's settings")
+	case r.scale != p.Job.Data.Scale:
+		return fault.BadInputf(`okra: "scale" is %s, and was %s in the earlier job; copy the earlier job's "scale"`, p.Job.Data.Scale, r.scale)
 	}
 	return p.resumeRows(r)
 }

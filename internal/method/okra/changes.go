@@ -21,8 +21,9 @@ const (
 	Refit Preparation = "refit" // the parties fit the preparation again, so they send all rows again, under a new seed
 )
 
-// plan returns the steps of a job whose parties change. It has a first session, a session of the
-// remaining parties, and a fresh session of the remaining parties for comparison.
+// plan returns the steps of a job whose parties change. It has a first session, a session of the remaining
+// parties and, unless that session already sends all rows again, a fresh session of the remaining parties
+// for comparison.
 func (c *Changes) plan(of method.Instance) ([]step, error) {
 	first, last := c.firstInstance(of), c.lastInstance(of)
 	plan, err := uploadSteps(first)
@@ -99,7 +100,7 @@ type Changes struct {
 	Late, Withdrawn []string
 	Added           []job.PartyShare // for each party, the share of its rows that it adds after the first session
 	Preparation     Preparation
-	Continuable     bool   // a later job may continue this job
+	Continuable     bool   // a later job can continue this job
 	Earlier         job.ID // the job that this job continues; zero for none
 }
 
@@ -123,7 +124,7 @@ func changesContinuing(j *job.Job) *Changes {
 	return nil
 }
 
-// isContinuable reports whether a later job may continue the job.
+// isContinuable reports whether a later job can continue the job.
 func isContinuable(j *job.Job) bool {
 	k, has := j.Protocol.Values.(*Keys)
 	return has && k.Continuable
@@ -188,7 +189,7 @@ func (c *Changes) lastInstance(of method.Instance) method.Instance {
 // It returns "" for other jobs.
 func undeployable(j *job.Job) string {
 	if changesOf(j) != nil {
-		return "late, withdrawn and added alone play in one process how parties and rows change; between parties write continues: and the id of an ended job"
+		return `"late", "withdrawn" and "added" alone play in one process how parties and rows change; between parties write "continues" with the id of an ended job`
 	}
 	return ""
 }

@@ -110,7 +110,8 @@ func rowLimitErrors(m protocol.Machine) protocol.Machine {
 	}}
 }
 
-// storeFacts stores the facts about a step that the leakage statement needs.
+// storeFacts stores the parties' facts for the leakage statement, and their permissions for figures over
+// their own rows.
 func (s *server) storeFacts(e method.End) {
 	s.facts, s.permissions = s.facts.Join(e.Facts), rows.JoinWords(s.permissions, e.Words)
 }
@@ -276,7 +277,7 @@ func (s *server) changeFigures(c *Changes, j *job.Job) *Figures {
 	return f
 }
 
-// continuedCosts returns the costs of a job that continues an earlier job. They include the
+// continuedCosts returns the costs of a job that continues an earlier job. The sent bytes include the
 // agreement on the column order.
 func (s *server) continuedCosts(c *Changes) *Continued {
 	f := &Continued{Job: c.Earlier.String(), Late: c.Late, Phase: s.costs[changed]}
@@ -286,7 +287,7 @@ func (s *server) continuedCosts(c *Changes) *Continued {
 	return f
 }
 
-// isContinuable reports whether a later job may continue this job.
+// isContinuable reports whether a later job can continue this job.
 func (s *server) isContinuable() bool { return isContinuable(s.Job) }
 
 // writeContinuation writes the state that a later job needs to continue this job.
@@ -297,8 +298,8 @@ func (s *server) writeContinuation(to io.Writer) error {
 	})
 }
 
-// resumeFrom restores the state that the coordinator kept when the earlier job ended. The parties
-// of that job must match this job's settings.
+// resumeFrom restores the state that the coordinator kept when the earlier job ended. It refuses a list of
+// late parties that does not match the parties of the earlier job.
 func (s *server) resumeFrom(b []byte) error {
 	base, err := okra.DecodeBase(b)
 	if err != nil {
@@ -306,8 +307,11 @@ func (s *server) resumeFrom(b []byte) error {
 	}
 	for _, name := range s.Parties {
 		_, known := base.Find(name)
-		if late := slices.Contains(changesContinuing(s.Job).Late, name); late == known {
-			return fault.BadInputf("okra: late must name exactly the parties that had no rows in the earlier job; correct the entry for %s", name)
+		switch late := slices.Contains(changesContinuing(s.Job).Late, name); {
+		case late && known:
+			return fault.BadInputf(`okra: "late" names %s, which had rows in the earlier job; remove it from "late"`, name)
+		case !late && !known:
+			return fault.BadInputf(`okra: %s had no rows in the earlier job; add it to "late"`, name)
 		}
 	}
 	s.base = base
@@ -323,7 +327,7 @@ func (s *server) findLeavers() error {
 		}
 	}
 	if len(s.leavers) > 0 && s.Job.Data.Fits() && changesContinuing(s.Job).Preparation != Keep {
-		return fault.BadInputf("okra: the earlier job's preparation was also fitted on the rows of %s, which left; write preparation: keep, or remove continues to fit a new preparation", strings.Join(s.leavers, " and "))
+		return fault.BadInputf(`okra: the earlier job's preparation was also fitted on the rows of %s, which left; write "preparation: keep", or remove "continues" to fit a new preparation`, strings.Join(s.leavers, " and "))
 	}
 	return nil
 }

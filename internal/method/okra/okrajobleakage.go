@@ -25,8 +25,9 @@ func (s *server) leakageFacts() okra.Facts {
 	}
 }
 
-// dependent reports whether some rows depend on the others, if the leakage depends on that. It does
-// while rows on a grid do not outnumber the features. Computing the matrix took longer then.
+// dependent reports whether some rows depend on the other rows. It returns false without computing the rank
+// if the leakage does not depend on that: if the rows are not on a grid, or outnumber the features.
+// Otherwise the rank takes less time to compute than the Gram matrix took.
 func (s *server) dependent() bool {
 	gram := s.upload.Gram()
 	if s.facts.Grid != method.AllGrid || s.facts.Features != 0 && gram.Rows > int(s.facts.Features) {
@@ -38,7 +39,8 @@ func (s *server) dependent() bool {
 // queriesTell is the sentence about queries to a model with open predictions.
 const queriesTell = "The party that queries learns the model's decisions, and from enough of them something about the rows that the model holds."
 
-// partyReads lists what else lets parties reconstruct something of others' rows.
+// partyReads lists further sentences, for [rows.Expose], about how parties reconstruct something of others'
+// rows.
 func partyReads(j *job.Job) []string {
 	if j.Prediction == job.Open {
 		return []string{queriesTell}

@@ -79,13 +79,13 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	switch {
 	case k.Encoder == Block && k.Mode != job.Paper:
-		return in.Refuse("encoder", "encoder block is that of the paper and reveals each block's Gram matrix; use hadamard, or add mode: paper to reproduce the paper")
+		return in.Refuse("encoder", `encoder block is that of the paper and reveals each block's Gram matrix; use hadamard, or add "mode: paper" to reproduce the paper`)
 	case k.Mode == job.Paper && k.Encoder != Block:
 		return in.Refuse("encoder", "mode paper has encoder block, not %s; remove \"mode\" or \"encoder\"", k.Encoder)
 	case in.Given("preparation") && !k.continues() && len(k.Late)+len(k.Withdrawn)+len(k.Added) == 0:
 		return in.Refuse("preparation", "\"preparation\" works only with \"late\", \"withdrawn\", \"added\" or \"continues\"; remove \"preparation\"")
 	case in.Given("rounds") && k.Encoder != Hadamard:
-		return in.Refuse("rounds", "encoder %s has no rounds; remove rounds", k.Encoder)
+		return in.Refuse("rounds", `encoder %s has no rounds; remove "rounds"`, k.Encoder)
 	case k.Encoder == Hadamard && (k.Rounds < minRounds || k.Rounds > maxRounds):
 		return in.Refuse("rounds", "rounds is %d; write %d to %d, since one round hides nothing", k.Rounds, minRounds, maxRounds)
 	}
@@ -101,7 +101,7 @@ func (k *Keys) Spec() okra.Spec {
 func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 	for _, name := range c.Late {
 		if !slices.Contains(j.Parties(), name) {
-			return in.Refuse("protocol", "%s is in \"late\" but not among the job's parties; name all parties in partition: {parties: [..]}", name)
+			return in.Refuse("protocol", `%s is in "late" but not among the job's parties; name all parties in "partition: {parties: [..]}"`, name)
 		}
 	}
 	switch {
@@ -111,8 +111,8 @@ func (c *Changes) checkContinued(j *job.Job, in *section.Place) error {
 		return in.Refuse("protocol", "a job that continues another must not have the key \"withdrawn\"; leave withdrawn parties out of the job's parties")
 	case c.Preparation == Refit:
 		return in.Refuse("protocol", "a job that continues another keeps the earlier job's preparation; to fit again, submit a job that continues no other")
-	case len(c.Late) > 0 && j.Parties()[0] == c.Late[0]:
-		return in.Refuse("protocol", "%s would be the leader, but it lacks the seed; list it after a party of the earlier job", c.Late[0])
+	case slices.Contains(c.Late, j.Parties()[0]):
+		return in.Refuse("protocol", "%s would be the leader, but it lacks the seed; list it after a party of the earlier job", j.Parties()[0])
 	}
 	return nil
 }
@@ -138,7 +138,7 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 		return in.Refuse("data.weight", "weights of rows need the same parties from beginning to end; remove \"weight\", or remove all of \"late\", \"withdrawn\", \"added\", \"continuable\" and \"continues\"")
 	}
 	if j.Data.Test.Split() != "" && (k.changesParties() || k.secretsOutlive()) {
-		return in.Refuse("data.test", "a job with \"late\", \"withdrawn\", \"added\", \"continuable\" or \"continues\" cannot hold out %s; use test: {fraction: 0.25}", j.Data.Test.Chosen())
+		return in.Refuse("data.test", `a job with "late", "withdrawn", "added", "continuable" or "continues" cannot hold out %s; use "test: {fraction: 0.25}"`, j.Data.Test.Chosen())
 	}
 	return k.checkChanges(j, in)
 }
@@ -165,7 +165,7 @@ func (c *Changes) changeKeys() []section.Field {
 func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	switch {
 	case c.secretsOutlive() && j.Prediction == job.Open:
-		return in.Refuse("prediction", "a job that continues another, or may be continued, has no open predictions; remove prediction: open")
+		return in.Refuse("prediction", `a job with "continues" or "continuable" has no open predictions; remove "prediction: open"`)
 	case c.continues():
 		return c.checkContinued(j, in)
 	case !c.changesParties():
@@ -193,7 +193,7 @@ func (c *Changes) checkChanges(j *job.Job, in *section.Place) error {
 	case slices.Contains(c.Late, last[0]):
 		return in.Refuse("protocol", "%s would be the leader, but it lacks the seed; list it after a party that neither comes late nor withdraws", last[0])
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "a job whose parties change has no open predictions; remove prediction: open")
+		return in.Refuse("prediction", `a job whose parties change has no open predictions; remove "prediction: open"`)
 	}
 	if c.Preparation == "" {
 		c.Preparation = Keep

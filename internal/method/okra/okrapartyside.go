@@ -202,8 +202,8 @@ func (p *party) retainState(c method.Closing) (method.RetainedState, error) {
 	return retainedOf(p.Job, e.encode()), nil
 }
 
-// continuer builds the machine for a session that continues an earlier session. A newcomer sends
-// its rows, and other parties confirm their earlier rows.
+// continuer builds the machine for a session that continues an earlier session. A newcomer sends its rows.
+// Other parties confirm their earlier rows and send their new rows.
 func (p *party) continuer(s method.Setup) (*method.Run, error) {
 	setup := s.Setup
 	params, err := paramsOf(p.Job)
@@ -276,7 +276,7 @@ func (p *party) repeater(s method.Setup) (*method.Run, error) {
 	return method.RunOf(m, err, method.Nothing)
 }
 
-// isContinuable reports whether a later job may continue this job.
+// isContinuable reports whether a later job can continue this job.
 func (p *party) isContinuable() bool { return isContinuable(p.Job) && p.total > 0 }
 
 // writeContinuation writes the state that a later job needs to continue this job.

@@ -125,13 +125,13 @@ func decodeAnswers(b []byte) (answerFacts, error) {
 	return a, r.Close("okra: answers")
 }
 
-// Versions of the state that a party keeps so that a later job can continue.
+// Versions of the state that a party keeps so that a later job can continue the job.
 const (
 	versionWithoutDigests = 2 // the version without column names and digests of rows
 	continuationVersion   = 3
 )
 
-// continuation holds the state that a party keeps so that a later job can continue. It is secret.
+// continuation holds the state that a party keeps so that a later job can continue the job. It is secret.
 type continuation struct {
 	params   okra.Params
 	scale    job.Scaling
@@ -171,7 +171,7 @@ func decodeContinuation(b []byte) (continuation, error) {
 	if k.Version == continuationVersion {
 		out.readDigests(r)
 	}
-	if err := r.Close("okra: rest"); err != nil {
+	if err := r.Close("okra: state of an earlier job"); err != nil {
 		return continuation{}, err
 	}
 	if out.params, err = okra.DecodeParams(params); err == nil {

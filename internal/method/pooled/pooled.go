@@ -49,9 +49,9 @@ func (*Keys) check(j *job.Job, in *section.Place) error {
 	}
 	switch {
 	case len(j.Compare) > 0 && !shared:
-		return in.Refuse("compare", "compare needs parties, but a table without a partition has no parties; remove \"compare\", or add partition: {parties: [north, south]} to data")
+		return in.Refuse("compare", `"compare" needs parties, but a table without a partition has no parties; remove "compare", or add "partition: {parties: [north, south]}" to data`)
 	case len(j.Compare) > 0 && j.Data.Test.None:
-		return in.Refuse("compare", "compare needs metrics on held-out rows, and test: none holds out no rows; remove compare or test")
+		return in.Refuse("compare", `"compare" needs metrics on held-out rows, and "test: none" holds out no rows; remove "compare" or "test"`)
 	}
 	return learner.OnRows(j, in)
 }

@@ -65,9 +65,9 @@ func (k *Keys) Demands() job.Demands {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "protocol pp-svmv has mode paper only; write mode: paper, or use protocol gram, which adds up the same matrices and hides each party's own")
+		return in.Refuse("protocol", `protocol pp-svmv has mode paper only; write "mode: paper", or use protocol gram, which adds up the same matrices and hides each party's own`)
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "pp-svmv has no prediction: open; remove it, or use protocol gram")
+		return in.Refuse("prediction", `protocol pp-svmv cannot predict new rows; remove "prediction: open", or use protocol gram`)
 	}
 	return learner.OnMatrix(j, in)
 }

@@ -14,8 +14,8 @@ type sizes interface {
 	count(heldOut bool) int
 	// fewest returns the first class with fewer people than least on one side, and their number.
 	fewest(heldOut bool, least int) (class string, n int, ok bool)
-	// unusual returns the number of people in training whose label is not the most common number. A
-	// number from least on may be less than the right one.
+	// unusual returns the number of people in training whose label is not the most common number. If the
+	// returned number is at least least, the true number can be greater.
 	unusual(least int) int
 }
 
@@ -37,7 +37,7 @@ func (l listed) unusual(int) int { return unusualTargets(method.Split(l)) }
 type census struct {
 	sides  [2]side
 	tally  dataset.Tally // labels of the training rows, if they are numbers
-	labels []string      // empty, and nil if the table has no labels
+	labels []string      // an empty list if the table has labels, and nil otherwise
 }
 
 // side counts the rows of one side of a split.
@@ -63,7 +63,8 @@ func (c *census) side(heldOut bool) *side {
 	return &c.sides[0]
 }
 
-// add counts the rows of a block, which before other rows precede.
+// add counts the rows of a block. The argument before is the number of rows of the table that precede the
+// block.
 func (c *census) add(block *dataset.Set, before int, held method.Bits) {
 	if block.Labels != nil {
 		c.labels = []string{}

@@ -126,7 +126,7 @@ func widths(party string, set *dataset.Set, leader string, first *dataset.Set) e
 	}
 	advice := "give every party the same columns"
 	if _, sparse := set.X.(*dataset.CSR); sparse {
-		advice = fmt.Sprintf("give every party the same columns; where a file names none of the last ones, say how many there are: features: %d", max(set.X.Cols(), first.X.Cols()))
+		advice = fmt.Sprintf(`give every party the same columns; where a file names none of the last ones, say how many there are: "features: %d"`, max(set.X.Cols(), first.X.Cols()))
 	}
 	return fmt.Errorf("%s has %d features and %s has %d; %s", party, set.X.Cols(), leader, first.X.Cols(), advice)
 }

@@ -19,9 +19,10 @@ const (
 	countsTell = " For a median the sums are counts: how many of the other's rows lie in each small part of the column's range."
 )
 
-// Expose adds to a result's statement and exposures what the parties reconstruct of others' rows,
-// because they fit values together. The parties of c are those that fit. The sentences in more name
-// what else they reconstruct, and come first. A party's exposure is then at least in part.
+// Expose adds to a result's leakage statement and exposures what the parties reconstruct of others' rows,
+// because they fit values together. The parties of c are the parties that fit. The sentences in more name
+// other ways to reconstruct something, and come first. If there is any sentence, the exposure of role
+// party is at least ReachPart.
 func Expose(c method.Instance, r *method.Result, more ...string) {
 	d := &c.Job.Data
 	if d.ScalesTogether() && d.Scale == job.MinMax {

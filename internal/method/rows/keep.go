@@ -110,7 +110,7 @@ func (p *Party) Fit(b []byte) error {
 }
 
 // By prepares and scales a copy of the party's rows like [Party.Fit], and returns the copy. It also
-// reports whether the copied rows lie on a grid. It does not change the party.
+// reports whether the numbers of the prepared table lie on a grid. It does not change the party.
 func (p *Party) By(b []byte) (rows linalg.Rows, grid bool, err error) {
 	other := *p
 	err = other.Fit(b)

@@ -46,7 +46,7 @@ func (k keptFit) encode() []byte {
 // decodeKept decodes a kept fit and the zeros that pad it.
 func decodeKept(b []byte) (k keptFit, err error) {
 	r := wire.NewReader(b)
-	r.Magic(len(method.FitMagic), method.FitMagic, "rows: %q is no fit")
+	r.Magic(len(method.FitMagic), method.FitMagic, "rows: the fit begins with %q, which is another format")
 	k.table = string(r.Bytes32(method.MaxLabelBytes))
 	k.dictionary, k.scale = r.String(maxHash), job.Scaling(r.String(maxHash))
 	made := r.Bytes32(len(b))
@@ -100,7 +100,7 @@ func (p *Party) WriteFit(to io.Writer) error {
 func (p *Party) FitRelease() method.Release {
 	r := p.Instance.Release(method.ReleaseFit, p.Self, p.label, p.read())
 	r.Among, r.Edition = p.Split.Rows(false), p.edition.Without(p.Job.Data.Test)
-	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // an earlier job may have fitted the same values for its own use
+	r.Fit = method.Fit{By: method.NewFit, Among: r.Among, Train: p.fitters()} // an earlier job can have fitted the same values for its own use
 	return r
 }
 
@@ -110,7 +110,7 @@ func (p *Party) noFit() error {
 	if p.Self == p.Parties[0] {
 		return fault.Public(fault.BadInputf("%s no longer has the fit of job %v, which the first party must send; list first a party that has it, or write a new dictionary", p.Self, p.Job.Data.Fit.Job))
 	}
-	return fault.Public(fault.BadInputf("%s no longer has the fit of job %v; submit the job with data: fit: {job: %v, told: [%s]}; then the first party sends the fit", p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
+	return fault.Public(fault.BadInputf(`%s no longer has the fit of job %v; submit the job with "fit: {job: %v, told: [%s]}" in data; then the first party sends the fit`, p.Self, p.Job.Data.Fit.Job, p.Job.Data.Fit.Job, p.Self))
 }
 
 // errWrongFit reports that a kept fit does not match the job.

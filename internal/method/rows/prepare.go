@@ -93,7 +93,7 @@ type fitter struct {
 	first  *prepare.Plan // the plan before the parties agree on categories
 	among  []string      // the names of the parties that take part in the fit, the leader first
 	agreed [][]string
-	sum    []int64 // the sum of all parties' vectors; nil until this party knows it
+	sum    []int64 // the sum of all parties' vectors; nil until this party knows the sum
 }
 
 // begin applies a preparation that follows from the job file, or plans a preparation that the
@@ -171,7 +171,7 @@ func (p *Party) prepareWith(made *prepare.Preparation) error {
 	return nil
 }
 
-// Preparation returns the fitted preparation; it implements [method.Preparing].
+// Preparation returns the fitted preparation; nil before the fit, and for a numeric table.
 func (p *Party) Preparation() *prepare.Preparation { return p.Split.Prepared }
 
 // leads reports whether this party is the leader of the fit.
@@ -195,7 +195,7 @@ func (p *Party) tellUnion(s method.Setup) (*method.Run, error) {
 	return p.tell(s, func() ([]byte, error) { return encodeWords(p.fit.agreed, unionBytes*len(p.fit.agreed)) }, p.takeUnion)
 }
 
-// tellSum builds the machine in which the leader sends the sum of all vectors to the others.
+// tellSum builds the machine in which the leader sends the sum of all vectors to the other parties.
 func (p *Party) tellSum(s method.Setup) (*method.Run, error) {
 	p.setFitParties(s)
 	return p.tell(s, func() ([]byte, error) { return encodeSum(p.fit.sum), nil }, p.takeSum)
@@ -365,8 +365,8 @@ func (p *Party) compareDigests(s method.Setup) (*method.Run, error) {
 	})
 }
 
-// basis returns a digest of the preparation and the scaling. The digest must be equal at all
-// parties of the job.
+// basis returns a digest of the preparation or, if the party has a kept fit, of the whole kept fit. The
+// digest must be equal at all parties of the job.
 func (p *Party) basis(made *prepare.Preparation) [sha256.Size]byte {
 	if p.kept != nil {
 		return sha256.Sum256(p.kept) // the kept fit includes the scaling, which no other step compares

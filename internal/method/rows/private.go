@@ -9,14 +9,15 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// In a job with differential privacy, what a party adds for a row depends on this row and on public numbers alone, and
-// no refusal depends on the values of a row.
+// In a job with differential privacy, the numbers that a party adds for a row depend only on this row and on public
+// numbers. No refusal depends on the values of a row.
 
 // uncommon returns all rows of a split in a job with differential privacy, not scaled.
 func uncommon(s method.Split) (linalg.Rows, error) { return cut{dataset.RowsOf(s.Set.X)}, nil }
 
-// greatest is the magnitude to which numbers are cut with differential privacy. Features of larger numbers would not
-// be finite. Phases of such numbers are without meaning anyway, because neighbouring float64 are further apart.
+// greatest is the magnitude to which numbers are cut with differential privacy. Features of larger numbers
+// would not be finite. Phases of such numbers have no meaning anyway, because neighbouring float64 values
+// are at least 0.25 apart.
 const greatest = 1 << 50
 
 // cut reads rows whose numbers are cut to a magnitude of at most greatest.
@@ -30,17 +31,17 @@ func (c cut) ReadRow(i int, dst []float64) {
 	}
 }
 
-// checkPrivate refuses a table in which one person may have several rows, or whose rows have weights. It depends on no
-// value.
+// checkPrivate refuses a table with groups in a job with privacy, because one person can have several rows in such a
+// table. The check depends on no value of a row.
 func checkPrivate(j *job.Job, set *dataset.Set) error {
 	if j.Data.Private && set.Groups != nil {
-		return errors.New("the job's privacy protects a person with one row, but the catalogue's entry has a group, and so several rows of a person; use a table without group")
+		return errors.New(`the job's privacy protects a person with one row, but the catalogue's entry has "group", and so several rows of a person; use a table without "group"`)
 	}
 	return nil
 }
 
-// checkPrivateSizes refuses a table with too few rows. It counts rows alone: how many rows a class has depends on single
-// rows, and the noise protects a class of one row, too.
+// checkPrivateSizes refuses a table with too few rows. It counts rows alone: how many rows a class
+// has depends on single rows, and the noise protects a class of one row, too.
 func checkPrivateSizes(f method.Limits, j *job.Job, s sizes) error {
 	training, held, protocol := s.count(false), s.count(true), j.Protocol.Name()
 	switch {

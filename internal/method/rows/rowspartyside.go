@@ -176,8 +176,8 @@ func (p *Party) Grid() method.Grid {
 // Width returns the number of the party's columns.
 func (p *Party) Width() int { return p.Split.Set.X.Cols() }
 
-// Release describes the party's release of its rows in a job. It depends only on the fit's own
-// values, so the party can ask its ledger before the fit.
+// Release describes the party's release of its rows in a job. Before the fit, the description lacks only the
+// fitted values, so the party can already ask its ledger.
 func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	r := p.Instance.Release(kind, p.Self, p.label, p.read())
 	if p.stream != nil {
@@ -204,8 +204,8 @@ func (p *Party) Release(kind method.ReleaseKind) method.Release {
 	return r
 }
 
-// fitters lists the leader, followed by the parties whose rows enter the fit. The leader comes
-// first because it learns more than the other parties.
+// fitters lists the leader, followed by the parties whose rows enter the fit, in ascending order. The leader
+// comes first because it learns more than the other parties.
 func (p *Party) fitters() []string {
 	return append([]string{p.Parties[0]}, slices.Sorted(slices.Values(p.Job.Data.Training(p.Parties)))...)
 }
@@ -296,7 +296,7 @@ func checkSideSizes(f method.Limits, j *job.Job, s sizes) error {
 	}
 	training, held := s.count(false), s.count(true)
 	if training < f.TrainingRows || held < f.HeldOutRows {
-		return method.TooFew("the job holds out %s: %d rows of this table, and %d train; this party needs at least %d and %d", j.Data.Test.Chosen(), held, training, f.HeldOutRows, f.TrainingRows)
+		return method.TooFew("the job holds out %s: %d rows of this table, and %d train; this party needs at least %d held-out rows and %d training rows", j.Data.Test.Chosen(), held, training, f.HeldOutRows, f.TrainingRows)
 	}
 	return nil
 }

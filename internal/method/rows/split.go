@@ -11,8 +11,8 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Split checks a table against a job and selects the held-out rows. If the job holds out a
-// fraction, the table's own key selects them. The launching process also calls Split, so that its
+// Split checks a table against a job and selects the held-out rows. If the job holds out a fraction,
+// t.Key selects the rows, unless t.Held lists them. The launching process also calls Split, so that its
 // comparisons use the same rows. party is needed if the job holds out all rows of one party.
 func Split(j *job.Job, party string, t method.Table) (method.Split, error) {
 	set := t.Set
@@ -87,7 +87,7 @@ func labelled(j *job.Job, set *dataset.Set) (*dataset.Set, error) {
 	return set, method.CheckLabels(j, set)
 }
 
-// heldOut returns the numbers of the held-out rows, in ascending order.
+// heldOut returns the indices of the held-out rows, in ascending order.
 func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	n := t.Set.X.Rows()
 	switch {
@@ -115,8 +115,8 @@ func heldOut(j *job.Job, party string, t method.Table) ([]int, error) {
 	return test, err
 }
 
-// later returns the rows that the job holds out because their value in a column is at or after the
-// bound that the job states.
+// later returns the indices of the rows that the job holds out because their value in a column is at or
+// after the bound that the job states.
 func later(j *job.Job, set *dataset.Set) ([]int, error) {
 	name := j.Data.Test.Column
 	if set.Cut == nil {

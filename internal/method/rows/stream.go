@@ -18,9 +18,9 @@ import (
 // they are scaled. The zero value changes nothing.
 type Form struct {
 	Steady  []dataset.NearConstant // columns that are nearly constant, in the order of the file
-	Cut     bool                   // numbers are cut to a magnitude of which features are finite
+	Cut     bool                   // numbers are cut to a magnitude at which their features stay finite
 	Order   []int                  // for each column of the common order, its index in the file; nil as in the file
-	Scaling scale.Scaling          // of the columns in the common order; empty without scaling
+	Scaling scale.Scaling          // scaling of the columns in the common order; empty without scaling
 }
 
 // Rows returns the rows of a table in this form. It copies none.
@@ -38,7 +38,7 @@ func (f Form) Rows(x dataset.Table) linalg.Rows {
 	return rows
 }
 
-// Shard is a table, or a part of one, with all that decides what it adds to a party's sums.
+// Shard is a table, or a part of a table, with the settings that decide what its rows add to a party's sums.
 type Shard struct {
 	Name  string
 	Table method.Stream
@@ -48,7 +48,8 @@ type Shard struct {
 }
 
 // Each calls use with the rows of one side and their labels, block by block. The labels are those
-// that the job learns from; they are nil if it has none. use may return [method.ErrEnough].
+// that the job learns from; they are nil if the job has none. use can return [method.ErrEnough] to end the
+// reading.
 func (s Shard) Each(j *job.Job, heldOut bool, use func(rows linalg.Rows, labels []string) error) error {
 	return s.blocks(j, func(before int, block *dataset.Set) error {
 		index := s.side(block, before, heldOut)
@@ -88,7 +89,7 @@ func (s Shard) side(block *dataset.Set, before int, heldOut bool) []int {
 	return rows
 }
 
-// streamed holds what the first pass over a table has found out. Apart from one bit a row, its memory
+// streamed holds the results of the first pass over a table. Apart from one bit a row, its memory
 // grows with columns and classes only.
 type streamed struct {
 	Shard
@@ -166,7 +167,7 @@ func (s *streamed) first(c method.Instance, self string, t method.Table) error {
 		}
 		s.census.add(block, before, s.Held)
 		if c.Job.Data.Private {
-			return nil // no refusal and no replaced value may depend on a row
+			return nil // with privacy, no refusal and no replaced value depends on a row
 		}
 		if c.Job.Data.Scale == job.None {
 			spread.add(block.X)
@@ -187,12 +188,13 @@ func (s *streamed) first(c method.Instance, self string, t method.Table) error {
 	return fault.Columns.Of(spread.check(s.head))
 }
 
-// headOf returns a set with the columns of a block and without its rows.
+// headOf returns a set with the name and the columns of a block and without its rows.
 func headOf(block *dataset.Set) *dataset.Set {
 	return &dataset.Set{Name: block.Name, Columns: block.Columns, X: dataset.NewDense(linalg.New[float64](0, block.X.Cols()))}
 }
 
-// heldOutOfBlock returns the held-out rows of a block, which before other rows precede.
+// heldOutOfBlock returns the held-out rows of the block t.Set. The argument before is the number of rows of
+// the table that precede the block.
 func heldOutOfBlock(j *job.Job, self string, t method.Table, before int) ([]int, error) {
 	if t.HeldBits == nil || j.Data.Test.Fraction == 0 { // the edition's own rows serve a held-out fraction only
 		return heldOut(j, self, t)
@@ -206,7 +208,7 @@ func heldOutOfBlock(j *job.Job, self string, t method.Table, before int) ([]int,
 	return test, nil
 }
 
-// tallyRows counts the values of some rows in all columns that may still be nearly constant.
+// tallyRows counts the values of some rows in all columns that can still be nearly constant.
 func tallyRows(tallies []dataset.Tally, x dataset.Table, rows []int) {
 	open := make([]int, 0, len(tallies))
 	for j := range tallies {
@@ -250,7 +252,7 @@ func (o ordered) ReadRow(i int, dst []float64) {
 	}
 }
 
-// arrange puts the columns into another order than their present one.
+// arrange puts the columns into another order. Argument order holds indices in the present order.
 func (s *streamed) arrange(order []int) {
 	if s.Form.Order != nil {
 		order = linalg.At(s.Form.Order, order)
@@ -284,8 +286,8 @@ func (p *Party) Count(heldOut bool) int {
 }
 
 // Each calls use with the party's held-out or training rows, in the form that enters sums, and their
-// labels; they are nil if the job has none. A table in memory comes at once, another one in blocks,
-// from first to last. use may return [method.ErrEnough] to end the reading.
+// labels. The labels are nil if the job has none. Each calls use once for a table in memory, and once
+// for each block of a table that is read in blocks. use can return [method.ErrEnough] to end the reading.
 func (p *Party) Each(heldOut bool, use func(rows linalg.Rows, labels []string) error) error {
 	if s, ok := p.Shard(); ok {
 		return s.Each(p.Job, heldOut, use)

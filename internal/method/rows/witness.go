@@ -46,7 +46,7 @@ func decodeStatement(b []byte) (statement, error) {
 	s := statement{columns: int(r.Uint32())}
 	r.Fixed(s.digest[:])
 	if r.Err() == nil && (s.columns < 1 || s.columns > job.MaxFeatures) {
-		r.Fail(fmt.Errorf("%d prepared columns", s.columns))
+		r.Fail(fmt.Errorf("the party states %d prepared columns; 1 to %d are allowed", s.columns, job.MaxFeatures))
 	}
 	return s, r.Close("rows: statement about a preparation")
 }
@@ -63,7 +63,7 @@ func WitnessOf(c method.Instance) Witness { return Witness{of: c} }
 
 // hear builds the machine with which the coordinator receives the parties' statements.
 func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
-	var parties []string // the parties of this session, which may differ from the parties of the job
+	var parties []string // the parties of this session, which can differ from the parties of the job
 	for _, m := range setup.Session.Members {
 		if m.Role != protocol.RoleServer {
 			parties = append(parties, m.Name)
@@ -72,8 +72,8 @@ func (w *Witness) hear(setup method.Setup) (*method.Run, error) {
 	return sums.Listener(setup, func(statements [][]byte) error { return w.storeStatement(parties, statements) })
 }
 
-// storeStatement stores what the parties have stated about the preparation. It returns an error if
-// their statements differ.
+// storeStatement stores the parties' common statement about the preparation. It returns an error if their
+// statements differ.
 func (w *Witness) storeStatement(parties []string, statements [][]byte) error {
 	for i, b := range statements {
 		s, err := decodeStatement(b)
@@ -88,8 +88,9 @@ func (w *Witness) storeStatement(parties []string, statements [][]byte) error {
 	return nil
 }
 
-// Prepared returns the number of prepared columns and a digest of the preparation. It returns nil
-// without a schema. A preparation that is not fitted follows from the job.
+// Prepared returns the number of prepared columns and a digest of the preparation. It returns nil without a
+// schema, and before the parties have stated the preparation that they fit. A preparation that is not
+// fitted follows from the job.
 func (w *Witness) Prepared() (*learner.Prepared, error) {
 	data := &w.of.Job.Data
 	if w.heard != nil || !data.Prepares() || data.FitsSchema() {
@@ -133,7 +134,7 @@ func wordsLeakage(c method.Instance, columns []string, lines map[string][]string
 	lines["party"] = append(lines["party"], told+fmt.Sprintf(". A word that fewer than %d training rows of a party have is encoded there as other, or as that party's most common word, whichever party proposes it.", prepare.Least))
 }
 
-// unfitted describes the jobs that reveal no sums of a preparation.
+// unfitted is the sentence of a leakage statement about the settings with which the parties fit nothing.
 const unfitted = "With scale: range, listed categories and fixed values for gaps nothing is fitted, and nobody learns these."
 
 func sumsLeakage(c method.Instance, told []string, lines map[string][]string) {

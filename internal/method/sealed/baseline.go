@@ -15,8 +15,9 @@ type Labelled struct {
 	Labels []string
 }
 
-// TrainInOnePlace trains as a job of protocol sealed would if one process had all training rows. It draws the directions
-// from seed. It returns the metrics on the held-out rows, whose errors are rounded as in a job.
+// TrainInOnePlace trains as a job of protocol sealed would if one process had all training rows. It
+// draws the directions from seed. It returns the metrics on the held-out rows, whose errors are
+// rounded as in a job.
 func TrainInOnePlace(j *job.Job, seed [32]byte, training, held Labelled) (learner.Metrics, error) {
 	n, width := training.Rows.Shape()
 	problem, err := public{rows: []int{n}, columns: width}.problem(j)
@@ -47,7 +48,8 @@ func TrainInOnePlace(j *job.Job, seed [32]byte, training, held Labelled) (learne
 	return to.metrics(int64(len(held.Labels)), to.round(figures, len(held.Labels))), nil
 }
 
-// Ordinary returns the job without privacy: with the same features, and with the default alpha.
+// Ordinary returns the job without privacy, with the same features. If the job has privacy, Ordinary sets the default
+// alpha.
 func Ordinary(j *job.Job) *job.Job {
 	plain, k := *j, *job.As[*Keys](j.Protocol)
 	if k.Privacy.Private() {
@@ -57,7 +59,8 @@ func Ordinary(j *job.Job) *job.Job {
 	return &plain
 }
 
-// AlphaFor returns the alpha of a ridge regression on the given number of rows that shrinks as much as the job's.
+// AlphaFor returns the alpha of the job for training on the given number of rows. It is alpha_per_row times this
+// number or, without alpha_per_row, the learner's alpha.
 func AlphaFor(j *job.Job, rows int) float64 {
 	return public{rows: []int{rows}}.perRow(j) * float64(rows)
 }

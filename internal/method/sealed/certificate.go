@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/protocol/secagg"
 )
 
-// Certifying has the parties certify the opened model by their own sums, or not.
+// Certifying says whether and how the parties certify the opened model with their own sums.
 type Certifying string
 
 // The ways of a job to certify.
@@ -28,7 +28,7 @@ const (
 // certifying returns how a job certifies.
 func certifying(j *job.Job) Certifying { return job.As[*Keys](j.Protocol).Certify }
 
-// certificate is the certificate of the declared rows' model.
+// certificate returns the public numbers of the certificate for a model of the declared rows.
 func (k public) certificate(j *job.Job) (sealed.Certificate, error) {
 	p, err := k.problem(j)
 	if err != nil {
@@ -37,8 +37,9 @@ func (k public) certificate(j *job.Job) (sealed.Certificate, error) {
 	return sealed.NewCertificate(p, len(k.rows))
 }
 
-// certifyStep returns the step in which the parties certify the weights that they have received: by a secure sum of their
-// summands, and of a 1 of each party whose weights are larger than those of any rows.
+// certifyStep returns the step in which the parties certify the weights that they have received. The step
+// is a secure sum. Each party adds its summands or, if the weights are larger than any rows make them, a 1
+// that says so.
 func certifyStep(c method.Instance) step {
 	s := step{Name: "certificate", Party: (*party).certifier, Server: (*server).certificateAdder, Releases: (*party).release, Cost: certifyCost(c.Job)}
 	s.Session, s.Follow = sums.Summing(c, "certificate", func(k public) (sums.Sum, error) {

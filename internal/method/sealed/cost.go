@@ -40,8 +40,8 @@ func drawCost(_ method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 	return collective.AllGatherCost(s, len(token{})), nil
 }
 
-// computeCost returns the formula of the step that computes the weights. Each party maps its rows to features and adds up
-// their products; the rest is the protocol's.
+// computeCost returns the formula of the step that computes the weights. Each party maps its rows
+// to features and adds up their products; the rest is the protocol's.
 func computeCost(j *job.Job) func(method.Sizes, *protocol.Session) (protocol.Cost, error) {
 	return func(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 		c, err := costOf(sizes, s)
@@ -71,7 +71,7 @@ func costOf(sizes method.Sizes, s *protocol.Session) (protocol.Cost, error) {
 	return c, nil
 }
 
-// mapping returns what a party computes to map rows to m random features.
+// mapping returns the effort of a party that maps rows to m random features.
 func mapping(rows, columns, m int) protocol.Load {
 	n, f := float64(rows), float64(m)
 	return protocol.Load{Effort: protocol.Effort{Products: n * float64(columns) * f / 2, Functions: n * f}}

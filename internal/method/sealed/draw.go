@@ -73,7 +73,7 @@ func decodeDeclaration(b []byte) (declaration, error) {
 // declared holds the declarations of all parties.
 type declared struct {
 	session protocol.SessionID
-	list    []declaration // by party, in the job's order; nil before the count
+	list    []declaration // the parties' declarations, in the job's order of parties; nil before the count
 	digest  [sha256.Size]byte
 }
 

@@ -99,7 +99,7 @@ func TestDeclarationsThatAreRefused(t *testing.T) {
 		"three quarters of two":     {"north, south", []int{300, 100}, 20, ""},
 		"more than three quarters":  {"north, south", []int{304, 100}, 20, "three quarters"},
 		"a quarter of the cells":    {"north, south", []int{100, 100}, 100, ""},
-		"more than that":            {"north, south", []int{100, 100}, 102, "a model of 102 features and 1 targets has 102 numbers, but for 200 training rows of 2 columns it may have 100"},
+		"more than that":            {"north, south", []int{100, 100}, 102, "a model of 102 features and 1 targets has 102 numbers, but for 200 training rows of 2 columns it can have at most 100"},
 		"fewer rows than the floor": {"north, south", []int{100, 99}, 20, "99"},
 	} {
 		c := methodtest.Instance(smallJob(t, tt.parties, tt.features))

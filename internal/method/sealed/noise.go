@@ -14,8 +14,9 @@ import (
 	"github.com/mercer-fl/mercer/protocol"
 )
 
-// With privacy, two kinds of people have noise. Of training rows the keepers add it to the sums, inside the protocol. Of
-// held-out rows each party adds it to its errors. Nobody is in both, so each kind has the whole guarantee.
+// With privacy, noise protects training rows and held-out rows. The keepers add noise to the sums over the training
+// rows, inside the protocol. Each party adds noise to its errors on its held-out rows. Nobody is in both kinds of rows,
+// so each kind has the whole guarantee.
 
 // privacyOf returns the privacy of a job.
 func privacyOf(j *job.Job) *noised.Privacy { return &job.As[*Keys](j.Protocol).Privacy }
@@ -40,7 +41,7 @@ func heldOutNoise(j *job.Job) (noised.Errors, error) {
 }
 
 // blurErrors adds the party's noise to its sums of errors. The noise follows from the seed of the session, so that a
-// replay repeats it, and from the session, so that another one never does.
+// replay repeats the noise, and from the session's ID, so that another session has other noise.
 func blurErrors(j *job.Job, figures []int64, setup protocol.Setup) error {
 	list, err := heldOutNoise(j)
 	if err != nil {
@@ -103,7 +104,7 @@ func (n blurredNumbers) measure(m feature.Mapping, s moments.Solution, rows lina
 
 func (n blurredNumbers) round(figures []int64, _ int) []int64 { return figures }
 
-// metrics cuts sums of squares, which noise can make negative.
+// metrics takes 0 for sums of squares that the noise has made negative.
 func (n blurredNumbers) metrics(rows int64, figures []int64) learner.Metrics {
 	return n.numbers.metrics(rows, []int64{figures[0], max(figures[1], 0), max(figures[2], 0)})
 }

@@ -29,7 +29,7 @@ func (s *server) noiseWarnings(d *Details) []string {
 	return noised.Warnings(s.public().total(), d.Sealed.Features, d.Privacy.Alpha, d.Privacy.Delta)
 }
 
-// warningOf warns before a job runs, as its result would; "" if it would not.
+// warningOf returns the warnings about noise that the job's result will have, before the job runs; "" for none.
 func warningOf(j *job.Job, s *protocol.Session) (string, error) {
 	p, err := sealed.DecodeParams(s.Params)
 	if err != nil || !j.Data.Private {
@@ -38,7 +38,7 @@ func warningOf(j *job.Job, s *protocol.Session) (string, error) {
 	return strings.Join(noised.Warnings(p.Problem.Rows, p.Features, p.Alpha(), privacyOf(j).Delta), " "), nil
 }
 
-// keepersTogether says which members together void the guarantee.
+// keepersTogether is the sentence about members that together void the guarantee.
 const keepersTogether = "Any two keepers together read every party's sums over its training rows with the noise beside them: the guarantee does not hold towards them. It holds towards one keeper that lies or reveals its noise, together with any parties that are no keepers: the noise of the two other keepers alone gives it. So keepers belong to different organisations, and each operator approves their names."
 
 // heldOutTogether states the guarantee about held-out rows towards the coordinator and all parties but one.

@@ -25,14 +25,15 @@ type Figures struct {
 	Keepers  []string `json:"keepers"` // servers a and b, dealer c
 	Features int      `json:"features"`
 	Targets  int      `json:"targets"`
-	Numbers  int      `json:"numbers"`                   // of the model
-	Most     int      `json:"numbers_allowed,omitempty"` // 0 with privacy
+	Numbers  int      `json:"numbers"`                   // number of the model's weights
+	Most     int      `json:"numbers_allowed,omitempty"` // most weights that the model can have for the declared rows; 0 with privacy
 	Alpha    float64  `json:"alpha"`
 	Steps    int      `json:"steps"` // degree of the polynomial that the keepers compute
 	// Certificate is nil if the job has none.
 	Certificate *Certified `json:"certificate,omitempty"`
-	// Within is the greatest rounding error of the accuracy, which arises because parties count held-out rows in fives.
-	// It is 0 if the result has no accuracy.
+	// Within is the greatest rounding error of the accuracy. The error arises because parties round counts of held-out
+	// rows to multiples of 5, or to a thousandth of more than 5,000 rows. Within is 0 if the result has no accuracy, and
+	// with privacy.
 	Within float64 `json:"shares_of_held_out_rows_within,omitempty"`
 }
 
@@ -93,8 +94,8 @@ func settings(k *Keys, f *Figures) string {
 	return fmt.Sprintf(", features = %d", f.Features)
 }
 
-// learnerText describes the learner whose alpha the noise or the number of rows determines; "" if the learner states it.
-// The canonical job file has the learner's default then, which nobody uses.
+// learnerText describes the learner, with its alpha, if the noise or the number of rows determines alpha. The canonical
+// job file has the learner's default in place of this alpha. It returns "" if the learner itself states alpha.
 func learnerText(j *job.Job, k *Keys, f *Figures) string {
 	switch {
 	case k.Privacy.Private():
@@ -114,7 +115,7 @@ func (f *Figures) text(private bool) string {
 		f.Numbers, f.Features, f.Targets, f.Most, f.Alpha, f.Steps)
 }
 
-// Sentences of the statement that say who can reconstruct what.
+// Sentences of the leakage statement that say who can reconstruct sums or rows.
 const (
 	twoKeepersRead  = "Any two keepers together can read every party's sums over its training rows, and rows that few others resemble. So keepers belong to different organisations, and each operator approves their names."
 	noKeeperReads   = "One keeper alone holds shares, which are random numbers without another keeper's. It learns the 80 sums of the check, each under random noise, and in a job that fails these sums without the model. A keeper that lies can also learn the answer to one question of yes or no about the sums, and the third keeper to two."
@@ -172,10 +173,10 @@ func (s *server) leakage(f *Figures) map[string][]string {
 	return lines
 }
 
-// memberTells warns every member that the model tells about who took part.
+// memberTells warns every member that the model reveals something about who took part.
 const memberTells = "A model is not anonymous: somebody who has records like a person's can test whether that person took part. Of 1,347 rows a likelihood-ratio test found 44 of 100 at one false alarm in 100, of 32,561 rows hardly any. Another job over the same rows with one person more tells about that person, so each party's release ledger blocks a job whose rows differ from an earlier job's by fewer than 10 people, and limits how many numbers the models over the same rows have together."
 
-// jointTells warns of somebody who has the records of everybody who may have taken part.
+// jointTells warns of somebody who has the records of all people who can have taken part.
 func jointTells(numbers, rows int) string {
 	if numbers > rows {
 		return fmt.Sprintf("The model has more numbers (%d) than there are training rows (%d): somebody who has the records of all people who may have taken part finds out exactly who did.", numbers, rows)
@@ -183,7 +184,7 @@ func jointTells(numbers, rows int) string {
 	return fmt.Sprintf("The model has no more numbers (%d) than there are training rows (%d). A test of all people together who may have taken part was not measured; it finds more than a test of each by itself.", numbers, rows)
 }
 
-// coordinatorLearns lists what the coordinator sees beside the figures.
+// coordinatorLearns describes in words what the coordinator learns besides the figures.
 func (s *server) coordinatorLearns() string {
 	said := fmt.Sprintf("The coordinator learns how many training rows each party declares (%s), the number of columns, and who sends when and how much. ", s.declaredRows())
 	for _, name := range keepersOf(s.Instance) {

@@ -83,7 +83,8 @@ func steps(c method.Instance) ([]step, error) {
 	return append(plan, errs, step{Name: "evaluate", Compute: (*server).evaluate, Cost: method.NoCost}), nil
 }
 
-// releasesErrors states what the sum of errors releases. With noise it is the release of the model, which names all rows.
+// releasesErrors returns the function that states the releases of the step errors. With noise it states
+// the release of the model, which names all rows.
 func releasesErrors(j *job.Job) func(*party) ([]method.Release, error) {
 	if j.Data.Private {
 		return (*party).release
@@ -129,7 +130,8 @@ func computeStep(c method.Instance) step {
 	return s
 }
 
-// salted derives the parameters of a session from public values, and makes the session's ID depend on further ones.
+// salted returns a function that derives the parameters of a session from public values. It makes the session's ID
+// depend on the bytes that function salt returns, too.
 func salted(salt func(public) []byte, params func(public) ([]byte, error)) func(method.Session, public, []byte) (*method.Session, error) {
 	follow := method.From(params)
 	return func(s method.Session, k public, announced []byte) (*method.Session, error) {
@@ -165,10 +167,10 @@ func errorGroups(j *job.Job) ([]secagg.Group, error) {
 	}, err
 }
 
-// noFile tells where the model of a job lies.
+// noFile says where the model of a job is, because no file holds it.
 func noFile(j *job.Job) string {
 	if j.Prediction == job.Open {
 		return "lies at each party, which predicts with it (protocol sealed); the coordinator has no copy"
 	}
-	return "has no file: the parties used it for the figures alone (protocol sealed); with prediction: open each keeps it"
+	return `has no file: the parties used it for the figures alone (protocol sealed); with "prediction: open" each keeps it`
 }

@@ -70,7 +70,7 @@ func (s *server) errorAdder(setup method.Setup) (*method.Run, error) {
 // evaluate refuses a job without held-out rows.
 func (s *server) evaluate(context.Context, method.Reporter) error {
 	if s.heldOut == 0 {
-		return fault.BadInput(errors.New("sealed: no party has held-out rows to measure errors on; give a larger test: {fraction: ...}"))
+		return fault.BadInput(errors.New(`sealed: no party has held-out rows to measure errors on; write a larger fraction, such as "test: {fraction: 0.25}"`))
 	}
 	return nil
 }

@@ -17,8 +17,8 @@ import (
 // Keys holds the protocol's settings in a job.
 type Keys struct {
 	job.Moded
-	Keepers  []string // servers a and b, dealer c; nil for the default
-	Features int      // 0: the default for the declared rows
+	Keepers  []string // names of the keepers: servers a and b, dealer c; nil for the default
+	Features int      // number of random features; 0 for the default for the declared rows
 	// PerRow is the learner's alpha divided by the number of training rows. 0 means that the learner states alpha.
 	PerRow  float64
 	Certify Certifying
@@ -85,7 +85,7 @@ func isProcess(j *job.Job) bool {
 	return objective.Process
 }
 
-// check refuses what this version of the protocol does not support, and states the default keepers and alpha.
+// check refuses a job that this version of the protocol does not support, and sets the default keepers and alpha.
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	if !learns(j) {
 		return in.Refuse("learner", "protocol sealed runs learner %s, not %s", learner.Able(" or ", learns), j.Learner.Name())
@@ -99,9 +99,9 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case k.Privacy.Private() && k.Certify != Uncertified:
 		return in.Refuse("protocol.certify", "with privacy nobody knows the exact sums of all rows, so nothing certifies a model; remove \"certify\"")
 	case j.Data.Folds > 0:
-		return in.Refuse("data.folds", "protocol sealed opens one model, and so has no folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", `protocol sealed opens one model, and so has no folds; use "test: {fraction: 0.25}"`)
 	case j.Data.Test.Split() != "":
-		return in.Refuse("data.test", "protocol sealed does not let the job choose the held-out rows in this version; use test: {fraction: 0.25}")
+		return in.Refuse("data.test", `protocol sealed does not let the job choose the held-out rows in this version; use "test: {fraction: 0.25}"`)
 	}
 	return k.checkKeepers(j, in)
 }
@@ -126,24 +126,28 @@ func (k *Keys) checkAlpha(j *job.Job, in *section.Place) error {
 	return nil
 }
 
-// checkKernel refuses kernels without features, and states the default number of features with privacy.
+// checkKernel refuses kernels without features, and sets the default number of features of a job with privacy.
 func (k *Keys) checkKernel(j *job.Job, in *section.Place) error {
 	linear, private := j.Kernel.Name == job.Linear, k.Privacy.Private()
 	switch {
 	case linear && !private:
-		return in.Refuse("kernel", "protocol sealed runs kernel linear with privacy alone, since all jobs have the same features and their models together would tell single rows; use kernel rbf, or add privacy: {epsilon: 4, delta: 1e-6}")
+		return in.Refuse("kernel", `protocol sealed runs kernel linear with privacy alone, since all jobs have the same features and their models together would tell single rows; use kernel rbf, or add "privacy: {epsilon: 4, delta: 1e-6}"`)
 	case linear && k.Features > 0:
 		return in.Refuse("protocol.features", "kernel linear has the columns and a constant as features; remove \"features\"")
-	case !linear && j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian || j.Kernel.GammaUnit != "" || j.Kernel.Amplitude != 0:
-		return in.Refuse("kernel", "protocol sealed needs kernel rbf or laplacian, with gamma as a number such as 0.1, without gamma_unit and without amplitude")
+	case !linear && j.Kernel.Name != job.RBF && j.Kernel.Name != job.Laplacian:
+		return in.Refuse("kernel", "protocol sealed runs with kernel rbf or laplacian, not %s", j.Kernel.Name)
+	case j.Kernel.GammaUnit != "":
+		return in.Refuse("kernel", "protocol sealed has no gamma_unit; write gamma as a number, such as 0.1")
+	case j.Kernel.Amplitude != 0:
+		return in.Refuse("kernel", `protocol sealed has random features, which have no amplitude in this version; remove "amplitude"`)
 	case private && !linear && k.Features == 0:
 		k.Features = noised.Features
 	}
 	return nil
 }
 
-// checkKeepers states the default keepers, so that each operator reads their names in the job, and refuses keepers who
-// are no members of it.
+// checkKeepers sets the default keepers, so that each operator reads their names in the job. It refuses keepers that
+// are no members of the job.
 func (k *Keys) checkKeepers(j *job.Job, in *section.Place) error {
 	parties := j.Parties()
 	if k.Keepers == nil && len(parties) >= 2 {
@@ -153,7 +157,7 @@ func (k *Keys) checkKeepers(j *job.Job, in *section.Place) error {
 		coordinates := name == Coordinator && !slices.Contains(parties, Coordinator)
 		switch {
 		case coordinates && i < 2:
-			return in.Refuse("protocol", "the coordinator can be the third keeper only; write keepers: [PARTY, PARTY, coordinator]")
+			return in.Refuse("protocol", `the coordinator can be the third keeper only; write "keepers: [PARTY, PARTY, coordinator]"`)
 		case !coordinates && len(parties) > 0 && !slices.Contains(parties, name):
 			return in.Refuse("protocol", "the keeper %s is no party of the job; a keeper is a party or, as the third, the coordinator", section.Quote(name))
 		}

@@ -23,7 +23,7 @@ type party struct {
 	declared declared
 	token    token
 	drawn    [32]byte
-	solution *moments.Solution      // on the features of directions; nil before the weights are opened
+	solution *moments.Solution      // the solution for the features that directions returns; nil before the weights are opened
 	opened   linalg.Matrix[float64] // the weights as the keepers open them, of scaled features
 }
 
@@ -52,7 +52,7 @@ func (p *party) public() public {
 	return k
 }
 
-// release returns one release, which says that the model is of the party's training rows, too.
+// release returns one release, which says that the model is trained on the party's training rows, too.
 func (p *party) release() ([]method.Release, error) {
 	if p.Job.Data.Private {
 		return p.noiseRelease(), nil
@@ -75,8 +75,9 @@ func (p *party) noiseRelease() []method.Release {
 	return []method.Release{r}
 }
 
-// numbers returns how many numbers the job's model has and how many table cells the training rows have. Before all
-// parties have declared their rows, it takes the party's own rows: more rows have fewer numbers for each cell.
+// numbers returns how many numbers the job's model has and how many table cells the training rows
+// have. Before all parties have declared their rows, it takes the party's own rows: with more rows,
+// a model has fewer numbers for each cell.
 func (p *party) numbers() (numbers, cells int64) {
 	k := p.public()
 	if k.rows == nil {
@@ -225,7 +226,7 @@ func (p *party) retainedState(method.Closing) (method.RetainedState, error) {
 	return randommodel.Keep("sealed", m, p.Party)
 }
 
-// model returns the job's model: the weights, and what determines the features.
+// model returns the job's model: the weights, and the settings and the seed that determine the features.
 func (p *party) model() (model.RandomSpec, error) {
 	r := model.RandomSpec{Kernel: p.Job.Kernel.Spec(), Seed: p.drawn, Solution: *p.solution, Scaled: p.Job.Data.Scale != job.None}
 	if p.Job.Kernel.Name == job.Linear {

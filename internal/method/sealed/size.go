@@ -16,11 +16,11 @@ const cellsPerNumber = 4
 // mostByDefault is the largest default number of features.
 const mostByDefault = 512
 
-// mostNumbers returns the most numbers that a model of the declared rows may have.
+// mostNumbers returns the largest number of weights that a model of the declared rows can have.
 func (k public) mostNumbers() int { return k.total() * k.columns / cellsPerNumber }
 
-// features returns the job's number of features, or the default for the declared rows, an even number. With kernel
-// linear it is that of the columns and a constant.
+// features returns the job's number of features, or the default for the declared rows, which is an even number. With
+// kernel linear, the features are the columns and a constant.
 func (k public) features(j *job.Job) int {
 	if j.Kernel.Name == job.Linear {
 		return k.columns + 1
@@ -50,7 +50,7 @@ func (k public) problem(j *job.Job) (sealed.Problem, error) {
 	case m < 2:
 		return sealed.Problem{}, fmt.Errorf("sealed: %d training rows of %d columns are too few for two random features, which need four rows and %d table cells for each of the model's numbers", k.total(), k.columns, cellsPerNumber)
 	case m*targets > k.mostNumbers():
-		return sealed.Problem{}, fmt.Errorf("sealed: a model of %d features and %d targets has %d numbers, but for %d training rows of %d columns it may have %d; write fewer features", m, targets, m*targets, k.total(), k.columns, k.mostNumbers())
+		return sealed.Problem{}, fmt.Errorf("sealed: a model of %d features and %d targets has %d numbers, but for %d training rows of %d columns it can have at most %d; write fewer features", m, targets, m*targets, k.total(), k.columns, k.mostNumbers())
 	}
 	p, err := sealed.NewProblem(k.total(), m, targets, k.perRow(j))
 	if err != nil && isProcess(j) {

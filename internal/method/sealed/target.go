@@ -19,8 +19,8 @@ type target interface {
 	values(labels []string) (linalg.Matrix[float64], error)
 	// solution converts weights (targets x features) to a function whose outputs are decisions or numbers.
 	solution(weights linalg.Matrix[float64]) moments.Solution
-	// measure returns errorSums() sums of errors over held-out rows. The sums over parts of the rows add up to those
-	// over all n rows, which round rounds before they leave the party.
+	// measure returns errorSums() sums of errors over held-out rows. The sums over parts of the rows add up to the sums
+	// over all n rows. Method round rounds the sums over all rows before they leave the party.
 	measure(m feature.Mapping, s moments.Solution, rows linalg.Rows, labels []string) ([]int64, error)
 	errorSums() int
 	round(figures []int64, n int) []int64
@@ -101,9 +101,10 @@ func (c classes) metrics(rows int64, figures []int64) learner.Metrics {
 	return learner.Metrics{"accuracy": float64(figures[0]) / moments.Thousand / float64(rows)}
 }
 
-// numbers is a target of numbers in a known range, which is mapped to -1 to 1. Predictions are shrunk towards the
-// middle of the range, because the mean of the numbers would be one more number to open. So the middle is the prior mean
-// of a Gaussian process, where protocol moments has the mean of the numbers.
+// numbers is a target of numbers in a known range, which is mapped to -1 to 1. Predictions are
+// shrunk towards the middle of the range, because the mean of the numbers would be one more number
+// to open. So the middle is the prior mean of a Gaussian process, where protocol moments has the
+// mean of the numbers.
 type numbers moments.Range
 
 func (n numbers) columns() int { return 1 }
@@ -150,7 +151,8 @@ func (n numbers) round(figures []int64, rows int) []int64 {
 	return []int64{e.Truth, e.Power, e.Squared}
 }
 
-// metrics returns rmse and r2. It leaves r2 out if all true numbers are equal.
+// metrics returns rmse and r2. It leaves r2 out if the true numbers are equal, or differ too little for the rounding of
+// the sums.
 func (n numbers) metrics(rows int64, figures []int64) learner.Metrics {
 	e := moments.NumberErrors{Rows: rows, Truth: figures[0], Power: figures[1], Squared: figures[2]}
 	found := learner.Metrics{"rmse": e.RMSE(moments.Range(n))}

@@ -40,7 +40,7 @@ var itself = method.New(method.Binding[party, server, columns.Declared]{
 // all parties. For other jobs, undeployable returns "".
 func undeployable(j *job.Job) string {
 	if keysOf(j).HE == secureboost.None {
-		return "protocol secureboost with he: none shows the labels to every party, and runs in simulate only; write he: paillier"
+		return `protocol secureboost with "he: none" shows the labels to every party, and runs in simulate only; write "he: paillier"`
 	}
 	return ""
 }
@@ -75,15 +75,15 @@ func (k *Keys) Demands() job.Demands {
 func (k *Keys) check(j *job.Job, in *section.Place) error {
 	switch {
 	case k.Mode != job.Paper:
-		return in.Refuse("protocol", "protocol secureboost has mode paper only; write mode: paper, or use protocol fdskl, whose passive parties learn nothing of the labels")
+		return in.Refuse("protocol", `protocol secureboost has mode paper only; write "mode: paper", or use protocol fdskl, whose passive parties learn nothing of the labels`)
 	case learner.TreesOf(j) == nil:
 		return in.Refuse("learner", "protocol secureboost does not run learner %s; it runs %s", j.Learner.Name(), learner.Able(" or ", func(j *job.Job) bool { return learner.TreesOf(j) != nil }))
 	case len(j.Kernels()) > 1 || j.Kernel.Name != job.Linear:
-		return in.Refuse("kernel", "protocol secureboost grows trees, which have no kernel; write kernel: {name: linear}")
+		return in.Refuse("kernel", `protocol secureboost grows trees, which have no kernel; write "kernel: {name: linear}"`)
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "protocol secureboost cannot predict new rows in this version; remove prediction")
+		return in.Refuse("prediction", `protocol secureboost cannot predict new rows in this version; remove "prediction"`)
 	case j.Data.Folds > 0:
-		return in.Refuse("data.folds", "protocol secureboost has no folds; use test: {fraction: 0.25}")
+		return in.Refuse("data.folds", `protocol secureboost has no folds; use "test: {fraction: 0.25}"`)
 	}
 	return nil
 }

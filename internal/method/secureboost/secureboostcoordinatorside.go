@@ -44,7 +44,7 @@ func (s *server) result() (*method.Result, error) {
 // finding is the guest's report to the coordinator about the trees.
 type finding struct {
 	metrics learner.Metrics
-	model   [32]byte // SHA-256 of the trees, which stay with the party that has the labels
+	model   [32]byte // SHA-256 of the guest's part of the trees
 }
 
 // findingBytes is the number of bytes in every finding. A fixed length hides which metrics the

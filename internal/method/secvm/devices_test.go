@@ -217,12 +217,12 @@ func TestAnnouncedWeightsThatAreRefused(t *testing.T) {
 // Jobs of devices are those whose server needs no table, and whose devices withstand the server.
 func TestJobsOfDevices(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, want string }{
-		"packages":       {"aggregation: secagg, dropped: 0.1", "aggregation: packages", "add aggregation: secagg to protocol"},
+		"packages":       {"aggregation: secagg, dropped: 0.1", "aggregation: packages", `add "aggregation: secagg" to protocol`},
 		"no classes":     {"classes: [no, yes], ", "", "sees no labels"},
-		"no bins":        {"bins: 12", "features: columns", "add bins: to protocol"},
+		"no bins":        {"bins: 12", "features: columns", `add "bins" to protocol`},
 		"every row":      {"{fraction: 0.25}", "{every: 4}", "each device itself draws whether it tests"},
-		"losses":         {"{by: devices}", "{by: devices, dropout: 0.1}", "only simulate allows dropout"},
-		"semi-honest":    {"dropped: 0.1", "dropped: 0.1, adversary: semi-honest", "only simulate allows adversary: semi-honest"},
+		"losses":         {"{by: devices}", "{by: devices, dropout: 0.1}", `only simulate allows "dropout"`},
+		"semi-honest":    {"dropped: 0.1", "dropped: 0.1, adversary: semi-honest", `only simulate allows "adversary: semi-honest"`},
 		"a large cohort": {"cohort: 4", "cohort: 21", "a sum needs at least 21"},
 	} {
 		t.Run(name, func(t *testing.T) {

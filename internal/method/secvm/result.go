@@ -26,7 +26,7 @@ type Figures struct {
 	Windows      int            `json:"windows"`
 	Bins         int            `json:"bins"`               // the number of bins or, without hashing, of columns
 	Features     FeatureSpace   `json:"features,omitempty"` // absent for hashed features
-	Packages     int            `json:"packages"`           // the largest number of packages that a device may send in each window
+	Packages     int            `json:"packages"`           // the largest number of packages that a device can send in each window
 	PackageBytes int            `json:"package_bytes"`
 	Sums         []sums.Figures `json:"sums,omitempty"` // the figures of each window's sum, if windows are secure sums
 	Sampled      int            `json:"sampled"`        // the number of devices that send only a sample of their records; 0 if only devices know it

@@ -43,12 +43,12 @@ var itself = method.New(method.Binding[Party, Server, nothing]{
 // anonymous devices, and a coordinator has few known parties.
 func undeployable(j *job.Job) string {
 	if KeysOf(j).summed() {
-		return "protocol secvm with aggregation: secagg has devices and no parties to submit a job to; mercer gateway sums serves it"
+		return `protocol secvm with "aggregation: secagg" has devices and no parties to submit a job to; mercer gateway sums serves it`
 	}
 	return "protocol secvm has devices that nobody knows by name, and so no parties to submit a job to; mercer gateway serves it"
 }
 
-// minimums refuses a job whose steps may have fewer participants than a device's limits require.
+// minimums refuses a job whose cohort, or whose settings of secure sums, are outside a device's limits.
 func minimums(f method.Limits, j *job.Job) error {
 	k := KeysOf(j)
 	if k.Cohort < f.Cohort {
@@ -64,11 +64,11 @@ func minimums(f method.Limits, j *job.Job) error {
 func checkEnrolled(j *job.Job) error {
 	switch k := KeysOf(j); {
 	case !k.summed():
-		return fault.BadInputf("secvm: devices that are enrolled by name run secure sums only; add aggregation: secagg to protocol, or serve packages with mercer gateway")
+		return fault.BadInputf(`secvm: devices that are enrolled by name run secure sums only; add "aggregation: secagg" to protocol, or serve packages with mercer gateway`)
 	case k.Adversary != sums.Active:
-		return fault.BadInputf("secvm: only simulate allows adversary: semi-honest, which trusts the server to send every device the same messages; remove adversary: semi-honest")
+		return fault.BadInputf(`secvm: only simulate allows "adversary: semi-honest", which trusts the server to send every device the same messages; remove "adversary: semi-honest"`)
 	case j.Data.Partition.Dropout > 0:
-		return fault.BadInputf("secvm: only simulate allows dropout; remove dropout from partition")
+		return fault.BadInputf(`secvm: only simulate allows "dropout"; remove "dropout" from partition`)
 	}
 	return CheckUnseen(j, "the server of devices")
 }
@@ -84,8 +84,8 @@ func summedOf(c method.Instance) (Summed, error) {
 
 type step = method.StepOf[Party, Server, nothing]
 
-// nothing is the type of public values for a job that has none. Every window follows from its own
-// announcement.
+// nothing is the type of public values for a job that has none. The session of every window follows from
+// the window's own announcement.
 type nothing = struct{}
 
 // steps returns one step for each iteration, and a last step that tests the final weights. Each

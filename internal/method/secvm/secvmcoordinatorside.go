@@ -61,7 +61,7 @@ func (s *Server) close(blocks [][]int64) error {
 	s.last = sum
 	over, err := s.training.Close(sum)
 	if err == nil && !over {
-		err = fmt.Errorf("only %d of %d devices in the sum train, but a step requires %d; the job has ended; submit it under another name, with a lower cohort or more devices",
+		err = fmt.Errorf(`only %d of %d devices in the sum train, but a step requires %d; the job has ended; submit it under another name, with a lower "cohort" or more devices`,
 			sum.Count(), s.added, s.Params.Spec().Cohort)
 	}
 	return err

@@ -18,7 +18,7 @@ type Keys struct {
 	Space       FeatureSpace
 	Bins        int // the number of bins or columns; 0 means the columns of the table, if one process has it
 	Hashes      int // the number of bins into which each feature is hashed; 0 means no hashing
-	Packages    int // the largest number of packages that a device may send in each window
+	Packages    int // the largest number of packages that a device can send in each window
 	Cohort      int // the smallest number of participants of a step
 	Aggregation Aggregation
 }
@@ -54,12 +54,12 @@ const (
 
 const defaultBins = 1 << 14
 
-// maxClasses is the largest number of words that the key classes may list. A later check requires
+// maxClasses is the largest number of words that the key classes can list. A later check requires
 // exactly two.
 const maxClasses = 256
 
-// Section declares the keys of protocol secvm in a job file. Devices refuse models whose cohort is
-// smaller than its default.
+// Section declares the keys of protocol secvm in a job file. Devices with default limits refuse models
+// whose cohort is smaller than the default of key cohort.
 func (k *Keys) Section() *section.Section {
 	return &section.Section{Doc: "Every person has one labelled record in a device. The server counts anonymous packages, or sees secure sums.",
 		Fields: slices.Concat([]section.Field{k.ModeKey()}, k.SumKeys(k.summed, " with aggregation secagg"), []section.Field{
@@ -86,7 +86,7 @@ func (k *Keys) summed() bool { return k.Aggregation == SecureSum }
 
 func (k *Keys) finish(in *section.Place) error {
 	if len(k.Classes) != 0 && len(k.Classes) != 2 {
-		return in.Refuse("classes", "secvm needs two classes; name two classes, the positive one last")
+		return in.Refuse("classes", `the list "classes" has length %d; name two classes, the positive one last`, len(k.Classes))
 	}
 	if err := k.finishFeatures(in); err != nil {
 		return err
@@ -101,13 +101,13 @@ func (k *Keys) finish(in *section.Place) error {
 	}
 	if k.summed() {
 		if k.Mode == job.Paper {
-			return in.Refuse("aggregation", "mode paper sends anonymous packages, not secure sums; remove mode: paper or aggregation: secagg")
+			return in.Refuse("aggregation", `mode paper sends anonymous packages, not secure sums; remove "mode: paper" or "aggregation: secagg"`)
 		}
 		return k.FinishSum(in)
 	}
 	for _, key := range []string{"adversary", "corrupted", "dropped"} {
 		if in.Given(key) {
-			return in.Refuse(key, "%s is for secure sums; remove it, or add aggregation: secagg", key)
+			return in.Refuse(key, `%q is for secure sums; remove it, or add "aggregation: secagg"`, key)
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func (k *Keys) finish(in *section.Place) error {
 func (k *Keys) finishFeatures(in *section.Place) error {
 	if k.Unhashed() {
 		if in.Given("hashes") {
-			return in.Refuse("hashes", "hashes has no effect with features: columns; remove hashes")
+			return in.Refuse("hashes", `"hashes" has no effect with "features: columns"; remove "hashes"`)
 		}
 		return in.Some("bins", k.Bins)
 	}
@@ -138,9 +138,9 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case d.Partition.Parties != nil:
 		return in.Refuse("data.partition.parties", "secvm runs on anonymous devices; remove \"parties\"")
 	case learner.StepsOf(j).Schedule != hinge.Pegasos && k.Mode != job.Paper:
-		return in.Refuse("learner", "schedule: %s does not bound the weights, and devices need a bound; write mode: paper in protocol, or schedule: pegasos", learner.StepsOf(j).Schedule)
+		return in.Refuse("learner", `"schedule: %s" does not bound the weights, and devices need a bound; write "mode: paper" in protocol, or "schedule: pegasos"`, learner.StepsOf(j).Schedule)
 	case d.Partition.Dropout > 0 && !k.summed():
-		return in.Refuse("data.partition.dropout", "dropout is for secure sums; remove it, or add aggregation: secagg to protocol")
+		return in.Refuse("data.partition.dropout", `"dropout" is for secure sums; remove it, or add "aggregation: secagg" to protocol`)
 	case d.Partition.Dropout > k.Dropped:
 		return in.Refuse("data.partition.dropout", "dropout is %g, and the protocol tolerates only %g; raise \"dropped\" or lower \"dropout\"", d.Partition.Dropout, k.Dropped)
 	case d.Source == "" || d.ID != "" || d.Folds > 0:
@@ -148,9 +148,9 @@ func (k *Keys) check(j *job.Job, in *section.Place) error {
 	case j.Kernel.Name != job.Linear:
 		return in.Refuse("kernel", "secvm has kernel linear only, not %s", j.Kernel.Name)
 	case j.Prediction == job.Open:
-		return in.Refuse("prediction", "secvm has no prediction: open, since every device predicts for itself; remove it")
+		return in.Refuse("prediction", `secvm answers no queries, because every device predicts for itself; remove "prediction: open"`)
 	case in.Given("compare") && j.Compares(job.Alone):
-		return in.Refuse("compare", "one device alone has a single row; write compare: [pooled] or []")
+		return in.Refuse("compare", `one device alone has a single row; write "compare: [pooled]" or "compare: []"`)
 	case !in.Given("compare"):
 		j.Compare = []job.Comparison{job.Pooled}
 	}

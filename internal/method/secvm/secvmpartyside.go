@@ -22,8 +22,8 @@ type Party struct {
 	model  LinearModel
 }
 
-// newParty returns a device with its person's record. It refuses a model that exceeds the limits of
-// every device.
+// newParty returns a device with its person's record. It refuses a model that exceeds the device's limits,
+// which are the default limits except for the cohort that the operator sets.
 func newParty(c method.Instance, _ string, t method.Table) (*Party, error) {
 	s, err := summedOf(c)
 	if err != nil {

@@ -38,11 +38,11 @@ func SpecOf(j *job.Job) secvm.Spec {
 func CheckUnseen(j *job.Job, server string) error {
 	switch k := KeysOf(j); {
 	case len(k.Classes) != 2:
-		return fault.BadInputf("%s sees no labels, so the job must name the classes; write protocol: {name: secvm, classes: [MINUS, PLUS]}", server)
+		return fault.BadInputf(`%s sees no labels, so the job must name the classes; write "protocol: {name: secvm, classes: [MINUS, PLUS]}"`, server)
 	case k.Unhashed() && k.Bins == 0:
-		return fault.BadInputf("%s has no table and cannot count its columns; add bins: to protocol, with the number of columns in the public list", server)
+		return fault.BadInputf(`%s has no table and cannot count its columns; add "bins" to protocol, with the number of columns in the public list`, server)
 	case j.Data.Test.Source != "" || j.Data.Test.Every != 0:
-		return fault.BadInputf("each device itself draws whether it tests, so the job cannot select held-out rows; write test: {fraction: 0.25}")
+		return fault.BadInputf(`each device itself draws whether it tests, so the job cannot select held-out rows; write "test: {fraction: 0.25}"`)
 	}
 	return nil
 }

@@ -32,9 +32,9 @@ type Summed struct {
 	Params secvm.Params
 }
 
-// Minimum returns the smallest number of devices with which a secure sum may end. The sum begins
+// Minimum returns the smallest number of devices with which a secure sum can end. The sum begins
 // with the given number of devices. A device adds to no smaller sum. The minimum is all devices
-// minus those that may drop out, and never fewer than the participants that the model promises.
+// minus those that can drop out, and never fewer than the participants that the model promises.
 func (c Summed) Minimum(devices int) int {
 	return max(2, c.Params.Spec().Cohort, devices-sums.Share(KeysOf(c.Job).Dropped, devices))
 }
@@ -57,7 +57,7 @@ func (c Summed) Window(iteration uint32, weights []float64, devices []string) (s
 func (c Summed) adding(devices int) (secagg.Params, error) {
 	least := c.Minimum(devices)
 	if least > devices {
-		return secagg.Params{}, fault.BadInputf("secvm: the window has %d devices, but a sum needs at least %d; lower cohort, or gather more devices", devices, least)
+		return secagg.Params{}, fault.BadInputf(`secvm: the window has %d devices, but a sum needs at least %d; lower "cohort", or gather more devices`, devices, least)
 	}
 	params, err := secagg.NewParams(KeysOf(c.Job).Spec(least, c.epoch(), groups(c.Params)...), devices)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c Summed) epoch() string { return fmt.Sprintf("secvm/%016x", c.Params.Tag(
 func (c Summed) session(iteration uint32, weights [sha256.Size]byte, params secagg.Params, devices []string) *method.Session {
 	s := method.Session{
 		Purpose: fmt.Sprintf("secvm/iteration/%d", iteration), Salt: weights[:], Absent: len(devices) - params.Cohort(),
-		SlowTimers: []protocol.Timer{secagg.TimerServer}, // the server may wait one round for each device that vanishes
+		SlowTimers: []protocol.Timer{secagg.TimerServer}, // the server can wait one round for each device that vanishes
 	}
 	s.Claims = []string{secagg.Claim(c.epoch(), s.Purpose)}
 	return sums.Aggregating(s, params, c.Server, devices)

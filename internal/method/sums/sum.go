@@ -46,8 +46,8 @@ func Check(parties int, groups []secagg.Group) error {
 	return err
 }
 
-// Params returns the parameters of a sum that needs every party. All parties but two may collude
-// with the server, within the limits of secagg.
+// Params returns the parameters of a sum that needs every party. The sum withstands a server with which all
+// parties but two collude, within the limits of secagg.
 func Params(parties int, epoch string, groups []secagg.Group) (secagg.Params, error) {
 	return secagg.NewParams(secagg.Spec{
 		Adversary: secagg.Active, Corrupted: min(float64(parties-2)/float64(parties), 0.9), Minimum: parties, Groups: groups, Epoch: epoch,

@@ -64,7 +64,7 @@ func Served(server string, clients []string) []protocol.Member {
 	return append(protocol.Members(protocol.RoleServer, server), protocol.Members(protocol.RoleParty, clients...)...)
 }
 
-// HashKeys returns the digest of the clients' keys for a descriptor.
+// HashKeys returns the digest of the clients' names and keys for a descriptor.
 func HashKeys(names []string, keys []ed25519.PublicKey) [sha256.Size]byte {
 	var w wire.Writer
 	w.String("mercer/v1/crowd")
@@ -110,7 +110,7 @@ type Figures struct {
 	FromServer uint64 `json:"from_server_bytes"`
 }
 
-// Table returns a table of the sums. If there are many rounds, the table has only the first and the
+// Table returns a table of the sums. If there are more than two, the table has only the first and the
 // last; the result has all of them.
 func Table(sums []Figures) method.Block {
 	if len(sums) > 2 {

@@ -388,7 +388,7 @@ func TestRecommenderThatIsNotTaken(t *testing.T) {
 	w, j, _ := newCinema(t)
 	w.startAll()
 	job.As[*fedcfk.Keys](j.Protocol).Items = nil
-	if _, err := w.members[hub].boss.Submit(j, nobody); err == nil || !strings.Contains(err.Error(), "need one catalogue; add items:") {
+	if _, err := w.members[hub].boss.Submit(j, nobody); err == nil || !strings.Contains(err.Error(), `need one catalogue; add "items"`) {
 		t.Error(err)
 	}
 }

@@ -121,7 +121,7 @@ func TestJobsKeepThePreparation(t *testing.T) {
 	sameDecisions(t, "east comes", w.decisions(second), oldPreparation(t, allHospitals, schema))
 
 	for name, tt := range map[string]struct{ schema, keys, want string }{
-		"no choice":      {grownSchema, "", "okra: the earlier job's preparation was also fitted on the rows of north, which left; write preparation: keep, or remove continues to fit a new preparation"},
+		"no choice":      {grownSchema, "", "okra: the earlier job's preparation was also fitted on the rows of north, which left; write \"preparation: keep\", or remove \"continues\" to fit a new preparation"},
 		"another schema": {strings.Replace(grownSchema, "[0, 120]", "[0, 130]", 1), ", preparation: keep", "its data cannot be used for this job"},
 	} {
 		done := w.run(hospitalJob(t, "[south, east]", tt.schema, tt.keys+", continues: "+second.String()))

@@ -70,9 +70,9 @@ func TestJobsThatNoDevicesRuns(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, want string }{
 		"a job that names parties":      {"{by: devices}", "{by: devices, parties: [north, south]}", "the enrolment names the devices"},
 		"a job without a catalogue":     {", items: [a, b, c, d, e, f, g, h, i, j, k, l]", "", "parties that each have their own list need one catalogue"},
-		"a job that simulates losses":   {"{by: devices}", "{by: devices, dropout: 0.1}", "dropout is for mercer simulate only"},
+		"a job that simulates losses":   {"{by: devices}", "{by: devices, dropout: 0.1}", `"dropout" is for mercer simulate only`},
 		"a job of many splits":          {"{name: cf-komd}", "{name: cf-komd}\n  repeats: 3", "\"repeats\" is for mercer simulate"},
-		"devices that are too unstable": {"{name: fedcfk,", "{name: fedcfk, dropped: 0.4,", "gather more people or lower dropped"},
+		"devices that are too unstable": {"{name: fedcfk,", "{name: fedcfk, dropped: 0.4,", `gather more people or lower "dropped"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(filmsText, tt.from, tt.to, 1)

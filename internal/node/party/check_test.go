@@ -41,7 +41,7 @@ func TestACheckForeseesTheRefusal(t *testing.T) {
 		"kernel":          {with(func(p *Policy) { p.Kernels = []string{"linear"} }), plain, nil, fault.CodePolicy, "kernels", `kernel "rbf"`},
 		"parties":         {with(func(p *Policy) { p.MinParties = 4 }), plain, nil, fault.CodePolicy, "min_parties", "the job has 3 parties"},
 		"prediction":      {usual(), open, nil, fault.CodePolicy, "open_prediction", "the job keeps predictions open"},
-		"rows":            {with(func(p *Policy) { p.Limits.Rows = new(21) }), plain, nil, fault.CodePolicy, "", "protocol okra needs at least 21 rows from each party, and this table has 20 (rows in the limits of its policy)"},
+		"rows":            {with(func(p *Policy) { p.Limits.Rows = new(21) }), plain, nil, fault.CodePolicy, "", "protocol okra needs at least 21 rows from each party, and this table has 20 (\"rows\" in the limits of its policy)"},
 		"ids":             {with(func(p *Policy) { p.Limits.MaxIDs, p.Limits.MaxIDsTotal = 1<<20, 1 }), aligning, people(20), fault.CodePolicy, "", "max_ids_total in its policy"},
 		"no labels":       {usual(), plain, unlabelled(), fault.CodeBadInput, "", "label"},
 		"a stranger": {usual(), func(t *testing.T) *job.Job {

@@ -95,7 +95,7 @@ func TestInquiriesThatAreRefused(t *testing.T) {
 			p.Inquiry = q("west", id)
 			p.Job = p.Inquiry.ID()
 			return p
-		}, fault.CodeBadInput, "west took no part in the job"},
+		}, fault.CodeBadInput, "west cannot query the model, because it took no part in the job"},
 		"of another model": {opened(), func(s *fixture, o *columns.ModelPart, _ job.ID) *control.Proposal {
 			return s.inquiry(o, q("south", job.ID{7}))
 		}, fault.CodeBadInput, "north has no part of the model"},

@@ -62,7 +62,7 @@ func TestAttackJobsThatNameAnotherFit(t *testing.T) {
 	second := named()
 	second.Data.Partition.Parties = []string{"south", "north", "east"}
 	s.propose(s.proposal(second, job.ID{2, 2}, 0))
-	s.refuses(fault.CodeBadInput, "north no longer has the fit of job 09000000000000000000000000000000; submit the job with data: fit: {job: 09000000000000000000000000000000, told: [north]}")
+	s.refuses(fault.CodeBadInput, `north no longer has the fit of job 09000000000000000000000000000000; submit the job with "fit: {job: 09000000000000000000000000000000, told: [north]}" in data`)
 	var w wire.Writer
 	w.String(method.FitMagic)
 	if err := s.party.Retained.Put(job.ID{9}, w.Bytes()); err != nil {

@@ -1,3 +1,4 @@
-// Package local compares FDSKL jobs with the same training in one place, and measures what the
-// label holder could find out. It runs in a process that owns all columns.
+// Package local compares FDSKL jobs with the same training in one place. It also measures how well the
+// label holder can compute the kernel over the other parties' columns. It runs in a process that owns all
+// columns.
 package local

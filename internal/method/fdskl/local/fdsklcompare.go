@@ -25,9 +25,9 @@ func Support() local.LocalSupport {
 
 // compareJob compares a job with trainings on all parties' columns together and on each party's own
 // columns. Each training draws its own directions. Decisions are not compared, because other
-// directions give other decisions. compareJob also measures how much the label holder could find
-// out. If the job asks for it, compareJob also fits a learner with the exact kernel, to show what
-// random features cost.
+// directions give other decisions. compareJob also measures the label holder's exposure (see expose). If
+// the job asks for it, compareJob also fits a learner with the exact kernel, to show the cost of random
+// features.
 func compareJob(ctx context.Context, c local.Comparison) error {
 	j, own, r := c.Job, c.Splits, c.Result
 	all, err := pool.Beside(own)
@@ -141,8 +141,8 @@ func addAlone(ctx context.Context, c local.Comparison) error {
 	})
 }
 
-// directionsFromHash returns directions that are drawn from the job's hash. Their gamma is measured
-// over all columns.
+// directionsFromHash returns directions that are drawn from the job's hash. If gamma has a unit, the unit
+// is measured over all columns of the given rows.
 func directionsFromHash(j *job.Job, training linalg.Rows) (fdskl.Directions, error) {
 	unit := 0.0
 	if j.Kernel.GammaUnit != "" {
@@ -158,7 +158,7 @@ const (
 	exposedPairs = 1 << 12
 )
 
-// expose measures what the label holder of an fdskl job could find out about the other parties'
+// expose measures how well the label holder of an fdskl job can compute the kernel over the other parties'
 // columns. The matrix data holds all columns of the rows, with the label holder's columns first.
 func expose(ctx context.Context, j *job.Job, data linalg.Rows, own int) (fdsklmachines.Exposure, error) {
 	n, width := data.Shape()

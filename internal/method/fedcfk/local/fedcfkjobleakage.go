@@ -49,7 +49,7 @@ func exposures(c fedcfk.Devices, people int, r fedcfk.PaperFigures) map[string]p
 	if r.Solved > r.ListsRead {
 		reads.Why = differencing(c, r)
 	}
-	if r.ListsRead+r.Solved >= people { // the two attacks may read different people's lists
+	if r.ListsRead+r.Solved >= people { // the two attacks can read different people's lists
 		reads.Reach = protocol.ReachAll
 	}
 	reads = c.Keys().ServerExposure(reads)

@@ -144,7 +144,7 @@ func TestRatingsOfThoseWhoStay(t *testing.T) {
 	c.Dir = t.TempDir()
 	ones := strings.Replace(recommender, "threshold: 4", "threshold: 4, ratings: 4", 1)
 	c.Job = played(t, ones).Job
-	if _, err := play(t.Context(), c); err == nil || !strings.Contains(err.Error(), "with 5; the job has ratings: 4, so a rating must be a whole number from 1 to 4") {
+	if _, err := play(t.Context(), c); err == nil || !strings.Contains(err.Error(), `with 5; the job has "ratings: 4", so a rating must be a whole number from 1 to 4`) {
 		t.Errorf("ratings above the job's: %v", err)
 	}
 }

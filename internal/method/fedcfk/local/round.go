@@ -13,7 +13,7 @@ import (
 )
 
 // PurposePaper is the prefix of the purpose of every round in FedCFK's mode paper; the round's
-// number follows. Each round thus has a separate claim, so a client may add its list repeatedly.
+// number follows. Each round thus has a separate claim, so a client can add its list repeatedly.
 const PurposePaper = "fedcfk/paper"
 
 // Round returns the secure sum of one round in mode paper. It counts, for all pairs of items in the

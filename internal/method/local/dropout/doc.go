@@ -2,7 +2,7 @@
 // has its own machine, keys and ledger, and some clients drop out. It replaces the network between
 // devices. The machines cannot detect the difference.
 //
-// Clients take turns in batches, in the descriptor's order. The clients of a batch compute at the
+// Clients take turns in batches, in the order of Config.Clients. The clients of a batch compute at the
 // same time, on all cores. Their messages are delivered to the server one by one, in order, while
 // the next batch computes. So the result depends only on the machines, and memory holds the
 // messages of two batches and the server's messages to clients. A client whose message the server

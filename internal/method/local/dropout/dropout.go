@@ -33,8 +33,8 @@ type Config struct {
 
 // Result reports which clients completed a session. The typed result is in the server's machine.
 type Result struct {
-	Stayed   []string  // clients that completed the session, in order
-	Failures []Failure // clients whose machines failed, in order
+	Stayed   []string  // clients that completed the session, in the order of Config.Clients
+	Failures []Failure // clients whose machines failed, in the same order
 	Traffic  Traffic
 }
 
@@ -48,11 +48,11 @@ type Failure struct {
 type Traffic struct{ ToServer, FromServer uint64 }
 
 // batch is the number of clients that compute before the server receives their messages. It limits
-// memory: each client may have 4 MiB to send, and two batches exist at a time.
+// memory: each client can have 4 MiB to send, and two batches exist at a time.
 const batch = 16
 
 // Run runs the session to its end. A client that fails counts as dropped out. Run returns an error
-// if the server fails or refuses a client's message.
+// if the server fails or refuses a client's message, or if ctx ends.
 func Run(ctx context.Context, c Config) (*Result, error) {
 	r, err := newRun(c)
 	if err != nil {
@@ -99,8 +99,13 @@ func newRun(c Config) (*run, error) {
 	}
 	r := &run{Config: c, server: servers[0], byName: make(map[string]*seat, len(c.Clients))}
 	for _, client := range c.Clients {
-		if c.Session.RoleOf(client.Name) != protocol.RoleParty || r.byName[client.Name] != nil || client.Ledger == nil {
-			return nil, fmt.Errorf("dropout: client %q is not in the session, is listed twice, or has no ledger", client.Name)
+		switch {
+		case c.Session.RoleOf(client.Name) != protocol.RoleParty:
+			return nil, fmt.Errorf("dropout: client %q is not a party of the session", client.Name)
+		case r.byName[client.Name] != nil:
+			return nil, fmt.Errorf("dropout: client %q is listed twice", client.Name)
+		case client.Ledger == nil:
+			return nil, fmt.Errorf("dropout: client %q has no ledger", client.Name)
 		}
 		s := &seat{Client: client, session: c.Session.ID(), server: r.server}
 		s.inbox = []protocol.Event{protocol.Start{InputHash: client.InputHash}}
@@ -229,7 +234,7 @@ type seat struct {
 	server  string
 	arrived []protocol.Message // messages for the next round; only the server's side uses this field
 	inbox   []protocol.Event
-	outbox  []protocol.Message // messages of one step; the client waits until the server has taken all
+	outbox  []protocol.Message // messages of one step that the server has not yet taken; the client waits until it is empty
 	gone    bool               // the client has dropped out or failed
 	ended   bool               // the client has completed the session
 	err     error

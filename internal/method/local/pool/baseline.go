@@ -253,7 +253,7 @@ func (p *Rows) fastRows() (linalg.Rows, error) {
 			return scaled, nil
 		}
 		if n > filledNumbers/max(1, f) {
-			return nil, fault.BadInputf("the scaling turns zeros into other numbers, and %d rows of %d columns without zeros take more than 2 GiB; use scale: none", n, f)
+			return nil, fault.BadInputf(`the scaling turns zeros into other numbers, and %d rows of %d columns without zeros take more than 2 GiB; use "scale: none"`, n, f)
 		}
 	}
 	x := linalg.New[float64](n, f)

@@ -113,7 +113,7 @@ func TestInputRefuses(t *testing.T) {
 	p.X, p.raw = wide{p.X}, wideSparse{p.raw.(linalg.SparseRows), p.raw}
 	p.Scaling.Offset, p.Scaling.Factor = make([]float64, 1<<20), make([]float64, 1<<20)
 	p.Scaling.Offset[3], p.Scaling.Factor[3] = 1, 1
-	if _, err := p.Input(filled); err == nil || !strings.Contains(err.Error(), "4100 rows of 1048576 columns without zeros take more than 2 GiB; use scale: none") {
+	if _, err := p.Input(filled); err == nil || !strings.Contains(err.Error(), `4100 rows of 1048576 columns without zeros take more than 2 GiB; use "scale: none"`) {
 		t.Errorf("error %v", err)
 	}
 }

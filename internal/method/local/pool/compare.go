@@ -58,14 +58,15 @@ func Alone(ctx context.Context, c local.Comparison, reach func(party int) (metho
 	return nil
 }
 
-// ExactRows is the greatest number of rows, training and held out, for which a baseline has the exact kernel in place of
-// random features. Their Gram matrix takes 512 MiB.
+// ExactRows is the greatest number of rows, training and held out, for which a baseline has the
+// exact kernel in place of random features. Their Gram matrix takes 512 MiB.
 const ExactRows = 1 << 13
 
-// Baselines adds the metrics of two trainings to a job's result, if the job compares them. One has the training rows of
-// all parties in one place, with nothing withheld. The other is each party's on its own rows. Both predict the held-out
-// rows of all parties, and show those metrics that the job has, too. The function trains on the training rows of its
-// argument and measures on the held-out ones.
+// Baselines adds the metrics of two trainings to a job's result, if the job compares them. One has
+// the training rows of all parties in one place, with nothing withheld. The other is the
+// training of each party on its own rows. Both predict the held-out rows of all parties. The result gets only those of
+// their metrics that the job has, too. Function measure trains on the training rows of its argument
+// and measures on the held-out rows.
 func Baselines(ctx context.Context, c local.Comparison, measure func(*Rows) (learner.Metrics, error)) error {
 	if c.Job.Compares(job.Pooled) {
 		splits, err := c.Pooled()
@@ -100,7 +101,7 @@ func Baselines(ctx context.Context, c local.Comparison, measure func(*Rows) (lea
 	})
 }
 
-// shared returns the metrics that a job has, too.
+// shared returns those metrics of all whose names are also in like.
 func shared(all, like learner.Metrics) learner.Metrics {
 	own := learner.Metrics{}
 	for name := range like {

@@ -14,9 +14,9 @@ import (
 )
 
 // addBaselines adds the metrics of two trainings to a job's result. One has the training rows of all
-// parties in one place, with nothing withheld. The other is each party's on its own rows. Both use
-// the regulariser that the job chose, and predict the held-out rows of all parties. Both are without
-// noise, which nobody needs for rows of their own, and have the regulariser of a job without privacy then.
+// parties in one place, with nothing withheld. The other is the training of each party on its own rows. Both use
+// the regulariser that the job chose, and predict the held-out rows of all parties. If the job has privacy,
+// both trainings are without noise and use the regulariser of a job without privacy.
 func addBaselines(ctx context.Context, c local.Comparison) error {
 	cell := sums.Ordinary(c.Job.At(pool.ChosenCell(c.Result)))
 	return pool.Baselines(ctx, c, func(p *pool.Rows) (learner.Metrics, error) { return measured(ctx, cell, p) })
@@ -24,7 +24,7 @@ func addBaselines(ctx context.Context, c local.Comparison) error {
 
 // measured trains on the training rows of p, and returns the metrics on its held-out rows.
 func measured(ctx context.Context, j *job.Job, p *pool.Rows) (learner.Metrics, error) {
-	if l, _ := learner.ObjectiveOf(j.Learner); len(p.Test) > pool.ExactRows || l.Components > 0 { // a job explains the variance of random features
+	if l, _ := learner.ObjectiveOf(j.Learner); len(p.Test) > pool.ExactRows || l.Components > 0 { // the explained variance of components is that of random features
 		return random(ctx, j, p)
 	}
 	return exact(ctx, j, p)

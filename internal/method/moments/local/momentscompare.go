@@ -1,5 +1,6 @@
-// Package local compares a job of protocol moments with other numbers of random features. It also
-// runs an attack on the sums that needs all parties' rows. No daemon links it.
+// Package local compares a job of protocol moments with training in one place, with each party alone, and
+// with other numbers of random features. It also runs an attack on the sums that needs all parties' rows.
+// No daemon links it.
 package local
 
 import (
@@ -27,8 +28,8 @@ func Support() local.LocalSupport {
 	return local.LocalSupport{Name: sums.Protocol().Name(), Compare: compare}
 }
 
-// compare adds the baselines, the curve and the attack to the result of a job. It computes the sums
-// over all rows directly. The protocol gives exactly the same sums, so it need not run.
+// compare adds the baselines to the result of a job, and also the curve and the attack if the job has them.
+// It computes the sums over all rows directly. The protocol gives exactly the same sums, so it need not run.
 func compare(ctx context.Context, c local.Comparison) error {
 	if err := addBaselines(ctx, c); err != nil {
 		return err
@@ -93,7 +94,7 @@ func curve(ctx context.Context, j *job.Job, p *pool.Rows) ([]sums.Point, error) 
 		}
 	}
 	if len(held) == 0 {
-		return nil, fault.BadInput(errors.New("moments: the job holds out no rows, but the curve needs held-out rows; give test: {fraction: 0.25}"))
+		return nil, fault.BadInput(errors.New(`moments: the job holds out no rows, but the curve needs held-out rows; write "test: {fraction: 0.25}"`))
 	}
 	s.train, s.held = linalg.Pick(p.X, train), linalg.Pick(p.X, held)
 	return s.curve(ctx)

@@ -23,8 +23,8 @@ func Support() local.LocalSupport {
 }
 
 // compare adds the metrics of two trainings to a job's result. One has the training rows of all parties in one place,
-// with nothing withheld. The other is each party's on its own rows. Both predict the held-out rows of all parties. Both
-// are without noise, which nobody needs for rows of their own.
+// with nothing withheld. The other is the training of each party on its own rows. Both predict the held-out rows of all
+// parties. Both are without noise.
 func compare(ctx context.Context, c local.Comparison) error {
 	plain := sealed.Ordinary(c.Job)
 	return pool.Baselines(ctx, c, func(p *pool.Rows) (learner.Metrics, error) { return measured(ctx, plain, p) })

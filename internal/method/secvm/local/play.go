@@ -76,8 +76,8 @@ func read(c local.Play) (p people, err error) {
 	return p, err
 }
 
-// withBins sets the number of bins if the job does not state it. In a job without hashing, there is
-// a bin for each column, so the number of bins is the number of columns of the tables.
+// withBins sets the number of bins of a job without hashing, if the job does not state it. Such a job has a
+// bin for each column, so the number of bins is the number of columns of the tables.
 func (p people) withBins() (people, error) {
 	k := *secvm.KeysOf(p.Job)
 	if !k.Unhashed() {
@@ -164,7 +164,7 @@ func newSumming(c people, p secvmmachines.Params, devices int) *summing {
 	}}
 }
 
-// checkCohort refuses a job whose windows may have too few participants. It assumes that all
+// checkCohort refuses a job whose windows could have too few participants. It assumes that all
 // devices that drop out are training devices.
 func (r *records) checkCohort() error {
 	cohort, vanish := secvm.KeysOf(r.Job).Cohort, sums.Share(r.Job.Data.Partition.Dropout, len(r.devices))

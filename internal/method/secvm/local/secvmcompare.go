@@ -137,9 +137,9 @@ func (r *records) measure(score func(device int) float64) (learner.Metrics, erro
 	return m, nil
 }
 
-// compare trains pooled linear machines on the same features, over a grid of the parameter C. It
-// reports the machine with the best figures on the held-out records. This choice favours the pooled
-// machine over the job's model.
+// compare makes the comparisons that the job requests. For the comparison pooled, it trains linear machines
+// on the pooled records, over a grid of the parameter C, and reports the machine with the best accuracy on
+// the held-out records. This choice favours the pooled machine over the job's model.
 func (r *records) compare(ctx context.Context) error {
 	if r.Job.Compares(job.Curve) {
 		if err := r.compareBins(ctx); err != nil {

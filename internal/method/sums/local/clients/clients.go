@@ -84,7 +84,7 @@ func (s *Sum) End() method.End {
 }
 
 // Sum runs one secure sum among the clients of a session. Map leavers gives, for each client that
-// drops out, the first message that the client does not send. Function vector returns a client's
+// drops out, the kind of the first message that the client does not send. Function vector returns a client's
 // vector by the client's index among the devices.
 func (c *Clients) Sum(ctx context.Context, s sums.Summation, leavers map[string]string, vector func(client int) secagg.Vector) (*Sum, error) {
 	names := s.Session.With(protocol.RoleParty)
@@ -150,8 +150,8 @@ func (c *Clients) Leaving(s sums.Summation) map[string]string {
 // never took part.
 const FirstKind = "AdvertiseKeys"
 
-// Leavers draws the clients that drop out, and returns the first message that each of them does not
-// send. About equally many drop out before each kind of message.
+// Leavers draws the clients that drop out, and returns the kind of the first message that each of them
+// does not send. About equally many drop out before each kind of message.
 func (c *Clients) Leavers(purpose string, names []string) map[string]string {
 	kinds := []string{FirstKind, "Holders", "ShareKeys", "MaskedInput", "ConsistencyCheck", "Unmask"}
 	if sums.Of(c.job).Adversary == sums.SemiHonest {
