@@ -10,7 +10,8 @@ import (
 
 // GroupFolds divides all rows into k test sets and keeps each group in one set. The rows of a set
 // ascend. As in scikit-learn's GroupKFold, groups are assigned in descending order of size, each to
-// the smallest set so far. Groups of equal size are assigned in the order of their names.
+// the smallest set so far. Groups of equal size are assigned in the order of their names, which
+// is that of [Classes].
 // GroupFolds returns an error if k is below 2 or above the number of groups.
 func GroupFolds(groups []string, k int) ([][]int, error) {
 	members := rowsByGroup(groups)
@@ -39,7 +40,8 @@ func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
 	return dealInOrder(linalg.At(members, order), parties), nil
 }
 
-// rowsByGroup returns the rows of each group, with the groups in the order of their names.
+// rowsByGroup returns the rows of each group, with the groups in the order of their names, which is that
+// of Classes.
 func rowsByGroup(groups []string) [][]int {
 	_, codes := Classes(groups)
 	var members [][]int

@@ -7,7 +7,7 @@
 //
 //	rename, values, parse, unit, range      Read, row by row
 //	fill gaps, transform, one-hot           Preparation.Apply
-//	scale                                   Preparation.Scaling; one-hot columns are not scaled
+//	scale                                   by Preparation.Offset and Factor; one-hot columns are not scaled
 //
 // A preparation is fitted on training rows: by [FitAlone] if one party has all rows of a column,
 // or by [Plan.Vector] and [Plan.Fit] from sums of integers over several parties. The names of

@@ -15,10 +15,10 @@ type Rare struct {
 }
 
 // Common returns the prepared table of a frame, with common values in place of rare ones. Sums over
-// parties are computed from this table. A value is rare if fewer than [Least] of the given rows
+// parties are computed from this table. A word is rare if fewer than [Least] of the given rows
 // have it. A rare word is replaced by the category "other", if the column has this category and
 // enough rows belong to it; otherwise it is replaced by the commonest word. Rare truth values, rare
-// gaps, and the deviating numbers of an otherwise constant column are replaced, too.
+// gaps, and fewer than Least deviating numbers of an otherwise constant column are replaced, too.
 func (p *Preparation) Common(f *Frame, rows []int) (*dataset.Dense, error) {
 	return p.apply(f, p.masks(f, rows))
 }

@@ -102,7 +102,7 @@ type Column struct {
 	Since  string // day from which Days counts, as YYYY-MM-DD
 }
 
-// Schema lists the columns that a job uses, in its order.
+// Schema lists the columns that a job uses, in the job's order.
 type Schema []Column
 
 // Names lists the names of the columns.
@@ -154,7 +154,7 @@ func (c Column) Filters() string {
 	return ""
 }
 
-// filled reports whether a frame may have gaps in the column.
+// filled reports whether a frame can have gaps in the column.
 func (c Column) filled() bool { return c.Missing != FillError && c.Missing != FillDropRow }
 
 // Agrees lists the indices of the columns whose categories the parties agree on.

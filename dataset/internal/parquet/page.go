@@ -63,8 +63,8 @@ const (
 
 var errPage = errors.New("holds a page that cannot be decoded; write the file again")
 
-// next returns the values of the next data page. It refuses a page without values, or with too
-// many.
+// next returns the values of the next data page. It refuses a page without values, or with
+// more than most values.
 func (p *pages) next(most int) (values, error) {
 	for {
 		h, body, err := p.page()

@@ -70,7 +70,7 @@ func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte,
 		return nil, false
 	}
 	size := groups * uint64(width)
-	count := most // writers may store more groups than the page has values
+	count := most // writers can store more groups than the page has values
 	if groups <= uint64(most/8) {
 		count = int(8 * groups)
 	}

@@ -80,7 +80,7 @@ type Table struct {
 	More     int // number of problems that are not listed
 	// Classes counts the rows of each label.
 	Classes map[string]int
-	// Numbers is the form that reads the numbers of all columns.
+	// Numbers is the form that reads the numbers of all columns, or the form of Asked.Own if there is none.
 	Numbers dataset.NumberForm
 
 	gapWords []string // words that the suggestion reads as gaps

@@ -77,7 +77,7 @@ func (e *envCall) dropOptions() error {
 	return nil
 }
 
-// parseLetters parses a word of one-letter options. The last option may have a value, in this word
+// parseLetters parses a word of one-letter options. The last option can have a value, in this word
 // or the next.
 func (e *envCall) parseLetters(word string) error {
 	for i, letter := range word {
@@ -144,7 +144,7 @@ func (c Command) lookUp(name string) (string, error) {
 var alwaysPassed = []string{"HOME", "LANG"}
 
 // environment returns the environment of the program. It leaves out all variables that neither this
-// package nor c.Env lists, because such a variable may hold the password of another table.
+// package nor c.Env lists, because such a variable can hold the password of another table.
 func (c Command) environment(mark string) ([]string, error) {
 	env := []string{mark, "PATH=" + searchPath(os.Getenv("PATH"))}
 	for _, name := range alwaysPassed {
@@ -162,7 +162,7 @@ func (c Command) environment(mark string) ([]string, error) {
 	return env, nil
 }
 
-// searchPath returns those folders of a path list in which no other user may create files.
+// searchPath returns those folders of a path list in which no other user can create files.
 func searchPath(path string) string {
 	var list []string
 	for _, folder := range filepath.SplitList(path) {
