@@ -60,7 +60,7 @@ func document(data []byte) (*yaml.Node, error) {
 	var doc, second yaml.Node
 	switch err := d.Decode(&doc); {
 	case errors.Is(err, io.EOF):
-		return nil, section.AtLine(1, "the file is empty; start it with apiVersion: %s", APIVersion)
+		return nil, section.AtLine(1, "the file is empty; start it with \"apiVersion: %s\"", APIVersion)
 	case err != nil:
 		return nil, ofYAML(strictyaml.SyntaxError(data, err))
 	}

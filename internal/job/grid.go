@@ -50,7 +50,7 @@ func (j *Job) At(cell int) *Job {
 	return &one
 }
 
-// sweep reads and writes a section in which some numbers may be lists. The section gives one T for
+// sweep reads and writes a section in which some numbers can be lists. The section gives one T for
 // each combination of numbers from the lists.
 type sweep[T any] struct {
 	dst *[]T

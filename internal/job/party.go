@@ -8,7 +8,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// reservedNames returns the names that no party may have, because they have another meaning in
+// reservedNames returns the names that a party must not have, because they have another meaning in
 // headers, messages and errors.
 func reservedNames() []string { return []string{"coordinator", "transport"} }
 

@@ -61,7 +61,7 @@ func (j *Job) finishScoring(in *section.Place) error {
 	task := j.Task()
 	switch {
 	case j.Data.Folds == 0:
-		return in.Refuse("scoring", "scoring needs folds to choose a cell of a grid, and data has none; add folds: 5 to data, or remove scoring")
+		return in.Refuse("scoring", "\"scoring\" needs folds to choose a cell of a grid, and \"data\" has none; add \"folds: 5\" to \"data\", or remove \"scoring\"")
 	case task.Classes && !slices.Contains(classes, j.Scoring):
 		return in.Refuse("scoring", "learner %s predicts classes, which have no %s; use %s", j.Learner.Name(), j.Scoring, section.Join(classes))
 	case task.Numbers && !slices.Contains(numbers, j.Scoring):

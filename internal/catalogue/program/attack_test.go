@@ -151,7 +151,7 @@ func TestAttackWorkingDirectoryOfOthers(t *testing.T) {
 	for mode, want := range map[os.FileMode]string{0o777: "write to a folder of the path", 0o777 | os.ModeSticky: "create files in this folder"} {
 		p := newPlace(t)
 		p.must(os.Chmod(p.dir, mode))
-		p.refused(Command{Args: []string{"/bin/sh", "-c", "touch ran"}}, fmt.Sprintf("/bin/sh is not run in %s, since other users may %s; use chmod go-w %[1]s", p.dir, want))
+		p.refused(Command{Args: []string{"/bin/sh", "-c", "touch ran"}}, fmt.Sprintf("/bin/sh is not run in %s, since other users can %s; use chmod go-w %[1]s", p.dir, want))
 	}
 }
 

@@ -136,7 +136,7 @@ type Weights struct{ Dst *map[string]float64 }
 
 func (v Weights) Decode(key string, n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode && n.Value == "balanced" {
-		return At(n, "%s: balanced goes with learner svc only; write a map such as {malignant: 2}", key)
+		return At(n, "%s: \"balanced\" goes with learner svc only; write a map such as {malignant: 2}", key)
 	}
 	if n.Kind != yaml.MappingNode {
 		return At(n, "%s is %s; write a map such as {malignant: 2}", key, Describe(n))
