@@ -27,7 +27,7 @@ func rowsOfBlock(asked, columns int) int { return max(1, min(asked, blockCells/m
 // OpenBlocks returns the rows of a table in blocks of the given number of rows; the last block can be
 // shorter. A block holds at most 2^22 numbers, so the blocks of a wide table have fewer rows than asked
 // for. Format, values and errors are those of [Read], for a CSV text and for a parquet file; other
-// formats are refused. OpenBlocks differs from Read in these things. The cells are float64. A table may
+// formats are refused. OpenBlocks differs from Read in these things. The cells are float64. A table can
 // hold more than [MaxCells] numbers. OpenBlocks does not look for equal ids, because that would need all
 // ids in memory. Sets from a parquet file have Lines. Of a parquet file with several faults, which
 // Read reads column by column, OpenBlocks reports the first fault of the first block that has one.

@@ -108,7 +108,7 @@ func (c *CSR) push(cols []int32, values []float64) {
 	c.start = append(c.start, len(c.index))
 }
 
-// Columns returns a copy of the given columns. A column may be given more than once.
+// Columns returns a copy of the given columns. A column can be given more than once.
 func (c *CSR) Columns(cols []int) Table {
 	targets := make(map[int32][]int32, len(cols))
 	for b, j := range cols {

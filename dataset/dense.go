@@ -112,7 +112,7 @@ func denseOver[T linalg.Float](m linalg.Matrix[T]) dense[T] {
 	return dense[T]{m: m}
 }
 
-// scattered returns a table over rows that may belong to several matrices.
+// scattered returns a table over rows that can belong to several matrices.
 func scattered[T linalg.Float](at [][]T, cols int) dense[T] {
 	return dense[T]{m: linalg.Matrix[T]{Rows: len(at), Cols: cols, Stride: cols}, at: at}
 }

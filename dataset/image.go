@@ -25,7 +25,7 @@ type ImageOptions struct {
 	// of its folder.
 	Label string
 	// ID is "path" to use the paths of the files as ids. Empty or "none" gives no ids, since file
-	// names may name people.
+	// names can name people.
 	ID string
 	// Width and Height are the size in pixels to which every image is resized, whatever its
 	// proportions. If both are 0, images are not resized and must all have one size.
@@ -34,7 +34,7 @@ type ImageOptions struct {
 }
 
 // ReadImages reads a set from a folder that has a sub-folder of JPEG and PNG files (.jpg, .jpeg,
-// .png) for each class. Classes may be deeper, as in train/cat and test/cat: the class of an image
+// .png) for each class. Classes can be deeper, as in train/cat and test/cat: the class of an image
 // is the name of its folder. Rows are in the order of the paths. Hidden files and files that are
 // not images are skipped. ReadImages refuses an image of another kind, an image that cannot be decoded, and,
 // if it does not resize, an image of another size than the first. Errors are *SyntaxError with the path of
@@ -93,7 +93,7 @@ func (o ImageOptions) check() error {
 // These bounds limit the walk through a folder.
 const (
 	maxImages      = 1 << 20
-	maxImageFolder = 8 // levels of sub-folders
+	maxImageFolder = 8 // largest number of nested sub-folders
 )
 
 var (

@@ -23,7 +23,7 @@ type SplitKey [32]byte
 var errNoSplitKey = errors.New("dataset: the table has no split key to decide which rows are held out; give the table a split key")
 
 // Split holds out about the given fraction of a table's rows; the fraction is in (0, 1). It returns
-// the rows of both sets (from 0) in ascending order; either set may be empty. An HMAC-SHA-256 of
+// the rows of both sets (from 0) in ascending order; each of the two sets can be empty. An HMAC-SHA-256 of
 // each row is read as a number from 0 to 1, and the row is held out if this number is below the
 // fraction. The HMAC is over the row's group; without groups, over the row's id; without ids, over
 // all cells and the label of the row. It depends on no other row, nor on the order of rows and of

@@ -81,11 +81,11 @@ func checkWords(classes []string, rows int) error {
 	return fmt.Errorf("the labels are words that hardly repeat: %d rows have %d different labels; name another column of labels, or, if the words are numbers with a unit or with signs between thousands, give the column \"unit\" or \"thousands\" in the catalogue", rows, len(classes))
 }
 
-// CheckClasses accepts labels of fewer distinct values than these.
+// CheckClasses accepts labels that have fewer distinct values than these numbers.
 const (
-	fewMeasured = 5  // numbers, some of them not whole
-	manyWhole   = 30 // whole numbers
-	manyWords   = 50 // words
+	fewMeasured = 5  // for labels that are numbers, some of them not whole
+	manyWhole   = 30 // for labels that are whole numbers
+	manyWords   = 50 // for labels that are words
 )
 
 // Classes returns the distinct labels and, for each row, the index of its class. The labels
@@ -200,7 +200,7 @@ type labeller struct {
 // cannot hold a longer name of a class.
 const MaxLabelBytes = 1 << 10
 
-var errLongLabel = fmt.Errorf("has more than the %d bytes that a class may have; write a shorter name", MaxLabelBytes)
+var errLongLabel = fmt.Errorf("has more than the %d bytes that a class can have; write a shorter name", MaxLabelBytes)
 
 // mostKnown bounds the labels that a labeller remembers, since a regression has many different
 // targets.
@@ -240,7 +240,7 @@ func canonicalLabel(label string) (string, error) {
 		return "", err
 	}
 	if math.Abs(v) >= 1<<53 {
-		return strings.Clone(label), nil // the text is kept, since two long numbers may round to the same float64
+		return strings.Clone(label), nil // the text is kept, since two long numbers can round to the same float64
 	}
 	if v == math.Trunc(v) {
 		return strconv.FormatInt(int64(v), 10), nil

@@ -60,8 +60,8 @@ func readLIBSVM(b *bufio.Reader, o LIBSVMOptions, bounds limits) (*Set, error) {
 type libsvmParser struct {
 	text
 	bounds   limits
-	columns  int // number of columns in the options, or 0
-	first    int // index of the first column
+	columns  int // number of columns that the options give, or 0
+	first    int // index in the text of the first column, 0 or 1
 	line     int
 	widest   int // number of columns up to the largest index so far
 	labeller labeller

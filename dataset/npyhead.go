@@ -162,7 +162,7 @@ func checkText(c cellType) error {
 	return nil
 }
 
-// pyParser reads the Python literals that a header may contain. After a failure it reads nothing
+// pyParser reads the Python literals that a header can contain. After a failure it reads nothing
 // more.
 type pyParser struct {
 	rest string

@@ -15,7 +15,7 @@ type NumberForm struct {
 	Thousands string // separator of thousands: "" or one of [ThousandsSigns]
 }
 
-// ThousandsSigns lists the signs that may separate thousands. A blank also means U+00A0, U+2009 and
+// ThousandsSigns lists the signs that can separate thousands. A blank also means U+00A0, U+2009 and
 // U+202F, and an apostrophe also means U+2019.
 func ThousandsSigns() []string { return []string{",", ".", " ", "'"} }
 

@@ -28,8 +28,8 @@ type ParquetOptions struct {
 }
 
 // ReadParquet reads a dense set from an Apache Parquet file of size bytes. Columns hold numbers
-// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL, FLOAT16); labels and ids may also be strings and
-// UUIDs. Pages may be plain or compressed by Snappy, gzip, Brotli, Zstandard or LZ4. Nested and
+// (BOOLEAN, INT32, INT64, FLOAT, DOUBLE, DECIMAL, FLOAT16); labels and ids can also be strings and
+// UUIDs. Pages can be plain or compressed by Snappy, gzip, Brotli, Zstandard or LZ4. Nested and
 // repeated columns, dates and nulls are refused with the column's name, unless the column is not
 // used. The index that pandas adds (__index_level_0__) is skipped unless it is label or id. The
 // table is a Dense32 if float32 holds every value of all features' types (FLOAT, FLOAT16, BOOLEAN

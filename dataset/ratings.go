@@ -42,7 +42,7 @@ const longestRating = 4 << 10
 
 // ReadRatings reads ratings in the formats of MovieLens, plain or compressed by gzip. A line has
 // the fields user, item and rating. A fourth field, the time, is on all lines or on none. The
-// fields are separated by tabs, by commas, or by "::". The first line may be a header that begins
+// fields are separated by tabs, by commas, or by "::". The first line can be a header that begins
 // with "user". Ratings are finite decimal numbers, times are integers. If a user rates an item
 // twice, it is unclear which rating holds, and ReadRatings returns an error. Errors are
 // *SyntaxError.

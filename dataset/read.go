@@ -38,8 +38,8 @@ type Options struct {
 }
 
 // Read reads a table in the format that the suffix of name gives. The suffixes .csv, .tsv (tabs
-// unless Options say otherwise), .svm, .libsvm, .txt and .npy may be followed by .gz; .npz and
-// .parquet must not be. For any other name the first lines decide: the text is LIBSVM text if the first line
+// unless Options say otherwise), .svm, .libsvm, .txt and .npy can be followed by .gz; .npz and
+// .parquet cannot. For any other name the first lines decide: the text is LIBSVM text if the first line
 // with two fields or more has index:value after its label, else CSV. Errors are *SyntaxError with the given name.
 //
 // .npz and .parquet need random access. If r has the methods ReadAt and Seek, as files have, it is

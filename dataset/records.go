@@ -30,7 +30,7 @@ type Delimited interface {
 
 // Record is one row of text, with one trimmed field for each column.
 type Record struct {
-	Line   int // line of the text, from 1; in formats without lines, the row
+	Line   int // line of the text, from 1; in formats without lines, the number of the row
 	Fields []string
 	File   string // name of the file, if the rows come from several; else ""
 }
@@ -235,7 +235,7 @@ func RecordsOf(s *Set, label, id string) Records {
 type setRecords struct {
 	set     *Set
 	columns []string
-	extra   [][]string // labels and ids
+	extra   [][]string // columns of the labels and the ids, if the set has them
 	next    int
 	row     []float64
 	fields  []string

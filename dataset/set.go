@@ -343,7 +343,7 @@ type Set struct {
 	// Weights holds how often each row counts in the training, as a finite number. A row whose weight
 	// is 0 or less trains nothing.
 	Weights []float64
-	Lines   []int  // line of each row in its file, from 1, so that its owner finds it; in formats without lines, the row
+	Lines   []int  // line of each row in its file, from 1, so that its owner finds it; in formats without lines, the number of the row
 	Filled  []bool // whether the preparation has filled a gap of the row
 }
 
@@ -351,7 +351,7 @@ type Set struct {
 const MaxMagnitude = 1e140
 
 // CheckMagnitude returns an error that names the first number beyond [MaxMagnitude] in the sets, by
-// its line if the set has lines. A set may be nil.
+// its line if the set has lines. A set can be nil.
 func CheckMagnitude(sets ...*Set) error {
 	for _, s := range sets {
 		if s == nil {

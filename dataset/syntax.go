@@ -38,7 +38,7 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // ColumnError reports that a table lacks a given column, or that an archive lacks a given array.
 type ColumnError struct {
-	Column string // the given name
+	Column string // given name of the column or the array
 	Err    error  // the whole message
 }
 
@@ -134,7 +134,7 @@ func notDecimal(s string) error {
 	return errNotNumber
 }
 
-// Typed is a table whose cells may be gaps or categories. The numbers in the table are codes of
+// Typed is a table whose cells can be gaps or categories. The numbers in the table are codes of
 // such cells, which must be prepared before anything is computed from the table. [Set.Validate]
 // allows gaps in a Typed table.
 type Typed interface {

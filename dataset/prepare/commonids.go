@@ -18,7 +18,7 @@ func CommonIDs(tables [][]string) (common, alike int, steps []string) {
 	common = countCommon(tables)
 	alike = common
 	if slices.ContainsFunc(tables, func(ids []string) bool { return len(ids) == common }) {
-		return common, alike, nil // a table has no further id
+		return common, alike, nil // all ids of a table are common already
 	}
 	for _, s := range likenesses() {
 		if again := renormalized(tables, s); again != nil {

@@ -51,8 +51,8 @@ type clock struct {
 // moment is a day and the elapsed fraction of the day.
 type moment struct {
 	year, month int
-	days        int64 // since 1970-01-01
-	passed      float64
+	days        int64   // days since 1970-01-01
+	passed      float64 // elapsed fraction of the day, from 0 to below 1
 }
 
 // iso writes the moment to the second, as 2006-01-02T15:04:05.

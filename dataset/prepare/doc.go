@@ -2,7 +2,7 @@
 //
 // A job's [Schema] describes the columns for all parties. A party's own [Mapping] describes how
 // its file differs: other names, words and units. [Read] gives a [Frame], whose cells are typed
-// and may be gaps. A [Preparation] holds the values that fill gaps and the agreed categories; it
+// and can be gaps. A [Preparation] holds the values that fill gaps and the agreed categories; it
 // makes the table of numbers that learners read. The order of the steps is always the same:
 //
 //	rename, values, parse, unit, range      Read, row by row

@@ -45,7 +45,7 @@ type entry struct {
 
 // These numbers set the sizes of the integers in a vector.
 const (
-	fraction  = 52 // bits of a number's place within its range
+	fraction  = 52 // bits of a number's distance from the low end of its range
 	limbBits  = 32
 	rawLimbs  = 3               // limbs of a sum of up to 2^32 numbers of 52 bits
 	powLimbs  = 5               // limbs of a sum of up to 2^32 squares of 104 bits

@@ -58,7 +58,7 @@ func (p *Plan) masks(f *Frame, rows []int) []mask {
 // Merged describes the words of a column that are outside the agreed categories.
 type Merged struct {
 	Column  string
-	CountAs string   // what such a word becomes: other or zeros
+	CountAs string   // what such a word becomes: "other" or "zeros"
 	Words   []string // words that are not agreed, in the order of their first rows
 	Rows    int      // number of given rows with such a word
 }
@@ -239,7 +239,7 @@ func (c *Column) ownFill(values []float64, categories []string) float64 {
 		return unseen // all words of the column are outside the categories
 	}
 	if c.Ranged() && (c.Type == Number || c.Type == Date) {
-		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding may have left the range
+		fill = min(max(fill, c.Range[0]), c.Range[1]) // rounding can have left the range
 	}
 	return fill
 }

@@ -27,7 +27,7 @@ type Table struct {
 	Weight  string // column of the rows' weights by the federation's name, "" for none
 	// Weights is the range of the weights; zero for any number.
 	Weights [2]float64
-	Gaps    bool // whether labels may be missing; a missing label is ""
+	Gaps    bool // whether labels are allowed to be missing; a missing label is ""
 	// Labelled are columns of labels in which each row needs a value: a row with a gap in one of
 	// them is left out, and its other cells are not parsed.
 	Labelled []string
@@ -229,7 +229,7 @@ func (t Table) reader(columns []string) (*reader, error) {
 	return r, nil
 }
 
-// idColumns returns the indices of the columns of the id rule, which may name a column as the file does.
+// idColumns returns the indices of the columns of the id rule, which can name a column as the file does.
 func (t Table) idColumns(columns []string, find func(name, what string) (field, error)) (places []int, err error) {
 	for _, name := range t.ID.Columns {
 		at := slices.Index(columns, name)

@@ -90,7 +90,7 @@ type Column struct {
 	Indicator bool   // whether a second column marks the gaps
 	Transform Transform
 
-	Categories []string // nil if the parties agree on them
+	Categories []string // categories in order; nil if the parties agree on them
 	Agree      bool
 	Unknown    Unknown
 	Ordered    bool // one column of 0, 1, 2, ... instead of one column for each category

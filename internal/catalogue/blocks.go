@@ -20,7 +20,7 @@ type Blocks struct {
 	columns Columns
 	rows    int
 	open    *os.File
-	from    dataset.Blocks // of the open file; nil between two files
+	from    dataset.Blocks // blocks of the open file; nil between two files
 	first   *dataset.Set   // name and columns of the first file, without rows; nil before the first block
 }
 

@@ -32,7 +32,7 @@ type Job struct {
 	Compare    []Comparison // baselines, in the order of [Comparisons]
 	Prediction Prediction
 	Repeats    int  // number of runs, each with its own partition and split; 0 for one run
-	Link       Link // lines of a simulated network
+	Link       Link // speed and delay of a simulated network; zero for none
 	Timeout    Timeout
 	Study      *Study // the study inside which the job lies; nil for none
 }

@@ -17,7 +17,7 @@ import (
 type Reader struct {
 	Protocols []Protocol // in the order of the documentation
 	Learners  []Learner
-	Fit       Protocol // runs jobs of kind Fit; nil: the reader refuses such jobs
+	Fit       Protocol // protocol of jobs of kind Fit; nil if the reader refuses such jobs
 	// Dictionary finds a dictionary by its name and hash. If the hash is "", it finds the
 	// dictionary of that name for new jobs. Nil means that there are no dictionaries.
 	Dictionary func(name, hash string) (*Dictionary, error)

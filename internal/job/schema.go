@@ -251,7 +251,7 @@ func eachColumn(key string, n *yaml.Node, dst *prepare.Schema, describe func(*pr
 		return section.At(n, "%s is %s; write a map such as {age: {range: [0, 120]}}", key, section.Describe(n))
 	}
 	if len(n.Content)/2 > prepare.MaxColumns {
-		return section.At(n, "%s has more than %d columns; that is the most there may be", key, prepare.MaxColumns)
+		return section.At(n, "%s has more than %d columns; describe fewer", key, prepare.MaxColumns)
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		c := prepare.Column{}

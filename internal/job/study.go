@@ -16,14 +16,14 @@ import (
 // the study must lie inside it.
 type Study struct {
 	Name       string
-	Purpose    string     // for people
+	Purpose    string     // text that explains the study to people
 	Dictionary string     // NAME@HASH of the jobs' data dictionary; "" for tables of numbers without gaps
 	Parties    []string   // the parties of each job
-	Protocols  []string   // at least one
-	Learners   []string   // at least one
-	Kernels    []string   // empty for any kernel that Gamma allows
-	Gamma      [2]float64 // least and greatest gamma; zero for any
-	Labels     []string   // labels of the jobs; nil for jobs without labels only
+	Protocols  []string   // names of the allowed protocols, at least one
+	Learners   []string   // names of the allowed learners, at least one
+	Kernels    []string   // names of the allowed kernels; empty for any kernel that Gamma allows
+	Gamma      [2]float64 // least and greatest allowed gamma; zero for any
+	Labels     []string   // names of the allowed labels; nil for jobs without labels only
 	Splits     []string   // ways in which a job can choose its held-out rows, words of [Splits]
 	Jobs       int        // greatest number of jobs
 	Numbers    int        // greatest number of numbers in the sums of all jobs together

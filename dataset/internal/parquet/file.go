@@ -83,7 +83,7 @@ func (f *File) checkRows(rows, most int64) error {
 		return errFooter
 	}
 	if rows > most/int64(max(len(f.Columns), 1)) {
-		return fmt.Errorf("the footer gives %d rows of %d columns, which is more than a file of this size may have; if the numbers are right, save the table as .npy", rows, len(f.Columns))
+		return fmt.Errorf("the footer gives %d rows of %d columns, which is more than a file of this size can have; if the numbers are right, save the table as .npy", rows, len(f.Columns))
 	}
 	f.Rows = int(rows)
 	return nil
@@ -209,7 +209,7 @@ type Cursor struct {
 	left   int // values of the page not yet read
 }
 
-// Cursor returns a cursor at the start of column j. Several cursors may be in use at the same
+// Cursor returns a cursor at the start of column j. Several cursors can be in use at the same
 // time.
 func (f *File) Cursor(j int) *Cursor { return &Cursor{file: f, column: j} }
 

@@ -47,9 +47,9 @@ type header struct {
 	checked       bool
 	values        int64
 	encoding      encoding
-	levels        encoding // encoding of the levels in version 1
-	levelBytes    int64    // bytes of the levels in version 2
-	repeated      int64    // bytes of repetition levels in version 2
+	levels        encoding // encoding of the levels in a page of version 1
+	levelBytes    int64    // bytes of the levels in a page of version 2
+	repeated      int64    // bytes of the repetition levels in a page of version 2
 	notCompressed bool     // whether a page of version 2 is not compressed
 }
 

@@ -86,7 +86,7 @@ func (u *unpacker) packed(b []byte, width int, groups uint64, most int) ([]byte,
 // enough bytes.
 type bitReader struct {
 	b    []byte
-	have int // bits in word
+	have int // number of bits in word that were not taken
 	word uint64
 }
 

@@ -20,7 +20,7 @@ type Draft struct {
 	Sites    []Site
 	Label    string  // the label's name in the job
 	Protocol string  // one of Protocols
-	Epsilon  float64 // of a job with differential privacy; 0 for none
+	Epsilon  float64 // epsilon of a job with differential privacy; 0 for none
 }
 
 // Site is one party's table. Label and ID are the names that its own file has.

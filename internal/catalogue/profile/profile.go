@@ -36,7 +36,7 @@ type Column struct {
 
 	unit    string   // unit that stands beside the numbers; "" for none
 	formats []string // formats of dates that only together read most cells
-	gaps    int      // cells that the suggestion reads as gaps
+	gaps    int      // number of cells that the suggestion reads as gaps
 	years   span     // years of the dates
 
 	no, yes []string          // words of a boolean, in all their spellings

@@ -13,7 +13,7 @@ import (
 // writing counts the ways in which the cells of a column write numbers.
 type writing struct {
 	form    dataset.NumberForm // form in which the command reads numbers
-	commas  bool               // commas separate the fields of the table
+	commas  bool               // whether commas separate the fields of the table
 	read    int                // number of cells that are numbers in this form
 	whole   int                // number of these cells that all forms read alike
 	grouped int                // number of these cells such as 1.118, whose decimal sign might separate thousands
@@ -126,9 +126,9 @@ func (w *writing) reads(k int, form dataset.NumberForm) int {
 // otherForm describes numbers in a form that the command does not read, if most cells have this
 // form.
 type otherForm struct {
-	text string              // problem, or "" if the command reads most cells, or they are no numbers
-	form *dataset.NumberForm // form that reads them, or nil
-	unit string              // unit that stands beside them, or ""
+	text string              // text of the problem; "" if the command reads most cells, or if most cells are no numbers
+	form *dataset.NumberForm // form that reads most cells, or nil
+	unit string              // unit that stands beside most numbers, or ""
 }
 
 // otherNumbers returns the form in which most cells are numbers, if the command reads numbers in another form.

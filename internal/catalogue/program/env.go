@@ -17,8 +17,8 @@ const blanks = " \t\n\v\f\r"
 
 // envCall holds the parts of a call of the command env that decide which program runs.
 type envCall struct {
-	left   []string
-	others bool // env does not search the folders of this process's PATH
+	left   []string // words of the call that were not read yet
+	others bool     // whether env searches other folders than those of this process's PATH
 }
 
 // runByEnv returns the command that env runs, with the path of its program. It returns nil if env
@@ -137,7 +137,7 @@ func (c Command) lookUp(name string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("%s is not run, since env finds no %s in the folders of PATH that only this user and root may write to; write the path of the program", c.Args[0], name)
+	return "", fmt.Errorf("%s is not run, since env finds no %s in the folders of PATH that only this user and root can write to; write the path of the program", c.Args[0], name)
 }
 
 // alwaysPassed lists the variables that every program gets if this process has them.

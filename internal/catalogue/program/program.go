@@ -35,7 +35,7 @@ type Command struct {
 	Env      []string // names of environment variables that the program inherits from this process
 	Folder   string
 	Timeout  time.Duration
-	MaxBytes int64 // limit of the output
+	MaxBytes int64 // largest size of the output, in bytes
 }
 
 // endTime is the time within which a program must exit after it has closed its output.

@@ -35,7 +35,7 @@ type Query struct {
 	SQLite   string // path of a SQLite file
 	Text     string
 	Timeout  time.Duration
-	MaxBytes int64 // limit of all cells together
+	MaxBytes int64 // largest size of all cells together, in bytes
 }
 
 // Rows reads the rows of a query. Close ends the query.

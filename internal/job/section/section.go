@@ -210,7 +210,7 @@ func (s *Section) Form() string {
 // Error describes a mistake in a job file and tells the user what to do.
 type Error struct {
 	File    string
-	Line    int // 1-based
+	Line    int // line of the mistake, from 1
 	Problem string
 	cause   error // an error that caused this one, or nil
 }
