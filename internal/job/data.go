@@ -57,7 +57,7 @@ type Data struct {
 	// Spread reports whether several parties hold labels. Each of them has the labels of some rows.
 	// Spread is not a key of the section; the protocol determines it.
 	Spread bool
-	// Private reports whether the job has differential privacy. Then no refusal and no public number must
+	// Private reports whether the job has differential privacy. Then refusals and public numbers must not
 	// depend on the values of one row, and numbers beyond their bounds are cut. Private is not a key of
 	// the section; the protocol determines it.
 	Private bool

@@ -79,7 +79,7 @@ func document(data []byte) (*yaml.Node, error) {
 func refuseUnplain(n *yaml.Node, depth int) error {
 	switch {
 	case depth > maxDepth:
-		return section.At(n, "maps and lists are nested more than %d deep; no job needs that", maxDepth)
+		return section.At(n, "maps and lists are nested more than %d deep; nest them less", maxDepth)
 	case n.Anchor != "":
 		return section.At(n, "anchors such as &%s are not allowed; write the value where it is used", n.Anchor)
 	case n.Style&yaml.TaggedStyle != 0:

@@ -30,7 +30,7 @@ func (d Draft) source(i int, s Site, columns []shared) string {
 }
 
 // idLine returns the line with the rule that makes a site's ids. It returns "" if the sites do not hold different
-// columns of the same people, or if no steps would make more ids equal.
+// columns of the same people, if a site has no ids, or if no steps would make more ids equal.
 func (d Draft) idLine(s Site) string {
 	if !d.recipe().byColumns || !d.hasIDs() {
 		return ""
