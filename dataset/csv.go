@@ -18,10 +18,10 @@ import (
 // detection.
 type Header int
 
-// DetectHeader decides from the fields of the first line whether the line is a header. The line is
-// a header if more of its feature fields are text than numbers, or if a field is a usual name for
-// labels or ids or a name that the options give. A line with some text and at least as many numbers is refused, because it could be
-// a row with a mistake.
+// DetectHeader decides from the fields of the first line whether the line is a header. The line is a header
+// if more of its feature fields are text than numbers, or if a field is a usual name for labels or ids or a
+// name that the options give. A line with some text and at least as many numbers is refused, because it could
+// be a row with a mistake.
 const (
 	DetectHeader Header = iota
 	WithHeader
@@ -61,11 +61,11 @@ type Uses struct {
 	Aside []string
 }
 
-// ReadCSV reads a dense set from comma separated text, plain or compressed by gzip, with quotes as
-// in encoding/csv. A first line such as scikit-learn's "569,30,malignant,benign" (rows, features,
-// class names) is checked and skipped. Labels that are numbers become canonical ("+1" and "1.0"
-// become "1"). ReadCSV refuses equal ids and empty ids. It also refuses a feature that is empty,
-// NaN, infinite or not a number, and a label that is empty (unless Gaps is set), NaN or infinite. Errors are *SyntaxError.
+// ReadCSV reads a dense set from comma separated text, plain or compressed by gzip, with quotes as in
+// encoding/csv. A first line such as scikit-learn's "569,30,malignant,benign" (rows, features, class names)
+// is checked and skipped. Labels that are numbers become canonical ("+1" and "1.0" become "1"). ReadCSV
+// refuses equal ids and empty ids. It also refuses a feature that is empty, NaN, infinite or not a number,
+// and a label that is empty (unless Gaps is set), NaN or infinite. Errors are *SyntaxError.
 func ReadCSV(r io.Reader, o CSVOptions) (*Set, error) {
 	b, err := open(text(o.Name), r)
 	if err != nil {

@@ -26,11 +26,11 @@ const (
 
 const draws = 100
 
-// ByRows deals rows to parties and returns each party's rows in ascending order. With skew 0 the
-// shares are stratified, and their sizes differ by one row at most. A skew > 0 is the concentration alpha of the usual Dirichlet
-// label skew (Yurochkin et al., arXiv 1905.12022, section 4): the rows of each class are divided in
-// proportions drawn from Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more uneven
-// parties; 0.3 is strongly skewed, 100 nearly even.
+// ByRows deals rows to parties and returns each party's rows in ascending order. With skew 0 the shares are
+// stratified, and their sizes differ by one row at most. A skew > 0 is the concentration alpha of the usual
+// Dirichlet label skew (Yurochkin et al., arXiv 1905.12022, section 4): the rows of each class are divided in
+// proportions drawn from Dirichlet(alpha, ..., alpha), so that a smaller alpha gives more uneven parties; 0.3
+// is strongly skewed, 100 nearly even.
 //
 // Every party gets at least 10 rows and 2 classes. A draw that fails is repeated, up to 100 draws
 // in all from the one seed; then ByRows returns an error.

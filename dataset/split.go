@@ -10,10 +10,11 @@ import (
 	"github.com/mercer-fl/mercer/linalg"
 )
 
-// Split draws a stratified test set of about the given fraction of the rows, in (0, 1). It returns
-// the rows of both sets (from 0) in ascending order. The test set has the nearest whole number of
-// rows, at least one; its share of each class is the fraction, rounded by largest remainder. Every
-// class keeps a row for training, so the test set is smaller if many classes have a single row. If no class has two rows, Split returns an error.
+// Split draws a stratified test set of about the given fraction of the rows, in (0, 1). It returns the rows
+// of both sets (from 0) in ascending order. The test set has the nearest whole number of rows, at least one;
+// its share of each class is the fraction, rounded by largest remainder. Every class keeps a row for
+// training, so the test set is smaller if many classes have a single row. If no class has two rows, Split
+// returns an error.
 func Split(labels []string, fraction float64, seed uint64) (train, test []int, err error) {
 	if err := checkFraction(len(labels), fraction); err != nil {
 		return nil, nil, err

@@ -36,7 +36,8 @@ const StudyKind = "Study"
 // MaxStudyJobs bounds the jobs of a study.
 const MaxStudyJobs = 1000
 
-// ErrStudyUnapproved reports a study that the operator of this home has not approved. Peers are allowed to see this error.
+// ErrStudyUnapproved reports a study that the operator of this home has not approved. Peers are allowed to
+// see this error.
 var ErrStudyUnapproved = errors.New("this home has not approved the study; its operator must compare the file with the other operators' files and run mercer federation study approve FILE")
 
 // errNoStudies refuses a job that names a study if the reader knows no studies.

@@ -45,9 +45,10 @@ func (d Draft) privateTraining() string {
 		d.Protocol, number(d.Epsilon), number(d.delta()), learner, d.recipe().last)
 }
 
-// publicKeys returns the text of a column's keys in a dictionary for differential privacy: numbers have a range, numbers
-// outside it become its nearer end, and gaps have a value. It returns "" for a column that has no such keys here: of
-// dates, of many or reserved words, and of numbers in a form that this reading does not read.
+// publicKeys returns the text of a column's keys in a dictionary for differential privacy: numbers have a
+// range, numbers outside it become its nearer end, and gaps have a value. It returns "" for a column that has
+// no such keys here: of dates, of many or reserved words, and of numbers in a form that this reading does not
+// read.
 func (c Column) publicKeys() string {
 	keys := []string{"type: " + string(c.Type)}
 	if c.unit != "" {

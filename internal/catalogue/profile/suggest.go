@@ -354,10 +354,10 @@ func (s Suggestion) sourceLine() string {
 	return "path: " + scalar(s.Path)
 }
 
-// roundedRange returns a range that contains two numbers. Both ends of the range have one
-// significant digit. If both numbers have the same sign, one end of the range is 0, unless both are
-// above 0 and far from 0 in comparison with their distance, such as years: then the ends are multiples of a power of ten
-// that is at least the distance.
+// roundedRange returns a range that contains two numbers. Both ends of the range have one significant digit.
+// If both numbers have the same sign, one end of the range is 0, unless both are above 0 and far from 0 in
+// comparison with their distance, such as years: then the ends are multiples of a power of ten that is at
+// least the distance.
 func roundedRange(least, greatest float64) (low, high float64) {
 	if distance := greatest - least; distance > 0 && 4*distance < least {
 		power := int(math.Ceil(math.Log10(distance)))
