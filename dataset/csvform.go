@@ -43,7 +43,7 @@ func nameUnnamed(names []string) []string {
 	return full
 }
 
-// checkHeader is checkNames with advice about the option headers.
+// checkHeader is like checkNames. Its error also advises the key "headers".
 func checkHeader(names []string) error {
 	if err := checkNames(names); err != nil {
 		return fmt.Errorf("%w, or name all columns by \"csv: {headers: [...]}\" (--headers)", err)

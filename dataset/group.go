@@ -25,8 +25,8 @@ func GroupFolds(groups []string, k int) ([][]int, error) {
 // are then empty.
 func DealGroups(groups []string, k int) [][]int { return largestFirst(rowsByGroup(groups), k) }
 
-// ByGroups assigns whole groups of rows to parties, in an order drawn from the seed. Each group
-// goes to the party with the fewest rows so far, so that all rows of a group are with one party.
+// ByGroups assigns whole groups of rows to parties, in an order drawn from the seed. All
+// rows of a group go to one party: the party with the fewest rows so far.
 func ByGroups(groups []string, parties int, seed uint64) ([][]int, error) {
 	if err := checkParties(len(groups), parties); err != nil {
 		return nil, err

@@ -77,7 +77,7 @@ func openCSV(name string, r io.Reader, form CSVForm, bounds limits) (*csvRecords
 	return c, c.begin(form.Headers)
 }
 
-// namesKey returns the key of csv that gives the names of the columns, or "" if the first line does.
+// namesKey returns the key of "csv" that gives the names of the columns, or "" if the first line does.
 func (f CSVForm) namesKey() string {
 	switch {
 	case f.Names != nil:

@@ -51,7 +51,7 @@ const (
 	powLimbs  = 5               // limbs of a sum of up to 2^32 squares of 104 bits
 	Bins      = 1024            // number of equal parts of a range, for a median
 	EntryTop  = 1<<limbBits - 1 // largest entry of one party's vector
-	leastSeen = 100             // least number of values over all parties together
+	leastSeen = 100             // least number of a column's values, over all parties together, for a fit
 )
 
 // Least is the number of training rows in which a word must occur before a party reveals the word.

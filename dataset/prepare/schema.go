@@ -93,7 +93,7 @@ type Column struct {
 	Categories []string // categories in order; nil if the parties agree on them
 	Agree      bool
 	Unknown    Unknown
-	Ordered    bool // one column of 0, 1, 2, ... instead of one column for each category
+	Ordered    bool // whether the categories become one column of 0, 1, 2, ... instead of one column each
 
 	True, False []string // words of a boolean column
 

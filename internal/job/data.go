@@ -138,7 +138,7 @@ type Test struct {
 	// out.
 	Every   int
 	Source  string         // a separate source of the held-out rows
-	None    bool           // the job holds out no rows
+	None    bool           // whether the job holds out no rows
 	Party   string         // the party all of whose rows are held out
 	Parties HeldOutParties // holds out all rows of each party in turn
 	// Column is the name of a column. The field From is the least held-out value of this column, a
@@ -160,8 +160,8 @@ type Scaling string
 
 // The scalings. The server never sees the ranges.
 const (
-	MinMax   Scaling = "minmax"   // scales to [0, 1]
-	Standard Scaling = "standard" // scales to mean 0 and variance 1
+	MinMax   Scaling = "minmax"   // scales each column to [0, 1]
+	Standard Scaling = "standard" // scales each column to mean 0 and variance 1
 	Range    Scaling = "range"    // scales the schema's ranges to [0, 1]
 	None     Scaling = "none"
 )

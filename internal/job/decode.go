@@ -15,7 +15,7 @@ import (
 	"github.com/mercer-fl/mercer/internal/job/section"
 )
 
-// Limits on the size and nesting of a job file. Both are far above the needs of any job.
+// Limits on the size and nesting of a job file. The limits are far above the needs of any job.
 const (
 	MaxBytes = 1 << 20
 	maxDepth = 16

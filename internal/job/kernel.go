@@ -57,7 +57,7 @@ func (k Kernel) Over(unit float64) Kernel {
 // KernelName names a kernel function.
 type KernelName string
 
-// The kernels. Each is a function of x.z, x.x and z.z.
+// The kernels. Each is a function of the inner products x.z, x.x and z.z of two rows x and z.
 const (
 	Linear            KernelName = "linear"
 	RBF               KernelName = "rbf"

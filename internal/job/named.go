@@ -238,14 +238,14 @@ type Demands struct {
 	// Labelled is the number of parties that hold labels in a partition by columns, counted from
 	// the first party. 0 means one.
 	Labelled int
-	Spreads  bool // each labelled party has labels for only some of the rows
-	Outlives bool // a later job can use this job's encoded rows or secrets
+	Spreads  bool // whether each labelled party has labels for only some of the rows
+	Outlives bool // whether a later job can use this job's encoded rows or secrets
 	// Continues reports whether the job continues an earlier job of the same protocol. Such a job
 	// prepares rows in the same way as the earlier job.
 	Continues bool
-	Counts    bool // the coordinator learns the histogram of decisions on held-out rows
-	Rates     bool // the coordinator learns sums of squared ratings
-	Describes bool // the protocol's settings list the classes, or give the range of the labels
+	Counts    bool // whether the coordinator learns the histogram of decisions on held-out rows
+	Rates     bool // whether the coordinator learns sums of squared ratings
+	Describes bool // whether the protocol's settings list the classes, or give the range of the labels
 	// Privacy is the differential privacy with which the job releases anything of the rows; zero for none.
 	Privacy privacy.Guarantee
 }

@@ -203,10 +203,10 @@ type Cursor struct {
 	file   *File
 	column int
 	group  int // index of the next row group
-	rows   int // rows of the group not yet read
+	rows   int // number of rows of the group not yet read
 	pages  pages
 	values values
-	left   int // values of the page not yet read
+	left   int // number of values of the page not yet read
 }
 
 // Cursor returns a cursor at the start of column j. Several cursors can be in use at the same

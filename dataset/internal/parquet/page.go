@@ -15,7 +15,7 @@ type pages struct {
 	column Column
 	codec  codec
 	in     *bufio.Reader
-	left   int64 // bytes of the chunk not yet read
+	left   int64 // number of bytes of the chunk not yet read
 	dict   *dictionary
 
 	stored, plain []byte // buffers that every page reuses

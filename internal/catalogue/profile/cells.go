@@ -232,7 +232,7 @@ func (c *columnCells) noYesWords() (no, yes []string) {
 	return no, yes
 }
 
-// isOneOf reports whether a word is, in any case, the word at a place of some pair.
+// isOneOf reports whether a word equals, but for case, the word with the index at in any of the pairs.
 func isOneOf(word string, pairs [][2]string, at int) bool {
 	return slices.ContainsFunc(pairs, func(pair [2]string) bool { return strings.EqualFold(pair[at], word) })
 }

@@ -8,12 +8,12 @@ import (
 
 // recipe holds the parts of a draft that depend on the protocol.
 type recipe struct {
-	byColumns        bool   // sites have different columns of the same people
-	sums             bool   // protocol of sums: it allows differential privacy, and its kernel takes gamma as a plain number
-	oneTable         bool   // one table is enough
+	byColumns        bool   // whether sites have different columns of the same people
+	sums             bool   // whether the protocol adds up sums; it then allows privacy, and takes gamma as a plain number
+	oneTable         bool   // whether one table is enough
 	note             string // YAML comment after the protocol
 	classes, numbers string // learner for classes, and learner for measured numbers
-	folds            bool   // jobs of the protocol can choose numbers by cross-validation
+	folds            bool   // whether jobs of the protocol can choose numbers by cross-validation
 	last             string // last lines of the job
 }
 

@@ -387,7 +387,7 @@ func oneDigit(v float64) float64 {
 
 // scaled returns digits times a power of ten, rounded once: .3 and not .1 + .1 + .1.
 func scaled(digits float64, power int) float64 {
-	v, _ := strconv.ParseFloat(fmt.Sprintf("%.0fe%d", digits, power), 64) // out of range it is infinite or 0, as the product is
+	v, _ := strconv.ParseFloat(fmt.Sprintf("%.0fe%d", digits, power), 64) // a result out of range is infinite or 0, like the product
 	return v
 }
 
